@@ -1,0 +1,147 @@
+//! Diagnostics as values: a stable code, a place, a cause and a next step.
+//!
+//! Nothing here prints. The binary renders a diagnostic for people or as JSON; tests
+//! compare it as it is.
+
+use crate::Span;
+use crate::limits;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// The input cannot be used.
+    Error,
+    /// The input can be used, but something in it is probably not meant.
+    Warning,
+}
+
+/// The stable name of one kind of diagnostic, such as `E401`, with its severity.
+///
+/// Codes are constants in the crate that reports them; a test there sees to it that each
+/// has a fixture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Code {
+    /// `E` or `W` and three digits.
+    pub name: &'static str,
+    /// What it is about, in a few words.
+    pub title: &'static str,
+}
+
+impl Code {
+    /// Warnings are the codes that begin with `W`.
+    pub fn severity(self) -> Severity {
+        if self.name.starts_with('W') { Severity::Warning } else { Severity::Error }
+    }
+}
+
+/// A place with a few words about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What is to be seen there; may be empty for the main place.
+    pub text: String,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Which kind.
+    pub code: Code,
+    /// The cause, in one sentence without a full stop.
+    pub message: String,
+    /// The main place.
+    pub primary: Label,
+    /// Other places that play a part.
+    pub others: Vec<Label>,
+    /// The next step: what the reader can do about it.
+    pub help: Vec<String>,
+}
+
+impl Diagnostic {
+    /// A finding at a place.
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        let primary = Label { span, text: String::new() };
+        Diagnostic { code, message: message.into(), primary, others: Vec::new(), help: Vec::new() }
+    }
+
+    /// Words at the main place.
+    pub fn here(mut self, text: impl Into<String>) -> Self {
+        self.primary.text = text.into();
+        self
+    }
+
+    /// One more place.
+    pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.others.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// A next step.
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+
+    /// A next step, where there is one to give.
+    pub fn help_if(self, text: Option<impl Into<String>>) -> Self {
+        match text {
+            Some(text) => self.help(text),
+            None => self,
+        }
+    }
+
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+}
+
+/// The findings of one run, in the order found, no more than [`limits::DIAGNOSTICS`].
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+    dropped: usize,
+}
+
+impl Diagnostics {
+    /// Takes one more. The same finding at the same place is kept once.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if self.list.len() >= limits::DIAGNOSTICS {
+            self.dropped += 1;
+        } else if !self.list.contains(&diagnostic) {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// Takes all of another run's.
+    pub fn extend(&mut self, others: impl IntoIterator<Item = Diagnostic>) {
+        others.into_iter().for_each(|diagnostic| self.push(diagnostic));
+    }
+
+    /// Whether any of them is an error.
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|diagnostic| diagnostic.severity() == Severity::Error)
+    }
+
+    /// How many there were beyond the limit.
+    pub fn dropped(&self) -> usize {
+        self.dropped
+    }
+
+    /// How many have been kept so far.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// All of them, in the order of their places.
+    pub fn into_sorted(mut self) -> Vec<Diagnostic> {
+        self.list.sort_by_key(|diagnostic| diagnostic.primary.span);
+        self.list
+    }
+}

@@ -1,0 +1,16 @@
+//! What every other crate of Lathe shares: places in source texts, diagnostics as values,
+//! widths of bit vectors, limits, and the search for a near-by name.
+//!
+//! Deliberately absent: input and output, clocks, randomness, and any knowledge of
+//! instruction sets. Rendering of diagnostics is the binary's affair.
+
+pub mod diagnostic;
+pub mod limits;
+pub mod nearest;
+pub mod source;
+pub mod width;
+
+pub use diagnostic::{Code, Diagnostic, Diagnostics, Label, Severity};
+pub use nearest::nearest;
+pub use source::{FileId, Source, Span};
+pub use width::Width;

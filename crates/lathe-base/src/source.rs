@@ -1,0 +1,79 @@
+//! Source texts and places in them. A place is a range of bytes in one file; lines and
+//! columns are computed only when a person wants to see them.
+
+/// Which source text a place is in. The first file of a run is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// A range of bytes in one source text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// The text it is in.
+    pub file: FileId,
+    /// The first byte.
+    pub start: u32,
+    /// The byte after the last.
+    pub end: u32,
+}
+
+impl Span {
+    /// The bytes `start..end` of `file`.
+    pub fn new(file: FileId, start: usize, end: usize) -> Self {
+        let limit = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
+        Span { file, start: limit(start), end: limit(end) }
+    }
+
+    /// The smallest place that holds both, which must be in one file.
+    pub fn to(self, other: Span) -> Span {
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// The bytes as a range, for slicing the text.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// A source text with its name, able to tell lines.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// What a person calls it: a path, or the name of a built-in machine.
+    pub name: String,
+    /// The whole text.
+    pub text: String,
+    line_starts: Vec<u32>,
+}
+
+impl Source {
+    /// A text under a name.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let after_newline = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let line_starts = std::iter::once(0).chain(after_newline.map(|(at, _)| at as u32 + 1)).collect();
+        Source { name: name.into(), text, line_starts }
+    }
+
+    /// The line (from 1) and column (from 1, in characters) of a byte.
+    pub fn line_column(&self, offset: u32) -> (usize, usize) {
+        let line = self.line_starts.partition_point(|start| *start <= offset).max(1);
+        let start = self.line_starts[line - 1] as usize;
+        let end = (offset as usize).min(self.text.len());
+        let column = self.text.get(start..end).map_or(0, |before| before.chars().count());
+        (line, column + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_from_one_and_in_characters() {
+        let source = Source::new("t", "ab\nç d\n");
+        assert_eq!(source.line_column(0), (1, 1));
+        assert_eq!(source.line_column(2), (1, 3));
+        assert_eq!(source.line_column(3), (2, 1));
+        assert_eq!(source.line_column(6), (2, 3));
+        assert_eq!(source.line_column(999), (3, 1));
+    }
+}

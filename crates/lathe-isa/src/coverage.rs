@@ -1,0 +1,72 @@
+//! How much of the encoding space is defined, and the map of it.
+
+use crate::encoding::{Cube, share};
+use crate::model::{InstructionId, Isa};
+
+/// The encodings of an instruction set, by the leading bits of the first cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Coverage {
+    /// How many leading bits tell the slots apart: at most eight.
+    pub bits: u32,
+    /// One slot for each value of those bits.
+    pub slots: Vec<Slot>,
+    /// Which part of all encodings is defined, from 0 to 1; not known if the conditions are too many.
+    pub share: Option<f64>,
+}
+
+/// All encodings that begin with the same bits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot {
+    /// The instructions that begin so.
+    pub instructions: Vec<InstructionId>,
+    /// Which part of them is defined, from 0 to 1.
+    pub share: Option<f64>,
+}
+
+/// What a slot is, for a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Filling {
+    /// Every encoding that begins so is defined.
+    Full,
+    /// Some are.
+    Partial,
+    /// None is.
+    Empty,
+}
+
+impl Slot {
+    /// What the slot is.
+    pub fn filling(&self) -> Filling {
+        match self.share {
+            _ if self.instructions.is_empty() => Filling::Empty,
+            Some(share) if share > 1.0 - 1e-9 => Filling::Full,
+            _ => Filling::Partial,
+        }
+    }
+}
+
+/// Works the map out.
+pub fn coverage(isa: &Isa) -> Coverage {
+    let bits = isa.code_memory().cell.bits().min(8);
+    let slots = (0..1u128 << bits).map(|value| {
+        let leading = Cube { mask: ((1u128 << bits) - 1) << (128 - bits), value: value << (128 - bits) };
+        slot(isa, leading, f64::from(bits).exp2())
+    });
+    let slots: Vec<Slot> = slots.collect();
+    let share = slots.iter().map(|slot| slot.share).sum::<Option<f64>>().map(|sum| sum / slots.len() as f64);
+    Coverage { bits, slots, share }
+}
+
+fn slot(isa: &Isa, leading: Cube, scale: f64) -> Slot {
+    let mut slot = Slot { instructions: Vec::new(), share: Some(0.0) };
+    for (at, instruction) in isa.instructions.iter().enumerate() {
+        let Some(cube) = instruction.encoding.fixed.intersection(leading) else { continue };
+        let part = share(cube, &instruction.encoding.excluded).ok();
+        if part == Some(0.0) {
+            continue;
+        }
+        slot.instructions.push(InstructionId(at as u32));
+        slot.share = slot.share.zip(part).map(|(sum, part)| sum + part * scale);
+    }
+    slot
+}

@@ -1,0 +1,79 @@
+//! Values that must be known in advance: widths, reset values, codes, addresses.
+
+use lathe_base::{Diagnostic, Diagnostics, Width};
+
+use super::names::{Named, Names};
+use crate::codes;
+use crate::language::ast::{Binary, Expr, ExprKind, Type, Unary};
+use crate::operand::fit;
+use crate::pseudo;
+
+/// The value of an expression made of numbers and names that `name` knows; `None` if it is not such.
+pub(crate) fn constant(expr: &Expr, name: &dyn Fn(&str) -> Option<i128>) -> Option<i128> {
+    match &expr.kind {
+        ExprKind::Number(value) => Some(i128::from(*value)),
+        ExprKind::Name(text) => name(text),
+        ExprKind::Unary(Unary::Negate, inner) => constant(inner, name)?.checked_neg(),
+        ExprKind::Binary(Binary::Join, ..) => None,
+        ExprKind::Binary(operator, left, right) => {
+            pseudo::binary(*operator, constant(left, name)?, constant(right, name)?)
+        }
+        _ => None,
+    }
+}
+
+/// What the declared names give as constants.
+pub(crate) fn declared(names: &Names, name: &str) -> Option<i128> {
+    match names.peek(name)? {
+        Named::Trap(value) | Named::Constant(value, _) => {
+            names.find(name);
+            Some(i128::from(value))
+        }
+        _ => None,
+    }
+}
+
+/// A constant that fits in `width`, reported if it is not one.
+pub(crate) fn constant_in(width: Width, expr: &Expr, names: &Names, diagnostics: &mut Diagnostics) -> Option<u64> {
+    let Some(value) = constant(expr, &|name| declared(names, name)) else {
+        let message = "this must be a number known in advance";
+        let help = "use numbers and arithmetic on them";
+        diagnostics.push(Diagnostic::new(codes::NOT_CONSTANT, expr.span, message).help(help));
+        return None;
+    };
+    fit(value, width).or_else(|| {
+        diagnostics.push(does_not_fit(expr, value, width));
+        None
+    })
+}
+
+pub(crate) fn does_not_fit(expr: &Expr, value: i128, width: Width) -> Diagnostic {
+    let message = format!("{value} does not fit in {} {}", width.bits(), plural(width.bits(), "bit"));
+    let help = format!(
+        "{width} holds 0 to {}, or {} to {} as signed",
+        width.mask(),
+        -(i128::from(width.sign_bit())),
+        width.mask() >> 1
+    );
+    Diagnostic::new(codes::DOES_NOT_FIT, expr.span, message).help(help)
+}
+
+pub(crate) fn plural(count: u32, word: &str) -> String {
+    if count == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+/// The width of a type, reported if there is no such width.
+pub(crate) fn width(ty: &Type, name: &dyn Fn(&str) -> Option<i128>, diagnostics: &mut Diagnostics) -> Option<Width> {
+    let Some(bits) = constant(&ty.width, name) else {
+        let message = "this width is not known here";
+        let help = "write a number, as in `u8`; a letter, as in `uK`, stands for a width only inside a function";
+        diagnostics.push(Diagnostic::new(codes::NOT_CONSTANT, ty.span, message).help(help));
+        return None;
+    };
+    let width = u64::try_from(bits).ok().and_then(Width::new);
+    if width.is_none() {
+        let message = format!("there is no width of {bits} bits");
+        diagnostics.push(Diagnostic::new(codes::BAD_WIDTH, ty.span, message).help("widths go from 1 to 64 bits"));
+    }
+    width
+}

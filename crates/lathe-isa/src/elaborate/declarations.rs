@@ -1,0 +1,391 @@
+//! Memories, registers, views, devices, traps, functions, families, maps.
+
+use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
+
+use super::constants::{constant_in, width};
+use super::meaning::{self, Setting};
+use super::names::{Named, Names};
+use super::{Family, World};
+use crate::codes;
+use crate::language::ast::{self, ExprKind, Item, Name, NameRange, Order};
+use crate::model::*;
+use crate::semantics::Body;
+
+impl<'a> World<'a> {
+    /// Declares everything that has a name. Views and fields come after the registers they are made
+    /// of, wherever they stand in the text.
+    pub(crate) fn declare(definition: &'a ast::Definition, text: &'a str, diagnostics: &mut Diagnostics) -> World<'a> {
+        let mut world = World {
+            text,
+            names: Names::default(),
+            memories: Vec::new(),
+            pc: None,
+            registers: Vec::new(),
+            views: Vec::new(),
+            fields: Vec::new(),
+            devices: Vec::new(),
+            traps: Vec::new(),
+            functions: Vec::new(),
+            families: Vec::new(),
+        };
+        for item in &definition.items {
+            match item {
+                Item::Memory(memory) => world.memory(memory, diagnostics),
+                Item::Registers(registers) => world.registers(registers, diagnostics),
+                Item::Device(device) => world.device(device, diagnostics),
+                Item::Traps(traps) => world.traps(traps, diagnostics),
+                Item::Function(function) => world.function(function, diagnostics),
+                _ => {}
+            }
+        }
+        for item in &definition.items {
+            match item {
+                Item::Pc(pc) => world.pc(pc, diagnostics),
+                Item::View(view) => world.view(view, diagnostics),
+                _ => {}
+            }
+        }
+        for item in &definition.items {
+            match item {
+                Item::Fields(fields) => world.fields(fields, diagnostics),
+                Item::Family(family) => world.family(family, diagnostics),
+                _ => {}
+            }
+        }
+        world
+    }
+
+    fn memory(&mut self, memory: &ast::Memory, diagnostics: &mut Diagnostics) {
+        let address = width(&memory.address, &|_| None, diagnostics);
+        let cell = width(&memory.cell, &|_| None, diagnostics);
+        let (Some(address), Some(cell)) = (address, cell) else { return };
+        if address.bits() > limits::ADDRESS_BITS {
+            let message = format!("addresses have at most {} bits", limits::ADDRESS_BITS);
+            let help = format!("declare it as `{} : u{} -> {cell}`", memory.name.text, limits::ADDRESS_BITS);
+            diagnostics.push(Diagnostic::new(codes::TOO_LARGE, memory.address.span, message).help(help));
+            return;
+        }
+        let id = MemoryId(self.memories.len() as u32);
+        if self.names.declare(&memory.name, Named::Memory(id), diagnostics) {
+            let order = memory.order.unwrap_or(Order::Big);
+            self.memories.push(Memory { name: memory.name.text.clone(), address, cell, order });
+        }
+    }
+
+    fn pc(&mut self, pc: &ast::Pc, diagnostics: &mut Diagnostics) {
+        let Some(width) = width(&pc.ty, &|_| None, diagnostics) else { return };
+        let Some(memory) = self.memory_of(&pc.memory, diagnostics) else { return };
+        let address = self.memories[memory.index()].address;
+        if address != width {
+            let message = format!(
+                "`{}` has {} bits, but addresses of `{}` have {}",
+                pc.name.text,
+                width.bits(),
+                pc.memory.text,
+                address.bits()
+            );
+            let help = format!("write `pc {} : {address} in {}`", pc.name.text, pc.memory.text);
+            diagnostics.push(Diagnostic::new(codes::WIDTH_MISMATCH, pc.ty.span, message).help(help));
+        }
+        if let Some(first) = &self.pc {
+            let message = format!("a second program counter; `{}` is one already", first.name);
+            diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, pc.name.span, message).help("a machine has one"));
+        } else if self.names.declare(&pc.name, Named::Pc, diagnostics) {
+            self.pc = Some(Pc { name: pc.name.text.clone(), width: address, memory });
+        }
+    }
+
+    pub(crate) fn memory_of(&self, name: &Name, diagnostics: &mut Diagnostics) -> Option<MemoryId> {
+        match self.names.find(&name.text) {
+            Some(Named::Memory(id)) => Some(id),
+            found => {
+                let is_memory = |named| matches!(named, Named::Memory(_));
+                let fallback = format!("declare it with `memory {} : u16 -> u8`", name.text);
+                let help = self.names.suggestion(&name.text, is_memory).unwrap_or(fallback);
+                diagnostics.push(wrong_name(name, "memory", found).help(help));
+                None
+            }
+        }
+    }
+
+    fn registers(&mut self, registers: &ast::Registers, diagnostics: &mut Diagnostics) {
+        let Some(width) = width(&registers.ty, &|_| None, diagnostics) else { return };
+        for (range, reset) in &registers.names {
+            let reset = match reset {
+                Some(expr) => constant_in(width, expr, &self.names, diagnostics).unwrap_or(0),
+                None => 0,
+            };
+            for name in spread(range, diagnostics) {
+                let id = RegisterId(self.registers.len() as u32);
+                if self.names.declare(&name, Named::Register(id), diagnostics) {
+                    let (name, span) = (name.text, name.span);
+                    self.registers.push(Register { name, width, reset, constant: registers.constant, span });
+                }
+            }
+        }
+    }
+
+    fn view(&mut self, view: &ast::View, diagnostics: &mut Diagnostics) {
+        let mut parts = Vec::new();
+        if self.view_parts(&view.value, &mut parts, diagnostics).is_none() {
+            return;
+        }
+        let bits: u64 = parts.iter().map(|part| u64::from(part.width.bits())).sum();
+        let Some(width) = Width::new(bits) else {
+            let message = format!("a view of {bits} bits is too wide");
+            diagnostics.push(Diagnostic::new(codes::BAD_WIDTH, view.value.span, message).help("64 bits are the limit"));
+            return;
+        };
+        if self.names.declare(&view.name, Named::View(self.views.len()), diagnostics) {
+            let place = Place { parts, width, clearing: view.clearing };
+            self.views.push(View { name: view.name.text.clone(), place });
+        }
+    }
+
+    /// The slices of registers that a view is made of.
+    fn view_parts(&self, expr: &ast::Expr, parts: &mut Vec<Part>, diagnostics: &mut Diagnostics) -> Option<()> {
+        let not_a_view = |diagnostics: &mut Diagnostics| {
+            let message = "a view is made of registers and their bits";
+            let help = "as in `view r1l = r1[7:0]` or `view bc = b ++ c`";
+            diagnostics.push(Diagnostic::new(codes::WRONG_KIND, expr.span, message).help(help));
+        };
+        match &expr.kind {
+            ExprKind::Binary(ast::Binary::Join, high, low) => {
+                self.view_parts(high, parts, diagnostics)?;
+                self.view_parts(low, parts, diagnostics)
+            }
+            ExprKind::Name(text) => {
+                let name = Name { text: text.clone(), span: expr.span };
+                let id = self.register_of(&name, diagnostics)?;
+                parts.push(Part { register: id, low: 0, width: self.registers[id.index()].width });
+                Some(())
+            }
+            ExprKind::Slice(..) | ExprKind::Index(..) => {
+                let (inner, high, low) = match &expr.kind {
+                    ExprKind::Slice(inner, high, low) => (inner, high, low),
+                    ExprKind::Index(inner, bit) => (inner, bit, bit),
+                    _ => return None,
+                };
+                let ExprKind::Name(text) = &inner.kind else {
+                    not_a_view(diagnostics);
+                    return None;
+                };
+                let id = self.register_of(&Name { text: text.clone(), span: inner.span }, diagnostics)?;
+                let high = constant_in(Width::MAX, high, &self.names, diagnostics)?;
+                let low = constant_in(Width::MAX, low, &self.names, diagnostics)?;
+                let (low, width) = slice_of(self.registers[id.index()].width, high, low, expr.span, diagnostics)?;
+                parts.push(Part { register: id, low, width });
+                Some(())
+            }
+            _ => {
+                not_a_view(diagnostics);
+                None
+            }
+        }
+    }
+
+    fn register_of(&self, name: &Name, diagnostics: &mut Diagnostics) -> Option<RegisterId> {
+        match self.names.find(&name.text) {
+            Some(Named::Register(id)) => Some(id),
+            found => {
+                let is_register = |named| matches!(named, Named::Register(_));
+                let fallback = format!("declare it with `register {} : u8`", name.text);
+                let help = self.names.suggestion(&name.text, is_register).unwrap_or(fallback);
+                diagnostics.push(wrong_name(name, "register", found).help(help));
+                None
+            }
+        }
+    }
+
+    fn device(&mut self, device: &ast::Device, diagnostics: &mut Diagnostics) {
+        let kind = match (device.kind.text.as_str(), &device.types) {
+            ("stream", None) => DeviceKind::Stream,
+            ("bus", Some((address, value))) => {
+                let (address, value) = (width(address, &|_| None, diagnostics), width(value, &|_| None, diagnostics));
+                let (Some(address), Some(value)) = (address, value) else { return };
+                DeviceKind::Bus { address, value }
+            }
+            _ => {
+                let message = format!("there is no device of the kind `{}`", device.kind.text);
+                let help = "the kinds are `stream`, and `bus u8 -> u8` with the widths of a port's number and value";
+                diagnostics.push(Diagnostic::new(codes::UNKNOWN_DEVICE, device.kind.span, message).help(help));
+                return;
+            }
+        };
+        let id = DeviceId(self.devices.len() as u32);
+        if self.names.declare(&device.name, Named::Device(id), diagnostics) {
+            self.devices.push(Device { name: device.name.text.clone(), kind });
+        }
+    }
+
+    fn traps(&mut self, traps: &[(Name, ast::Expr)], diagnostics: &mut Diagnostics) {
+        for (name, value) in traps {
+            let Some(value) = constant_in(Width::MAX, value, &self.names, diagnostics) else { continue };
+            if self.names.declare(name, Named::Trap(value), diagnostics) {
+                self.traps.push((name.text.clone(), value));
+            }
+        }
+    }
+
+    fn function(&mut self, function: &'a ast::Function, diagnostics: &mut Diagnostics) {
+        if self.names.declare(&function.name, Named::Function(self.functions.len()), diagnostics) {
+            self.functions.push(function);
+        }
+    }
+
+    fn family(&mut self, family: &'a ast::Family, diagnostics: &mut Diagnostics) {
+        let Some(width) = width(&family.ty, &|_| None, diagnostics) else { return };
+        let mut codes: Vec<u64> = Vec::new();
+        for member in &family.members {
+            let follows = codes.last().map_or(0, |last| last.wrapping_add(1));
+            let code = match &member.code {
+                Some(expr) => constant_in(width, expr, &self.names, diagnostics).unwrap_or(follows),
+                None => follows,
+            };
+            if !width.holds(code) {
+                let message =
+                    format!("`{}` has the code {code}, which does not fit in {} bits", member.name.text, width.bits());
+                let help = format!("a family of `{width}` has at most {} members", 1u64 << width.bits().min(63));
+                diagnostics.push(Diagnostic::new(codes::DOES_NOT_FIT, member.name.span, message).help(help));
+            } else if let Some(at) = codes.iter().position(|known| *known == code) {
+                let other = &family.members[at].name;
+                let message = format!("`{}` and `{}` have the same code {code}", other.text, member.name.text);
+                let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, member.name.span, message);
+                diagnostics.push(diagnostic.also(other.span, "the other one").help("give one of them another code"));
+            }
+            codes.push(code);
+        }
+        if self.names.declare(&family.name, Named::Family(self.families.len()), diagnostics) {
+            self.families.push(Family { tree: family, width, codes });
+        }
+    }
+}
+
+/// A diagnostic for a name that is not what was looked for.
+pub(crate) fn wrong_name(name: &Name, wanted: &str, found: Option<Named>) -> Diagnostic {
+    match found {
+        Some(named) => {
+            let message = format!("`{}` is {}, not a {wanted}", name.text, named.kind());
+            Diagnostic::new(codes::WRONG_KIND, name.span, message)
+        }
+        None => {
+            let message = format!("there is no {wanted} named `{}`", name.text);
+            Diagnostic::new(codes::UNKNOWN_NAME, name.span, message)
+        }
+    }
+}
+
+/// The names of a range: `r0..r3` is r0, r1, r2, r3; `r3..r0` the other way round.
+pub(crate) fn spread(range: &NameRange, diagnostics: &mut Diagnostics) -> Vec<Name> {
+    let Some(last) = &range.last else { return vec![range.first.clone()] };
+    let span = range.first.span.to(last.span);
+    let mut report = |code, message: String| {
+        let help = "a range goes from one number to another under one name, as in `r0..r15`";
+        diagnostics.push(Diagnostic::new(code, span, message).help(help));
+        Vec::new()
+    };
+    let (Some((stem, from)), Some((other, to))) = (numbered(&range.first.text), numbered(&last.text)) else {
+        return report(codes::BAD_RANGE, "the names of a range end in a number".into());
+    };
+    if stem != other {
+        return report(codes::BAD_RANGE, format!("`{stem}…` and `{other}…` are different names"));
+    }
+    if from.abs_diff(to) as usize >= limits::LIST {
+        return report(codes::TOO_MANY, format!("a range has at most {} names", limits::LIST));
+    }
+    let name = |number: u32| Name { text: format!("{stem}{number}"), span };
+    if from <= to { (from..=to).map(name).collect() } else { (to..=from).rev().map(name).collect() }
+}
+
+/// The stem and the number at the end of a name.
+fn numbered(name: &str) -> Option<(&str, u32)> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    name[stem.len()..].parse().ok().map(|number| (stem, number))
+}
+
+/// The lowest bit and the width of `[high:low]` of a value, reported if it has no such bits.
+pub(crate) fn slice_of(
+    width: Width,
+    high: u64,
+    low: u64,
+    span: Span,
+    diagnostics: &mut Diagnostics,
+) -> Option<(u32, Width)> {
+    if high >= low && high < u64::from(width.bits()) {
+        return Width::new(high - low + 1).map(|width| (low as u32, width));
+    }
+    let (message, help) = if high < low {
+        (
+            format!("bits {high} to {low} are the wrong way round"),
+            format!("the higher bit comes first: `[{low}:{high}]`"),
+        )
+    } else {
+        (
+            format!("a value of {} bits has no bit {high}", width.bits()),
+            format!("its bits are numbered {} to 0", width.bits() - 1),
+        )
+    };
+    diagnostics.push(Diagnostic::new(codes::SLICE_OUTSIDE, span, message).help(help));
+    None
+}
+
+/// The mapped addresses, in order.
+pub(crate) fn maps(world: &World, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Vec<Mapping> {
+    let mut maps: Vec<(Mapping, Span)> = Vec::new();
+    for item in &definition.items {
+        let Item::Map(map) = item else { continue };
+        let Some(memory) = world.memory_of(&map.memory, diagnostics) else { continue };
+        for row in &map.rows {
+            if let Some(mapping) = mapping(world, memory, row, diagnostics) {
+                maps.push((mapping, row.span));
+            }
+        }
+    }
+    maps.sort_by_key(|(mapping, _)| (mapping.memory, mapping.first));
+    for pair in maps.windows(2) {
+        let ((one, first), (other, second)) = (&pair[0], &pair[1]);
+        if one.memory == other.memory && other.first <= one.last {
+            let message = format!("the address 0x{:X} is mapped twice", other.first);
+            let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, *second, message);
+            diagnostics.push(diagnostic.also(*first, "the other row").help("make the two ranges disjoint"));
+        }
+    }
+    maps.into_iter().map(|(mapping, _)| mapping).collect()
+}
+
+fn mapping(world: &World, memory: MemoryId, row: &ast::MapRow, diagnostics: &mut Diagnostics) -> Option<Mapping> {
+    let Memory { address, cell, .. } = world.memories[memory.index()];
+    let first = constant_in(address, &row.first, &world.names, diagnostics)?;
+    let last = match &row.last {
+        Some(last) => constant_in(address, last, &world.names, diagnostics)?,
+        None => first,
+    };
+    if last < first {
+        let message = "this range of addresses is the wrong way round";
+        diagnostics.push(Diagnostic::new(codes::BAD_RANGE, row.span, message).help("the lower address comes first"));
+        return None;
+    }
+    let reading = Setting::mapping(&[("address", address)]);
+    let zero = ast::Expr { kind: ExprKind::Number(0), span: row.span };
+    let read = meaning::give(world, reading, row.read.as_ref().unwrap_or(&zero), cell, diagnostics)?;
+    let writing = Setting::mapping(&[("address", address), ("value", cell)]);
+    let nothing = ast::Block::default();
+    let write = meaning::perform(world, writing, row.write.as_ref().unwrap_or(&nothing), diagnostics)?;
+    Some(Mapping { memory, first, last, read, write })
+}
+
+/// What an undefined encoding does.
+pub(crate) fn on_illegal(world: &World, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Option<Body> {
+    let mut found = None;
+    let mut first: Option<Span> = None;
+    for item in &definition.items {
+        let Item::OnIllegal(span, block) = item else { continue };
+        if let Some(first) = first {
+            let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, *span, "a second `on illegal`");
+            diagnostics.push(diagnostic.also(first, "the first one").help("keep one of them"));
+        }
+        first = Some(*span);
+        found = meaning::perform(world, Setting::illegal(), block, diagnostics);
+    }
+    found
+}

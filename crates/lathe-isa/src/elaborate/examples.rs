@@ -1,0 +1,124 @@
+//! Examples: the instruction must exist and its facts must name things that do. Whether
+//! an example comes out as written is found by running it, which is not done here.
+
+use lathe_base::{Diagnostic, Diagnostics, Width};
+
+use super::World;
+use super::constants::{constant, constant_in, declared};
+use super::names::Named;
+use super::source_line::{forms, no_form};
+use crate::codes;
+use crate::language::ast::{self, Column, Item, Name};
+use crate::matching::Found;
+use crate::model::{Example, Fact, FactKind, Field, Instruction, InstructionId, Status};
+use crate::operand::Location;
+
+pub(crate) fn examples(
+    world: &World,
+    definition: &ast::Definition,
+    instructions: &[Instruction],
+    diagnostics: &mut Diagnostics,
+) -> Vec<Example> {
+    let blocks =
+        definition.items.iter().filter_map(|item| if let Item::Examples(rows) = item { Some(rows) } else { None });
+    blocks.flatten().filter_map(|row| example(world, row, instructions, diagnostics)).collect()
+}
+
+fn example(
+    world: &World,
+    row: &ast::Example,
+    instructions: &[Instruction],
+    diagnostics: &mut Diagnostics,
+) -> Option<Example> {
+    let before = facts(world, &row.before, diagnostics);
+    let after = facts(world, &row.after, diagnostics);
+    let (before, after) = (before?, after?);
+    let pc = before.iter().find_map(|fact| if let FactKind::Pc(pc) = fact.kind { Some(pc) } else { None }).unwrap_or(0);
+    let (instruction, operands) = instruction(world, &row.source, pc, instructions, diagnostics)?;
+    let (source, span) = (row.source.text.clone(), row.source.span);
+    Some(Example { source, instruction, operands, before, after, span })
+}
+
+/// The shortest instruction that the line fits.
+fn instruction(
+    world: &World,
+    source: &Column,
+    pc: u64,
+    instructions: &[Instruction],
+    diagnostics: &mut Diagnostics,
+) -> Option<(InstructionId, Vec<u64>)> {
+    let mut candidates = forms(world, source, instructions, &[]);
+    candidates.sort_by_key(|(id, _)| instructions[id.index()].encoding.cells);
+    let mut problem = None;
+    for (id, found) in candidates {
+        let instruction = &instructions[id.index()];
+        let width = world.pc_width();
+        let next = width.wrap(pc.wrapping_add(u64::from(instruction.encoding.cells)));
+        let location = Location { pc, next, width };
+        let fields = instruction.operands.iter().map(|field| &world.fields[field.index()]);
+        let bits = found.iter().zip(fields).map(|(found, field)| bits(world, found, field, location));
+        match bits.collect::<Result<Vec<u64>, Diagnostic>>() {
+            Ok(bits) => return Some((id, bits)),
+            Err(diagnostic) => problem = Some(diagnostic),
+        }
+    }
+    diagnostics.push(problem.unwrap_or_else(|| no_form(codes::BAD_EXAMPLE, source, instructions)));
+    None
+}
+
+fn bits(world: &World, found: &Found<ast::Expr>, field: &Field, location: Location) -> Result<u64, Diagnostic> {
+    let expr = match found {
+        Found::Bits(bits) => return Ok(*bits),
+        Found::Value(expr) => expr,
+    };
+    let number = constant(expr, &|name| declared(&world.names, name)).ok_or_else(|| {
+        let message = "an operand of an example is a register or a number";
+        Diagnostic::new(codes::BAD_EXAMPLE, expr.span, message).help("examples know no labels; write the number")
+    })?;
+    field.bits_of(number, location).ok_or_else(|| {
+        let message = format!("{number} does not fit in `{}`, which has {} bits", field.name, field.width.bits());
+        Diagnostic::new(codes::BAD_EXAMPLE, expr.span, message).help("write a number that the encoding can hold")
+    })
+}
+
+fn facts(world: &World, facts: &[ast::Fact], diagnostics: &mut Diagnostics) -> Option<Vec<Fact>> {
+    facts.iter().map(|written| fact(world, written, diagnostics)).collect()
+}
+
+fn fact(world: &World, written: &ast::Fact, diagnostics: &mut Diagnostics) -> Option<Fact> {
+    let (kind, span) = match written {
+        ast::Fact::Register(name, value) => (register(world, name, value, diagnostics)?, name.span.to(value.span)),
+        ast::Fact::Cell(name, address, value) => {
+            let memory = world.memory_of(name, diagnostics)?;
+            let described = &world.memories[memory.index()];
+            let address = constant_in(described.address, address, &world.names, diagnostics)?;
+            let cell = constant_in(described.cell, value, &world.names, diagnostics)?;
+            (FactKind::Cell(memory, address, cell), name.span.to(value.span))
+        }
+        ast::Fact::Input(span, bytes) => (FactKind::Input(numbers(world, bytes, diagnostics)?), *span),
+        ast::Fact::Output(span, bytes) => (FactKind::Output(numbers(world, bytes, diagnostics)?), *span),
+        ast::Fact::Status(name) => {
+            let status = match name.text.as_str() {
+                "halted" => Status::Halted,
+                "fault" => Status::Fault,
+                _ => Status::Running,
+            };
+            (FactKind::Status(status), name.span)
+        }
+    };
+    Some(Fact { kind, span })
+}
+
+fn register(world: &World, name: &Name, value: &ast::Expr, diagnostics: &mut Diagnostics) -> Option<FactKind> {
+    if world.names.peek(&name.text) == Some(Named::Pc) {
+        return constant_in(world.pc_width(), value, &world.names, diagnostics).map(FactKind::Pc);
+    }
+    let place = world.place_of(name, diagnostics)?;
+    let value = constant_in(place.width, value, &world.names, diagnostics)?;
+    Some(FactKind::Place(place, value))
+}
+
+fn numbers(world: &World, list: &[ast::Expr], diagnostics: &mut Diagnostics) -> Option<Vec<u8>> {
+    let byte = Width::new(8)?;
+    list.iter().map(|expr| constant_in(byte, expr, &world.names, diagnostics).map(|value| value as u8)).collect()
+}

@@ -1,0 +1,70 @@
+//! Warnings: what is declared and has no effect.
+
+use std::collections::BTreeSet;
+
+use lathe_base::{Diagnostic, Diagnostics};
+
+use super::World;
+use super::names::Named;
+use crate::codes;
+use crate::model::{Domain, Instruction, Mapping, RegisterId};
+use crate::semantics::Body;
+
+pub(crate) fn lint(
+    world: &World,
+    instructions: &[Instruction],
+    maps: &[Mapping],
+    on_illegal: Option<&Body>,
+    diagnostics: &mut Diagnostics,
+) {
+    if diagnostics.has_errors() {
+        // What could not be read may use anything.
+        return;
+    }
+    for (name, named, span) in world.names.unused() {
+        let warned = matches!(
+            named,
+            Named::Field(_)
+                | Named::Family(_)
+                | Named::Function(_)
+                | Named::Device(_)
+                | Named::Memory(_)
+                | Named::Trap(_)
+        );
+        if warned {
+            let message =
+                format!("{} `{name}` is never used", &named.kind()[named.kind().find(' ').map_or(0, |at| at + 1)..]);
+            diagnostics.push(Diagnostic::new(codes::UNUSED, span, message).help("use it or remove it"));
+        }
+    }
+    let read = registers_read(world, instructions, maps, on_illegal);
+    for (at, register) in world.registers.iter().enumerate() {
+        if !register.constant && !read.contains(&RegisterId(at as u32)) {
+            let message = format!("nothing reads the register `{}`", register.name);
+            let help = "its value has no effect; use it in a meaning or remove it";
+            diagnostics.push(Diagnostic::new(codes::NEVER_READ, register.span, message).help(help));
+        }
+    }
+}
+
+fn registers_read(
+    world: &World,
+    instructions: &[Instruction],
+    maps: &[Mapping],
+    on_illegal: Option<&Body>,
+) -> BTreeSet<RegisterId> {
+    let mut read = BTreeSet::new();
+    for instruction in instructions {
+        let effects = instruction.body.effects();
+        read.extend(effects.reads);
+        for operand in effects.operands_read {
+            let field = &world.fields[instruction.operands[usize::from(operand.0)].index()];
+            if let Domain::Registers(list) = &field.domain {
+                read.extend(list.iter().flatten().flat_map(|(_, place)| place.parts.iter().map(|part| part.register)));
+            }
+        }
+    }
+    let others = maps.iter().flat_map(|map| [&map.read, &map.write]).chain(on_illegal);
+    others.for_each(|body| read.extend(body.effects().reads));
+    read
+}

@@ -1,0 +1,397 @@
+//! Values: names, numbers, slices, choices.
+
+use lathe_base::{Diagnostic, Span, Width};
+
+use super::{Binding, Lowerer, Value};
+use crate::codes;
+use crate::elaborate::constants::{self, does_not_fit, plural};
+use crate::elaborate::declarations::slice_of;
+use crate::elaborate::names::Named;
+use crate::language::ast::{Binary, Expr as Tree, ExprKind as TreeKind, Name, Type, Unary};
+use crate::language::parser::is_type;
+use crate::model::{Domain, MemoryId};
+use crate::operand::fit;
+use crate::operators::UnaryOperator;
+use crate::semantics::{Expr, ExprKind, OperandId, Statement};
+
+impl Lowerer<'_, '_> {
+    /// The value of an expression. Where `want` is given, it has that width or is reported.
+    pub(super) fn value(&mut self, tree: &Tree, want: Option<Width>) -> Option<Value> {
+        self.spend(tree.span)?;
+        if let Some(number) = self.constant(tree) {
+            return self.number(tree, number, want);
+        }
+        let value = match &tree.kind {
+            TreeKind::Number(_) | TreeKind::Broken => None,
+            TreeKind::Name(name) => self.name(&Name { text: name.clone(), span: tree.span }),
+            TreeKind::Call(name, arguments) => self.call_for_value(name, arguments, want, tree.span),
+            TreeKind::Method(device, operation, arguments) => {
+                self.device_call(device, operation, arguments)?.or_else(|| {
+                    let message = format!("`{}.{}` gives no value", device.text, operation.text);
+                    self.fail(codes::NO_VALUE, tree.span, message, "call it as a statement of its own")
+                })
+            }
+            TreeKind::Index(base, index) => match self.memory_named(base) {
+                Some(memory) => self.load(memory, index),
+                None => self.slice(base, index, index, tree.span),
+            },
+            TreeKind::Wide(memory, ty, address) => self.load_wide(memory, ty, address),
+            TreeKind::Slice(base, high, low) => self.slice(base, high, low, tree.span),
+            TreeKind::Unary(operator, inner) => self.unary(*operator, inner, want),
+            TreeKind::Binary(operator, left, right) => self.binary(*operator, left, right, want, tree.span),
+            TreeKind::Choice(condition, first, second) => self.choice(condition, first, second, want),
+        }?;
+        self.fitted(value, want, tree.span)
+    }
+
+    fn number(&mut self, tree: &Tree, number: i128, want: Option<Width>) -> Option<Value> {
+        let comparison = matches!(&tree.kind, TreeKind::Binary(operator, ..) if is_comparison(*operator));
+        let Some(width) = want.or(comparison.then_some(Width::BIT)) else {
+            let message = "nothing here says how many bits this number has";
+            let help = format!("say it, as in `u8({number})`");
+            return self.fail(codes::WIDTH_UNKNOWN, tree.span, message, help);
+        };
+        match fit(number, width) {
+            Some(bits) => Some(Value::unsigned(Expr::constant(width, bits))),
+            None => self.report(does_not_fit(tree, number, width)),
+        }
+    }
+
+    /// Reports a value of another width than wanted.
+    fn fitted(&mut self, value: Value, want: Option<Width>, span: Span) -> Option<Value> {
+        match want {
+            Some(want) if want != value.width() => {
+                let found = value.width();
+                let message = format!(
+                    "{} {} wanted here, but this has {}",
+                    want.bits(),
+                    if want.bits() == 1 { "bit is" } else { "bits are" },
+                    found.bits()
+                );
+                let help = if want == Width::BIT {
+                    "compare it, as in `x != 0`, or take one bit, as in `x[0]`".to_owned()
+                } else if found < want {
+                    format!("extend it: `{want}(…)` with zeros, `s{}(…)` with its sign", want.bits())
+                } else {
+                    format!("take some of its bits, as in `x[{}:0]`", want.bits() - 1)
+                };
+                self.fail(codes::WIDTH_MISMATCH, span, message, help)
+            }
+            _ => Some(value),
+        }
+    }
+
+    /// A value of one bit.
+    pub(super) fn truth(&mut self, tree: &Tree) -> Option<Expr> {
+        self.value(tree, Some(Width::BIT)).map(|value| value.expr)
+    }
+
+    fn name(&mut self, name: &Name) -> Option<Value> {
+        match self.binding(&name.text).cloned() {
+            Some(Binding::Variable(local, width, signed)) => {
+                return Some(Value { expr: Expr::local(width, local), signed });
+            }
+            Some(Binding::Value(value)) => return Some(value),
+            Some(Binding::Place(place)) => return Some(Value::unsigned(self.read_place(&place))),
+            Some(Binding::Number(_)) | None => {}
+        }
+        if name.text == "next" {
+            return self.next(name.span);
+        }
+        match self.world.names.find(&name.text) {
+            Some(Named::Register(id)) => {
+                let register = &self.world.registers[id.index()];
+                Some(Value::unsigned(match register.constant {
+                    true => Expr::constant(register.width, register.reset),
+                    false => Expr { width: register.width, kind: ExprKind::Register(id) },
+                }))
+            }
+            Some(Named::View(at)) => Some(Value::unsigned(self.read_place(&self.world.views[at].place.clone()))),
+            Some(Named::Pc) => {
+                self.control(name.span, "the program counter")?;
+                Some(Value::unsigned(Expr { width: self.world.pc_width(), kind: ExprKind::Pc }))
+            }
+            Some(Named::Field(_)) => self.operand(name),
+            found => self.not_a_value(name, found),
+        }
+    }
+
+    fn next(&mut self, span: Span) -> Option<Value> {
+        if !self.setting.next {
+            let message = "there is no next instruction here";
+            return self.fail(codes::NOT_HERE, span, message, "use `pc`, the address of what could not be decoded");
+        }
+        Some(Value::unsigned(Expr { width: self.world.pc_width(), kind: ExprKind::Next }))
+    }
+
+    /// Reports what only an instruction can do.
+    pub(super) fn control(&mut self, span: Span, what: &str) -> Option<()> {
+        if self.setting.control {
+            return Some(());
+        }
+        let message = format!("{what} has no meaning in a mapped address");
+        self.fail(codes::NOT_HERE, span, message, "a mapped address reads and writes devices and registers")
+    }
+
+    /// The operand of this row that a name means.
+    pub(super) fn operand_named(&self, name: &str) -> Option<OperandId> {
+        let fields = &self.world.fields;
+        let at = self.setting.operands.iter().position(|id| fields[id.index()].name == name);
+        at.filter(|_| self.calls.is_empty()).map(|at| OperandId(at as u8))
+    }
+
+    fn operand(&mut self, name: &Name) -> Option<Value> {
+        let Some(id) = self.operand_named(&name.text) else {
+            let (message, help) = if self.calls.is_empty() {
+                (format!("`{}` is not an operand of this row", name.text), "write it in the syntax and in the encoding")
+            } else {
+                (format!("a function does not see the operand `{}`", name.text), "give it as an argument")
+            };
+            return self.fail(codes::NOT_HERE, name.span, message, help);
+        };
+        let field = &self.world.fields[self.setting.operands[usize::from(id.0)].index()];
+        let width = field.value_width(self.world.pc_width());
+        let signed = matches!(&field.domain, Domain::Number(numeric) if numeric.signed && numeric.target.is_none());
+        Some(Value { expr: Expr { width, kind: ExprKind::Operand(id) }, signed })
+    }
+
+    fn not_a_value(&mut self, name: &Name, found: Option<Named>) -> Option<Value> {
+        let is_value = |named| !matches!(named, Named::Memory(_) | Named::Device(_) | Named::Function(_));
+        let (code, message, help) = match found {
+            Some(Named::Memory(_)) => (
+                codes::WRONG_KIND,
+                format!("`{}` is a memory, not a value", name.text),
+                format!("say which cell: `{}[address]`", name.text),
+            ),
+            Some(Named::Function(_) | Named::Family(_)) => (
+                codes::WRONG_KIND,
+                format!("`{}` is a function, not a value", name.text),
+                format!("call it: `{}(…)`", name.text),
+            ),
+            Some(named) => {
+                let message = format!("`{}` is {}, not a value", name.text, named.kind());
+                (codes::WRONG_KIND, message, "ask it for something, as in `console.read()`".into())
+            }
+            None => {
+                let known = self.scope[self.frame..].iter().map(|(known, _)| known.as_str()).chain(["next"]);
+                let near = lathe_base::nearest(&name.text, known).map(|meant| format!("did you mean `{meant}`?"));
+                let near = near.or_else(|| self.world.names.suggestion(&name.text, is_value));
+                let fallback = format!("declare it, as in `register {0} : u8` or `let {0} = …`", name.text);
+                let message = format!("there is nothing named `{}`", name.text);
+                (codes::UNKNOWN_NAME, message, near.unwrap_or(fallback))
+            }
+        };
+        self.fail(code, name.span, message, help)
+    }
+
+    /// The memory that an expression names, unless the name means something nearer.
+    pub(super) fn memory_named(&self, tree: &Tree) -> Option<MemoryId> {
+        let TreeKind::Name(name) = &tree.kind else { return None };
+        if self.binding(name).is_some() {
+            return None;
+        }
+        match self.world.names.peek(name) {
+            Some(Named::Memory(id)) => {
+                self.world.names.find(name);
+                Some(id)
+            }
+            _ => None,
+        }
+    }
+
+    fn slice(&mut self, base: &Tree, high: &Tree, low: &Tree, span: Span) -> Option<Value> {
+        let value = self.value(base, None)?;
+        let (low, width) = self.bits_of(value.width(), high, low, span)?;
+        Some(Value::unsigned(Expr::slice(value.expr, low, width)))
+    }
+
+    /// The lowest bit and the width of `[high:low]`, which must be numbers known in advance.
+    pub(super) fn bits_of(&mut self, width: Width, high: &Tree, low: &Tree, span: Span) -> Option<(u32, Width)> {
+        let mut bit = |tree: &Tree| {
+            let number = self.constant(tree).and_then(|number| u64::try_from(number).ok());
+            number.or_else(|| {
+                let message = "which bits are taken must be known in advance";
+                let help = "shift instead: `(x >> n)[0]` is the bit number n";
+                self.fail(codes::NOT_CONSTANT, tree.span, message, help)
+            })
+        };
+        let (high, low) = (bit(high)?, bit(low)?);
+        slice_of(width, high, low, span, self.diagnostics)
+    }
+
+    fn unary(&mut self, operator: Unary, inner: &Tree, want: Option<Width>) -> Option<Value> {
+        match operator {
+            Unary::Not => Some(Value::unsigned(Expr::unary(UnaryOperator::Not, self.truth(inner)?))),
+            Unary::Complement | Unary::Negate => {
+                let want = self.hint(inner).or(want);
+                let value = self.value(inner, want)?;
+                let operator = if operator == Unary::Negate { UnaryOperator::Negate } else { UnaryOperator::Not };
+                Some(Value { expr: Expr::unary(operator, value.expr), signed: value.signed })
+            }
+        }
+    }
+
+    fn choice(&mut self, condition: &Tree, first: &Tree, second: &Tree, want: Option<Width>) -> Option<Value> {
+        let condition = self.truth(condition)?;
+        let want = self.hint(first).or_else(|| self.hint(second)).or(want);
+        let (first, then) = self.in_block(|l| l.value(first, want))?;
+        let (second, otherwise) = self.in_block(|l| l.value(second, want.or(Some(first.width()))))?;
+        let signed = first.signed && second.signed;
+        Some(Value { expr: self.select(condition, (first.expr, then), (second.expr, otherwise)), signed })
+    }
+
+    /// One of two values, each with the statements it takes.
+    pub(super) fn select(
+        &mut self,
+        condition: Expr,
+        first: (Expr, crate::semantics::Block),
+        second: (Expr, crate::semantics::Block),
+    ) -> Expr {
+        let ((first, mut then), (second, mut otherwise)) = (first, second);
+        if then.is_empty() && otherwise.is_empty() {
+            return Expr::choose(condition, first, second);
+        }
+        let width = first.width;
+        let local = self.local(width);
+        then.push(Statement::Let(local, first));
+        otherwise.push(Statement::Let(local, second));
+        self.branch(condition, then, otherwise);
+        Expr::local(width, local)
+    }
+
+    /// `if`, or only the branch that is taken where that is known.
+    pub(super) fn branch(
+        &mut self,
+        condition: Expr,
+        then: crate::semantics::Block,
+        otherwise: crate::semantics::Block,
+    ) {
+        match condition.as_constant() {
+            Some(0) => otherwise.into_iter().for_each(|statement| self.emit(statement)),
+            Some(_) => then.into_iter().for_each(|statement| self.emit(statement)),
+            None if then.is_empty() && otherwise.is_empty() => {}
+            None => self.emit(Statement::If { condition, then, otherwise }),
+        }
+    }
+
+    /// The width of a type inside this meaning.
+    pub(super) fn width(&mut self, ty: &Type) -> Option<Width> {
+        let scope = &self.scope[self.frame..];
+        let number = |name: &str| match scope.iter().rev().find(|(known, _)| known == name) {
+            Some((_, Binding::Number(value))) => Some(*value),
+            _ => None,
+        };
+        constants::width(ty, &number, self.diagnostics)
+    }
+
+    /// The width that an expression has by itself, if it has one; numbers and `zext` do not.
+    pub(super) fn hint(&self, tree: &Tree) -> Option<Width> {
+        if self.constant(tree).is_some() {
+            return None;
+        }
+        match &tree.kind {
+            TreeKind::Number(_) | TreeKind::Broken => None,
+            TreeKind::Name(name) => self.hint_name(name),
+            TreeKind::Call(name, arguments) => self.hint_call(&name.text, arguments),
+            TreeKind::Method(device, operation, _) => {
+                let Some(Named::Device(id)) = self.world.names.peek(&device.text) else { return None };
+                let operations = self.world.devices[id.index()].kind.operations();
+                operations.into_iter().find(|known| known.name == operation.text)?.result
+            }
+            TreeKind::Index(base, _) => {
+                Some(self.memory_named(base).map_or(Width::BIT, |id| self.world.memories[id.index()].cell))
+            }
+            TreeKind::Wide(_, ty, _) => self.hint_type(ty),
+            TreeKind::Slice(_, high, low) => {
+                let bits = self.constant(high)?.checked_sub(self.constant(low)?)?;
+                u64::try_from(bits).ok().and_then(|bits| Width::new(bits.checked_add(1)?))
+            }
+            TreeKind::Unary(Unary::Not, _) => Some(Width::BIT),
+            TreeKind::Unary(_, inner) => self.hint(inner),
+            TreeKind::Binary(operator, ..) if is_comparison(*operator) => Some(Width::BIT),
+            TreeKind::Binary(Binary::Join, high, low) => self.hint(high)?.plus(self.hint(low)?),
+            TreeKind::Binary(Binary::ShiftLeft | Binary::ShiftRight, left, _) => self.hint(left),
+            TreeKind::Binary(_, left, right) => self.hint(left).or_else(|| self.hint(right)),
+            TreeKind::Choice(_, first, second) => self.hint(first).or_else(|| self.hint(second)),
+        }
+    }
+
+    fn hint_name(&self, name: &str) -> Option<Width> {
+        match self.binding(name) {
+            Some(Binding::Variable(_, width, _)) => return Some(*width),
+            Some(Binding::Value(value)) => return Some(value.width()),
+            Some(Binding::Place(place)) => return Some(place.width),
+            Some(Binding::Number(_)) => return None,
+            None => {}
+        }
+        match self.world.names.peek(name) {
+            _ if name == "next" => Some(self.world.pc_width()),
+            Some(Named::Register(id)) => Some(self.world.registers[id.index()].width),
+            Some(Named::View(at)) => Some(self.world.views[at].place.width),
+            Some(Named::Pc) => Some(self.world.pc_width()),
+            Some(Named::Field(id)) => Some(self.world.fields[id.index()].value_width(self.world.pc_width())),
+            _ => None,
+        }
+    }
+
+    fn hint_type(&self, ty: &Type) -> Option<Width> {
+        u64::try_from(self.constant(&ty.width)?).ok().and_then(Width::new)
+    }
+
+    fn hint_call(&self, name: &str, arguments: &[Tree]) -> Option<Width> {
+        match (name, arguments) {
+            ("signed" | "unsigned" | "rotl" | "rotr", [first, ..]) => return self.hint(first),
+            ("zext" | "sext", [_, bits]) => return u64::try_from(self.constant(bits)?).ok().and_then(Width::new),
+            ("zext" | "sext", _) => return None,
+            _ => {}
+        }
+        if is_type(name) {
+            let bits = match self.binding(&name[1..]) {
+                Some(Binding::Number(bits)) => u64::try_from(*bits).ok()?,
+                _ => name[1..].parse().ok()?,
+            };
+            return Width::new(bits);
+        }
+        match self.world.names.peek(name)? {
+            Named::Function(at) => self.hint_function(at, arguments),
+            Named::Family(at) => self.hint_type(self.world.families[at].tree.result.as_ref()?),
+            _ => None,
+        }
+    }
+
+    /// The width that a function gives, where its arguments tell.
+    fn hint_function(&self, at: usize, arguments: &[Tree]) -> Option<Width> {
+        let function = self.world.functions[at];
+        let letters = self.letters(&function.parameters, arguments);
+        let number = |name: &str| letters.iter().find(|(known, _)| known == name).map(|(_, width)| *width);
+        let bits = constants::constant(&function.result.as_ref()?.width, &number)?;
+        u64::try_from(bits).ok().and_then(Width::new)
+    }
+
+    /// What the width letters of parameters stand for, as far as the arguments tell.
+    pub(super) fn letters(&self, parameters: &[(Name, Type)], arguments: &[Tree]) -> Vec<(String, i128)> {
+        let mut letters: Vec<(String, i128)> = Vec::new();
+        for ((_, ty), argument) in parameters.iter().zip(arguments) {
+            let TreeKind::Name(letter) = &ty.width.kind else { continue };
+            let known = letters.iter().any(|(known, _)| known == letter);
+            if let (false, Some(width)) = (known, self.hint(argument)) {
+                letters.push((letter.clone(), i128::from(width.bits())));
+            }
+        }
+        letters
+    }
+
+    /// A diagnostic for two values that ought to have one width.
+    pub(super) fn different_widths(left: Width, right: Width, span: Span) -> Diagnostic {
+        let (l, r) = (left.bits(), right.bits());
+        let message = format!("{l} {} on the left, {r} on the right", plural(l, "bit"));
+        let (narrow, wide) = if l < r { ("left", right) } else { ("right", left) };
+        let help = format!("extend the {narrow} side, as in `{wide}(…)`, or take some bits of the other");
+        Diagnostic::new(codes::WIDTH_MISMATCH, span, message).help(help)
+    }
+}
+
+pub(super) fn is_comparison(operator: Binary) -> bool {
+    use Binary::*;
+    matches!(operator, Either | Both | Equal | Unequal | Less | LessOrEqual | Greater | GreaterOrEqual)
+}

@@ -1,0 +1,241 @@
+//! Meanings: from statements as written to the semantics, names resolved, widths checked,
+//! functions inlined, lists unrolled.
+//!
+//! Evaluation is from left to right. Expressions of the semantics are pure, so whatever
+//! reaches memory or a device becomes a statement before the expression that uses it; a
+//! value read from a register before such a statement is kept in a local.
+
+mod calls;
+mod expressions;
+mod operators;
+mod places;
+mod statements;
+
+use lathe_base::{Code, Diagnostic, Diagnostics, Span, Width, limits};
+
+use super::World;
+use super::constants::{constant, declared};
+use crate::codes;
+use crate::language::ast;
+use crate::model::{FieldId, Place};
+use crate::semantics::{Block, Body, Expr, LocalId, Statement};
+
+/// A member chosen from a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    pub(crate) family: usize,
+    pub(crate) member: usize,
+}
+
+/// Where a meaning stands, and so what it may say.
+pub(crate) struct Setting {
+    operands: Vec<FieldId>,
+    chosen: Vec<Chosen>,
+    /// The length of every instruction, if it is one.
+    uniform: Option<u32>,
+    /// Given values, such as the address of a mapped access.
+    given: Vec<(&'static str, Width)>,
+    /// Whether there is an instruction being executed, so that it can jump, halt or fault.
+    control: bool,
+    /// Whether that instruction has an end.
+    next: bool,
+}
+
+impl Setting {
+    pub(crate) fn row(operands: Vec<FieldId>, chosen: Vec<Chosen>, uniform: Option<u32>) -> Setting {
+        Setting { operands, chosen, uniform, given: Vec::new(), control: true, next: true }
+    }
+
+    pub(crate) fn illegal() -> Setting {
+        Setting { operands: vec![], chosen: vec![], uniform: None, given: vec![], control: true, next: false }
+    }
+
+    pub(crate) fn mapping(given: &[(&'static str, Width)]) -> Setting {
+        let given = given.to_vec();
+        Setting { operands: vec![], chosen: vec![], uniform: None, given, control: false, next: false }
+    }
+}
+
+/// The semantics of a block that is done for its effect.
+pub(crate) fn perform(
+    world: &World,
+    setting: Setting,
+    block: &ast::Block,
+    diagnostics: &mut Diagnostics,
+) -> Option<Body> {
+    let mut lowerer = Lowerer::new(world, setting, diagnostics);
+    lowerer.block_for_effect(block)?;
+    Some(lowerer.finish(None))
+}
+
+/// The semantics of an expression that gives a value of this width.
+pub(crate) fn give(
+    world: &World,
+    setting: Setting,
+    expr: &ast::Expr,
+    width: Width,
+    diagnostics: &mut Diagnostics,
+) -> Option<Body> {
+    let mut lowerer = Lowerer::new(world, setting, diagnostics);
+    let value = lowerer.value(expr, Some(width))?;
+    Some(lowerer.finish(Some(value.expr)))
+}
+
+/// A value, and whether operators that mind the sign take it as two's complement.
+#[derive(Clone, Debug)]
+struct Value {
+    expr: Expr,
+    signed: bool,
+}
+
+impl Value {
+    fn unsigned(expr: Expr) -> Value {
+        Value { expr, signed: false }
+    }
+
+    fn width(&self) -> Width {
+        self.expr.width
+    }
+}
+
+/// What a name inside a meaning stands for.
+#[derive(Clone, Debug)]
+enum Binding {
+    /// `let`: a local that can be assigned.
+    Variable(LocalId, Width, bool),
+    /// A parameter, or an item of a `for`: a value.
+    Value(Value),
+    /// An item of a `for`: a register or view.
+    Place(Place),
+    /// A number: a width, a position.
+    Number(i128),
+}
+
+struct Lowerer<'w, 'a> {
+    world: &'w World<'a>,
+    setting: Setting,
+    diagnostics: &'w mut Diagnostics,
+    locals: Vec<Width>,
+    /// The block being filled is the last.
+    blocks: Vec<Block>,
+    scope: Vec<(String, Binding)>,
+    /// Names below this position belong to callers and are not seen.
+    frame: usize,
+    /// The functions and families being inlined.
+    calls: Vec<String>,
+    nodes: usize,
+    gave_up: bool,
+}
+
+impl<'w, 'a> Lowerer<'w, 'a> {
+    fn new(world: &'w World<'a>, setting: Setting, diagnostics: &'w mut Diagnostics) -> Self {
+        let mut lowerer = Lowerer {
+            world,
+            setting,
+            diagnostics,
+            locals: Vec::new(),
+            blocks: vec![Vec::new()],
+            scope: Vec::new(),
+            frame: 0,
+            calls: Vec::new(),
+            nodes: 0,
+            gave_up: false,
+        };
+        for (name, width) in lowerer.setting.given.clone() {
+            let local = lowerer.local(width);
+            let value = Value::unsigned(Expr::local(width, local));
+            lowerer.scope.push((name.to_owned(), Binding::Value(value)));
+        }
+        lowerer
+    }
+
+    fn finish(mut self, value: Option<Expr>) -> Body {
+        Body { locals: self.locals, block: self.blocks.pop().unwrap_or_default(), value }
+    }
+
+    fn report<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
+        self.diagnostics.push(diagnostic);
+        None
+    }
+
+    fn fail<T>(&mut self, code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<T> {
+        self.report(Diagnostic::new(code, span, message).help(help))
+    }
+
+    /// Counts one node of the semantics; gives up when there are too many.
+    fn spend(&mut self, span: Span) -> Option<()> {
+        self.nodes += 1;
+        if self.nodes <= limits::MEANING_NODES {
+            return Some(());
+        }
+        if !self.gave_up {
+            self.gave_up = true;
+            let message =
+                format!("this meaning has more than {} parts once functions are put in place", limits::MEANING_NODES);
+            return self.fail(codes::TOO_MANY, span, message, "call fewer functions in it, or make lists shorter");
+        }
+        None
+    }
+
+    fn local(&mut self, width: Width) -> LocalId {
+        self.locals.push(width);
+        LocalId((self.locals.len() - 1) as u16)
+    }
+
+    fn emit(&mut self, statement: Statement) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.push(statement);
+        }
+    }
+
+    fn emitted(&self) -> usize {
+        self.blocks.last().map_or(0, Vec::len)
+    }
+
+    /// Runs `inside` with a new block and gives that block.
+    fn in_block<T>(&mut self, inside: impl FnOnce(&mut Self) -> Option<T>) -> Option<(T, Block)> {
+        self.blocks.push(Vec::new());
+        let names = self.scope.len();
+        let result = inside(self);
+        self.scope.truncate(names);
+        let block = self.blocks.pop().unwrap_or_default();
+        result.map(|result| (result, block))
+    }
+
+    /// Keeps a value in a local from `at` on, if statements emitted since could change it.
+    fn settle(&mut self, value: Value, at: usize) -> Value {
+        if self.emitted() == at || value.expr.is_settled() {
+            return value;
+        }
+        let width = value.width();
+        let local = self.local(width);
+        if let Some(block) = self.blocks.last_mut() {
+            block.insert(at, Statement::Let(local, value.expr));
+        }
+        Value { expr: Expr::local(width, local), signed: value.signed }
+    }
+
+    /// Keeps a value in a local now, unless it cannot change anyway.
+    fn keep(&mut self, value: Value) -> Value {
+        if value.expr.is_settled() {
+            return value;
+        }
+        let width = value.width();
+        let local = self.local(width);
+        self.emit(Statement::Let(local, value.expr));
+        Value { expr: Expr::local(width, local), signed: value.signed }
+    }
+
+    fn binding(&self, name: &str) -> Option<&Binding> {
+        self.scope[self.frame..].iter().rev().find(|(known, _)| known == name).map(|(_, binding)| binding)
+    }
+
+    /// The value of an expression that is a number whatever the machine does.
+    fn constant(&self, expr: &ast::Expr) -> Option<i128> {
+        constant(expr, &|name| match self.binding(name) {
+            Some(Binding::Number(value)) => Some(*value),
+            Some(_) => None,
+            None => declared(&self.world.names, name),
+        })
+    }
+}

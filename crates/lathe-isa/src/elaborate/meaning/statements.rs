@@ -1,0 +1,320 @@
+//! Statements.
+
+use lathe_base::{Span, Width, limits};
+
+use super::{Binding, Lowerer, Value};
+use crate::codes;
+use crate::elaborate::declarations::spread;
+use crate::elaborate::names::Named;
+use crate::language::ast::{
+    Binary, Block, Expr as Tree, ExprKind as TreeKind, For, ForItem, Name, Statement as Written,
+};
+use crate::model::{Domain, Place};
+use crate::operators::BinaryOperator;
+use crate::semantics::{Expr, ExprKind, OperandId, Statement};
+
+impl Lowerer<'_, '_> {
+    /// Everything in a block; a value at its end must be a call.
+    pub(super) fn block_for_effect(&mut self, block: &Block) -> Option<()> {
+        let mut fine = Some(());
+        for statement in &block.statements {
+            fine = self.statement(statement).and(fine);
+        }
+        if let Some(value) = &block.value {
+            fine = self.call_statement(value).and(fine);
+        }
+        fine
+    }
+
+    pub(super) fn statement(&mut self, statement: &Written) -> Option<()> {
+        match statement {
+            Written::Let(name, ty, value) => {
+                let want = match ty {
+                    Some(ty) => Some(self.width(ty)?),
+                    None => None,
+                };
+                let result = self.value(value, want);
+                let Value { expr, signed } = result.or_else(|| {
+                    // Declared all the same, so that later uses are not reported too.
+                    let width = want.or_else(|| self.hint(value)).unwrap_or(Width::BIT);
+                    let local = self.local(width);
+                    self.scope.push((name.text.clone(), Binding::Variable(local, width, false)));
+                    None
+                })?;
+                let signed = ty.as_ref().map_or(signed, |ty| ty.signed);
+                let (width, local) = (expr.width, self.local(expr.width));
+                self.emit(Statement::Let(local, expr));
+                self.scope.push((name.text.clone(), Binding::Variable(local, width, signed)));
+                Some(())
+            }
+            Written::Assign(target, value) => self.assign(target, value),
+            Written::If(condition, then, otherwise) => {
+                let condition = self.truth(condition);
+                let then = self.in_block(|l| l.block_for_effect(then));
+                let nothing = Block::default();
+                let otherwise = self.in_block(|l| l.block_for_effect(otherwise.as_ref().unwrap_or(&nothing)));
+                self.branch(condition?, then?.1, otherwise?.1);
+                Some(())
+            }
+            Written::For(repetition) => self.repeat(repetition),
+            Written::Call(call) => self.call_statement(call),
+            Written::Skip(span) => self.skip(*span),
+            Written::Halt(span) => {
+                self.control(*span, "`halt`")?;
+                self.emit(Statement::Halt);
+                Some(())
+            }
+            Written::Fault(span, message, detail) => {
+                self.control(*span, "`fault`")?;
+                let detail = match detail {
+                    Some(detail) => Some(self.value(detail, self.hint(detail).or(Some(Width::MAX)))?.expr),
+                    None => None,
+                };
+                self.emit(Statement::Fault { message: message.clone(), detail });
+                Some(())
+            }
+            Written::Cycles(count) => {
+                self.control(count.span, "`cycles`")?;
+                let value = self.value(count, self.hint(count).or(Some(Width::MAX)))?;
+                self.emit(Statement::Cycles(Expr::zero_extend(Width::MAX, value.expr)));
+                Some(())
+            }
+        }
+    }
+
+    fn call_statement(&mut self, tree: &Tree) -> Option<()> {
+        self.spend(tree.span)?;
+        match &tree.kind {
+            TreeKind::Call(name, arguments) => self.call(name, arguments, None, tree.span).map(|_| ()),
+            TreeKind::Method(device, operation, arguments) => {
+                self.device_call(device, operation, arguments).map(|_| ())
+            }
+            TreeKind::Broken => None,
+            _ => {
+                let message = "this value is not used";
+                self.fail(codes::NO_VALUE, tree.span, message, "assign it, as in `a = …`, or remove it")
+            }
+        }
+    }
+
+    fn skip(&mut self, span: Span) -> Option<()> {
+        self.control(span, "`skip`")?;
+        let Some(cells) = self.setting.uniform.filter(|_| self.setting.next) else {
+            let message = "`skip` is unclear here: the instructions differ in length";
+            return self.fail(codes::NOT_HERE, span, message, "say how many cells: `pc = next + 2`");
+        };
+        let width = self.world.pc_width();
+        let next = Expr { width, kind: ExprKind::Next };
+        let target = Expr::binary(BinaryOperator::Add, next, Expr::constant(width, u64::from(cells)));
+        self.emit(Statement::Jump(target));
+        Some(())
+    }
+
+    fn repeat(&mut self, repetition: &For) -> Option<()> {
+        let mut items = Vec::new();
+        for item in &repetition.items {
+            match item {
+                ForItem::Value(tree) => items.push(tree.clone()),
+                ForItem::Range(range) => items.extend(
+                    spread(range, self.diagnostics)
+                        .into_iter()
+                        .map(|name| Tree { kind: TreeKind::Name(name.text), span: name.span }),
+                ),
+            }
+        }
+        if items.len() > limits::LIST {
+            let message = format!("a list has at most {} items", limits::LIST);
+            return self.fail(codes::TOO_MANY, repetition.span, message, "make it shorter");
+        }
+        for (position, item) in items.iter().enumerate() {
+            let names = self.scope.len();
+            if let Some(index) = &repetition.index {
+                self.scope.push((index.text.clone(), Binding::Number(position as i128)));
+            }
+            let binding = self.item(item)?;
+            self.scope.push((repetition.name.text.clone(), binding));
+            let done = self.block_for_effect(&repetition.body);
+            self.scope.truncate(names);
+            done?;
+        }
+        Some(())
+    }
+
+    /// An item of a list: a register stays a register, so that it can be assigned.
+    fn item(&mut self, tree: &Tree) -> Option<Binding> {
+        if let TreeKind::Name(name) = &tree.kind {
+            if self.binding(name).is_none() {
+                if let Some(Named::Register(_) | Named::View(_)) = self.world.names.peek(name) {
+                    let name = Name { text: name.clone(), span: tree.span };
+                    return self.world.place_of(&name, self.diagnostics).map(Binding::Place);
+                }
+            }
+        }
+        if let Some(number) = self.constant(tree) {
+            return Some(Binding::Number(number));
+        }
+        let Value { expr, signed } = self.value(tree, None)?;
+        let (width, local) = (expr.width, self.local(expr.width));
+        self.emit(Statement::Let(local, expr));
+        Some(Binding::Value(Value { expr: Expr::local(width, local), signed }))
+    }
+
+    fn assign(&mut self, target: &Tree, value: &Tree) -> Option<()> {
+        match &target.kind {
+            TreeKind::Index(base, address) if self.memory_named(base).is_some() => {
+                let memory = self.memory_named(base)?;
+                let address = Value::unsigned(self.address(memory, address)?);
+                let at = self.emitted();
+                let value = self.value(value, Some(self.world.memories[memory.index()].cell))?;
+                let address = self.settle(address, at).expr;
+                self.emit(Statement::Store { memory, address, value: value.expr });
+                Some(())
+            }
+            TreeKind::Wide(memory, ty, address) => self.store_wide(memory, ty, address, value),
+            _ => {
+                let target = self.target(target)?;
+                let value = self.value(value, Some(target.width()))?;
+                self.write(&target, value);
+                Some(())
+            }
+        }
+    }
+
+    /// What an assignment writes, except memory.
+    fn target(&mut self, tree: &Tree) -> Option<Target> {
+        match &tree.kind {
+            TreeKind::Name(name) => self.target_named(&Name { text: name.clone(), span: tree.span }),
+            TreeKind::Slice(base, high, low) => self.target_slice(base, high, low, tree.span),
+            TreeKind::Index(base, bit) => self.target_slice(base, bit, bit, tree.span),
+            TreeKind::Binary(Binary::Join, high, low) => {
+                let (high, low) = (self.target(high)?, self.target(low)?);
+                match high.width().plus(low.width()) {
+                    Some(width) => Some(Target::Join(Box::new(high), Box::new(low), width)),
+                    None => {
+                        self.fail(codes::BAD_WIDTH, tree.span, "these are more than 64 bits", "assign them one by one")
+                    }
+                }
+            }
+            TreeKind::Broken => None,
+            _ => {
+                let help = "registers, views, memory cells, their bits, and `pc` can be assigned";
+                self.not_assignable(tree.span, "this", help)
+            }
+        }
+    }
+
+    fn target_named(&mut self, name: &Name) -> Option<Target> {
+        match self.binding(&name.text).cloned() {
+            Some(Binding::Variable(local, width, _)) => return Some(Target::Local(local, width)),
+            Some(Binding::Place(place)) => return Some(Target::Place(place)),
+            Some(Binding::Value(_) | Binding::Number(_)) => {
+                let help = "copy it first: `let x = …`";
+                return self.not_assignable(name.span, &format!("`{}`", name.text), help);
+            }
+            None => {}
+        }
+        match self.world.names.find(&name.text) {
+            Some(Named::Register(id)) => {
+                let register = &self.world.registers[id.index()];
+                if register.constant {
+                    let what = format!("the constant `{}`", name.text);
+                    return self.not_assignable(name.span, &what, "declare it as `register` if it changes");
+                }
+                Some(Target::Place(Place::whole(id, register.width)))
+            }
+            Some(Named::View(at)) => Some(Target::Place(self.world.views[at].place.clone())),
+            Some(Named::Pc) => {
+                self.control(name.span, "a jump")?;
+                Some(Target::Pc(self.world.pc_width()))
+            }
+            Some(Named::Field(id)) => self.target_operand(name, &self.world.fields[id.index()].domain.clone()),
+            Some(named) => {
+                let what = format!("`{}` is {} and", name.text, named.kind());
+                self.not_assignable(name.span, &what, "registers, views, memory cells and `pc` can be assigned")
+            }
+            None => {
+                let is_place = |named| matches!(named, Named::Register(_) | Named::View(_) | Named::Field(_));
+                let fallback = format!("declare it with `register {0} : u8`, or write `let {0} = …`", name.text);
+                let help = self.world.names.suggestion(&name.text, is_place).unwrap_or(fallback);
+                let message = format!("there is no register named `{}`", name.text);
+                self.fail(codes::UNKNOWN_NAME, name.span, message, help)
+            }
+        }
+    }
+
+    fn target_operand(&mut self, name: &Name, domain: &Domain) -> Option<Target> {
+        let Some(id) = self.operand_named(&name.text) else {
+            let message = format!("`{}` is not an operand here", name.text);
+            let help = "write it in the syntax and the encoding of this row; functions do not see operands";
+            return self.fail(codes::NOT_HERE, name.span, message, help);
+        };
+        match domain {
+            Domain::Registers(list) => {
+                let width = list.iter().flatten().next().map_or(Width::BIT, |(_, place)| place.width);
+                Some(Target::Operand(id, width))
+            }
+            _ => self.not_assignable(name.span, &format!("the number `{}`", name.text), "only registers change"),
+        }
+    }
+
+    fn target_slice(&mut self, base: &Tree, high: &Tree, low: &Tree, span: Span) -> Option<Target> {
+        let whole = self.target(base)?;
+        let (low, width) = self.bits_of(whole.width(), high, low, span)?;
+        Some(Target::Slice(Box::new(whole), low, width))
+    }
+
+    fn write(&mut self, target: &Target, value: Value) {
+        match target {
+            Target::Local(local, _) => self.emit(Statement::Let(*local, value.expr)),
+            Target::Place(place) => self.write_place(place, value),
+            Target::Operand(id, _) => self.emit(Statement::SetOperand(*id, value.expr)),
+            Target::Pc(_) => self.emit(Statement::Jump(value.expr)),
+            Target::Slice(whole, low, _) => {
+                let old = self.read(whole);
+                self.write(whole, Value::unsigned(Expr::replace(old, *low, value.expr)));
+            }
+            Target::Join(high, low, _) => {
+                let value = self.keep(value);
+                let bits = low.width().bits();
+                let upper = Expr::slice(value.expr.clone(), bits, high.width());
+                self.write(high, Value::unsigned(upper));
+                let lower = Expr::slice(value.expr, 0, low.width());
+                self.write(low, Value::unsigned(lower));
+            }
+        }
+    }
+
+    fn read(&self, target: &Target) -> Expr {
+        match target {
+            Target::Local(local, width) => Expr::local(*width, *local),
+            Target::Place(place) => self.read_place(place),
+            Target::Operand(id, width) => Expr { width: *width, kind: ExprKind::Operand(*id) },
+            Target::Pc(width) => Expr { width: *width, kind: ExprKind::Pc },
+            Target::Slice(whole, low, width) => Expr::slice(self.read(whole), *low, *width),
+            Target::Join(high, low, _) => Expr::join(self.read(high), self.read(low)),
+        }
+    }
+}
+
+/// Something that an assignment writes.
+enum Target {
+    Local(crate::semantics::LocalId, Width),
+    Place(Place),
+    Operand(OperandId, Width),
+    Pc(Width),
+    Slice(Box<Target>, u32, Width),
+    Join(Box<Target>, Box<Target>, Width),
+}
+
+impl Target {
+    fn width(&self) -> Width {
+        match self {
+            Target::Local(_, width)
+            | Target::Operand(_, width)
+            | Target::Pc(width)
+            | Target::Slice(_, _, width)
+            | Target::Join(_, _, width) => *width,
+            Target::Place(place) => place.width,
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! Pictures: the encoding column. `0` and `1` are themselves, `-` is ignored, a capital
+//! letter is the next bit of that field from its most significant down, `0x41` is four
+//! bits a digit, `{W}` a whole field in its own order of bytes, `{B[10:5]}` some of its bits.
+
+use std::collections::BTreeMap;
+
+use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
+
+use super::World;
+use super::names::Named;
+use crate::codes;
+use crate::encoding::{Cube, Segment};
+use crate::language::ast::{Column, Name, Order};
+use crate::model::FieldId;
+
+/// Something that takes bits of a picture: a field, or the code of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Taker {
+    Field(FieldId),
+    Family(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bit {
+    Fixed(bool),
+    Ignored,
+    /// A bit of a taker; its number is known once all letters have been seen.
+    Taken(Taker, Option<u32>),
+}
+
+/// A picture, read and checked: every bit of every taker stands in it exactly once.
+#[derive(Clone, Debug)]
+pub(crate) struct Picture {
+    pub(crate) cells: u32,
+    pub(crate) fixed: Cube,
+    pub(crate) ignored: u128,
+    pub(crate) taken: BTreeMap<Taker, Vec<Segment>>,
+}
+
+/// What a picture is a picture of: so many bits, in this order of cells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit {
+    pub(crate) width: Width,
+    pub(crate) order: Order,
+}
+
+pub(crate) fn read(world: &World, column: &Column, unit: Unit, diagnostics: &mut Diagnostics) -> Option<Picture> {
+    let mut reader = Reader { world, column, bits: Vec::new(), diagnostics };
+    reader.bits()?;
+    reader.number_letters()?;
+    reader.check_each_once()?;
+    reader.into_picture(unit)
+}
+
+struct Reader<'r, 'a> {
+    world: &'r World<'a>,
+    column: &'r Column,
+    bits: Vec<Bit>,
+    diagnostics: &'r mut Diagnostics,
+}
+
+impl Reader<'_, '_> {
+    fn span(&self, start: usize, end: usize) -> Span {
+        let base = self.column.span.start as usize;
+        Span::new(self.column.span.file, base + start, base + end)
+    }
+
+    fn fail<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
+        self.diagnostics.push(diagnostic);
+        None
+    }
+
+    fn bits(&mut self) -> Option<()> {
+        let text = self.column.text.as_str();
+        let mut at = 0;
+        while let Some(c) = text[at..].chars().next() {
+            let rest = &text[at..];
+            if rest.starts_with("0x") || rest.starts_with("0X") {
+                let digits = rest[2..].find(|c: char| !c.is_ascii_hexdigit()).map_or(rest.len(), |end| end + 2);
+                self.hexadecimal(&rest[2..digits], at, at + digits)?;
+                at += digits;
+                continue;
+            }
+            if c == '{' {
+                let end = rest.find('}').map(|end| at + end + 1);
+                let Some(end) = end else {
+                    let diagnostic =
+                        Diagnostic::new(codes::BAD_PICTURE, self.span(at, at + 1), "this `{` is not closed");
+                    return self
+                        .fail(diagnostic.help("as in `{W}` for a whole field, `{B[10:5]}` for some of its bits"));
+                };
+                self.braced(&text[at + 1..end - 1], at + 1)?;
+                at = end;
+                continue;
+            }
+            self.single(c, at)?;
+            at += c.len_utf8();
+        }
+        if self.bits.is_empty() {
+            let diagnostic = Diagnostic::new(codes::BAD_PICTURE, self.column.span, "this encoding has no bits");
+            return self.fail(diagnostic.help("write its bits, as in `0000 DDSS`"));
+        }
+        if self.bits.len() > limits::INSTRUCTION_BITS {
+            let message = format!("an instruction has at most {} bits", limits::INSTRUCTION_BITS);
+            let diagnostic = Diagnostic::new(codes::TOO_LARGE, self.column.span, message);
+            return self.fail(diagnostic.help(format!("this one has {}", self.bits.len())));
+        }
+        Some(())
+    }
+
+    fn hexadecimal(&mut self, digits: &str, start: usize, end: usize) -> Option<()> {
+        if digits.is_empty() {
+            let diagnostic = Diagnostic::new(codes::BAD_PICTURE, self.span(start, end), "no digits after `0x`");
+            return self.fail(diagnostic.help("as in `0x41`, four bits a digit"));
+        }
+        for digit in digits.chars().filter_map(|c| c.to_digit(16)) {
+            self.bits.extend((0..4).rev().map(|bit| Bit::Fixed(digit >> bit & 1 == 1)));
+        }
+        Some(())
+    }
+
+    fn single(&mut self, c: char, at: usize) -> Option<()> {
+        let bit = match c {
+            ' ' | '\t' | '_' => return Some(()),
+            '0' => Bit::Fixed(false),
+            '1' => Bit::Fixed(true),
+            '-' => Bit::Ignored,
+            'A'..='Z' => Bit::Taken(self.taker(&c.to_string(), self.span(at, at + 1))?, None),
+            _ => {
+                let span = self.span(at, at + c.len_utf8());
+                let message = format!("`{c}` does not belong in an encoding");
+                let help = "an encoding is made of 0, 1, `-` for an ignored bit, capital letters for the bits of a \
+                            field, `0x41`, and `{W}` for a whole field";
+                return self.fail(Diagnostic::new(codes::BAD_PICTURE, span, message).help(help));
+            }
+        };
+        self.bits.push(bit);
+        Some(())
+    }
+
+    fn taker(&mut self, name: &str, span: Span) -> Option<Taker> {
+        match self.world.names.find(name) {
+            Some(Named::Field(id)) => Some(Taker::Field(id)),
+            Some(Named::Family(at)) => Some(Taker::Family(at)),
+            found => {
+                let name = Name { text: name.to_owned(), span };
+                let fallback = format!("declare it with a line such as `field {} : u4`", name.text);
+                let is_field = |named| matches!(named, Named::Field(_) | Named::Family(_));
+                let help = self.world.names.suggestion(&name.text, is_field).unwrap_or(fallback);
+                self.fail(super::declarations::wrong_name(&name, "field", found).help(help))
+            }
+        }
+    }
+
+    /// `W`, or `B[10:5]`, or `B[11]`.
+    fn braced(&mut self, inside: &str, at: usize) -> Option<()> {
+        let span = self.span(at, at + inside.len());
+        let (name, slice) = match inside.split_once('[') {
+            Some((name, slice)) => (name.trim(), Some(slice.trim_end().strip_suffix(']').unwrap_or(slice))),
+            None => (inside.trim(), None),
+        };
+        let taker = self.taker(name, span)?;
+        let Some(slice) = slice else { return self.whole(taker, span) };
+        let (high, low) = slice.split_once(':').unwrap_or((slice, slice));
+        let (Ok(high), Ok(low)) = (high.trim().parse::<u32>(), low.trim().parse::<u32>()) else {
+            let diagnostic = Diagnostic::new(codes::BAD_PICTURE, span, "these bits cannot be read");
+            return self.fail(diagnostic.help("as in `{B[10:5]}` or `{B[11]}`"));
+        };
+        let width = self.width_of(taker);
+        let (low, width) =
+            super::declarations::slice_of(width, u64::from(high), u64::from(low), span, self.diagnostics)?;
+        self.bits.extend((low..low + width.bits()).rev().map(|bit| Bit::Taken(taker, Some(bit))));
+        Some(())
+    }
+
+    fn whole(&mut self, taker: Taker, span: Span) -> Option<()> {
+        let (low, high) = (self.unstored_of(taker), self.width_of(taker).bits());
+        let numbers: Vec<u32> = (low..high).rev().collect();
+        let little = matches!(taker, Taker::Field(id) if self.world.fields[id.index()].order == Order::Little);
+        if !little {
+            self.bits.extend(numbers.into_iter().map(|bit| Bit::Taken(taker, Some(bit))));
+            return Some(());
+        }
+        let cell = self.world.code_cell().bits() as usize;
+        if !numbers.len().is_multiple_of(cell) {
+            let message = format!("a `little` field of {} bits does not fill cells of {cell}", numbers.len());
+            let diagnostic = Diagnostic::new(codes::BAD_PICTURE, span, message);
+            return self.fail(diagnostic.help("leave `little` away, or give its bits one by one as in `{W[7:0]}`"));
+        }
+        let low_first = numbers.chunks(cell).rev().flatten();
+        self.bits.extend(low_first.map(|bit| Bit::Taken(taker, Some(*bit))));
+        Some(())
+    }
+
+    fn width_of(&self, taker: Taker) -> Width {
+        match taker {
+            Taker::Field(id) => self.world.fields[id.index()].width,
+            Taker::Family(at) => self.world.families[at].width,
+        }
+    }
+
+    fn unstored_of(&self, taker: Taker) -> u32 {
+        match taker {
+            Taker::Field(id) => self.world.fields[id.index()].unstored_bits(),
+            Taker::Family(_) => 0,
+        }
+    }
+
+    fn name_of(&self, taker: Taker) -> &str {
+        match taker {
+            Taker::Field(id) => &self.world.fields[id.index()].name,
+            Taker::Family(at) => &self.world.families[at].tree.name.text,
+        }
+    }
+
+    fn takers(&self) -> Vec<Taker> {
+        let mut takers: Vec<Taker> = self
+            .bits
+            .iter()
+            .filter_map(|bit| if let Bit::Taken(taker, _) = bit { Some(*taker) } else { None })
+            .collect();
+        takers.sort_unstable();
+        takers.dedup();
+        takers
+    }
+
+    /// Letters are numbered from the most significant bit down.
+    fn number_letters(&mut self) -> Option<()> {
+        for taker in self.takers() {
+            let letters = self.bits.iter().filter(|bit| **bit == Bit::Taken(taker, None)).count() as u32;
+            if letters == 0 {
+                continue;
+            }
+            let (low, high) = (self.unstored_of(taker), self.width_of(taker).bits());
+            let stored = high - low;
+            if letters != stored {
+                let name = self.name_of(taker).to_owned();
+                let code = if letters < stored { codes::BITS_MISSING } else { codes::BITS_REPEATED };
+                let message = format!("`{name}` has {stored} bits, but the encoding gives it {letters}");
+                let help = if letters < stored {
+                    format!("write {} more `{name}`, or declare the field with {letters} bits", stored - letters)
+                } else {
+                    format!("write {} fewer `{name}`, or declare the field with {letters} bits", letters - stored)
+                };
+                return self.fail(Diagnostic::new(code, self.column.span, message).help(help));
+            }
+            let mut number = high;
+            for bit in self.bits.iter_mut().filter(|bit| **bit == Bit::Taken(taker, None)) {
+                number -= 1;
+                *bit = Bit::Taken(taker, Some(number));
+            }
+        }
+        Some(())
+    }
+
+    fn check_each_once(&mut self) -> Option<()> {
+        for taker in self.takers() {
+            for number in self.unstored_of(taker)..self.width_of(taker).bits() {
+                let count = self.bits.iter().filter(|bit| **bit == Bit::Taken(taker, Some(number))).count();
+                if count == 1 {
+                    continue;
+                }
+                let name = self.name_of(taker).to_owned();
+                let (code, what) = if count == 0 {
+                    (codes::BITS_MISSING, "missing")
+                } else {
+                    (codes::BITS_REPEATED, "given more than once")
+                };
+                let message = format!("bit {number} of `{name}` is {what}");
+                let help = format!("every bit of a field stands in the encoding once; `{{{name}}}` is all of it");
+                return self.fail(Diagnostic::new(code, self.column.span, message).help(help));
+            }
+        }
+        Some(())
+    }
+
+    fn into_picture(mut self, unit: Unit) -> Option<Picture> {
+        let cell = self.world.code_cell();
+        let (bits, unit_bits) = (self.bits.len(), unit.width.bits() as usize);
+        if !bits.is_multiple_of(unit_bits) {
+            let message = format!("this encoding has {bits} bits, which is not a multiple of {unit_bits}");
+            let short = unit_bits - bits % unit_bits;
+            let help = format!(
+                "add {short} or remove {}; unused bits are written `0`, or `-` if they may be anything",
+                bits % unit_bits
+            );
+            return self.fail(Diagnostic::new(codes::RAGGED_LENGTH, self.column.span, message).help(help));
+        }
+        if unit.order == Order::Little {
+            let cell = cell.bits() as usize;
+            let turned = self.bits.chunks(unit_bits).flat_map(|unit| unit.chunks(cell).rev().flatten().copied());
+            self.bits = turned.collect();
+        }
+        let mut picture =
+            Picture { cells: bits as u32 / cell.bits(), fixed: Cube::default(), ignored: 0, taken: BTreeMap::new() };
+        for (at, bit) in self.bits.iter().enumerate() {
+            let shift = 127 - at as u32;
+            match bit {
+                Bit::Fixed(set) => {
+                    picture.fixed.mask |= 1 << shift;
+                    picture.fixed.value |= u128::from(*set) << shift;
+                }
+                Bit::Ignored => picture.ignored |= 1 << shift,
+                Bit::Taken(taker, number) => {
+                    add_bit(picture.taken.entry(*taker).or_default(), shift, number.unwrap_or(0));
+                }
+            }
+        }
+        Some(picture)
+    }
+}
+
+/// Adds one bit to segments, lengthening the last one where it goes on.
+fn add_bit(segments: &mut Vec<Segment>, shift: u32, number: u32) {
+    if let Some(last) = segments.last_mut() {
+        if let (true, Some(width)) = (last.shift == shift + 1 && last.low == number + 1, last.width.plus(Width::BIT)) {
+            *last = Segment { shift, width, low: number };
+            return;
+        }
+    }
+    segments.push(Segment { shift, width: Width::BIT, low: number });
+}

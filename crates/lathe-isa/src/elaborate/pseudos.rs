@@ -1,0 +1,136 @@
+//! Pseudo-instructions: every instruction of an expansion must exist.
+
+use lathe_base::{Diagnostic, Diagnostics};
+
+use super::World;
+use super::source_line::{forms, no_form};
+use super::syntaxes::{self, Inline, Operand};
+use crate::codes;
+use crate::language::ast::{self, Column, Expr, ExprKind, Item};
+use crate::matching::Found;
+use crate::model::{Domain, Field, Instruction};
+use crate::pseudo::{Argument, Arithmetic, Pseudo, Template};
+
+pub(crate) fn pseudos(
+    world: &World,
+    definition: &ast::Definition,
+    instructions: &[Instruction],
+    diagnostics: &mut Diagnostics,
+) -> Vec<Pseudo> {
+    let blocks =
+        definition.items.iter().filter_map(|item| if let Item::Pseudos(rows) = item { Some(rows) } else { None });
+    blocks.flatten().filter_map(|row| pseudo(world, row, instructions, diagnostics)).collect()
+}
+
+fn pseudo(
+    world: &World,
+    row: &ast::Pseudo,
+    instructions: &[Instruction],
+    diagnostics: &mut Diagnostics,
+) -> Option<Pseudo> {
+    let written = syntaxes::read(world, &row.syntax, Inline::Allowed, diagnostics)?;
+    if !written.families().is_empty() {
+        let message = "a pseudo-instruction cannot be written with a family";
+        let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, row.syntax.span, message);
+        diagnostics.push(diagnostic.help("write one line for each member"));
+        return None;
+    }
+    let mut parameters = Vec::new();
+    for operand in written.operands() {
+        parameters.push(parameter(world, operand, diagnostics)?);
+    }
+    let mut expansion = Vec::new();
+    for column in &row.expansion {
+        expansion.push(template(world, column, &parameters, instructions, diagnostics)?);
+    }
+    Some(Pseudo { syntax: written.syntax(|_| String::new()), parameters, expansion, span: row.syntax.span })
+}
+
+fn parameter(world: &World, operand: &Operand, diagnostics: &mut Diagnostics) -> Option<Field> {
+    match operand {
+        Operand::Field(id) => Some(world.fields[id.index()].clone()),
+        Operand::Inline(name, number) => {
+            let (width, order, domain) = world.number_field(number, diagnostics)?;
+            Some(Field { name: name.text.clone(), width, order, domain, span: name.span })
+        }
+    }
+}
+
+fn template(
+    world: &World,
+    column: &Column,
+    parameters: &[Field],
+    instructions: &[Instruction],
+    diagnostics: &mut Diagnostics,
+) -> Option<Template> {
+    let is_named = |field: &&Field| !matches!(field.domain, Domain::Number(_));
+    let stand_ins: Vec<String> = parameters.iter().filter(is_named).map(|field| field.name.clone()).collect();
+    let mut found = Vec::new();
+    let mut problem = None;
+    for (id, operands) in forms(world, column, instructions, &stand_ins) {
+        let fields = &instructions[id.index()].operands;
+        let arguments = operands
+            .iter()
+            .zip(fields)
+            .map(|(operand, field)| argument(operand, parameters, &world.fields[field.index()]));
+        match arguments.collect::<Result<Vec<_>, Diagnostic>>() {
+            Ok(arguments) => found.push((id, arguments)),
+            Err(diagnostic) => problem = Some(diagnostic),
+        }
+    }
+    if found.is_empty() {
+        diagnostics.push(problem.unwrap_or_else(|| no_form(codes::BAD_EXPANSION, column, instructions)));
+        return None;
+    }
+    Some(Template { text: column.text.clone(), forms: found })
+}
+
+fn argument(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Result<Argument, Diagnostic> {
+    let expr = match operand {
+        Found::Bits(bits) => return Ok(Argument::Bits(*bits)),
+        Found::Value(expr) => expr,
+    };
+    if matches!(field.domain, Domain::Number(_)) {
+        return arithmetic(expr, parameters).map(Argument::Value);
+    }
+    let ExprKind::Name(name) = &expr.kind else { return Err(not_arithmetic(expr)) };
+    let at = parameters.iter().position(|parameter| parameter.name == *name).ok_or_else(|| not_arithmetic(expr))?;
+    match parameters[at].names().find(|name| field.bits_named(name).is_none()) {
+        None => Ok(Argument::Parameter(at)),
+        Some(lost) => {
+            let message = format!("`{name}` may be `{lost}`, which this instruction does not take");
+            let help = "use a field with the registers that both take";
+            Err(Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help))
+        }
+    }
+}
+
+fn not_arithmetic(expr: &Expr) -> Diagnostic {
+    let message = "this cannot be computed from the operands";
+    let help = "use numbers, operands, their bits as in `N[7:4]`, and arithmetic";
+    Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help)
+}
+
+fn arithmetic(expr: &Expr, parameters: &[Field]) -> Result<Arithmetic, Diagnostic> {
+    let inner = |expr: &Expr| arithmetic(expr, parameters).map(Box::new);
+    let bit = |expr: &Expr| match expr.kind {
+        ExprKind::Number(bit) if bit < 128 => Ok(bit as u32),
+        _ => Err(not_arithmetic(expr)),
+    };
+    match &expr.kind {
+        ExprKind::Number(value) => Ok(Arithmetic::Number(i128::from(*value))),
+        ExprKind::Name(name) => {
+            let at = parameters.iter().position(|parameter| parameter.name == *name);
+            at.map(Arithmetic::Parameter).ok_or_else(|| not_arithmetic(expr))
+        }
+        ExprKind::Slice(value, high, low) if bit(high)? >= bit(low)? => {
+            Ok(Arithmetic::Slice(inner(value)?, bit(high)?, bit(low)?))
+        }
+        ExprKind::Index(value, at) => Ok(Arithmetic::Slice(inner(value)?, bit(at)?, bit(at)?)),
+        ExprKind::Unary(operator, value) => Ok(Arithmetic::Unary(*operator, inner(value)?)),
+        ExprKind::Binary(operator, left, right) if *operator != ast::Binary::Join => {
+            Ok(Arithmetic::Binary(*operator, inner(left)?, inner(right)?))
+        }
+        _ => Err(not_arithmetic(expr)),
+    }
+}

@@ -1,0 +1,350 @@
+//! Rows: from syntax, picture and meaning to instructions, and what must hold between them.
+
+use std::collections::BTreeMap;
+
+use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
+
+use super::constants::{constant, constant_in, declared, width};
+use super::meaning::{self, Setting};
+use super::pictures::{self, Picture, Taker, Unit};
+use super::syntaxes::{self, Inline, Operand, Written};
+use super::{World, meaning::Chosen};
+use crate::codes;
+use crate::encoding::{Cube, Encoding, Segment, TooComplex, cells, scatter, witness};
+use crate::language::ast::{self, Binary, ExprKind, Item, Order};
+use crate::model::{Domain, Field, FieldId, Instruction};
+use crate::semantics::Body;
+
+/// A row whose syntax and encoding have been understood.
+pub(crate) struct Draft<'a> {
+    row: &'a ast::Row,
+    written: Written,
+    operands: Vec<FieldId>,
+    families: Vec<usize>,
+    picture: Picture,
+    /// From `where`.
+    fixed: Cube,
+    excluded: Vec<Cube>,
+}
+
+/// All rows, as far as they can be understood without their meaning.
+pub(crate) fn drafts<'a>(
+    world: &World<'a>,
+    definition: &'a ast::Definition,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Draft<'a>> {
+    let mut drafts = Vec::new();
+    for item in &definition.items {
+        let Item::Instructions(block) = item else { continue };
+        let Some(unit) = unit(world, block, diagnostics) else { continue };
+        drafts.extend(block.rows.iter().filter_map(|row| draft(world, row, unit, diagnostics)));
+    }
+    drafts
+}
+
+fn unit(world: &World, block: &ast::Instructions, diagnostics: &mut Diagnostics) -> Option<Unit> {
+    let cell = world.code_cell();
+    let Some((ty, order)) = &block.unit else { return Some(Unit { width: cell, order: Order::Big }) };
+    let width = width(ty, &|_| None, diagnostics)?;
+    if width.bits() % cell.bits() != 0 {
+        let message = format!("{} bits are not a whole number of cells of {} bits", width.bits(), cell.bits());
+        diagnostics
+            .push(Diagnostic::new(codes::RAGGED_LENGTH, ty.span, message).help("as in `instructions as u32 little`"));
+        return None;
+    }
+    Some(Unit { width, order: order.unwrap_or(Order::Big) })
+}
+
+fn draft<'a>(world: &World<'a>, row: &'a ast::Row, unit: Unit, diagnostics: &mut Diagnostics) -> Option<Draft<'a>> {
+    let written = syntaxes::read(world, &row.syntax, Inline::Refused, diagnostics);
+    let picture = pictures::read(world, &row.picture, unit, diagnostics);
+    let (written, picture) = (written?, picture?);
+    let fields = written.operands().into_iter().filter_map(|operand| match operand {
+        Operand::Field(id) => Some(*id),
+        Operand::Inline(..) => None,
+    });
+    let (operands, families) = (fields.collect::<Vec<_>>(), written.families());
+    check_takers(world, row, &operands, &families, &picture, diagnostics)?;
+    let mut draft = Draft { row, written, operands, families, picture, fixed: Cube::default(), excluded: Vec::new() };
+    for condition in &row.conditions {
+        draft.condition(world, condition, diagnostics)?;
+    }
+    Some(draft)
+}
+
+/// What stands in the syntax stands in the encoding, and the other way round.
+fn check_takers(
+    world: &World,
+    row: &ast::Row,
+    operands: &[FieldId],
+    families: &[usize],
+    picture: &Picture,
+    diagnostics: &mut Diagnostics,
+) -> Option<()> {
+    let in_syntax: Vec<Taker> =
+        operands.iter().map(|id| Taker::Field(*id)).chain(families.iter().map(|at| Taker::Family(*at))).collect();
+    let name = |taker: Taker| match taker {
+        Taker::Field(id) => world.fields[id.index()].name.clone(),
+        Taker::Family(at) => world.families[at].tree.name.text.clone(),
+    };
+    if let Some(lost) = in_syntax.iter().find(|taker| !picture.taken.contains_key(taker)) {
+        let message = format!("`{}` stands in the syntax but not in the encoding", name(*lost));
+        let help = format!("give its bits a place, as `{{{}}}`, or remove it from the syntax", name(*lost));
+        let diagnostic = Diagnostic::new(codes::OPERAND_LOST, row.picture.span, message);
+        diagnostics.push(diagnostic.also(row.syntax.span, "the syntax").help(help));
+        return None;
+    }
+    if let Some(lost) = picture.taken.keys().find(|taker| !in_syntax.contains(taker)) {
+        let message = format!("`{}` stands in the encoding but not in the syntax", name(*lost));
+        let help = "write it in the syntax, so that it can be given; or write `-` for bits that do not matter";
+        let diagnostic = Diagnostic::new(codes::OPERAND_LOST, row.syntax.span, message);
+        diagnostics.push(diagnostic.also(row.picture.span, "the encoding").help(help));
+        return None;
+    }
+    Some(())
+}
+
+impl Draft<'_> {
+    /// `A != r0` or `A == 3`.
+    fn condition(&mut self, world: &World, condition: &ast::Expr, diagnostics: &mut Diagnostics) -> Option<()> {
+        let help = "a condition compares an operand of this row with a constant, as in `where A != r0`";
+        let bad = |span: Span, message: &str| Diagnostic::new(codes::BAD_CONDITION, span, message).help(help);
+        let ExprKind::Binary(operator, left, right) = &condition.kind else { return None };
+        let ExprKind::Name(name) = &left.kind else {
+            diagnostics.push(bad(left.span, "this is not an operand"));
+            return None;
+        };
+        let Some(id) = self.operands.iter().copied().find(|id| world.fields[id.index()].name == *name) else {
+            diagnostics.push(bad(left.span, &format!("`{name}` is not an operand of this row")));
+            return None;
+        };
+        let field = &world.fields[id.index()];
+        let bits = match &right.kind {
+            ExprKind::Name(value) if field.bits_named(value).is_some() => field.bits_named(value)?,
+            ExprKind::Name(value) if constant(right, &|name| declared(&world.names, name)).is_none() => {
+                diagnostics.push(bad(right.span, &format!("`{name}` is never `{value}`")));
+                return None;
+            }
+            _ => constant_in(field.width, right, &world.names, diagnostics)?,
+        };
+        let segments = &self.picture.taken[&Taker::Field(id)];
+        let cube = Cube { mask: scatter(segments, u64::MAX), value: scatter(segments, bits) };
+        match operator {
+            Binary::Unequal => self.excluded.push(cube),
+            _ => match self.fixed.intersection(cube) {
+                Some(both) => self.fixed = both,
+                None => self.excluded.push(Cube::default()),
+            },
+        }
+        Some(())
+    }
+
+    fn encoding(&self, world: &World, chosen: &[Chosen]) -> Encoding {
+        let mut fixed = self.picture.fixed.intersection(self.fixed).unwrap_or(self.picture.fixed);
+        for Chosen { family, member } in chosen {
+            let segments = &self.picture.taken[&Taker::Family(*family)];
+            fixed.mask |= scatter(segments, u64::MAX);
+            fixed.value |= scatter(segments, world.families[*family].codes[*member]);
+        }
+        let segments: Vec<Vec<Segment>> =
+            self.operands.iter().map(|id| self.picture.taken[&Taker::Field(*id)].clone()).collect();
+        let mut excluded = self.excluded.clone();
+        for (id, segments) in self.operands.iter().zip(&segments) {
+            excluded.extend(unnamed(&world.fields[id.index()], segments));
+        }
+        Encoding { cells: self.picture.cells, fixed, excluded, ignored: self.picture.ignored, operands: segments }
+    }
+}
+
+/// The codes of a field that say nothing, as sets of windows.
+fn unnamed(field: &Field, segments: &[Segment]) -> Vec<Cube> {
+    let codes: Vec<u64> = match &field.domain {
+        Domain::Number(_) => return Vec::new(),
+        Domain::Registers(list) => (0..list.len() as u64).filter(|code| field.admits(*code)).collect(),
+        Domain::Names(list) => list.iter().map(|(_, code)| *code).collect(),
+    };
+    let mut cubes = Vec::new();
+    gaps(&codes, field.width.bits(), 0, 0, &mut |mask, value| {
+        cubes.push(Cube { mask: scatter(segments, mask), value: scatter(segments, value) });
+    });
+    cubes
+}
+
+/// Calls `found` for the largest blocks of codes, by their leading bits, that hold none of `codes`.
+fn gaps(codes: &[u64], bits: u32, mask: u64, value: u64, found: &mut impl FnMut(u64, u64)) {
+    let inside: Vec<u64> = codes.iter().copied().filter(|code| code & mask == value).collect();
+    if inside.is_empty() {
+        return found(mask, value);
+    }
+    if bits == 0 || inside.len() as u64 == 1u64.checked_shl(bits).unwrap_or(u64::MAX) {
+        return;
+    }
+    let bit = 1 << (bits - 1);
+    gaps(&inside, bits - 1, mask | bit, value, found);
+    gaps(&inside, bits - 1, mask | bit, value | bit, found);
+}
+
+/// The instructions of all rows: families spread out, meanings lowered.
+pub(crate) fn instructions(world: &World, drafts: &[Draft], diagnostics: &mut Diagnostics) -> Vec<Instruction> {
+    let uniform = uniform_length(drafts);
+    let mut instructions = Vec::new();
+    let mut nodes = 0;
+    for (number, draft) in drafts.iter().enumerate() {
+        for chosen in combinations(world, &draft.families) {
+            if instructions.len() >= limits::INSTRUCTIONS || nodes > limits::TOTAL_NODES {
+                let message = format!(
+                    "this definition has more than {} instructions, or their meanings are too large",
+                    limits::INSTRUCTIONS
+                );
+                diagnostics.push(
+                    Diagnostic::new(codes::TOO_MANY, draft.row.span, message).help("use fewer families in one row"),
+                );
+                return instructions;
+            }
+            let setting = Setting::row(draft.operands.clone(), chosen.clone(), uniform);
+            let body = meaning::perform(world, setting, &draft.row.meaning, diagnostics).unwrap_or_default();
+            nodes += size(&body);
+            instructions.push(instruction(world, draft, number as u32, &chosen, body, diagnostics));
+        }
+    }
+    instructions
+}
+
+fn instruction(
+    world: &World,
+    draft: &Draft,
+    row: u32,
+    chosen: &[Chosen],
+    body: Body,
+    diagnostics: &mut Diagnostics,
+) -> Instruction {
+    let member = |family: usize| {
+        let found = chosen.iter().find(|chosen| chosen.family == family);
+        found.map_or(String::new(), |chosen| world.families[family].tree.members[chosen.member].name.text.clone())
+    };
+    let cycles = draft.row.cycles.as_ref();
+    let encoding = draft.encoding(world, chosen);
+    if witness(encoding.fixed, &encoding.excluded) == Ok(None) {
+        let message = format!("no encoding is left for `{}`", draft.row.syntax.text);
+        let help = "its conditions rule out everything; change them or remove the row";
+        diagnostics.push(Diagnostic::new(codes::UNREACHABLE, draft.row.picture.span, message).help(help));
+    }
+    Instruction {
+        syntax: draft.written.syntax(member),
+        operands: draft.operands.clone(),
+        encoding,
+        body,
+        cycles: cycles.and_then(|cycles| constant_in(Width::MAX, cycles, &world.names, diagnostics)).unwrap_or(0),
+        documentation: draft.row.documentation.clone(),
+        row,
+        span: draft.row.span,
+    }
+}
+
+fn size(body: &Body) -> usize {
+    let mut count = 0;
+    body.block.iter().for_each(|statement| statement.visit(&mut |_| count += 1));
+    count
+}
+
+/// The length of all rows, in cells, if it is one.
+fn uniform_length(drafts: &[Draft]) -> Option<u32> {
+    let first = drafts.first()?.picture.cells;
+    drafts.iter().all(|draft| draft.picture.cells == first).then_some(first)
+}
+
+/// Every choice of one member from each family.
+fn combinations(world: &World, families: &[usize]) -> Vec<Vec<Chosen>> {
+    let mut all = vec![Vec::new()];
+    for family in families {
+        let members = 0..world.families[*family].tree.members.len();
+        let extended = all.iter().flat_map(|chosen: &Vec<Chosen>| {
+            members.clone().map(|member| {
+                let mut chosen = chosen.clone();
+                chosen.push(Chosen { family: *family, member });
+                chosen
+            })
+        });
+        all = extended.take(limits::INSTRUCTIONS + 1).collect();
+    }
+    all
+}
+
+/// No encoding belongs to two rows.
+pub(crate) fn check_disjoint(world: &World, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
+    for (at, one) in instructions.iter().enumerate() {
+        for other in &instructions[at + 1..] {
+            let Some(both) = one.encoding.fixed.intersection(other.encoding.fixed) else { continue };
+            let excluded: Vec<Cube> = one.encoding.excluded.iter().chain(&other.encoding.excluded).copied().collect();
+            match witness(both, &excluded) {
+                Ok(None) => {}
+                Ok(Some(window)) => diagnostics.push(overlap(world, one, other, window)),
+                Err(TooComplex) => {
+                    let message = "the conditions of these rows are too many to tell them apart";
+                    let diagnostic = Diagnostic::new(codes::TOO_MANY, other.span, message);
+                    diagnostics
+                        .push(diagnostic.also(one.span, "the other row").help("tell the rows apart by fixed bits"));
+                }
+            }
+        }
+    }
+}
+
+fn overlap(world: &World, one: &Instruction, other: &Instruction, window: u128) -> Diagnostic {
+    let cell = world.code_cell();
+    let length = one.encoding.cells.max(other.encoding.cells) as usize;
+    let digits = (cell.bits() as usize).div_ceil(4);
+    let word: Vec<String> = cells(window, cell).take(length).map(|value| format!("{value:0digits$X}")).collect();
+    let word = word.join(" ");
+    let name = |instruction: &Instruction| instruction.syntax.mnemonic().to_owned();
+    let same_length = one.encoding.cells == other.encoding.cells;
+    let (code, message, help) = if same_length {
+        let message = format!("{word} is both `{}` and `{}`", name(one), name(other));
+        (codes::OVERLAP, message, "change a fixed bit of one of them, or rule the case out with `where`")
+    } else {
+        let (short, long) = if one.encoding.cells < other.encoding.cells { (one, other) } else { (other, one) };
+        let message = format!(
+            "the length of {word} is not decided: `{}` takes {} cells, `{}` {}",
+            name(short),
+            short.encoding.cells,
+            name(long),
+            long.encoding.cells
+        );
+        (codes::LENGTH_UNDECIDED, message, "the cells that both have must tell the two rows apart")
+    };
+    let diagnostic = Diagnostic::new(code, other.span, message).here(format!("`{}` claims it", name(other)));
+    diagnostic.also(one.span, format!("`{}` claims it too", name(one))).help(help)
+}
+
+/// No text belongs to two rows.
+pub(crate) fn check_syntax(world: &World, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
+    let mut by_mnemonic: BTreeMap<&str, Vec<&Instruction>> = BTreeMap::new();
+    for instruction in instructions {
+        by_mnemonic.entry(instruction.syntax.mnemonic()).or_default().push(instruction);
+    }
+    for group in by_mnemonic.values() {
+        for (at, one) in group.iter().enumerate() {
+            for other in &group[at + 1..] {
+                if one.syntax.same_shape(&other.syntax) && !told_apart(world, one, other) {
+                    let message = format!("`{}` is written like another row", other.syntax.mnemonic());
+                    let help = "give one of them another mnemonic, or an operand that tells them apart";
+                    let diagnostic = Diagnostic::new(codes::SAME_SYNTAX, other.span, message);
+                    diagnostics.push(diagnostic.also(one.span, "the other row").help(help));
+                }
+            }
+        }
+    }
+}
+
+/// Whether some operand can be written for only one of two instructions of the same shape.
+fn told_apart(world: &World, one: &Instruction, other: &Instruction) -> bool {
+    let field = |id: &FieldId| &world.fields[id.index()];
+    one.operands.iter().zip(&other.operands).any(|(a, b)| {
+        let (a, b) = (field(a), field(b));
+        match (&a.domain, &b.domain) {
+            (Domain::Number(x), Domain::Number(y)) => a.width != b.width || x != y,
+            (Domain::Number(_), _) | (_, Domain::Number(_)) => true,
+            _ => !a.names().any(|name| b.bits_named(name).is_some()),
+        }
+    })
+}

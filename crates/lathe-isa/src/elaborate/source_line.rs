@@ -1,0 +1,166 @@
+//! Lines of assembly inside a definition: expansions of pseudo-instructions, and examples.
+
+use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Span, nearest};
+
+use super::World;
+use super::names::Named;
+use crate::language::ast::{Column, Expr, ExprKind};
+use crate::language::parser::Parser;
+use crate::matching::{Found, Line, match_line};
+use crate::model::{Field, Instruction, InstructionId};
+use crate::syntax::Digits;
+
+/// A line of assembly in the text of a definition.
+pub(crate) struct SourceLine<'s> {
+    text: &'s str,
+    at: usize,
+    end: usize,
+    world: &'s World<'s>,
+    /// Parameters that stand for a register or another name.
+    stand_ins: &'s [String],
+}
+
+impl<'s> SourceLine<'s> {
+    fn new(world: &'s World<'s>, column: &Column, stand_ins: &'s [String]) -> Self {
+        let (at, end) = (column.span.start as usize, column.span.end as usize);
+        SourceLine { text: world.text, at, end, world, stand_ins }
+    }
+
+    /// Whether a word is a name and not an expression.
+    fn is_name(&self, word: &str) -> bool {
+        let is_register = matches!(self.world.names.peek(word), Some(Named::Register(_) | Named::View(_)));
+        is_register || self.stand_ins.iter().any(|known| known == word)
+    }
+
+    fn rest(&self) -> &'s str {
+        &self.text[self.at..self.end]
+    }
+
+    fn skip_blanks(&mut self) {
+        self.at = self.end - self.rest().trim_start().len();
+    }
+
+    fn word_length(&self) -> usize {
+        let rest = self.rest();
+        rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
+    }
+
+    fn expression(&mut self) -> Option<Expr> {
+        let mut ignored = Diagnostics::default();
+        let mut parser = Parser::starting_at(FileId(0), &self.text[..self.end], self.at, &mut ignored);
+        let expr = parser.expression().ok()?;
+        let end = parser.end();
+        (ignored.is_empty() && end <= self.end).then(|| {
+            self.at = end;
+            expr
+        })
+    }
+}
+
+impl Line for SourceLine<'_> {
+    type Value = Expr;
+    type Mark = usize;
+
+    fn mark(&self) -> usize {
+        self.at
+    }
+
+    fn rewind(&mut self, mark: usize) {
+        self.at = mark;
+    }
+
+    fn text(&mut self, text: &str) -> bool {
+        self.skip_blanks();
+        let is_word = text.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let length = if is_word { self.word_length() } else { text.len() };
+        let same = self.rest().get(..length).is_some_and(|found| found.eq_ignore_ascii_case(text));
+        if same {
+            self.at += length;
+        }
+        same
+    }
+
+    fn word(&mut self) -> Option<&str> {
+        self.skip_blanks();
+        let (start, length) = (self.at, self.word_length());
+        self.at += length;
+        (length > 0).then(|| &self.text[start..start + length])
+    }
+
+    fn named(&mut self, field: &Field) -> Option<Found<Expr>> {
+        let word = self.word()?.to_owned();
+        if let Some(bits) = field.bits_named(&word) {
+            return Some(Found::Bits(bits));
+        }
+        let span = Span::new(FileId(0), self.at - word.len(), self.at);
+        let known = self.stand_ins.contains(&word);
+        known.then(|| Found::Value(Expr { kind: ExprKind::Name(word), span }))
+    }
+
+    fn value(&mut self) -> Option<Expr> {
+        self.skip_blanks();
+        let name = &self.rest()[..self.word_length()];
+        if self.is_name(name) {
+            return None;
+        }
+        self.expression()
+    }
+
+    fn number(&mut self, value: u64) -> Expr {
+        let span = Span::new(FileId(0), self.at, self.at);
+        Expr { kind: ExprKind::Number(value), span }
+    }
+
+    fn braced(&mut self, prefix: &str, digits: Digits, suffix: &str) -> Option<Expr> {
+        self.skip_blanks();
+        let inside = self.rest().strip_prefix(prefix)?.strip_prefix('{')?;
+        let length = inside.find('}')?;
+        let format = inside[..length].split_once(':')?.1.trim();
+        let after = &inside[length + 1..];
+        if format != digits.to_string() || !after.starts_with(suffix) {
+            return None;
+        }
+        self.at += prefix.len() + 1;
+        let expr = self.expression()?;
+        self.at = self.end - after.len() + suffix.len();
+        Some(expr)
+    }
+
+    fn at_end(&mut self) -> bool {
+        self.skip_blanks();
+        self.at == self.end
+    }
+}
+
+/// Every instruction that a line fits, with its operands.
+pub(crate) fn forms(
+    world: &World,
+    column: &Column,
+    instructions: &[Instruction],
+    stand_ins: &[String],
+) -> Vec<(InstructionId, Vec<Found<Expr>>)> {
+    let mut forms = Vec::new();
+    for (at, instruction) in instructions.iter().enumerate() {
+        let field = |index: usize| -> &Field { &world.fields[instruction.operands[index].index()] };
+        let mut line = SourceLine::new(world, column, stand_ins);
+        if let Ok(operands) = match_line(&instruction.syntax, &field, &mut line) {
+            forms.push((InstructionId(at as u32), operands));
+        }
+    }
+    forms
+}
+
+/// A diagnostic for a line that is no instruction, with the forms of its mnemonic.
+pub(crate) fn no_form(code: Code, column: &Column, instructions: &[Instruction]) -> Diagnostic {
+    let first = column.text.split_whitespace().next().unwrap_or("");
+    let known: Vec<&str> = instructions.iter().map(|instruction| instruction.syntax.mnemonic()).collect();
+    let same = instructions.iter().filter(|instruction| instruction.syntax.mnemonic().eq_ignore_ascii_case(first));
+    let rows: Vec<String> =
+        same.map(|instruction| instruction.syntax.render(|index| format!("<{}>", index + 1))).collect();
+    let help = match (rows.first(), nearest(first, known)) {
+        (Some(_), _) => format!("`{first}` is written {}", rows.join(" or ")),
+        (None, Some(meant)) => format!("did you mean `{meant}`?"),
+        (None, None) => "write one of the rows of `instructions`".to_owned(),
+    };
+    Diagnostic::new(code, column.span, format!("`{}` is no instruction of this machine", column.text)).help(help)
+}

@@ -1,0 +1,304 @@
+//! The syntax column: a first word, then texts and operands. A word that names a field is
+//! an operand; `{NAME}` is one wherever it stands; everything else is itself.
+
+use lathe_base::{Diagnostic, Diagnostics, FileId, Span, limits};
+
+use super::World;
+use super::names::Named;
+use crate::codes;
+use crate::language::ast::{Column, Name, Number};
+use crate::language::parser::Parser;
+use crate::model::FieldId;
+use crate::syntax::{Digits, Head, Piece, PieceKind, Syntax};
+
+/// What an operand of a syntax is.
+#[derive(Clone, Debug)]
+pub(crate) enum Operand {
+    Field(FieldId),
+    /// `N:u8`, only in pseudo-instructions.
+    Inline(Name, Number),
+}
+
+/// A part of a syntax as written, families not yet chosen.
+#[derive(Clone, Debug)]
+enum Part {
+    Text(String),
+    Operand(Operand, Option<Digits>),
+    Family(usize),
+}
+
+/// A syntax as written.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    heads: Vec<Vec<Part>>,
+    tail: Vec<(Part, bool)>,
+    pub(crate) span: Span,
+}
+
+/// Whether operands may be declared in place, as in `li D, N:u8`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inline {
+    Allowed,
+    Refused,
+}
+
+pub(crate) fn read(world: &World, column: &Column, inline: Inline, diagnostics: &mut Diagnostics) -> Option<Written> {
+    let mut reader = Reader { world, column, inline, diagnostics };
+    let text = column.text.as_str();
+    let head_end = text.find(char::is_whitespace).unwrap_or(text.len());
+    if head_end == 0 {
+        let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, column.span, "this row has no syntax");
+        return reader.fail(diagnostic.help("begin it with a mnemonic, as in `nop | 0000 0000 |`"));
+    }
+    let heads = reader.heads(head_end)?;
+    let tail = reader.tail(head_end)?;
+    let written = Written { heads, tail, span: column.span };
+    reader.check_operands(&written)?;
+    Some(written)
+}
+
+struct Reader<'r, 'a> {
+    world: &'r World<'a>,
+    column: &'r Column,
+    inline: Inline,
+    diagnostics: &'r mut Diagnostics,
+}
+
+impl Reader<'_, '_> {
+    fn span(&self, start: usize, end: usize) -> Span {
+        let base = self.column.span.start as usize;
+        Span::new(self.column.span.file, base + start, base + end)
+    }
+
+    fn fail<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {
+        self.diagnostics.push(diagnostic);
+        None
+    }
+
+    /// The first word, or several separated by `/`.
+    fn heads(&mut self, end: usize) -> Option<Vec<Vec<Part>>> {
+        let mut heads = Vec::new();
+        let mut at = 0;
+        for word in self.column.text[..end].split('/') {
+            heads.push(self.head(at, at + word.len())?);
+            at += word.len() + 1;
+        }
+        Some(heads)
+    }
+
+    fn head(&mut self, start: usize, end: usize) -> Option<Vec<Part>> {
+        let text = self.column.text.as_str();
+        let mut parts = Vec::new();
+        let mut at = start;
+        while at < end {
+            let rest = &text[at..end];
+            let length = if rest.starts_with('{') {
+                let (part, length) = self.braced(at)?;
+                parts.push(part);
+                length
+            } else {
+                let length = rest.find('{').unwrap_or(rest.len());
+                parts.push(Part::Text(rest[..length].to_owned()));
+                length
+            };
+            at += length;
+        }
+        let operands = parts.iter().filter(|part| matches!(part, Part::Operand(..))).count();
+        if parts.is_empty() || operands > 1 {
+            let message = if parts.is_empty() { "an empty spelling" } else { "a first word with two operands" };
+            let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, self.span(start, end.max(start + 1)), message);
+            return self
+                .fail(diagnostic.help("a first word is a mnemonic, with at most one operand in it: `x{K:hex2}`"));
+        }
+        Some(parts)
+    }
+
+    fn tail(&mut self, start: usize) -> Option<Vec<(Part, bool)>> {
+        let text = self.column.text.as_str();
+        let mut tail = Vec::new();
+        let mut at = start;
+        while at < text.len() {
+            let rest = &text[at..];
+            let blank = rest.len() - rest.trim_start().len();
+            if blank == rest.len() {
+                break;
+            }
+            at += blank;
+            let (part, length) = self.part(at)?;
+            tail.push((part, blank > 0));
+            at += length;
+        }
+        Some(tail)
+    }
+
+    fn part(&mut self, at: usize) -> Option<(Part, usize)> {
+        let rest = &self.column.text[at..];
+        if rest.starts_with('{') {
+            return self.braced(at);
+        }
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        if length == 0 {
+            let mark = rest.chars().next()?;
+            return Some((Part::Text(mark.to_string()), mark.len_utf8()));
+        }
+        let word = &rest[..length];
+        if self.inline == Inline::Allowed && rest[length..].starts_with(':') {
+            return self.inline_operand(at, length);
+        }
+        let capital = word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
+            && !word.starts_with(|c: char| c.is_ascii_digit());
+        let known =
+            self.world.names.peek(word).is_some_and(|named| matches!(named, Named::Field(_) | Named::Family(_)));
+        if known || capital {
+            return Some((self.named(word, None, self.span(at, at + length))?, length));
+        }
+        Some((Part::Text(word.to_owned()), length))
+    }
+
+    /// `N:u8 low`: a name and what it is, up to the next mark.
+    fn inline_operand(&mut self, at: usize, length: usize) -> Option<(Part, usize)> {
+        let name = Name { text: self.column.text[at..at + length].to_owned(), span: self.span(at, at + length) };
+        let base = self.column.span.start as usize;
+        let (number, end) = Parser::number_kind_at(self.world.text, base + at + length + 1, self.diagnostics)?;
+        Some((Part::Operand(Operand::Inline(name, number), None), end - base - at))
+    }
+
+    /// `{NAME}` or `{NAME:hex2}`.
+    fn braced(&mut self, at: usize) -> Option<(Part, usize)> {
+        let rest = &self.column.text[at..];
+        let Some(end) = rest.find('}') else {
+            let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, self.span(at, at + 1), "this `{` is not closed");
+            return self.fail(diagnostic.help("an operand inside a word is written `x{K:hex2}`"));
+        };
+        let inside = &rest[1..end];
+        let (name, format) = match inside.split_once(':') {
+            Some((name, format)) => (name.trim(), Some(format.trim())),
+            None => (inside.trim(), None),
+        };
+        let span = self.span(at + 1, at + end);
+        let digits = match format {
+            None => None,
+            Some("dec") => Some(Digits::Decimal),
+            Some(format) => match format.strip_prefix("hex").and_then(|count| count.parse().ok()) {
+                Some(count @ 1..=16) => Some(Digits::Hexadecimal(count)),
+                _ => {
+                    let message = format!("`{format}` is no way to write an operand");
+                    let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, span, message);
+                    return self.fail(diagnostic.help("write `hex2` for two hexadecimal digits, or `dec` for decimal"));
+                }
+            },
+        };
+        Some((self.named(name, digits, span)?, end + 1))
+    }
+
+    fn named(&mut self, name: &str, digits: Option<Digits>, span: Span) -> Option<Part> {
+        match self.world.names.find(name) {
+            Some(Named::Field(id)) => Some(Part::Operand(Operand::Field(id), digits)),
+            Some(Named::Family(at)) => Some(Part::Family(at)),
+            found => {
+                let name = Name { text: name.to_owned(), span };
+                let is_field = |named| matches!(named, Named::Field(_) | Named::Family(_));
+                let declare = format!(
+                    "declare it with a line such as `field {} : u8`; texts of the syntax are in small letters",
+                    name.text
+                );
+                let help = self.world.names.suggestion(&name.text, is_field).unwrap_or(declare);
+                self.fail(super::declarations::wrong_name(&name, "field", found).help(help))
+            }
+        }
+    }
+
+    fn check_operands(&mut self, written: &Written) -> Option<()> {
+        let names: Vec<String> = written.operands().iter().map(|operand| self.operand_name(operand)).collect();
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].contains(name) {
+                let message = format!("the operand `{name}` stands twice in the syntax");
+                let diagnostic = Diagnostic::new(codes::OPERAND_LOST, written.span, message);
+                return self.fail(diagnostic.help("declare a second field of the same kind, as in `field D, S : …`"));
+            }
+        }
+        if names.len() > limits::OPERANDS {
+            let message = format!("an instruction has at most {} operands", limits::OPERANDS);
+            let diagnostic = Diagnostic::new(codes::TOO_MANY, written.span, message);
+            return self.fail(diagnostic.help(format!("this one has {}", names.len())));
+        }
+        Some(())
+    }
+
+    fn operand_name(&self, operand: &Operand) -> String {
+        match operand {
+            Operand::Field(id) => self.world.fields[id.index()].name.clone(),
+            Operand::Inline(name, _) => name.text.clone(),
+        }
+    }
+}
+
+impl Written {
+    /// The operands, in order.
+    pub(crate) fn operands(&self) -> Vec<&Operand> {
+        self.parts()
+            .filter_map(|part| if let Part::Operand(operand, _) = part { Some(operand) } else { None })
+            .collect()
+    }
+
+    /// The families, in order.
+    pub(crate) fn families(&self) -> Vec<usize> {
+        let mut families: Vec<usize> =
+            self.parts().filter_map(|part| if let Part::Family(at) = part { Some(*at) } else { None }).collect();
+        families.dedup();
+        families
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.heads[0].iter().chain(self.tail.iter().map(|(part, _)| part))
+    }
+
+    /// The syntax with these members of its families.
+    pub(crate) fn syntax(&self, member: impl Fn(usize) -> String) -> Syntax {
+        let heads = self.heads.iter().map(|parts| head(parts, &member)).collect::<Vec<_>>();
+        let mut next = usize::from(matches!(heads[0], Head::Glued { .. }));
+        let mut pieces = Vec::new();
+        for (part, space) in &self.tail {
+            let kind = match part {
+                Part::Text(text) => PieceKind::Text(text.clone()),
+                Part::Family(at) => PieceKind::Text(member(*at)),
+                Part::Operand(..) => {
+                    next += 1;
+                    PieceKind::Operand(next - 1)
+                }
+            };
+            pieces.push(Piece { kind, space: *space });
+        }
+        Syntax { heads, pieces }
+    }
+}
+
+fn head(parts: &[Part], member: &impl Fn(usize) -> String) -> Head {
+    let (mut prefix, mut suffix, mut digits) = (String::new(), String::new(), None);
+    for part in parts {
+        let text = match part {
+            Part::Text(text) => text.clone(),
+            Part::Family(at) => member(*at),
+            Part::Operand(_, format) => {
+                digits = Some(format.unwrap_or(Digits::Decimal));
+                continue;
+            }
+        };
+        if digits.is_none() { prefix.push_str(&text) } else { suffix.push_str(&text) }
+    }
+    match digits {
+        Some(digits) => Head::Glued { prefix, digits, suffix },
+        None => Head::Word(prefix),
+    }
+}
+
+impl Parser<'_, '_> {
+    /// Reads `u8 low` and the like at a place of the text; gives it and where it ends.
+    fn number_kind_at(text: &str, at: usize, diagnostics: &mut Diagnostics) -> Option<(Number, usize)> {
+        let mut parser = Parser::starting_at(FileId(0), text, at, diagnostics);
+        let number = parser.number_kind("as in `li D, N:u8`").ok()?;
+        let end = number.span.end as usize;
+        Some((number, end))
+    }
+}

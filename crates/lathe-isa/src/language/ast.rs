@@ -1,0 +1,490 @@
+//! The tree of a definition as written: names not yet resolved, widths not yet known.
+
+use lathe_base::Span;
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// As written.
+    pub text: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// A whole definition.
+#[derive(Clone, Debug, Default)]
+pub struct Definition {
+    /// `machine name "title"`.
+    pub machine: Option<Machine>,
+    /// Everything else, in the order written.
+    pub items: Vec<Item>,
+}
+
+/// `machine name "title"`.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// What commands call it.
+    pub name: Name,
+    /// One line about it.
+    pub title: String,
+    /// The `##` lines before it.
+    pub documentation: String,
+}
+
+/// One declaration or block.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// `memory ram : u16 -> u8 little`
+    Memory(Memory),
+    /// `pc pc : u16 in ram`
+    Pc(Pc),
+    /// `register a, b = 3 : u8` and `constant r0 : u16 = 0`
+    Registers(Registers),
+    /// `view r1l = r1[7:0] clearing`
+    View(View),
+    /// `field D, S : …`
+    Fields(Fields),
+    /// `device console : stream`
+    Device(Device),
+    /// `map ram { … }`
+    Map(Map),
+    /// `trap divide = 2, …`
+    Traps(Vec<(Name, Expr)>),
+    /// `fn name(…) -> … { … }`
+    Function(Function),
+    /// `family OP : u4 (…) -> … { … }`
+    Family(Family),
+    /// `on illegal { … }`
+    OnIllegal(Span, Block),
+    /// `instructions { … }`
+    Instructions(Instructions),
+    /// `pseudo { … }`
+    Pseudos(Vec<Pseudo>),
+    /// `examples { … }`
+    Examples(Vec<Example>),
+}
+
+/// The order of bytes, or cells, of a value that takes several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Least significant first.
+    Little,
+    /// Most significant first.
+    Big,
+}
+
+/// `memory ram : u16 -> u8 little`
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// Its name.
+    pub name: Name,
+    /// Type of an address.
+    pub address: Type,
+    /// Type of a cell.
+    pub cell: Type,
+    /// Order of wide accesses, if said.
+    pub order: Option<Order>,
+}
+
+/// `pc pc : u16 in ram`
+#[derive(Clone, Debug)]
+pub struct Pc {
+    /// Its name.
+    pub name: Name,
+    /// Its type.
+    pub ty: Type,
+    /// The memory that holds the code.
+    pub memory: Name,
+}
+
+/// `register a, b = 3 : u8` or `constant r0 : u16 = 0`
+#[derive(Clone, Debug)]
+pub struct Registers {
+    /// Each name or range of names, with its reset value.
+    pub names: Vec<(NameRange, Option<Expr>)>,
+    /// The type of all of them.
+    pub ty: Type,
+    /// Whether they ignore writes.
+    pub constant: bool,
+}
+
+/// `r0` or `r0..r15`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameRange {
+    /// The only name, or the first.
+    pub first: Name,
+    /// The last, if it is a range.
+    pub last: Option<Name>,
+}
+
+/// `view r1l = r1[7:0] clearing`
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Its name.
+    pub name: Name,
+    /// What it shows: slices of registers, joined with `++`.
+    pub value: Expr,
+    /// Whether a write clears the rest of the register.
+    pub clearing: bool,
+}
+
+/// `field D, S : …`
+#[derive(Clone, Debug)]
+pub struct Fields {
+    /// The names that share this description.
+    pub names: Vec<Name>,
+    /// What their bits say.
+    pub kind: FieldKind,
+}
+
+/// What the bits of a field say.
+#[derive(Clone, Debug)]
+pub enum FieldKind {
+    /// `register { a, b, _, c }`
+    Register(Vec<Option<NameRange>>, Span),
+    /// `enum { low = 0, high = 3 }`
+    Enumeration(Vec<(Name, Option<Expr>)>, Span),
+    /// `u8`, `s8`, with what follows.
+    Number(Number),
+}
+
+/// `u16 little address`, `s8 from next`, `u7 within pc` and so on.
+#[derive(Clone, Debug)]
+pub struct Number {
+    /// Width and signedness.
+    pub ty: Type,
+    /// `little` or `big`.
+    pub order: Option<Order>,
+    /// `align 2`: a multiple of this; the low bits are not stored.
+    pub align: Option<Expr>,
+    /// What the number is counted from, if it names an address.
+    pub address: Option<AddressKind>,
+    /// `low`: an address gives its low bits.
+    pub low: bool,
+    /// The whole of it.
+    pub span: Span,
+}
+
+/// How a field names an address.
+#[derive(Clone, Debug)]
+pub enum AddressKind {
+    /// `address` or `address in data`: it is the address.
+    Absolute(Option<Name>),
+    /// `from next`, `back from pc`: counted from there.
+    Relative {
+        /// Backward instead of forward.
+        back: bool,
+        /// From `next` or from `pc`.
+        from_next: bool,
+        /// `address from next`: a plain number means an address too, not a distance.
+        number_is_address: bool,
+    },
+    /// `within pc`, `within next`: the low bits of an address in the same page.
+    Within {
+        /// The page of `next` instead of that of `pc`.
+        of_next: bool,
+    },
+}
+
+/// `device console : stream`, `device port : bus u8 -> u8`
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// Its name.
+    pub name: Name,
+    /// Its kind.
+    pub kind: Name,
+    /// Address and value type, where the kind takes them.
+    pub types: Option<(Type, Type)>,
+}
+
+/// `map ram { … }`
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// The memory over which it lies.
+    pub memory: Name,
+    /// The rows.
+    pub rows: Vec<MapRow>,
+}
+
+/// `0xFFE0 | console.read() | console.write(value)`
+#[derive(Clone, Debug)]
+pub struct MapRow {
+    /// The first address.
+    pub first: Expr,
+    /// The last, if it is a range.
+    pub last: Option<Expr>,
+    /// What a read gives.
+    pub read: Option<Expr>,
+    /// What a write does.
+    pub write: Option<Block>,
+    /// The whole row.
+    pub span: Span,
+}
+
+/// `fn name(x: u8, …) -> u8 { … }`
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: Name,
+    /// Its parameters.
+    pub parameters: Vec<(Name, Type)>,
+    /// What it gives, if anything.
+    pub result: Option<Type>,
+    /// What it does.
+    pub body: Block,
+}
+
+/// `family OP : u4 (x: u8) -> u8 { add = … }`
+#[derive(Clone, Debug)]
+pub struct Family {
+    /// Its name, which is also a field's.
+    pub name: Name,
+    /// The width of its code.
+    pub ty: Type,
+    /// The parameters that all members share.
+    pub parameters: Vec<(Name, Type)>,
+    /// What each member gives, if anything.
+    pub result: Option<Type>,
+    /// The members.
+    pub members: Vec<Member>,
+}
+
+/// `add = x + y`, or with its code: `add 7 = x + y`
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its name, as it stands in the syntax.
+    pub name: Name,
+    /// Its code, if not one more than the last one's.
+    pub code: Option<Expr>,
+    /// What it gives or does.
+    pub body: Block,
+}
+
+/// `instructions { … }`
+#[derive(Clone, Debug)]
+pub struct Instructions {
+    /// `as u32 little`: what a picture is a picture of, if not of cells.
+    pub unit: Option<(Type, Option<Order>)>,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+/// `syntax | encoding | meaning`
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The first column.
+    pub syntax: Column,
+    /// The second column up to `where`.
+    pub picture: Column,
+    /// The conditions after `where`.
+    pub conditions: Vec<Expr>,
+    /// The column of cycles, where the block has one.
+    pub cycles: Option<Expr>,
+    /// The last column.
+    pub meaning: Block,
+    /// The whole row.
+    pub span: Span,
+    /// The `##` lines before it.
+    pub documentation: String,
+}
+
+/// Raw text of a column, blanks at both ends cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// As written.
+    pub text: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// `li D, N:u8 => sli D, N[7:4]; sli D, N[3:0]`
+#[derive(Clone, Debug)]
+pub struct Pseudo {
+    /// What is written.
+    pub syntax: Column,
+    /// What it stands for.
+    pub expansion: Vec<Column>,
+}
+
+/// `sli a, 5 : a = 0x0A -> a = 0xA5`
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// The instruction.
+    pub source: Column,
+    /// What is set before.
+    pub before: Vec<Fact>,
+    /// What must be so after.
+    pub after: Vec<Fact>,
+}
+
+/// One fact of an example.
+#[derive(Clone, Debug)]
+pub enum Fact {
+    /// `a = 5`
+    Register(Name, Expr),
+    /// `ram[5] = 6`
+    Cell(Name, Expr, Expr),
+    /// `input 65`
+    Input(Span, Vec<Expr>),
+    /// `output 65`
+    Output(Span, Vec<Expr>),
+    /// `halted`, `fault`, `running`
+    Status(Name),
+}
+
+/// `u8`, `sK`, `u(2 * K)`
+#[derive(Clone, Debug)]
+pub struct Type {
+    /// `s` instead of `u`.
+    pub signed: bool,
+    /// The number of bits.
+    pub width: Box<Expr>,
+    /// Where.
+    pub span: Span,
+}
+
+/// Statements, and the value that the last of them gives.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// In order.
+    pub statements: Vec<Statement>,
+    /// The value, if the last thing written is one.
+    pub value: Option<Expr>,
+}
+
+/// One statement.
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// `let x : u8 = …`
+    Let(Name, Option<Type>, Expr),
+    /// `a = …`
+    Assign(Expr, Expr),
+    /// `if … { … } else { … }`
+    If(Expr, Block, Option<Block>),
+    /// `for r in { a, b } { … }`, `for i, r in …`
+    For(For),
+    /// A call for its effect.
+    Call(Expr),
+    /// `skip`
+    Skip(Span),
+    /// `halt`
+    Halt(Span),
+    /// `fault "…", value`
+    Fault(Span, String, Option<Expr>),
+    /// `cycles + …`: this instruction takes so many more.
+    Cycles(Expr),
+}
+
+/// `for i, r in { r1..r4, x } { … }`
+#[derive(Clone, Debug)]
+pub struct For {
+    /// The name of the position, if wanted.
+    pub index: Option<Name>,
+    /// The name of the item.
+    pub name: Name,
+    /// The items.
+    pub items: Vec<ForItem>,
+    /// What is done with each.
+    pub body: Block,
+    /// The head.
+    pub span: Span,
+}
+
+/// An item of a `for`.
+#[derive(Clone, Debug)]
+pub enum ForItem {
+    /// `r1..r4`
+    Range(NameRange),
+    /// Anything with a value.
+    Value(Expr),
+}
+
+/// An expression and where it stands.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// What an expression is.
+#[derive(Clone, Debug)]
+pub enum ExprKind {
+    /// `5`
+    Number(u64),
+    /// `x`
+    Name(String),
+    /// `f(x)`, `u16(x)`
+    Call(Name, Vec<Expr>),
+    /// `console.write(x)`
+    Method(Name, Name, Vec<Expr>),
+    /// `ram[a]`, `x[7]`
+    Index(Box<Expr>, Box<Expr>),
+    /// `ram.u16[a]`
+    Wide(Name, Type, Box<Expr>),
+    /// `x[7:4]`
+    Slice(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `-x`
+    Unary(Unary, Box<Expr>),
+    /// `x + y`
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    /// `c ? x : y`
+    Choice(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// What could not be understood; already reported.
+    Broken,
+}
+
+/// `~x`, `-x`, `!x`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    /// `~`
+    Complement,
+    /// `-`
+    Negate,
+    /// `!`
+    Not,
+}
+
+/// An operator with two sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// `||`
+    Either,
+    /// `&&`
+    Both,
+    /// `==`
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// `|`
+    Or,
+    /// `^`
+    Xor,
+    /// `&`
+    And,
+    /// `++`
+    Join,
+    /// `<<`
+    ShiftLeft,
+    /// `>>`
+    ShiftRight,
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Remainder,
+}

@@ -1,0 +1,168 @@
+//! Statements.
+
+use super::{Parsed, Parser};
+use crate::codes;
+use crate::language::ast::*;
+use crate::language::lexer::Token;
+
+/// A statement, or an expression that may turn out to be the block's value.
+enum Piece {
+    Statement(Statement),
+    Value(Expr),
+}
+
+impl Parser<'_, '_> {
+    /// `{ … }` over any number of lines.
+    pub(super) fn block(&mut self) -> Parsed<Block> {
+        let open = self.span;
+        self.expect("{", "a block stands between `{` and `}`")?;
+        let enclosed = std::mem::take(&mut self.enclosed);
+        let block = self.nested(|p| p.pieces(|p| p.is("}") || p.token == Token::End, true));
+        self.enclosed = enclosed;
+        let block = block?;
+        if self.token == Token::End {
+            return self.fail(codes::UNCLOSED_BLOCK, open, "this block is not closed", "close it with `}`");
+        }
+        self.advance();
+        Ok(block)
+    }
+
+    /// Statements up to the end of the line, or one block in braces.
+    pub(super) fn line_block(&mut self) -> Parsed<Block> {
+        if self.is("{") {
+            return self.block();
+        }
+        self.pieces(|p| p.token == Token::Newline || p.is("}") || p.token == Token::End, false)
+    }
+
+    fn pieces(&mut self, at_end: impl Fn(&Self) -> bool, over_lines: bool) -> Parsed<Block> {
+        let mut block = Block::default();
+        loop {
+            while self.is(";") || (over_lines && self.token == Token::Newline) {
+                self.advance();
+            }
+            if at_end(self) {
+                return Ok(block);
+            }
+            if let Some(value) = block.value.take() {
+                block.statements.push(Statement::Call(value));
+            }
+            match self.piece()? {
+                Piece::Statement(statement) => block.statements.push(statement),
+                Piece::Value(value) => block.value = Some(value),
+            }
+            let ended = at_end(self) || self.is(";") || (over_lines && self.token == Token::Newline);
+            if !ended {
+                return self.unexpected("`;` or the end of the statement", "statements are separated by `;`");
+            }
+        }
+    }
+
+    fn piece(&mut self) -> Parsed<Piece> {
+        let span = self.span;
+        let Token::Name(word) = &self.token else { return self.assignment_or_value() };
+        let statement = match word.as_str() {
+            "let" => self.binding()?,
+            "if" => self.conditional()?,
+            "for" => self.repetition()?,
+            "skip" => {
+                self.advance();
+                Statement::Skip(span)
+            }
+            "halt" => {
+                self.advance();
+                Statement::Halt(span)
+            }
+            "fault" => self.fault()?,
+            "cycles" => {
+                self.advance();
+                self.expect("+", "as in `cycles + 1`: this instruction takes one more")?;
+                Statement::Cycles(self.expression()?)
+            }
+            _ => return self.assignment_or_value(),
+        };
+        Ok(Piece::Statement(statement))
+    }
+
+    fn assignment_or_value(&mut self) -> Parsed<Piece> {
+        let left = self.expression()?;
+        if !self.take("=") {
+            return Ok(Piece::Value(left));
+        }
+        self.skip_newlines();
+        Ok(Piece::Statement(Statement::Assign(left, self.expression()?)))
+    }
+
+    fn binding(&mut self) -> Parsed<Statement> {
+        let help = "as in `let x = a + b`";
+        self.advance();
+        let name = self.name("a name", help)?;
+        let ty = if self.take(":") { Some(self.ty("as in `let x : u16 = …`")?) } else { None };
+        self.expect("=", help)?;
+        Ok(Statement::Let(name, ty, self.expression()?))
+    }
+
+    fn conditional(&mut self) -> Parsed<Statement> {
+        self.advance();
+        let condition = self.expression()?;
+        let then = self.block()?;
+        if !self.else_follows() {
+            return Ok(Statement::If(condition, then, None));
+        }
+        if self.is_word("if") {
+            let inner = self.nested(Self::conditional)?;
+            let otherwise = Block { statements: vec![inner], value: None };
+            return Ok(Statement::If(condition, then, Some(otherwise)));
+        }
+        Ok(Statement::If(condition, then, Some(self.block()?)))
+    }
+
+    /// Takes `else`, which may stand on the next line.
+    fn else_follows(&mut self) -> bool {
+        let (cursor, token, span, last_end) = (self.cursor.clone(), self.token.clone(), self.span, self.last_end);
+        self.skip_newlines();
+        if self.take_word("else") {
+            return true;
+        }
+        (self.cursor, self.token, self.span, self.last_end) = (cursor, token, span, last_end);
+        false
+    }
+
+    fn repetition(&mut self) -> Parsed<Statement> {
+        let help = "as in `for r in { a, b, c } { push(r) }`";
+        let span = self.span;
+        self.advance();
+        let first = self.name("a name", help)?;
+        let second = if self.take(",") { Some(self.name("a name", help)?) } else { None };
+        self.expect_word("in", help)?;
+        let items = self.braced(|p| {
+            let value = p.expression()?;
+            match (&value.kind, p.is("..")) {
+                (ExprKind::Name(text), true) => {
+                    p.advance();
+                    let first = Name { text: text.clone(), span: value.span };
+                    let last = Some(p.name("the last name of the range", help)?);
+                    Ok(ForItem::Range(NameRange { first, last }))
+                }
+                _ => Ok(ForItem::Value(value)),
+            }
+        })?;
+        let body = self.block()?;
+        let (index, name) = match second {
+            Some(second) => (Some(first), second),
+            None => (None, first),
+        };
+        Ok(Statement::For(For { index, name, items, body, span }))
+    }
+
+    fn fault(&mut self) -> Parsed<Statement> {
+        let help = "as in `fault \"stack underflow\"`";
+        let span = self.span;
+        self.advance();
+        let Token::Text(Some(text)) = &self.token else { return self.unexpected("a text in quotes", help) };
+        let text = text.clone();
+        self.advance();
+        let detail = if self.take(",") { Some(self.expression()?) } else { None };
+        Ok(Statement::Fault(span, text, detail))
+    }
+}

@@ -1,0 +1,198 @@
+//! Expressions, by precedence climbing. The order is that of most newer languages, not of
+//! C: `a & b == c` compares last, `++` binds tighter than `&` and looser than shifts.
+
+use super::{Parsed, Parser};
+use crate::codes;
+use crate::language::ast::*;
+use crate::language::lexer::Token;
+
+#[rustfmt::skip]
+const OPERATORS: [(&str, u8, Binary); 19] = [
+    ("||", 1, Binary::Either),
+    ("&&", 2, Binary::Both),
+    ("==", 3, Binary::Equal),     ("!=", 3, Binary::Unequal),
+    ("<=", 3, Binary::LessOrEqual), ("<", 3, Binary::Less),
+    (">=", 3, Binary::GreaterOrEqual), (">", 3, Binary::Greater),
+    ("|",  4, Binary::Or),
+    ("^",  5, Binary::Xor),
+    ("&",  6, Binary::And),
+    ("++", 7, Binary::Join),
+    ("<<", 8, Binary::ShiftLeft), (">>", 8, Binary::ShiftRight),
+    ("+",  9, Binary::Add),       ("-",  9, Binary::Subtract),
+    ("*", 10, Binary::Multiply),  ("/", 10, Binary::Divide),   ("%", 10, Binary::Remainder),
+];
+
+/// Binds tighter than `|`, which ends a column.
+const ABOVE_BAR: u8 = 5;
+
+impl Parser<'_, '_> {
+    /// Any expression.
+    pub(crate) fn expression(&mut self) -> Parsed<Expr> {
+        self.nested(|p| {
+            let condition = p.climb(1)?;
+            if !p.take("?") {
+                return Ok(condition);
+            }
+            p.skip_newlines();
+            let first = p.expression()?;
+            p.skip_newlines();
+            p.expect(":", "as in `a == 0 ? b : c`")?;
+            p.skip_newlines();
+            let second = p.expression()?;
+            let span = condition.span.to(second.span);
+            Ok(Expr { kind: ExprKind::Choice(Box::new(condition), Box::new(first), Box::new(second)), span })
+        })
+    }
+
+    /// An expression in a column: a `|` ends it.
+    pub(super) fn column_expression(&mut self) -> Parsed<Expr> {
+        self.climb(ABOVE_BAR)
+    }
+
+    /// A name, a number, or something in parentheses.
+    pub(super) fn operand(&mut self) -> Parsed<Expr> {
+        self.nested(Self::unary)
+    }
+
+    fn climb(&mut self, lowest: u8) -> Parsed<Expr> {
+        let mut left = self.nested(Self::unary)?;
+        while let Some((level, operator)) = self.operator().filter(|(level, _)| *level >= lowest) {
+            self.advance();
+            self.skip_newlines();
+            let right = self.nested(|p| p.climb(level + 1))?;
+            let span = left.span.to(right.span);
+            left = Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span };
+        }
+        Ok(left)
+    }
+
+    fn operator(&self) -> Option<(u8, Binary)> {
+        let Token::Mark(mark) = &self.token else { return None };
+        OPERATORS.iter().find(|(written, _, _)| written == mark).map(|(_, level, operator)| (*level, *operator))
+    }
+
+    fn unary(&mut self) -> Parsed<Expr> {
+        let start = self.span;
+        let operator = match &self.token {
+            Token::Mark("~") => Unary::Complement,
+            Token::Mark("-") => Unary::Negate,
+            Token::Mark("!") => Unary::Not,
+            _ => return self.postfix(),
+        };
+        self.advance();
+        let inner = self.nested(Self::unary)?;
+        let span = start.to(inner.span);
+        Ok(Expr { kind: ExprKind::Unary(operator, Box::new(inner)), span })
+    }
+
+    fn postfix(&mut self) -> Parsed<Expr> {
+        let mut value = self.primary()?;
+        while self.is("[") {
+            value = self.subscript(value)?;
+        }
+        Ok(value)
+    }
+
+    fn subscript(&mut self, value: Expr) -> Parsed<Expr> {
+        let help = "as in `x[7:4]` for bits, or `ram[a]` for a memory cell";
+        self.enclosed += 1;
+        self.advance();
+        let high = self.expression();
+        let low = match &high {
+            Ok(_) if self.take(":") => self.expression().map(Some),
+            _ => Ok(None),
+        };
+        self.enclosed -= 1;
+        let (high, low) = (high?, low?);
+        let end = self.span;
+        self.expect("]", help)?;
+        let span = value.span.to(end);
+        let (value, high) = (Box::new(value), Box::new(high));
+        let kind = match low {
+            Some(low) => ExprKind::Slice(value, high, Box::new(low)),
+            None => ExprKind::Index(value, high),
+        };
+        Ok(Expr { kind, span })
+    }
+
+    fn primary(&mut self) -> Parsed<Expr> {
+        let span = self.span;
+        match &self.token {
+            Token::Number(None) => {
+                let help = "numbers are written 42, 0x2A, 0b101010 or 0o52 and have at most 64 bits";
+                self.fail(codes::BAD_NUMBER, span, "this number cannot be read", help)
+            }
+            Token::Number(Some(value)) => {
+                let value = *value;
+                self.advance();
+                Ok(Expr { kind: ExprKind::Number(value), span })
+            }
+            Token::Name(text) => {
+                let name = Name { text: text.clone(), span };
+                self.advance();
+                self.named(name)
+            }
+            Token::Mark("(") => {
+                self.enclosed += 1;
+                self.advance();
+                let inner = self.expression();
+                self.enclosed -= 1;
+                let inner = inner?;
+                self.expect(")", "every `(` needs its `)`")?;
+                Ok(inner)
+            }
+            _ => self.unexpected("a value", "a value is a number, a name, or something in parentheses"),
+        }
+    }
+
+    /// A name and what follows it: arguments, a method, a width.
+    fn named(&mut self, name: Name) -> Parsed<Expr> {
+        if self.is("(") {
+            let (arguments, end) = self.arguments()?;
+            let span = name.span.to(end);
+            return Ok(Expr { kind: ExprKind::Call(name, arguments), span });
+        }
+        if !self.take(".") {
+            return Ok(Expr { span: name.span, kind: ExprKind::Name(name.text) });
+        }
+        let is_type = matches!(&self.token, Token::Name(word) if is_type(word));
+        if is_type {
+            let ty = self.ty("as in `ram.u16[a]`")?;
+            let subscripted = {
+                let place = Expr { kind: ExprKind::Name(name.text.clone()), span: name.span };
+                self.subscript(place)?
+            };
+            let span = subscripted.span;
+            return match subscripted.kind {
+                ExprKind::Index(_, address) => Ok(Expr { kind: ExprKind::Wide(name, ty, address), span }),
+                _ => self.unexpected("an address", "as in `ram.u16[a]`"),
+            };
+        }
+        let method = self.name("an operation", "as in `console.write(a)` or `ram.u16[a]`")?;
+        let (arguments, end) = self.arguments()?;
+        let span = name.span.to(end);
+        Ok(Expr { kind: ExprKind::Method(name, method, arguments), span })
+    }
+
+    fn arguments(&mut self) -> Parsed<(Vec<Expr>, lathe_base::Span)> {
+        let help = "arguments stand in parentheses, separated by `,`";
+        if !self.is("(") {
+            return self.unexpected("`(`", help);
+        }
+        self.enclosed += 1;
+        self.advance();
+        let list = if self.is(")") { Ok(Vec::new()) } else { self.list(Self::expression) };
+        self.enclosed -= 1;
+        let list = list?;
+        let end = self.span;
+        self.expect(")", help)?;
+        Ok((list, end))
+    }
+}
+
+/// Whether a word is a type, such as `u8` or `uK`.
+pub(crate) fn is_type(word: &str) -> bool {
+    let Some(rest) = word.strip_prefix(['u', 's']) else { return false };
+    let is_number = !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
+    is_number || (rest.len() == 1 && rest.bytes().all(|b| b.is_ascii_uppercase()))
+}

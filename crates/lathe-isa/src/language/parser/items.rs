@@ -1,0 +1,335 @@
+//! Declarations: everything that is not a row of a table.
+
+use lathe_base::{Diagnostic, nearest};
+
+use super::{Failed, Parsed, Parser};
+use crate::codes;
+use crate::language::ast::*;
+use crate::language::lexer::Token;
+
+/// The words that begin an item, with an example of each.
+const ITEMS: [(&str, &str); 15] = [
+    ("machine", "machine quad8 \"Four registers\""),
+    ("memory", "memory ram : u16 -> u8"),
+    ("pc", "pc pc : u16 in ram"),
+    ("register", "register a, b : u8"),
+    ("constant", "constant r0 : u16 = 0"),
+    ("view", "view r1l = r1[7:0]"),
+    ("field", "field D, S : register { a, b }"),
+    ("device", "device console : stream"),
+    ("map", "map ram { 0xFF00 | console.read() | console.write(value) }"),
+    ("trap", "trap divide = 2"),
+    ("fn", "fn push(v: u8) { sp = sp - 1; ram[sp] = v }"),
+    ("family", "family OP : u4 (x: u8, y: u8) -> u8 { add = x + y }"),
+    ("instructions", "instructions { nop | 0000 0000 | }"),
+    ("pseudo", "pseudo { mov D, S => sub D, D; add D, S }"),
+    ("examples", "examples { inc a : a = 1 -> a = 2 }"),
+];
+
+impl Parser<'_, '_> {
+    pub(super) fn definition(&mut self) -> Definition {
+        let mut definition = Definition::default();
+        loop {
+            self.cursor.documentation.clear();
+            self.skip_newlines();
+            if self.token == Token::End {
+                return definition;
+            }
+            let documentation = self.take_documentation();
+            let before = self.cursor.at();
+            if let Err(Failed) = self.item(&mut definition, documentation) {
+                self.skip_line();
+                self.take("}");
+                if self.cursor.at() == before {
+                    self.advance();
+                }
+            }
+        }
+    }
+
+    fn item(&mut self, definition: &mut Definition, documentation: String) -> Parsed<()> {
+        let word = self.name("a declaration", "lines begin with a word such as `register` or `instructions`")?;
+        let item = match word.text.as_str() {
+            "machine" => return self.machine(definition, word, documentation),
+            "memory" => Item::Memory(self.memory()?),
+            "pc" => Item::Pc(self.pc()?),
+            "register" => Item::Registers(self.registers(false)?),
+            "constant" => Item::Registers(self.registers(true)?),
+            "view" => Item::View(self.view()?),
+            "field" => Item::Fields(self.fields()?),
+            "device" => Item::Device(self.device()?),
+            "map" => Item::Map(self.map()?),
+            "trap" => Item::Traps(self.list(|p| {
+                let name = p.name("the name of a trap", "as in `trap divide = 2`")?;
+                p.expect("=", "as in `trap divide = 2`")?;
+                Ok((name, p.expression()?))
+            })?),
+            "fn" => Item::Function(self.function()?),
+            "family" => Item::Family(self.family()?),
+            "on" => {
+                self.expect_word("illegal", "the only event is `on illegal { … }`")?;
+                Item::OnIllegal(word.span, self.block()?)
+            }
+            "instructions" => Item::Instructions(self.instructions()?),
+            "pseudo" => Item::Pseudos(self.rows("pseudo-instructions", Self::pseudo)?),
+            "examples" => Item::Examples(self.rows("examples", Self::example)?),
+            _ => return self.unknown_item(&word),
+        };
+        definition.items.push(item);
+        Ok(())
+    }
+
+    fn unknown_item<T>(&mut self, word: &Name) -> Parsed<T> {
+        let words = ITEMS.iter().map(|(word, _)| *word).chain(["on"]);
+        let meant = nearest(&word.text, words);
+        let example = ITEMS.iter().find(|(word, _)| Some(*word) == meant).map(|(_, example)| *example);
+        let message = format!("no declaration begins with `{}`", word.text);
+        let all: Vec<_> = ITEMS.iter().map(|(word, _)| *word).collect();
+        let help = match (meant, example) {
+            (Some(meant), Some(example)) => format!("did you mean `{meant}`, as in `{example}`?"),
+            _ => format!("a line begins with one of {}, on", all.join(", ")),
+        };
+        self.report(Diagnostic::new(codes::UNKNOWN_ITEM, word.span, message).help(help));
+        Err(Failed)
+    }
+
+    fn machine(&mut self, definition: &mut Definition, word: Name, documentation: String) -> Parsed<()> {
+        let help = "as in `machine quad8 \"Four registers\"`";
+        let name = self.name("the machine's name", help)?;
+        let title = match &self.token {
+            Token::Text(Some(text)) => text.clone(),
+            _ => return self.unexpected("one line about the machine, in quotes", help),
+        };
+        self.advance();
+        if let Some(first) = &definition.machine {
+            let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, word.span, "a second `machine` line")
+                .also(first.name.span, "the machine has its name here")
+                .help("one file describes one machine");
+            self.report(diagnostic);
+            return Ok(());
+        }
+        definition.machine = Some(Machine { name, title, documentation });
+        Ok(())
+    }
+
+    fn memory(&mut self) -> Parsed<Memory> {
+        let help = "as in `memory ram : u16 -> u8`: the width of an address, then that of a cell";
+        let name = self.name("the memory's name", help)?;
+        self.expect(":", help)?;
+        let address = self.ty(help)?;
+        self.expect("->", help)?;
+        let cell = self.ty(help)?;
+        Ok(Memory { name, address, cell, order: self.order() })
+    }
+
+    fn pc(&mut self) -> Parsed<Pc> {
+        let help = "as in `pc pc : u16 in ram`: name, width, and the memory that holds the code";
+        let name = self.name("the program counter's name", help)?;
+        self.expect(":", help)?;
+        let ty = self.ty(help)?;
+        self.expect_word("in", help)?;
+        let memory = self.name("a memory", help)?;
+        Ok(Pc { name, ty, memory })
+    }
+
+    pub(super) fn order(&mut self) -> Option<Order> {
+        if self.take_word("little") {
+            return Some(Order::Little);
+        }
+        self.take_word("big").then_some(Order::Big)
+    }
+
+    fn registers(&mut self, constant: bool) -> Parsed<Registers> {
+        let help = if constant { "as in `constant r0 : u16 = 0`" } else { "as in `register a, b, sp = 0xFF : u8`" };
+        let mut names = self.list(|p| {
+            let range = p.name_range(help)?;
+            let reset = if p.take("=") { Some(p.expression()?) } else { None };
+            Ok((range, reset))
+        })?;
+        self.expect(":", help)?;
+        let ty = self.ty(help)?;
+        if self.take("=") {
+            let reset = self.expression()?;
+            names.iter_mut().for_each(|(_, own)| *own = own.take().or_else(|| Some(reset.clone())));
+        }
+        Ok(Registers { names, ty, constant })
+    }
+
+    pub(super) fn name_range(&mut self, help: &str) -> Parsed<NameRange> {
+        let first = self.name("a name", help)?;
+        let last = if self.take("..") { Some(self.name("the last name of the range", help)?) } else { None };
+        Ok(NameRange { first, last })
+    }
+
+    fn view(&mut self) -> Parsed<View> {
+        let help = "as in `view r1l = r1[7:0]` or `view bc = b ++ c`";
+        let name = self.name("the view's name", help)?;
+        self.expect("=", help)?;
+        let value = self.expression()?;
+        Ok(View { name, value, clearing: self.take_word("clearing") })
+    }
+
+    fn fields(&mut self) -> Parsed<Fields> {
+        let help = "as in `field D, S : register { a, b }` or `field I : u4`";
+        let names = self.list(|p| p.name("the field's name", help))?;
+        self.expect(":", help)?;
+        let start = self.span;
+        let kind = if self.take_word("register") {
+            let list = self.braced(|p| {
+                if p.take("_") {
+                    return Ok(None);
+                }
+                p.name_range("as in `register { a, b, _, c }`; `_` is a code without a register").map(Some)
+            })?;
+            FieldKind::Register(list, start)
+        } else if self.take_word("enum") {
+            let list = self.braced(|p| {
+                let name = p.name("the name of a value", "as in `enum { low = 0, high = 3 }`")?;
+                let value = if p.take("=") { Some(p.expression()?) } else { None };
+                Ok((name, value))
+            })?;
+            FieldKind::Enumeration(list, start)
+        } else {
+            FieldKind::Number(self.number_kind(help)?)
+        };
+        Ok(Fields { names, kind })
+    }
+
+    /// `{ item, item, … }` over any number of lines.
+    pub(super) fn braced<T>(&mut self, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        self.expect("{", "a list stands between `{` and `}`")?;
+        self.skip_newlines();
+        let items = self.list(item)?;
+        self.skip_newlines();
+        self.expect("}", "items are separated by `,` and the list ends with `}`")?;
+        Ok(items)
+    }
+
+    /// `u16 little address`, `s8 from next` and so on.
+    pub(crate) fn number_kind(&mut self, help: &str) -> Parsed<Number> {
+        let start = self.span;
+        let ty = self.ty(help)?;
+        let mut number = Number { ty, order: self.order(), align: None, address: None, low: false, span: start };
+        if self.take_word("low") {
+            number.low = true;
+        }
+        if self.take_word("align") {
+            number.align = Some(self.operand()?);
+        }
+        number.address = self.address_kind()?;
+        number.span = start.to(self.cursor.span(start.start as usize, self.last_end));
+        Ok(number)
+    }
+
+    fn address_kind(&mut self) -> Parsed<Option<AddressKind>> {
+        let address = self.take_word("address");
+        let back = self.take_word("back");
+        if self.take_word("from") {
+            let from_next = self.pc_or_next()?;
+            return Ok(Some(AddressKind::Relative { back, from_next, number_is_address: address }));
+        }
+        if back {
+            return self.unexpected("`from`", "as in `u8 back from next`");
+        }
+        if self.take_word("within") {
+            return Ok(Some(AddressKind::Within { of_next: self.pc_or_next()? }));
+        }
+        if !address {
+            return Ok(None);
+        }
+        let memory = if self.take_word("in") { Some(self.name("a memory", "as in `address in data`")?) } else { None };
+        Ok(Some(AddressKind::Absolute(memory)))
+    }
+
+    fn pc_or_next(&mut self) -> Parsed<bool> {
+        if self.take_word("next") {
+            return Ok(true);
+        }
+        self.expect_word("pc", "count from `next` (the following instruction) or from `pc` (this one)")?;
+        Ok(false)
+    }
+
+    fn device(&mut self) -> Parsed<Device> {
+        let help = "as in `device console : stream` or `device port : bus u8 -> u8`";
+        let name = self.name("the device's name", help)?;
+        self.expect(":", help)?;
+        let kind = self.name("the kind of device", help)?;
+        let has_types = matches!(&self.token, Token::Name(_));
+        let types = if has_types {
+            let address = self.ty(help)?;
+            self.expect("->", help)?;
+            Some((address, self.ty(help)?))
+        } else {
+            None
+        };
+        Ok(Device { name, kind, types })
+    }
+
+    fn parameters(&mut self) -> Parsed<Vec<(Name, Type)>> {
+        let help = "as in `(x: u8, y: u8)`";
+        self.expect("(", help)?;
+        if self.take(")") {
+            return Ok(Vec::new());
+        }
+        let parameters = self.list(|p| {
+            let name = p.name("a parameter", help)?;
+            p.expect(":", help)?;
+            Ok((name, p.ty(help)?))
+        })?;
+        self.expect(")", help)?;
+        Ok(parameters)
+    }
+
+    fn result(&mut self) -> Parsed<Option<Type>> {
+        if self.take("->") { self.ty("as in `-> u8`").map(Some) } else { Ok(None) }
+    }
+
+    fn function(&mut self) -> Parsed<Function> {
+        let name = self.name("the function's name", "as in `fn pop() -> u8 { … }`")?;
+        let parameters = self.parameters()?;
+        let result = self.result()?;
+        Ok(Function { name, parameters, result, body: self.block()? })
+    }
+
+    fn family(&mut self) -> Parsed<Family> {
+        let help = "as in `family OP : u4 (x: u8, y: u8) -> u8 { add = x + y }`";
+        let name = self.name("the family's name", help)?;
+        self.expect(":", help)?;
+        let ty = self.ty(help)?;
+        let parameters = if self.is("(") { self.parameters()? } else { Vec::new() };
+        let result = self.result()?;
+        let members = self.rows("members", |p| {
+            let name = p.name("the name of a member", "as in `add = x + y`")?;
+            let code = if p.is("=") { None } else { Some(p.operand()?) };
+            p.expect("=", "as in `add = x + y`, or `add 7 = x + y` to give its code")?;
+            Ok(Member { name, code, body: p.line_block()? })
+        })?;
+        Ok(Family { name, ty, parameters, result, members })
+    }
+
+    /// `u8`, `sK`, `u(2 * K)`
+    pub(super) fn ty(&mut self, help: &str) -> Parsed<Type> {
+        let span = self.span;
+        let Token::Name(text) = &self.token else { return self.unexpected("a type such as `u8`", help) };
+        let text = text.clone();
+        let signed = text.starts_with('s');
+        let rest = text.strip_prefix(['u', 's']).unwrap_or("");
+        let width = |kind| Box::new(Expr { kind, span });
+        if let Some(bits) = rest.parse().ok().filter(|_| rest.bytes().all(|b| b.is_ascii_digit())) {
+            self.advance();
+            return Ok(Type { signed, width: width(ExprKind::Number(bits)), span });
+        }
+        if rest.len() == 1 && rest.bytes().all(|b| b.is_ascii_uppercase()) {
+            self.advance();
+            return Ok(Type { signed, width: width(ExprKind::Name(rest.to_owned())), span });
+        }
+        if text == "u" || text == "s" {
+            self.advance();
+            self.expect("(", "as in `u(2 * K)`")?;
+            let inner = self.expression()?;
+            self.expect(")", "as in `u(2 * K)`")?;
+            return Ok(Type { signed, width: Box::new(inner), span });
+        }
+        self.unexpected("a type such as `u8` or `s16`", help)
+    }
+}

@@ -1,0 +1,244 @@
+//! The parser: recursive descent over a movable cursor, recovering at line ends.
+//!
+//! A mistake in a row costs that row, a mistake in a declaration that declaration; the
+//! rest of the definition is read all the same, so that one run reports many mistakes.
+
+mod blocks;
+mod expressions;
+mod items;
+mod rows;
+
+pub(crate) use expressions::is_type;
+
+use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Span, limits};
+
+use super::ast::{Definition, Name};
+use super::lexer::{Cursor, Token};
+use crate::codes;
+
+/// Reads a definition. What could not be understood is missing from the tree and reported.
+pub fn parse(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Definition {
+    let mut parser = Parser::new(file, text, diagnostics);
+    if text.len() > limits::DEFINITION_BYTES {
+        let span = Span::new(file, 0, 0);
+        let message = format!("this definition has {} bytes; the limit is {}", text.len(), limits::DEFINITION_BYTES);
+        parser.report(Diagnostic::new(codes::TOO_LARGE, span, message).help("a definition is a table, not a program"));
+        return Definition::default();
+    }
+    parser.definition()
+}
+
+/// The parse of one thing failed and has been reported; the caller recovers.
+#[derive(Debug)]
+pub(crate) struct Failed;
+
+pub(crate) type Parsed<T> = Result<T, Failed>;
+
+pub(crate) struct Parser<'s, 'd> {
+    cursor: Cursor<'s>,
+    token: Token,
+    span: Span,
+    /// End of the token before this one.
+    last_end: usize,
+    /// Inside how many parentheses and brackets: there, line ends do not count.
+    enclosed: usize,
+    nesting: usize,
+    diagnostics: &'d mut Diagnostics,
+}
+
+impl<'s, 'd> Parser<'s, 'd> {
+    fn new(file: FileId, text: &'s str, diagnostics: &'d mut Diagnostics) -> Self {
+        Parser::starting_at(file, text, 0, diagnostics)
+    }
+
+    /// A parser for a part of a text.
+    pub(crate) fn starting_at(file: FileId, text: &'s str, at: usize, diagnostics: &'d mut Diagnostics) -> Self {
+        let mut cursor = Cursor::new(file, text);
+        cursor.move_to(at);
+        let span = Span::new(file, 0, 0);
+        let mut parser =
+            Parser { cursor, token: Token::Newline, span, last_end: 0, enclosed: 0, nesting: 0, diagnostics };
+        parser.advance();
+        parser
+    }
+
+    /// Goes on to the next token. A token that cannot be read is reported only where one is
+    /// wanted: it may be the beginning of a column of raw text.
+    fn advance(&mut self) {
+        self.last_end = self.span.end as usize;
+        (self.token, self.span) = self.cursor.next();
+        while self.enclosed > 0 && self.token == Token::Newline {
+            (self.token, self.span) = self.cursor.next();
+        }
+    }
+
+    /// Reads the text from `at` on, forgetting the token looked at.
+    fn move_to(&mut self, at: usize) {
+        self.cursor.move_to(at);
+        self.advance();
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn fail<T>(&mut self, code: Code, span: Span, message: impl Into<String>, help: &str) -> Parsed<T> {
+        self.report(Diagnostic::new(code, span, message).help(help));
+        Err(Failed)
+    }
+
+    fn is(&self, mark: &str) -> bool {
+        matches!(&self.token, Token::Mark(found) if *found == mark)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(&self.token, Token::Name(found) if found == word)
+    }
+
+    fn take(&mut self, mark: &str) -> bool {
+        let found = self.is(mark);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect(&mut self, mark: &str, help: &str) -> Parsed<()> {
+        if self.take(mark) { Ok(()) } else { self.unexpected(&format!("`{mark}`"), help) }
+    }
+
+    fn expect_word(&mut self, word: &str, help: &str) -> Parsed<()> {
+        if self.take_word(word) { Ok(()) } else { self.unexpected(&format!("`{word}`"), help) }
+    }
+
+    fn unexpected<T>(&mut self, wanted: &str, help: &str) -> Parsed<T> {
+        match &self.token {
+            Token::Unknown(character) => {
+                let message = format!("the character `{character}` means nothing here");
+                let span = self.span;
+                return self.fail(codes::UNKNOWN_CHARACTER, span, message, "remove it");
+            }
+            Token::Text(None) => {
+                let span = self.span;
+                return self.fail(codes::UNCLOSED_TEXT, span, "this text has no closing quote", "end it with `\"`");
+            }
+            _ => {}
+        }
+        let message = format!("expected {wanted}, found {}", self.describe());
+        let span = self.span;
+        self.fail(codes::UNEXPECTED, span, message, help)
+    }
+
+    fn describe(&self) -> String {
+        match &self.token {
+            Token::Name(name) => format!("`{name}`"),
+            Token::Number(_) => "a number".into(),
+            Token::Text(_) => "a text".into(),
+            Token::Mark(mark) => format!("`{mark}`"),
+            Token::Newline => "the end of the line".into(),
+            Token::End => "the end of the file".into(),
+            Token::Unknown(character) => format!("`{character}`"),
+        }
+    }
+
+    fn name(&mut self, what: &str, help: &str) -> Parsed<Name> {
+        match &self.token {
+            Token::Name(text) => {
+                let name = Name { text: text.clone(), span: self.span };
+                self.advance();
+                Ok(name)
+            }
+            _ => self.unexpected(what, help),
+        }
+    }
+
+    fn skip_newlines(&mut self) {
+        while self.token == Token::Newline {
+            self.advance();
+        }
+    }
+
+    /// Passes the rest of the line, braces and all, so that reading can go on below.
+    fn skip_line(&mut self) {
+        self.enclosed = 0;
+        let mut depth = 0usize;
+        loop {
+            match &self.token {
+                Token::End => return,
+                Token::Newline if depth == 0 => return,
+                Token::Mark("{") => depth += 1,
+                Token::Mark("}") if depth == 0 => return,
+                Token::Mark("}") => depth -= 1,
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
+    /// Where the last token read ends.
+    pub(crate) fn end(&self) -> usize {
+        self.last_end
+    }
+
+    /// The `##` lines passed since the last call.
+    fn take_documentation(&mut self) -> String {
+        std::mem::take(&mut self.cursor.documentation).join("\n")
+    }
+
+    /// Counts one level of nesting while `inside` runs.
+    fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.nesting >= limits::NESTING {
+            let span = self.span;
+            let message = format!("this nests more than {} deep", limits::NESTING);
+            return self.fail(codes::TOO_DEEP, span, message, "split it with `let` or a function");
+        }
+        self.nesting += 1;
+        let result = inside(self);
+        self.nesting -= 1;
+        result
+    }
+
+    /// Reads `item`s separated by commas.
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.take(",") {
+            self.skip_newlines();
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// The rows of a block `{ … }`, each read by `row`; a row that fails is passed over.
+    fn rows<T>(&mut self, what: &str, mut row: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let open = self.span;
+        self.expect("{", &format!("{what} stand between `{{` and `}}`"))?;
+        let mut rows = Vec::new();
+        loop {
+            self.cursor.documentation.clear();
+            self.skip_newlines();
+            if self.take("}") {
+                return Ok(rows);
+            }
+            if self.token == Token::End {
+                let message = format!("the block of {what} is not closed");
+                return self.fail(codes::UNCLOSED_BLOCK, open, message, "close it with `}` on a line of its own");
+            }
+            let before = self.cursor.at();
+            match row(self) {
+                Ok(row) => rows.push(row),
+                Err(Failed) => self.skip_line(),
+            }
+            if self.cursor.at() == before && !self.is("}") && self.token != Token::End {
+                self.advance();
+            }
+        }
+    }
+}

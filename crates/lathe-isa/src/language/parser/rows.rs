@@ -1,0 +1,222 @@
+//! Rows of tables: instructions, pseudo-instructions, maps, examples. Their first columns
+//! are taken as raw text.
+
+use lathe_base::Diagnostic;
+
+use super::{Failed, Parsed, Parser};
+use crate::codes;
+use crate::language::ast::*;
+use crate::language::lexer::Token;
+
+impl Parser<'_, '_> {
+    /// The text from the current token up to one of `stops` or the end of the line. A `#`
+    /// begins a comment unless something follows it at once and stands before it on the line:
+    /// `lda #N` is a syntax with a number sign.
+    fn raw(&mut self, stops: &[&str]) -> (Column, bool) {
+        self.raw_at(self.span.start as usize, stops)
+    }
+
+    /// The same for the text after the current token.
+    fn raw_after(&mut self, stops: &[&str]) -> (Column, bool) {
+        self.raw_at(self.span.end as usize, stops)
+    }
+
+    fn raw_at(&mut self, at: usize, stops: &[&str]) -> (Column, bool) {
+        self.cursor.move_to(at);
+        let rest = self.cursor.rest();
+        let start = at + rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
+        self.cursor.move_to(start);
+        let rest = self.cursor.rest();
+        let line = rest.find('\n').unwrap_or(rest.len());
+        let stop = stops.iter().filter_map(|stop| rest[..line].find(stop)).min();
+        let end = stop.unwrap_or(line);
+        let comment = comment_start(&rest[..end]);
+        let text = rest[..comment.unwrap_or(end)].trim_end();
+        let column = Column { text: text.to_owned(), span: self.cursor.span(start, start + text.len()) };
+        let found = stop.is_some() && comment.is_none();
+        self.move_to(start + if found { end } else { line });
+        (column, found)
+    }
+
+    pub(super) fn instructions(&mut self) -> Parsed<Instructions> {
+        let unit = if self.take_word("as") {
+            Some((self.ty("as in `instructions as u32 little { … }`")?, self.order()))
+        } else {
+            None
+        };
+        let with_cycles = self.take_word("with");
+        if with_cycles {
+            self.expect_word("cycles", "as in `instructions with cycles { … }`")?;
+        }
+        let rows = self.rows("instructions", |p| p.row(with_cycles))?;
+        Ok(Instructions { unit, rows })
+    }
+
+    fn row(&mut self, with_cycles: bool) -> Parsed<Row> {
+        let documentation = self.take_documentation();
+        let start = self.span;
+        let (syntax, found) = self.raw(&["|"]);
+        if !found {
+            let message = format!("`{}` has no encoding", syntax.text);
+            let help = "a row is `syntax | encoding | meaning`, as in `inc D | 1000 DD00 | D = D + 1`";
+            return self.fail(codes::MISSING_COLUMN, syntax.span, message, help);
+        }
+        let (picture, conditions) = self.picture()?;
+        let cycles = if with_cycles { Some(self.cycles_column(&syntax)?) } else { None };
+        if !self.continues("|") {
+            let message = format!("`{}` has no column for its meaning", syntax.text);
+            let help = "end the encoding with `|`; the meaning after it may be empty";
+            return self.fail(codes::MISSING_COLUMN, picture.span, message, help);
+        }
+        self.advance();
+        let meaning = self.line_block()?;
+        let span = start.to(self.cursor.span(start.start as usize, self.last_end));
+        Ok(Row { syntax, picture, conditions, cycles, meaning, span, documentation })
+    }
+
+    /// Whether the row goes on with `mark`, perhaps at the beginning of the next line.
+    fn continues(&mut self, mark: &str) -> bool {
+        if self.is(mark) {
+            return true;
+        }
+        let (cursor, token, span, last_end) = (self.cursor.clone(), self.token.clone(), self.span, self.last_end);
+        self.skip_newlines();
+        if self.is(mark) {
+            return true;
+        }
+        (self.cursor, self.token, self.span, self.last_end) = (cursor, token, span, last_end);
+        false
+    }
+
+    fn picture(&mut self) -> Parsed<(Column, Vec<Expr>)> {
+        let (mut picture, _) = self.raw_after(&["|"]);
+        let Some(at) = picture.text.find("where") else { return Ok((picture, Vec::new())) };
+        let start = picture.span.start as usize;
+        self.move_to(start + at + "where".len());
+        let conditions = self.list(Self::condition)?;
+        picture.text = picture.text[..at].trim_end().to_owned();
+        picture.span = self.cursor.span(start, start + picture.text.len());
+        Ok((picture, conditions))
+    }
+
+    /// `A != r0`: only these two operators, so that `|` still ends the column.
+    fn condition(&mut self) -> Parsed<Expr> {
+        let help = "a condition compares a field with a constant, as in `where A != r0`";
+        let left = self.operand()?;
+        let operator = match &self.token {
+            Token::Mark("==") => Binary::Equal,
+            Token::Mark("!=") => Binary::Unequal,
+            _ => return self.unexpected("`==` or `!=`", help),
+        };
+        self.advance();
+        let right = self.operand()?;
+        let span = left.span.to(right.span);
+        Ok(Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span })
+    }
+
+    fn cycles_column(&mut self, syntax: &Column) -> Parsed<Expr> {
+        if !self.continues("|") {
+            let message = format!("`{}` has no column for its cycles", syntax.text);
+            let help = "in `instructions with cycles` a row is `syntax | encoding | cycles | meaning`";
+            return self.fail(codes::MISSING_COLUMN, syntax.span, message, help);
+        }
+        self.advance();
+        self.column_expression()
+    }
+
+    pub(super) fn map(&mut self) -> Parsed<Map> {
+        let memory = self.name("a memory", "as in `map ram { … }`")?;
+        let rows = self.rows("mapped addresses", |p| {
+            let start = p.span;
+            let help = "a row is `address | what a read gives | what a write does`";
+            let first = p.operand()?;
+            let last = if p.take("..") { Some(p.operand()?) } else { None };
+            p.expect("|", help)?;
+            let read = if p.is("|") { None } else { Some(p.column_expression()?) };
+            p.expect("|", help)?;
+            let write = p.line_block()?;
+            let is_empty = write.statements.is_empty() && write.value.is_none();
+            let span = start.to(p.cursor.span(start.start as usize, p.last_end));
+            Ok(MapRow { first, last, read, write: (!is_empty).then_some(write), span })
+        })?;
+        Ok(Map { memory, rows })
+    }
+
+    pub(super) fn pseudo(&mut self) -> Parsed<Pseudo> {
+        let help = "as in `mov D, S => sub D, D; add D, S`";
+        let (syntax, found) = self.raw(&["=>"]);
+        if !found {
+            let message = format!("`{}` does not say what it stands for", syntax.text);
+            return self.fail(codes::MISSING_COLUMN, syntax.span, message, help);
+        }
+        let mut expansion = Vec::new();
+        loop {
+            let (part, more) = self.raw_after(&[";"]);
+            if !part.text.is_empty() {
+                expansion.push(part);
+            }
+            if !more {
+                break;
+            }
+        }
+        if expansion.is_empty() {
+            return self.fail(codes::MISSING_COLUMN, syntax.span, "nothing stands after `=>`", help);
+        }
+        Ok(Pseudo { syntax, expansion })
+    }
+
+    pub(super) fn example(&mut self) -> Parsed<Example> {
+        let help = "as in `sub a, b : a = 5, b = 3 -> a = 2`";
+        let (source, found) = self.raw(&[":"]);
+        if !found {
+            let message = "an example needs `:` after the instruction";
+            self.report(Diagnostic::new(codes::MISSING_COLUMN, source.span, message).help(help));
+            return Err(Failed);
+        }
+        self.advance();
+        let before = if self.is("->") { Vec::new() } else { self.list(Self::fact)? };
+        self.expect("->", help)?;
+        let after = self.list(Self::fact)?;
+        Ok(Example { source, before, after })
+    }
+
+    fn fact(&mut self) -> Parsed<Fact> {
+        let help = "a fact is `a = 5`, `ram[5] = 6`, `input 65`, `output 65`, `halted`, `running` or `fault`";
+        let name = self.name("a register, a memory cell, input, output or a status", help)?;
+        match name.text.as_str() {
+            "input" => return Ok(Fact::Input(name.span, self.bytes()?)),
+            "output" => return Ok(Fact::Output(name.span, self.bytes()?)),
+            "halted" | "running" | "fault" => return Ok(Fact::Status(name)),
+            _ => {}
+        }
+        let address = if self.take("[") {
+            let address = self.expression()?;
+            self.expect("]", help)?;
+            Some(address)
+        } else {
+            None
+        };
+        self.expect("=", help)?;
+        let value = self.expression()?;
+        Ok(match address {
+            Some(address) => Fact::Cell(name, address, value),
+            None => Fact::Register(name, value),
+        })
+    }
+
+    /// Numbers one after the other: `input 65 66`.
+    fn bytes(&mut self) -> Parsed<Vec<Expr>> {
+        let mut bytes = vec![self.operand()?];
+        while matches!(self.token, Token::Number(_)) {
+            bytes.push(self.operand()?);
+        }
+        Ok(bytes)
+    }
+}
+
+fn comment_start(line: &str) -> Option<usize> {
+    line.char_indices().filter(|(_, c)| *c == '#').map(|(at, _)| at).find(|at| {
+        let follows = line[at + 1..].chars().next();
+        *at == 0 || follows.is_none_or(|c| c.is_whitespace() || c == '#')
+    })
+}

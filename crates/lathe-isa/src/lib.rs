@@ -1,0 +1,58 @@
+//! The instruction-set language: from the text of a definition to a typed model, with the
+//! decoder, the encoder and the checks that come from it.
+//!
+//! ```
+//! let text = r#"
+//! machine tiny "One register that counts"
+//! memory ram : u8 -> u8
+//! pc pc : u8 in ram
+//! register a : u8
+//! instructions {
+//!   inc  | 0000 0001 | a = a + 1
+//!   halt | 0000 0000 | halt
+//! }
+//! "#;
+//! let loaded = lathe_isa::load(text);
+//! let isa = loaded.isa.expect("nothing is wrong with it");
+//! let inc = isa.decode(lathe_isa::encoding::window([1], isa.code_memory().cell)).unwrap();
+//! assert_eq!(isa.instruction(inc.instruction).syntax.mnemonic(), "inc");
+//! ```
+//!
+//! Deliberately absent: machine state and execution (`lathe-vm`), programs (`lathe-asm`),
+//! and input and output of any kind. The parser and the checker never fail; they return
+//! what they could make and a list of diagnostics.
+
+pub mod codes;
+pub mod coverage;
+pub mod decode;
+mod elaborate;
+pub mod encoding;
+pub mod language;
+pub mod matching;
+pub mod model;
+pub mod operand;
+pub mod operators;
+pub mod pseudo;
+pub mod semantics;
+pub mod syntax;
+
+use lathe_base::{Diagnostics, FileId};
+
+pub use model::Isa;
+
+/// What came of reading a definition.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The model, if there was no error.
+    pub isa: Option<Isa>,
+    /// Errors and warnings.
+    pub diagnostics: Diagnostics,
+}
+
+/// Reads and checks a definition. Examples are checked for form, but not run.
+pub fn load(text: &str) -> Loaded {
+    let mut diagnostics = Diagnostics::default();
+    let definition = language::parse(FileId(0), text, &mut diagnostics);
+    let isa = elaborate::elaborate(&definition, text, &mut diagnostics);
+    Loaded { isa, diagnostics }
+}

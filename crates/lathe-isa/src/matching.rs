@@ -1,0 +1,153 @@
+//! From a written line to an instruction: whether its text fits a form, and with what operands.
+//!
+//! The tokens are the caller's: the checker reads lines of the definition, the assembler
+//! lines of its source. Both share these rules.
+
+use crate::model::{Domain, Field};
+use crate::syntax::{Digits, Head, PieceKind, Syntax};
+
+/// A line being read.
+pub trait Line {
+    /// What an operand that is not a name gives: an expression.
+    type Value;
+    /// A position to come back to.
+    type Mark: Copy;
+    /// Where the reading stands.
+    fn mark(&self) -> Self::Mark;
+    /// Goes back.
+    fn rewind(&mut self, mark: Self::Mark);
+    /// Takes this text, which is one word or one mark, if it stands next; letters in either case.
+    fn text(&mut self, text: &str) -> bool;
+    /// Takes the next word, if one stands next.
+    fn word(&mut self) -> Option<&str>;
+    /// Takes the next word, if the field has that name.
+    fn named(&mut self, field: &Field) -> Option<Found<Self::Value>> {
+        let bits = self.word().and_then(|word| field.bits_named(word));
+        bits.map(Found::Bits)
+    }
+    /// Takes the next expression, if one stands next. Names of registers are not expressions.
+    fn value(&mut self) -> Option<Self::Value>;
+    /// A number as an expression.
+    fn number(&mut self, value: u64) -> Self::Value;
+    /// Takes `prefix{expression:digits}suffix`, if that stands next.
+    fn braced(&mut self, prefix: &str, digits: Digits, suffix: &str) -> Option<Self::Value>;
+    /// Whether nothing more stands on the line.
+    fn at_end(&mut self) -> bool;
+}
+
+/// What was found for an operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found<V> {
+    /// A name of the field's: these bits.
+    Bits(u64),
+    /// An expression.
+    Value(V),
+}
+
+/// Why a line does not fit a form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mismatch {
+    /// Another first word.
+    Head,
+    /// This text was expected.
+    Text(String),
+    /// The operand of this number was expected.
+    Operand(usize),
+    /// More stands on the line than the form has.
+    Rest,
+}
+
+/// Reads a whole line as this form, from its first word on; `field` tells what an operand is.
+pub fn match_line<'f, L: Line>(
+    syntax: &Syntax,
+    field: &dyn Fn(usize) -> &'f Field,
+    line: &mut L,
+) -> Result<Vec<Found<L::Value>>, Mismatch> {
+    let start = line.mark();
+    let mut operands = Vec::new();
+    let fits = syntax.heads.iter().any(|head| {
+        line.rewind(start);
+        match_head(head, line, &mut operands)
+    });
+    if !fits {
+        return Err(Mismatch::Head);
+    }
+    for piece in &syntax.pieces {
+        match &piece.kind {
+            PieceKind::Text(text) if line.text(text) => {}
+            PieceKind::Text(text) => return Err(Mismatch::Text(text.clone())),
+            PieceKind::Operand(index) => {
+                operands.push(match_operand(field(*index), line).ok_or(Mismatch::Operand(*index))?);
+            }
+        }
+    }
+    if line.at_end() { Ok(operands) } else { Err(Mismatch::Rest) }
+}
+
+fn match_head<L: Line>(head: &Head, line: &mut L, operands: &mut Vec<Found<L::Value>>) -> bool {
+    let start = line.mark();
+    match head {
+        Head::Word(word) => line.text(word),
+        Head::Glued { prefix, digits, suffix } => {
+            let number = line.word().and_then(|word| read_glued(word, prefix, *digits, suffix));
+            let value = match number {
+                Some(number) => Some(line.number(number)),
+                None => {
+                    line.rewind(start);
+                    line.braced(prefix, *digits, suffix)
+                }
+            };
+            operands.extend(value.map(Found::Value));
+            !operands.is_empty()
+        }
+    }
+}
+
+/// The operand of a glued word such as `x2A`.
+fn read_glued(word: &str, prefix: &str, digits: Digits, suffix: &str) -> Option<u64> {
+    let begins = word.get(..prefix.len())?;
+    let rest = begins.eq_ignore_ascii_case(prefix).then(|| &word[prefix.len()..])?;
+    let (value, length) = digits.read(rest)?;
+    rest[length..].eq_ignore_ascii_case(suffix).then_some(value)
+}
+
+fn match_operand<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Value>> {
+    let start = line.mark();
+    let found = match &field.domain {
+        Domain::Number(_) => line.value().map(Found::Value),
+        _ => line.named(field),
+    };
+    if found.is_none() {
+        line.rewind(start);
+    }
+    found
+}
+
+impl Field {
+    /// The names that its operand can have, if it has names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let (registers, names) = match &self.domain {
+            Domain::Registers(list) => (list.as_slice(), [].as_slice()),
+            Domain::Names(list) => ([].as_slice(), list.as_slice()),
+            Domain::Number(_) => ([].as_slice(), [].as_slice()),
+        };
+        let registers = registers.iter().flatten().map(|(name, _)| name.as_str());
+        registers.chain(names.iter().map(|(name, _)| name.as_str()))
+    }
+
+    /// The bits that say this name, in either case, if the field has names.
+    pub fn bits_named(&self, name: &str) -> Option<u64> {
+        match &self.domain {
+            Domain::Registers(list) => {
+                let same = |entry: &Option<(String, _)>| {
+                    entry.as_ref().is_some_and(|(known, _)| known.eq_ignore_ascii_case(name))
+                };
+                list.iter().position(same).map(|at| at as u64)
+            }
+            Domain::Names(list) => {
+                list.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
+            }
+            Domain::Number(_) => None,
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! The model of an instruction set: what the language produces and every tool consumes.
+//!
+//! Ids are positions in the lists of [`Isa`]. Nothing here knows the text it came from,
+//! apart from places kept for diagnostics that are found later.
+
+use lathe_base::{Span, Width};
+
+pub use crate::language::ast::Order;
+
+use crate::decode::Decoder;
+use crate::encoding::Encoding;
+use crate::pseudo::Pseudo;
+use crate::semantics::Body;
+use crate::syntax::Syntax;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// As a position in its list.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A memory.
+    MemoryId;
+    /// A register.
+    RegisterId;
+    /// A field.
+    FieldId;
+    /// A device.
+    DeviceId;
+    /// An instruction.
+    InstructionId;
+}
+
+/// A whole instruction set.
+#[derive(Clone, Debug)]
+pub struct Isa {
+    /// What commands call it.
+    pub name: String,
+    /// One line about it.
+    pub title: String,
+    /// Prose.
+    pub documentation: String,
+    /// The memories; image loading and dumps follow this order.
+    pub memories: Vec<Memory>,
+    /// The program counter.
+    pub pc: Pc,
+    /// The registers, constant ones included, without the program counter.
+    pub registers: Vec<Register>,
+    /// Names for parts of registers.
+    pub views: Vec<View>,
+    /// The kinds of operands.
+    pub fields: Vec<Field>,
+    /// The devices.
+    pub devices: Vec<Device>,
+    /// Addresses that reach something other than memory, in order and without overlap.
+    pub maps: Vec<Mapping>,
+    /// Names for numbers of traps.
+    pub traps: Vec<(String, u64)>,
+    /// What an undefined encoding does; a fault, if not said.
+    pub on_illegal: Option<Body>,
+    /// The instructions, families spread out.
+    pub instructions: Vec<Instruction>,
+    /// Whether the definition counts cycles.
+    pub has_cycles: bool,
+    /// Instructions for people only.
+    pub pseudos: Vec<Pseudo>,
+    /// Examples that must come out as written.
+    pub examples: Vec<Example>,
+    /// Finds the instruction of an encoding.
+    pub decoder: Decoder,
+}
+
+/// A memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Its name.
+    pub name: String,
+    /// The width of an address; it has two to this power cells.
+    pub address: Width,
+    /// The width of a cell.
+    pub cell: Width,
+    /// How values wider than a cell are laid down.
+    pub order: Order,
+}
+
+/// The program counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pc {
+    /// Its name.
+    pub name: String,
+    /// Its width, which is that of the code memory's addresses.
+    pub width: Width,
+    /// The memory that holds the code.
+    pub memory: MemoryId,
+}
+
+/// A register or flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// Its name.
+    pub name: String,
+    /// Its width.
+    pub width: Width,
+    /// Its value at reset.
+    pub reset: u64,
+    /// Whether it keeps its reset value for ever.
+    pub constant: bool,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// Some bits of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The register.
+    pub register: RegisterId,
+    /// The lowest bit.
+    pub low: u32,
+    /// How many bits.
+    pub width: Width,
+}
+
+/// Something that can be read and written like a register.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its bits, most significant part first.
+    pub parts: Vec<Part>,
+    /// Its width: the sum of the parts'.
+    pub width: Width,
+    /// Whether writing it clears the other bits of its registers.
+    pub clearing: bool,
+}
+
+/// A name for a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Its name.
+    pub name: String,
+    /// What it stands for.
+    pub place: Place,
+}
+
+/// A kind of operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Bits of its number; some of the lowest may not be stored, see [`Numeric::unstored`].
+    pub width: Width,
+    /// How `{F}` lays it down in an encoding.
+    pub order: Order,
+    /// What its bits say.
+    pub domain: Domain,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What the bits of a field say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// One of these places; `None` where no register has the code.
+    Registers(Vec<Option<(String, Place)>>),
+    /// One of these names.
+    Names(Vec<(String, u64)>),
+    /// A number, or an address made from one.
+    Number(Numeric),
+}
+
+/// A number in an encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numeric {
+    /// Two's complement.
+    pub signed: bool,
+    /// How many of the lowest bits are always zero and not stored.
+    pub unstored: u32,
+    /// How it names an address, if it does.
+    pub target: Option<Target>,
+    /// Whether an address in its place stands for its low bits.
+    pub low: bool,
+}
+
+/// How a number names an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// It is the address, in this memory.
+    Absolute(MemoryId),
+    /// It is a distance in the code memory.
+    Relative {
+        /// Against the direction of addresses.
+        back: bool,
+        /// From where.
+        from: Base,
+        /// Whether a plain number in assembly is an address too, rather than the distance.
+        number_is_address: bool,
+    },
+    /// It is the low bits of an address in the same page of the code memory.
+    Within(Base),
+}
+
+/// From where a distance counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// This instruction.
+    Pc,
+    /// The instruction after it.
+    Next,
+}
+
+/// A device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Its name.
+    pub name: String,
+    /// What kind of device it is.
+    pub kind: DeviceKind,
+}
+
+/// The kinds of devices that the language knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// Bytes in, bytes out: `write(u8)`, `read() -> u8`, `ready() -> u1`.
+    Stream,
+    /// Numbered ports: `write(address, value)`, `read(address) -> value`.
+    Bus {
+        /// Width of a port's number.
+        address: Width,
+        /// Width of a value.
+        value: Width,
+    },
+}
+
+/// Something that a device can be asked to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Its name.
+    pub name: &'static str,
+    /// The widths of what it is given.
+    pub arguments: Vec<Width>,
+    /// The width of what it gives, if anything.
+    pub result: Option<Width>,
+}
+
+impl DeviceKind {
+    /// What it can be asked to do; positions in this list are the operations of the semantics.
+    pub fn operations(self) -> Vec<Operation> {
+        let byte = Width::new(8).unwrap_or(Width::BIT);
+        let operation = |name, arguments, result| Operation { name, arguments, result };
+        match self {
+            DeviceKind::Stream => vec![
+                operation("read", vec![], Some(byte)),
+                operation("write", vec![byte], None),
+                operation("ready", vec![], Some(Width::BIT)),
+            ],
+            DeviceKind::Bus { address, value } => {
+                vec![operation("read", vec![address], Some(value)), operation("write", vec![address, value], None)]
+            }
+        }
+    }
+}
+
+/// Addresses that reach something other than memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// The memory over which it lies.
+    pub memory: MemoryId,
+    /// The first address.
+    pub first: u64,
+    /// The last address.
+    pub last: u64,
+    /// What a read gives; local 0 is the address.
+    pub read: Body,
+    /// What a write does; local 0 is the address, local 1 the value.
+    pub write: Body,
+}
+
+/// One instruction: a row, with the members of its families chosen.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    /// How it is written.
+    pub syntax: Syntax,
+    /// Its operands, in the order of the syntax.
+    pub operands: Vec<FieldId>,
+    /// Its bits.
+    pub encoding: Encoding,
+    /// What it does.
+    pub body: Body,
+    /// The cycles it takes, where they are counted.
+    pub cycles: u64,
+    /// Prose.
+    pub documentation: String,
+    /// The row it comes from, counted over the whole definition.
+    pub row: u32,
+    /// Where that row stands.
+    pub span: Span,
+}
+
+/// An example: an instruction, the state before, and what must be so after.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// As written.
+    pub source: String,
+    /// The instruction.
+    pub instruction: InstructionId,
+    /// Its operands' bits.
+    pub operands: Vec<u64>,
+    /// Set before.
+    pub before: Vec<Fact>,
+    /// Must be so after.
+    pub after: Vec<Fact>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// One fact of an example, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What it says.
+    pub kind: FactKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// What a fact says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FactKind {
+    /// The program counter.
+    Pc(u64),
+    /// A register or view.
+    Place(Place, u64),
+    /// A memory cell.
+    Cell(MemoryId, u64, u64),
+    /// What the console has to give.
+    Input(Vec<u8>),
+    /// What the console was given.
+    Output(Vec<u8>),
+    /// How the step ended.
+    Status(Status),
+}
+
+/// How a step ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The machine goes on.
+    Running,
+    /// It stopped by itself.
+    Halted,
+    /// It could not execute the instruction.
+    Fault,
+}
+
+impl Isa {
+    /// The instruction with this id.
+    pub fn instruction(&self, id: InstructionId) -> &Instruction {
+        &self.instructions[id.index()]
+    }
+
+    /// The field with this id.
+    pub fn field(&self, id: FieldId) -> &Field {
+        &self.fields[id.index()]
+    }
+
+    /// The memory with this id.
+    pub fn memory(&self, id: MemoryId) -> &Memory {
+        &self.memories[id.index()]
+    }
+
+    /// The register with this id.
+    pub fn register(&self, id: RegisterId) -> &Register {
+        &self.registers[id.index()]
+    }
+
+    /// The memory that holds the code.
+    pub fn code_memory(&self) -> &Memory {
+        self.memory(self.pc.memory)
+    }
+
+    /// The memory of this name.
+    pub fn memory_named(&self, name: &str) -> Option<MemoryId> {
+        position(self.memories.iter().map(|memory| &memory.name), name).map(MemoryId)
+    }
+
+    /// The register or view of this name.
+    pub fn place_named(&self, name: &str) -> Option<Place> {
+        let register = position(self.registers.iter().map(|register| &register.name), name).map(RegisterId);
+        let whole = register.map(|id| Place::whole(id, self.register(id).width));
+        whole.or_else(|| self.views.iter().find(|view| view.name == name).map(|view| view.place.clone()))
+    }
+
+    /// What is mapped over this address of this memory, if anything.
+    pub fn mapping(&self, memory: MemoryId, address: u64) -> Option<&Mapping> {
+        let covers = |mapping: &&Mapping| mapping.memory == memory && (mapping.first..=mapping.last).contains(&address);
+        self.maps.iter().find(covers)
+    }
+
+    /// Whether programs can show anything by themselves.
+    pub fn has_output(&self) -> bool {
+        !self.devices.is_empty()
+    }
+
+    /// Cells of the longest instruction.
+    pub fn longest(&self) -> u32 {
+        self.instructions.iter().map(|instruction| instruction.encoding.cells).max().unwrap_or(1)
+    }
+}
+
+fn position<'a>(mut names: impl Iterator<Item = &'a String>, name: &str) -> Option<u32> {
+    names.position(|known| known == name).map(|at| at as u32)
+}
+
+impl Memory {
+    /// How many cells it has.
+    pub fn cells(&self) -> u64 {
+        1 << self.address.bits()
+    }
+
+    /// How many bytes of a file hold one cell.
+    pub fn bytes_per_cell(&self) -> usize {
+        self.cell.bits().div_ceil(8) as usize
+    }
+}
+
+impl Place {
+    /// A whole register.
+    pub fn whole(register: RegisterId, width: Width) -> Place {
+        Place { parts: vec![Part { register, low: 0, width }], width, clearing: false }
+    }
+}
+
+impl Field {
+    /// How many bits are stored in an encoding.
+    pub fn stored_bits(&self) -> u32 {
+        self.width.bits() - self.unstored_bits()
+    }
+
+    /// How many of the lowest bits are always zero and not stored.
+    pub fn unstored_bits(&self) -> u32 {
+        match &self.domain {
+            Domain::Number(numeric) => numeric.unstored,
+            _ => 0,
+        }
+    }
+
+    /// Whether every combination of its bits says something.
+    pub fn admits(&self, bits: u64) -> bool {
+        match &self.domain {
+            Domain::Registers(list) => list.get(bits as usize).is_some_and(Option::is_some),
+            Domain::Names(list) => list.iter().any(|(_, value)| *value == bits),
+            Domain::Number(_) => true,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Operands in both directions: the bits of an encoding, and what they say at a place.
+
+use lathe_base::Width;
+
+use crate::model::{Base, Domain, Field, Numeric, Target};
+
+/// The address of an instruction and of the one after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// This instruction.
+    pub pc: u64,
+    /// The next one in memory.
+    pub next: u64,
+    /// The width of both.
+    pub width: Width,
+}
+
+impl Location {
+    /// The address that a distance counts from.
+    pub fn of(self, base: Base) -> u64 {
+        match base {
+            Base::Pc => self.pc,
+            Base::Next => self.next,
+        }
+    }
+}
+
+impl Field {
+    /// The value that the meaning sees for these bits: the number itself, or the address it names.
+    /// Bits of a register field give the bits.
+    pub fn value(&self, bits: u64, location: Location) -> u64 {
+        let Domain::Number(numeric) = &self.domain else { return bits };
+        let extended = if numeric.signed { self.width.signed(bits) as u64 } else { bits };
+        match numeric.target {
+            None | Some(Target::Absolute(_)) => bits,
+            Some(Target::Relative { back, from, .. }) => {
+                let base = location.of(from);
+                let target = if back { base.wrapping_sub(extended) } else { base.wrapping_add(extended) };
+                location.width.wrap(target)
+            }
+            Some(Target::Within(from)) => (location.of(from) & !self.width.mask()) | bits,
+        }
+    }
+
+    /// The width of what the meaning sees.
+    pub fn value_width(&self, pc: Width) -> Width {
+        match &self.domain {
+            Domain::Number(Numeric { target: Some(Target::Relative { .. } | Target::Within(_)), .. }) => pc,
+            Domain::Registers(list) => list.iter().flatten().next().map_or(self.width, |(_, place)| place.width),
+            _ => self.width,
+        }
+    }
+
+    /// The bits for a plain number in assembly, if it can be held.
+    pub fn bits_of(&self, number: i128, location: Location) -> Option<u64> {
+        let Domain::Number(numeric) = &self.domain else { return None };
+        let stored = match numeric.target {
+            Some(Target::Relative { number_is_address: true, .. }) => {
+                return self.bits_for_address(u64::try_from(number).ok()?, location);
+            }
+            Some(Target::Within(_)) if !self.width.holds(u64::try_from(number).unwrap_or(u64::MAX)) => {
+                return self.bits_for_address(u64::try_from(number).ok()?, location);
+            }
+            _ => number,
+        };
+        self.checked(numeric, stored)
+    }
+
+    /// The bits that name an address, if it can be reached from here.
+    pub fn bits_for_address(&self, address: u64, location: Location) -> Option<u64> {
+        let Domain::Number(numeric) = &self.domain else { return None };
+        match numeric.target {
+            None if numeric.low => Some(self.width.wrap(address)),
+            None | Some(Target::Absolute(_)) => self.checked(numeric, i128::from(address)),
+            Some(Target::Relative { back, from, .. }) => {
+                let distance = address.wrapping_sub(location.of(from));
+                let distance = if back { distance.wrapping_neg() } else { distance };
+                let distance = location.width.wrap(distance);
+                let near =
+                    if numeric.signed { i128::from(location.width.signed(distance)) } else { i128::from(distance) };
+                self.checked(numeric, near)
+            }
+            Some(Target::Within(from)) => {
+                let same_page = (address ^ location.of(from)) & !self.width.mask() == 0;
+                same_page.then(|| self.width.wrap(address))
+            }
+        }
+    }
+
+    fn checked(&self, numeric: &Numeric, number: i128) -> Option<u64> {
+        let aligned = number & ((1 << numeric.unstored) - 1) == 0;
+        let bits = match (numeric.signed, numeric.target) {
+            (true, _) => {
+                let half = i128::from(self.width.sign_bit());
+                (-half..half).contains(&number).then(|| self.width.wrap(number as u64))
+            }
+            (false, Some(_)) => u64::try_from(number).ok().filter(|number| self.width.holds(*number)),
+            (false, None) => fit(number, self.width),
+        };
+        bits.filter(|_| aligned)
+    }
+}
+
+/// The bits of a number, if it fits as unsigned or as two's complement.
+pub(crate) fn fit(value: i128, width: Width) -> Option<u64> {
+    let lowest = -(i128::from(width.sign_bit()));
+    let fits = value >= lowest && value <= i128::from(width.mask());
+    fits.then(|| width.wrap(value as u64))
+}

@@ -1,0 +1,386 @@
+//! What an instruction does: inlined, unrolled, fully typed. Every back end reads this form.
+//!
+//! Invariants:
+//! - every expression knows its width, and its operands have the widths its operator needs;
+//! - expressions are pure: they read registers, locals and operands, nothing else. Memory
+//!   and devices are reached by statements, so their order is the order of the list;
+//! - there are no loops and no calls, so every body ends after at most as many steps as it
+//!   has statements.
+
+use lathe_base::Width;
+
+use crate::model::{DeviceId, MemoryId, RegisterId};
+use crate::operators::{BinaryOperator, UnaryOperator};
+
+/// The meaning of one row, or of one side of a mapped address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Body {
+    /// The width of each local value.
+    pub locals: Vec<Width>,
+    /// What is done.
+    pub block: Block,
+    /// What it gives, for the read side of a mapped address.
+    pub value: Option<Expr>,
+}
+
+/// Statements in order.
+pub type Block = Vec<Statement>;
+
+/// A local value of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LocalId(pub u16);
+
+/// An operand of the instruction, in the order of its syntax.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OperandId(pub u8);
+
+/// One effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// Gives a local a value.
+    Let(LocalId, Expr),
+    /// Writes a register. Writes to constant registers have been dropped already.
+    SetRegister(RegisterId, Expr),
+    /// Writes the register or view that an operand names.
+    SetOperand(OperandId, Expr),
+    /// Reads one cell into a local.
+    Load {
+        /// The local.
+        into: LocalId,
+        /// The memory.
+        memory: MemoryId,
+        /// The address, of that memory's width.
+        address: Expr,
+    },
+    /// Writes one cell.
+    Store {
+        /// The memory.
+        memory: MemoryId,
+        /// The address, of that memory's width.
+        address: Expr,
+        /// The value, of a cell's width.
+        value: Expr,
+    },
+    /// Asks a device for a value.
+    DeviceRead {
+        /// The local that takes the value.
+        into: LocalId,
+        /// The device.
+        device: DeviceId,
+        /// Which of its operations.
+        operation: u8,
+        /// What it is given.
+        arguments: Vec<Expr>,
+    },
+    /// Gives a device values.
+    DeviceWrite {
+        /// The device.
+        device: DeviceId,
+        /// Which of its operations.
+        operation: u8,
+        /// What it is given.
+        arguments: Vec<Expr>,
+    },
+    /// Execution goes on there instead of at the next instruction.
+    Jump(Expr),
+    /// The machine stops after this instruction.
+    Halt,
+    /// The machine stops as it was before this instruction.
+    Fault {
+        /// What a person is told.
+        message: String,
+        /// A number to go with it.
+        detail: Option<Expr>,
+    },
+    /// The instruction takes so many cycles more.
+    Cycles(Expr),
+    /// One or the other.
+    If {
+        /// One bit.
+        condition: Expr,
+        /// Where it is 1.
+        then: Block,
+        /// Where it is 0.
+        otherwise: Block,
+    },
+}
+
+/// A pure expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expr {
+    /// How many bits it has.
+    pub width: Width,
+    /// What it is.
+    pub kind: ExprKind,
+}
+
+/// What an expression is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExprKind {
+    /// A number.
+    Constant(u64),
+    /// A local value.
+    Local(LocalId),
+    /// A register's value.
+    Register(RegisterId),
+    /// The value of the operand: of the register or view it names, or the number or address it says.
+    Operand(OperandId),
+    /// The address of this instruction.
+    Pc,
+    /// The address of the instruction that follows it in memory.
+    Next,
+    /// One operand.
+    Unary(UnaryOperator, Box<Expr>),
+    /// Two operands.
+    Binary(BinaryOperator, Box<Expr>, Box<Expr>),
+    /// The bits from `low` up, as many as the width says.
+    Slice(Box<Expr>, u32),
+    /// The first above the second.
+    Join(Box<Expr>, Box<Expr>),
+    /// With zeros above.
+    ZeroExtend(Box<Expr>),
+    /// With copies of the sign above.
+    SignExtend(Box<Expr>),
+    /// The second where the first is 1, else the third.
+    Choose(Box<Expr>, Box<Expr>, Box<Expr>),
+}
+
+/// Constructors that compute what is known already.
+impl Expr {
+    /// A number.
+    pub fn constant(width: Width, value: u64) -> Expr {
+        Expr { width, kind: ExprKind::Constant(width.wrap(value)) }
+    }
+
+    /// A local value.
+    pub fn local(width: Width, local: LocalId) -> Expr {
+        Expr { width, kind: ExprKind::Local(local) }
+    }
+
+    /// The number, if it is one.
+    pub fn as_constant(&self) -> Option<u64> {
+        match self.kind {
+            ExprKind::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// One operand.
+    pub fn unary(operator: UnaryOperator, x: Expr) -> Expr {
+        let width = x.width;
+        match x.as_constant() {
+            Some(value) => Expr::constant(width, operator.apply(width, value)),
+            None => Expr { width, kind: ExprKind::Unary(operator, Box::new(x)) },
+        }
+    }
+
+    /// Two operands.
+    pub fn binary(operator: BinaryOperator, x: Expr, y: Expr) -> Expr {
+        let operands = x.width;
+        let width = if operator.is_comparison() { Width::BIT } else { operands };
+        match (x.as_constant(), y.as_constant()) {
+            (Some(a), Some(b)) => Expr::constant(width, operator.apply(operands, a, b)),
+            _ => Expr { width, kind: ExprKind::Binary(operator, Box::new(x), Box::new(y)) },
+        }
+    }
+
+    /// Some of the bits of `x`, from `low` up.
+    pub fn slice(x: Expr, low: u32, width: Width) -> Expr {
+        if low == 0 && width == x.width {
+            return x;
+        }
+        match x.as_constant() {
+            Some(value) => Expr::constant(width, value >> low),
+            None => Expr { width, kind: ExprKind::Slice(Box::new(x), low) },
+        }
+    }
+
+    /// `high` above `low`; together they must have no more than 64 bits.
+    pub fn join(high: Expr, low: Expr) -> Expr {
+        let width = high.width.plus(low.width).unwrap_or(Width::MAX);
+        match (high.as_constant(), low.as_constant()) {
+            (Some(a), Some(b)) => Expr::constant(width, (a << low.width.bits()) | b),
+            _ => Expr { width, kind: ExprKind::Join(Box::new(high), Box::new(low)) },
+        }
+    }
+
+    /// `x` with zeros above.
+    pub fn zero_extend(width: Width, x: Expr) -> Expr {
+        match x.as_constant() {
+            _ if width == x.width => x,
+            Some(value) => Expr::constant(width, value),
+            None => Expr { width, kind: ExprKind::ZeroExtend(Box::new(x)) },
+        }
+    }
+
+    /// `x` with copies of its sign above.
+    pub fn sign_extend(width: Width, x: Expr) -> Expr {
+        match x.as_constant() {
+            _ if width == x.width => x,
+            Some(value) => Expr::constant(width, x.width.signed(value) as u64),
+            None => Expr { width, kind: ExprKind::SignExtend(Box::new(x)) },
+        }
+    }
+
+    /// `old` with `bits` put in from `low` up.
+    pub fn replace(old: Expr, low: u32, bits: Expr) -> Expr {
+        let part =
+            |low: u32, count: u32| Width::new(u64::from(count)).map(|width| Expr::slice(old.clone(), low, width));
+        let top = low + bits.width.bits();
+        let (above, below) = (part(top, old.width.bits() - top), part(0, low));
+        let value = match above {
+            Some(above) => Expr::join(above, bits),
+            None => bits,
+        };
+        match below {
+            Some(below) => Expr::join(value, below),
+            None => value,
+        }
+    }
+
+    /// `x` where the condition is 1, else `y`.
+    pub fn choose(condition: Expr, x: Expr, y: Expr) -> Expr {
+        match condition.as_constant() {
+            Some(0) => y,
+            Some(_) => x,
+            None => {
+                let width = x.width;
+                Expr { width, kind: ExprKind::Choose(Box::new(condition), Box::new(x), Box::new(y)) }
+            }
+        }
+    }
+
+    /// Whether its value is the same wherever in the body it is evaluated, given that the locals
+    /// it reads are not assigned again.
+    pub fn is_settled(&self) -> bool {
+        let mut settled = true;
+        self.visit(&mut |expr| settled &= !matches!(expr.kind, ExprKind::Register(_) | ExprKind::Operand(_)));
+        settled
+    }
+
+    /// Calls `see` for it and every part of it.
+    pub fn visit(&self, see: &mut impl FnMut(&Expr)) {
+        see(self);
+        match &self.kind {
+            ExprKind::Unary(_, x) | ExprKind::Slice(x, _) | ExprKind::ZeroExtend(x) | ExprKind::SignExtend(x) => {
+                x.visit(see);
+            }
+            ExprKind::Binary(_, x, y) | ExprKind::Join(x, y) => {
+                x.visit(see);
+                y.visit(see);
+            }
+            ExprKind::Choose(condition, x, y) => {
+                condition.visit(see);
+                x.visit(see);
+                y.visit(see);
+            }
+            ExprKind::Constant(_)
+            | ExprKind::Local(_)
+            | ExprKind::Register(_)
+            | ExprKind::Operand(_)
+            | ExprKind::Pc
+            | ExprKind::Next => {}
+        }
+    }
+}
+
+impl Statement {
+    /// The expressions it evaluates itself, without those of its blocks.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        match self {
+            Statement::Let(_, value)
+            | Statement::SetRegister(_, value)
+            | Statement::SetOperand(_, value)
+            | Statement::Jump(value)
+            | Statement::Cycles(value) => vec![value],
+            Statement::Load { address, .. } => vec![address],
+            Statement::Store { address, value, .. } => vec![address, value],
+            Statement::DeviceRead { arguments, .. } | Statement::DeviceWrite { arguments, .. } => {
+                arguments.iter().collect()
+            }
+            Statement::Halt => Vec::new(),
+            Statement::Fault { detail, .. } => detail.iter().collect(),
+            Statement::If { condition, .. } => vec![condition],
+        }
+    }
+
+    /// Calls `see` for it and every statement inside it.
+    pub fn visit(&self, see: &mut impl FnMut(&Statement)) {
+        see(self);
+        if let Statement::If { then, otherwise, .. } = self {
+            then.iter().chain(otherwise).for_each(|inner| inner.visit(see));
+        }
+    }
+}
+
+/// What a body may touch, inferred from it; never written by hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Registers read by name; those of operands not included.
+    pub reads: Vec<RegisterId>,
+    /// Registers written by name; those of operands not included.
+    pub writes: Vec<RegisterId>,
+    /// Operands whose value is used.
+    pub operands_read: Vec<OperandId>,
+    /// Operands whose register is written.
+    pub operands_written: Vec<OperandId>,
+    /// Memories read.
+    pub loads: Vec<MemoryId>,
+    /// Memories written.
+    pub stores: Vec<MemoryId>,
+    /// Devices reached.
+    pub devices: Vec<DeviceId>,
+    /// Whether it may go on elsewhere than at the next instruction.
+    pub jumps: bool,
+    /// Whether it may stop the machine.
+    pub halts: bool,
+    /// Whether it may fault.
+    pub faults: bool,
+}
+
+impl Body {
+    /// What the body may touch.
+    pub fn effects(&self) -> Effects {
+        let mut effects = Effects::default();
+        for statement in &self.block {
+            statement.visit(&mut |statement| effects.add_statement(statement));
+        }
+        if let Some(value) = &self.value {
+            effects.add_expression(value);
+        }
+        effects
+    }
+}
+
+impl Effects {
+    fn add_statement(&mut self, statement: &Statement) {
+        statement.expressions().into_iter().for_each(|expr| self.add_expression(expr));
+        match statement {
+            Statement::SetRegister(register, _) => add(&mut self.writes, *register),
+            Statement::SetOperand(operand, _) => add(&mut self.operands_written, *operand),
+            Statement::Load { memory, .. } => add(&mut self.loads, *memory),
+            Statement::Store { memory, .. } => add(&mut self.stores, *memory),
+            Statement::DeviceRead { device, .. } | Statement::DeviceWrite { device, .. } => {
+                add(&mut self.devices, *device);
+            }
+            Statement::Jump(_) => self.jumps = true,
+            Statement::Halt => self.halts = true,
+            Statement::Fault { .. } => self.faults = true,
+            Statement::Let(..) | Statement::Cycles(_) | Statement::If { .. } => {}
+        }
+    }
+
+    fn add_expression(&mut self, expr: &Expr) {
+        expr.visit(&mut |expr| match expr.kind {
+            ExprKind::Register(register) => add(&mut self.reads, register),
+            ExprKind::Operand(operand) => add(&mut self.operands_read, operand),
+            _ => {}
+        });
+    }
+}
+
+fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}

@@ -1,0 +1,136 @@
+//! How an instruction is written: its first word, then texts and operands.
+
+use std::fmt;
+
+/// The syntax of one instruction or pseudo-instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Syntax {
+    /// The first word; the first of several is the preferred one.
+    pub heads: Vec<Head>,
+    /// What follows it.
+    pub pieces: Vec<Piece>,
+}
+
+/// The first word of an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// A mnemonic.
+    Word(String),
+    /// A mnemonic with an operand in it, such as `x2A`. It is the first operand of the instruction.
+    Glued {
+        /// Before the operand.
+        prefix: String,
+        /// How the operand is written.
+        digits: Digits,
+        /// After the operand.
+        suffix: String,
+    },
+}
+
+/// How a glued operand is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Digits {
+    /// Exactly so many hexadecimal digits, upper case when written by Lathe.
+    Hexadecimal(u8),
+    /// Decimal, as many digits as needed.
+    Decimal,
+    /// One of the field's names.
+    Name,
+}
+
+/// A piece of the syntax after the first word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// What stands there.
+    pub kind: PieceKind,
+    /// Whether a blank stands before it when Lathe writes it.
+    pub space: bool,
+}
+
+/// What stands in a piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PieceKind {
+    /// A word or mark that is always the same.
+    Text(String),
+    /// The operand of this number.
+    Operand(usize),
+}
+
+impl Syntax {
+    /// Writes it with the preferred first word; `operand` writes an operand.
+    pub fn render(&self, operand: impl Fn(usize) -> String) -> String {
+        let mut line = match &self.heads[0] {
+            Head::Word(word) => word.clone(),
+            Head::Glued { prefix, suffix, .. } => format!("{prefix}{}{suffix}", operand(0)),
+        };
+        for piece in &self.pieces {
+            if piece.space {
+                line.push(' ');
+            }
+            match &piece.kind {
+                PieceKind::Text(text) => line.push_str(text),
+                PieceKind::Operand(index) => line.push_str(&operand(*index)),
+            }
+        }
+        line
+    }
+
+    /// The preferred first word, as far as it is always the same.
+    pub fn mnemonic(&self) -> &str {
+        match &self.heads[0] {
+            Head::Word(word) => word,
+            Head::Glued { prefix, .. } => prefix,
+        }
+    }
+
+    /// How a glued operand is written, if the first word has one.
+    pub fn glued(&self) -> Option<Digits> {
+        match &self.heads[0] {
+            Head::Word(_) => None,
+            Head::Glued { digits, .. } => Some(*digits),
+        }
+    }
+
+    /// Whether both have the same texts and operands in the same places, whatever the operands are.
+    pub fn same_shape(&self, other: &Syntax) -> bool {
+        let shares_head = self.heads.iter().any(|head| other.heads.contains(head));
+        let kinds = |syntax: &Syntax| syntax.pieces.iter().map(|piece| piece.kind.clone()).collect::<Vec<_>>();
+        shares_head && kinds(self) == kinds(other)
+    }
+}
+
+impl Digits {
+    /// Reads the digits at the beginning of a text: the value, and how many bytes they take.
+    pub fn read(self, text: &str) -> Option<(u64, usize)> {
+        match self {
+            Digits::Hexadecimal(count) => {
+                let digits = text.get(..usize::from(count))?;
+                let all_digits = digits.bytes().all(|b| b.is_ascii_hexdigit());
+                all_digits.then(|| u64::from_str_radix(digits, 16).ok().map(|value| (value, digits.len())))?
+            }
+            Digits::Decimal => {
+                let length = text.bytes().take_while(u8::is_ascii_digit).count();
+                text[..length].parse().ok().map(|value| (value, length))
+            }
+            Digits::Name => None,
+        }
+    }
+
+    /// Writes a value.
+    pub fn write(self, value: u64) -> String {
+        match self {
+            Digits::Hexadecimal(count) => format!("{value:0width$X}", width = usize::from(count)),
+            Digits::Decimal | Digits::Name => value.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Digits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Digits::Hexadecimal(count) => write!(f, "hex{count}"),
+            Digits::Decimal => write!(f, "dec"),
+            Digits::Name => write!(f, "name"),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Running machines: their state, their devices, and the reference interpreter.
+//!
+//! ```
+//! use lathe_vm::{Console, Devices, Interpreter, State, Stop};
+//!
+//! let text = r#"
+//! machine tiny "Adds what it reads"
+//! memory ram : u8 -> u8
+//! pc pc : u8 in ram
+//! register a : u8
+//! device console : stream
+//! instructions {
+//!   add  | 0000 0001 | a = a + console.read()
+//!   out  | 0000 0010 | console.write(a)
+//!   halt | 0000 0000 | halt
+//! }
+//! "#;
+//! let isa = lathe_isa::load(text).isa.unwrap();
+//! let mut state = State::new(&isa);
+//! state.memory_mut(isa.pc.memory).fill([1, 1, 2, 0]);
+//! let mut devices = Devices::new(&isa, Console::with_input([40, 2]));
+//! let run = Interpreter::new(&isa).run(&mut state, &mut devices, 1_000);
+//! assert_eq!(run.stop, Stop::Halted);
+//! assert_eq!(devices.console().output(), [42]);
+//! ```
+//!
+//! Deliberately absent: files, terminals, clocks, randomness. A run is a function of the
+//! definition, the image and the input.
+
+pub mod device;
+pub mod examples;
+pub mod interpreter;
+pub mod memory;
+pub mod state;
+
+pub use device::{Bus, Console, Device, Devices};
+pub use interpreter::{Fault, FaultCause, Interpreter, Run, Step, Stop};
+pub use memory::Memory;
+pub use state::State;

@@ -1,0 +1,82 @@
+//! The state of a machine: program counter, registers, memories. Nothing else is state;
+//! devices are outside.
+
+use lathe_isa::Isa;
+use lathe_isa::model::{MemoryId, Place, RegisterId};
+
+use crate::memory::Memory;
+
+/// Program counter, registers and memories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The address of the next instruction to be executed.
+    pub pc: u64,
+    registers: Vec<u64>,
+    memories: Vec<Memory>,
+}
+
+impl State {
+    /// The state at reset: registers at their reset values, memories zero.
+    pub fn new(isa: &Isa) -> State {
+        State {
+            pc: 0,
+            registers: isa.registers.iter().map(|register| register.reset).collect(),
+            memories: isa.memories.iter().map(Memory::new).collect(),
+        }
+    }
+
+    /// The value of a register.
+    pub fn register(&self, id: RegisterId) -> u64 {
+        self.registers[id.index()]
+    }
+
+    /// Writes a register. The value must fit, and a constant register must not be written.
+    pub(crate) fn set_register(&mut self, id: RegisterId, value: u64) {
+        self.registers[id.index()] = value;
+    }
+
+    /// All registers, in the order of the definition.
+    pub fn registers(&self) -> &[u64] {
+        &self.registers
+    }
+
+    /// The value of a register or view.
+    pub fn place(&self, place: &Place) -> u64 {
+        let part = |value: u64, part: &lathe_isa::model::Part| {
+            let bits = part.width.wrap(self.register(part.register) >> part.low);
+            value.checked_shl(part.width.bits()).unwrap_or(0) | bits
+        };
+        place.parts.iter().fold(0, part)
+    }
+
+    /// Writes a register or view; constant registers keep their value.
+    pub fn set_place(&mut self, isa: &Isa, place: &Place, value: u64) {
+        let mut low = place.width.bits();
+        for part in &place.parts {
+            low -= part.width.bits();
+            if isa.register(part.register).constant {
+                continue;
+            }
+            let bits = part.width.wrap(value >> low) << part.low;
+            let kept = if place.clearing { 0 } else { self.register(part.register) & !(part.width.mask() << part.low) };
+            self.set_register(part.register, kept | bits);
+        }
+    }
+
+    /// A memory.
+    pub fn memory(&self, id: MemoryId) -> &Memory {
+        &self.memories[id.index()]
+    }
+
+    /// A memory, to be written.
+    pub fn memory_mut(&mut self, id: MemoryId) -> &mut Memory {
+        &mut self.memories[id.index()]
+    }
+
+    /// The beginning of the instruction stream at an address. Addresses wrap; devices are not reached.
+    pub fn window(&self, isa: &Isa, pc: u64, cells: u32) -> u128 {
+        let code = &self.memories[isa.pc.memory.index()];
+        let values = (0..u64::from(cells)).map(|offset| code.get(pc.wrapping_add(offset)));
+        lathe_isa::encoding::window(values, isa.code_memory().cell)
+    }
+}

@@ -1,0 +1,1 @@
+//! Tests that need several crates, or the binary. The tests are in `tests/`.
