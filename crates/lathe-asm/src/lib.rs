@@ -18,6 +18,7 @@
 pub mod codes;
 pub mod disassembler;
 mod expression;
+pub mod formats;
 mod forms;
 pub mod image;
 mod layout;

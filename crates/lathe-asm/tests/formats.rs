@@ -292,6 +292,33 @@ buffer  = 0x0010  label in ram
 }
 
 #[test]
+fn turns_of_a_repetition_share_a_heading_and_calls_in_them_do_not() {
+    let text = ".macro m\n.rept 2\ninc a\ncall\n.endr\n.endm\nm\n";
+    let place = |part: &str| Span::new(FileId(0), text.rfind(part).unwrap(), text.len());
+    let call = |name: &str, part, parent| Call { name: name.into(), span: place(part), parent };
+    let line = |address, part, call| Line { memory: RAM, address, cells: 1, span: place(part), call };
+    let image = Image {
+        calls: vec![
+            call("m", "m\n", 0),
+            call(".rept", ".rept", 1),
+            call("call", "call", 2),
+            call(".rept", ".rept", 1),
+            call("call", "call", 4),
+        ],
+        lines: vec![line(0, "inc a", 2), line(1, "inc a", 3), line(2, "inc a", 5)],
+        ..image(&[(0, &[1, 2, 3])])
+    };
+    let listing = write(Format::Listing, &image, &bytes_machine(), &[Source::new("t", text)], &Options::default());
+    let expected = "    7                                 m\n                                          \
+                    .rept 2\n       0000  01                               \
+                    inc a\n                                              \
+                    call\n       0001  02                                   \
+                    inc a\n                                              \
+                    call\n       0002  03                                   inc a\n";
+    assert!(String::from_utf8(listing.unwrap()).unwrap().ends_with(expected));
+}
+
+#[test]
 fn a_listing_without_sources_still_has_the_cells() {
     let (image, _) = program();
     let listing = text(Format::Listing, &image, &shipped("quad8"), &Options::default());
@@ -420,6 +447,7 @@ fn a_range_a_size_and_a_fill_value() {
 fn chips_that_take_turns() {
     let image = image(&[(3, &[3, 4, 5, 6, 7])]);
     let chips: Vec<Vec<u8>> = Interleave::all(2)
+        .unwrap()
         .into_iter()
         .map(|chip| with(|options| options.interleave = Some(chip)))
         .map(|options| write(Format::Binary, &image, &bytes_machine(), &[], &options).unwrap())
@@ -480,7 +508,8 @@ fn options_that_do_not_fit_are_refused() {
     let fill = refusal(&|options| options.fill = 16);
     assert_eq!(fill, "the fill value 0x10 is too wide for a cell of memory `ram`; give a value of at most 0xf");
     let chip = refusal(&|options| options.interleave = Some(Interleave { chips: 0, chip: 0 }));
-    assert!(chip.starts_with("there is no chip 0 among 0 chips"));
+    assert!(chip.starts_with("there is no chip 0 among 0 chips that take turns; give 1 to 256 chips"));
+    assert!(Interleave::all(u32::MAX).is_err());
     let lane = refusal(&|options| options.lane = Some(Lane { low: 1, width: Width::new(4).unwrap() }));
     assert!(lane.starts_with("a cell of memory `ram` has no 4 bits from bit 1 on"));
     assert!(refusal(&|options| options.name = "2b".into()).starts_with("`2b` cannot be the name of an array"));
@@ -891,7 +920,7 @@ proptest! {
     ) {
         let isa = machine(16, width, order);
         let mut whole = std::collections::BTreeMap::new();
-        for interleave in Interleave::all(chips) {
+        for interleave in Interleave::all(chips).unwrap() {
             for lane in Lane::all(Width::new(width.into()).unwrap(), Width::new(lane).unwrap()) {
                 let options = Options { interleave: Some(interleave), lane: Some(lane), ..Options::default() };
                 let file = write(Format::Csv, &image, &isa, &[], &options).unwrap();
@@ -913,6 +942,21 @@ proptest! {
     #[test]
     fn random_text_never_panics(text in "(:|S[0-9]|@|v2.0 raw\n|v3.0 hex words addressed\n|[0-9a-f]{1,20}|[*:/_xX ,\n#]){0,60}") {
         feed(text.as_bytes());
+    }
+
+    #[test]
+    fn what_is_left_of_a_damaged_image_can_be_written(changes in prop::collection::vec((any::<prop::sample::Index>(), b'0'..=b'9'), 1..4)) {
+        let ((image, sources), isa) = (program(), shipped("quad8"));
+        let mut file = write(Format::Image, &image, &isa, &sources, &Options::default()).unwrap();
+        let digits: Vec<usize> = (0..file.len()).filter(|at| file[*at].is_ascii_digit()).collect();
+        for (at, digit) in changes {
+            file[digits[at.index(digits.len())]] = digit;
+        }
+        if let Ok(image) = read(Format::Image, &file, &isa) {
+            for format in Format::all() {
+                let _ = write(format, &image, &isa, &sources, &Options::default());
+            }
+        }
     }
 
     #[test]

@@ -268,10 +268,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn image(&self, wire: WireImage, machine: String) -> Result<Image, FormatError> {
         let calls = wire.calls.len();
-        let cells = |segment: &WireSegment| segment.cells.len() as u64;
-        if wire.segments.iter().map(cells).sum::<u64>() > CELLS.saturating_mul(16) {
-            return Err(damaged(format!("it has more than {CELLS} cells, the limit for an image")));
-        }
+        self.check_size(&wire.segments)?;
         let image = Image {
             machine,
             entry: wire.entry.map(|entry| self.entry(entry)).transpose()?,
@@ -282,6 +279,20 @@ impl Reader<'_> {
         };
         check(&image, self.isa)?;
         Ok(image)
+    }
+
+    /// That there are not too many cells, before there is one.
+    fn check_size(&self, segments: &[WireSegment]) -> Result<(), FormatError> {
+        let mut total = 0;
+        for segment in segments {
+            let memory = self.isa.memory(self.memory(&segment.memory)?);
+            total += (segment.cells.len() / digits(memory.cell)) as u64;
+        }
+        if total <= CELLS {
+            return Ok(());
+        }
+        let cause = format!("the image has {total} cells, and the limit is {CELLS}");
+        Err(FormatError::new(cause, "load a smaller image"))
     }
 
     fn entry(&self, entry: u64) -> Result<u64, FormatError> {

@@ -10,12 +10,12 @@ use lathe_base::Source;
 use lathe_isa::model::{Isa, MemoryId};
 
 use super::FormatError;
-use super::places::{Place, Places, chain};
+use super::places::{Place, Places, chain_of};
 use super::rom::{all_cells, digits};
 use super::runs::{Run, slice};
 use super::symbols;
 use crate::Image;
-use crate::image::Line;
+use crate::image::{Call, Line};
 
 /// Writes the listing.
 pub(super) fn write(image: &Image, isa: &Isa, sources: &[Source]) -> Result<Vec<u8>, FormatError> {
@@ -50,7 +50,7 @@ fn anchor<'a>(image: &'a Image, places: &Places<'_>) -> (Vec<Anchored<'a>>, Vec<
     let mut anchored = Vec::new();
     let mut homeless = Vec::new();
     for line in &image.lines {
-        let span = chain(image, line.call).first().map_or(line.span, |(_, call)| call.span);
+        let span = chain_of(image, line.call).first().map_or(line.span, |(_, call)| call.span);
         match places.of(span) {
             Some(place) => anchored.push(Anchored { place, line }),
             None => homeless.push(line),
@@ -132,11 +132,11 @@ impl Listing<'_> {
 
     /// A line that a call made, under the headings of calls that begin with it.
     fn expansion(&mut self, line: &Line, call: u32, places: &Places<'_>) {
-        let chain = chain(self.image, call);
-        let before = self.last.map_or(Vec::new(), |last| super::places::chain(self.image, last));
-        for (depth, (_, call)) in chain.iter().enumerate().skip(1) {
-            let same = chain[..=depth].iter().zip(&before).all(|(a, b)| a.1.span == b.1.span);
-            if !(same && before.len() > depth) {
+        let chain = chain_of(self.image, call);
+        let before = self.last.map_or(Vec::new(), |last| chain_of(self.image, last));
+        for (depth, (number, call)) in chain.iter().enumerate().skip(1) {
+            let goes_on = |(last, before): &(u32, &Call)| number == last || is_next_turn(before, call);
+            if !before.get(depth).is_some_and(goes_on) {
                 let text = places.of(call.span).map_or(call.name.as_str(), |place| places.text(place).trim());
                 self.row(None, "", "", &indented(depth, text));
             }
@@ -179,6 +179,11 @@ impl Listing<'_> {
         self.out += row.trim_end();
         self.out.push('\n');
     }
+}
+
+/// Whether a call is a further turn of the repetition that the one before was a turn of.
+fn is_next_turn(before: &Call, call: &Call) -> bool {
+    before.span == call.span && before.parent == call.parent
 }
 
 fn indented(depth: usize, text: &str) -> String {

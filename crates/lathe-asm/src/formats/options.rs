@@ -4,6 +4,8 @@
 use lathe_base::Width;
 use lathe_isa::model::MemoryId;
 
+use super::FormatError;
+
 /// How an image is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -74,9 +76,25 @@ pub struct Interleave {
 }
 
 impl Interleave {
+    /// The most chips that can take turns.
+    pub const CHIPS: u32 = 256;
+
     /// All chips of a row of this many, one file each.
-    pub fn all(chips: u32) -> Vec<Interleave> {
-        (0..chips).map(|chip| Interleave { chips, chip }).collect()
+    ///
+    /// # Errors
+    /// If there are none, or more than [`Interleave::CHIPS`].
+    pub fn all(chips: u32) -> Result<Vec<Interleave>, FormatError> {
+        Interleave { chips, chip: 0 }.check()?;
+        Ok((0..chips).map(|chip| Interleave { chips, chip }).collect())
+    }
+
+    pub(super) fn check(self) -> Result<(), FormatError> {
+        let Interleave { chips, chip } = self;
+        if chip < chips && chips <= Self::CHIPS {
+            return Ok(());
+        }
+        let cause = format!("there is no chip {chip} among {chips} chips that take turns");
+        Err(FormatError::new(cause, format!("give 1 to {} chips; they are counted from 0", Self::CHIPS)))
     }
 }
 

@@ -52,7 +52,7 @@ impl<'a> Places<'a> {
 
 /// The call of this number and those around it, outermost first. A call stands in an earlier
 /// one, so that a damaged image cannot lead in circles.
-pub(super) fn chain(image: &Image, number: u32) -> Vec<(u32, &Call)> {
+pub(super) fn chain_of(image: &Image, number: u32) -> Vec<(u32, &Call)> {
     let mut chain = Vec::new();
     let mut at = number;
     while let Some(call) = at.checked_sub(1).and_then(|index| image.calls.get(index as usize)) {

@@ -142,7 +142,7 @@ impl View {
         let interleave = options.interleave.unwrap_or(Interleave { chips: 1, chip: 0 });
         let lane = options.lane.unwrap_or(Lane { low: 0, width: memory.cell });
         check_range(memory, range)?;
-        check_interleave(interleave)?;
+        interleave.check()?;
         check_lane(memory, lane)?;
         check_fill(memory, options.fill)?;
         let base = if options.addresses == Addresses::OfChip { range.first } else { 0 };
@@ -204,14 +204,6 @@ fn check_range(memory: &Memory, range: AddressRange) -> Result<(), FormatError> 
     }
     let cause = format!("there is no range from {first:#x} to {last:#x} in memory `{}`", memory.name);
     Err(FormatError::new(cause, format!("give addresses from 0 to {:#x}, the lower one first", memory.cells() - 1)))
-}
-
-fn check_interleave(Interleave { chips, chip }: Interleave) -> Result<(), FormatError> {
-    if chip < chips {
-        return Ok(());
-    }
-    let cause = format!("there is no chip {chip} among {chips} chips");
-    Err(FormatError::new(cause, "give at least one chip; they are counted from 0"))
 }
 
 fn check_lane(memory: &Memory, lane: Lane) -> Result<(), FormatError> {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lathe_base::{FileId, Source, Span, limits};
 
-use super::{Frame, FrameKind, Reader, is_label, replace, whole};
+use super::{Frame, FrameKind, Reader, is_label, replace};
 use crate::codes;
 use crate::parser::Scope;
 use crate::tokens::{self, Kind, Token};
@@ -156,7 +156,7 @@ impl Reader<'_> {
 
     /// `.macro name a, b = 5` … `.endm`
     pub(super) fn macro_definition(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        let span = whole(tokens);
+        let span = self.whole(tokens);
         let body = self.captured(span, ".macro", ".endm", sources);
         let Some(name) = tokens.get(1).filter(|token| token.kind == Kind::Word) else {
             return self.fail(codes::BAD_DIRECTIVE, span, "this macro has no name", "as in `.macro print text`");
@@ -184,7 +184,7 @@ impl Reader<'_> {
 
     /// A use of a macro: its lines come next, parameters replaced.
     pub(super) fn expand(&mut self, found: &Macro, tokens: &[Token], sources: &[Source]) {
-        let span = whole(tokens);
+        let span = self.whole(tokens);
         let given = split(&tokens[1..]);
         if given.len() > found.parameters.len() {
             let count = found.parameters.len();
@@ -210,7 +210,7 @@ impl Reader<'_> {
 
     /// `.rept count, counter` … `.endr`
     pub(super) fn repetition(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        let span = whole(tokens);
+        let span = self.whole(tokens);
         let outer = Rc::clone(&self.frames.last()?.replaced);
         let body = self.captured(span, ".rept", ".endr", sources)?;
         let parts = split(&tokens[1..]);

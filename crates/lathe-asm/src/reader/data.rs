@@ -4,7 +4,7 @@ use lathe_base::Source;
 use lathe_isa::model::Order;
 
 use super::blocks::split;
-use super::{Reader, whole};
+use super::Reader;
 use crate::codes;
 use crate::program::ItemKind;
 use crate::tokens::{Kind, Token};
@@ -23,7 +23,7 @@ impl Reader<'_> {
                 let cell = self.isa.memory(self.memory).cell.bits();
                 if bits % cell != 0 {
                     let message = format!("{bits} bits are not a whole number of cells of {cell} bits");
-                    return self.fail(codes::BAD_DIRECTIVE, whole(tokens), message, "use `.byte` for one cell each");
+                    return self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, "use `.byte` for one cell each");
                 }
                 self.values(tokens, (bits / cell) as u16, order, sources)
             }
@@ -58,7 +58,7 @@ impl Reader<'_> {
                 [text] if text.kind == Kind::Text && cells == 1 => {
                     self.flush(tokens, first, count, cells, order);
                     let bytes = self.quoted(*text, sources)?;
-                    self.push_bytes(&bytes, whole(tokens));
+                    self.push_bytes(&bytes, self.whole(tokens));
                     (first, count) = (self.program.values.len() as u32, 0);
                 }
                 _ => {
@@ -74,7 +74,7 @@ impl Reader<'_> {
 
     fn flush(&mut self, tokens: &[Token], first: u32, count: u32, cells: u16, order: Order) {
         if count > 0 {
-            self.push(ItemKind::Data { first, count, cells, order }, whole(tokens));
+            self.push(ItemKind::Data { first, count, cells, order }, self.whole(tokens));
         }
     }
 
@@ -90,7 +90,7 @@ impl Reader<'_> {
             }
             let mut bytes = self.quoted(*text, sources)?;
             bytes.extend(zero.then_some(0));
-            self.push_bytes(&bytes, whole(tokens));
+            self.push_bytes(&bytes, self.whole(tokens));
         }
         Some(())
     }

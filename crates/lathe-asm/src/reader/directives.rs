@@ -3,7 +3,7 @@
 use lathe_base::{Diagnostic, Source, Span, limits, nearest};
 
 use super::blocks::split;
-use super::{FrameKind, Reader, whole};
+use super::{FrameKind, Reader};
 use crate::codes;
 use crate::program::ItemKind;
 use crate::tokens::{Kind, Token, text_bytes};
@@ -49,7 +49,7 @@ impl Reader<'_> {
         let word = self.text(sources, tokens[0]).to_ascii_lowercase();
         let _ = match word.as_str() {
             ".machine" => self.machine(tokens, sources),
-            ".org" => self.one(tokens, sources).map(|address| self.push(ItemKind::Origin(address), whole(tokens))),
+            ".org" => self.one(tokens, sources).map(|address| self.push(ItemKind::Origin(address), self.whole(tokens))),
             ".align" => self.counted(tokens, sources, |to, fill| ItemKind::Align { to, fill }),
             ".fill" | ".space" => self.counted(tokens, sources, |count, fill| ItemKind::Space { count, fill }),
             ".equ" => self.equ(tokens, sources),
@@ -63,7 +63,7 @@ impl Reader<'_> {
             ".error" => self.said(tokens, sources, codes::SAID),
             ".warn" => self.said(tokens, sources, codes::WARNED),
             ".section" => self.section(tokens, sources),
-            ".entry" => self.one(tokens, sources).map(|address| self.push(ItemKind::Entry(address), whole(tokens))),
+            ".entry" => self.one(tokens, sources).map(|address| self.push(ItemKind::Entry(address), self.whole(tokens))),
             ".export" => self.export(tokens, sources),
             _ => self.data_directive(&word, tokens, sources).or_else(|| self.other(&word, tokens)),
         };
@@ -94,7 +94,7 @@ impl Reader<'_> {
     pub(super) fn bad_directive<T>(&mut self, tokens: &[Token], sources: &[Source], message: &str) -> Option<T> {
         let word = self.text(sources, tokens[0]).to_ascii_lowercase();
         let example = DIRECTIVES.iter().find(|(name, _)| *name == word).map_or("", |(_, example)| example);
-        self.fail(codes::BAD_DIRECTIVE, whole(tokens), message, format!("as in `{example}`"))
+        self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, format!("as in `{example}`"))
     }
 
     fn one(&mut self, tokens: &[Token], sources: &[Source]) -> Option<crate::expression::ExprId> {
@@ -121,7 +121,7 @@ impl Reader<'_> {
             }
             _ => return self.bad_directive(tokens, sources, "a count is wanted, and perhaps a value"),
         };
-        self.push(item(count, fill), whole(tokens));
+        self.push(item(count, fill), self.whole(tokens));
         Some(())
     }
 
@@ -218,7 +218,7 @@ impl Reader<'_> {
                 let value = self.known(part, tokens[0].span, sources)?;
                 usize::try_from(value).ok().or_else(|| {
                     let message = format!("{value} is not a place in a file");
-                    self.fail(codes::BAD_DIRECTIVE, whole(tokens), message, "offset and length are 0 or more")
+                    self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, "offset and length are 0 or more")
                 })
             }
             None => Some(otherwise),
@@ -228,9 +228,9 @@ impl Reader<'_> {
         let length = number(2, size.saturating_sub(offset))?;
         let Some(bytes) = offset.checked_add(length).and_then(|end| found.bytes.get(offset..end)) else {
             let message = format!("`{}` has only {size} bytes", found.name);
-            return self.fail(codes::FILE, whole(tokens), message, "take a part that it has");
+            return self.fail(codes::FILE, self.whole(tokens), message, "take a part that it has");
         };
-        self.push_bytes(bytes, whole(tokens));
+        self.push_bytes(bytes, self.whole(tokens));
         Some(())
     }
 
@@ -247,7 +247,7 @@ impl Reader<'_> {
         let condition = self.whole_expression(condition, tokens[0].span, sources)?;
         self.program.texts.push(message);
         let message = (self.program.texts.len() - 1) as u32;
-        self.push(ItemKind::Assert { condition, message }, whole(tokens));
+        self.push(ItemKind::Assert { condition, message }, self.whole(tokens));
         Some(())
     }
 
@@ -258,7 +258,7 @@ impl Reader<'_> {
         }
         let bytes = self.quoted(*text, sources)?;
         let message = String::from_utf8_lossy(&bytes).into_owned();
-        self.report(Diagnostic::new(code, whole(tokens), message).help("the program says so"));
+        self.report(Diagnostic::new(code, self.whole(tokens), message).help("the program says so"));
         Some(())
     }
 
@@ -271,7 +271,7 @@ impl Reader<'_> {
             return self.fail(codes::BAD_DIRECTIVE, name.span, message, format!("it has {}", names.join(" and ")));
         };
         self.memory = memory;
-        self.push(ItemKind::Memory(memory), whole(tokens));
+        self.push(ItemKind::Memory(memory), self.whole(tokens));
         Some(())
     }
 

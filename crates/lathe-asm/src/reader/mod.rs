@@ -70,6 +70,8 @@ struct Reader<'r> {
     /// The macros and repetitions being read, which have local labels of their own.
     scopes: Vec<Scope>,
     anonymous: u32,
+    /// Where the line being read stands.
+    line: Span,
     expansions: usize,
     gave_up: bool,
 }
@@ -112,6 +114,7 @@ impl<'r> Reader<'r> {
             owner: String::new(),
             scopes: Vec::new(),
             anonymous: 0,
+            line: Span::default(),
             expansions: 0,
             gave_up: false,
         }
@@ -169,6 +172,7 @@ impl<'r> Reader<'r> {
             if tokens.is_empty() {
                 continue;
             }
+            self.line = tokens[0].span.to(tokens[tokens.len() - 1].span);
             if !frame.replaced.is_empty() {
                 tokens = replace(&tokens, &Rc::clone(&frame.replaced), &sources);
             }
@@ -321,6 +325,18 @@ impl<'r> Reader<'r> {
         false
     }
 
+    /// The place of some tokens of the line. Where a macro put some of them there, it is the line.
+    fn whole(&self, tokens: &[Token]) -> Span {
+        let inside = |token: &Token| {
+            token.span.file == self.line.file && token.span.start >= self.line.start && token.span.end <= self.line.end
+        };
+        match tokens {
+            [first, .., last] if tokens.iter().all(inside) => first.span.to(last.span),
+            [only] if inside(only) => only.span,
+            _ => self.line,
+        }
+    }
+
     fn push(&mut self, kind: ItemKind, span: Span) {
         let call = self.call();
         self.program.items.push(Item { kind, span, call });
@@ -416,7 +432,7 @@ impl<'r> Reader<'r> {
         let mut reading = Reading::new(tokens, names);
         match self.forms.read(first, &mut reading) {
             Ok(choices) => {
-                let span = whole(tokens);
+                let span = self.whole(tokens);
                 for choice in choices {
                     let (first, count) = add_choice(&choice, &mut self.program.alternatives, &mut self.program.operands);
                     self.push(ItemKind::Instruction { first, count, chosen: 0 }, span);
@@ -483,13 +499,6 @@ fn reserved(isa: &Isa) -> HashSet<String> {
 /// Whether a word is a label: a colon touches it. In `jmp :+` it does not.
 fn is_label(word: Token, next: Option<&Token>) -> bool {
     word.kind == Kind::Word && next.is_some_and(|colon| colon.is_mark(':') && word.touches(*colon))
-}
-
-/// The place of all tokens of a line.
-fn whole(tokens: &[Token]) -> Span {
-    let first = tokens[0].span;
-    let same_file = tokens.iter().rev().find(|token| token.span.file == first.file);
-    same_file.map_or(first, |last| first.to(last.span))
 }
 
 /// A line with names replaced by what they stand for.
