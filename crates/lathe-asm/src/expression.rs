@@ -49,6 +49,8 @@ pub(crate) enum NodeKind {
     /// A value that must fit as the operand of a pseudo-instruction; an address may stand for its
     /// low bits.
     Fit(ExprId, Fit),
+    /// An address that must be in one page, of so many bits, with the instruction so many cells on.
+    SamePage(ExprId, Width, u8),
 }
 
 /// What an operand of a pseudo-instruction may be.
@@ -76,6 +78,8 @@ pub(crate) enum NoValue {
     Arithmetic(Span),
     /// An operand of a pseudo-instruction that does not fit.
     Unfit(Span, i128, Width),
+    /// An address in another page than the one that begins here.
+    OtherPage(Span, i128, u64, Width),
 }
 
 #[derive(Debug, Default)]
@@ -143,6 +147,14 @@ impl Expressions {
             NodeKind::Fit(inner, fit) => {
                 let value = self.value(inner, here, symbols)?;
                 fitted(value, fit).ok_or(NoValue::Unfit(node.span, value.number, fit.width))
+            }
+            NodeKind::SamePage(inner, width, ahead) => {
+                let value = self.value(inner, here, symbols)?;
+                let here = here.map_or(0, |here| here.number) + i128::from(ahead);
+                let page = here as u64 & !width.mask();
+                let plain = value.memory.is_none() && (0..=i128::from(width.mask())).contains(&value.number);
+                let same = plain || value.number as u64 & !width.mask() == page;
+                same.then_some(value).ok_or(NoValue::OtherPage(node.span, value.number, page, width))
             }
         }
     }

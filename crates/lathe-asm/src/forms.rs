@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use lathe_base::{Code, Diagnostic, Span, nearest};
 use lathe_isa::Isa;
 use lathe_isa::matching::{Found, Line, Mismatch, match_line};
-use lathe_isa::model::{Domain, Field, InstructionId};
+use lathe_isa::model::{Domain, Field, InstructionId, Target};
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
 use lathe_isa::syntax::{Head, Syntax};
 
@@ -132,19 +132,28 @@ impl<'i> Forms<'i> {
     }
 
     fn expand(&self, pseudo: &Pseudo, operands: &[Found<ExprId>], reading: &mut Reading) -> Vec<Choice> {
-        pseudo.expansion.iter().map(|template| self.template(pseudo, template, operands, reading)).collect()
+        let cells = |template: &Template| {
+            template.forms.first().map_or(0, |(id, _)| self.isa.instruction(*id).encoding.cells)
+        };
+        let last = pseudo.expansion.len().saturating_sub(1);
+        let expand = |(at, template): (usize, &Template)| {
+            let ahead = pseudo.expansion[at..last].iter().map(cells).sum::<u32>();
+            let call = Use { pseudo, operands, ahead: u8::try_from(ahead).unwrap_or(u8::MAX) };
+            self.template(&call, template, reading)
+        };
+        pseudo.expansion.iter().enumerate().map(expand).collect()
     }
 
-    fn template(&self, pseudo: &Pseudo, template: &Template, operands: &[Found<ExprId>], reading: &mut Reading) -> Choice {
+    fn template(&self, call: &Use, template: &Template, reading: &mut Reading) -> Choice {
         let mut choice = Vec::new();
         for (id, arguments) in &template.forms {
             let fields = &self.isa.instruction(*id).operands;
             let bound = arguments.iter().zip(fields).map(|(argument, field)| match argument {
                 Argument::Bits(bits) => Operand::Bits(*bits),
                 Argument::Parameter(at) => {
-                    Operand::Bits(same_name(&pseudo.parameters[*at], &operands[*at], self.isa.field(*field)))
+                    Operand::Bits(same_name(&call.pseudo.parameters[*at], &call.operands[*at], self.isa.field(*field)))
                 }
-                Argument::Value(value) => Operand::Value(arithmetic(value, pseudo, operands, reading)),
+                Argument::Value(value) => Operand::Value(call.arithmetic(value, reading)),
             });
             let bound = bound.collect();
             choice.push((*id, bound));
@@ -257,36 +266,49 @@ fn same_name(parameter: &Field, given: &Found<ExprId>, field: &Field) -> u64 {
     name.and_then(|name| field.bits_named(name)).unwrap_or(0)
 }
 
-/// Arithmetic of a pseudo-instruction as an expression of the program.
-fn arithmetic(value: &Arithmetic, pseudo: &Pseudo, operands: &[Found<ExprId>], reading: &mut Reading) -> ExprId {
-    let whole = reading.tokens.first().map_or(Span::default(), |token| token.span);
-    let kind = match value {
-        Arithmetic::Number(number) => return reading.names.expressions.number(*number, whole),
-        Arithmetic::Parameter(at) => return parameter(&pseudo.parameters[*at], &operands[*at], reading),
-        Arithmetic::Slice(inner, high, low) => {
-            NodeKind::Slice(arithmetic(inner, pseudo, operands, reading), *high as u8, *low as u8)
-        }
-        Arithmetic::Unary(operator, inner) => NodeKind::Unary(*operator, arithmetic(inner, pseudo, operands, reading)),
-        Arithmetic::Binary(operator, left, right) => NodeKind::Binary(
-            *operator,
-            arithmetic(left, pseudo, operands, reading),
-            arithmetic(right, pseudo, operands, reading),
-        ),
-    };
-    reading.names.expressions.add(kind, whole)
+/// One use of a pseudo-instruction, for one of the instructions it stands for.
+struct Use<'u> {
+    pseudo: &'u Pseudo,
+    operands: &'u [Found<ExprId>],
+    /// Cells from that instruction to the last one, which is the one that jumps, if any does.
+    ahead: u8,
 }
 
-fn parameter(field: &Field, given: &Found<ExprId>, reading: &mut Reading) -> ExprId {
-    let expressions = &mut reading.names.expressions;
-    match (given, &field.domain) {
-        (Found::Value(expr), Domain::Number(numeric)) if numeric.target.is_none() => {
-            let span = expressions.span(*expr);
-            let negative = numeric.signed || numeric.wraps;
-            let fit = Fit { width: field.width, negative, signed: numeric.signed, low: numeric.low };
-            expressions.add(NodeKind::Fit(*expr, fit), span)
-        }
-        (Found::Value(expr), _) => *expr,
-        (Found::Bits(bits), _) => expressions.number(i128::from(*bits), Span::default()),
+impl Use<'_> {
+    /// Arithmetic of the definition as an expression of the program.
+    fn arithmetic(&self, value: &Arithmetic, reading: &mut Reading) -> ExprId {
+        let whole = reading.tokens.first().map_or(Span::default(), |token| token.span);
+        let kind = match value {
+            Arithmetic::Number(number) => return reading.names.expressions.number(*number, whole),
+            Arithmetic::Parameter(at) => return self.parameter(*at, reading),
+            Arithmetic::Slice(inner, high, low) => {
+                NodeKind::Slice(self.arithmetic(inner, reading), *high as u8, *low as u8)
+            }
+            Arithmetic::Unary(operator, inner) => NodeKind::Unary(*operator, self.arithmetic(inner, reading)),
+            Arithmetic::Binary(operator, left, right) => {
+                NodeKind::Binary(*operator, self.arithmetic(left, reading), self.arithmetic(right, reading))
+            }
+        };
+        reading.names.expressions.add(kind, whole)
+    }
+
+    fn parameter(&self, at: usize, reading: &mut Reading) -> ExprId {
+        let (field, expressions) = (&self.pseudo.parameters[at], &mut reading.names.expressions);
+        let expr = match &self.operands[at] {
+            Found::Value(expr) => *expr,
+            Found::Bits(bits) => return expressions.number(i128::from(*bits), Span::default()),
+        };
+        let Domain::Number(numeric) = &field.domain else { return expr };
+        let kind = match numeric.target {
+            None => {
+                let negative = numeric.signed || numeric.wraps;
+                NodeKind::Fit(expr, Fit { width: field.width, negative, signed: numeric.signed, low: numeric.low })
+            }
+            Some(Target::Within(_)) => NodeKind::SamePage(expr, field.width, self.ahead),
+            Some(_) => return expr,
+        };
+        let span = expressions.span(expr);
+        expressions.add(kind, span)
     }
 }
 

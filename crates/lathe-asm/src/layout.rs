@@ -4,7 +4,7 @@
 //! A choice only ever moves to a longer encoding, so choices settle by themselves; what
 //! may not settle is an `.align`, `.space` or `.org` that depends on what comes after it.
 
-use lathe_base::{Diagnostic, Diagnostics, Span, limits};
+use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 use lathe_isa::Isa;
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{Domain, Field, MemoryId, Order, Target};
@@ -176,7 +176,7 @@ impl<'w> Walk<'w> {
                 Operand::Bits(_) => true,
                 Operand::Value(expr) => match self.value(expr) {
                     Ok(value) => operand_bits(isa.field(*field), value, location).is_some(),
-                    Err(NoValue::Unfit(..)) => false,
+                    Err(NoValue::Unfit(..) | NoValue::OtherPage(..)) => false,
                     Err(_) => true,
                 },
             }
@@ -495,8 +495,9 @@ pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
         }
         NoValue::Arithmetic(span) => {
             let message = "this has no value: it needs more than 128 bits, divides by zero, or shifts by a negative number";
-            Diagnostic::new(codes::ARITHMETIC, span, message).help("`$` has a value only where there is an address")
+            Diagnostic::new(codes::ARITHMETIC, span, message).help("check the numbers that go into it")
         }
+        NoValue::OtherPage(span, number, page, width) => other_page(span, number, page, width),
         NoValue::Unfit(span, number, width) => {
             let message = format!("{number} does not fit in {} bits", width.bits());
             let help = format!("0 to {} fit, or {} to {} as signed", width.mask(), -i128::from(width.sign_bit()), width.mask() >> 1);
@@ -530,9 +531,7 @@ fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location:
             Diagnostic::new(codes::OUT_OF_REACH, span, message).help("move it nearer, or use a jump that reaches further")
         }
         Some(Target::Within(from)) if value.memory.is_some() => {
-            let page = location.of(from) & !field.width.mask();
-            let message = format!("0x{number:X} is in another page; from here 0x{page:X} to 0x{:X} can be reached", page | field.width.mask());
-            Diagnostic::new(codes::OUT_OF_REACH, span, message).help("move it into this page, or use a jump that leaves it")
+            other_page(span, number, location.of(from) & !field.width.mask(), field.width)
         }
         _ => {
             let message = format!("{number} does not fit in {} bits: {lowest} to {highest} do", field.width.bits());
@@ -540,6 +539,13 @@ fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location:
             Diagnostic::new(codes::OUT_OF_RANGE, span, message).help(help)
         }
     }
+}
+
+fn other_page(span: Span, number: i128, page: u64, width: Width) -> Diagnostic {
+    let last = page | width.mask();
+    let message = format!("0x{number:X} is in another page; from here 0x{page:X} to 0x{last:X} can be reached");
+    let help = "move it into this page, or use a jump that leaves it";
+    Diagnostic::new(codes::OUT_OF_REACH, span, message).help(help)
 }
 
 /// Two segments at one address, with the lines that made them.

@@ -11,7 +11,7 @@ use lathe_isa::model::Field;
 use lathe_isa::syntax::Digits;
 
 use crate::expression::{ExprId, Expressions, NodeKind};
-use crate::symbols::{Definition, Symbols};
+use crate::symbols::{Definition, SymbolId, Symbols};
 use crate::tokens::{Kind, Token, text_bytes};
 
 /// What the reading of a line needs of the program.
@@ -27,6 +27,8 @@ pub(crate) struct Names<'p> {
     pub(crate) scopes: &'p [Scope],
     /// How many anonymous labels there have been.
     pub(crate) anonymous: u32,
+    /// What `$` stands for where it is not the line's own address: a constant is evaluated elsewhere.
+    pub(crate) here: Option<SymbolId>,
 }
 
 /// A use of a macro, or a turn of a repetition: the local labels defined in it are its own.
@@ -257,7 +259,8 @@ impl<'t, 'p> Reading<'t, 'p> {
             }
             Kind::Mark('$') => {
                 self.at += 1;
-                Ok(self.names.expressions.add(NodeKind::Here, token.span))
+                let kind = self.names.here.map_or(NodeKind::Here, NodeKind::Symbol);
+                Ok(self.names.expressions.add(kind, token.span))
             }
             Kind::Mark(':') => self.anonymous(token),
             _ => self.fail(Problem::Expected("a value")),

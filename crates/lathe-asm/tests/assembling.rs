@@ -75,6 +75,28 @@ fn pseudo_instructions_expand() {
 }
 
 #[test]
+fn jumps_within_a_page_say_where_they_can_reach() {
+    assert_eq!(cells("quad8", "loop: jz a, loop"), [0xCC, 0xCC, 0x41, 0x5F]);
+    let far = assembled("quad8", "jmp far\n.org 0x123\nfar: halt", &[]).diagnostics.into_sorted();
+    assert_eq!(far[0].code.name, "A304");
+    assert!(far[0].message.contains("0x0 to 0xFF"), "{}", far[0].message);
+    // The page is that of the jump itself, here the one after the first bytes of the sequence.
+    assert_eq!(cells("quad8", ".org 0xFE\njmp there\n.org 0x140\nthere: halt")[..3], [0xDC, 0xCC, 0x5F]);
+}
+
+#[test]
+fn a_constant_can_measure_from_here() {
+    assert_eq!(cells("hex8", "text: .ascii \"abc\"\nlength = $ - text\nloadimm r1, length"), [97, 98, 99, 0x11, 3]);
+}
+
+#[test]
+fn a_macro_defined_too_late_is_named_as_such() {
+    let found = assembled("hex8", "late 5\nlabel: return\n.macro late x\n.endm", &[]).diagnostics.into_sorted();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].message.contains("defined only after this line"), "{}", found[0].message);
+}
+
+#[test]
 fn data_in_every_width_and_order() {
     assert_eq!(cells("duo16", ".byte 1, -1, \"ab\", 'c'\n.word 0x1234\n.be16 0x1234\n.le32 0x12345678"),
         [1, 255, 97, 98, 99, 0x34, 0x12, 0x12, 0x34, 0x78, 0x56, 0x34, 0x12]);

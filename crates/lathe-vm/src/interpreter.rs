@@ -181,8 +181,7 @@ impl<'i> Interpreter<'i> {
         let Location { pc, next, .. } = fetched.location;
         let Some(body) = fetched.body else { return fault(pc, FaultCause::Undefined) };
         self.undo.clear();
-        let mut progress =
-            Progress { pc: next, cycles: fetched.cycles, halted: false, touched: false, mapped: false };
+        let mut progress = Progress { pc: next, cycles: fetched.cycles, halted: false, touched: false, mapped: false };
         match self.body(body, &[], fetched, &mut progress, state, devices) {
             Err(cause) => {
                 self.roll_back(state);

@@ -70,6 +70,10 @@ struct Reader<'r> {
     /// The macros and repetitions being read, which have local labels of their own.
     scopes: Vec<Scope>,
     anonymous: u32,
+    /// The label that `$` stands for in a constant.
+    here: Option<SymbolId>,
+    /// Lines that begin with no known word; a macro of that name may come later.
+    unknown: Vec<(String, Diagnostic)>,
     /// Where the line being read stands.
     line: Span,
     expansions: usize,
@@ -114,6 +118,8 @@ impl<'r> Reader<'r> {
             owner: String::new(),
             scopes: Vec::new(),
             anonymous: 0,
+            here: None,
+            unknown: Vec::new(),
             line: Span::default(),
             expansions: 0,
             gave_up: false,
@@ -314,6 +320,16 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// A label at this address that has no name of its own.
+    fn hidden_label(&mut self, span: Span) -> SymbolId {
+        let name = format!(":${}", self.program.items.len());
+        let id = self.program.symbols.intern(&name, span);
+        if self.define(id, Definition::Label(self.memory, None), span) {
+            self.push(ItemKind::Label(id), span);
+        }
+        id
+    }
+
     fn define(&mut self, id: SymbolId, definition: Definition, span: Span) -> bool {
         let Err(first) = self.program.symbols.define(id, definition, span) else { return true };
         let name = self.program.symbols.entry(id).name.to_string();
@@ -349,7 +365,12 @@ impl<'r> Reader<'r> {
             let message = format!("`{text}` is a name of the machine and cannot be a constant");
             return self.fail(codes::RESERVED, name.span, message, format!("choose another name, such as `{text}_`"));
         }
-        let expr = self.whole_expression(value, name.span, sources)?;
+        if value.iter().any(|token| token.is_mark('$')) {
+            self.here = Some(self.hidden_label(name.span));
+        }
+        let expr = self.whole_expression(value, name.span, sources);
+        self.here = None;
+        let expr = expr?;
         let id = self.program.symbols.intern(text, name.span);
         let program = &mut self.program;
         let known = program.expressions.value(expr, None, &mut program.symbols);
@@ -370,6 +391,7 @@ impl<'r> Reader<'r> {
             owner: &self.owner,
             scopes: &self.scopes,
             anonymous: self.anonymous,
+            here: self.here,
         };
         Reading::new(tokens, names)
     }
@@ -428,6 +450,7 @@ impl<'r> Reader<'r> {
             owner: &self.owner,
             scopes: &self.scopes,
             anonymous: self.anonymous,
+            here: self.here,
         };
         let mut reading = Reading::new(tokens, names);
         match self.forms.read(first, &mut reading) {
@@ -438,20 +461,36 @@ impl<'r> Reader<'r> {
                     self.push(ItemKind::Instruction { first, count, chosen: 0 }, span);
                 }
             }
-            Err(mut diagnostic) => {
-                if diagnostic.code == codes::UNKNOWN_MNEMONIC {
-                    let known: Vec<&str> = self.macros.values().map(|found| found.name.as_str()).collect();
-                    if let Some(meant) = lathe_base::nearest(first, known) {
-                        diagnostic.help = vec![format!("did you mean the macro `{meant}`?")];
-                    }
-                }
-                self.report(diagnostic);
+            Err(diagnostic) if diagnostic.code == codes::UNKNOWN_MNEMONIC => {
+                let first = first.to_owned();
+                let diagnostic = in_calls(diagnostic, self.call(), &self.program.calls);
+                self.unknown.push((first, diagnostic));
             }
+            Err(diagnostic) => self.report(diagnostic),
         }
     }
 
-    /// Warnings about the whole program.
+    /// Reports lines that begin with no known word, now that all macros are known.
+    fn report_unknown(&mut self) {
+        for (word, mut diagnostic) in std::mem::take(&mut self.unknown) {
+            let known: Vec<&str> = self.macros.values().map(|found| found.name.as_str()).collect();
+            if known.contains(&word.as_str()) {
+                diagnostic.message = format!("the macro `{word}` is defined only after this line");
+                diagnostic.help = vec!["move its definition, or the `.include` that has it, before its first use".into()];
+            } else if let Some(meant) = lathe_base::nearest(&word, known) {
+                diagnostic.help = vec![format!("did you mean the macro `{meant}`?")];
+            }
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// What can be said only of the whole program.
     fn finish(&mut self) {
+        self.report_unknown();
+        if self.diagnostics.has_errors() {
+            // A line that could not be read may have used any label.
+            return;
+        }
         let unused: Vec<(String, Span)> = self
             .program
             .symbols
