@@ -21,10 +21,10 @@ const WRAP: usize = 3_000;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    if let [_, marker, machine, lines] = arguments.as_slice() {
-        if marker == "--one" {
-            return one(machine, lines.parse().expect("a number of lines"));
-        }
+    if let [_, marker, machine, lines] = arguments.as_slice()
+        && marker == "--one"
+    {
+        return one(machine, lines.parse().expect("a number of lines"));
     }
     println!("{:<7} {:>9} {:>14} {:>14}", "machine", "lines", "lines/s", "bytes/line");
     let this = std::env::current_exe().expect("this program has a path");

@@ -88,19 +88,23 @@ fn check_state(isa: &Isa, state: &State, wanted: &str, path: &Path) {
 fn check_all(name: &str) {
     let isa = machine(name);
     let mut count = 0;
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder(name)).expect("there are programs").flatten().map(|entry| entry.path()).collect();
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder(name)).expect("there are programs").flatten().map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "asm")) {
         let stem = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
         if INCLUDES.contains(&stem.as_str()) {
             continue;
         }
-        let expected = |extension: &str| fs::read(folder(name).join("expected").join(format!("{stem}.{extension}"))).ok();
+        let expected =
+            |extension: &str| fs::read(folder(name).join("expected").join(format!("{stem}.{extension}"))).ok();
         let image = build(&isa, path);
         let (state, output, stop) = run(&isa, &image, expected("in").unwrap_or_default());
         assert_eq!(stop, Stop::Halted, "{}", path.display());
         match (expected("out"), expected("state")) {
-            (Some(out), _) => assert_eq!(String::from_utf8_lossy(&output), String::from_utf8_lossy(&out), "{}", path.display()),
+            (Some(out), _) => {
+                assert_eq!(String::from_utf8_lossy(&output), String::from_utf8_lossy(&out), "{}", path.display())
+            }
             (None, Some(text)) => check_state(&isa, &state, &String::from_utf8_lossy(&text), path),
             (None, None) => panic!("{} has no expectation", path.display()),
         }

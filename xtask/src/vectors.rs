@@ -95,6 +95,6 @@ impl Random {
         let mask = u64::MAX >> (64 - bits);
         let edges = [0, 1, mask, mask - 1, mask >> 1, (mask >> 1) + 1];
         let picked = edges[self.next() as usize % edges.len()];
-        if self.next() % 3 == 0 { picked } else { self.next() & mask }
+        if self.next().is_multiple_of(3) { picked } else { self.next() & mask }
     }
 }

@@ -118,7 +118,6 @@ impl Expressions {
         self.nodes.truncate(length);
     }
 
-
     /// The value of an expression in a line at `here`.
     pub(crate) fn value(&self, id: ExprId, here: Option<Value>, symbols: &mut Symbols) -> Result<Value, NoValue> {
         let node = self.nodes[id.0 as usize];
@@ -172,10 +171,8 @@ impl Expressions {
 
     /// The value of a constant, computed once a pass.
     fn constant(&self, id: SymbolId, expr: ExprId, span: Span, symbols: &mut Symbols) -> Result<Value, NoValue> {
-        if let Some((pass, value)) = symbols.entry(id).cached {
-            if pass == symbols.pass {
-                return Ok(value);
-            }
+        if let Some((_, value)) = symbols.entry(id).cached.filter(|(pass, _)| *pass == symbols.pass) {
+            return Ok(value);
         }
         if symbols.depth >= limits::NESTING {
             return Err(NoValue::TooDeep(span));

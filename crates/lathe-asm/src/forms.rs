@@ -73,7 +73,7 @@ impl<'i> Forms<'i> {
     }
 
     /// The instructions that a whole line stands for, each with its ways of encoding it.
-    pub(crate) fn read(&self, first: &str, reading: &mut Reading) -> Result<Vec<Choice>, Diagnostic> {
+    pub(crate) fn read(&self, first: &str, reading: &mut Reading) -> Result<Vec<Choice>, Box<Diagnostic>> {
         let lower;
         let key = if first.bytes().any(|b| b.is_ascii_uppercase()) {
             lower = first.to_ascii_lowercase();
@@ -98,7 +98,7 @@ impl<'i> Forms<'i> {
             }
         }
         if matched.is_empty() {
-            return Err(self.no_form(first, named, failed, reading));
+            return Err(Box::new(self.no_form(first, named, failed, reading)));
         }
         Ok(self.choices(matched, reading))
     }
@@ -132,9 +132,8 @@ impl<'i> Forms<'i> {
     }
 
     fn expand(&self, pseudo: &Pseudo, operands: &[Found<ExprId>], reading: &mut Reading) -> Vec<Choice> {
-        let cells = |template: &Template| {
-            template.forms.first().map_or(0, |(id, _)| self.isa.instruction(*id).encoding.cells)
-        };
+        let cells =
+            |template: &Template| template.forms.first().map_or(0, |(id, _)| self.isa.instruction(*id).encoding.cells);
         let last = pseudo.expansion.len().saturating_sub(1);
         let expand = |(at, template): (usize, &Template)| {
             let ahead = pseudo.expansion[at..last].iter().map(cells).sum::<u32>();
@@ -194,11 +193,10 @@ impl<'i> Forms<'i> {
         let end = reading.tokens.last().map_or(Span::default(), |last| Span { start: last.span.end, ..last.span });
         let token = reading.tokens.get(at);
         let span = token.map_or(end, |token| token.span);
-        let found = token.map_or("the line ends".to_owned(), |token| format!("`{}` stands there", reading.source_text(*token)));
-        if let Some(failure) = &reading.failure {
-            if failure.problem == Problem::TooDeep {
-                return (codes::TOO_DEEP, failure.span, "this expression nests too deep".to_owned());
-            }
+        let found =
+            token.map_or("the line ends".to_owned(), |token| format!("`{}` stands there", reading.source_text(*token)));
+        if let Some(failure) = reading.failure.as_ref().filter(|failure| failure.problem == Problem::TooDeep) {
+            return (codes::TOO_DEEP, failure.span, "this expression nests too deep".to_owned());
         }
         let message = match mismatch {
             Mismatch::Head => "this does not fit".to_owned(),

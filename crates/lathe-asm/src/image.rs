@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn flat_fills_gaps_and_lets_the_later_win() {
         let segment = |start, cells: &[u64]| Segment { memory: MemoryId(0), start, cells: cells.to_vec() };
-        let image = Image { segments: vec![segment(4, &[1, 2]), segment(8, &[3]), segment(5, &[9])], ..Image::default() };
+        let image =
+            Image { segments: vec![segment(4, &[1, 2]), segment(8, &[3]), segment(5, &[9])], ..Image::default() };
         let flat = image.flat(MemoryId(0), 0xFF).unwrap();
         assert_eq!((flat.start, flat.cells), (4, vec![1, 9, 0xFF, 0xFF, 3]));
         assert_eq!(image.flat(MemoryId(1), 0), None);

@@ -68,11 +68,11 @@ fn pass(isa: &Isa, program: &mut Program) -> Vec<Option<SymbolId>> {
             ItemKind::Label(symbol) => {
                 let here = Some(walk.position());
                 let entry = walk.program.symbols.entry_mut(symbol);
-                if let Definition::Label(memory, old) = entry.definition {
-                    if old != here {
-                        entry.definition = Definition::Label(memory, here);
-                        changed.push(Some(symbol));
-                    }
+                if let Definition::Label(memory, old) = entry.definition
+                    && old != here
+                {
+                    entry.definition = Definition::Label(memory, here);
+                    changed.push(Some(symbol));
                 }
             }
             ItemKind::Instruction { first, count, chosen } if count > 1 => {
@@ -164,7 +164,9 @@ impl<'w> Walk<'w> {
 
     /// The first alternative, from the chosen one on, whose operands fit or may still do so.
     fn choose(&mut self, first: u32, count: u16, chosen: u16) -> u16 {
-        (chosen..count).find(|at| self.fits(self.program.alternatives[(first + u32::from(*at)) as usize])).unwrap_or(chosen)
+        (chosen..count)
+            .find(|at| self.fits(self.program.alternatives[(first + u32::from(*at)) as usize]))
+            .unwrap_or(chosen)
     }
 
     fn fits(&mut self, alternative: Alternative) -> bool {
@@ -390,7 +392,10 @@ impl<'w, 'd> Writer<'w, 'd> {
         if self.value(item, condition).is_some_and(|value| value.number == 0) {
             let text = self.walk.program.texts[message as usize].clone();
             let message = if text.is_empty() { "this does not hold".to_owned() } else { text };
-            self.report(item, Diagnostic::new(codes::ASSERTION, item.span, message).help("the program says that it must"));
+            self.report(
+                item,
+                Diagnostic::new(codes::ASSERTION, item.span, message).help("the program says that it must"),
+            );
         }
     }
 
@@ -494,13 +499,19 @@ pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
             Diagnostic::new(codes::TOO_DEEP, span, message).help("define constants before they are used")
         }
         NoValue::Arithmetic(span) => {
-            let message = "this has no value: it needs more than 128 bits, divides by zero, or shifts by a negative number";
+            let message =
+                "this has no value: it needs more than 128 bits, divides by zero, or shifts by a negative number";
             Diagnostic::new(codes::ARITHMETIC, span, message).help("check the numbers that go into it")
         }
         NoValue::OtherPage(span, number, page, width) => other_page(span, number, page, width),
         NoValue::Unfit(span, number, width) => {
             let message = format!("{number} does not fit in {} bits", width.bits());
-            let help = format!("0 to {} fit, or {} to {} as signed", width.mask(), -i128::from(width.sign_bit()), width.mask() >> 1);
+            let help = format!(
+                "0 to {} fit, or {} to {} as signed",
+                width.mask(),
+                -i128::from(width.sign_bit()),
+                width.mask() >> 1
+            );
             Diagnostic::new(codes::OUT_OF_RANGE, span, message).help(help)
         }
     }
@@ -527,8 +538,10 @@ fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location:
         Some(Target::Relative { back, from, .. }) if value.memory.is_some() => {
             let distance = number - i128::from(location.of(from));
             let (ways, reach) = if back { ("backward", -distance) } else { ("forward", distance) };
-            let message = format!("this is {} cells away, counted {ways}, and {lowest} to {highest} can be reached", reach);
-            Diagnostic::new(codes::OUT_OF_REACH, span, message).help("move it nearer, or use a jump that reaches further")
+            let message =
+                format!("this is {} cells away, counted {ways}, and {lowest} to {highest} can be reached", reach);
+            Diagnostic::new(codes::OUT_OF_REACH, span, message)
+                .help("move it nearer, or use a jump that reaches further")
         }
         Some(Target::Within(from)) if value.memory.is_some() => {
             other_page(span, number, location.of(from) & !field.width.mask(), field.width)
@@ -558,12 +571,15 @@ fn check_overlap(isa: &Isa, program: &Program, image: &Image, diagnostics: &mut 
             continue;
         }
         let at = other.start;
-        let covers = |line: &&Line| line.memory == one.memory && (line.address..line.address + u64::from(line.cells)).contains(&at);
+        let covers = |line: &&Line| {
+            line.memory == one.memory && (line.address..line.address + u64::from(line.cells)).contains(&at)
+        };
         let mut lines = image.lines.iter().filter(covers);
         let (first, second) = (lines.next(), lines.next());
         let name = &isa.memory(one.memory).name;
         let message = format!("two things stand at 0x{at:X} of `{name}`");
-        let mut diagnostic = Diagnostic::new(codes::OVERLAP, second.or(first).map_or(Span::default(), |line| line.span), message);
+        let mut diagnostic =
+            Diagnostic::new(codes::OVERLAP, second.or(first).map_or(Span::default(), |line| line.span), message);
         if let (Some(first), Some(_)) = (first, second) {
             diagnostic = diagnostic.also(first.span, "the other one");
         }

@@ -15,6 +15,8 @@
 //! Deliberately absent: running anything (`lathe-vm`), files and terminals (the binary).
 //! Everything that is particular to a machine comes from its `Isa`.
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 pub mod codes;
 pub mod disassembler;
 mod expression;

@@ -173,9 +173,11 @@ impl<'t, 'p> Reading<'t, 'p> {
     fn operator(&self) -> Option<(usize, u8, Binary)> {
         let first = self.peek()?;
         let Kind::Mark(mark) = first.kind else { return None };
-        let second = self.tokens.get(self.at + 1).filter(|second| first.touches(**second)).and_then(|second| {
-            if let Kind::Mark(mark) = second.kind { Some(mark) } else { None }
-        });
+        let second = self
+            .tokens
+            .get(self.at + 1)
+            .filter(|second| first.touches(**second))
+            .and_then(|second| if let Kind::Mark(mark) = second.kind { Some(mark) } else { None });
         OPERATORS.iter().find_map(|(text, level, operator)| {
             let mut chars = text.chars();
             let fits = chars.next() == Some(mark) && chars.next().is_none_or(|wanted| second == Some(wanted));
@@ -308,10 +310,8 @@ impl<'t, 'p> Reading<'t, 'p> {
     fn word_value(&mut self, token: Token) -> Result<ExprId, NoExpression> {
         let word = self.source_text(token);
         let called = self.tokens.get(self.at + 1).is_some_and(|next| next.is_mark('(') && token.touches(*next));
-        if called {
-            if let Some(result) = self.call(token, word) {
-                return result;
-            }
+        if called && let Some(result) = self.call(token, word) {
+            return result;
         }
         if is_reserved(self.names.reserved, word) {
             return self.fail(Problem::Register);
@@ -374,7 +374,8 @@ enum Function {
 
 /// Whether a word is a name of the machine, letters in either case.
 pub(crate) fn is_reserved(reserved: &HashSet<String>, word: &str) -> bool {
-    reserved.contains(word) || (word.bytes().any(|b| b.is_ascii_uppercase()) && reserved.contains(&word.to_ascii_lowercase()))
+    reserved.contains(word)
+        || (word.bytes().any(|b| b.is_ascii_uppercase()) && reserved.contains(&word.to_ascii_lowercase()))
 }
 
 /// The smallest place that holds both, if they are in one file; a macro may mix files.

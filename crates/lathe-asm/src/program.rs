@@ -36,16 +36,37 @@ pub(crate) struct Item {
 pub(crate) enum ItemKind {
     Label(SymbolId),
     /// One of the alternatives from a position on, shortest first; the chosen one only moves on.
-    Instruction { first: u32, count: u16, chosen: u16 },
+    Instruction {
+        first: u32,
+        count: u16,
+        chosen: u16,
+    },
     /// Values from a position on, each so many cells.
-    Data { first: u32, count: u32, cells: u16, order: Order },
+    Data {
+        first: u32,
+        count: u32,
+        cells: u16,
+        order: Order,
+    },
     /// Bytes from a position on, a cell each.
-    Bytes { first: u32, count: u32 },
-    Space { count: ExprId, fill: Option<ExprId> },
-    Align { to: ExprId, fill: Option<ExprId> },
+    Bytes {
+        first: u32,
+        count: u32,
+    },
+    Space {
+        count: ExprId,
+        fill: Option<ExprId>,
+    },
+    Align {
+        to: ExprId,
+        fill: Option<ExprId>,
+    },
     Origin(ExprId),
     Memory(MemoryId),
-    Assert { condition: ExprId, message: u32 },
+    Assert {
+        condition: ExprId,
+        message: u32,
+    },
     Entry(ExprId),
 }
 

@@ -285,7 +285,10 @@ mod tests {
 
     #[test]
     fn words_hold_dots_between_letters() {
-        assert_eq!(kinds("main.loop .x: add.w ."), [Kind::Word, Kind::Word, Kind::Mark(':'), Kind::Word, Kind::Mark('.')]);
+        assert_eq!(
+            kinds("main.loop .x: add.w ."),
+            [Kind::Word, Kind::Word, Kind::Mark(':'), Kind::Word, Kind::Mark('.')]
+        );
     }
 
     #[test]

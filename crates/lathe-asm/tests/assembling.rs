@@ -34,20 +34,30 @@ fn errors(name: &str, text: &str) -> Vec<&'static str> {
 
 #[test]
 fn the_documents_own_syntax() {
-    assert_eq!(cells("quad8", "PAGE [A]\nSUB B, C\nload d,[ a ]\nJALR a,[b]\nstackpage d\njmpfar d\njmpfar d, d\nsli b, 10"),
-        [0x03, 0x16, 0x2C, 0x51, 0xAE, 0x9E, 0x9F, 0xE6]);
-    assert_eq!(cells("stack8b", "x2A\nx7\nldo 1\nsto 63\nout 0\niin 5\nshl 3\nskp 2\nnop\nnop"),
-        [0x01, 0x2A, 0xF7, 0x81, 0x7F, 0x08, 0x00, 0x09, 0x05, 0xD3, 0xC2, 0, 0]);
-    assert_eq!(cells("hex8", "loadimm r1, 5\naddimm r1, r2, 5\nadd r3, r4\nloadind r1, r2, r3\ncall 0x1234\nreturn"),
-        [0x11, 5, 0xE7, 0x12, 5, 0xF7, 0x34, 0x41, 0x23, 0x60, 0x12, 0x34, 0x70]);
-    assert_eq!(cells("duo16", "store r1, 4, r2l\nstore r1, r2, r3l\ndiv r3, r4, r1, r2\njmp r5\njmp 0x1234\nldi rh, 0x100"),
-        [0x27, 0x13, 4, 0, 0x29, 0x12, 0x50, 0x52, 0x34, 0x12, 0x40, 0x51, 0, 0, 0x40, 1, 0x34, 0x12, 0x40, 0xF0, 0, 1]);
+    assert_eq!(
+        cells("quad8", "PAGE [A]\nSUB B, C\nload d,[ a ]\nJALR a,[b]\nstackpage d\njmpfar d\njmpfar d, d\nsli b, 10"),
+        [0x03, 0x16, 0x2C, 0x51, 0xAE, 0x9E, 0x9F, 0xE6]
+    );
+    assert_eq!(
+        cells("stack8b", "x2A\nx7\nldo 1\nsto 63\nout 0\niin 5\nshl 3\nskp 2\nnop\nnop"),
+        [0x01, 0x2A, 0xF7, 0x81, 0x7F, 0x08, 0x00, 0x09, 0x05, 0xD3, 0xC2, 0, 0]
+    );
+    assert_eq!(
+        cells("hex8", "loadimm r1, 5\naddimm r1, r2, 5\nadd r3, r4\nloadind r1, r2, r3\ncall 0x1234\nreturn"),
+        [0x11, 5, 0xE7, 0x12, 5, 0xF7, 0x34, 0x41, 0x23, 0x60, 0x12, 0x34, 0x70]
+    );
+    assert_eq!(
+        cells("duo16", "store r1, 4, r2l\nstore r1, r2, r3l\ndiv r3, r4, r1, r2\njmp r5\njmp 0x1234\nldi rh, 0x100"),
+        [0x27, 0x13, 4, 0, 0x29, 0x12, 0x50, 0x52, 0x34, 0x12, 0x40, 0x51, 0, 0, 0x40, 1, 0x34, 0x12, 0x40, 0xF0, 0, 1]
+    );
 }
 
 #[test]
 fn labels_forward_backward_local_and_anonymous() {
-    assert_eq!(cells("hex8", "start: jmp .end\n.end: jmp other.end\nother:\n.end: jmpbwdo r1, start"),
-        [0x80, 0, 3, 0x80, 0, 6, 0xA1, 8]);
+    assert_eq!(
+        cells("hex8", "start: jmp .end\n.end: jmp other.end\nother:\n.end: jmpbwdo r1, start"),
+        [0x80, 0, 3, 0x80, 0, 6, 0xA1, 8]
+    );
     assert_eq!(cells("hex8", ": jmp :+\n: jmp :-\njmp :--\n"), [0x80, 0, 3, 0x80, 0, 3, 0x80, 0, 0]);
 }
 
@@ -98,9 +108,14 @@ fn a_macro_defined_too_late_is_named_as_such() {
 
 #[test]
 fn data_in_every_width_and_order() {
-    assert_eq!(cells("duo16", ".byte 1, -1, \"ab\", 'c'\n.word 0x1234\n.be16 0x1234\n.le32 0x12345678"),
-        [1, 255, 97, 98, 99, 0x34, 0x12, 0x12, 0x34, 0x78, 0x56, 0x34, 0x12]);
-    assert_eq!(cells("hex8", ".word 0x1234\n.asciiz \"a\\n\"\n.align 4, 0xEE\n.fill 2, 7\n.space 1"), [0x12, 0x34, 97, 10, 0, 0xEE, 0xEE, 0xEE, 7, 7, 0]);
+    assert_eq!(
+        cells("duo16", ".byte 1, -1, \"ab\", 'c'\n.word 0x1234\n.be16 0x1234\n.le32 0x12345678"),
+        [1, 255, 97, 98, 99, 0x34, 0x12, 0x12, 0x34, 0x78, 0x56, 0x34, 0x12]
+    );
+    assert_eq!(
+        cells("hex8", ".word 0x1234\n.asciiz \"a\\n\"\n.align 4, 0xEE\n.fill 2, 7\n.space 1"),
+        [0x12, 0x34, 97, 10, 0, 0xEE, 0xEE, 0xEE, 7, 7, 0]
+    );
 }
 
 #[test]

@@ -63,7 +63,10 @@ fn hex8_first_two_bytes_with_corner_third_bytes() {
 #[test]
 fn duo16_opcodes_and_registers_with_corner_immediates() {
     let corners = [[0, 0], [1, 0], [0xFF, 0xFF], [0x60, 0x00], [0x34, 0x12]];
-    check_all("duo16", (0..=0xFFFFu64).flat_map(move |word| corners.map(|tail| vec![word >> 8, word & 0xFF, tail[0], tail[1]])));
+    check_all(
+        "duo16",
+        (0..=0xFFFFu64).flat_map(move |word| corners.map(|tail| vec![word >> 8, word & 0xFF, tail[0], tail[1]])),
+    );
 }
 
 #[test]
@@ -87,7 +90,9 @@ fn random_images_of_all_machines() {
                     if start + length > size {
                         break;
                     }
-                    let cells = (0..length).map(|_| if random() % 3 == 0 { 0x41 + random() % 26 } else { random() & 0xFF }).collect();
+                    let cells = (0..length)
+                        .map(|_| if random() % 3 == 0 { 0x41 + random() % 26 } else { random() & 0xFF })
+                        .collect();
                     segments.push(Segment { memory, start, cells });
                     start += length + random() % 50;
                 }

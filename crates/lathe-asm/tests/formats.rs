@@ -583,7 +583,7 @@ fn refused_files_say_where_and_why() {
         (
             Format::Binary,
             &[0; 257],
-            "address 0x100 is beyond memory `ram`, whose last byte is at 0xff; \
+            "257 bytes do not fit: memory `ram` has room for 256; \
              check that the file is for this machine and this memory",
         ),
         (

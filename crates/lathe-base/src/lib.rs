@@ -4,6 +4,8 @@
 //! Deliberately absent: input and output, clocks, randomness, and any knowledge of
 //! instruction sets. Rendering of diagnostics is the binary's affair.
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 pub mod diagnostic;
 pub mod files;
 pub mod limits;

@@ -22,6 +22,8 @@
 //! and input and output of any kind. The parser and the checker never fail; they return
 //! what they could make and a list of diagnostics.
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 pub mod codes;
 pub mod coverage;
 pub mod decode;
@@ -34,6 +36,7 @@ pub mod operand;
 pub mod operators;
 pub mod pseudo;
 pub mod semantics;
+mod simplify;
 pub mod syntax;
 
 use lathe_base::{Diagnostics, FileId};

@@ -400,6 +400,13 @@ impl Isa {
         whole.or_else(|| self.views.iter().find(|view| view.name == name).map(|view| view.place.clone()))
     }
 
+    /// The register that a place is, if it is the whole of one that can change.
+    pub fn whole_register(&self, place: &Place) -> Option<RegisterId> {
+        let [part] = place.parts.as_slice() else { return None };
+        let register = self.register(part.register);
+        (part.width == register.width && !register.constant).then_some(part.register)
+    }
+
     /// What is mapped over this address of this memory, if anything.
     pub fn mapping(&self, memory: MemoryId, address: u64) -> Option<&Mapping> {
         let after = self.maps.partition_point(|mapping| (mapping.memory, mapping.first) <= (memory, address));

@@ -75,6 +75,7 @@ impl UnaryOperator {
 
 impl BinaryOperator {
     /// The result for a left operand of this width.
+    #[inline]
     pub fn apply(self, width: Width, x: u64, y: u64) -> u64 {
         use BinaryOperator::*;
         match self {

@@ -297,7 +297,45 @@ impl Expr {
     }
 }
 
+impl Expr {
+    /// The expressions it is made of, to be changed.
+    pub(crate) fn parts_mut(&mut self) -> Vec<&mut Expr> {
+        match &mut self.kind {
+            ExprKind::Unary(_, x) | ExprKind::Slice(x, _) | ExprKind::ZeroExtend(x) | ExprKind::SignExtend(x) => {
+                vec![x]
+            }
+            ExprKind::Binary(_, x, y) | ExprKind::Join(x, y) => vec![x, y],
+            ExprKind::Choose(condition, x, y) => vec![condition, x, y],
+            ExprKind::Constant(_)
+            | ExprKind::Local(_)
+            | ExprKind::Register(_)
+            | ExprKind::Operand(_)
+            | ExprKind::Pc
+            | ExprKind::Next => Vec::new(),
+        }
+    }
+}
+
 impl Statement {
+    /// The expressions it evaluates itself, to be changed.
+    pub(crate) fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Statement::Let(_, value)
+            | Statement::SetRegister(_, value)
+            | Statement::SetOperand(_, value)
+            | Statement::Jump(value)
+            | Statement::Cycles(value) => vec![value],
+            Statement::Load { address, .. } => vec![address],
+            Statement::Store { address, value, .. } => vec![address, value],
+            Statement::DeviceRead { arguments, .. } | Statement::DeviceWrite { arguments, .. } => {
+                arguments.iter_mut().collect()
+            }
+            Statement::Halt => Vec::new(),
+            Statement::Fault { detail, .. } => detail.iter_mut().collect(),
+            Statement::If { condition, .. } => vec![condition],
+        }
+    }
+
     /// The expressions it evaluates itself, without those of its blocks.
     pub fn expressions(&self) -> Vec<&Expr> {
         match self {

@@ -1,6 +1,8 @@
 //! The definitions that ship with Lathe, as text. They are in no way special: each is a
 //! file in `machines/` that a user could have written.
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 /// A machine that ships with Lathe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {

@@ -146,6 +146,9 @@ impl Devices {
     }
 
     pub(crate) fn commit(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
         for (id, operation, arguments) in self.pending.drain(..) {
             self.list[id.index()].write(operation, &arguments);
         }

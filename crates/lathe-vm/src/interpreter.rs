@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use lathe_isa::Isa;
-use lathe_isa::model::{Domain, Field, MemoryId, Place, Status};
+use lathe_isa::model::{Domain, Field, MemoryId, Part, Place, RegisterId, Status};
 use lathe_isa::operand::Location;
 use lathe_isa::semantics::{Block, Body, Expr, ExprKind, OperandId, Statement};
 
@@ -28,7 +28,7 @@ pub struct Interpreter<'i> {
 const RECENT: usize = 1 << 10;
 
 enum Undo {
-    Register(lathe_isa::model::RegisterId, u64),
+    Register(RegisterId, u64),
     Cell(MemoryId, u64, u64),
 }
 
@@ -118,6 +118,8 @@ struct Fetched<'i> {
 
 /// What an operand says.
 enum Operand<'i> {
+    /// A whole register: by far the most common place.
+    Register(RegisterId),
     Place(&'i Place),
     Number(u64),
 }
@@ -168,7 +170,10 @@ impl<'i> Interpreter<'i> {
         let fields = instruction.operands.iter().map(|field| isa.field(*field));
         let operand = |(field, bits): (&'i Field, u64)| match &field.domain {
             Domain::Registers(list) => match &list[bits as usize] {
-                Some((_, place)) => Operand::Place(place),
+                Some((_, place)) => match isa.whole_register(place) {
+                    Some(register) => Operand::Register(register),
+                    None => Operand::Place(place),
+                },
                 None => Operand::Number(0),
             },
             _ => Operand::Number(field.value(bits, location)),
@@ -186,7 +191,7 @@ impl<'i> Interpreter<'i> {
             Err(cause) => {
                 self.roll_back(state);
                 devices.discard();
-                fault(pc, cause)
+                fault(pc, *cause)
             }
             Ok(_) => {
                 devices.commit();
@@ -207,7 +212,7 @@ impl<'i> Interpreter<'i> {
         progress: &mut Progress,
         state: &mut State,
         devices: &mut Devices,
-    ) -> Result<u64, FaultCause> {
+    ) -> Result<u64, Box<FaultCause>> {
         // Locals are always assigned before they are read, so old values may stay in the others.
         if self.locals.len() < body.locals.len() {
             self.locals.resize(body.locals.len(), 0);
@@ -224,7 +229,7 @@ impl<'i> Interpreter<'i> {
         progress: &mut Progress,
         state: &mut State,
         devices: &mut Devices,
-    ) -> Result<(), FaultCause> {
+    ) -> Result<(), Box<FaultCause>> {
         for statement in block {
             self.statement(statement, fetched, progress, state, devices)?;
         }
@@ -238,13 +243,12 @@ impl<'i> Interpreter<'i> {
         progress: &mut Progress,
         state: &mut State,
         devices: &mut Devices,
-    ) -> Result<(), FaultCause> {
+    ) -> Result<(), Box<FaultCause>> {
         match statement {
             Statement::Let(local, value) => self.locals[usize::from(local.0)] = self.value(value, fetched, state),
             Statement::SetRegister(register, value) => {
                 let value = self.value(value, fetched, state);
-                self.undo.push(Undo::Register(*register, state.register(*register)));
-                state.set_register(*register, value);
+                self.set_register(*register, value, state);
             }
             Statement::SetOperand(operand, value) => {
                 let value = self.value(value, fetched, state);
@@ -273,7 +277,7 @@ impl<'i> Interpreter<'i> {
             Statement::Halt => progress.halted = true,
             Statement::Fault { message, detail } => {
                 let detail = detail.as_ref().map(|detail| self.value(detail, fetched, state));
-                return Err(FaultCause::Declared(message.clone(), detail));
+                return Err(Box::new(FaultCause::Declared(message.clone(), detail)));
             }
             Statement::Cycles(count) => {
                 progress.cycles = progress.cycles.saturating_add(self.value(count, fetched, state));
@@ -290,12 +294,23 @@ impl<'i> Interpreter<'i> {
         list.iter().map(|expr| self.value(expr, fetched, state)).collect()
     }
 
+    /// The value of an expression. Most are a single thing, for which no call is worth it.
+    #[inline]
     fn value(&self, expr: &Expr, fetched: &Fetched, state: &State) -> u64 {
         match &expr.kind {
             ExprKind::Constant(value) => *value,
             ExprKind::Local(local) => self.locals[usize::from(local.0)],
             ExprKind::Register(register) => state.register(*register),
             ExprKind::Operand(operand) => self.operand(*operand, fetched, state),
+            _ => self.compute(expr, fetched, state),
+        }
+    }
+
+    fn compute(&self, expr: &Expr, fetched: &Fetched, state: &State) -> u64 {
+        match &expr.kind {
+            ExprKind::Constant(_) | ExprKind::Local(_) | ExprKind::Register(_) | ExprKind::Operand(_) => {
+                self.value(expr, fetched, state)
+            }
             ExprKind::Pc => fetched.location.pc,
             ExprKind::Next => fetched.location.next,
             ExprKind::Unary(operator, x) => operator.apply(expr.width, self.value(x, fetched, state)),
@@ -317,15 +332,27 @@ impl<'i> Interpreter<'i> {
 
     fn operand(&self, operand: OperandId, fetched: &Fetched, state: &State) -> u64 {
         match &fetched.operands[usize::from(operand.0)] {
+            Operand::Register(register) => state.register(*register),
             Operand::Place(place) => state.place(place),
             Operand::Number(number) => *number,
         }
     }
 
+    fn set_register(&mut self, register: RegisterId, value: u64, state: &mut State) {
+        self.undo.push(Undo::Register(register, state.register(register)));
+        state.set_register(register, value);
+    }
+
     fn set_operand(&mut self, operand: OperandId, value: u64, fetched: &Fetched, state: &mut State) {
-        let Operand::Place(place) = fetched.operands[usize::from(operand.0)] else { return };
-        self.undo.extend(place.parts.iter().map(|part| Undo::Register(part.register, state.register(part.register))));
-        state.set_place(self.isa, place, value);
+        match fetched.operands[usize::from(operand.0)] {
+            Operand::Register(register) => self.set_register(register, value, state),
+            Operand::Place(place) => {
+                let old = |part: &Part| Undo::Register(part.register, state.register(part.register));
+                self.undo.extend(place.parts.iter().map(old));
+                state.set_place(self.isa, place, value);
+            }
+            Operand::Number(_) => {}
+        }
     }
 
     fn load(
@@ -336,7 +363,7 @@ impl<'i> Interpreter<'i> {
         progress: &mut Progress,
         state: &mut State,
         devices: &mut Devices,
-    ) -> Result<u64, FaultCause> {
+    ) -> Result<u64, Box<FaultCause>> {
         match self.isa.mapping(memory, address).filter(|_| !progress.mapped) {
             None => Ok(state.memory(memory).get(address)),
             Some(mapping) => {
@@ -360,7 +387,7 @@ impl<'i> Interpreter<'i> {
         progress: &mut Progress,
         state: &mut State,
         devices: &mut Devices,
-    ) -> Result<(), FaultCause> {
+    ) -> Result<(), Box<FaultCause>> {
         match self.isa.mapping(memory, address).filter(|_| !progress.mapped) {
             None => {
                 self.undo.push(Undo::Cell(memory, address, state.memory(memory).get(address)));

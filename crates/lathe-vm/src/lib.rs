@@ -27,6 +27,8 @@
 //! Deliberately absent: files, terminals, clocks, randomness. A run is a function of the
 //! definition, the image and the input.
 
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
 pub mod device;
 pub mod examples;
 pub mod interpreter;

@@ -40,6 +40,7 @@ impl Memory {
     }
 
     /// The cell at an address.
+    #[inline]
     pub fn get(&self, address: u64) -> u64 {
         let address = address & self.mask;
         match &self.cells {

@@ -26,11 +26,13 @@ impl State {
     }
 
     /// The value of a register.
+    #[inline]
     pub fn register(&self, id: RegisterId) -> u64 {
         self.registers[id.index()]
     }
 
     /// Writes a register. The value must fit, and a constant register must not be written.
+    #[inline]
     pub(crate) fn set_register(&mut self, id: RegisterId, value: u64) {
         self.registers[id.index()] = value;
     }
@@ -80,10 +82,12 @@ impl State {
     pub fn window(&self, isa: &Isa, pc: u64, cells: u32) -> u128 {
         let code = &self.memories[isa.pc.memory.index()];
         let bits = isa.code_memory().cell.bits();
-        let mut window = 0;
-        for offset in 0..u64::from(cells) {
-            window = window << bits | u128::from(code.get(pc.wrapping_add(offset)));
+        let read = |offset: u32| code.get(pc.wrapping_add(u64::from(offset)));
+        // Most instructions fit in 64 bits, which are shifted faster than 128.
+        if cells * bits <= 64 {
+            let window = (0..cells).fold(0u64, |window, offset| window.wrapping_shl(bits) | read(offset));
+            return u128::from(window) << (128 - cells * bits);
         }
-        window << (128 - cells * bits)
+        (0..cells).fold(0, |window, offset| window << bits | u128::from(read(offset))) << (128 - cells * bits)
     }
 }

@@ -141,11 +141,11 @@ pub(crate) struct Asm {
     pub(crate) range: Option<(u64, u64)>,
 
     /// Deal the cells out to so many chips, one file each
-    #[arg(long, value_name = "CHIPS", help_heading = "Images")]
+    #[arg(long, value_name = "CHIPS", value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "Images")]
     pub(crate) interleave: Option<u32>,
 
     /// Split wide cells into lanes of so many bits, one file each
-    #[arg(long, value_name = "BITS", help_heading = "Images")]
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Images")]
     pub(crate) lane: Option<u32>,
 
     /// The name of the array in c, rust and vhdl [default: program]
@@ -192,11 +192,11 @@ pub(crate) struct Dis {
     #[arg(long, value_name = "ADDRESS", value_parser = number)]
     pub(crate) entry: Option<u64>,
 
-    /// Names for addresses: a file of lines such as `main = 0x100`
+    /// Names for addresses: a file of lines such as `main = 0x100`, or what `-f symbols-json` wrote
     #[arg(long, value_name = "FILE")]
     pub(crate) symbols: Option<String>,
 
-    /// The format of the image [default: by its content and name]
+    /// The format of the image, or asm for a source [default: by its content and name]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<String>,
 
@@ -238,7 +238,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) machine: OptionalMachine,
 
-    /// The format of the image [default: by its content and name]
+    /// The format of the image, or asm for a source [default: by its content and name]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<String>,
 
@@ -338,14 +338,15 @@ fn range(text: &str) -> Result<(u64, u64), String> {
     if first <= last { Ok((first, last)) } else { Err("the lower address comes first".to_owned()) }
 }
 
-/// A number as people write them: `1000`, `1_000`, `0x3E8`.
+/// A number as people write them: `1000`, `1_000`, `0x3E8`, `0b101`, `0o17`.
 pub(crate) fn number(text: &str) -> Result<u64, String> {
-    let digits = text.replace('_', "");
-    let parsed = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(hexadecimal) => u64::from_str_radix(hexadecimal, 16),
-        None => digits.parse(),
-    };
-    parsed.map_err(|_| "not a number such as 1000, 1_000 or 0x3E8".to_owned())
+    let text = text.replace('_', "").to_ascii_lowercase();
+    let bases = [("0x", 16), ("0b", 2), ("0o", 8)];
+    let based = bases.iter().find_map(|(mark, base)| Some((text.strip_prefix(mark)?, *base)));
+    let (digits, base) = based.unwrap_or((&text, 10));
+    // The standard library takes a sign, even after `0x`.
+    let parsed = u64::from_str_radix(digits, base).ok().filter(|_| !digits.starts_with('+'));
+    parsed.ok_or_else(|| "not a number such as 1000, 1_000 or 0x3E8".to_owned())
 }
 
 #[cfg(test)]
@@ -363,7 +364,11 @@ mod tests {
     fn numbers_are_read_as_people_write_them() {
         assert_eq!(number("1_000"), Ok(1000));
         assert_eq!(number("0x3E8"), Ok(1000));
-        assert!(number("-1").is_err());
+        assert_eq!(number("0XfF"), Ok(255));
+        assert_eq!((number("0b101"), number("0o17")), (Ok(5), Ok(15)));
+        for wrong in ["-1", "+1", "0x+1", "0b2", "", "_"] {
+            assert!(number(wrong).is_err(), "{wrong}");
+        }
         assert!(number("0x").is_err());
         assert!(number("99999999999999999999").is_err());
     }

@@ -7,10 +7,18 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use lathe_base::nearest;
+
 use crate::exit::Failure;
 
 /// The name that stands for standard input and output.
 pub(crate) const STANDARD: &str = "-";
+
+/// Entries of a folder that are looked at for a name that was meant.
+const NEIGHBOURS: usize = 1_000;
+
+/// Names that are tried for a file beside another.
+const ATTEMPTS: u32 = 100;
 
 /// What a person calls the file of this name.
 pub(crate) fn title(name: &str) -> &str {
@@ -19,90 +27,194 @@ pub(crate) fn title(name: &str) -> &str {
 
 /// Everything in a file, if that is no more than `limit` bytes.
 pub(crate) fn read(name: &str, limit: u64) -> Result<Vec<u8>, Failure> {
-    let read = if name == STANDARD {
-        read_all(io::stdin(), limit)
-    } else {
-        File::open(name).and_then(|file| read_all(file, limit))
-    };
+    let read = if name == STANDARD { read_all(io::stdin(), limit) } else { read_path(Path::new(name), limit) };
     let bytes = read.map_err(|error| unreadable(name, &error))?;
     if bytes.len() as u64 > limit {
-        return Err(Failure::input(format!("{} has more than {limit} bytes, which is the limit", title(name))));
+        let message = format!("{} has more than {limit} bytes, which is the limit", title(name));
+        return Err(Failure::input(message).help("check that it is the right file, or split it"));
     }
     Ok(bytes)
 }
 
-/// The same as text. The mark that some editors put before UTF-8 is no part of it.
+/// The same as text.
 pub(crate) fn read_text(name: &str, limit: u64) -> Result<String, Failure> {
-    let bytes = read(name, limit)?;
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").map(<[u8]>::to_vec).unwrap_or(bytes);
+    text(name, read(name, limit)?)
+}
+
+/// Bytes of a file as text. The mark that some editors put before UTF-8 is no part of it.
+pub(crate) fn text(name: &str, mut bytes: Vec<u8>) -> Result<String, Failure> {
+    if bytes.starts_with(b"\xEF\xBB\xBF") {
+        bytes.drain(..3);
+    }
     String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
-        Failure::input(format!("{} is not a text: line {line} is not UTF-8", title(name)))
+        let message = format!("{} is not a text: line {line} is not UTF-8", title(name));
+        Failure::input(message).help("save it as UTF-8, or check that it is the right file")
     })
 }
 
-/// Reads one byte more than the limit at most, so that the caller sees that there is more.
+/// The bytes of a file. One byte more than the limit at most, so that the caller sees that there
+/// is more.
+pub(crate) fn read_path(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    File::open(path).and_then(|file| read_all(file, limit))
+}
+
 fn read_all(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn unreadable(name: &str, error: &io::Error) -> Failure {
-    let reason = match error.kind() {
+/// Why a file cannot be had, in plain words where there are any.
+pub(crate) fn reason(error: &io::Error) -> String {
+    match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        ErrorKind::NotADirectory => "a part of its path is no directory".to_owned(),
         ErrorKind::PermissionDenied => "permission is denied".to_owned(),
         _ => error.to_string(),
-    };
-    Failure::input(format!("{} cannot be read: {reason}", title(name)))
+    }
 }
 
-/// Writes a file that appears whole or not at all.
+fn unreadable(name: &str, error: &io::Error) -> Failure {
+    let next = match error.kind() {
+        ErrorKind::NotFound => match neighbour(Path::new(name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "check the name and the folder".to_owned(),
+        },
+        ErrorKind::IsADirectory => "give the name of a file in it".to_owned(),
+        ErrorKind::PermissionDenied => "allow it to be read, or give another file".to_owned(),
+        _ => "check the name and the folder".to_owned(),
+    };
+    Failure::input(format!("{} cannot be read: {}", title(name), reason(error))).help(next)
+}
+
+/// A file in the same folder that has nearly the same name.
+fn neighbour(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = folder.read_dir().ok()?.take(NEIGHBOURS).flatten();
+    let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let near = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(near).to_string_lossy().into_owned())
+}
+
+/// A file that is to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Whole {
+    /// Its name.
+    pub(crate) name: String,
+    /// All that is to be in it.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Writes files of which each appears whole or not at all, and none if one cannot be written.
 ///
-/// The bytes go to a file beside it that then takes its name. What is no plain file, such as
-/// `/dev/null`, is written as it is: a rename would put a file in its place.
-pub(crate) fn write_whole(name: &str, bytes: &[u8]) -> Result<(), Failure> {
-    let path = Path::new(name);
-    let written = if name == STANDARD {
-        io::stdout().write_all(bytes).and_then(|()| io::stdout().flush())
-    } else if path.exists() && !path.is_file() {
-        std::fs::write(path, bytes)
-    } else {
-        replace(path, bytes)
-    };
-    written.map_err(|error| Failure::input(format!("{name} cannot be written: {error}")))
+/// The bytes go to files beside them, which take their names when all of them are there. What
+/// is no plain file, such as `/dev/null`, is written as it is: a rename would put a file in its
+/// place.
+pub(crate) fn write_all(files: &[Whole]) -> Result<(), Failure> {
+    files.iter().try_for_each(|f| Staged::new(f)?.finish())
 }
 
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let beside = beside(path)?;
-    let mut file = File::create_new(&beside)?;
-    let done = file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&beside, path));
-    done.inspect_err(|_| {
-        let _ = std::fs::remove_file(&beside);
-    })
+/// A file whose bytes are there, but not yet under its name.
+struct Staged<'f> {
+    file: &'f Whole,
+    /// Where the bytes are and where they belong; nothing, if they are written as they are.
+    renaming: Option<(Temporary, PathBuf)>,
 }
 
-/// A name in the same directory that nobody else uses. A rename across directories may not be
-/// possible, and would not be at once.
-fn beside(path: &Path) -> io::Result<PathBuf> {
+/// A file that goes away unless it gets another name.
+struct Temporary(PathBuf);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+impl<'f> Staged<'f> {
+    fn new(file: &'f Whole) -> Result<Self, Failure> {
+        let renaming = stage(file).map_err(|error| unwritable(&file.name, &error))?;
+        Ok(Staged { file, renaming })
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        let Whole { name, bytes } = self.file;
+        let done = match &self.renaming {
+            Some((from, to)) => std::fs::rename(&from.0, to),
+            None if name == STANDARD => to_standard_output(bytes),
+            None => std::fs::write(name, bytes),
+        };
+        done.map_err(|error| unwritable(name, &error))
+    }
+}
+
+fn stage(file: &Whole) -> io::Result<Option<(Temporary, PathBuf)>> {
+    // A link stays a link; what it leads to is replaced.
+    let path = Path::new(&file.name).canonicalize().unwrap_or_else(|_| PathBuf::from(&file.name));
+    if path.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    if file.name == STANDARD || (path.exists() && !path.is_file()) {
+        return Ok(None);
+    }
+    let (temporary, mut stream) = beside(&path)?;
+    stream.write_all(&file.bytes)?;
+    stream.sync_all()?;
+    Ok(Some((temporary, path)))
+}
+
+/// A new file in the same directory. A rename across directories may not be possible, and would
+/// not be at once. A name may be left from a process that was killed, so there are several.
+fn beside(path: &Path) -> io::Result<(Temporary, File)> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
-    let hidden = format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id());
-    Ok(path.with_file_name(hidden))
+    let mut attempt = 0;
+    loop {
+        let hidden = format!(".{}.{}-{attempt}.tmp", name.to_string_lossy(), std::process::id());
+        let hidden = path.with_file_name(hidden);
+        match File::create_new(&hidden) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
+            created => return Ok((Temporary(hidden), created?)),
+        }
+    }
+}
+
+/// A reader that goes away has had enough.
+fn to_standard_output(bytes: &[u8]) -> io::Result<()> {
+    let mut stream = io::stdout().lock();
+    let written = stream.write_all(bytes).and_then(|()| stream.flush());
+    written.or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+}
+
+fn unwritable(name: &str, error: &io::Error) -> Failure {
+    let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    let (why, next) = match (folder, error.kind()) {
+        (Some(folder), _) => {
+            (format!("there is no folder {}", folder.display()), "make the folder, or give another name")
+        }
+        (None, ErrorKind::StorageFull) => ("the disk is full".to_owned(), "make room, or write somewhere else"),
+        (None, _) => (reason(error), "give another name with `-o`"),
+    };
+    let name = if name == STANDARD { "standard output" } else { name };
+    Failure::input(format!("{name} cannot be written: {why}")).help(next)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn write(name: &str, bytes: &[u8]) -> Result<(), Failure> {
+        write_all(&[Whole { name: name.to_owned(), bytes: bytes.to_vec() }])
+    }
+
     #[test]
     fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("image.bin");
         let name = path.to_str().unwrap();
-        write_whole(name, b"old and long").unwrap();
-        write_whole(name, b"new").unwrap();
+        write(name, b"old and long").unwrap();
+        write(name, b"new").unwrap();
         assert_eq!(read(name, 100).unwrap(), b"new");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
     }
@@ -111,7 +223,42 @@ mod tests {
     fn a_directory_that_is_not_there_is_a_failure() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("nowhere").join("image.bin");
-        assert!(write_whole(path.to_str().unwrap(), b"x").is_err());
+        assert!(write(path.to_str().unwrap(), b"x").is_err());
+    }
+
+    #[test]
+    fn all_are_written_or_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let name = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+        let whole = |name: String| Whole { name, bytes: vec![1] };
+        std::fs::create_dir(name("folder")).unwrap();
+        for wrong in ["nowhere/b", "folder"] {
+            assert!(write_all(&[whole(name("a")), whole(name(wrong)), whole(name("c"))]).is_err());
+            let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().flatten().collect();
+            assert_eq!(left.len(), 1, "{left:?}");
+        }
+        write_all(&[whole(name("a")), whole(name("folder/b"))]).unwrap();
+        assert_eq!(read(&name("folder/b"), 10).unwrap(), [1]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link() {
+        let directory = tempfile::tempdir().unwrap();
+        let (real, link) = (directory.path().join("real"), directory.path().join("link"));
+        std::fs::write(&real, "old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write(link.to_str().unwrap(), b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(real).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_missing_file_names_its_neighbour() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join("hello.asm"), "").unwrap();
+        let failure = read(directory.path().join("helo.asm").to_str().unwrap(), 10).unwrap_err();
+        assert!(failure.help.unwrap().contains("hello.asm`?"));
     }
 
     #[test]

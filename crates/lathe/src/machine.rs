@@ -47,16 +47,31 @@ impl Checked {
     }
 }
 
-/// The instruction set of a machine that is to be used. Warnings are for `lathe check` to tell:
-/// whoever runs a program wants to see the program.
+/// A machine that can be used.
+pub(crate) struct Machine {
+    /// Its instruction set.
+    pub(crate) isa: Isa,
+    /// The text that it comes from.
+    pub(crate) definition: Source,
+}
+
+/// The instruction set of a machine that is to be used.
 pub(crate) fn load(name: &str) -> Result<Isa, Failure> {
+    open(name).map(|machine| machine.isa)
+}
+
+/// A machine that is to be used. Warnings are for `lathe check` to tell: whoever runs a program
+/// wants to see the program.
+pub(crate) fn open(name: &str) -> Result<Machine, Failure> {
     let checked = check(find(name)?);
     let usable = checked.exit() == Exit::Done;
     if !usable {
         checked.complain();
     }
     let message = format!("the definition {} cannot be used: {}", checked.source.name, checked.tally());
-    checked.isa.filter(|_| usable).ok_or_else(|| Failure::input(message))
+    let definition = checked.source;
+    let isa = checked.isa.filter(|_| usable).ok_or_else(|| Failure::input(message))?;
+    Ok(Machine { isa, definition })
 }
 
 /// Checks a definition and runs its examples.

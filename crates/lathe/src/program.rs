@@ -3,14 +3,18 @@
 
 use std::path::Path;
 
+use anstyle::AnsiColor;
 use lathe_asm::formats::{self, Format};
 use lathe_asm::{Assembled, Image, Options, assemble};
-use lathe_base::{Severity, Source, limits};
+use lathe_base::{Severity, Source, limits, nearest};
 use lathe_isa::Isa;
 
 use crate::exit::Failure;
+use crate::inputs::Inputs;
+use crate::machine::{self, Machine};
+use crate::outputs::format_named;
 use crate::project::Project;
-use crate::{files, machine, output, render};
+use crate::{files, output, render};
 
 /// A program ready to run, and its machine.
 pub(crate) struct Program {
@@ -18,76 +22,162 @@ pub(crate) struct Program {
     pub(crate) image: Image,
 }
 
-/// What a file holds.
-enum Content {
-    Assembly(String),
-    Image(Format, Vec<u8>),
+/// A program as it is asked for on the command line.
+pub(crate) struct Request<'r> {
+    /// Its file.
+    pub(crate) name: &'r str,
+    /// Its machine, if it was said.
+    pub(crate) machine: Option<&'r str>,
+    /// Its format, if it was said.
+    pub(crate) from: Option<&'r str>,
 }
 
-/// Loads a program of any kind. Assembly is assembled, with its diagnostics shown.
-pub(crate) fn load(name: &str, machine: Option<&str>, format: Option<Format>) -> Result<Program, Failure> {
-    match content(name, format)? {
-        Content::Assembly(text) => {
-            let isa = machine_of_source(name, &text, machine)?;
-            let assembled = assemble_text(&isa, name, text, None, &Options::default())?;
-            let image = show(assembled, name)?;
-            Ok(Program { isa, image })
+/// What a file may hold.
+#[derive(Clone, Copy)]
+enum Kind {
+    Assembly,
+    Image(Format),
+}
+
+impl Request<'_> {
+    /// Loads a program of any kind. Assembly is assembled, with its diagnostics shown.
+    pub(crate) fn load(&self, inputs: &Inputs) -> Result<Program, Failure> {
+        if self.name == files::STANDARD && self.machine == Some(files::STANDARD) {
+            return Err(both_from_standard_input());
         }
-        Content::Image(format, bytes) => {
-            let isa = machine_of_image(name, format, &bytes, machine)?;
-            let image = formats::read(format, &bytes, &isa).map_err(|error| format_failure(name, &error))?;
-            Ok(Program { isa, image })
+        let asked = self.from.map(kind_named).transpose()?;
+        inputs.note(self.name);
+        let bytes = files::read(self.name, limits::IMAGE_BYTES)?;
+        match asked.unwrap_or_else(|| kind(self.name, &bytes)) {
+            Kind::Assembly => self.assemble(files::text(self.name, bytes)?, inputs),
+            Kind::Image(format) => self.read(format, &bytes, inputs),
         }
+    }
+
+    fn assemble(&self, text: String, inputs: &Inputs) -> Result<Program, Failure> {
+        let isa = machine_of_source(self.name, &text, self.machine, inputs)?.isa;
+        let assembly = Assembly { name: self.name, text, root: None, options: &Options::default() };
+        let (image, _) = assembly.assemble(&isa, inputs)?;
+        Ok(Program { isa, image })
+    }
+
+    fn read(&self, format: Format, bytes: &[u8], inputs: &Inputs) -> Result<Program, Failure> {
+        let failure = |error: formats::FormatError| format_failure(self.name, &error);
+        let header = (format == Format::Image).then(|| formats::header(bytes)).transpose().map_err(failure)?;
+        let named = header.as_ref().map(|header| header.machine.as_str());
+        let machine = chosen(self.name, self.machine, named, inputs)?;
+        let image = formats::read(format, bytes, &machine.isa).map_err(failure)?;
+        if let Some(identity) = header.and_then(|header| header.definition) {
+            warn_if_changed(self.name, &identity, &machine);
+        }
+        Ok(Program { isa: machine.isa, image })
     }
 }
 
-fn content(name: &str, format: Option<Format>) -> Result<Content, Failure> {
-    let bytes = files::read(name, limits::IMAGE_BYTES)?;
-    if let Some(format) = format {
-        return Ok(Content::Image(format, bytes));
-    }
+/// A format that can be asked for, or assembly.
+fn kind_named(name: &str) -> Result<Kind, Failure> {
+    if name.eq_ignore_ascii_case("asm") { Ok(Kind::Assembly) } else { format_named(name).map(Kind::Image) }
+}
+
+/// What a file holds, by its name and its content.
+fn kind(name: &str, bytes: &[u8]) -> Kind {
     let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    let named_so = matches!(extension.as_deref(), Some("asm" | "s" | "a" | "inc"));
-    match String::from_utf8(bytes) {
-        Ok(text) if named_so || machine_directive(&text).is_some() => Ok(Content::Assembly(text)),
-        Ok(text) => Ok(image(name, text.into_bytes())),
-        Err(error) => Ok(image(name, error.into_bytes())),
+    let is_named_so = matches!(extension.as_deref(), Some("asm" | "s" | "a" | "inc"));
+    let names_machine = || std::str::from_utf8(bytes).is_ok_and(|text| machine_directive(text).is_some());
+    if is_named_so || names_machine() { Kind::Assembly } else { Kind::Image(formats::guess(name, bytes)) }
+}
+
+/// An image may have been made with another text of the definition; that it still fits is likely
+/// enough to go on, and not sure enough to be silent.
+fn warn_if_changed(name: &str, identity: &str, machine: &Machine) {
+    if formats::identity(&machine.definition.text) != identity {
+        let warning = render::mark("warning:", AnsiColor::Yellow);
+        let help = render::mark("help:", AnsiColor::BrightCyan);
+        let (name, definition) = (files::title(name), &machine.definition.name);
+        output::complain(&format!(
+            "{warning} the definition {definition} has changed since {name} was assembled\n{help} assemble it again\n"
+        ));
     }
 }
 
-fn image(name: &str, bytes: Vec<u8>) -> Content {
-    Content::Image(formats::guess(name, &bytes), bytes)
+/// The failure that two things want the same input.
+pub(crate) fn both_from_standard_input() -> Failure {
+    let message = "the program and the machine cannot both come from standard input";
+    Failure::usage(message).help("give the name of a file for one of them")
 }
 
 /// The name after `.machine`, which stands before anything else but comments and blank lines.
 fn machine_directive(text: &str) -> Option<&str> {
-    let is_blank = |line: &&str| line.is_empty() || line.starts_with(';') || line.starts_with("//");
-    let first = text.lines().map(str::trim).find(|line| !is_blank(line))?;
-    let name = first.strip_prefix(".machine")?.trim_start();
-    name.split([' ', '\t', ';']).next().map(|name| name.trim_matches('"')).filter(|name| !name.is_empty())
+    let text = without_comments(text.trim_start_matches('\u{FEFF}'));
+    let (directive, rest) = text.split_once([' ', '\t'])?;
+    let name = rest.lines().next()?.trim_start().split([' ', '\t', ';', '/']).next()?.trim_matches('"');
+    (directive.eq_ignore_ascii_case(".machine") && !name.is_empty()).then_some(name)
 }
 
-/// The machine of a source: the one asked for, or the one it names. A definition of one's own is
-/// found beside the source.
-pub(crate) fn machine_of_source(name: &str, text: &str, asked: Option<&str>) -> Result<Isa, Failure> {
-    if let Some(asked) = asked {
-        return machine::load(asked);
+/// The text from the first thing on that is no comment.
+fn without_comments(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        let after = |end: &str| text.split_once(end).map_or("", |(_, rest)| rest);
+        text = match text {
+            _ if text.starts_with("/*") => after("*/"),
+            _ if text.starts_with(';') || text.starts_with("//") => after("\n"),
+            _ => return text,
+        }
     }
-    let Some(named) = machine_directive(text) else { return Err(which(name)) };
-    let beside = Path::new(name).with_file_name(format!("{named}.isa"));
-    let own = lathe_machines::find(named).is_none() && beside.is_file();
-    machine::load(&if own { beside.to_string_lossy().into_owned() } else { named.to_owned() })
 }
 
-fn machine_of_image(name: &str, format: Format, bytes: &[u8], asked: Option<&str>) -> Result<Isa, Failure> {
-    if let Some(asked) = asked {
-        return machine::load(asked);
+/// The text of an assembly source.
+pub(crate) fn source_text(name: &str, inputs: &Inputs) -> Result<String, Failure> {
+    inputs.note(name);
+    files::read_text(name, limits::SOURCE_BYTES as u64)
+}
+
+/// The machine of a source: the one asked for, or the one it names.
+pub(crate) fn machine_of_source(
+    name: &str,
+    text: &str,
+    asked: Option<&str>,
+    inputs: &Inputs,
+) -> Result<Machine, Failure> {
+    chosen(name, asked, machine_directive(text), inputs)
+}
+
+/// The machine asked for on the command line, or else the one that the program names.
+fn chosen(program: &str, asked: Option<&str>, named: Option<&str>, inputs: &Inputs) -> Result<Machine, Failure> {
+    match (asked, named) {
+        (Some(asked), _) => {
+            if lathe_machines::find(asked).is_none() {
+                inputs.note(asked);
+            }
+            machine::open(asked)
+        }
+        (None, Some(named)) => machine_named_by(program, named, inputs),
+        (None, None) => Err(which(program)),
     }
-    if format != Format::Image {
-        return Err(which(name));
+}
+
+/// The machine that a program names: one that comes with Lathe, or a definition beside the
+/// program. A name with a path in it finds nothing: a program does not open files elsewhere.
+fn machine_named_by(program: &str, named: &str, inputs: &Inputs) -> Result<Machine, Failure> {
+    if lathe_machines::find(named).is_some() {
+        return machine::open(named);
     }
-    let header = formats::header(bytes).map_err(|error| format_failure(name, &error))?;
-    machine::load(&header.machine)
+    let is_plain = named.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
+    let beside = Path::new(program).with_file_name(format!("{named}.isa"));
+    if is_plain {
+        inputs.note(&beside);
+    }
+    if is_plain && beside.is_file() { machine::open(&beside.to_string_lossy()) } else { Err(unknown(program, named)) }
+}
+
+fn unknown(program: &str, named: &str) -> Failure {
+    let message = format!("{} is for a machine `{named}`, which is not known", files::title(program));
+    let near = nearest(named, lathe_machines::ALL.iter().map(|machine| machine.name));
+    Failure::input(message).help(match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("put its definition {named}.isa beside the program, or say where it is with `-m FILE.isa`"),
+    })
 }
 
 fn which(name: &str) -> Failure {
@@ -95,31 +185,33 @@ fn which(name: &str) -> Failure {
     Failure::usage(message).help("say it with `-m NAME`, or begin an assembly source with `.machine NAME`")
 }
 
-/// Assembles a text; further files come from its project.
-pub(crate) fn assemble_text(
-    isa: &Isa,
-    name: &str,
-    text: String,
-    root: Option<&str>,
-    options: &Options,
-) -> Result<Assembled, Failure> {
-    let project = Project::new(name, root)?;
-    Ok(assemble(isa, &project, Source::new(files::title(name), text), options))
+/// An assembly source, and how to assemble it.
+pub(crate) struct Assembly<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) text: String,
+    /// The folder of its project, if it was said.
+    pub(crate) root: Option<&'a str>,
+    pub(crate) options: &'a Options,
 }
 
-/// Shows the diagnostics of a program; gives its image if there was no error.
-pub(crate) fn show(assembled: Assembled, name: &str) -> Result<Image, Failure> {
-    let Assembled { image, diagnostics, sources } = assembled;
-    let dropped = diagnostics.dropped();
-    let diagnostics = diagnostics.into_sorted();
-    for diagnostic in &diagnostics {
-        output::complain(&render::diagnostic(&sources, diagnostic));
-    }
-    let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error).count();
-    image.ok_or_else(|| {
+impl Assembly<'_> {
+    /// Assembles it and shows its diagnostics; gives the image and its sources if there was no
+    /// error.
+    pub(crate) fn assemble(self, isa: &Isa, inputs: &Inputs) -> Result<(Image, Vec<Source>), Failure> {
+        let project = Project::new(self.name, self.root, inputs)?;
+        let title = files::title(self.name);
+        let Assembled { image, diagnostics, sources } =
+            assemble(isa, &project, Source::new(title, self.text), self.options);
+        let dropped = diagnostics.dropped();
+        let diagnostics = diagnostics.into_sorted();
+        for diagnostic in &diagnostics {
+            output::complain(&render::diagnostic(&sources, diagnostic));
+        }
+        let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error).count();
         let more = if dropped > 0 { format!(", and {dropped} more not shown") } else { String::new() };
-        Failure::input(format!("{} cannot be assembled: {}{more}", files::title(name), render::count(errors, "error")))
-    })
+        let message = || format!("{title} cannot be assembled: {}{more}", render::count(errors, "error"));
+        image.map(|image| (image, sources)).ok_or_else(|| Failure::input(message()))
+    }
 }
 
 /// A failure for a file that is not what its format says.
@@ -135,8 +227,13 @@ mod tests {
     #[test]
     fn the_machine_is_named_before_anything_else() {
         assert_eq!(machine_directive("; hello\n\n  .machine quad8 ; yes\nnop"), Some("quad8"));
+        assert_eq!(machine_directive("\u{FEFF}.Machine\t\"quad8\"// yes"), Some("quad8"));
+        assert_eq!(machine_directive("/* two\nlines */ .machine quad8\r\n"), Some("quad8"));
         assert_eq!(machine_directive("nop\n.machine quad8"), None);
         assert_eq!(machine_directive(".machine"), None);
+        assert_eq!(machine_directive(".machine \n quad8"), None);
+        assert_eq!(machine_directive(".machinery quad8"), None);
+        assert_eq!(machine_directive("/* .machine quad8"), None);
         assert_eq!(machine_directive(""), None);
     }
 }

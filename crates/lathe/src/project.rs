@@ -11,47 +11,60 @@ use lathe_base::limits;
 
 use crate::exit::Failure;
 use crate::files;
+use crate::inputs::Inputs;
 
 /// A folder whose files a program may use.
-pub(crate) struct Project {
+pub(crate) struct Project<'p> {
     /// As a person calls it.
     folder: PathBuf,
     /// With all symbolic links followed.
     root: PathBuf,
+    /// Where the files that it gives are noted.
+    inputs: &'p Inputs,
 }
 
-impl Project {
+impl<'p> Project<'p> {
     /// The folder `root`, or else that of the main source.
-    pub(crate) fn new(main: &str, root: Option<&str>) -> Result<Project, Failure> {
+    pub(crate) fn new(main: &str, root: Option<&str>, inputs: &'p Inputs) -> Result<Self, Failure> {
         let beside = Path::new(main).parent().filter(|_| main != files::STANDARD);
         let folder = root.map(PathBuf::from).or_else(|| beside.map(Path::to_owned)).unwrap_or_default();
         let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
-        let failure = |error| Failure::input(format!("the folder {} cannot be used: {error}", folder.display()));
-        let root = folder.canonicalize().map_err(failure)?;
-        Ok(Project { folder, root })
+        let resolved = folder.canonicalize().and_then(|root| root.read_dir().map(|_| root));
+        let root = resolved.map_err(|error| unusable(&folder, &error))?;
+        Ok(Project { folder, root, inputs })
+    }
+
+    /// The folder that names in a source count from: its own. A source from standard input lies
+    /// nowhere, so the project's.
+    fn folder_of<'f>(&'f self, source: &'f str) -> &'f Path {
+        if source == files::title(files::STANDARD) {
+            return &self.folder;
+        }
+        Path::new(source).parent().unwrap_or(Path::new(""))
     }
 }
 
-impl Files for Project {
+fn unusable(folder: &Path, error: &std::io::Error) -> Failure {
+    let message = format!("the folder {} cannot be used: {}", folder.display(), files::reason(error));
+    Failure::input(message).help("give a folder that holds the program and its files with `--root`")
+}
+
+impl Files for Project<'_> {
     fn open(&self, from: &str, name: &str) -> Result<Found, FileError> {
-        let beside = Path::new(from).parent().unwrap_or(Path::new(""));
-        let path = beside.join(name);
-        let resolved = path.canonicalize().map_err(|error| FileError(plain(&error)))?;
+        let path = self.folder_of(from).join(name);
+        self.inputs.note(&path);
+        let resolved = path.canonicalize().map_err(|error| FileError(files::reason(&error)))?;
         let Ok(inside) = resolved.strip_prefix(&self.root) else {
             return Err(FileError(format!("it lies outside of the project's folder {}", self.folder.display())));
         };
         let title = self.folder.join(inside);
         let title = title.strip_prefix(".").unwrap_or(&title).to_string_lossy().into_owned();
-        let path = resolved.to_string_lossy().into_owned();
-        let bytes = files::read(&path, limits::IMAGE_BYTES).map_err(|failure| FileError(failure.message))?;
+        let bytes =
+            files::read_path(&resolved, limits::IMAGE_BYTES).map_err(|error| FileError(files::reason(&error)))?;
+        if bytes.len() as u64 > limits::IMAGE_BYTES {
+            return Err(FileError(format!("it has more than {} bytes, which is the limit", limits::IMAGE_BYTES)));
+        }
         Ok(Found { name: title, bytes })
-    }
-}
-
-fn plain(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        _ => error.to_string(),
     }
 }
 
@@ -67,7 +80,8 @@ mod tests {
         std::fs::write(outer.path().join("secret.asm"), "nop").unwrap();
         std::fs::write(inner.join("lib.asm"), "nop").unwrap();
         let main = inner.join("main.asm").to_string_lossy().into_owned();
-        let project = Project::new(&main, None).unwrap();
+        let inputs = Inputs::default();
+        let project = Project::new(&main, None, &inputs).unwrap();
         assert!(project.open(&main, "lib.asm").is_ok());
         assert!(project.open(&main, "../secret.asm").unwrap_err().0.contains("outside"));
         assert!(project.open(&main, "missing.asm").unwrap_err().0.contains("no such file"));
@@ -76,5 +90,6 @@ mod tests {
             std::os::unix::fs::symlink(outer.path().join("secret.asm"), inner.join("link.asm")).unwrap();
             assert!(project.open(&main, "link.asm").unwrap_err().0.contains("outside"));
         }
+        assert!(inputs.count() > 2, "what is missing or refused is watched as well");
     }
 }

@@ -3,6 +3,7 @@
 //! Texts for people are always coloured here; `output` takes the colours out where they
 //! would not be seen. So there is one way to draw, not two.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
@@ -18,7 +19,7 @@ pub(crate) fn diagnostic(sources: &[Source], diagnostic: &Diagnostic) -> String 
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(&diagnostic.message).id(diagnostic.code.name);
+    let title = level.primary_title(shortened(&diagnostic.message)).id(diagnostic.code.name);
     let excerpts = files_of(diagnostic).into_iter().filter_map(|file| excerpt(sources, file, diagnostic));
     let help = diagnostic.help.iter().map(|help| Level::HELP.message(help));
     let group = title.elements(excerpts).elements(help);
@@ -36,22 +37,45 @@ fn files_of(diagnostic: &Diagnostic) -> Vec<FileId> {
     files
 }
 
-/// The lines of one file that a diagnostic speaks of.
+/// The most characters of a message that are shown: a name in it may be as long as a source.
+const MESSAGE: usize = 1_000;
+
+fn shortened(message: &str) -> Cow<'_, str> {
+    match message.char_indices().nth(MESSAGE) {
+        Some((end, _)) => format!("{}…", &message[..end]).into(),
+        None => message.into(),
+    }
+}
+
+/// The lines of one file that a diagnostic speaks of. Only these are given to whoever draws them,
+/// which takes time for every line it is given.
 fn excerpt<'d>(
     sources: &'d [Source],
     file: FileId,
     diagnostic: &'d Diagnostic,
 ) -> Option<Snippet<'d, annotate_snippets::Annotation<'d>>> {
     let source = sources.get(file.0 as usize)?;
-    let mark = |kind: AnnotationKind, label: &'d Label| {
-        let annotation = kind.span(range(source, label.span));
-        if label.text.is_empty() { annotation } else { annotation.label(&label.text) }
-    };
     let primary = std::iter::once(&diagnostic.primary).map(|label| (AnnotationKind::Primary, label));
     let others = diagnostic.others.iter().map(|label| (AnnotationKind::Context, label));
     let here = primary.chain(others).filter(|(_, label)| label.span.file == file);
-    let snippet = Snippet::source(source.text.as_str()).path(source.name.as_str());
-    Some(snippet.annotations(here.map(|(kind, label)| mark(kind, label))))
+    let marks: Vec<_> = here.map(|(kind, label)| (kind, label, range(source, label.span))).collect();
+    let lines = whole_lines(&source.text, marks.iter().map(|(_, _, range)| range));
+    let annotations = marks.into_iter().map(|(kind, label, range)| {
+        let annotation = kind.span(range.start - lines.start..range.end - lines.start);
+        if label.text.is_empty() { annotation } else { annotation.label(&label.text) }
+    });
+    let first = 1 + source.text.as_bytes()[..lines.start].iter().filter(|byte| **byte == b'\n').count();
+    let snippet = Snippet::source(&source.text[lines.clone()]).line_start(first).path(source.name.as_str());
+    Some(snippet.annotations(annotations.collect::<Vec<_>>()))
+}
+
+/// The lines from the first to the last place, in full.
+fn whole_lines<'r>(text: &str, places: impl Iterator<Item = &'r Range<usize>> + Clone) -> Range<usize> {
+    let start = places.clone().map(|place| place.start).min().unwrap_or(0);
+    let end = places.map(|place| place.end).max().unwrap_or(0);
+    let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let line_end = text[end..].find('\n').map_or(text.len(), |length| end + length + 1);
+    line_start..line_end
 }
 
 /// A place as a range that the text has, whatever the diagnostic says: drawing must not panic.
@@ -170,5 +194,25 @@ mod tests {
             let drawn = diagnostic(&sources, &Diagnostic::new(UNEXPECTED, span, "what").also(other, "elsewhere"));
             assert!(drawn.contains("what"), "{drawn}");
         }
+    }
+
+    #[test]
+    fn a_place_in_the_middle_keeps_its_line_and_column() {
+        let sources = [Source::new("t.isa", "one\ntwo\nthree four\nfive\nsix\n")];
+        let at = |start, end| Span::new(FileId(0), start, end);
+        let drawn = diagnostic(&sources, &Diagnostic::new(UNEXPECTED, at(14, 18), "what").also(at(24, 27), "here"));
+        let plain = anstream::adapter::strip_str(&drawn).to_string();
+        assert!(
+            plain.contains("t.isa:3:7") && plain.contains("3 | three four") && plain.contains("5 | six"),
+            "{plain}"
+        );
+        assert!(!plain.contains("two"), "{plain}");
+    }
+
+    #[test]
+    fn a_message_has_an_end() {
+        let sources = [Source::new("t.isa", "x")];
+        let long = Diagnostic::new(UNEXPECTED, Span::new(FileId(0), 0, 1), "é".repeat(5_000));
+        assert!(diagnostic(&sources, &long).len() < 3_000);
     }
 }

@@ -169,7 +169,11 @@ fn every_step_comes_out_as_the_page_shows() {
                 let text = desk.follow(&block);
                 commands += block.lines.iter().filter(|line| line.starts_with("$ ")).count();
                 if text != block.text() {
-                    problems.push(format!("docs/tutorial.md:{}:\n--- page\n{}--- real\n{text}", block.line, block.text()));
+                    problems.push(format!(
+                        "docs/tutorial.md:{}:\n--- page\n{}--- real\n{text}",
+                        block.line,
+                        block.text()
+                    ));
                 }
                 real.extend(["```", block.mark, "\n", &text, "```\n"]);
             }

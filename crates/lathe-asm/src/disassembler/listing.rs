@@ -94,7 +94,8 @@ impl Listing<'_, '_> {
         if text >= SHORTEST_TEXT {
             return self.text_line(&cells[..text], cells.get(text) == Some(&0));
         }
-        let until_text = (0..cells.len().min(ROW)).skip(1).find(|skip| bytes && text_length(&cells[*skip..]) >= SHORTEST_TEXT);
+        let until_text =
+            (0..cells.len().min(ROW)).skip(1).find(|skip| bytes && text_length(&cells[*skip..]) >= SHORTEST_TEXT);
         let row = until_text.unwrap_or(cells.len().min(ROW));
         self.row(segment, at, row);
         row as u64

@@ -86,9 +86,9 @@ impl<'i> Disassembler<'i> {
         let location = self.location(decoded.instruction, address);
         !self.rivals[decoded.instruction.index()].iter().any(|rival| {
             let fields = self.isa.instruction(*rival).operands.iter().zip(&own.operands);
-            fields.zip(decoded.operands).all(|((theirs, ours), bits)| {
-                could_be(self.isa.field(*theirs), self.isa.field(*ours), bits, location)
-            })
+            fields
+                .zip(decoded.operands)
+                .all(|((theirs, ours), bits)| could_be(self.isa.field(*theirs), self.isa.field(*ours), bits, location))
         })
     }
 
@@ -252,8 +252,7 @@ fn rivals(isa: &Isa) -> Vec<Vec<InstructionId>> {
 fn could_be(theirs: &Field, ours: &Field, bits: u64, location: Location) -> bool {
     match &ours.domain {
         Domain::Number(numeric) => {
-            let number =
-                if numeric.signed { i128::from(ours.width.signed(bits)) } else { i128::from(bits) };
+            let number = if numeric.signed { i128::from(ours.width.signed(bits)) } else { i128::from(bits) };
             let as_number = theirs.bits_of(number, location).is_some();
             as_number || theirs.bits_for_address(ours.value(bits, location), location).is_some()
         }
@@ -271,7 +270,8 @@ fn hexadecimal(value: u64, width: Width) -> String {
 /// Whether a symbol's name can be written as a label.
 fn is_name(name: &str, isa: &Isa) -> bool {
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    let fine = name.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+    let fine =
+        name.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
     let taken = isa.registers.iter().any(|register| register.name.eq_ignore_ascii_case(name))
         || isa.views.iter().any(|view| view.name.eq_ignore_ascii_case(name))
         || isa.fields.iter().any(|field| field.bits_named(name).is_some());

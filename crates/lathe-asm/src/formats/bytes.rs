@@ -20,7 +20,13 @@ pub(super) fn write_binary(rom: &Rom) -> Result<Vec<u8>, FormatError> {
 
 /// Reads a raw binary, which begins at address 0.
 pub(super) fn read_binary(bytes: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, FormatError> {
-    let mut collector = Collector::of_bytes(isa.memory(memory));
+    let target = isa.memory(memory);
+    let room = target.cells().saturating_mul(target.bytes_per_cell() as u64);
+    if bytes.len() as u64 > room {
+        let cause = format!("{} bytes do not fit: memory `{}` has room for {room}", bytes.len(), target.name);
+        return Err(FormatError::new(cause, "check that the file is for this machine and this memory"));
+    }
+    let mut collector = Collector::of_bytes(target);
     collector.put(0, bytes)?;
     image_of_bytes(collector, isa, memory, None)
 }

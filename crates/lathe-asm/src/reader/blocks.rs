@@ -71,13 +71,19 @@ impl Reader<'_> {
                         self.update(holds, holds, false);
                     }
                     Some(false) => self.update(false, true, false),
-                    None => self.unbalanced(span, ".elif", ".if"),
+                    None => {
+                        self.unbalanced(span, ".elif", ".if");
+                    }
                 }
             }
             ".else" => match self.innermost().map(|condition| (condition.done, condition.last)) {
                 Some((done, false)) => self.update(!done, true, true),
-                Some((_, true)) => self.unbalanced(span, "a second .else", ".if"),
-                None => self.unbalanced(span, ".else", ".if"),
+                Some((_, true)) => {
+                    self.unbalanced(span, "a second .else", ".if");
+                }
+                None => {
+                    self.unbalanced(span, ".else", ".if");
+                }
             },
             ".endif" => {
                 if self.innermost().is_none() {
@@ -105,9 +111,9 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn unbalanced(&mut self, span: Span, found: &str, wanted: &str) {
+    pub(super) fn unbalanced(&mut self, span: Span, found: &str, wanted: &str) -> Option<()> {
         let message = format!("`{found}` without `{wanted}` before it");
-        self.fail::<()>(codes::UNBALANCED, span, message, format!("remove it, or begin with `{wanted}`"));
+        self.fail(codes::UNBALANCED, span, message, format!("remove it, or begin with `{wanted}`"))
     }
 
     /// The lines up to the directive that ends a block, as a piece of the text being read.
@@ -141,7 +147,14 @@ impl Reader<'_> {
     }
 
     /// Begins to read a body for a call.
-    fn begin(&mut self, body: &Body, call: u32, name: &str, replaced: Rc<Vec<(String, Vec<Token>)>>, turns: Option<Turns>) {
+    fn begin(
+        &mut self,
+        body: &Body,
+        call: u32,
+        name: &str,
+        replaced: Rc<Vec<(String, Vec<Token>)>>,
+        turns: Option<Turns>,
+    ) {
         self.scopes.push(Scope { prefix: format!("{name}@{call}"), labels: Rc::clone(&body.labels) });
         self.frames.push(Frame {
             file: body.file,

@@ -3,8 +3,8 @@
 use lathe_base::Source;
 use lathe_isa::model::Order;
 
-use super::blocks::split;
 use super::Reader;
+use super::blocks::split;
 use crate::codes;
 use crate::program::ItemKind;
 use crate::tokens::{Kind, Token};
@@ -23,7 +23,12 @@ impl Reader<'_> {
                 let cell = self.isa.memory(self.memory).cell.bits();
                 if bits % cell != 0 {
                     let message = format!("{bits} bits are not a whole number of cells of {cell} bits");
-                    return self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, "use `.byte` for one cell each");
+                    return self.fail(
+                        codes::BAD_DIRECTIVE,
+                        self.whole(tokens),
+                        message,
+                        "use `.byte` for one cell each",
+                    );
                 }
                 self.values(tokens, (bits / cell) as u16, order, sources)
             }

@@ -57,13 +57,15 @@ impl Reader<'_> {
             ".incbin" => self.incbin(tokens, sources),
             ".macro" => self.macro_definition(tokens, sources),
             ".rept" => self.repetition(tokens, sources),
-            ".endm" => Some(self.unbalanced(tokens[0].span, ".endm", ".macro")),
-            ".endr" => Some(self.unbalanced(tokens[0].span, ".endr", ".rept")),
+            ".endm" => self.unbalanced(tokens[0].span, ".endm", ".macro"),
+            ".endr" => self.unbalanced(tokens[0].span, ".endr", ".rept"),
             ".assert" => self.assert(tokens, sources),
             ".error" => self.said(tokens, sources, codes::SAID),
             ".warn" => self.said(tokens, sources, codes::WARNED),
             ".section" => self.section(tokens, sources),
-            ".entry" => self.one(tokens, sources).map(|address| self.push(ItemKind::Entry(address), self.whole(tokens))),
+            ".entry" => {
+                self.one(tokens, sources).map(|address| self.push(ItemKind::Entry(address), self.whole(tokens)))
+            }
             ".export" => self.export(tokens, sources),
             _ => self.data_directive(&word, tokens, sources).or_else(|| self.other(&word, tokens)),
         };
@@ -298,5 +300,4 @@ impl Reader<'_> {
         self.program.bytes.extend_from_slice(bytes);
         self.push(ItemKind::Bytes { first, count: bytes.len() as u32 }, span);
     }
-
 }

@@ -152,15 +152,7 @@ impl<'r> Reader<'r> {
         Rc::make_mut(&mut self.sources).push(source);
         let call = self.call();
         let conditions = self.conditions.len();
-        self.frames.push(Frame {
-            file,
-            at: 0,
-            end,
-            replaced: Rc::default(),
-            call,
-            conditions,
-            kind: FrameKind::File,
-        });
+        self.frames.push(Frame { file, at: 0, end, replaced: Rc::default(), call, conditions, kind: FrameKind::File });
     }
 
     /// Reads lines until there are none left.
@@ -399,25 +391,38 @@ impl<'r> Reader<'r> {
     /// One expression that takes all the tokens.
     fn whole_expression(&mut self, tokens: &[Token], span: Span, sources: &[Source]) -> Option<ExprId> {
         if tokens.is_empty() {
-            return self.fail(codes::EXPECTED, span, "a value is missing here", "write a number, a name or an expression");
+            return self.fail(
+                codes::EXPECTED,
+                span,
+                "a value is missing here",
+                "write a number, a name or an expression",
+            );
         }
         let mut reading = self.reading(tokens, sources);
         let result = reading.expression();
         let (at, place) = (reading.at, reading.place());
         match result {
             Ok(expr) if at == tokens.len() => Some(expr),
-            Ok(_) => self.fail(codes::EXPECTED, place, "the expression ends before this", "an operator or `,` is missing"),
+            Ok(_) => {
+                self.fail(codes::EXPECTED, place, "the expression ends before this", "an operator or `,` is missing")
+            }
             Err(problem) => self.no_expression(&problem),
         }
     }
 
     fn no_expression<T>(&mut self, problem: &NoExpression) -> Option<T> {
         let (code, message, help) = match problem.problem {
-            Problem::Expected(what) => (codes::EXPECTED, format!("{what} is wanted here"), "write a number, a name or an expression"),
-            Problem::Register => {
-                (codes::EXPECTED, "a register is not a value that is known in advance".to_owned(), "write a number or a label")
+            Problem::Expected(what) => {
+                (codes::EXPECTED, format!("{what} is wanted here"), "write a number, a name or an expression")
             }
-            Problem::TooDeep => (codes::TOO_DEEP, "this expression nests too deep".to_owned(), "split it with `name = …`"),
+            Problem::Register => (
+                codes::EXPECTED,
+                "a register is not a value that is known in advance".to_owned(),
+                "write a number or a label",
+            ),
+            Problem::TooDeep => {
+                (codes::TOO_DEEP, "this expression nests too deep".to_owned(), "split it with `name = …`")
+            }
         };
         self.fail(code, problem.span, message, help)
     }
@@ -457,16 +462,17 @@ impl<'r> Reader<'r> {
             Ok(choices) => {
                 let span = self.whole(tokens);
                 for choice in choices {
-                    let (first, count) = add_choice(&choice, &mut self.program.alternatives, &mut self.program.operands);
+                    let (first, count) =
+                        add_choice(&choice, &mut self.program.alternatives, &mut self.program.operands);
                     self.push(ItemKind::Instruction { first, count, chosen: 0 }, span);
                 }
             }
             Err(diagnostic) if diagnostic.code == codes::UNKNOWN_MNEMONIC => {
                 let first = first.to_owned();
-                let diagnostic = in_calls(diagnostic, self.call(), &self.program.calls);
+                let diagnostic = in_calls(*diagnostic, self.call(), &self.program.calls);
                 self.unknown.push((first, diagnostic));
             }
-            Err(diagnostic) => self.report(diagnostic),
+            Err(diagnostic) => self.report(*diagnostic),
         }
     }
 
@@ -476,7 +482,8 @@ impl<'r> Reader<'r> {
             let known: Vec<&str> = self.macros.values().map(|found| found.name.as_str()).collect();
             if known.contains(&word.as_str()) {
                 diagnostic.message = format!("the macro `{word}` is defined only after this line");
-                diagnostic.help = vec!["move its definition, or the `.include` that has it, before its first use".into()];
+                diagnostic.help =
+                    vec!["move its definition, or the `.include` that has it, before its first use".into()];
             } else if let Some(meant) = lathe_base::nearest(&word, known) {
                 diagnostic.help = vec![format!("did you mean the macro `{meant}`?")];
             }

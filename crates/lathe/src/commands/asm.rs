@@ -1,18 +1,16 @@
 //! `lathe asm`: assembles a program and writes it in one or several formats.
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use lathe_asm::formats::{self, AddressRange, Format, Interleave, Lane};
-use lathe_asm::{Image, Options, Overlap};
-use lathe_base::{Source, Width, limits};
+use lathe_asm::{Options, Overlap};
 use lathe_isa::Isa;
 
 use super::Outcome;
 use crate::arguments::Asm;
 use crate::exit::{Exit, Failure};
-use crate::render::count;
-use crate::{files, machine, output, program};
+use crate::inputs::Inputs;
+use crate::outputs::{self, Product, Target};
+use crate::{arguments, files, output, program, render};
 
 /// How often `--watch` looks at the files. Looking is cheap and works on every file system,
 /// which waiting for events of the system does not.
@@ -20,190 +18,116 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Assembles a program, once or whenever it changes.
 pub(super) fn execute(arguments: &Asm) -> Outcome {
-    if !arguments.watch {
-        return once(arguments).map(|_| Exit::Done).map_err(|(failure, _)| failure);
+    let job = Job::new(arguments)?;
+    if arguments.watch {
+        job.watch();
     }
-    if arguments.source == files::STANDARD {
-        return Err(Failure::usage("standard input cannot be watched"));
+    job.once(&Inputs::default())?;
+    Ok(Exit::Done)
+}
+
+/// What was asked for, as far as it can be told without the program.
+struct Job<'a> {
+    arguments: &'a Asm,
+    options: Options,
+    targets: Vec<Target>,
+}
+
+impl<'a> Job<'a> {
+    fn new(arguments: &'a Asm) -> Result<Self, Failure> {
+        check_standard_input(arguments)?;
+        let overlap = if arguments.allow_overlap { Overlap::LaterWins } else { Overlap::Refuse };
+        let options = Options { definitions: definitions(&arguments.define)?, overlap };
+        Ok(Job { arguments, options, targets: outputs::targets(arguments)? })
     }
-    loop {
-        let watched = match once(arguments) {
-            Ok(watched) => watched,
-            Err((failure, watched)) => {
-                output::complain(&crate::render::failure(&failure));
-                watched
+
+    /// Assembles whenever a file of the program changes, until the process is ended. Mistakes
+    /// are told and waited for: whoever watches is about to mend them.
+    fn watch(&self) -> ! {
+        loop {
+            let inputs = Inputs::default();
+            if let Err(failure) = self.once(&inputs) {
+                output::complain(&render::failure(&failure));
             }
-        };
-        wait_for_change(&watched);
+            output::complain(&format!("watching {}\n", render::count(inputs.count(), "file")));
+            while !inputs.have_changed() {
+                std::thread::sleep(LOOK);
+            }
+        }
+    }
+
+    /// Assembles and writes. Nothing is written before everything is made.
+    fn once(&self, inputs: &Inputs) -> Result<(), Failure> {
+        let Asm { source, root, .. } = self.arguments;
+        let text = program::source_text(source, inputs)?;
+        let machine = program::machine_of_source(source, &text, self.arguments.machine.machine.as_deref(), inputs)?;
+        check_free(&self.options, &machine.isa)?;
+        let (image, sources) = program::Assembly { name: source, text, root: root.as_deref(), options: &self.options }
+            .assemble(&machine.isa, inputs)?;
+        let product = Product { arguments: self.arguments, machine: &machine, image: &image, sources: &sources };
+        let made = product.files(&self.targets)?;
+        made.iter().try_for_each(|file| inputs.check_spared(&file.name))?;
+        files::write_all(&made)?;
+        for file in made.iter().filter(|file| file.name != files::STANDARD) {
+            output::complain(&format!("wrote {}\n", file.name));
+        }
+        Ok(())
     }
 }
 
-/// Waits until one of the files is not what it was.
-fn wait_for_change(names: &[String]) {
-    let look = || -> Vec<Option<(SystemTime, u64)>> {
-        let stamp = |name: &String| std::fs::metadata(name).ok().and_then(|data| Some((data.modified().ok()?, data.len())));
-        names.iter().map(stamp).collect()
-    };
-    let before = look();
-    output::complain(&format!("watching {}\n", count(names.len(), "file")));
-    while look() == before {
-        std::thread::sleep(LOOK);
+/// Standard input can be read once, by one.
+fn check_standard_input(arguments: &Asm) -> Result<(), Failure> {
+    let source = arguments.source == files::STANDARD;
+    let machine = arguments.machine.machine.as_deref() == Some(files::STANDARD);
+    if source && machine {
+        return Err(program::both_from_standard_input());
     }
-}
-
-/// Assembles once; gives the files it is made of, so that they can be watched.
-fn once(arguments: &Asm) -> Result<Vec<String>, (Failure, Vec<String>)> {
-    let mut watched = vec![arguments.source.clone()];
-    let result = assemble(arguments, &mut watched);
-    match result {
-        Ok(()) => Ok(watched),
-        Err(failure) => Err((failure, watched)),
-    }
-}
-
-fn assemble(arguments: &Asm, watched: &mut Vec<String>) -> Result<(), Failure> {
-    let name = &arguments.source;
-    let text = files::read_text(name, limits::SOURCE_BYTES as u64)?;
-    let isa = program::machine_of_source(name, &text, arguments.machine.machine.as_deref())?;
-    let overlap = if arguments.allow_overlap { Overlap::LaterWins } else { Overlap::Refuse };
-    let options = Options { definitions: definitions(&arguments.define)?, overlap };
-    let mut assembled = program::assemble_text(&isa, name, text, arguments.root.as_deref(), &options)?;
-    watched.extend(assembled.sources.iter().skip(1).map(|source| source.name.clone()));
-    let sources = std::mem::take(&mut assembled.sources);
-    let kept = sources.clone();
-    assembled.sources = sources;
-    let image = program::show(assembled, name)?;
-    let outputs = outputs(arguments)?;
-    for (format, target) in &outputs {
-        write(arguments, &isa, &image, &kept, *format, target)?;
+    if arguments.watch && (source || machine) {
+        return Err(Failure::usage("standard input cannot be watched").help("give the name of a file"));
     }
     Ok(())
 }
 
-/// `NAME=VALUE`, or `NAME` for 1.
+/// `NAME=VALUE`, or `NAME` for 1; each name once.
 fn definitions(given: &[String]) -> Result<Vec<(String, i128)>, Failure> {
-    given.iter().map(|text| definition(text)).collect()
+    let mut all: Vec<(String, i128)> = Vec::new();
+    for text in given {
+        let (name, value) = definition(text)?;
+        if all.iter().any(|(known, _)| *known == name) {
+            return Err(Failure::usage(format!("`-D {name}` is given twice")).help("leave one of them out"));
+        }
+        all.push((name, value));
+    }
+    Ok(all)
 }
 
 fn definition(text: &str) -> Result<(String, i128), Failure> {
     let (name, value) = text.split_once('=').unwrap_or((text, "1"));
     let (digits, sign) = value.strip_prefix('-').map_or((value, 1), |digits| (digits, -1));
-    let parsed = crate::arguments::number(digits).map(|number| sign * i128::from(number));
-    match parsed {
-        Ok(number) if !name.is_empty() => Ok((name.to_owned(), number)),
-        _ => Err(Failure::usage(format!("`{text}` is no definition")).help("as in `-D DEBUG` or `-D SIZE=0x100`")),
+    let wrong = |what: String| Failure::usage(what).help("as in `-D DEBUG` or `-D SIZE=0x100`");
+    if !is_word(name) {
+        return Err(wrong(format!("`{name}` in `-D {text}` is no name: letters, digits and _, no digit first")));
     }
+    let number = arguments::number(digits).map_err(|error| wrong(format!("`{value}` in `-D {text}` is {error}")))?;
+    Ok((name.to_owned(), sign * i128::from(number)))
 }
 
-/// The format of this name.
-pub(super) fn format_named(name: &str) -> Result<Format, Failure> {
-    Format::named(name).map_err(|error| Failure::usage(error.cause).help(error.next_step))
+/// Whether a source could use the name.
+fn is_word(name: &str) -> bool {
+    let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !name.is_empty() && name.chars().all(letters) && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Each format asked for, with the file it goes to.
-fn outputs(arguments: &Asm) -> Result<Vec<(Format, String)>, Failure> {
-    let names = arguments.format.iter().flat_map(|list| list.split(','));
-    let mut formats: Vec<Format> = names.map(format_named).collect::<Result<_, _>>()?;
-    if formats.is_empty() {
-        formats.push(arguments.output.as_deref().and_then(Format::of_file_name).unwrap_or(Format::Binary));
-    }
-    let from_standard = arguments.source == files::STANDARD;
-    let stem = match &arguments.output {
-        Some(output) if formats.len() == 1 || output == files::STANDARD => return Ok(formats.into_iter().map(|format| (format, output.clone())).collect()),
-        Some(output) => PathBuf::from(output),
-        None if from_standard => return Ok(formats.into_iter().map(|format| (format, files::STANDARD.to_owned())).collect()),
-        None => PathBuf::from(&arguments.source),
+/// That no definition hides a name of the machine: a source could not define it either.
+fn check_free(options: &Options, isa: &Isa) -> Result<(), Failure> {
+    let is_taken = |name: &str| {
+        isa.registers.iter().any(|register| register.name.eq_ignore_ascii_case(name))
+            || isa.views.iter().any(|view| view.name.eq_ignore_ascii_case(name))
+            || isa.fields.iter().any(|field| field.bits_named(name).is_some())
     };
-    let target = |format: Format| stem.with_extension(format.extension()).to_string_lossy().into_owned();
-    let outputs: Vec<(Format, String)> = formats.into_iter().map(|format| (format, target(format))).collect();
-    for (at, (format, target)) in outputs.iter().enumerate() {
-        if outputs[..at].iter().any(|(_, other)| other == target) || *target == arguments.source {
-            let message = format!("`{}` would be written over another file: {target}", format.name());
-            return Err(Failure::usage(message).help("write one of them in a run of its own, with `-o`"));
-        }
-    }
-    Ok(outputs)
-}
-
-/// Writes one format: one file, or several where memories, chips or lanes are split.
-fn write(
-    arguments: &Asm,
-    isa: &Isa,
-    image: &Image,
-    sources: &[Source],
-    format: Format,
-    target: &str,
-) -> Result<(), Failure> {
-    let failure = |error: formats::FormatError| program::format_failure(target, &error);
-    let asked = arguments.memory.as_deref().map(|name| memory_named(isa, name)).transpose()?;
-    let memories = match asked {
-        Some(memory) => vec![Some(memory)],
-        None => formats::memories_to_write(format, image, isa),
-    };
-    let chips = match arguments.interleave {
-        Some(chips) if format.holds_one_memory() => Interleave::all(chips).map_err(failure)?.into_iter().map(Some).collect(),
-        _ => vec![None],
-    };
-    let several = memories.len() > 1;
-    for memory in memories {
-        let described = isa.memory(memory.unwrap_or(isa.pc.memory));
-        let lanes = match arguments.lane.and_then(|bits| Width::new(u64::from(bits))) {
-            Some(width) if format.holds_one_memory() => Lane::all(described.cell, width).into_iter().map(Some).collect(),
-            _ => vec![None],
-        };
-        for chip in &chips {
-            for lane in &lanes {
-                let options = formats::Options {
-                    memory,
-                    fill: arguments.fill.unwrap_or(0),
-                    size: arguments.size,
-                    range: arguments.range.map(|(first, last)| AddressRange { first, last }),
-                    interleave: *chip,
-                    lane: *lane,
-                    name: arguments.name.clone().unwrap_or_else(|| "program".to_owned()),
-                    definition: definition_text(arguments, isa).map(|text| formats::identity(&text)),
-                    ..formats::Options::default()
-                };
-                let mut part = String::new();
-                if several {
-                    part.push_str(&format!("-{}", described.name));
-                }
-                part.extend(chip.map(|chip| format!("-{}", chip.chip)));
-                part.extend(lane.map(|lane| format!("-bit{}", lane.low)));
-                let bytes = formats::write(format, image, isa, sources, &options).map_err(failure)?;
-                let name = with_part(target, &part);
-                files::write_whole(&name, &bytes)?;
-                if name != files::STANDARD {
-                    output::complain(&format!("wrote {name}\n"));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-fn memory_named(isa: &Isa, name: &str) -> Result<lathe_isa::model::MemoryId, Failure> {
-    isa.memory_named(name).ok_or_else(|| {
-        let names: Vec<&str> = isa.memories.iter().map(|memory| memory.name.as_str()).collect();
-        Failure::usage(format!("{} has no memory `{name}`", isa.name)).help(format!("it has {}", names.join(", ")))
-    })
-}
-
-/// The text of the definition, for the image to remember.
-fn definition_text(arguments: &Asm, isa: &Isa) -> Option<String> {
-    let name = arguments.machine.machine.as_deref().unwrap_or(&isa.name);
-    machine::find(name).ok().map(|source| source.text)
-}
-
-/// `rom.bin` with the part `-0` is `rom-0.bin`.
-fn with_part(target: &str, part: &str) -> String {
-    if part.is_empty() || target == files::STANDARD {
-        return target.to_owned();
-    }
-    let path = Path::new(target);
-    let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
-    let extension = path.extension().map_or(String::new(), |extension| format!(".{}", extension.to_string_lossy()));
-    path.with_file_name(format!("{stem}{part}{extension}")).to_string_lossy().into_owned()
+    let Some((name, _)) = options.definitions.iter().find(|(name, _)| is_taken(name)) else { return Ok(()) };
+    let message = format!("`{name}` in `-D {name}` is a name of the machine {}", isa.name);
+    Err(Failure::usage(message).help(format!("choose another name, such as `{name}_`")))
 }
 
 #[cfg(test)]
@@ -211,17 +135,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn definitions_are_names_with_or_without_a_value() {
+    fn definitions_are_words_with_or_without_a_value() {
         assert_eq!(definition("DEBUG").unwrap(), ("DEBUG".into(), 1));
         assert_eq!(definition("SIZE=0x10").unwrap(), ("SIZE".into(), 16));
-        assert_eq!(definition("N=-3").unwrap(), ("N".into(), -3));
-        assert!(definition("=3").is_err());
-        assert!(definition("N=x").is_err());
+        assert_eq!(definition("_n=-3").unwrap(), ("_n".into(), -3));
+        for wrong in ["=3", "", "N=", "N=x", "N=--3", "N=+3", "1x", "a b=1", "a-b", ".a", "é=1"] {
+            assert!(definition(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
-    fn parts_go_before_the_extension() {
-        assert_eq!(with_part("a/rom.bin", "-0"), "a/rom-0.bin");
-        assert_eq!(with_part("rom", "-data"), "rom-data");
+    fn a_definition_is_given_once() {
+        let given = ["A=1".to_owned(), "a=2".to_owned()];
+        assert_eq!(definitions(&given).unwrap().len(), 2);
+        assert!(definitions(&[given[0].clone(), "A".to_owned()]).is_err());
     }
 }

@@ -1,50 +1,118 @@
 //! `lathe dis`: from an image back to assembly.
 
-use lathe_asm::formats;
-use lathe_asm::{Method, SymbolKind, disassemble};
-use lathe_base::limits;
+use lathe_asm::formats::FormatError;
+use lathe_asm::{Method, Symbol, SymbolKind, disassemble};
+use lathe_base::{Span, limits};
+use lathe_isa::Isa;
+use serde::Deserialize;
 
 use super::Outcome;
-use crate::arguments::Dis;
+use crate::arguments::{self, Dis};
 use crate::exit::{Exit, Failure};
-use crate::{files, output, program};
+use crate::files::{self, Whole};
+use crate::inputs::Inputs;
+use crate::output;
+use crate::program::{self, Program, Request};
+use crate::render::hex;
 
 /// Writes the assembly of a program.
 pub(super) fn execute(arguments: &Dis) -> Outcome {
-    let format = arguments.from.as_deref().map(super::asm::format_named).transpose()?;
-    let mut loaded = program::load(&arguments.image, arguments.machine.machine.as_deref(), format)?;
-    if let Some(symbols) = &arguments.symbols {
-        loaded.image.symbols.extend(named_places(symbols, &loaded.isa)?);
-    }
-    loaded.image.entry = arguments.entry.or(loaded.image.entry);
-    let method = if arguments.linear { Method::Linear } else { Method::Follow };
-    let text = disassemble(&loaded.isa, &loaded.image, method);
+    let inputs = Inputs::default();
+    let text = disassembled(arguments, &inputs)?;
     match &arguments.output {
-        Some(name) => files::write_whole(name, text.as_bytes())?,
+        Some(name) => {
+            inputs.check_spared(name)?;
+            files::write_all(&[Whole { name: name.clone(), bytes: text.into_bytes() }])?;
+        }
         None => output::answer(&text)?,
     }
     Ok(Exit::Done)
 }
 
-/// Symbols from a file of lines such as `name = 0x1234`, which `-f symbols` writes.
-fn named_places(name: &str, isa: &lathe_isa::Isa) -> Result<Vec<lathe_asm::Symbol>, Failure> {
+fn disassembled(arguments: &Dis, inputs: &Inputs) -> Result<String, Failure> {
+    let Dis { image: name, machine, from, .. } = arguments;
+    let request = Request { name, machine: machine.machine.as_deref(), from: from.as_deref() };
+    let Program { isa, mut image } = request.load(inputs)?;
+    if let Some(file) = &arguments.symbols {
+        inputs.note(file);
+        // Before those of the image: where both name a place, the person's name counts.
+        image.symbols.splice(..0, named_places(file, &isa)?);
+    }
+    if let Some(entry) = arguments.entry {
+        check_entry(entry, &isa)?;
+        image.entry = Some(entry);
+    }
+    let method = if arguments.linear { Method::Linear } else { Method::Follow };
+    Ok(disassemble(&isa, &image, method))
+}
+
+fn check_entry(entry: u64, isa: &Isa) -> Result<(), Failure> {
+    let memory = isa.code_memory();
+    if entry < memory.cells() {
+        return Ok(());
+    }
+    let last = hex(memory.cells() - 1, memory.address.bits());
+    let message = format!("`--entry {entry:#X}` is outside of memory `{}`", memory.name);
+    Err(Failure::usage(message).help(format!("its last address is {last}")))
+}
+
+/// Symbols from a file, as `-f symbols` or `-f symbols-json` writes them.
+fn named_places(name: &str, isa: &Isa) -> Result<Vec<Symbol>, Failure> {
     let text = files::read_text(name, limits::IMAGE_BYTES)?;
+    let symbols = if text.trim_start().starts_with('{') { from_json(&text, isa) } else { from_lines(&text, isa) };
+    symbols.map_err(|error| program::format_failure(name, &error))
+}
+
+/// Lines such as `name = 0x1234`. They do not say of which memory, so it is that of the code.
+fn from_lines(text: &str, isa: &Isa) -> Result<Vec<Symbol>, FormatError> {
     let mut symbols = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.split([';', '#']).next().unwrap_or("").trim();
-        if line.is_empty() {
-            continue;
+        if !line.is_empty() {
+            symbols.push(from_line(line, isa).map_err(|error| error.at_line(number + 1))?);
         }
-        let parsed = line.split_once('=').and_then(|(name, value)| {
-            let value = value.split_whitespace().next()?;
-            Some((name.trim().to_owned(), crate::arguments::number(value).ok()?))
-        });
-        let Some((symbol, value)) = parsed else {
-            let error = formats::FormatError::new(format!("`{line}` is no symbol"), "write lines such as `main = 0x100`");
-            return Err(program::format_failure(name, &error.at_line(number + 1)));
-        };
-        let (value, kind) = (i128::from(value), SymbolKind::Label(isa.pc.memory));
-        symbols.push(lathe_asm::Symbol { name: symbol, value, kind, exported: false, span: Default::default() });
     }
     Ok(symbols)
+}
+
+fn from_line(line: &str, isa: &Isa) -> Result<Symbol, FormatError> {
+    let parsed = line.split_once('=').and_then(|(name, value)| {
+        let value = value.trim();
+        let (digits, sign) = value.strip_prefix('-').map_or((value, 1), |digits| (digits, -1));
+        Some((name.trim(), sign * i128::from(arguments::number(digits).ok()?)))
+    });
+    match parsed {
+        Some((name, value)) if !name.is_empty() => Ok(symbol(name, value, SymbolKind::Label(isa.pc.memory))),
+        _ => Err(FormatError::new(format!("`{line}` is no symbol"), "write lines such as `main = 0x100`")),
+    }
+}
+
+/// What is needed of a file of symbols.
+#[derive(Deserialize)]
+struct SymbolsData {
+    symbols: Vec<SymbolData>,
+}
+
+#[derive(Deserialize)]
+struct SymbolData {
+    name: String,
+    /// A number, or a string if it has too many bits for one; those are no addresses.
+    value: serde_json::Value,
+    memory: Option<String>,
+}
+
+fn from_json(text: &str, isa: &Isa) -> Result<Vec<Symbol>, FormatError> {
+    let data: SymbolsData = serde_json::from_str(text).map_err(|error| {
+        let cause = format!("there are no symbols in it: {error}");
+        FormatError::new(cause, "write it with `lathe asm -f symbols-json`").at_line(error.line())
+    })?;
+    let places = data.symbols.into_iter().filter_map(|data| {
+        let memory = isa.memory_named(data.memory.as_deref()?)?;
+        Some(symbol(&data.name, data.value.as_u64()?.into(), SymbolKind::Label(memory)))
+    });
+    Ok(places.collect())
+}
+
+fn symbol(name: &str, value: i128, kind: SymbolKind) -> Symbol {
+    Symbol { name: name.to_owned(), value, kind, exported: false, span: Span::default() }
 }

@@ -10,7 +10,8 @@ use super::Outcome;
 use super::console::Terminal;
 use crate::arguments::{Format, Run};
 use crate::exit::{Exit, Failure};
-use crate::program::{self, Program};
+use crate::inputs::Inputs;
+use crate::program::{Program, Request};
 use crate::render::{bold, failure, hex};
 use crate::{dump, files, output};
 
@@ -20,12 +21,10 @@ const SLICE: u64 = 1 << 18;
 
 /// Runs a program.
 pub(super) fn execute(arguments: &Run) -> Outcome {
-    let asked = arguments.machine.machine.as_deref();
-    if arguments.image == files::STANDARD && asked == Some(files::STANDARD) {
-        return Err(Failure::usage("the program and the machine cannot both come from standard input"));
-    }
-    let format = arguments.from.as_deref().map(super::asm::format_named).transpose()?;
-    let Program { isa, image } = program::load(&arguments.image, asked, format)?;
+    let Run { image: name, machine, from, .. } = arguments;
+    let request = Request { name, machine: machine.machine.as_deref(), from: from.as_deref() };
+    let Program { isa, image } = request.load(&Inputs::default())?;
+    check_not_empty(name, &image)?;
     let mut state = State::new(&isa);
     lay_down(&image, &mut state);
     let terminal = Terminal::new();
@@ -33,6 +32,15 @@ pub(super) fn execute(arguments: &Run) -> Outcome {
     terminal.end_line();
     Report { isa: &isa, state: &state, ended: &ended }.tell(arguments)?;
     Ok(ended.exit())
+}
+
+/// That there is something to run. A machine whose cells are all 0 may well go on for ever.
+fn check_not_empty(name: &str, image: &Image) -> Result<(), Failure> {
+    if image.segments.iter().any(|segment| !segment.cells.is_empty()) {
+        return Ok(());
+    }
+    let message = format!("{} holds no cells, so there is nothing to run", files::title(name));
+    Err(Failure::input(message).help("check that it is the right file, and that it was written whole"))
 }
 
 /// Lays the image down in the memories it is for.

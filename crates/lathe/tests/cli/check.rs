@@ -21,7 +21,7 @@ fn a_good_definition_gets_a_summary() {
     let text = Bench::new().run(&["check", "quad8"]).succeeds();
     for line in [
         "quad8  Four registers, one-byte instructions, paged 64 KiB memory",
-        "  instructions  22, and 10 pseudo-instructions",
+        "  instructions  22, and 17 pseudo-instructions",
         "                8 bits: a b c d page stackpage sp",
         "  memories      ram (65536 cells of 8 bits)",
         "  devices       console (stream)",

@@ -1,6 +1,8 @@
 //! The real binary, in a fresh directory each time: what it prints, where, and how it ends.
 
+mod asm;
 mod check;
+mod dis;
 mod machines;
 mod run;
 mod usage;
@@ -37,6 +39,23 @@ impl Bench {
     fn file(self, name: &str, content: impl AsRef<[u8]>) -> Bench {
         std::fs::write(self.path().join(name), content).unwrap();
         self
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    fn read_text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).unwrap()
+    }
+
+    /// The names of all files in the directory, those of temporary ones too.
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.path()).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
     }
 
     fn path(&self) -> &Path {
@@ -88,6 +107,12 @@ impl Answer {
         for word in words {
             assert!(self.err.contains(word), "`{word}` is missing from:\n{}", self.err);
         }
+    }
+
+    /// Ends well, and tells of these files on standard error and of nothing else.
+    fn writes(self, names: &[&str]) {
+        let told: String = names.iter().map(|name| format!("wrote {name}\n")).collect();
+        assert_eq!((self.code, self.err.as_str(), self.out.as_str()), (0, told.as_str(), ""));
     }
 
     fn json(&self) -> serde_json::Value {

@@ -181,6 +181,11 @@ fn images_that_do_not_fit() {
         .complains(1, &["large.bin", "257 bytes", "`prog`", "room for 256"]);
     bench.run(&["run", "full.bin", "-m", "stack8a"]).succeeds();
     bench.run(&["run", "missing.bin", "-m", "stack8a"]).complains(1, &["missing.bin", "no such file"]);
+    let bench = bench.file("empty.bin", []).file("empty.asm", ".machine quad8\n; nothing\n").file("dev.bin", [0]);
+    bench.run(&["run", "empty.bin", "-m", "quad8"]).complains(1, &["empty.bin holds no cells", "right file"]);
+    bench.run(&["run", "empty.asm"]).complains(1, &["empty.asm holds no cells"]);
+    std::fs::create_dir(bench.path().join("folder")).unwrap();
+    bench.run(&["run", "folder", "-m", "quad8"]).complains(1, &["it is a directory", "a file in it"]);
 }
 
 /// Twelve bits in a cell, so two bytes each in an image.
@@ -211,9 +216,9 @@ fn wide_cells_are_read_in_the_order_of_the_memory() {
         let text = answer.succeeds();
         assert!(text.contains("  pc 0x2  a 0x042\n") && text.contains("  0  142 000 000"), "{text}");
     }
-    bench.run(&["run", "odd.bin", "-m", "big.isa"]).complains(1, &["2 bytes", "3 bytes end within a cell"]);
-    bench.run(&["run", "large.bin", "-m", "big.isa"]).complains(1, &["code[0x0]", "0x1142", "12 bits"]);
-    bench.run(&["run", "large.bin", "-m", "little.isa"]).complains(1, &["0x4211", "low byte first"]);
+    bench.run(&["run", "odd.bin", "-m", "big.isa"]).complains(1, &["odd.bin", "0x1 is not whole", "2 bytes"]);
+    bench.run(&["run", "large.bin", "-m", "big.isa"]).complains(1, &["0x1142", "12 bits", "address 0x0"]);
+    bench.run(&["run", "large.bin", "-m", "little.isa"]).complains(1, &["0x4211", "12 bits"]);
     bench.run(&["run", "long.bin", "-m", "big.isa"]).complains(1, &["34 bytes", "room for 32"]);
 }
 
@@ -230,4 +235,90 @@ fn warnings_of_a_definition_are_left_to_check() {
     let warned = crate::check::COUNTER.replace("register a : u8", "register a, idle : u8");
     let bench = Bench::with("warned.isa", warned).file("x.bin", [1, 0]);
     assert!(bench.run(&["run", "x.bin", "-m", "warned.isa"]).succeeds().contains("a 0x01"));
+}
+
+/// quad8: writes `A`.
+const LETTER: &str = ".machine quad8\n li a, 'A'\n out a\n halt\n";
+
+#[test]
+fn a_source_is_assembled_first() {
+    let bench = Bench::with("a.asm", LETTER)
+        .file("bom.asm", format!("\u{FEFF}{LETTER}"))
+        .file("named_otherwise.txt", LETTER)
+        .file("without.asm", LETTER.replace(".machine quad8", "; nothing"))
+        .file("wrong.asm", LETTER.replace("halt", "hlat"));
+    for name in ["a.asm", "bom.asm", "named_otherwise.txt"] {
+        assert_eq!(bench.run(&["run", name]).succeeds(), "A", "{name}");
+    }
+    assert_eq!(bench.run(&["run", "without.asm", "-m", "quad8"]).succeeds(), "A");
+    bench.run(&["run", "without.asm"]).complains(2, &["which machine without.asm is for", "`-m NAME`"]);
+    bench.run(&["run", "a.asm", "-m", "hex8"]).complains(1, &["error[A404]", "a.asm:1:10", "`-m quad8`"]);
+    let answer = bench.run(&["run", "wrong.asm"]);
+    assert_eq!(answer.out, "");
+    answer.complains(1, &["error[A301]", "wrong.asm:4:2", "did you mean `halt`?", "cannot be assembled: 1 error"]);
+    assert_eq!(bench.names().len(), 5, "running writes nothing");
+}
+
+#[test]
+fn a_source_from_standard_input() {
+    let bench = Bench::new();
+    assert_eq!(bench.run_with_input(&["run", "-"], LETTER.as_bytes()).succeeds(), "A");
+    let without = LETTER.replace(".machine quad8", "");
+    let arguments = ["run", "-", "-m", "quad8", "--from", "asm"];
+    assert_eq!(bench.run_with_input(&arguments, without.as_bytes()).succeeds(), "A");
+    bench.run_with_input(&["run", "-"], &[0x01]).complains(2, &["which machine standard input is for"]);
+}
+
+/// Each format says what it is; where it does not, its name does.
+#[test]
+fn images_of_every_format_that_can_be_read() {
+    let bench = Bench::with("a.asm", LETTER);
+    let formats = ["bin", "hex", "srec", "readmemh", "readmemb", "logisim", "logisim2", "image"];
+    bench.run(&["asm", "a.asm", "-f", &formats.join(",")]).complains(0, &["wrote a.bin", "wrote a.lathe"]);
+    for name in ["a.bin", "a.hex", "a.srec", "a.mem", "a.memb", "a.logisim", "a.logisim2", "a.lathe"] {
+        assert_eq!(bench.run(&["run", name, "-m", "quad8"]).succeeds(), "A", "{name}");
+    }
+    for (name, format) in [("a.mem", "readmemh"), ("a.memb", "readmemb"), ("a.bin", "bin"), ("a.lathe", "image")] {
+        std::fs::copy(bench.path().join(name), bench.path().join("x")).unwrap();
+        assert_eq!(bench.run(&["run", "x", "-m", "quad8", "--from", format]).succeeds(), "A", "{name}");
+    }
+    for name in ["a.hex", "a.srec", "a.logisim", "a.lathe"] {
+        let answer = bench.run_with_input(&["run", "-", "-m", "quad8"], &bench.read(name));
+        assert_eq!(answer.succeeds(), "A", "{name}");
+    }
+    bench.run(&["run", "a.hex"]).complains(2, &["which machine a.hex is for"]);
+}
+
+#[test]
+fn an_image_that_knows_its_machine() {
+    let bench = Bench::with("a.asm", LETTER)
+        .file("mine.isa", crate::check::COUNTER.replace("machine counter", "machine mine"))
+        .file("m.asm", ".machine mine\n inc\n halt\n");
+    bench.run(&["asm", "a.asm", "-f", "image"]).writes(&["a.lathe"]);
+    assert_eq!(bench.run(&["run", "a.lathe"]).succeeds(), "A");
+    assert_eq!(bench.run_with_input(&["run", "-"], &bench.read("a.lathe")).succeeds(), "A");
+    bench.run(&["run", "a.lathe", "-m", "hex8"]).complains(1, &["a.lathe", "for machine `quad8`, not for `hex8`"]);
+    let whole = bench.read("a.lathe");
+    let bench = bench.file("half.lathe", &whole[..whole.len() / 2]);
+    bench.run(&["run", "half.lathe"]).complains(1, &["half.lathe, line", "damaged", "assemble the program again"]);
+    bench.run(&["asm", "m.asm", "-f", "image"]).writes(&["m.lathe"]);
+    assert!(bench.run(&["run", "m.lathe"]).succeeds().contains("a 0x01"));
+    // The definition changes, and then it goes away.
+    let changed = bench.read_text("mine.isa").replace("a + 1", "a + 2").replace("-> a = 2", "-> a = 3");
+    let bench = bench.file("mine.isa", changed);
+    let answer = bench.run(&["run", "m.lathe"]);
+    assert!(answer.out.contains("a 0x02"), "{}", answer.out);
+    answer.complains(0, &["warning: the definition mine.isa has changed since m.lathe", "assemble it again"]);
+    std::fs::remove_file(bench.path().join("mine.isa")).unwrap();
+    bench.run(&["run", "m.lathe"]).complains(1, &["m.lathe is for a machine `mine`", "mine.isa beside"]);
+}
+
+#[test]
+fn images_that_are_damaged_say_where() {
+    let bench = Bench::with("sum.hex", ":0100000001FF\n")
+        .file("beyond.hex", ":02000004FFFFFC\n:0100000001FE\n:00000001FF\n")
+        .file("digit.mem", "@0\n80 8x\n");
+    bench.run(&["run", "sum.hex", "-m", "quad8"]).complains(1, &["sum.hex, line 1", "sum"]);
+    bench.run(&["run", "beyond.hex", "-m", "quad8"]).complains(1, &["beyond.hex, line 2", "beyond memory `ram`"]);
+    bench.run(&["run", "digit.mem", "-m", "quad8"]).complains(1, &["digit.mem, line 2", "`x`"]);
 }

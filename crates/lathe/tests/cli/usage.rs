@@ -5,7 +5,7 @@ use crate::Bench;
 #[test]
 fn every_command_has_help_with_examples() {
     let help = Bench::new().run(&["--help"]).succeeds();
-    for command in ["machines", "check", "run", "verify"] {
+    for command in ["machines", "check", "asm", "dis", "run", "verify"] {
         assert!(help.contains(command), "{help}");
         let help = Bench::new().run(&[command, "--help"]).succeeds();
         assert!(help.contains(&format!("  lathe {command} ")) || help.contains("  lathe run "), "{help}");
@@ -15,11 +15,11 @@ fn every_command_has_help_with_examples() {
 
 #[test]
 fn wrong_usage_ends_with_2() {
-    let bench = Bench::new();
+    let bench = Bench::with("x.bin", [0]);
     bench.run(&[]).complains(2, &["Usage: lathe"]);
     bench.run(&["chekc"]).complains(2, &["chekc"]);
     bench.run(&["check"]).complains(2, &["<FILE|NAME>"]);
-    bench.run(&["run", "x.bin"]).complains(2, &["--machine"]);
+    bench.run(&["run", "x.bin"]).complains(2, &["which machine x.bin is for", "`-m NAME`"]);
     bench.run(&["run", "x.bin", "-m", "quad8", "--max-steps", "many"]).complains(2, &["many", "0x3E8"]);
     bench.run(&["verify", "-m", "quad8"]).complains(2, &["<FILE>"]);
     bench.run(&["machines", "--format", "xml"]).complains(2, &["text", "json"]);

@@ -19,6 +19,7 @@ use crate::codes;
 use crate::language::ast;
 use crate::model::{FieldId, Place};
 use crate::semantics::{Block, Body, Expr, LocalId, Statement};
+use crate::simplify::simplify;
 
 /// A member chosen from a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
     }
 
     fn finish(mut self, value: Option<Expr>) -> Body {
-        Body { locals: self.locals, block: self.blocks.pop().unwrap_or_default(), value }
+        simplify(Body { locals: self.locals, block: self.blocks.pop().unwrap_or_default(), value })
     }
 
     fn report<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {

@@ -99,6 +99,12 @@ impl Lowerer<'_, '_> {
                 let message = "this compares, and nothing uses the answer";
                 self.fail(codes::NO_VALUE, tree.span, message, "to assign, write `=`")
             }
+            TreeKind::Name(name) if self.is_unknown(tree) => {
+                let near = lathe_base::nearest(name, ["halt", "skip", "fault"]);
+                let help =
+                    near.map_or("a meaning assigns, calls, or says `halt`".into(), |n| format!("did you mean `{n}`?"));
+                self.fail(codes::UNKNOWN_NAME, tree.span, format!("there is nothing named `{name}`"), help)
+            }
             _ => {
                 let help = if self.calls.is_empty() {
                     "assign it, as in `a = …`, or remove it"

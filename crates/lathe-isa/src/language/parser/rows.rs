@@ -68,9 +68,26 @@ impl Parser<'_, '_> {
             return self.too_few_columns(&syntax, &picture, with_cycles);
         }
         self.advance();
+        self.check_no_cycles(with_cycles)?;
         let meaning = self.line_block()?;
         let span = start.to(self.cursor.span(start.start as usize, self.last_end));
         Ok(Row { syntax, picture, conditions, cycles, meaning, span, documentation })
+    }
+
+    /// That a row does not give cycles without saying so: no meaning begins with a number and `|`.
+    fn check_no_cycles(&mut self, with_cycles: bool) -> Parsed<()> {
+        if with_cycles || !matches!(self.token, Token::Number(..)) {
+            return Ok(());
+        }
+        let (span, saved) = (self.span, self.save());
+        self.advance();
+        let is_column = self.is("|");
+        self.restore(saved);
+        if is_column {
+            let help = "for a column of cycles, begin the table with `instructions with cycles { … }`";
+            return self.fail(codes::UNEXPECTED, span, "this row has four columns and not three", help);
+        }
+        Ok(())
     }
 
     fn too_few_columns<T>(&mut self, syntax: &Column, picture: &Column, with_cycles: bool) -> Parsed<T> {

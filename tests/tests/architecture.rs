@@ -1,0 +1,129 @@
+//! What ARCHITECTURE.md promises, as far as it can be checked: which crate may use which,
+//! what the oracle is kept from, how files begin, what the README shows.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Which crates of ours each crate may use, besides in its tests. Arrows that are not here do not exist.
+const ARROWS: [(&str, &[&str]); 10] = [
+    ("lathe-base", &[]),
+    ("lathe-isa", &["lathe-base"]),
+    ("lathe-asm", &["lathe-base", "lathe-isa"]),
+    ("lathe-vm", &["lathe-base", "lathe-isa"]),
+    ("lathe-machines", &[]),
+    ("lathe", &["lathe-asm", "lathe-base", "lathe-isa", "lathe-machines", "lathe-vm"]),
+    ("oracle", &[]),
+    ("lathe-tests", &[]),
+    ("lathe-benches", &[]),
+    ("xtask", &["oracle"]),
+];
+
+/// Crates of the core that use nothing from outside at all.
+const BARE: [&str; 5] = ["lathe-base", "lathe-isa", "lathe-vm", "lathe-machines", "oracle"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// For each package of the workspace, the packages it uses, those of its tests left out.
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let manifest = root().join("Cargo.toml");
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+        .arg(manifest)
+        .output()
+        .expect("cargo can be run");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+    let packages = metadata["packages"].as_array().expect("there are packages");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let uses = |package: &Value| -> Vec<String> {
+        let all = package["dependencies"].as_array().into_iter().flatten();
+        all.filter(|used| used["kind"].is_null()).map(|used| text(&used["name"])).collect()
+    };
+    packages.iter().map(|package| (text(&package["name"]), uses(package))).collect()
+}
+
+#[test]
+fn arrows_point_one_way() {
+    let found = dependencies();
+    let ours: Vec<&String> = found.keys().collect();
+    for (name, uses) in &found {
+        let arrows = ARROWS.iter().find(|(known, _)| known == name);
+        let (_, allowed) = arrows.unwrap_or_else(|| panic!("{name} is not in the table of arrows"));
+        for used in uses.iter().filter(|used| ours.contains(used)) {
+            assert!(allowed.contains(&used.as_str()), "{name} must not use {used}");
+        }
+    }
+    assert_eq!(found.len(), ARROWS.len(), "the table names a crate that does not exist");
+}
+
+#[test]
+fn the_core_uses_nothing_from_outside() {
+    let found = dependencies();
+    for name in BARE {
+        let uses: Vec<&String> = found[name].iter().filter(|used| !used.starts_with("lathe-")).collect();
+        assert!(uses.is_empty(), "{name} uses {uses:?}");
+    }
+}
+
+#[test]
+fn the_oracle_imports_nothing_of_the_workspace() {
+    for path in sources(&root().join("crates/oracle")) {
+        let text = std::fs::read_to_string(&path).expect("the file can be read");
+        for word in ["lathe_", ".isa", "include_str", "include!"] {
+            assert!(!text.contains(word), "{} mentions {word}", path.display());
+        }
+    }
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the folder can be read").flatten() {
+        let path = entry.path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    for folder in ["crates", "tests", "benches", "xtask"] {
+        for path in sources(&root().join(folder)) {
+            let text = std::fs::read_to_string(&path).expect("the file can be read");
+            assert!(text.starts_with("//!"), "{} does not begin with //!", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_readme_shows_quad8_as_it_is() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("there is a README");
+    let definition = lathe_machines::find("quad8").expect("it ships").definition;
+    assert!(
+        readme.contains(&format!("```isa\n{definition}```")),
+        "README.md shows another quad8 than machines/quad8/quad8.isa"
+    );
+}
+
+#[test]
+fn definitions_are_as_short_as_promised() {
+    for machine in lathe_machines::ALL {
+        let lines = machine.definition.lines().count();
+        assert!(lines <= 155, "{} has {lines} lines", machine.name);
+    }
+}
+
+#[test]
+fn ci_runs_the_readmes_test_command() {
+    let ci = std::fs::read_to_string(root().join(".ci/run")).expect("there is .ci/run");
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("there is a README");
+    assert!(ci.contains("cargo test --workspace"));
+    assert!(readme.contains("$ cargo test --workspace\n"));
+}
