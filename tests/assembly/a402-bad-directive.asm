@@ -4,8 +4,14 @@
         .ascii 5                ; !A402 a text in quotes is wanted
         .include file           ; !A402 the name of a file in quotes is wanted
         .section nowhere        ; !A402 stack8b has no memory `nowhere`
-        .align 0                ; !A402 nothing is a multiple of 0
+        .align 0                ; !A402 there are no multiples of 0 to align to
         .le12 5                 ; !A402 12 bits are not a whole number of cells of 8 bits
         .equ 5, 5               ; !A402 a name and a value are wanted
         .data
         nop                     ; !A402 instructions belong in `prog`, not in `data`
+        .prog
+        .align -4               ; !A402 there are no multiples of -4 to align to
+        .rept 2, n, m           ; !A402 a count is wanted, and perhaps a name for the counter
+        .endr
+        .macro m a, a           ; !A402 the parameter `a` stands twice
+        .endm

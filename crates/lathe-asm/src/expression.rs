@@ -39,8 +39,6 @@ pub(crate) enum NodeKind {
     /// A number that needs more than 64 bits, in a list of its own.
     Wide(u32),
     Symbol(SymbolId),
-    /// The address of the line.
-    Here,
     Unary(Unary, ExprId),
     Binary(Binary, ExprId, ExprId),
     Choice(ExprId, ExprId, ExprId),
@@ -54,7 +52,7 @@ pub(crate) enum NodeKind {
 }
 
 /// What an operand of a pseudo-instruction may be.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fit {
     pub(crate) width: Width,
     /// Whether negative numbers fit.
@@ -77,7 +75,7 @@ pub(crate) enum NoValue {
     /// More than 128 bits, a division by zero, or a shift by a negative number.
     Arithmetic(Span),
     /// An operand of a pseudo-instruction that does not fit.
-    Unfit(Span, i128, Width),
+    Unfit(Span, i128, Fit),
     /// An address in another page than the one that begins here.
     OtherPage(Span, i128, u64, Width),
 }
@@ -125,7 +123,6 @@ impl Expressions {
             NodeKind::Number(number) => Ok(Value::number(number.into())),
             NodeKind::Wide(at) => Ok(Value::number(self.wide[at as usize])),
             NodeKind::Symbol(symbol) => self.symbol(symbol, node.span, symbols),
-            NodeKind::Here => here.ok_or(NoValue::Arithmetic(node.span)),
             NodeKind::Unary(operator, inner) => {
                 let value = self.value(inner, here, symbols)?.number;
                 unary(operator, value).map(Value::number).ok_or(NoValue::Arithmetic(node.span))
@@ -145,7 +142,7 @@ impl Expressions {
             }
             NodeKind::Fit(inner, fit) => {
                 let value = self.value(inner, here, symbols)?;
-                fitted(value, fit).ok_or(NoValue::Unfit(node.span, value.number, fit.width))
+                fitted(value, fit).ok_or(NoValue::Unfit(node.span, value.number, fit))
             }
             NodeKind::SamePage(inner, width, ahead) => {
                 let value = self.value(inner, here, symbols)?;

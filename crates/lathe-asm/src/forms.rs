@@ -172,7 +172,7 @@ impl<'i> Forms<'i> {
             let span = reading.tokens.first().map_or(Span::default(), |token| token.span);
             let help = match self.nearest(first) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("`lathe check {} --map` shows what there is", self.isa.name),
+                None => format!("the rows of the definition of {} are all there is", self.isa.name),
             };
             return Diagnostic::new(codes::UNKNOWN_MNEMONIC, span, message).help(help);
         }

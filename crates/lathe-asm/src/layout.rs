@@ -166,7 +166,7 @@ impl<'w> Walk<'w> {
     fn choose(&mut self, first: u32, count: u16, chosen: u16) -> u16 {
         (chosen..count)
             .find(|at| self.fits(self.program.alternatives[(first + u32::from(*at)) as usize]))
-            .unwrap_or(chosen)
+            .unwrap_or(count - 1)
     }
 
     fn fits(&mut self, alternative: Alternative) -> bool {
@@ -273,17 +273,14 @@ impl<'w, 'd> Writer<'w, 'd> {
     }
 
     fn align(&mut self, item: Item, to: ExprId, fill: Option<ExprId>) {
-        match self.checked_count(item, to) {
-            Some(0) => {
-                let span = self.walk.program.expressions.span(to);
-                let diagnostic = Diagnostic::new(codes::BAD_DIRECTIVE, span, "nothing is a multiple of 0");
-                self.report(item, diagnostic.help("as in `.align 16`"));
-            }
-            Some(_) => {
-                let padding = self.walk.padding(to);
-                self.fill(item, padding, fill);
-            }
-            None => {}
+        let Some(number) = self.value(item, to).map(|value| value.number) else { return };
+        if number < 1 {
+            let span = self.walk.program.expressions.span(to);
+            let message = format!("there are no multiples of {number} to align to");
+            self.report(item, Diagnostic::new(codes::BAD_DIRECTIVE, span, message).help("as in `.align 16`"));
+        } else if self.checked_count(item, to).is_some() {
+            let padding = self.walk.padding(to);
+            self.fill(item, padding, fill);
         }
     }
 
@@ -487,8 +484,10 @@ pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
             Diagnostic::new(codes::UNDEFINED, span, format!("`{name}` is not defined")).help(help)
         }
         NoValue::Later(id, span) => {
-            let message = format!("the address of `{}` is not known yet here", name(id));
-            Diagnostic::new(codes::NOT_YET_KNOWN, span, message).help("use something that is defined before this line")
+            let what = if name(id).starts_with(':') { "this line".to_owned() } else { format!("`{}`", name(id)) };
+            let message = format!("the address of {what} is not known yet here");
+            let help = "addresses are known only when all lines have been read; use constants here";
+            Diagnostic::new(codes::NOT_YET_KNOWN, span, message).help(help)
         }
         NoValue::Circular(id, span) => {
             let message = format!("`{}` is defined by itself", name(id));
@@ -504,14 +503,14 @@ pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
             Diagnostic::new(codes::ARITHMETIC, span, message).help("check the numbers that go into it")
         }
         NoValue::OtherPage(span, number, page, width) => other_page(span, number, page, width),
-        NoValue::Unfit(span, number, width) => {
-            let message = format!("{number} does not fit in {} bits", width.bits());
-            let help = format!(
-                "0 to {} fit, or {} to {} as signed",
-                width.mask(),
-                -i128::from(width.sign_bit()),
-                width.mask() >> 1
-            );
+        NoValue::Unfit(span, number, fit) => {
+            let message = format!("{number} does not fit in {} bits", fit.width.bits());
+            let (lowest, highest) = (-i128::from(fit.width.sign_bit()), fit.width.mask());
+            let help = match (fit.signed, fit.negative) {
+                (true, _) => format!("{lowest} to {} fit", highest >> 1),
+                (false, true) => format!("0 to {highest} fit, or {lowest} to {} as signed", highest >> 1),
+                (false, false) => format!("0 to {highest} fit"),
+            };
             Diagnostic::new(codes::OUT_OF_RANGE, span, message).help(help)
         }
     }
@@ -526,6 +525,8 @@ fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location:
     let number = value.number;
     let (lowest, highest) = if numeric.signed {
         (-i128::from(field.width.sign_bit()), i128::from(field.width.mask() >> 1))
+    } else if numeric.wraps && numeric.target.is_none() {
+        (-i128::from(field.width.sign_bit()), i128::from(field.width.mask()))
     } else {
         (0, i128::from(field.width.mask()))
     };

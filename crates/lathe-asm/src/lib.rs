@@ -64,5 +64,8 @@ pub fn assemble(isa: &Isa, files: &dyn Files, main: Source, options: &Options) -
     let mut read = reader::read(isa, files, main, &options.definitions, &mut diagnostics);
     let image = layout::lay_out(isa, &mut read.program, options.overlap, &mut diagnostics);
     let image = (!diagnostics.has_errors()).then_some(image);
+    if image.is_some() {
+        reader::unused_labels(&read.program, &mut diagnostics);
+    }
     Assembled { image, diagnostics, sources: read.sources }
 }

@@ -27,7 +27,8 @@ pub(crate) struct Names<'p> {
     pub(crate) scopes: &'p [Scope],
     /// How many anonymous labels there have been.
     pub(crate) anonymous: u32,
-    /// What `$` stands for where it is not the line's own address: a constant is evaluated elsewhere.
+    /// What `$` stands for: a label without a name at the address of the line. The expression may be
+    /// evaluated elsewhere, in a constant or in a later instruction of the same line.
     pub(crate) here: Option<SymbolId>,
 }
 
@@ -35,11 +36,15 @@ pub(crate) struct Names<'p> {
 pub(crate) struct Scope {
     pub(crate) prefix: String,
     pub(crate) labels: Rc<HashSet<String>>,
+    /// Where its lines stand. What stands elsewhere was put there as an argument and means the
+    /// caller's labels.
+    pub(crate) body: Span,
 }
 
-/// The full name of the local label `.local`.
-pub(crate) fn local_name(local: &str, scopes: &[Scope], owner: &str) -> String {
-    let scope = scopes.iter().rev().find(|scope| scope.labels.contains(local));
+/// The full name of the local label `.local`, written at a place.
+pub(crate) fn local_name(local: &str, place: Span, scopes: &[Scope], owner: &str) -> String {
+    let inside = |body: Span| body.file == place.file && body.start <= place.start && place.end <= body.end;
+    let scope = scopes.iter().rev().find(|scope| scope.labels.contains(local) && inside(scope.body));
     format!("{}.{local}", scope.map_or(owner, |scope| &scope.prefix))
 }
 
@@ -144,7 +149,7 @@ impl<'t, 'p> Reading<'t, 'p> {
             return self.fail(Problem::Expected("`:`"));
         }
         let second = self.expression()?;
-        let span = self.span(condition).to(self.span(second));
+        let span = joined(self.span(condition), self.span(second));
         Ok(self.names.expressions.add(NodeKind::Choice(condition, first, second), span))
     }
 
@@ -260,9 +265,9 @@ impl<'t, 'p> Reading<'t, 'p> {
                 Ok(inner)
             }
             Kind::Mark('$') => {
+                let Some(here) = self.names.here else { return self.fail(Problem::Expected("a value")) };
                 self.at += 1;
-                let kind = self.names.here.map_or(NodeKind::Here, NodeKind::Symbol);
-                Ok(self.names.expressions.add(kind, token.span))
+                Ok(self.names.expressions.add(NodeKind::Symbol(here), token.span))
             }
             Kind::Mark(':') => self.anonymous(token),
             _ => self.fail(Problem::Expected("a value")),
@@ -318,7 +323,7 @@ impl<'t, 'p> Reading<'t, 'p> {
         }
         self.at += 1;
         if let Some(local) = word.strip_prefix('.') {
-            let name = local_name(local, self.names.scopes, self.names.owner);
+            let name = local_name(local, token.span, self.names.scopes, self.names.owner);
             return Ok(self.symbol(&name, token.span));
         }
         Ok(self.symbol(word, token.span))

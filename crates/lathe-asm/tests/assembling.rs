@@ -100,6 +100,25 @@ fn a_constant_can_measure_from_here() {
 }
 
 #[test]
+fn here_is_the_address_of_the_line_whatever_it_expands_to() {
+    assert_eq!(cells("quad8", "nop\njmp $"), [0, 0xCC, 0xCD, 0x5F]);
+    assert_eq!(cells("hex8", ".byte 9\n.byte \"ab\", $, $ + 1"), [9, 97, 98, 1, 2]);
+}
+
+#[test]
+fn a_condition_may_follow_a_label() {
+    assert_eq!(cells("hex8", "l: .if 0\n.byte 1\n.else\n.byte l, 2\n.endif"), [0, 2]);
+}
+
+#[test]
+fn an_argument_means_the_callers_label_even_where_the_macro_has_one_of_that_name() {
+    let text = ".macro go where\n.top: jmp where\n.endm\nmain: return\n.top: go .top";
+    assert_eq!(cells("hex8", text), [0x70, 0x80, 0, 1]);
+    let text = ".macro go where\n return\n.top: jmp where\n.endm\nmain:\n.top: go .top";
+    assert_eq!(cells("hex8", text), [0x70, 0x80, 0, 0]);
+}
+
+#[test]
 fn a_macro_defined_too_late_is_named_as_such() {
     let found = assembled("hex8", "late 5\nlabel: return\n.macro late x\n.endm", &[]).diagnostics.into_sorted();
     assert_eq!(found.len(), 1, "{found:?}");

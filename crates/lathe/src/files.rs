@@ -114,7 +114,8 @@ pub(crate) struct Whole {
 /// is no plain file, such as `/dev/null`, is written as it is: a rename would put a file in its
 /// place.
 pub(crate) fn write_all(files: &[Whole]) -> Result<(), Failure> {
-    files.iter().try_for_each(|f| Staged::new(f)?.finish())
+    let staged: Vec<Staged> = files.iter().map(Staged::new).collect::<Result<_, _>>()?;
+    staged.into_iter().try_for_each(Staged::finish)
 }
 
 /// A file whose bytes are there, but not yet under its name.

@@ -155,7 +155,8 @@ impl Reader<'_> {
         replaced: Rc<Vec<(String, Vec<Token>)>>,
         turns: Option<Turns>,
     ) {
-        self.scopes.push(Scope { prefix: format!("{name}@{call}"), labels: Rc::clone(&body.labels) });
+        let place = Span::new(body.file, body.start, body.end);
+        self.scopes.push(Scope { prefix: format!("{name}@{call}"), labels: Rc::clone(&body.labels), body: place });
         self.frames.push(Frame {
             file: body.file,
             at: body.start,
@@ -188,7 +189,12 @@ impl Reader<'_> {
                 return self.fail(codes::BAD_DIRECTIVE, parameter.span, "this is not a parameter", help);
             }
             let default = (!default.is_empty()).then(|| default[1..].to_vec());
-            parameters.push((self.text(sources, *parameter).to_owned(), default));
+            let name = self.text(sources, *parameter).to_owned();
+            if parameters.iter().any(|(known, _)| *known == name) {
+                let message = format!("the parameter `{name}` stands twice");
+                return self.fail(codes::BAD_DIRECTIVE, parameter.span, message, "give one of them another name");
+            }
+            parameters.push((name, default));
         }
         let found = Macro { name: name_text.clone(), parameters, body: body? };
         self.macros.insert(name_text, Rc::new(found));
@@ -227,6 +233,9 @@ impl Reader<'_> {
         let outer = Rc::clone(&self.frames.last()?.replaced);
         let body = self.captured(span, ".rept", ".endr", sources)?;
         let parts = split(&tokens[1..]);
+        if parts.len() > 2 {
+            return self.bad_directive(tokens, sources, "a count is wanted, and perhaps a name for the counter");
+        }
         let count = self.known(parts.first().copied().unwrap_or(&[]), span, sources)?;
         if !(0..=limits::REPETITIONS).contains(&count) {
             let message = format!("{count} repetitions are not possible");

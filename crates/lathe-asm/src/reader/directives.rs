@@ -215,6 +215,9 @@ impl Reader<'_> {
     fn incbin(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
         let found = self.found(tokens, sources)?;
         let parts = split(&tokens[1..]);
+        if parts.len() > 3 {
+            return self.bad_directive(tokens, sources, "a file is wanted, and perhaps an offset and a length");
+        }
         let mut number = |at: usize, otherwise: usize| match parts.get(at) {
             Some(part) => {
                 let value = self.known(part, tokens[0].span, sources)?;

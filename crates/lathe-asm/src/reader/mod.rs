@@ -48,8 +48,23 @@ pub(crate) fn read(
     }
     reader.open(main, Span::default());
     reader.lines();
-    reader.finish();
+    reader.report_unknown();
     Read { program: reader.program, sources: Rc::try_unwrap(reader.sources).unwrap_or_else(|shared| (*shared).clone()) }
+}
+
+/// Warnings about labels that nothing uses. They make sense only for a program without errors: a line
+/// that could not be read may have used any label.
+pub(crate) fn unused_labels(program: &Program, diagnostics: &mut Diagnostics) {
+    for (_, entry) in program.symbols.iter() {
+        let is_label = matches!(entry.definition, Definition::Label(..));
+        // Labels of libraries need not all be used, and those of macros belong to the macro.
+        let own = entry.span.file == FileId(0) && !entry.name.contains(['@', ':']);
+        if is_label && own && !entry.used && !entry.exported {
+            let message = format!("nothing uses the label `{}`", entry.name);
+            let help = format!("remove it, or say `.export {}` if others use it", entry.name);
+            diagnostics.push(Diagnostic::new(codes::UNUSED_LABEL, entry.span, message).help(help));
+        }
+    }
 }
 
 struct Reader<'r> {
@@ -70,7 +85,7 @@ struct Reader<'r> {
     /// The macros and repetitions being read, which have local labels of their own.
     scopes: Vec<Scope>,
     anonymous: u32,
-    /// The label that `$` stands for in a constant.
+    /// The label that `$` stands for in the line being read.
     here: Option<SymbolId>,
     /// Lines that begin with no known word; a macro of that name may come later.
     unknown: Vec<(String, Diagnostic)>,
@@ -175,6 +190,7 @@ impl<'r> Reader<'r> {
                 tokens = replace(&tokens, &Rc::clone(&frame.replaced), &sources);
             }
             self.line(&tokens, &sources);
+            self.here = None;
             if self.program.items.len() > limits::PROGRAM_ITEMS {
                 let span = tokens[0].span;
                 let message = format!("a program has at most {} lines with an effect", limits::PROGRAM_ITEMS);
@@ -215,6 +231,9 @@ impl<'r> Reader<'r> {
             return;
         }
         let first = tokens[0];
+        if self.active() && tokens.iter().any(|token| token.is_mark('$')) {
+            self.here = Some(self.hidden_label(first.span));
+        }
         let directive = first.kind == Kind::Word && self.text(sources, first).starts_with('.');
         let labelled = is_label(first, tokens.get(1));
         if directive && !labelled && self.condition_directive(tokens, sources) {
@@ -225,6 +244,10 @@ impl<'r> Reader<'r> {
         }
         let rest = self.labels(tokens, sources);
         let Some(first) = rest.first().copied() else { return };
+        let after_label = rest.len() < tokens.len() && first.kind == Kind::Word;
+        if after_label && self.condition_directive(rest, sources) {
+            return;
+        }
         if first.kind != Kind::Word {
             if self.instruction_begins_with(sources, first) {
                 return self.instruction(rest, sources);
@@ -291,7 +314,7 @@ impl<'r> Reader<'r> {
     fn named_label(&mut self, word: Token, sources: &[Source]) {
         let text = self.text(sources, word);
         if let Some(local) = text.strip_prefix('.') {
-            let name = local_name(local, &self.scopes, &self.owner);
+            let name = local_name(local, word.span, &self.scopes, &self.owner);
             self.label(&name, word.span);
             return;
         }
@@ -357,12 +380,7 @@ impl<'r> Reader<'r> {
             let message = format!("`{text}` is a name of the machine and cannot be a constant");
             return self.fail(codes::RESERVED, name.span, message, format!("choose another name, such as `{text}_`"));
         }
-        if value.iter().any(|token| token.is_mark('$')) {
-            self.here = Some(self.hidden_label(name.span));
-        }
-        let expr = self.whole_expression(value, name.span, sources);
-        self.here = None;
-        let expr = expr?;
+        let expr = self.whole_expression(value, name.span, sources)?;
         let id = self.program.symbols.intern(text, name.span);
         let program = &mut self.program;
         let known = program.expressions.value(expr, None, &mut program.symbols);
@@ -434,15 +452,25 @@ impl<'r> Reader<'r> {
         match program.expressions.value(expr, None, &mut program.symbols) {
             Ok(value) => Some(value.number),
             Err(problem) => {
-                let problem = match problem {
-                    NoValue::Undefined(id, span) => NoValue::Later(id, span),
-                    other => other,
+                let diagnostic = match problem {
+                    NoValue::Undefined(id, span) => self.undefined_before(id, span),
+                    other => no_value(&self.program, other),
                 };
-                let diagnostic = no_value(&self.program, problem);
                 self.report(diagnostic);
                 None
             }
         }
+    }
+
+    /// A name that may be defined further down, where a value is wanted now.
+    fn undefined_before(&self, id: SymbolId, span: Span) -> Diagnostic {
+        let name = self.program.symbols.entry(id).name.to_string();
+        let help = match self.program.symbols.nearest(&name) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("define it above, as `{name} = …`, or give it with `-D {name}=…`"),
+        };
+        let message = format!("`{name}` is not defined before this line");
+        Diagnostic::new(codes::NOT_YET_KNOWN, span, message).help(help)
     }
 
     fn instruction(&mut self, tokens: &[Token], sources: &[Source]) {
@@ -488,28 +516,6 @@ impl<'r> Reader<'r> {
                 diagnostic.help = vec![format!("did you mean the macro `{meant}`?")];
             }
             self.diagnostics.push(diagnostic);
-        }
-    }
-
-    /// What can be said only of the whole program.
-    fn finish(&mut self) {
-        self.report_unknown();
-        if self.diagnostics.has_errors() {
-            // A line that could not be read may have used any label.
-            return;
-        }
-        let unused: Vec<(String, Span)> = self
-            .program
-            .symbols
-            .iter()
-            .filter(|(_, entry)| matches!(entry.definition, Definition::Label(..)) && !entry.used && !entry.exported)
-            .filter(|(_, entry)| !entry.name.starts_with(':') && entry.span.file == FileId(0))
-            .map(|(_, entry)| (entry.name.to_string(), entry.span))
-            .collect();
-        for (name, span) in unused {
-            let message = format!("nothing uses the label `{name}`");
-            let help = format!("remove it, or say `.export {name}` if others use it");
-            self.diagnostics.push(Diagnostic::new(codes::UNUSED_LABEL, span, message).help(help));
         }
     }
 

@@ -422,6 +422,12 @@ fn outputs_that_cannot_be() {
         bench.run(&["asm", "small.asm", "-o", spelling]).complains(2, &[&over, "another name"]);
     }
     untouched();
+    // One of several cannot be written: none is.
+    std::fs::create_dir(bench.path().join("x.hex")).unwrap();
+    let answer = bench.run(&["asm", "small.asm", "-f", "bin,hex,listing", "-o", "x.bin"]);
+    answer.complains(1, &["x.hex cannot be written: it is a directory", "another name"]);
+    std::fs::remove_dir(bench.path().join("x.hex")).unwrap();
+    untouched();
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("small.asm", bench.path().join("alias")).unwrap();
