@@ -1,0 +1,10 @@
+//! No text makes the checker panic or hang, and what it accepts runs its examples.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    if let Some(isa) = lathe_isa::load(text).isa {
+        let _ = lathe_vm::examples::check(&isa);
+    }
+});
