@@ -1,18 +1,8 @@
 //! Every diagnostic of the assembler, one row each. A test sees to it that each has a
 //! fixture in `tests/assembly/`.
 
-use lathe_base::Code;
-
-macro_rules! codes {
-    ($($constant:ident = $name:literal, $title:literal;)*) => {
-        $(#[doc = $title] pub const $constant: Code = Code { name: $name, title: $title };)*
-        /// All of them, in order.
-        pub const ALL: &[Code] = &[$($constant),*];
-    };
-}
-
 #[rustfmt::skip]
-codes! {
+lathe_base::codes! {
     BAD_TOKEN           = "A101", "something that cannot be read";
     BAD_NUMBER          = "A102", "a number that cannot be read";
     UNCLOSED            = "A103", "a text, character or comment without its end";

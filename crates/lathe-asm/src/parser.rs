@@ -19,17 +19,39 @@ pub(crate) struct Names<'p> {
     pub(crate) sources: &'p [Source],
     pub(crate) expressions: &'p mut Expressions,
     pub(crate) symbols: &'p mut Symbols,
+    pub(crate) context: &'p Context,
+}
+
+/// What names mean where a line stands.
+#[derive(Default)]
+pub(crate) struct Context {
     /// Registers and other names of the machine, in small letters: no label is named so.
-    pub(crate) reserved: &'p HashSet<String>,
+    pub(crate) reserved: HashSet<String>,
     /// What local labels belong to.
-    pub(crate) owner: &'p str,
-    /// The macros and repetitions that the line stands in.
-    pub(crate) scopes: &'p [Scope],
+    pub(crate) owner: String,
+    /// The macros and repetitions that the line stands in, which have local labels of their own.
+    pub(crate) scopes: Vec<Scope>,
     /// How many anonymous labels there have been.
     pub(crate) anonymous: u32,
     /// What `$` stands for: a label without a name at the address of the line. The expression may be
     /// evaluated elsewhere, in a constant or in a later instruction of the same line.
     pub(crate) here: Option<SymbolId>,
+}
+
+impl Context {
+    /// The full name of the local label `.local`, written at a place.
+    pub(crate) fn local_name(&self, local: &str, place: Span) -> String {
+        let inside = |body: Span| body.file == place.file && body.start <= place.start && place.end <= body.end;
+        let own = |scope: &&Scope| scope.labels.contains(local) && inside(scope.body);
+        let scope = self.scopes.iter().rev().find(own);
+        format!("{}.{local}", scope.map_or(&self.owner, |scope| &scope.prefix))
+    }
+
+    /// Whether a word is a name of the machine, letters in either case.
+    pub(crate) fn is_reserved(&self, word: &str) -> bool {
+        let upper = word.bytes().any(|b| b.is_ascii_uppercase());
+        self.reserved.contains(word) || (upper && self.reserved.contains(&word.to_ascii_lowercase()))
+    }
 }
 
 /// A use of a macro, or a turn of a repetition: the local labels defined in it are its own.
@@ -39,13 +61,6 @@ pub(crate) struct Scope {
     /// Where its lines stand. What stands elsewhere was put there as an argument and means the
     /// caller's labels.
     pub(crate) body: Span,
-}
-
-/// The full name of the local label `.local`, written at a place.
-pub(crate) fn local_name(local: &str, place: Span, scopes: &[Scope], owner: &str) -> String {
-    let inside = |body: Span| body.file == place.file && body.start <= place.start && place.end <= body.end;
-    let scope = scopes.iter().rev().find(|scope| scope.labels.contains(local) && inside(scope.body));
-    format!("{}.{local}", scope.map_or(owner, |scope| &scope.prefix))
 }
 
 /// Why no expression could be read.
@@ -265,7 +280,7 @@ impl<'t, 'p> Reading<'t, 'p> {
                 Ok(inner)
             }
             Kind::Mark('$') => {
-                let Some(here) = self.names.here else { return self.fail(Problem::Expected("a value")) };
+                let Some(here) = self.names.context.here else { return self.fail(Problem::Expected("a value")) };
                 self.at += 1;
                 Ok(self.names.expressions.add(NodeKind::Symbol(here), token.span))
             }
@@ -299,8 +314,8 @@ impl<'t, 'p> Reading<'t, 'p> {
             self.at += 1;
         }
         let number = match direction {
-            '+' => self.names.anonymous.checked_add(count),
-            _ => (self.names.anonymous + 1).checked_sub(count).filter(|number| *number > 0),
+            '+' => self.names.context.anonymous.checked_add(count),
+            _ => (self.names.context.anonymous + 1).checked_sub(count).filter(|number| *number > 0),
         };
         let name = format!(":{}", number.unwrap_or(0));
         Ok(self.symbol(&name, joined(colon.span, last.span)))
@@ -318,12 +333,12 @@ impl<'t, 'p> Reading<'t, 'p> {
         if called && let Some(result) = self.call(token, word) {
             return result;
         }
-        if is_reserved(self.names.reserved, word) {
+        if self.names.context.is_reserved(word) {
             return self.fail(Problem::Register);
         }
         self.at += 1;
         if let Some(local) = word.strip_prefix('.') {
-            let name = local_name(local, token.span, self.names.scopes, self.names.owner);
+            let name = self.names.context.local_name(local, token.span);
             return Ok(self.symbol(&name, token.span));
         }
         Ok(self.symbol(word, token.span))
@@ -375,12 +390,6 @@ enum Function {
     Bits(u8, u8),
     Length,
     Defined,
-}
-
-/// Whether a word is a name of the machine, letters in either case.
-pub(crate) fn is_reserved(reserved: &HashSet<String>, word: &str) -> bool {
-    reserved.contains(word)
-        || (word.bytes().any(|b| b.is_ascii_uppercase()) && reserved.contains(&word.to_ascii_lowercase()))
 }
 
 /// The smallest place that holds both, if they are in one file; a macro may mix files.

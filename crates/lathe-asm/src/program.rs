@@ -2,11 +2,12 @@
 //!
 //! Everything of which there are many is kept in lists and referred to by position.
 
-use lathe_base::Span;
+use lathe_base::{Source, Span};
 use lathe_isa::model::{InstructionId, MemoryId, Order};
 
 use crate::expression::{ExprId, Expressions};
 use crate::image::Call;
+use crate::parser::{Context, Names};
 use crate::symbols::{SymbolId, Symbols};
 
 /// A program that has been read.
@@ -21,6 +22,13 @@ pub(crate) struct Program {
     pub(crate) bytes: Vec<u8>,
     pub(crate) texts: Vec<String>,
     pub(crate) calls: Vec<Call>,
+}
+
+impl Program {
+    /// What a line needs to be read.
+    pub(crate) fn names<'p>(&'p mut self, sources: &'p [Source], context: &'p Context) -> Names<'p> {
+        Names { sources, expressions: &mut self.expressions, symbols: &mut self.symbols, context }
+    }
 }
 
 /// One thing with an effect, and where it stands.

@@ -150,3 +150,14 @@ impl Diagnostics {
         self.list
     }
 }
+
+/// A table of diagnostics, one row each: a constant, its code, what it is about. Makes the constants,
+/// and `ALL` with all of them in order.
+#[macro_export]
+macro_rules! codes {
+    ($($constant:ident = $name:literal, $title:literal;)*) => {
+        $(#[doc = $title] pub const $constant: $crate::Code = $crate::Code { name: $name, title: $title };)*
+        /// All of them, in order.
+        pub const ALL: &[$crate::Code] = &[$($constant),*];
+    };
+}

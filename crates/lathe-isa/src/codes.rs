@@ -1,18 +1,8 @@
 //! Every diagnostic of the language, one row each. A test sees to it that each has a
 //! fixture in `tests/diagnostics/`.
 
-use lathe_base::Code;
-
-macro_rules! codes {
-    ($($constant:ident = $name:literal, $title:literal;)*) => {
-        $(#[doc = $title] pub const $constant: Code = Code { name: $name, title: $title };)*
-        /// All of them, in order.
-        pub const ALL: &[Code] = &[$($constant),*];
-    };
-}
-
 #[rustfmt::skip]
-codes! {
+lathe_base::codes! {
     UNKNOWN_CHARACTER    = "E101", "a character that means nothing here";
     BAD_NUMBER           = "E102", "a number that cannot be read";
     UNCLOSED_TEXT        = "E103", "a text without its closing quote";

@@ -156,7 +156,11 @@ impl Reader<'_> {
         turns: Option<Turns>,
     ) {
         let place = Span::new(body.file, body.start, body.end);
-        self.scopes.push(Scope { prefix: format!("{name}@{call}"), labels: Rc::clone(&body.labels), body: place });
+        self.context.scopes.push(Scope {
+            prefix: format!("{name}@{call}"),
+            labels: Rc::clone(&body.labels),
+            body: place,
+        });
         self.frames.push(Frame {
             file: body.file,
             at: body.start,

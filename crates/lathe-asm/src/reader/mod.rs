@@ -18,7 +18,7 @@ use crate::expression::{ExprId, NoValue};
 use crate::forms::{Forms, add_choice};
 use crate::image::Call;
 use crate::layout::{in_calls, no_value};
-use crate::parser::{Names, NoExpression, Problem, Reading, Scope, is_reserved, local_name};
+use crate::parser::{Context, NoExpression, Problem, Reading};
 use crate::program::{Item, ItemKind, Program};
 use crate::symbols::{Definition, SymbolId};
 use crate::tokens::{self, Bad, Kind, Token};
@@ -71,7 +71,6 @@ struct Reader<'r> {
     isa: &'r Isa,
     files: &'r dyn Files,
     forms: Forms<'r>,
-    reserved: HashSet<String>,
     diagnostics: &'r mut Diagnostics,
     program: Program,
     /// Shared, so that a line can be read while the program grows.
@@ -80,13 +79,8 @@ struct Reader<'r> {
     conditions: Vec<Condition>,
     macros: HashMap<String, Rc<Macro>>,
     memory: MemoryId,
-    /// What local labels belong to.
-    owner: String,
-    /// The macros and repetitions being read, which have local labels of their own.
-    scopes: Vec<Scope>,
-    anonymous: u32,
-    /// The label that `$` stands for in the line being read.
-    here: Option<SymbolId>,
+    /// What names mean in the line being read.
+    context: Context,
     /// Lines that begin with no known word; a macro of that name may come later.
     unknown: Vec<(String, Diagnostic)>,
     /// Where the line being read stands.
@@ -122,7 +116,6 @@ impl<'r> Reader<'r> {
             isa,
             files,
             forms: Forms::new(isa),
-            reserved: reserved(isa),
             diagnostics,
             program: Program::default(),
             sources: Rc::new(Vec::new()),
@@ -130,10 +123,7 @@ impl<'r> Reader<'r> {
             conditions: Vec::new(),
             macros: HashMap::new(),
             memory: isa.pc.memory,
-            owner: String::new(),
-            scopes: Vec::new(),
-            anonymous: 0,
-            here: None,
+            context: Context { reserved: reserved(isa), ..Context::default() },
             unknown: Vec::new(),
             line: Span::default(),
             expansions: 0,
@@ -190,7 +180,7 @@ impl<'r> Reader<'r> {
                 tokens = replace(&tokens, &Rc::clone(&frame.replaced), &sources);
             }
             self.line(&tokens, &sources);
-            self.here = None;
+            self.context.here = None;
             if self.program.items.len() > limits::PROGRAM_ITEMS {
                 let span = tokens[0].span;
                 let message = format!("a program has at most {} lines with an effect", limits::PROGRAM_ITEMS);
@@ -211,7 +201,7 @@ impl<'r> Reader<'r> {
         }
         let closed = self.frames.pop().map(|frame| frame.kind);
         if let Some(FrameKind::Body(turns)) = closed {
-            self.scopes.pop();
+            self.context.scopes.pop();
             if let Some(turns) = turns.filter(|_| !self.gave_up) {
                 self.next_turn(turns);
             }
@@ -232,7 +222,7 @@ impl<'r> Reader<'r> {
         }
         let first = tokens[0];
         if self.active() && tokens.iter().any(|token| token.is_mark('$')) {
-            self.here = Some(self.hidden_label(first.span));
+            self.context.here = Some(self.hidden_label(first.span));
         }
         let directive = first.kind == Kind::Word && self.text(sources, first).starts_with('.');
         let labelled = is_label(first, tokens.get(1));
@@ -297,8 +287,8 @@ impl<'r> Reader<'r> {
         loop {
             match rest {
                 [colon, ..] if colon.is_mark(':') => {
-                    self.anonymous += 1;
-                    let name = format!(":{}", self.anonymous);
+                    self.context.anonymous += 1;
+                    let name = format!(":{}", self.context.anonymous);
                     self.label(&name, colon.span);
                     rest = &rest[1..];
                 }
@@ -314,18 +304,18 @@ impl<'r> Reader<'r> {
     fn named_label(&mut self, word: Token, sources: &[Source]) {
         let text = self.text(sources, word);
         if let Some(local) = text.strip_prefix('.') {
-            let name = local_name(local, word.span, &self.scopes, &self.owner);
+            let name = self.context.local_name(local, word.span);
             self.label(&name, word.span);
             return;
         }
-        if is_reserved(&self.reserved, text) {
+        if self.context.is_reserved(text) {
             let message = format!("`{text}` is a name of the machine and cannot be a label");
             self.fail::<()>(codes::RESERVED, word.span, message, format!("choose another name, such as `{text}_`"));
             return;
         }
         self.label(text, word.span);
-        self.owner.clear();
-        self.owner.push_str(text);
+        self.context.owner.clear();
+        self.context.owner.push_str(text);
     }
 
     fn label(&mut self, name: &str, span: Span) {
@@ -376,7 +366,7 @@ impl<'r> Reader<'r> {
     /// `name = …`
     fn definition(&mut self, name: Token, value: &[Token], sources: &[Source]) -> Option<()> {
         let text = self.text(sources, name);
-        if is_reserved(&self.reserved, text) {
+        if self.context.is_reserved(text) {
             let message = format!("`{text}` is a name of the machine and cannot be a constant");
             return self.fail(codes::RESERVED, name.span, message, format!("choose another name, such as `{text}_`"));
         }
@@ -393,16 +383,7 @@ impl<'r> Reader<'r> {
 
     /// Reads tokens with what the program knows so far.
     fn reading<'t, 'p>(&'p mut self, tokens: &'t [Token], sources: &'p [Source]) -> Reading<'t, 'p> {
-        let names = Names {
-            sources,
-            expressions: &mut self.program.expressions,
-            symbols: &mut self.program.symbols,
-            reserved: &self.reserved,
-            owner: &self.owner,
-            scopes: &self.scopes,
-            anonymous: self.anonymous,
-            here: self.here,
-        };
+        let names = self.program.names(sources, &self.context);
         Reading::new(tokens, names)
     }
 
@@ -475,16 +456,7 @@ impl<'r> Reader<'r> {
 
     fn instruction(&mut self, tokens: &[Token], sources: &[Source]) {
         let first = self.text(sources, tokens[0]);
-        let names = Names {
-            sources,
-            expressions: &mut self.program.expressions,
-            symbols: &mut self.program.symbols,
-            reserved: &self.reserved,
-            owner: &self.owner,
-            scopes: &self.scopes,
-            anonymous: self.anonymous,
-            here: self.here,
-        };
+        let names = self.program.names(sources, &self.context);
         let mut reading = Reading::new(tokens, names);
         match self.forms.read(first, &mut reading) {
             Ok(choices) => {
