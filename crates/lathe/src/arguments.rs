@@ -108,17 +108,12 @@ pub(crate) struct Asm {
     #[arg(short, long, value_name = "FORMAT")]
     pub(crate) format: Vec<String>,
 
-    /// Define a constant; without a value it is 1. May be given more than once
-    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE")]
-    pub(crate) define: Vec<String>,
+    #[command(flatten)]
+    pub(crate) assembly: AssemblyArguments,
 
     /// Assemble again whenever a file of the program changes
     #[arg(long)]
     pub(crate) watch: bool,
-
-    /// The folder in which included files must lie [default: that of the source]
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) root: Option<String>,
 
     /// Let later lines replace earlier ones at the same address
     #[arg(long)]
@@ -242,6 +237,9 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<String>,
 
+    #[command(flatten)]
+    pub(crate) assembly: AssemblyArguments,
+
     /// Stop after so many instructions [default: no limit]
     #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) max_steps: Option<u64>,
@@ -303,6 +301,18 @@ pub(crate) struct MachineArgument {
     /// The machine: one that comes with Lathe, or a definition of your own
     #[arg(short, long, value_name = "NAME|FILE.isa")]
     pub(crate) machine: String,
+}
+
+/// How a source is assembled, for commands that take one.
+#[derive(Debug, Default, Args)]
+pub(crate) struct AssemblyArguments {
+    /// Define a constant for the source; without a value it is 1. May be given more than once
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE")]
+    pub(crate) define: Vec<String>,
+
+    /// The folder in which included files must lie [default: that of the source]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) root: Option<String>,
 }
 
 /// Which machine, for commands whose input may say it.

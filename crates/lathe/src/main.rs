@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod definitions;
 mod dump;
 mod exit;
 mod files;

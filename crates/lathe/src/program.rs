@@ -9,12 +9,13 @@ use lathe_asm::{Assembled, Image, Options, assemble};
 use lathe_base::{Severity, Source, limits, nearest};
 use lathe_isa::Isa;
 
+use crate::arguments::AssemblyArguments;
 use crate::exit::Failure;
 use crate::inputs::Inputs;
 use crate::machine::{self, Machine};
 use crate::outputs::format_named;
 use crate::project::Project;
-use crate::{files, output, render};
+use crate::{definitions, files, output, render};
 
 /// A program ready to run, and its machine.
 pub(crate) struct Program {
@@ -30,6 +31,8 @@ pub(crate) struct Request<'r> {
     pub(crate) machine: Option<&'r str>,
     /// Its format, if it was said.
     pub(crate) from: Option<&'r str>,
+    /// How it is assembled, if it is a source.
+    pub(crate) assembly: &'r AssemblyArguments,
 }
 
 /// What a file may hold.
@@ -56,7 +59,9 @@ impl Request<'_> {
 
     fn assemble(&self, text: String, inputs: &Inputs) -> Result<Program, Failure> {
         let isa = machine_of_source(self.name, &text, self.machine, inputs)?.isa;
-        let assembly = Assembly { name: self.name, text, root: None, options: &Options::default() };
+        let options = Options { definitions: definitions::read(&self.assembly.define)?, ..Options::default() };
+        let root = self.assembly.root.as_deref();
+        let assembly = Assembly { name: self.name, text, root, options: &options };
         let (image, _) = assembly.assemble(&isa, inputs)?;
         Ok(Program { isa, image })
     }
@@ -198,6 +203,7 @@ impl Assembly<'_> {
     /// Assembles it and shows its diagnostics; gives the image and its sources if there was no
     /// error.
     pub(crate) fn assemble(self, isa: &Isa, inputs: &Inputs) -> Result<(Image, Vec<Source>), Failure> {
+        definitions::check_free(&self.options.definitions, isa)?;
         let project = Project::new(self.name, self.root, inputs)?;
         let title = files::title(self.name);
         let Assembled { image, diagnostics, sources } =

@@ -7,7 +7,7 @@ use lathe_isa::Isa;
 use serde::Deserialize;
 
 use super::Outcome;
-use crate::arguments::{self, Dis};
+use crate::arguments::{self, AssemblyArguments, Dis};
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Whole};
 use crate::inputs::Inputs;
@@ -31,7 +31,12 @@ pub(super) fn execute(arguments: &Dis) -> Outcome {
 
 fn disassembled(arguments: &Dis, inputs: &Inputs) -> Result<String, Failure> {
     let Dis { image: name, machine, from, .. } = arguments;
-    let request = Request { name, machine: machine.machine.as_deref(), from: from.as_deref() };
+    let request = Request {
+        name,
+        machine: machine.machine.as_deref(),
+        from: from.as_deref(),
+        assembly: &AssemblyArguments::default(),
+    };
     let Program { isa, mut image } = request.load(inputs)?;
     if let Some(file) = &arguments.symbols {
         inputs.note(file);

@@ -21,8 +21,8 @@ const SLICE: u64 = 1 << 18;
 
 /// Runs a program.
 pub(super) fn execute(arguments: &Run) -> Outcome {
-    let Run { image: name, machine, from, .. } = arguments;
-    let request = Request { name, machine: machine.machine.as_deref(), from: from.as_deref() };
+    let Run { image: name, machine, from, assembly, .. } = arguments;
+    let request = Request { name, machine: machine.machine.as_deref(), from: from.as_deref(), assembly };
     let Program { isa, image } = request.load(&Inputs::default())?;
     check_not_empty(name, &image)?;
     let mut state = State::new(&isa);
