@@ -34,6 +34,7 @@ pub mod operand;
 pub mod operators;
 pub mod pseudo;
 pub mod semantics;
+pub mod specialize;
 pub mod syntax;
 
 use lathe_base::{Diagnostics, FileId};
