@@ -1,0 +1,38 @@
+//! Every engine against the reference interpreter on generated programs.
+//!
+//! `LATHE_PROGRAMS` sets how many programs each machine gets, and `LATHE_SEED` where the
+//! seeds start.
+
+use lathe_tests::differential::compare;
+use lathe_vm::Fast;
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+fn check<'i, E: lathe_vm::Engine>(isa: &'i lathe_isa::Isa, engine: &dyn Fn(&'i lathe_isa::Isa) -> E) {
+    let (programs, seed) = (number("LATHE_PROGRAMS", 5_000), number("LATHE_SEED", 1));
+    println!("{}: {programs} programs from seed {seed}", isa.name);
+    if let Err(disagreement) = compare(isa, seed..seed + programs, engine) {
+        panic!("{}: {disagreement}", isa.name);
+    }
+}
+
+fn isa(name: &str) -> lathe_isa::Isa {
+    let machine = lathe_machines::find(name).expect("the machine ships");
+    lathe_isa::load(machine.definition).isa.expect("its definition is right")
+}
+
+macro_rules! machines {
+    ($($name:ident)*) => {
+        mod fast {
+            use super::*;
+            $(#[test]
+            fn $name() {
+                check(&isa(stringify!($name)), &Fast::new);
+            })*
+        }
+    };
+}
+
+machines! { quad8 duo16 stack8a stack8b hex8 }
