@@ -3,6 +3,7 @@
 //! `LATHE_PROGRAMS` sets how many programs each machine gets, and `LATHE_SEED` where the
 //! seeds start.
 
+use lathe_jit::Jit;
 use lathe_tests::differential::compare;
 use lathe_vm::Fast;
 
@@ -30,6 +31,14 @@ macro_rules! machines {
             $(#[test]
             fn $name() {
                 check(&isa(stringify!($name)), &Fast::new);
+            })*
+        }
+
+        mod jit {
+            use super::*;
+            $(#[test]
+            fn $name() {
+                check(&isa(stringify!($name)), &|isa| Jit::with_threshold(isa, 2));
             })*
         }
     };

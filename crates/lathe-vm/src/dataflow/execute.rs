@@ -182,6 +182,7 @@ impl Executor<'_> {
         match self.graph.as_constant(condition) {
             Some(0) => return self.block(otherwise),
             Some(_) => return self.block(then),
+            None if !is_simple(then) && !is_simple(otherwise) => return self.leave(),
             None => {}
         }
         let inverse = self.graph.not(condition);

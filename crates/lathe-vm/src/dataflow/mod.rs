@@ -8,5 +8,5 @@
 pub mod execute;
 pub mod graph;
 
-pub use execute::{Bail, Effects, Frame, Store, execute};
+pub use execute::{Bail, Effects, Frame, Store, execute, mapped_spans};
 pub use graph::{Graph, Node, ValueId};

@@ -118,14 +118,23 @@ impl<'i> Fast<'i> {
         Fast { threshold: threshold.max(1), ..Fast::new(isa) }
     }
 
+    /// The instruction set it runs.
+    pub fn isa(&self) -> &'i Isa {
+        self.isa
+    }
+
     /// The cells that must not be written behind its back.
     pub fn marks(&self) -> &CodeMap {
         &self.marks
     }
 
-    /// Marks more cells as code.
-    pub fn mark(&mut self, address: u64, cells: u32) {
-        self.marks.mark(address, cells);
+    /// Notes an instruction that another engine has decoded here, so that a change of it is seen.
+    pub fn watch(&mut self, state: &State, pc: u64, cells: u32) {
+        let id = self.entry(pc);
+        let window = self.head(state, pc, cells);
+        let entry = &mut self.entries[id as usize];
+        (entry.cells, entry.window) = (cells, window);
+        self.marks.mark(pc, cells);
     }
 
     /// The addresses of instructions that were changed since this was last asked.
@@ -286,6 +295,7 @@ impl<'i> Fast<'i> {
     fn lower_entry(&mut self, state: &State, id: EntryId) -> EntryId {
         let pc = self.entries[id as usize].pc;
         if self.ops.len() > OPERATIONS {
+            self.changed.extend(self.entries.iter().map(|entry| entry.pc));
             self.ops.clear();
             self.entries.clear();
             self.by_address.clear();
