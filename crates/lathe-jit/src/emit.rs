@@ -368,7 +368,7 @@ impl<'f> Emitter<'_, 'f> {
         let fuel = self.fuel_after(block, snapshot, computed);
         let cycles = self.cycles_after(block, snapshot, computed);
         if snapshot.pc <= self.block {
-            let spent = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, fuel, 0);
+            let spent = self.is_spent(block, fuel, snapshot.steps);
             let (cold, after) = (self.builder.create_block(), self.builder.create_block());
             self.builder.ins().brif(spent, cold, &[], after, &[]);
             self.exit_at(block, cold, &Snapshot { pending: Vec::new(), ..snapshot.clone() }, computed);
@@ -393,6 +393,18 @@ impl<'f> Emitter<'_, 'f> {
             self.builder.def_var(variable, cycles);
         }
         self.builder.ins().jump(label, &[]);
+    }
+
+    /// Whether the budget after these steps is below zero. Where the steps are a constant, the
+    /// budget before them is compared, so that the two values need not be kept side by side.
+    fn is_spent(&mut self, block: &Block, after: Value, steps: ValueId) -> Value {
+        match block.graph.as_constant(steps) {
+            Some(steps) => {
+                let before = self.builder.use_var(self.variables.fuel);
+                self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, before, steps as i64)
+            }
+            None => self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, after, 0),
+        }
     }
 
     /// A computed jump: to where it has gone so far, else to the interpreter, which remembers

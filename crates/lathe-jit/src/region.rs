@@ -207,7 +207,7 @@ impl BlockBuilder<'_, '_> {
         let end = loop {
             let known = self.discovery.leaders.contains(&path.pc);
             if !fresh && (known || self.graph.len() > VALUES) {
-                break End::Goto(self.to_leader(&path));
+                break End::Goto(self.way_to_leader(&path));
             }
             fresh = false;
             if let Some(end) = self.instruction(&mut path, &mut events) {
@@ -312,11 +312,10 @@ impl BlockBuilder<'_, '_> {
 
     fn put_off(&mut self, store: Store, path: &mut Path, events: &mut Vec<Event>) {
         let same = |other: &Store| other.memory == store.memory && other.address == store.address;
-        if store.guard.is_none() {
-            if let Some(earlier) = path.pending.iter_mut().find(|other| same(other)) {
-                earlier.value = store.value;
-                return;
-            }
+        let earlier = path.pending.iter_mut().find(|other| same(other));
+        if let Some(earlier) = earlier.filter(|_| store.guard.is_none()) {
+            earlier.value = store.value;
+            return;
         }
         self.flush(path, events, store.memory, store.address);
         if store.guard.is_some() {
@@ -339,7 +338,7 @@ impl BlockBuilder<'_, '_> {
     ) -> Option<End> {
         if let Some(target) = self.graph.as_constant(next) {
             path.pc = target;
-            return (target != decoded.next).then(|| End::Goto(self.to_leader(path)));
+            return (target != decoded.next).then(|| End::Goto(self.way_to_leader(path)));
         }
         let Some((condition, taken, other)) = self.two_ways(next) else {
             return Some(self.computed(next, path, before));
@@ -366,10 +365,10 @@ impl BlockBuilder<'_, '_> {
             return Edge::Segment(Box::new(self.segment(path)));
         }
         path.pc = target;
-        self.to_leader(&path)
+        self.way_to_leader(&path)
     }
 
-    fn to_leader(&mut self, path: &Path) -> Edge {
+    fn way_to_leader(&mut self, path: &Path) -> Edge {
         self.targets.push(path.pc);
         Edge::Block(self.snapshot_of(path, path.pc, Interpret::No))
     }
@@ -378,7 +377,7 @@ impl BlockBuilder<'_, '_> {
         let targets: Vec<u64> = self.discovery.fast.targets(before.pc).filter(|target| *target != before.pc).collect();
         let edge = |target: u64| {
             let path = Path { pc: target, ..path.clone() };
-            (target, self.to_leader(&path))
+            (target, self.way_to_leader(&path))
         };
         End::Switch(next, targets.into_iter().map(edge).collect(), before)
     }

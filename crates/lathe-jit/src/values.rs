@@ -165,11 +165,24 @@ impl Values<'_, '_> {
             }
             Node::SignExtend(_) => return None,
             Node::Choose(condition, x, y) => {
+                if let (Some(more), Some(less)) = (self.graph.as_constant(x), self.graph.as_constant(y))
+                    && more == less.wrapping_add(1)
+                {
+                    return Some(self.one_more(condition, y, ty));
+                }
                 let condition = self.condition(condition);
                 let (x, y) = (self.exact(x), self.exact(y));
                 self.builder.ins().select(condition, x, y)
             }
         })
+    }
+
+    /// `y` plus one where the condition holds: what a skipped instruction does to the count of
+    /// steps. Adding is cheaper than choosing between constants.
+    fn one_more(&mut self, condition: ValueId, y: ValueId, ty: Type) -> Value {
+        let (bit, y) = (self.exact(condition), self.exact(y));
+        let bit = self.convert(bit, I32, ty);
+        self.builder.ins().iadd(y, bit)
     }
 
     fn join(&mut self, high: ValueId, high_value: Value, low: ValueId, ty: Type) -> Value {
@@ -284,8 +297,14 @@ impl Values<'_, '_> {
         if self.computed.exact[id.index()].is_none() {
             match self.graph.node(id) {
                 Node::Binary(operator, x, y) if operator.is_comparison() => return self.compare(operator, x, y),
+                Node::Slice(x, low) => {
+                    let ty = self.ty(x);
+                    let x = self.loose(x);
+                    let bit = self.constant(ty, 1 << low);
+                    return self.builder.ins().band(x, bit);
+                }
                 Node::Unary(UnaryOperator::Not, inner) => {
-                    let inner = self.exact(inner);
+                    let inner = self.condition(inner);
                     return self.builder.ins().icmp_imm_u(IntCC::Equal, inner, 0);
                 }
                 _ => {}

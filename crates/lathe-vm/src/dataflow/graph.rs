@@ -167,6 +167,13 @@ impl Graph {
     ) -> ValueId {
         use BinaryOperator::*;
         let all = self.width(x).mask();
+        if let Node::Choose(condition, a, b) = self.node(x)
+            && self.as_constant(a).is_some()
+            && self.as_constant(b).is_some()
+        {
+            let (a, b) = (self.binary(operator, a, y), self.binary(operator, b, y));
+            return self.choose(condition, a, b);
+        }
         match operator {
             Add | Or | Xor | ShiftLeft | ShiftRight | ShiftRightSigned | RotateLeft | RotateRight | Subtract
                 if constant == 0 =>
@@ -221,14 +228,6 @@ impl Graph {
                 let narrow = self.constant(width, constant);
                 self.binary(BinaryOperator::Equal, inner, narrow)
             }
-            Node::Choose(condition, a, b) => match (self.as_constant(a), self.as_constant(b)) {
-                (Some(a), Some(b)) => {
-                    let (a, b) = (u64::from(a == constant), u64::from(b == constant));
-                    let (a, b) = (self.constant(Width::BIT, a), self.constant(Width::BIT, b));
-                    self.choose(condition, a, b)
-                }
-                _ => self.add(Node::Binary(BinaryOperator::Equal, x, y), Width::BIT),
-            },
             _ => self.add(Node::Binary(BinaryOperator::Equal, x, y), Width::BIT),
         }
     }
@@ -254,6 +253,36 @@ impl Graph {
                 let (a, b) = (self.slice(a, low, width), self.slice(b, low, width));
                 self.choose(condition, a, b)
             }
+            Node::Unary(UnaryOperator::Not, inner) => {
+                let inner = self.slice(inner, low, width);
+                self.not(inner)
+            }
+            Node::Binary(operator, a, b) => self.slice_of_binary(x, operator, a, b, low, width),
+            _ => self.add(Node::Slice(x, low), width),
+        }
+    }
+
+    /// Some of the bits of `a operator b`, which is `x`.
+    fn slice_of_binary(
+        &mut self,
+        x: ValueId,
+        operator: BinaryOperator,
+        a: ValueId,
+        b: ValueId,
+        low: u32,
+        width: Width,
+    ) -> ValueId {
+        use BinaryOperator::*;
+        let top = u64::from(low + width.bits());
+        match (operator, self.as_constant(b)) {
+            (And | Or | Xor, Some(_)) => {
+                let (a, b) = (self.slice(a, low, width), self.slice(b, low, width));
+                self.binary(operator, a, b)
+            }
+            (ShiftRight, Some(count)) if count.saturating_add(top) <= u64::from(self.width(a).bits()) => {
+                self.slice(a, low + count as u32, width)
+            }
+            (ShiftLeft, Some(count)) if count <= u64::from(low) => self.slice(a, low - count as u32, width),
             _ => self.add(Node::Slice(x, low), width),
         }
     }

@@ -42,11 +42,18 @@ impl Constants {
     }
 }
 
+/// Which way a jump goes; only jumps that do not go up can close a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Up = 0,
+    Back = 1,
+}
+
 /// Where an instruction goes on.
 pub(super) enum End {
     Next(EntryId),
-    Goto(EntryId),
-    Branch(ValueId, EntryId, EntryId),
+    Goto(EntryId, Direction),
+    Branch(ValueId, (EntryId, Direction), (EntryId, Direction)),
     Jump(ValueId),
 }
 
@@ -205,10 +212,11 @@ impl Lowering<'_> {
     fn end(&mut self, end: End, entry: EntryId) -> Option<()> {
         match end {
             End::Next(next) => self.push(Code::Next, 0, 0, 0, u64::from(next)),
-            End::Goto(target) => self.push(Code::Goto, 0, 0, 0, u64::from(target)),
+            End::Goto(target, direction) => self.push(Code::Goto, direction as Slot, 0, 0, u64::from(target)),
             End::Branch(condition, taken, other) => {
                 let condition = self.saved(condition)?;
-                self.push(Code::Branch, 0, condition, 0, u64::from(taken) << 32 | u64::from(other));
+                let directions = (taken.1 as Slot) << 1 | other.1 as Slot;
+                self.push(Code::Branch, directions, condition, 0, u64::from(taken.0) << 32 | u64::from(other.0));
             }
             End::Jump(target) => {
                 let target = self.saved(target)?;
@@ -256,7 +264,7 @@ fn roots(before: &Frame, effects: &Effects, end: &End) -> Vec<ValueId> {
     roots.push(effects.cycles);
     match end {
         End::Branch(value, ..) | End::Jump(value) => roots.push(*value),
-        End::Next(_) | End::Goto(_) => {}
+        End::Next(_) | End::Goto(..) => {}
     }
     roots
 }

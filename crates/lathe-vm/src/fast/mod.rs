@@ -23,7 +23,7 @@ use crate::device::Devices;
 use crate::engine::Engine;
 use crate::interpreter::{Interpreter, Run, Stop};
 use crate::state::State;
-use lower::{Constants, End, VALUES, lower};
+use lower::{Constants, Direction, End, VALUES, lower};
 use ops::{Code, EntryId, Op, Slot};
 
 /// Operations beyond this number are forgotten all at once.
@@ -325,16 +325,23 @@ impl<'i> Fast<'i> {
         let mut effects = effects_at(self.isa, &mut graph, &frame, lowerable, pc)?;
         let row = graph.constant(Width::MAX, lowerable.cycles);
         effects.cycles = graph.binary(lathe_isa::operators::BinaryOperator::Add, effects.cycles, row);
-        let end = self.end(&graph, &effects, lowerable.next);
+        let end = self.end(&graph, &effects, pc, lowerable.next);
         lower(&graph, &frame, &effects, end, id, &mut self.constants)
     }
 
-    fn end(&mut self, graph: &Graph, effects: &Effects, next: u64) -> End {
+    fn end(&mut self, graph: &Graph, effects: &Effects, pc: u64, next: u64) -> End {
+        let mut way = |target: u64| {
+            let direction = if target > pc { Direction::Up } else { Direction::Back };
+            (self.entry(target), direction)
+        };
         match graph.node(effects.next) {
-            Node::Constant(target) if target == next => End::Next(self.entry(target)),
-            Node::Constant(target) => End::Goto(self.entry(target)),
+            Node::Constant(target) if target == next => End::Next(way(target).0),
+            Node::Constant(target) => {
+                let (target, direction) = way(target);
+                End::Goto(target, direction)
+            }
             Node::Choose(condition, x, y) => match (graph.as_constant(x), graph.as_constant(y)) {
-                (Some(x), Some(y)) => End::Branch(condition, self.entry(x), self.entry(y)),
+                (Some(x), Some(y)) => End::Branch(condition, way(x), way(y)),
                 _ => End::Jump(effects.next),
             },
             _ => End::Jump(effects.next),
@@ -410,25 +417,30 @@ impl<'i> Fast<'i> {
                     continue;
                 }
                 Code::Goto | Code::Branch | Code::Jump => {
-                    let target = match op.code {
-                        Code::Goto => Some(op.extra as EntryId),
-                        Code::Branch => {
-                            Some(if get(op.x) != 0 { (op.extra >> 32) as EntryId } else { op.extra as EntryId })
-                        }
+                    let (target, back) = match op.code {
+                        Code::Goto => (op.extra as EntryId, op.into != 0),
+                        Code::Branch if get(op.x) != 0 => ((op.extra >> 32) as EntryId, op.into & 2 != 0),
+                        Code::Branch => (op.extra as EntryId, op.into & 1 != 0),
                         _ => {
                             let (from, pc) = (&entries[op.extra as usize], get(op.x));
-                            from.targets.iter().find(|(target, _)| *target == pc).map(|(_, entry)| *entry)
+                            let known = from.targets.iter().find(|(target, _)| *target == pc);
+                            let Some((_, target)) = known else {
+                                *left -= 1;
+                                return Event::Jump(op.extra as EntryId, pc);
+                            };
+                            (*target, true)
                         }
                     };
                     *left -= 1;
-                    let Some(target) = target else { return Event::Jump(op.extra as EntryId, get(op.x)) };
                     if *left == 0 {
                         return Event::Limit(target);
                     }
                     let entry = &mut entries[target as usize];
-                    entry.heat = entry.heat.wrapping_add(1);
-                    if entry.heat == 0 {
-                        return Event::Hot(target);
+                    if back {
+                        entry.heat = entry.heat.wrapping_add(1);
+                        if entry.heat == 0 {
+                            return Event::Hot(target);
+                        }
                     }
                     at = entry.start as usize;
                     continue;

@@ -68,9 +68,10 @@ pub(super) enum Code {
     Cycles,
     /// Goes on with the entry `extra`, which follows in memory.
     Next,
-    /// Goes on with the entry `extra`.
+    /// Goes on with the entry `extra`; `into` is 1 if that is not further up.
     Goto,
-    /// Goes on with the entry in the upper half of `extra` where `x` is not zero, else with the lower.
+    /// Goes on with the entry in the upper half of `extra` where `x` is not zero, else with the
+    /// lower. `into` has bit 1 set if the first is not further up, and bit 0 if the second is not.
     Branch,
     /// Goes on at the address `x`; the entry of the jump is `extra`.
     Jump,
