@@ -5,7 +5,7 @@
 //! reached as base plus masked address; the mask is applied in 64 bits directly before the
 //! addition, so that no mistake elsewhere can reach outside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
@@ -14,9 +14,10 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, RegisterId};
-use lathe_vm::dataflow::{Bail, Node, Store, ValueId};
+use lathe_vm::dataflow::{Node, Store, ValueId};
 
-use crate::region::{Block, Edge, End, Event, Region, Segment, Snapshot};
+use crate::live::{Live, live};
+use crate::region::{Block, Check, Edge, End, Event, Region, Segment, Snapshot};
 use crate::values::{Computed, Values, type_of};
 
 /// What compiled code and the engine share. Offsets are used by compiled code.
@@ -60,10 +61,11 @@ pub(crate) fn emit(
 ) {
     let mut builder = FunctionBuilder::new(function, context);
     let registers = region.registers(isa);
+    let live = live(region, &registers.written);
     let labels = region.blocks.keys().map(|pc| (*pc, builder.create_block())).collect();
     let variables = Variables {
         registers: vec![None; isa.registers.len()],
-        written: registers.written.iter().copied().collect(),
+        written: registers.written.clone(),
         fuel: builder.declare_var(I64),
         cycles: isa.has_cycles.then(|| builder.declare_var(I64)),
     };
@@ -72,8 +74,18 @@ pub(crate) fn emit(
     builder.append_block_params_for_function_params(entry);
     builder.switch_to_block(entry);
     let pointer = builder.block_params(entry)[0];
-    let mut emitter =
-        Emitter { isa, builder, labels, leave, pointer, marks: pointer, memories: Vec::new(), variables, block: 0 };
+    let mut emitter = Emitter {
+        isa,
+        builder,
+        labels,
+        leave,
+        pointer,
+        marks: pointer,
+        memories: Vec::new(),
+        variables,
+        live,
+        block: 0,
+    };
     emitter.prologue(entry, registers.read.union(&registers.written).copied().collect());
     for (pc, block) in &region.blocks {
         emitter.block(*pc, block);
@@ -87,7 +99,7 @@ pub(crate) fn emit(
 struct Variables {
     registers: Vec<Option<Variable>>,
     /// Registers that an exit writes back.
-    written: Vec<RegisterId>,
+    written: BTreeSet<RegisterId>,
     fuel: Variable,
     cycles: Option<Variable>,
 }
@@ -103,6 +115,7 @@ struct Emitter<'a, 'f> {
     marks: Value,
     memories: Vec<Value>,
     variables: Variables,
+    live: Live,
     /// The leader of the block being emitted.
     block: u64,
 }
@@ -177,7 +190,7 @@ impl<'f> Emitter<'_, 'f> {
         for event in &segment.events {
             match event {
                 Event::Load(load) => self.load(block, *load, computed),
-                Event::Leave(bails, snapshot) => self.leave_if(block, bails, snapshot, computed),
+                Event::Leave(checks, snapshot) => self.leave_if(block, checks, snapshot, computed),
                 Event::Store(store) => self.store(block, store, computed),
             }
         }
@@ -261,13 +274,17 @@ impl<'f> Emitter<'_, 'f> {
     }
 
     /// Leaves the region under any of the conditions.
-    fn leave_if(&mut self, block: &Block, bails: &[Bail], snapshot: &Snapshot, computed: &mut Computed) {
+    fn leave_if(&mut self, block: &Block, checks: &[Check], snapshot: &Snapshot, computed: &mut Computed) {
         let mut any: Option<Value> = None;
-        for bail in bails {
-            let one = match bail {
-                Bail::When(condition) if bails.len() == 1 => self.values(block, computed).condition(*condition),
-                Bail::When(condition) => self.values(block, computed).exact(*condition),
-                Bail::Marked(address, guard) => self.is_marked(block, *address, *guard, computed),
+        for check in checks {
+            let one = match check {
+                Check::When(condition) if checks.len() == 1 => self.values(block, computed).condition(*condition),
+                Check::When(condition) => {
+                    let bit = self.values(block, computed).exact(*condition);
+                    self.builder.ins().uextend(I64, bit)
+                }
+                Check::Marked { first, count } => self.marks(block, *first, *count, computed),
+                Check::MarkedIf(address, guard) => self.marks_if(block, *address, *guard, computed),
             };
             any = Some(match any {
                 Some(before) => self.builder.ins().bor(before, one),
@@ -281,18 +298,30 @@ impl<'f> Emitter<'_, 'f> {
         self.builder.switch_to_block(after);
     }
 
-    fn is_marked(&mut self, block: &Block, address: ValueId, guard: Option<ValueId>, computed: &mut Computed) -> Value {
-        let address = self.masked(block, address, self.isa.code_memory().cells() - 1, computed);
+    /// The marks of so many cells from an address on, as one number. The marks of the first cells
+    /// are repeated behind the last, so this does not reach beyond them.
+    fn marks(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed) -> Value {
+        let address = self.masked(block, first, self.isa.code_memory().cells() - 1, computed);
         let at = self.builder.ins().iadd(self.marks, address);
-        let mark = self.builder.ins().uload8(I32, trusted(), at, 0);
-        match guard {
-            Some(guard) => {
-                let guard = self.values(block, computed).exact(guard);
-                let all = self.builder.ins().ineg(guard);
-                self.builder.ins().band(mark, all)
-            }
-            None => mark,
+        let marks = match count {
+            1 => self.builder.ins().uload8(I64, trusted(), at, 0),
+            2 => self.builder.ins().uload16(I64, trusted(), at, 0),
+            3 | 4 => self.builder.ins().uload32(trusted(), at, 0),
+            _ => self.builder.ins().load(I64, trusted(), at, 0),
+        };
+        if matches!(count, 1 | 2 | 4 | 8) {
+            return marks;
         }
+        let wanted = self.builder.ins().iconst(I64, (1 << (8 * count)) - 1);
+        self.builder.ins().band(marks, wanted)
+    }
+
+    fn marks_if(&mut self, block: &Block, address: ValueId, guard: ValueId, computed: &mut Computed) -> Value {
+        let mark = self.marks(block, address, 1, computed);
+        let guard = self.values(block, computed).exact(guard);
+        let guard = self.builder.ins().uextend(I64, guard);
+        let all = self.builder.ins().ineg(guard);
+        self.builder.ins().band(mark, all)
     }
 
     fn exit_at(&mut self, block: &Block, label: Label, snapshot: &Snapshot, computed: &mut Computed) {
@@ -374,13 +403,12 @@ impl<'f> Emitter<'_, 'f> {
             self.exit_at(block, cold, &Snapshot { pending: Vec::new(), ..snapshot.clone() }, computed);
             self.builder.switch_to_block(after);
         }
-        let changed = self
-            .variables
-            .written
-            .clone()
-            .into_iter()
-            .filter(|register| block.graph.node(snapshot.registers[register.index()]) != Node::Register(*register));
+        let is_changed =
+            |register: &RegisterId| block.graph.node(snapshot.registers[register.index()]) != Node::Register(*register);
+        let needed = self.live[&snapshot.pc].intersection(&self.variables.written);
+        let changed: Vec<RegisterId> = needed.copied().filter(is_changed).collect();
         let values: Vec<(RegisterId, Value)> = changed
+            .into_iter()
             .map(|register| (register, self.values(block, computed).exact(snapshot.registers[register.index()])))
             .collect();
         for (register, value) in values {

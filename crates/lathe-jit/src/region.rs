@@ -16,6 +16,7 @@ use lathe_isa::model::RegisterId;
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::Statement;
 use lathe_vm::State;
+use lathe_vm::code_map::MARKS_AT_ONCE;
 use lathe_vm::dataflow::{Bail, Effects, Frame, Graph, Node, Store, ValueId, execute};
 use lathe_vm::fast::{Fast, Lowerable};
 
@@ -66,9 +67,20 @@ pub(crate) enum Event {
     /// Reads memory.
     Load(ValueId),
     /// Leaves the region before an instruction under any of these conditions.
-    Leave(Vec<Bail>, Rc<Snapshot>),
+    Leave(Vec<Check>, Rc<Snapshot>),
     /// Writes memory.
     Store(Store),
+}
+
+/// A condition to leave the region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// This one bit is 1.
+    When(ValueId),
+    /// One of so many cells of the code memory is marked, from this address on.
+    Marked { first: ValueId, count: u64 },
+    /// This cell is marked, and the one bit is 1.
+    MarkedIf(ValueId, ValueId),
 }
 
 /// How a segment ends.
@@ -231,17 +243,90 @@ impl BlockBuilder<'_, '_> {
         if self.graph.as_constant(stays) == Some(1) {
             return Some(self.leave_to_interpreter(&decoded, before));
         }
-        let mut bails = effects.bails.clone();
         let computed = self.two_ways(effects.next).is_none() && self.graph.as_constant(effects.next).is_none();
+        let mut checks: Vec<Check> = Vec::new();
         if self.graph.as_constant(stays).is_none() && !computed {
-            bails.push(Bail::When(stays));
+            checks.push(Check::When(stays));
+        }
+        for bail in &effects.bails {
+            self.add_check(check(*bail), &mut checks, events);
         }
         self.read(&effects, path, events);
-        if !bails.is_empty() {
-            events.push(Event::Leave(bails, before.clone()));
+        if !checks.is_empty() {
+            events.push(Event::Leave(checks, before.clone()));
         }
         self.advance(&decoded, effects.clone(), path, events);
         self.go_on(&decoded, effects.next, path, events, before)
+    }
+
+    /// Adds a check, or widens one that is there already, of this instruction or of one before
+    /// it. Leaving earlier than necessary is always right, and two checks in one are cheaper.
+    fn add_check(&mut self, check: Check, checks: &mut Vec<Check>, events: &mut [Event]) {
+        if checks.iter_mut().any(|other| self.widen(other, check)) {
+            return;
+        }
+        for event in events.iter_mut().rev() {
+            if let Event::Leave(earlier, _) = event
+                && let Check::Marked { .. } = check
+                && earlier.iter_mut().any(|other| self.widen(other, check))
+            {
+                return;
+            }
+        }
+        checks.push(check);
+    }
+
+    /// Makes the first check cover the second, if they are about neighbours.
+    fn widen(&mut self, wider: &mut Check, check: Check) -> bool {
+        match (*wider, check) {
+            (a, b) if a == b => true,
+            (Check::Marked { first, count }, Check::Marked { first: other, count: 1 }) => {
+                let Some(distance) = self.distance(first, other) else { return false };
+                let (first, count) = if distance < 0 {
+                    (other, count + distance.unsigned_abs())
+                } else {
+                    (first, count.max(distance as u64 + 1))
+                };
+                if count <= MARKS_AT_ONCE {
+                    *wider = Check::Marked { first, count };
+                }
+                count <= MARKS_AT_ONCE
+            }
+            (Check::When(a), Check::When(b)) => match self.from_one_on(a, b) {
+                Some(both) => {
+                    *wider = Check::When(both);
+                    true
+                }
+                None => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// How far the second address is above the first, if both count from the same value.
+    fn distance(&self, from: ValueId, to: ValueId) -> Option<i64> {
+        let ((base, x), (other, y)) = (self.graph.base_and_offset(from), self.graph.base_and_offset(to));
+        let width = self.graph.width(from);
+        (base == other).then(|| width.signed(width.wrap(y.wrapping_sub(x))))
+    }
+
+    /// `first <= x` or `first <= x + 1`, as one comparison. The sum may wrap, but where it does,
+    /// the first comparison holds anyway.
+    fn from_one_on(&mut self, a: ValueId, b: ValueId) -> Option<ValueId> {
+        let (Node::Binary(BinaryOperator::LessOrEqual, first, x), Node::Binary(BinaryOperator::LessOrEqual, other, y)) =
+            (self.graph.node(a), self.graph.node(b))
+        else {
+            return None;
+        };
+        let least = self.graph.as_constant(first).filter(|least| first == other && *least > 0)?;
+        let lower = match self.distance(x, y)? {
+            1 => x,
+            -1 => y,
+            _ => return None,
+        };
+        let width = self.graph.width(lower);
+        let least = self.graph.constant(width, least - 1);
+        Some(self.graph.binary(BinaryOperator::LessOrEqual, least, lower))
     }
 
     fn effects(&mut self, decoded: &Lowerable, path: &Path) -> Option<Effects> {
@@ -459,6 +544,14 @@ impl BlockBuilder<'_, '_> {
             cycles: path.cycles,
             interpret: matches!(interpret, Interpret::Yes),
         })
+    }
+}
+
+fn check(bail: Bail) -> Check {
+    match bail {
+        Bail::When(condition) => Check::When(condition),
+        Bail::Marked(address, None) => Check::Marked { first: address, count: 1 },
+        Bail::Marked(address, Some(guard)) => Check::MarkedIf(address, guard),
     }
 }
 

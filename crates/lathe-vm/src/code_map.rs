@@ -16,6 +16,10 @@ const MAPPED: u8 = 2;
 /// The cell is part of an instruction that was decoded.
 const CODE: u8 = 1;
 
+/// So many marks can be looked at together from any address on; those of the first cells are
+/// therefore repeated behind the last.
+pub const MARKS_AT_ONCE: u64 = 8;
+
 /// One mark for every cell of the code memory.
 #[derive(Clone, Debug)]
 pub struct CodeMap {
@@ -25,7 +29,7 @@ pub struct CodeMap {
 
 #[derive(Clone, Debug)]
 enum Marks {
-    /// As many as there are cells.
+    /// As many as there are cells, and the first ones again.
     Flat(Vec<u8>),
     /// For a memory that is too large: the cells that hold code, and what is mapped.
     Sparse(BTreeSet<u64>, Vec<(u64, u64)>),
@@ -41,6 +45,7 @@ impl CodeMap {
         } else {
             let mut marks = vec![0; cells as usize];
             spans.iter().for_each(|(first, last)| marks[*first as usize..=*last as usize].fill(MAPPED));
+            marks.extend((0..MARKS_AT_ONCE).map(|at| marks[(at % cells) as usize]).collect::<Vec<u8>>());
             Marks::Flat(marks)
         };
         CodeMap { mask: cells - 1, marks }
@@ -51,7 +56,7 @@ impl CodeMap {
         for offset in 0..u64::from(cells) {
             let address = address.wrapping_add(offset) & self.mask;
             match &mut self.marks {
-                Marks::Flat(marks) => marks[address as usize] |= CODE,
+                Marks::Flat(marks) => mark_flat(marks, address as usize, self.mask as usize + 1),
                 Marks::Sparse(code, _) => {
                     code.insert(address);
                 }
@@ -70,11 +75,18 @@ impl CodeMap {
         }
     }
 
-    /// One byte for every cell, not zero where it is marked, if the memory is small enough.
+    /// One byte for every cell, not zero where it is marked, and [`MARKS_AT_ONCE`] more that
+    /// repeat the first, if the memory is small enough.
     pub fn flat(&self) -> Option<&[u8]> {
         match &self.marks {
             Marks::Flat(marks) => Some(marks),
             Marks::Sparse(..) => None,
         }
+    }
+}
+
+fn mark_flat(marks: &mut [u8], address: usize, cells: usize) {
+    for repeated in (address..marks.len()).step_by(cells) {
+        marks[repeated] |= CODE;
     }
 }
