@@ -2,9 +2,9 @@
 //!
 //! `cargo run --release -p lathe-benches --example probe -- MACHINE PROGRAM MILLIONS`
 
-#[path = "../src/assembler.rs"]
+#[path = "../src/bin/engines/assembler.rs"]
 mod assembler;
-#[path = "../src/programs.rs"]
+#[path = "../src/bin/engines/programs.rs"]
 mod programs;
 
 use lathe_jit::Jit;

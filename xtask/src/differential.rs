@@ -22,18 +22,31 @@ struct Job {
 pub(crate) fn run(arguments: &[String]) -> ExitCode {
     let job = match read(arguments) {
         Ok(job) => job,
-        Err(problem) => return usage(&problem),
-    };
-    for machine in lathe_machines::ALL {
-        if job.machine.as_ref().is_some_and(|wanted| wanted != machine.name) {
-            continue;
+        Err(problem) => {
+            eprintln!("error: {problem}");
+            return usage();
         }
-        let Some(isa) = lathe_isa::load(machine.definition).isa else { continue };
+    };
+    for definition in definitions(job.machine.as_deref()) {
+        let Some(isa) = lathe_isa::load(&definition).isa else {
+            eprintln!("error: the definition is wrong; `lathe check` says how");
+            return ExitCode::FAILURE;
+        };
         if let Err(disagreement) = compare_machine(&isa, &job) {
             return save(&isa, &disagreement);
         }
     }
     ExitCode::SUCCESS
+}
+
+/// The definition of one machine, by name or file, or of all that ship.
+fn definitions(wanted: Option<&str>) -> Vec<String> {
+    let shipped = lathe_machines::ALL.iter().filter(|machine| wanted.is_none_or(|wanted| wanted == machine.name));
+    let shipped: Vec<String> = shipped.map(|machine| machine.definition.to_owned()).collect();
+    match wanted {
+        Some(path) if shipped.is_empty() => vec![std::fs::read_to_string(path).unwrap_or_default()],
+        _ => shipped,
+    }
 }
 
 fn read(arguments: &[String]) -> Result<Job, String> {

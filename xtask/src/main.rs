@@ -1,23 +1,51 @@
-//! Longer jobs for people who work on Lathe.
-//!
-//! `cargo xtask differential [--programs N] [--seed S] [--machine NAME]` compares the fast
-//! engines with the reference interpreter on generated programs, with progress, and saves
-//! the shortest program on which they disagree.
+//! Chores of this project that are too long for an ordinary test run.
 
 mod differential;
+mod vectors;
 
 use std::process::ExitCode;
 
+const HELP: &str = "\
+Chores of this project:
+
+  cargo xtask vectors FOLDER [COUNT] [SEED]
+      Writes single-step vectors of the five machines, COUNT for each first byte (40 if not
+      given), from the models in crates/oracle. Then, for example:
+      cargo run --release -p lathe -- verify -m quad8 FOLDER/quad8.json
+
+  cargo xtask differential [--programs N] [--seed S] [--machine NAME|FILE.isa]
+      Compares the fast engines with the reference interpreter on generated programs, and
+      saves the shortest program on which they disagree.";
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.split_first() {
-        Some((command, rest)) if command == "differential" => differential::run(rest),
-        _ => usage("a command is missing"),
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let number = |text: Option<&&str>, otherwise: u64| text.map_or(Ok(otherwise), |text| text.parse());
+    match words.as_slice() {
+        ["vectors", folder, rest @ ..] if rest.len() <= 2 => match (number(rest.first(), 40), number(rest.get(1), 1)) {
+            (Ok(count), Ok(seed)) => report(vectors::write(folder, count, seed)),
+            _ => usage(),
+        },
+        ["differential", ..] => differential::run(&arguments[1..]),
+        ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            ExitCode::SUCCESS
+        }
+        _ => usage(),
     }
 }
 
-/// Says what is wrong with the command line.
-fn usage(problem: &str) -> ExitCode {
-    eprintln!("{problem}\nusage: cargo xtask differential [--programs N] [--seed S] [--machine NAME]");
+fn usage() -> ExitCode {
+    eprintln!("{HELP}");
     ExitCode::from(2)
+}
+
+fn report(result: std::io::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -1,1 +1,66 @@
-//! Assembler and disassembler.
+//! Programs: from assembly to an image, from an image back to assembly, and images in the
+//! formats of the field.
+//!
+//! ```
+//! use lathe_asm::{Options, assemble};
+//! use lathe_base::{Source, files::MemoryFiles};
+//!
+//! let isa = lathe_isa::load(lathe_machines::find("hex8").unwrap().definition).isa.unwrap();
+//! let source = Source::new("hello.asm", "start: loadimm r1, 'H'\n output r1\n jmp $");
+//! let assembled = assemble(&isa, &MemoryFiles::default(), source, &Options::default());
+//! let image = assembled.image.expect("nothing is wrong with it");
+//! assert_eq!(image.segments[0].cells, [0x11, 0x48, 0x01, 0x80, 0x00, 0x03]);
+//! ```
+//!
+//! Deliberately absent: running anything (`lathe-vm`), files and terminals (the binary).
+//! Everything that is particular to a machine comes from its `Isa`.
+
+pub mod codes;
+pub mod disassembler;
+mod expression;
+pub mod formats;
+mod forms;
+pub mod image;
+mod layout;
+mod parser;
+mod program;
+mod reader;
+mod symbols;
+mod tokens;
+
+use lathe_base::files::Files;
+use lathe_base::{Diagnostics, Source};
+use lathe_isa::Isa;
+
+pub use disassembler::{Method, disassemble};
+pub use image::{Image, Segment, Symbol, SymbolKind};
+pub use layout::Overlap;
+
+/// How to assemble.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Constants given from outside.
+    pub definitions: Vec<(String, i128)>,
+    /// What to do when two things claim one address.
+    pub overlap: Overlap,
+}
+
+/// What came of a program.
+#[derive(Debug)]
+pub struct Assembled {
+    /// The image, if there was no error.
+    pub image: Option<Image>,
+    /// Errors and warnings.
+    pub diagnostics: Diagnostics,
+    /// The texts that were read; places refer to them by position.
+    pub sources: Vec<Source>,
+}
+
+/// Assembles a program for a machine. Further files come from `files`.
+pub fn assemble(isa: &Isa, files: &dyn Files, main: Source, options: &Options) -> Assembled {
+    let mut diagnostics = Diagnostics::default();
+    let mut read = reader::read(isa, files, main, &options.definitions, &mut diagnostics);
+    let image = layout::lay_out(isa, &mut read.program, options.overlap, &mut diagnostics);
+    let image = (!diagnostics.has_errors()).then_some(image);
+    Assembled { image, diagnostics, sources: read.sources }
+}

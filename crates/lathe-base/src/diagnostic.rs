@@ -124,6 +124,11 @@ impl Diagnostics {
         self.list.iter().any(|diagnostic| diagnostic.severity() == Severity::Error)
     }
 
+    /// Whether no more are kept, so that it is not worth finding out more about one.
+    pub fn is_full(&self) -> bool {
+        self.list.len() >= limits::DIAGNOSTICS
+    }
+
     /// How many there were beyond the limit.
     pub fn dropped(&self) -> usize {
         self.dropped

@@ -5,12 +5,14 @@
 //! instruction sets. Rendering of diagnostics is the binary's affair.
 
 pub mod diagnostic;
+pub mod files;
 pub mod limits;
 pub mod nearest;
 pub mod source;
 pub mod width;
 
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Label, Severity};
+pub use files::Files;
 pub use nearest::nearest;
 pub use source::{FileId, Source, Span};
 pub use width::Width;

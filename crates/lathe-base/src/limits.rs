@@ -11,12 +11,30 @@ pub const INSTRUCTIONS: usize = 16_384;
 pub const NAMES: usize = 4_096;
 /// Names in one list: the registers of a field, the items of a `for`.
 pub const LIST: usize = 1_024;
+/// Memories of one machine.
+pub const MEMORIES: usize = 16;
+/// Names in the lists of all fields together, a list counted once for each field that has it.
+pub const FIELD_NAMES: usize = 1 << 18;
+/// Bytes of one column of syntax or encoding.
+pub const COLUMN_BYTES: usize = 1_024;
+/// Bytes of documentation before one row.
+pub const DOCUMENTATION_BYTES: usize = 8_192;
+/// Conditions after one `where`.
+pub const CONDITIONS: usize = 64;
+/// Rows of all blocks of one kind that are not instructions: pseudo-instructions, examples, mapped addresses.
+pub const ROWS: usize = 4_096;
+/// Instructions that one pseudo-instruction stands for.
+pub const EXPANSION: usize = 64;
+/// Operators of one expression.
+pub const OPERATORS: usize = 128;
 /// Operands of one instruction.
 pub const OPERANDS: usize = 8;
 /// Bits of one instruction.
 pub const INSTRUCTION_BITS: usize = 128;
 /// Statements and expressions of one meaning after inlining and unrolling.
 pub const MEANING_NODES: usize = 20_000;
+/// How deep expressions, blocks and calls may nest in one meaning, once functions are put in place.
+pub const MEANING_DEPTH: usize = 192;
 /// Statements and expressions of all meanings together.
 pub const TOTAL_NODES: usize = 4_000_000;
 /// Bits of an address.
@@ -29,3 +47,20 @@ pub const IMAGE_BYTES: u64 = 1 << 28;
 pub const VECTOR_BYTES: u64 = 1 << 30;
 /// Diagnostics of one run.
 pub const DIAGNOSTICS: usize = 100;
+
+/// Bytes of one assembly source.
+pub const SOURCE_BYTES: usize = 1 << 28;
+/// Files of one program.
+pub const SOURCE_FILES: usize = 1_000;
+/// How deep includes may nest.
+pub const INCLUDE_DEPTH: usize = 32;
+/// How deep macros and repetitions may nest.
+pub const MACRO_DEPTH: usize = 64;
+/// Calls of macros and turns of repetitions in one program.
+pub const EXPANSIONS: usize = 2_000_000;
+/// Turns of one repetition.
+pub const REPETITIONS: i128 = 1_000_000;
+/// Passes until the addresses of a program must have settled.
+pub const LAYOUT_PASSES: usize = 64;
+/// Things that a program is made of: lines with an effect.
+pub const PROGRAM_ITEMS: usize = 50_000_000;

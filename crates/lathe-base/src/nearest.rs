@@ -1,11 +1,19 @@
 //! "Did you mean": the known name that is nearest to a misspelt one.
 
+/// A name with more characters than this is not compared with others: it would take too long.
+const LONGEST: usize = 64;
+
 /// The candidate with the fewest edits from `name`, if it is near enough to be a slip.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_lowercase();
-    let allowed = (wanted.chars().count() / 3).clamp(1, 3);
+    let length = wanted.chars().count();
+    if length > LONGEST {
+        return None;
+    }
+    let allowed = (length / 3).clamp(1, 3);
     candidates
         .into_iter()
+        .filter(|candidate| candidate.chars().count().abs_diff(length) <= allowed)
         .map(|candidate| (edits(&wanted, &candidate.to_lowercase()), candidate))
         .filter(|(distance, candidate)| *distance <= allowed && *distance < candidate.chars().count())
         .min_by_key(|(distance, _)| *distance)

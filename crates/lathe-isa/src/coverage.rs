@@ -1,6 +1,6 @@
 //! How much of the encoding space is defined, and the map of it.
 
-use crate::encoding::{Cube, share};
+use crate::encoding::{Cube, EFFORT, share_within};
 use crate::model::{InstructionId, Isa};
 
 /// The encodings of an instruction set, by the leading bits of the first cell.
@@ -48,20 +48,21 @@ impl Slot {
 /// Works the map out.
 pub fn coverage(isa: &Isa) -> Coverage {
     let bits = isa.code_memory().cell.bits().min(8);
+    let mut effort = EFFORT;
     let slots = (0..1u128 << bits).map(|value| {
         let leading = Cube { mask: ((1u128 << bits) - 1) << (128 - bits), value: value << (128 - bits) };
-        slot(isa, leading, f64::from(bits).exp2())
+        slot(isa, leading, f64::from(bits).exp2(), &mut effort)
     });
     let slots: Vec<Slot> = slots.collect();
     let share = slots.iter().map(|slot| slot.share).sum::<Option<f64>>().map(|sum| sum / slots.len() as f64);
     Coverage { bits, slots, share }
 }
 
-fn slot(isa: &Isa, leading: Cube, scale: f64) -> Slot {
+fn slot(isa: &Isa, leading: Cube, scale: f64, effort: &mut usize) -> Slot {
     let mut slot = Slot { instructions: Vec::new(), share: Some(0.0) };
     for (at, instruction) in isa.instructions.iter().enumerate() {
         let Some(cube) = instruction.encoding.fixed.intersection(leading) else { continue };
-        let part = share(cube, &instruction.encoding.excluded).ok();
+        let part = share_within(effort, cube, &instruction.encoding.excluded).ok();
         if part == Some(0.0) {
             continue;
         }

@@ -85,8 +85,11 @@ impl Decoder {
 fn choose_bits(masks: impl Iterator<Item = u128> + Clone) -> Option<(u32, u32)> {
     let common = masks.clone().fold(u128::MAX, |all, mask| all & mask);
     let any = masks.fold(0, |all, mask| all | mask);
-    if common == 0 || common == u128::MAX {
-        return (any != 0 && common == 0).then(|| (127 - any.leading_zeros(), 1));
+    if any == 0 {
+        return None;
+    }
+    if common == 0 {
+        return Some((127 - any.leading_zeros(), 1));
     }
     let top = common.leading_zeros();
     let run = (common << top).leading_ones().min(SWITCH_BITS);

@@ -46,8 +46,8 @@ impl Cube {
     }
 }
 
-/// How many pieces a question about sets may look at before it is given up.
-const EFFORT: usize = 200_000;
+/// How many sets a question may be compared with before it is given up.
+pub const EFFORT: usize = 10_000_000;
 
 /// A question about sets that has too many cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,12 +56,17 @@ pub struct TooComplex;
 /// A window in `cube` and in none of `excluded`, if there is one.
 pub fn witness(cube: Cube, excluded: &[Cube]) -> Result<Option<u128>, TooComplex> {
     let mut effort = EFFORT;
+    witness_within(&mut effort, cube, excluded)
+}
+
+/// The same for one of many questions that share an effort.
+pub fn witness_within(effort: &mut usize, cube: Cube, excluded: &[Cube]) -> Result<Option<u128>, TooComplex> {
     let mut pending = vec![(cube, 0)];
     while let Some((cube, done)) = pending.pop() {
-        effort = effort.checked_sub(1).ok_or(TooComplex)?;
-        let Some(at) = (done..excluded.len()).find(|at| cube.intersection(excluded[*at]).is_some()) else {
-            return Ok(Some(cube.value));
-        };
+        let found = (done..excluded.len()).find(|at| cube.intersection(excluded[*at]).is_some());
+        let compared = found.unwrap_or(excluded.len()) - done + 1;
+        *effort = effort.checked_sub(compared).ok_or(TooComplex)?;
+        let Some(at) = found else { return Ok(Some(cube.value)) };
         pending.extend(cube.without(excluded[at]).into_iter().map(|piece| (piece, at + 1)));
     }
     Ok(None)
@@ -70,11 +75,17 @@ pub fn witness(cube: Cube, excluded: &[Cube]) -> Result<Option<u128>, TooComplex
 /// Which part of all windows is in `cube` and in none of `excluded`.
 pub fn share(cube: Cube, excluded: &[Cube]) -> Result<f64, TooComplex> {
     let mut effort = EFFORT;
+    share_within(&mut effort, cube, excluded)
+}
+
+/// The same for one of many questions that share an effort.
+pub fn share_within(effort: &mut usize, cube: Cube, excluded: &[Cube]) -> Result<f64, TooComplex> {
     let mut pending = vec![(cube, 0)];
     let mut sum = 0.0;
     while let Some((cube, done)) = pending.pop() {
-        effort = effort.checked_sub(1).ok_or(TooComplex)?;
-        match (done..excluded.len()).find(|at| cube.intersection(excluded[*at]).is_some()) {
+        let found = (done..excluded.len()).find(|at| cube.intersection(excluded[*at]).is_some());
+        *effort = effort.checked_sub(found.unwrap_or(excluded.len()) - done + 1).ok_or(TooComplex)?;
+        match found {
             None => sum += (-f64::from(cube.mask.count_ones())).exp2(),
             Some(at) => pending.extend(cube.without(excluded[at]).into_iter().map(|piece| (piece, at + 1))),
         }

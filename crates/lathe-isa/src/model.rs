@@ -181,6 +181,9 @@ pub enum Domain {
 pub struct Numeric {
     /// Two's complement.
     pub signed: bool,
+    /// Whether a negative number can be written for it although it is not signed: where it is as
+    /// wide as a register or a memory cell, so that nothing is put above its bits.
+    pub wraps: bool,
     /// How many of the lowest bits are always zero and not stored.
     pub unstored: u32,
     /// How it names an address, if it does.
@@ -268,7 +271,8 @@ impl DeviceKind {
     }
 }
 
-/// Addresses that reach something other than memory.
+/// Addresses that reach something other than memory. The loads and stores of its bodies reach the
+/// cells themselves, never a mapping, so that none can lead to itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
     /// The memory over which it lies.
@@ -398,8 +402,9 @@ impl Isa {
 
     /// What is mapped over this address of this memory, if anything.
     pub fn mapping(&self, memory: MemoryId, address: u64) -> Option<&Mapping> {
-        let covers = |mapping: &&Mapping| mapping.memory == memory && (mapping.first..=mapping.last).contains(&address);
-        self.maps.iter().find(covers)
+        let after = self.maps.partition_point(|mapping| (mapping.memory, mapping.first) <= (memory, address));
+        let mapping = &self.maps[after.checked_sub(1)?];
+        (mapping.memory == memory && address <= mapping.last).then_some(mapping)
     }
 
     /// Whether programs can show anything by themselves.

@@ -70,7 +70,7 @@ impl Field {
     pub fn bits_for_address(&self, address: u64, location: Location) -> Option<u64> {
         let Domain::Number(numeric) = &self.domain else { return None };
         match numeric.target {
-            None if numeric.low => Some(self.width.wrap(address)),
+            None if numeric.low => Some(self.width.wrap(address)).filter(|bits| self.is_aligned(*bits)),
             None | Some(Target::Absolute(_)) => self.checked(numeric, i128::from(address)),
             Some(Target::Relative { back, from, .. }) => {
                 let distance = address.wrapping_sub(location.of(from));
@@ -82,22 +82,26 @@ impl Field {
             }
             Some(Target::Within(from)) => {
                 let same_page = (address ^ location.of(from)) & !self.width.mask() == 0;
-                same_page.then(|| self.width.wrap(address))
+                same_page.then(|| self.width.wrap(address)).filter(|bits| self.is_aligned(*bits))
             }
         }
     }
 
+    /// Whether the bits that are not stored are zero.
+    fn is_aligned(&self, bits: u64) -> bool {
+        bits & ((1 << self.unstored_bits()) - 1) == 0
+    }
+
     fn checked(&self, numeric: &Numeric, number: i128) -> Option<u64> {
-        let aligned = number & ((1 << numeric.unstored) - 1) == 0;
         let bits = match (numeric.signed, numeric.target) {
             (true, _) => {
                 let half = i128::from(self.width.sign_bit());
                 (-half..half).contains(&number).then(|| self.width.wrap(number as u64))
             }
-            (false, Some(_)) => u64::try_from(number).ok().filter(|number| self.width.holds(*number)),
-            (false, None) => fit(number, self.width),
+            (false, None) if numeric.wraps => fit(number, self.width),
+            (false, _) => u64::try_from(number).ok().filter(|number| self.width.holds(*number)),
         };
-        bits.filter(|_| aligned)
+        bits.filter(|bits| self.is_aligned(*bits))
     }
 }
 

@@ -159,8 +159,8 @@ mod tests {
                 check(Add, (x + y) % 16);
                 check(Subtract, low(x as i64 - y as i64));
                 check(Multiply, x * y % 16);
-                check(Divide, if y == 0 { 15 } else { x / y });
-                check(Remainder, if y == 0 { x } else { x % y });
+                check(Divide, x.checked_div(y).unwrap_or(15));
+                check(Remainder, x.checked_rem(y).unwrap_or(x));
                 check(DivideSigned, if y == 0 { 15 } else { low(xs / ys) });
                 check(RemainderSigned, if y == 0 { x } else { low(xs % ys) });
                 check(ShiftLeft, if y > 3 { 0 } else { (x << y) % 16 });

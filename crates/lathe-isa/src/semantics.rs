@@ -258,6 +258,19 @@ impl Expr {
         settled
     }
 
+    /// Whether it is a single thing, or some bits of one, so that writing it twice costs nothing.
+    pub fn is_short(&self) -> bool {
+        match &self.kind {
+            ExprKind::Slice(x, _) | ExprKind::ZeroExtend(x) | ExprKind::SignExtend(x) => x.is_single(),
+            _ => self.is_single(),
+        }
+    }
+
+    fn is_single(&self) -> bool {
+        use ExprKind::{Constant, Local, Next, Operand, Pc, Register};
+        matches!(self.kind, Constant(_) | Local(_) | Register(_) | Operand(_) | Pc | Next)
+    }
+
     /// Calls `see` for it and every part of it.
     pub fn visit(&self, see: &mut impl FnMut(&Expr)) {
         see(self);

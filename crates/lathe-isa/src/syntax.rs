@@ -91,11 +91,21 @@ impl Syntax {
         }
     }
 
-    /// Whether both have the same texts and operands in the same places, whatever the operands are.
-    pub fn same_shape(&self, other: &Syntax) -> bool {
-        let shares_head = self.heads.iter().any(|head| other.heads.contains(head));
-        let kinds = |syntax: &Syntax| syntax.pieces.iter().map(|piece| piece.kind.clone()).collect::<Vec<_>>();
-        shares_head && kinds(self) == kinds(other)
+    /// Its texts and the places of its operands, whatever the operands are: one for each first word.
+    /// Two syntaxes that share one are written alike.
+    pub fn shapes(&self) -> Vec<String> {
+        let head = |head: &Head| match head {
+            Head::Word(word) => word.to_ascii_lowercase(),
+            Head::Glued { prefix, digits, suffix } => format!("{prefix}{{{digits}}}{suffix}").to_ascii_lowercase(),
+        };
+        let mut rest = String::new();
+        for piece in &self.pieces {
+            match &piece.kind {
+                PieceKind::Text(text) => rest.extend([" ", &text.to_ascii_lowercase()]),
+                PieceKind::Operand(_) => rest.push_str(" {}"),
+            }
+        }
+        self.heads.iter().map(|one| head(one) + &rest).collect()
     }
 }
 

@@ -91,6 +91,8 @@ impl Device for Bus {
 /// The devices of one machine.
 pub struct Devices {
     list: Vec<Box<dyn Device>>,
+    /// The bits that each operation of each device gives; what it gives beyond them is dropped.
+    masks: Vec<Vec<u64>>,
     /// Writes of the instruction being executed.
     pending: Vec<(DeviceId, u8, Vec<u64>)>,
     console: Option<DeviceId>,
@@ -102,6 +104,8 @@ impl Devices {
         let mut console = Some(console);
         let mut found = None;
         let mut list: Vec<Box<dyn Device>> = Vec::new();
+        let masks = |kind: DeviceKind| kind.operations().iter().map(|o| o.result.map_or(0, |w| w.mask())).collect();
+        let masks = isa.devices.iter().map(|device| masks(device.kind)).collect();
         for (at, device) in isa.devices.iter().enumerate() {
             list.push(match device.kind {
                 DeviceKind::Stream => {
@@ -111,7 +115,7 @@ impl Devices {
                 DeviceKind::Bus { .. } => Box::new(Bus),
             });
         }
-        Devices { list, pending: Vec::new(), console: found }
+        Devices { list, masks, pending: Vec::new(), console: found }
     }
 
     /// Puts another device in the place of one.
@@ -134,7 +138,7 @@ impl Devices {
     }
 
     pub(crate) fn read(&mut self, id: DeviceId, operation: u8, arguments: &[u64]) -> u64 {
-        self.list[id.index()].read(operation, arguments)
+        self.list[id.index()].read(operation, arguments) & self.masks[id.index()][usize::from(operation)]
     }
 
     pub(crate) fn write_later(&mut self, id: DeviceId, operation: u8, arguments: Vec<u64>) {

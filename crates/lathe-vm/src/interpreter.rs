@@ -1,10 +1,10 @@
 //! The reference interpreter: it walks the semantics as they stand. Every other engine is
 //! compared with this one, so this one is kept simple.
 
-use lathe_base::limits;
+use std::collections::BTreeSet;
+
 use lathe_isa::Isa;
-use lathe_isa::decode::Decoded;
-use lathe_isa::model::{Domain, Instruction, MemoryId, Status};
+use lathe_isa::model::{Domain, Field, MemoryId, Place, Status};
 use lathe_isa::operand::Location;
 use lathe_isa::semantics::{Block, Body, Expr, ExprKind, OperandId, Statement};
 
@@ -20,7 +20,12 @@ pub struct Interpreter<'i> {
     locals: Vec<u64>,
     /// What the running instruction has overwritten, oldest first.
     undo: Vec<Undo>,
+    /// Instructions executed lately, by the lowest bits of their address.
+    recent: Vec<Option<Box<Fetched<'i>>>>,
 }
+
+/// How many instructions are kept decoded.
+const RECENT: usize = 1 << 10;
 
 enum Undo {
     Register(lathe_isa::model::RegisterId, u64),
@@ -95,19 +100,33 @@ struct Progress {
     halted: bool,
     /// Whether a device was reached.
     touched: bool,
+    /// Whether a mapped access is being done, whose own accesses reach the cells themselves.
+    mapped: bool,
 }
 
-/// The instruction being executed: its operands, and where it stands.
-struct Context<'c> {
-    instruction: Option<&'c Instruction>,
-    operands: [u64; limits::OPERANDS],
+/// An instruction at an address, with what its operands say there.
+struct Fetched<'i> {
+    /// The cells it was decoded from. It is valid for the same cells only, so a program that
+    /// changes itself needs no care.
+    window: u128,
+    /// What it does; nothing if the encoding is not defined.
+    body: Option<&'i Body>,
+    cycles: u64,
+    operands: Vec<Operand<'i>>,
     location: Location,
+}
+
+/// What an operand says.
+enum Operand<'i> {
+    Place(&'i Place),
+    Number(u64),
 }
 
 impl<'i> Interpreter<'i> {
     /// An interpreter for this instruction set.
     pub fn new(isa: &'i Isa) -> Self {
-        Interpreter { isa, longest: isa.longest(), locals: Vec::new(), undo: Vec::new() }
+        let recent = (0..RECENT).map(|_| None).collect();
+        Interpreter { isa, longest: isa.longest(), locals: Vec::new(), undo: Vec::new(), recent }
     }
 
     /// Executes at most `limit` instructions.
@@ -115,7 +134,7 @@ impl<'i> Interpreter<'i> {
         let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
         while run.steps < limit {
             let step = self.step(state, devices);
-            run.cycles += step.cycles;
+            run.cycles = run.cycles.saturating_add(step.cycles);
             run.steps += u64::from(!matches!(step.stop, Some(Stop::Fault(_))));
             if let Some(stop) = step.stop {
                 run.stop = stop;
@@ -127,23 +146,43 @@ impl<'i> Interpreter<'i> {
 
     /// Executes one instruction.
     pub fn step(&mut self, state: &mut State, devices: &mut Devices) -> Step {
-        let isa = self.isa;
-        let pc = state.pc;
-        let window = state.window(isa, pc, self.longest);
-        let (context, body, cycles) = match isa.decode(window) {
-            Some(Decoded { instruction, operands }) => {
-                let instruction = isa.instruction(instruction);
-                let context = self.context(Some(instruction), operands, pc);
-                (context, &instruction.body, instruction.cycles)
-            }
-            None => match &isa.on_illegal {
-                Some(body) => (self.context(None, [0; limits::OPERANDS], pc), body, 0),
-                None => return fault(pc, FaultCause::Undefined),
-            },
+        let window = state.window(self.isa, state.pc, self.longest);
+        let slot = state.pc as usize % RECENT;
+        let known = self.recent[slot].take().filter(|known| known.window == window && known.location.pc == state.pc);
+        let fetched = known.unwrap_or_else(|| Box::new(self.fetch(window, state.pc)));
+        let step = self.execute(&fetched, state, devices);
+        self.recent[slot] = Some(fetched);
+        step
+    }
+
+    /// Decodes the instruction at an address.
+    fn fetch(&self, window: u128, pc: u64) -> Fetched<'i> {
+        let (isa, width) = (self.isa, self.isa.pc.width);
+        let Some(decoded) = isa.decode(window) else {
+            let (body, location) = (isa.on_illegal.as_ref(), Location { pc, next: pc, width });
+            return Fetched { window, body, cycles: 0, operands: Vec::new(), location };
         };
+        let instruction = isa.instruction(decoded.instruction);
+        let next = width.wrap(pc.wrapping_add(u64::from(instruction.encoding.cells)));
+        let location = Location { pc, next, width };
+        let fields = instruction.operands.iter().map(|field| isa.field(*field));
+        let operand = |(field, bits): (&'i Field, u64)| match &field.domain {
+            Domain::Registers(list) => match &list[bits as usize] {
+                Some((_, place)) => Operand::Place(place),
+                None => Operand::Number(0),
+            },
+            _ => Operand::Number(field.value(bits, location)),
+        };
+        let operands = fields.zip(decoded.operands).map(operand).collect();
+        Fetched { window, body: Some(&instruction.body), cycles: instruction.cycles, operands, location }
+    }
+
+    fn execute(&mut self, fetched: &Fetched, state: &mut State, devices: &mut Devices) -> Step {
+        let Location { pc, next, .. } = fetched.location;
+        let Some(body) = fetched.body else { return fault(pc, FaultCause::Undefined) };
         self.undo.clear();
-        let mut progress = Progress { pc: context.location.next, cycles, halted: false, touched: false };
-        match self.body(body, &[], &context, &mut progress, state, devices) {
+        let mut progress = Progress { pc: next, cycles: fetched.cycles, halted: false, touched: false, mapped: false };
+        match self.body(body, &[], fetched, &mut progress, state, devices) {
             Err(cause) => {
                 self.roll_back(state);
                 devices.discard();
@@ -159,45 +198,35 @@ impl<'i> Interpreter<'i> {
         }
     }
 
-    fn context<'c>(
-        &self,
-        instruction: Option<&'c Instruction>,
-        operands: [u64; limits::OPERANDS],
-        pc: u64,
-    ) -> Context<'c> {
-        let width = self.isa.pc.width;
-        let length = instruction.map_or(0, |instruction| u64::from(instruction.encoding.cells));
-        let next = width.wrap(pc.wrapping_add(length));
-        Context { instruction, operands, location: Location { pc, next, width } }
-    }
-
     /// Executes a body with its first locals given; gives its value, if it has one.
     fn body(
         &mut self,
         body: &Body,
         given: &[u64],
-        context: &Context,
+        fetched: &Fetched,
         progress: &mut Progress,
         state: &mut State,
         devices: &mut Devices,
     ) -> Result<u64, FaultCause> {
-        self.locals.clear();
-        self.locals.extend_from_slice(given);
-        self.locals.resize(body.locals.len(), 0);
-        self.block(&body.block, context, progress, state, devices)?;
-        Ok(body.value.as_ref().map_or(0, |value| self.value(value, context, state)))
+        // Locals are always assigned before they are read, so old values may stay in the others.
+        if self.locals.len() < body.locals.len() {
+            self.locals.resize(body.locals.len(), 0);
+        }
+        self.locals[..given.len()].copy_from_slice(given);
+        self.block(&body.block, fetched, progress, state, devices)?;
+        Ok(body.value.as_ref().map_or(0, |value| self.value(value, fetched, state)))
     }
 
     fn block(
         &mut self,
         block: &Block,
-        context: &Context,
+        fetched: &Fetched,
         progress: &mut Progress,
         state: &mut State,
         devices: &mut Devices,
     ) -> Result<(), FaultCause> {
         for statement in block {
-            self.statement(statement, context, progress, state, devices)?;
+            self.statement(statement, fetched, progress, state, devices)?;
         }
         Ok(())
     }
@@ -205,104 +234,96 @@ impl<'i> Interpreter<'i> {
     fn statement(
         &mut self,
         statement: &Statement,
-        context: &Context,
+        fetched: &Fetched,
         progress: &mut Progress,
         state: &mut State,
         devices: &mut Devices,
     ) -> Result<(), FaultCause> {
         match statement {
-            Statement::Let(local, value) => self.locals[usize::from(local.0)] = self.value(value, context, state),
+            Statement::Let(local, value) => self.locals[usize::from(local.0)] = self.value(value, fetched, state),
             Statement::SetRegister(register, value) => {
-                let value = self.value(value, context, state);
+                let value = self.value(value, fetched, state);
                 self.undo.push(Undo::Register(*register, state.register(*register)));
                 state.set_register(*register, value);
             }
             Statement::SetOperand(operand, value) => {
-                let value = self.value(value, context, state);
-                self.set_operand(*operand, value, context, state);
+                let value = self.value(value, fetched, state);
+                self.set_operand(*operand, value, fetched, state);
             }
             Statement::Load { into, memory, address } => {
-                let address = self.value(address, context, state);
-                let value = self.load(*memory, address, context, progress, state, devices)?;
+                let address = self.value(address, fetched, state);
+                let value = self.load(*memory, address, fetched, progress, state, devices)?;
                 self.locals[usize::from(into.0)] = value;
             }
             Statement::Store { memory, address, value } => {
-                let (address, value) = (self.value(address, context, state), self.value(value, context, state));
-                self.store(*memory, address, value, context, progress, state, devices)?;
+                let (address, value) = (self.value(address, fetched, state), self.value(value, fetched, state));
+                self.store(*memory, address, value, fetched, progress, state, devices)?;
             }
             Statement::DeviceRead { into, device, operation, arguments } => {
-                let arguments = self.values(arguments, context, state);
+                let arguments = self.values(arguments, fetched, state);
                 progress.touched = true;
                 self.locals[usize::from(into.0)] = devices.read(*device, *operation, &arguments);
             }
             Statement::DeviceWrite { device, operation, arguments } => {
-                let arguments = self.values(arguments, context, state);
+                let arguments = self.values(arguments, fetched, state);
                 progress.touched = true;
                 devices.write_later(*device, *operation, arguments);
             }
-            Statement::Jump(target) => progress.pc = self.value(target, context, state),
+            Statement::Jump(target) => progress.pc = self.value(target, fetched, state),
             Statement::Halt => progress.halted = true,
             Statement::Fault { message, detail } => {
-                let detail = detail.as_ref().map(|detail| self.value(detail, context, state));
+                let detail = detail.as_ref().map(|detail| self.value(detail, fetched, state));
                 return Err(FaultCause::Declared(message.clone(), detail));
             }
-            Statement::Cycles(count) => progress.cycles += self.value(count, context, state),
+            Statement::Cycles(count) => {
+                progress.cycles = progress.cycles.saturating_add(self.value(count, fetched, state));
+            }
             Statement::If { condition, then, otherwise } => {
-                let taken = self.value(condition, context, state) != 0;
-                self.block(if taken { then } else { otherwise }, context, progress, state, devices)?;
+                let taken = self.value(condition, fetched, state) != 0;
+                self.block(if taken { then } else { otherwise }, fetched, progress, state, devices)?;
             }
         }
         Ok(())
     }
 
-    fn values(&self, list: &[Expr], context: &Context, state: &State) -> Vec<u64> {
-        list.iter().map(|expr| self.value(expr, context, state)).collect()
+    fn values(&self, list: &[Expr], fetched: &Fetched, state: &State) -> Vec<u64> {
+        list.iter().map(|expr| self.value(expr, fetched, state)).collect()
     }
 
-    fn value(&self, expr: &Expr, context: &Context, state: &State) -> u64 {
+    fn value(&self, expr: &Expr, fetched: &Fetched, state: &State) -> u64 {
         match &expr.kind {
             ExprKind::Constant(value) => *value,
             ExprKind::Local(local) => self.locals[usize::from(local.0)],
             ExprKind::Register(register) => state.register(*register),
-            ExprKind::Operand(operand) => self.operand(*operand, context, state),
-            ExprKind::Pc => context.location.pc,
-            ExprKind::Next => context.location.next,
-            ExprKind::Unary(operator, x) => operator.apply(expr.width, self.value(x, context, state)),
+            ExprKind::Operand(operand) => self.operand(*operand, fetched, state),
+            ExprKind::Pc => fetched.location.pc,
+            ExprKind::Next => fetched.location.next,
+            ExprKind::Unary(operator, x) => operator.apply(expr.width, self.value(x, fetched, state)),
             ExprKind::Binary(operator, x, y) => {
-                operator.apply(x.width, self.value(x, context, state), self.value(y, context, state))
+                operator.apply(x.width, self.value(x, fetched, state), self.value(y, fetched, state))
             }
-            ExprKind::Slice(x, low) => expr.width.wrap(self.value(x, context, state) >> low),
+            ExprKind::Slice(x, low) => expr.width.wrap(self.value(x, fetched, state) >> low),
             ExprKind::Join(high, low) => {
-                (self.value(high, context, state) << low.width.bits()) | self.value(low, context, state)
+                (self.value(high, fetched, state) << low.width.bits()) | self.value(low, fetched, state)
             }
-            ExprKind::ZeroExtend(x) => self.value(x, context, state),
-            ExprKind::SignExtend(x) => expr.width.wrap(x.width.signed(self.value(x, context, state)) as u64),
+            ExprKind::ZeroExtend(x) => self.value(x, fetched, state),
+            ExprKind::SignExtend(x) => expr.width.wrap(x.width.signed(self.value(x, fetched, state)) as u64),
             ExprKind::Choose(condition, x, y) => {
-                let chosen = if self.value(condition, context, state) != 0 { x } else { y };
-                self.value(chosen, context, state)
+                let chosen = if self.value(condition, fetched, state) != 0 { x } else { y };
+                self.value(chosen, fetched, state)
             }
         }
     }
 
-    fn operand(&self, operand: OperandId, context: &Context, state: &State) -> u64 {
-        let Some(instruction) = context.instruction else { return 0 };
-        let at = usize::from(operand.0);
-        let field = self.isa.field(instruction.operands[at]);
-        let bits = context.operands[at];
-        match &field.domain {
-            Domain::Registers(list) => match &list[bits as usize] {
-                Some((_, place)) => state.place(place),
-                None => 0,
-            },
-            _ => field.value(bits, context.location),
+    fn operand(&self, operand: OperandId, fetched: &Fetched, state: &State) -> u64 {
+        match &fetched.operands[usize::from(operand.0)] {
+            Operand::Place(place) => state.place(place),
+            Operand::Number(number) => *number,
         }
     }
 
-    fn set_operand(&mut self, operand: OperandId, value: u64, context: &Context, state: &mut State) {
-        let Some(instruction) = context.instruction else { return };
-        let at = usize::from(operand.0);
-        let Domain::Registers(list) = &self.isa.field(instruction.operands[at]).domain else { return };
-        let Some((_, place)) = &list[context.operands[at] as usize] else { return };
+    fn set_operand(&mut self, operand: OperandId, value: u64, fetched: &Fetched, state: &mut State) {
+        let Operand::Place(place) = fetched.operands[usize::from(operand.0)] else { return };
         self.undo.extend(place.parts.iter().map(|part| Undo::Register(part.register, state.register(part.register))));
         state.set_place(self.isa, place, value);
     }
@@ -311,16 +332,18 @@ impl<'i> Interpreter<'i> {
         &mut self,
         memory: MemoryId,
         address: u64,
-        context: &Context,
+        fetched: &Fetched,
         progress: &mut Progress,
         state: &mut State,
         devices: &mut Devices,
     ) -> Result<u64, FaultCause> {
-        match self.isa.mapping(memory, address) {
+        match self.isa.mapping(memory, address).filter(|_| !progress.mapped) {
             None => Ok(state.memory(memory).get(address)),
             Some(mapping) => {
                 let locals = std::mem::take(&mut self.locals);
-                let value = self.body(&mapping.read, &[address], context, progress, state, devices);
+                progress.mapped = true;
+                let value = self.body(&mapping.read, &[address], fetched, progress, state, devices);
+                progress.mapped = false;
                 self.locals = locals;
                 value
             }
@@ -333,12 +356,12 @@ impl<'i> Interpreter<'i> {
         memory: MemoryId,
         address: u64,
         value: u64,
-        context: &Context,
+        fetched: &Fetched,
         progress: &mut Progress,
         state: &mut State,
         devices: &mut Devices,
     ) -> Result<(), FaultCause> {
-        match self.isa.mapping(memory, address) {
+        match self.isa.mapping(memory, address).filter(|_| !progress.mapped) {
             None => {
                 self.undo.push(Undo::Cell(memory, address, state.memory(memory).get(address)));
                 state.memory_mut(memory).set(address, value);
@@ -346,7 +369,9 @@ impl<'i> Interpreter<'i> {
             }
             Some(mapping) => {
                 let locals = std::mem::take(&mut self.locals);
-                let done = self.body(&mapping.write, &[address, value], context, progress, state, devices);
+                progress.mapped = true;
+                let done = self.body(&mapping.write, &[address, value], fetched, progress, state, devices);
+                progress.mapped = false;
                 self.locals = locals;
                 done.map(|_| ())
             }
@@ -372,26 +397,15 @@ impl<'i> Interpreter<'i> {
 
     /// Whether everything overwritten has the value it had before the instruction.
     fn nothing_changed(&self, state: &State) -> bool {
-        let mut seen: Vec<&Undo> = Vec::new();
-        self.undo.iter().all(|change| {
-            let first = !seen.iter().any(|earlier| earlier.same_place(change));
-            seen.push(change);
-            !first
-                || match change {
-                    Undo::Register(register, old) => state.register(*register) == *old,
-                    Undo::Cell(memory, address, old) => state.memory(*memory).get(*address) == *old,
-                }
+        let mut seen = BTreeSet::new();
+        self.undo.iter().all(|change| match change {
+            Undo::Register(register, old) => {
+                !seen.insert((None, u64::from(register.0))) || state.register(*register) == *old
+            }
+            Undo::Cell(memory, address, old) => {
+                !seen.insert((Some(*memory), *address)) || state.memory(*memory).get(*address) == *old
+            }
         })
-    }
-}
-
-impl Undo {
-    fn same_place(&self, other: &Undo) -> bool {
-        match (self, other) {
-            (Undo::Register(a, _), Undo::Register(b, _)) => a == b,
-            (Undo::Cell(m, a, _), Undo::Cell(n, b, _)) => (m, a) == (n, b),
-            _ => false,
-        }
     }
 }
 

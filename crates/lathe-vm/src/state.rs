@@ -47,6 +47,9 @@ impl State {
 
     /// The value of a register or view.
     pub fn place(&self, place: &Place) -> u64 {
+        if let [part] = place.parts.as_slice() {
+            return part.width.wrap(self.register(part.register) >> part.low);
+        }
         let part = |value: u64, part: &lathe_isa::model::Part| {
             let bits = part.width.wrap(self.register(part.register) >> part.low);
             value.checked_shl(part.width.bits()).unwrap_or(0) | bits
@@ -91,7 +94,11 @@ impl State {
     /// The beginning of the instruction stream at an address. Addresses wrap; devices are not reached.
     pub fn window(&self, isa: &Isa, pc: u64, cells: u32) -> u128 {
         let code = &self.memories[isa.pc.memory.index()];
-        let values = (0..u64::from(cells)).map(|offset| code.get(pc.wrapping_add(offset)));
-        lathe_isa::encoding::window(values, isa.code_memory().cell)
+        let bits = isa.code_memory().cell.bits();
+        let mut window = 0;
+        for offset in 0..u64::from(cells) {
+            window = window << bits | u128::from(code.get(pc.wrapping_add(offset)));
+        }
+        window << (128 - cells * bits)
     }
 }

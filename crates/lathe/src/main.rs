@@ -1,3 +1,31 @@
-//! The command line.
+//! The command line of Lathe: everything that touches files, terminals and processes.
+//!
+//! Read [`arguments`] for what can be asked, then the file in [`commands`] that answers.
+//! Deliberately absent: any knowledge of what an instruction means. That is in the libraries.
 
-fn main() {}
+mod arguments;
+mod commands;
+mod dump;
+mod exit;
+mod files;
+mod machine;
+mod output;
+mod program;
+mod project;
+mod render;
+mod vectors;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = arguments::Arguments::parse();
+    match commands::execute(arguments.command) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            output::complain(&render::failure(&failure));
+            failure.exit.into()
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Every engine against hand-written interpreters, on the same programs in one process.
 //!
-//! `cargo run --release -p lathe-benches [-- [MACHINE] [MILLIONS OF STEPS]]`
+//! `cargo run --release -p lathe-benches --bin engines [-- [MACHINE] [MILLIONS OF STEPS]]`
 //!
 //! Engines take turns in every round, so that a noisy moment hits all of them. The table
 //! shows the best round as a ratio to the hand-written interpreter's best; the median in

@@ -1,12 +1,15 @@
 //! Memories, registers, views, devices, traps, functions, families, maps.
 
+use std::cell::Cell;
+
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
-use super::constants::{constant_in, width};
+use super::constants::{constant_in, plural, width};
 use super::meaning::{self, Setting};
 use super::names::{Named, Names};
 use super::{Family, World};
 use crate::codes;
+use crate::encoding::EFFORT;
 use crate::language::ast::{self, ExprKind, Item, Name, NameRange, Order};
 use crate::model::*;
 use crate::semantics::Body;
@@ -17,7 +20,10 @@ impl<'a> World<'a> {
     pub(crate) fn declare(definition: &'a ast::Definition, text: &'a str, diagnostics: &mut Diagnostics) -> World<'a> {
         let mut world = World {
             text,
-            names: Names::default(),
+            names: Names::without(&definition.broken),
+            rows_lost: Cell::new(definition.rows_lost),
+            effort: Cell::new(EFFORT),
+            nodes: Cell::new(0),
             memories: Vec::new(),
             pc: None,
             registers: Vec::new(),
@@ -58,12 +64,19 @@ impl<'a> World<'a> {
     fn memory(&mut self, memory: &ast::Memory, diagnostics: &mut Diagnostics) {
         let address = width(&memory.address, &|_| None, diagnostics);
         let cell = width(&memory.cell, &|_| None, diagnostics);
-        let (Some(address), Some(cell)) = (address, cell) else { return };
+        let (Some(address), Some(cell)) = (address, cell) else { return self.names.mark_broken(&memory.name.text) };
+        if self.memories.len() >= limits::MEMORIES {
+            self.names.mark_broken(&memory.name.text);
+            let message = format!("a machine has at most {} memories", limits::MEMORIES);
+            let help = "use one memory with more address bits";
+            diagnostics.push(Diagnostic::new(codes::TOO_MANY, memory.name.span, message).help(help));
+            return;
+        }
         if address.bits() > limits::ADDRESS_BITS {
             let message = format!("addresses have at most {} bits", limits::ADDRESS_BITS);
             let help = format!("declare it as `{} : u{} -> {cell}`", memory.name.text, limits::ADDRESS_BITS);
             diagnostics.push(Diagnostic::new(codes::TOO_LARGE, memory.address.span, message).help(help));
-            return;
+            return self.names.mark_broken(&memory.name.text);
         }
         let id = MemoryId(self.memories.len() as u32);
         if self.names.declare(&memory.name, Named::Memory(id), diagnostics) {
@@ -73,8 +86,9 @@ impl<'a> World<'a> {
     }
 
     fn pc(&mut self, pc: &ast::Pc, diagnostics: &mut Diagnostics) {
-        let Some(width) = width(&pc.ty, &|_| None, diagnostics) else { return };
-        let Some(memory) = self.memory_of(&pc.memory, diagnostics) else { return };
+        let width = width(&pc.ty, &|_| None, diagnostics);
+        let memory = self.memory_of(&pc.memory, diagnostics);
+        let (Some(width), Some(memory)) = (width, memory) else { return self.names.mark_broken(&pc.name.text) };
         let address = self.memories[memory.index()].address;
         if address != width {
             let message = format!(
@@ -98,19 +112,24 @@ impl<'a> World<'a> {
     pub(crate) fn memory_of(&self, name: &Name, diagnostics: &mut Diagnostics) -> Option<MemoryId> {
         match self.names.find(&name.text) {
             Some(Named::Memory(id)) => Some(id),
-            found => {
+            _ => {
                 let is_memory = |named| matches!(named, Named::Memory(_));
-                let fallback = format!("declare it with `memory {} : u16 -> u8`", name.text);
-                let help = self.names.suggestion(&name.text, is_memory).unwrap_or(fallback);
-                diagnostics.push(wrong_name(name, "memory", found).help(help));
+                let declare = format!("declare it with `memory {} : u16 -> u8`", name.text);
+                self.names.report_wrong(name, "memory", is_memory, declare, diagnostics);
                 None
             }
         }
     }
 
     fn registers(&mut self, registers: &ast::Registers, diagnostics: &mut Diagnostics) {
-        let Some(width) = width(&registers.ty, &|_| None, diagnostics) else { return };
+        let Some(width) = width(&registers.ty, &|_| None, diagnostics) else {
+            let names = registers.names.iter().take(limits::LIST).flat_map(|(range, _)| spread(range, diagnostics));
+            return names.for_each(|name| self.names.mark_broken(&name.text));
+        };
         for (range, reset) in &registers.names {
+            if self.names.is_full() && diagnostics.has_errors() {
+                return;
+            }
             let reset = match reset {
                 Some(expr) => constant_in(width, expr, &self.names, diagnostics).unwrap_or(0),
                 None => 0,
@@ -128,13 +147,20 @@ impl<'a> World<'a> {
     fn view(&mut self, view: &ast::View, diagnostics: &mut Diagnostics) {
         let mut parts = Vec::new();
         if self.view_parts(&view.value, &mut parts, diagnostics).is_none() {
-            return;
+            return self.names.mark_broken(&view.name.text);
+        }
+        let repeated = |(at, part): (usize, &Part)| parts[..at].iter().any(|other| other.register == part.register);
+        if view.clearing && parts.iter().enumerate().any(repeated) {
+            let message = "a view that has a register twice cannot be `clearing`";
+            let help = "what one part writes, the other would clear; leave `clearing` away";
+            diagnostics.push(Diagnostic::new(codes::WRONG_KIND, view.value.span, message).help(help));
+            return self.names.mark_broken(&view.name.text);
         }
         let bits: u64 = parts.iter().map(|part| u64::from(part.width.bits())).sum();
         let Some(width) = Width::new(bits) else {
             let message = format!("a view of {bits} bits is too wide");
             diagnostics.push(Diagnostic::new(codes::BAD_WIDTH, view.value.span, message).help("64 bits are the limit"));
-            return;
+            return self.names.mark_broken(&view.name.text);
         };
         if self.names.declare(&view.name, Named::View(self.views.len()), diagnostics) {
             let place = Place { parts, width, clearing: view.clearing };
@@ -187,11 +213,10 @@ impl<'a> World<'a> {
     fn register_of(&self, name: &Name, diagnostics: &mut Diagnostics) -> Option<RegisterId> {
         match self.names.find(&name.text) {
             Some(Named::Register(id)) => Some(id),
-            found => {
+            _ => {
                 let is_register = |named| matches!(named, Named::Register(_));
-                let fallback = format!("declare it with `register {} : u8`", name.text);
-                let help = self.names.suggestion(&name.text, is_register).unwrap_or(fallback);
-                diagnostics.push(wrong_name(name, "register", found).help(help));
+                let declare = format!("declare it with `register {} : u8`", name.text);
+                self.names.report_wrong(name, "register", is_register, declare, diagnostics);
                 None
             }
         }
@@ -202,14 +227,16 @@ impl<'a> World<'a> {
             ("stream", None) => DeviceKind::Stream,
             ("bus", Some((address, value))) => {
                 let (address, value) = (width(address, &|_| None, diagnostics), width(value, &|_| None, diagnostics));
-                let (Some(address), Some(value)) = (address, value) else { return };
+                let (Some(address), Some(value)) = (address, value) else {
+                    return self.names.mark_broken(&device.name.text);
+                };
                 DeviceKind::Bus { address, value }
             }
             _ => {
                 let message = format!("there is no device of the kind `{}`", device.kind.text);
                 let help = "the kinds are `stream`, and `bus u8 -> u8` with the widths of a port's number and value";
                 diagnostics.push(Diagnostic::new(codes::UNKNOWN_DEVICE, device.kind.span, message).help(help));
-                return;
+                return self.names.mark_broken(&device.name.text);
             }
         };
         let id = DeviceId(self.devices.len() as u32);
@@ -220,7 +247,10 @@ impl<'a> World<'a> {
 
     fn traps(&mut self, traps: &[(Name, ast::Expr)], diagnostics: &mut Diagnostics) {
         for (name, value) in traps {
-            let Some(value) = constant_in(Width::MAX, value, &self.names, diagnostics) else { continue };
+            let Some(value) = constant_in(Width::MAX, value, &self.names, diagnostics) else {
+                self.names.mark_broken(&name.text);
+                continue;
+            };
             if self.names.declare(name, Named::Trap(value), diagnostics) {
                 self.traps.push((name.text.clone(), value));
             }
@@ -234,17 +264,29 @@ impl<'a> World<'a> {
     }
 
     fn family(&mut self, family: &'a ast::Family, diagnostics: &mut Diagnostics) {
-        let Some(width) = width(&family.ty, &|_| None, diagnostics) else { return };
+        let Some(width) = width(&family.ty, &|_| None, diagnostics) else {
+            return self.names.mark_broken(&family.name.text);
+        };
+        if family.members.len() > limits::LIST {
+            let message = format!("a family has at most {} members", limits::LIST);
+            diagnostics.push(Diagnostic::new(codes::TOO_MANY, family.name.span, message).help("make two families"));
+            return self.names.mark_broken(&family.name.text);
+        }
         let mut codes: Vec<u64> = Vec::new();
         for member in &family.members {
-            let follows = codes.last().map_or(0, |last| last.wrapping_add(1));
+            let last = codes.last().copied();
+            let follows = last.map_or(0, |last| last.wrapping_add(1));
             let code = match &member.code {
                 Some(expr) => constant_in(width, expr, &self.names, diagnostics).unwrap_or(follows),
                 None => follows,
             };
-            if !width.holds(code) {
-                let message =
-                    format!("`{}` has the code {code}, which does not fit in {} bits", member.name.text, width.bits());
+            if !width.holds(code) || (member.code.is_none() && last == Some(u64::MAX)) {
+                let message = format!(
+                    "`{}` has the code {code}, which does not fit in {} {}",
+                    member.name.text,
+                    width.bits(),
+                    plural(width.bits(), "bit")
+                );
                 let help = format!("a family of `{width}` has at most {} members", 1u64 << width.bits().min(63));
                 diagnostics.push(Diagnostic::new(codes::DOES_NOT_FIT, member.name.span, message).help(help));
             } else if let Some(at) = codes.iter().position(|known| *known == code) {
@@ -261,21 +303,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// A diagnostic for a name that is not what was looked for.
-pub(crate) fn wrong_name(name: &Name, wanted: &str, found: Option<Named>) -> Diagnostic {
-    match found {
-        Some(named) => {
-            let message = format!("`{}` is {}, not a {wanted}", name.text, named.kind());
-            Diagnostic::new(codes::WRONG_KIND, name.span, message)
-        }
-        None => {
-            let message = format!("there is no {wanted} named `{}`", name.text);
-            Diagnostic::new(codes::UNKNOWN_NAME, name.span, message)
-        }
-    }
-}
-
-/// The names of a range: `r0..r3` is r0, r1, r2, r3; `r3..r0` the other way round.
+/// The names of a range: `r0..r3` is r0, r1, r2, r3; `r3..r0` the other way round; `r08..r10` is r08, r09, r10.
 pub(crate) fn spread(range: &NameRange, diagnostics: &mut Diagnostics) -> Vec<Name> {
     let Some(last) = &range.last else { return vec![range.first.clone()] };
     let span = range.first.span.to(last.span);
@@ -293,7 +321,8 @@ pub(crate) fn spread(range: &NameRange, diagnostics: &mut Diagnostics) -> Vec<Na
     if from.abs_diff(to) as usize >= limits::LIST {
         return report(codes::TOO_MANY, format!("a range has at most {} names", limits::LIST));
     }
-    let name = |number: u32| Name { text: format!("{stem}{number}"), span };
+    let digits = if range.first.text.len() == last.text.len() { last.text.len() - stem.len() } else { 1 };
+    let name = |number: u32| Name { text: format!("{stem}{number:0digits$}"), span };
     if from <= to { (from..=to).map(name).collect() } else { (to..=from).rev().map(name).collect() }
 }
 
@@ -321,7 +350,7 @@ pub(crate) fn slice_of(
         )
     } else {
         (
-            format!("a value of {} bits has no bit {high}", width.bits()),
+            format!("a value of {} {} has no bit {high}", width.bits(), plural(width.bits(), "bit")),
             format!("its bits are numbered {} to 0", width.bits() - 1),
         )
     };
@@ -336,6 +365,11 @@ pub(crate) fn maps(world: &World, definition: &ast::Definition, diagnostics: &mu
         let Item::Map(map) = item else { continue };
         let Some(memory) = world.memory_of(&map.memory, diagnostics) else { continue };
         for row in &map.rows {
+            if maps.len() >= limits::ROWS {
+                let message = format!("at most {} rows of mapped addresses", limits::ROWS);
+                diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.span, message).help("use ranges of addresses"));
+                break;
+            }
             if let Some(mapping) = mapping(world, memory, row, diagnostics) {
                 maps.push((mapping, row.span));
             }

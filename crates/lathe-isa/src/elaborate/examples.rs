@@ -1,7 +1,7 @@
 //! Examples: the instruction must exist and its facts must name things that do. Whether
 //! an example comes out as written is found by running it, which is not done here.
 
-use lathe_base::{Diagnostic, Diagnostics, Width};
+use lathe_base::{Diagnostic, Diagnostics, Width, limits};
 
 use super::World;
 use super::constants::{constant, constant_in, declared};
@@ -21,7 +21,13 @@ pub(crate) fn examples(
 ) -> Vec<Example> {
     let blocks =
         definition.items.iter().filter_map(|item| if let Item::Examples(rows) = item { Some(rows) } else { None });
-    blocks.flatten().filter_map(|row| example(world, row, instructions, diagnostics)).collect()
+    let rows: Vec<&ast::Example> = blocks.flatten().collect();
+    if let Some(row) = rows.get(limits::ROWS) {
+        let message = format!("a definition has at most {} examples", limits::ROWS);
+        diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.source.span, message).help("keep the telling ones"));
+        return Vec::new();
+    }
+    rows.into_iter().filter_map(|row| example(world, row, instructions, diagnostics)).collect()
 }
 
 fn example(
@@ -57,27 +63,35 @@ fn instruction(
         let location = Location { pc, next, width };
         let fields = instruction.operands.iter().map(|field| &world.fields[field.index()]);
         let bits = found.iter().zip(fields).map(|(found, field)| bits(world, found, field, location));
-        match bits.collect::<Result<Vec<u64>, Diagnostic>>() {
-            Ok(bits) => return Some((id, bits)),
-            Err(diagnostic) => problem = Some(diagnostic),
+        match bits.collect::<Result<Vec<u64>, Box<Diagnostic>>>() {
+            Ok(bits) if instruction.encoding.matches(instruction.encoding.encode(&bits)) => return Some((id, bits)),
+            Ok(_) => {
+                let message = format!("`{}` is ruled out by the `where` of its row", source.text);
+                let help = "choose operands that the row allows";
+                problem = Some(Diagnostic::new(codes::BAD_EXAMPLE, source.span, message).help(help));
+            }
+            Err(diagnostic) => problem = Some(*diagnostic),
         }
     }
-    diagnostics.push(problem.unwrap_or_else(|| no_form(codes::BAD_EXAMPLE, source, instructions)));
+    let diagnostic = problem.or_else(|| no_form(codes::BAD_EXAMPLE, world, source, instructions));
+    diagnostics.extend(diagnostic);
     None
 }
 
-fn bits(world: &World, found: &Found<ast::Expr>, field: &Field, location: Location) -> Result<u64, Diagnostic> {
+fn bits(world: &World, found: &Found<ast::Expr>, field: &Field, location: Location) -> Result<u64, Box<Diagnostic>> {
     let expr = match found {
         Found::Bits(bits) => return Ok(*bits),
         Found::Value(expr) => expr,
     };
     let number = constant(expr, &|name| declared(&world.names, name)).ok_or_else(|| {
         let message = "an operand of an example is a register or a number";
-        Diagnostic::new(codes::BAD_EXAMPLE, expr.span, message).help("examples know no labels; write the number")
+        let diagnostic = Diagnostic::new(codes::BAD_EXAMPLE, expr.span, message);
+        Box::new(diagnostic.help("examples know no labels; write the number"))
     })?;
     field.bits_of(number, location).ok_or_else(|| {
         let message = format!("{number} does not fit in `{}`, which has {} bits", field.name, field.width.bits());
-        Diagnostic::new(codes::BAD_EXAMPLE, expr.span, message).help("write a number that the encoding can hold")
+        let diagnostic = Diagnostic::new(codes::BAD_EXAMPLE, expr.span, message);
+        Box::new(diagnostic.help("write a number that the encoding can hold"))
     })
 }
 

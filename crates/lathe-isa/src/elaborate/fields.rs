@@ -1,10 +1,10 @@
 //! Fields: what the bits of an operand say.
 
-use lathe_base::{Diagnostic, Diagnostics, Span, Width};
+use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::World;
 use super::constants::{constant_in, width};
-use super::declarations::{spread, wrong_name};
+use super::declarations::spread;
 use super::names::Named;
 use crate::codes;
 use crate::language::ast::{self, AddressKind, FieldKind, Name, NameRange, Order};
@@ -14,15 +14,27 @@ impl World<'_> {
     pub(crate) fn fields(&mut self, fields: &ast::Fields, diagnostics: &mut Diagnostics) {
         let described = match &fields.kind {
             FieldKind::Register(list, span) => self.register_field(list, *span, diagnostics),
-            FieldKind::Enumeration(list, _) => self.enumeration(list, diagnostics),
+            FieldKind::Enumeration(list, span) => self.enumeration(list, *span, diagnostics),
             FieldKind::Number(number) => self.number_field(number, diagnostics),
         };
-        let Some((width, order, domain)) = described else { return };
+        let Some((width, order, domain)) = described else {
+            return fields.names.iter().for_each(|name| self.names.mark_broken(&name.text));
+        };
         for name in &fields.names {
+            if self.too_many_names(&domain) {
+                let message = format!("the fields have more than {} names together", limits::FIELD_NAMES);
+                let help = "use fewer fields with long lists of registers";
+                diagnostics.push(Diagnostic::new(codes::TOO_MANY, name.span, message).help(help));
+                self.names.mark_broken(&name.text);
+                continue;
+            }
             if !name.text.starts_with(|c: char| c.is_ascii_uppercase()) {
                 let message = format!("the field `{}` does not begin with a capital letter", name.text);
-                let help =
-                    format!("write `{}`; capitals tell operands from texts in the syntax", name.text.to_uppercase());
+                let help = format!(
+                    "write `{}`, here and in the rows; capitals tell operands from texts in the syntax",
+                    name.text.to_uppercase()
+                );
+                self.names.mark_broken(&name.text);
                 diagnostics.push(Diagnostic::new(codes::WRONG_KIND, name.span, message).help(help));
                 continue;
             }
@@ -32,6 +44,17 @@ impl World<'_> {
                 self.fields.push(Field { name, width, order, domain: domain.clone(), span });
             }
         }
+    }
+
+    /// Whether another list of names as long as this one would be too much.
+    fn too_many_names(&self, domain: &Domain) -> bool {
+        let names = |domain: &Domain| match domain {
+            Domain::Registers(list) => list.len(),
+            Domain::Names(list) => list.len(),
+            Domain::Number(_) => 0,
+        };
+        let sum: usize = self.fields.iter().map(|field| names(&field.domain)).sum();
+        names(domain) > 0 && sum + names(domain) > limits::FIELD_NAMES
     }
 
     fn register_field(
@@ -50,6 +73,12 @@ impl World<'_> {
                 let place = self.place_of(&name, diagnostics)?;
                 places.push(Some((name, place)));
             }
+            if places.len() > limits::LIST {
+                return too_long(span, diagnostics);
+            }
+        }
+        if places.len() > limits::LIST {
+            return too_long(span, diagnostics);
         }
         let (first, place) = places.iter().flatten().next().or_else(|| {
             let message = "a register field without registers";
@@ -79,11 +108,10 @@ impl World<'_> {
         match self.names.find(&name.text) {
             Some(Named::Register(id)) => Some(Place::whole(id, self.registers[id.index()].width)),
             Some(Named::View(at)) => Some(self.views[at].place.clone()),
-            found => {
+            _ => {
                 let is_place = |named| matches!(named, Named::Register(_) | Named::View(_));
-                let fallback = format!("declare it with `register {} : u8`", name.text);
-                let help = self.names.suggestion(&name.text, is_place).unwrap_or(fallback);
-                diagnostics.push(wrong_name(name, "register", found).help(help));
+                let declare = format!("declare it with `register {} : u8`", name.text);
+                self.names.report_wrong(name, "register", is_place, declare, diagnostics);
                 None
             }
         }
@@ -92,14 +120,27 @@ impl World<'_> {
     fn enumeration(
         &mut self,
         list: &[(Name, Option<ast::Expr>)],
+        span: Span,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Width, Order, Domain)> {
+        if list.len() > limits::LIST {
+            return too_long(span, diagnostics);
+        }
         let mut values: Vec<(String, u64)> = Vec::new();
         for (name, value) in list {
-            let follows = values.last().map_or(0, |(_, last)| last + 1);
+            let follows = values.last().map_or(Some(0), |(_, last)| last.checked_add(1));
             let value = match value {
-                Some(expr) => constant_in(Width::MAX, expr, &self.names, diagnostics)?,
+                Some(expr) => constant_in(Width::MAX, expr, &self.names, diagnostics),
+                None if follows.is_none() => {
+                    let message = format!("`{}` would be the code after the last one of 64 bits", name.text);
+                    diagnostics.push(Diagnostic::new(codes::DOES_NOT_FIT, name.span, message).help("give it a code"));
+                    None
+                }
                 None => follows,
+            };
+            let Some(value) = value else {
+                list.iter().for_each(|(name, _)| self.names.mark_broken(&name.text));
+                return None;
             };
             values.push((name.text.clone(), value));
         }
@@ -126,7 +167,19 @@ impl World<'_> {
             Some(kind) => Some(self.target(kind, width, number, diagnostics)?),
             None => None,
         };
-        let numeric = Numeric { signed: number.ty.signed, unstored, target, low: number.low };
+        if number.ty.signed && matches!(target, Some(Target::Within(_))) {
+            let message = "the low bits of an address have no sign";
+            let help = format!("write `{width} within …`");
+            diagnostics.push(Diagnostic::new(codes::MIXED_SIGNS, number.span, message).help(help));
+            return None;
+        }
+        let wraps = self
+            .registers
+            .iter()
+            .map(|register| register.width)
+            .chain(self.memories.iter().map(|memory| memory.cell))
+            .any(|known| known == width);
+        let numeric = Numeric { signed: number.ty.signed, wraps, unstored, target, low: number.low };
         Some((width, number.order.unwrap_or(Order::Big), Domain::Number(numeric)))
     }
 
@@ -169,4 +222,10 @@ impl World<'_> {
         }
         Some(target)
     }
+}
+
+fn too_long<T>(span: Span, diagnostics: &mut Diagnostics) -> Option<T> {
+    let message = format!("a list has at most {} names", limits::LIST);
+    diagnostics.push(Diagnostic::new(codes::TOO_MANY, span, message).help("make it shorter"));
+    None
 }

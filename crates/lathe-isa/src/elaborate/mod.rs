@@ -17,6 +17,8 @@ mod rows;
 mod source_line;
 mod syntaxes;
 
+use std::cell::Cell;
+
 use lathe_base::{Diagnostic, Diagnostics, FileId, Span, Width};
 
 use crate::codes;
@@ -30,12 +32,18 @@ use names::Names;
 pub(crate) fn elaborate(definition: &ast::Definition, text: &str, diagnostics: &mut Diagnostics) -> Option<Isa> {
     let world = World::declare(definition, text, diagnostics);
     let machine = definition.machine.as_ref();
-    if machine.is_none() {
+    if machine.is_none() && !definition.broken.contains("machine") {
         missing(diagnostics, "no `machine` line", "begin with `machine name \"one line about it\"`");
     }
     let Some(pc) = world.pc.clone() else {
-        let help = "add a line such as `pc pc : u16 in ram`";
-        missing(diagnostics, "no program counter", help);
+        let written = definition.items.iter().any(|item| matches!(item, ast::Item::Pc(_)));
+        if !written && !definition.broken.contains("pc") {
+            let help = match world.memories.first() {
+                Some(memory) => format!("add a line such as `pc pc : {} in {}`", memory.address, memory.name),
+                None => "add lines such as `memory ram : u16 -> u8` and `pc pc : u16 in ram`".to_owned(),
+            };
+            missing(diagnostics, "no program counter", &help);
+        }
         return None;
     };
     let drafts = rows::drafts(&world, definition, diagnostics);
@@ -89,6 +97,12 @@ fn missing(diagnostics: &mut Diagnostics, what: &str, help: &str) {
 pub(crate) struct World<'a> {
     pub(crate) text: &'a str,
     pub(crate) names: Names,
+    /// Whether a row could not be understood, so that its instruction is not missing.
+    pub(crate) rows_lost: Cell<bool>,
+    /// What is left of the effort to tell rows apart.
+    pub(crate) effort: Cell<usize>,
+    /// Statements and expressions of all meanings so far.
+    pub(crate) nodes: Cell<usize>,
     pub(crate) memories: Vec<Memory>,
     pub(crate) pc: Option<Pc>,
     pub(crate) registers: Vec<Register>,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::World;
+use super::constants::plural;
 use super::names::Named;
 use crate::codes;
 use crate::encoding::{Cube, Segment};
@@ -73,7 +74,7 @@ impl Reader<'_, '_> {
     fn bits(&mut self) -> Option<()> {
         let text = self.column.text.as_str();
         let mut at = 0;
-        while let Some(c) = text[at..].chars().next() {
+        while let Some(c) = text[at..].chars().next().filter(|_| self.bits.len() <= limits::INSTRUCTION_BITS) {
             let rest = &text[at..];
             if rest.starts_with("0x") || rest.starts_with("0X") {
                 let digits = rest[2..].find(|c: char| !c.is_ascii_hexdigit()).map_or(rest.len(), |end| end + 2);
@@ -103,7 +104,7 @@ impl Reader<'_, '_> {
         if self.bits.len() > limits::INSTRUCTION_BITS {
             let message = format!("an instruction has at most {} bits", limits::INSTRUCTION_BITS);
             let diagnostic = Diagnostic::new(codes::TOO_LARGE, self.column.span, message);
-            return self.fail(diagnostic.help(format!("this one has {}", self.bits.len())));
+            return self.fail(diagnostic.help("this one has more; make it shorter"));
         }
         Some(())
     }
@@ -126,28 +127,35 @@ impl Reader<'_, '_> {
             '1' => Bit::Fixed(true),
             '-' => Bit::Ignored,
             'A'..='Z' => Bit::Taken(self.taker(&c.to_string(), self.span(at, at + 1))?, None),
-            _ => {
-                let span = self.span(at, at + c.len_utf8());
-                let message = format!("`{c}` does not belong in an encoding");
-                let help = "an encoding is made of 0, 1, `-` for an ignored bit, capital letters for the bits of a \
-                            field, `0x41`, and `{W}` for a whole field";
-                return self.fail(Diagnostic::new(codes::BAD_PICTURE, span, message).help(help));
-            }
+            _ if self.world.names.is_broken(&c.to_string()) => return None,
+            _ => return self.fail(self.stranger(c, at)),
         };
         self.bits.push(bit);
         Some(())
+    }
+
+    fn stranger(&self, c: char, at: usize) -> Diagnostic {
+        let span = self.span(at, at + c.len_utf8());
+        let capital = c.to_uppercase().to_string();
+        let help = match self.world.names.peek(&capital) {
+            Some(Named::Field(_) | Named::Family(_)) => format!("the field is called `{capital}`, with a capital"),
+            _ => "an encoding is made of 0, 1, `-` for an ignored bit, capital letters for the bits of a field, \
+                  `0x41`, and `{W}` for a whole field"
+                .to_owned(),
+        };
+        Diagnostic::new(codes::BAD_PICTURE, span, format!("`{c}` does not belong in an encoding")).help(help)
     }
 
     fn taker(&mut self, name: &str, span: Span) -> Option<Taker> {
         match self.world.names.find(name) {
             Some(Named::Field(id)) => Some(Taker::Field(id)),
             Some(Named::Family(at)) => Some(Taker::Family(at)),
-            found => {
+            _ => {
                 let name = Name { text: name.to_owned(), span };
-                let fallback = format!("declare it with a line such as `field {} : u4`", name.text);
+                let declare = format!("declare it with a line such as `field {} : u4`", name.text);
                 let is_field = |named| matches!(named, Named::Field(_) | Named::Family(_));
-                let help = self.world.names.suggestion(&name.text, is_field).unwrap_or(fallback);
-                self.fail(super::declarations::wrong_name(&name, "field", found).help(help))
+                self.world.names.report_wrong(&name, "field", is_field, declare, self.diagnostics);
+                None
             }
         }
     }
@@ -236,11 +244,13 @@ impl Reader<'_, '_> {
             if letters != stored {
                 let name = self.name_of(taker).to_owned();
                 let code = if letters < stored { codes::BITS_MISSING } else { codes::BITS_REPEATED };
-                let message = format!("`{name}` has {stored} bits, but the encoding gives it {letters}");
+                let bits = plural(stored, "bit");
+                let message = format!("`{name}` has {stored} {bits}, but the encoding gives it {letters}");
+                let resize = format!("or declare it with {letters} {}", plural(letters, "bit"));
                 let help = if letters < stored {
-                    format!("write {} more `{name}`, or declare the field with {letters} bits", stored - letters)
+                    format!("write {} more `{name}`, {resize}", stored - letters)
                 } else {
-                    format!("write {} fewer `{name}`, or declare the field with {letters} bits", letters - stored)
+                    format!("write {} fewer `{name}`, {resize}", letters - stored)
                 };
                 return self.fail(Diagnostic::new(code, self.column.span, message).help(help));
             }
@@ -312,11 +322,11 @@ impl Reader<'_, '_> {
 
 /// Adds one bit to segments, lengthening the last one where it goes on.
 fn add_bit(segments: &mut Vec<Segment>, shift: u32, number: u32) {
-    if let Some(last) = segments.last_mut() {
-        if let (true, Some(width)) = (last.shift == shift + 1 && last.low == number + 1, last.width.plus(Width::BIT)) {
-            *last = Segment { shift, width, low: number };
-            return;
-        }
+    if let Some(last) = segments.last_mut()
+        && let (true, Some(width)) = (last.shift == shift + 1 && last.low == number + 1, last.width.plus(Width::BIT))
+    {
+        *last = Segment { shift, width, low: number };
+        return;
     }
     segments.push(Segment { shift, width: Width::BIT, low: number });
 }

@@ -1,8 +1,11 @@
 //! Pseudo-instructions: every instruction of an expansion must exist.
 
-use lathe_base::{Diagnostic, Diagnostics};
+use std::collections::BTreeMap;
+
+use lathe_base::{Diagnostic, Diagnostics, Span, limits};
 
 use super::World;
+use super::rows::{same_syntax, told_apart};
 use super::source_line::{forms, no_form};
 use super::syntaxes::{self, Inline, Operand};
 use crate::codes;
@@ -19,7 +22,42 @@ pub(crate) fn pseudos(
 ) -> Vec<Pseudo> {
     let blocks =
         definition.items.iter().filter_map(|item| if let Item::Pseudos(rows) = item { Some(rows) } else { None });
-    blocks.flatten().filter_map(|row| pseudo(world, row, instructions, diagnostics)).collect()
+    let mut pseudos: Vec<Pseudo> = Vec::new();
+    let mut names = 0;
+    for (count, row) in blocks.flatten().enumerate() {
+        if count >= limits::ROWS || names > limits::FIELD_NAMES {
+            let message = format!("a definition has at most {} pseudo-instructions", limits::ROWS);
+            diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.syntax.span, message).help("use macros instead"));
+            break;
+        }
+        let pseudo = pseudo(world, row, instructions, diagnostics);
+        names += pseudo.iter().flat_map(|pseudo| &pseudo.parameters).map(|field| field.names().count()).sum::<usize>();
+        pseudos.extend(pseudo);
+    }
+    check_syntax(world, &pseudos, instructions, diagnostics);
+    pseudos
+}
+
+/// No pseudo-instruction is written like an instruction or like another one.
+fn check_syntax(world: &World, pseudos: &[Pseudo], instructions: &[Instruction], diagnostics: &mut Diagnostics) {
+    type Form<'f> = (Span, Vec<&'f Field>);
+    let mut by_shape: BTreeMap<String, Vec<Form>> = BTreeMap::new();
+    for instruction in instructions {
+        let fields: Vec<&Field> = instruction.operands.iter().map(|id| &world.fields[id.index()]).collect();
+        for key in instruction.syntax.shapes() {
+            by_shape.entry(key).or_default().push((instruction.span, fields.clone()));
+        }
+    }
+    for pseudo in pseudos {
+        let fields: Vec<&Field> = pseudo.parameters.iter().collect();
+        for key in pseudo.syntax.shapes() {
+            let group = by_shape.entry(key).or_default();
+            if let Some((other, _)) = group.iter().find(|(_, known)| !told_apart(known, &fields)) {
+                diagnostics.push(same_syntax(&pseudo.syntax, pseudo.span, *other));
+            }
+            group.push((pseudo.span, fields.clone()));
+        }
+    }
 }
 
 fn pseudo(
@@ -73,19 +111,19 @@ fn template(
             .iter()
             .zip(fields)
             .map(|(operand, field)| argument(operand, parameters, &world.fields[field.index()]));
-        match arguments.collect::<Result<Vec<_>, Diagnostic>>() {
+        match arguments.collect::<Result<Vec<_>, Box<Diagnostic>>>() {
             Ok(arguments) => found.push((id, arguments)),
-            Err(diagnostic) => problem = Some(diagnostic),
+            Err(diagnostic) => problem = Some(*diagnostic),
         }
     }
     if found.is_empty() {
-        diagnostics.push(problem.unwrap_or_else(|| no_form(codes::BAD_EXPANSION, column, instructions)));
+        diagnostics.extend(problem.or_else(|| no_form(codes::BAD_EXPANSION, world, column, instructions)));
         return None;
     }
     Some(Template { text: column.text.clone(), forms: found })
 }
 
-fn argument(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Result<Argument, Diagnostic> {
+fn argument(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Result<Argument, Box<Diagnostic>> {
     let expr = match operand {
         Found::Bits(bits) => return Ok(Argument::Bits(*bits)),
         Found::Value(expr) => expr,
@@ -100,18 +138,18 @@ fn argument(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Resul
         Some(lost) => {
             let message = format!("`{name}` may be `{lost}`, which this instruction does not take");
             let help = "use a field with the registers that both take";
-            Err(Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help))
+            Err(Box::new(Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help)))
         }
     }
 }
 
-fn not_arithmetic(expr: &Expr) -> Diagnostic {
+fn not_arithmetic(expr: &Expr) -> Box<Diagnostic> {
     let message = "this cannot be computed from the operands";
     let help = "use numbers, operands, their bits as in `N[7:4]`, and arithmetic";
-    Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help)
+    Box::new(Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help))
 }
 
-fn arithmetic(expr: &Expr, parameters: &[Field]) -> Result<Arithmetic, Diagnostic> {
+fn arithmetic(expr: &Expr, parameters: &[Field]) -> Result<Arithmetic, Box<Diagnostic>> {
     let inner = |expr: &Expr| arithmetic(expr, parameters).map(Box::new);
     let bit = |expr: &Expr| match expr.kind {
         ExprKind::Number(bit) if bit < 128 => Ok(bit as u32),

@@ -1,19 +1,20 @@
 //! Rows: from syntax, picture and meaning to instructions, and what must hold between them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
-use super::constants::{constant, constant_in, declared, width};
+use super::constants::{constant, constant_in, declared, plural, width};
 use super::meaning::{self, Setting};
 use super::pictures::{self, Picture, Taker, Unit};
 use super::syntaxes::{self, Inline, Operand, Written};
 use super::{World, meaning::Chosen};
 use crate::codes;
-use crate::encoding::{Cube, Encoding, Segment, TooComplex, cells, scatter, witness};
+use crate::encoding::{Cube, Encoding, Segment, TooComplex, cells, scatter, witness_within};
 use crate::language::ast::{self, Binary, ExprKind, Item, Order};
 use crate::model::{Domain, Field, FieldId, Instruction};
 use crate::semantics::Body;
+use crate::syntax::Syntax;
 
 /// A row whose syntax and encoding have been understood.
 pub(crate) struct Draft<'a> {
@@ -36,8 +37,15 @@ pub(crate) fn drafts<'a>(
     let mut drafts = Vec::new();
     for item in &definition.items {
         let Item::Instructions(block) = item else { continue };
-        let Some(unit) = unit(world, block, diagnostics) else { continue };
-        drafts.extend(block.rows.iter().filter_map(|row| draft(world, row, unit, diagnostics)));
+        let Some(unit) = unit(world, block, diagnostics) else {
+            world.rows_lost.set(true);
+            continue;
+        };
+        drafts.extend(block.rows.iter().filter_map(|row| {
+            let draft = draft(world, row, unit, diagnostics);
+            world.rows_lost.set(world.rows_lost.get() || draft.is_none());
+            draft
+        }));
     }
     drafts
 }
@@ -127,6 +135,10 @@ impl Draft<'_> {
             }
             _ => constant_in(field.width, right, &world.names, diagnostics)?,
         };
+        if !field.admits(bits) || bits & ((1 << field.unstored_bits()) - 1) != 0 {
+            diagnostics.push(bad(right.span, &format!("`{name}` is never {bits}")));
+            return None;
+        }
         let segments = &self.picture.taken[&Taker::Field(id)];
         let cube = Cube { mask: scatter(segments, u64::MAX), value: scatter(segments, bits) };
         match operator {
@@ -188,23 +200,25 @@ fn gaps(codes: &[u64], bits: u32, mask: u64, value: u64, found: &mut impl FnMut(
 pub(crate) fn instructions(world: &World, drafts: &[Draft], diagnostics: &mut Diagnostics) -> Vec<Instruction> {
     let uniform = uniform_length(drafts);
     let mut instructions = Vec::new();
-    let mut nodes = 0;
     for (number, draft) in drafts.iter().enumerate() {
         for chosen in combinations(world, &draft.families) {
-            if instructions.len() >= limits::INSTRUCTIONS || nodes > limits::TOTAL_NODES {
-                let message = format!(
-                    "this definition has more than {} instructions, or their meanings are too large",
-                    limits::INSTRUCTIONS
-                );
-                diagnostics.push(
-                    Diagnostic::new(codes::TOO_MANY, draft.row.span, message).help("use fewer families in one row"),
-                );
+            if instructions.len() >= limits::INSTRUCTIONS {
+                let message = format!("this definition has more than {} instructions", limits::INSTRUCTIONS);
+                let diagnostic = Diagnostic::new(codes::TOO_MANY, draft.row.span, message);
+                diagnostics.push(diagnostic.help("use fewer families in one row, or fewer rows"));
+                return instructions;
+            }
+            if world.nodes.get() > limits::TOTAL_NODES {
+                let message = format!("the meanings have more than {} parts together", limits::TOTAL_NODES);
+                let diagnostic = Diagnostic::new(codes::TOO_MANY, draft.row.span, message);
+                diagnostics.push(diagnostic.help("make the meanings shorter, or write fewer rows"));
                 return instructions;
             }
             let setting = Setting::row(draft.operands.clone(), chosen.clone(), uniform);
             let body = meaning::perform(world, setting, &draft.row.meaning, diagnostics).unwrap_or_default();
-            nodes += size(&body);
-            instructions.push(instruction(world, draft, number as u32, &chosen, body, diagnostics));
+            let instruction = instruction(world, draft, number as u32, &chosen, body, diagnostics);
+            world.nodes.set(world.nodes.get() + instruction.encoding.excluded.len());
+            instructions.push(instruction);
         }
     }
     instructions
@@ -224,7 +238,10 @@ fn instruction(
     };
     let cycles = draft.row.cycles.as_ref();
     let encoding = draft.encoding(world, chosen);
-    if witness(encoding.fixed, &encoding.excluded) == Ok(None) {
+    let mut effort = world.effort.get();
+    let left = witness_within(&mut effort, encoding.fixed, &encoding.excluded);
+    world.effort.set(effort);
+    if left == Ok(None) {
         let message = format!("no encoding is left for `{}`", draft.row.syntax.text);
         let help = "its conditions rule out everything; change them or remove the row";
         diagnostics.push(Diagnostic::new(codes::UNREACHABLE, draft.row.picture.span, message).help(help));
@@ -239,12 +256,6 @@ fn instruction(
         row,
         span: draft.row.span,
     }
-}
-
-fn size(body: &Body) -> usize {
-    let mut count = 0;
-    body.block.iter().for_each(|statement| statement.visit(&mut |_| count += 1));
-    count
 }
 
 /// The length of all rows, in cells, if it is one.
@@ -272,20 +283,30 @@ fn combinations(world: &World, families: &[usize]) -> Vec<Vec<Chosen>> {
 
 /// No encoding belongs to two rows.
 pub(crate) fn check_disjoint(world: &World, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
-    for (at, one) in instructions.iter().enumerate() {
-        for other in &instructions[at + 1..] {
+    let mut effort = world.effort.get();
+    let mut reported = BTreeSet::new();
+    for (at, other) in instructions.iter().enumerate() {
+        for one in &instructions[..at] {
             let Some(both) = one.encoding.fixed.intersection(other.encoding.fixed) else { continue };
+            if reported.contains(&(one.row, other.row)) {
+                continue;
+            }
             let excluded: Vec<Cube> = one.encoding.excluded.iter().chain(&other.encoding.excluded).copied().collect();
-            match witness(both, &excluded) {
-                Ok(None) => {}
+            match witness_within(&mut effort, both, &excluded) {
+                Ok(None) => continue,
                 Ok(Some(window)) => diagnostics.push(overlap(world, one, other, window)),
                 Err(TooComplex) => {
                     let message = "the conditions of these rows are too many to tell them apart";
                     let diagnostic = Diagnostic::new(codes::TOO_MANY, other.span, message);
-                    diagnostics
-                        .push(diagnostic.also(one.span, "the other row").help("tell the rows apart by fixed bits"));
+                    let help = "tell the rows apart by fixed bits";
+                    return diagnostics.push(diagnostic.also(one.span, "the other row").help(help));
                 }
             }
+            if diagnostics.is_full() {
+                return;
+            }
+            // One mistake in a family shows in many of its members; it is told once.
+            reported.insert((one.row, other.row));
         }
     }
 }
@@ -296,17 +317,21 @@ fn overlap(world: &World, one: &Instruction, other: &Instruction, window: u128) 
     let digits = (cell.bits() as usize).div_ceil(4);
     let word: Vec<String> = cells(window, cell).take(length).map(|value| format!("{value:0digits$X}")).collect();
     let word = word.join(" ");
-    let name = |instruction: &Instruction| instruction.syntax.mnemonic().to_owned();
+    let name = |instruction: &Instruction| {
+        let field = |index: usize| world.fields[instruction.operands[index].index()].name.clone();
+        instruction.syntax.render(field)
+    };
     let same_length = one.encoding.cells == other.encoding.cells;
     let (code, message, help) = if same_length {
-        let message = format!("{word} is both `{}` and `{}`", name(one), name(other));
+        let message = format!("the encoding {word} belongs to both `{}` and `{}`", name(one), name(other));
         (codes::OVERLAP, message, "change a fixed bit of one of them, or rule the case out with `where`")
     } else {
         let (short, long) = if one.encoding.cells < other.encoding.cells { (one, other) } else { (other, one) };
         let message = format!(
-            "the length of {word} is not decided: `{}` takes {} cells, `{}` {}",
+            "the length of the encoding {word} is not decided: `{}` takes {} {}, `{}` {}",
             name(short),
             short.encoding.cells,
+            plural(short.encoding.cells, "cell"),
             name(long),
             long.encoding.cells
         );
@@ -318,33 +343,39 @@ fn overlap(world: &World, one: &Instruction, other: &Instruction, window: u128) 
 
 /// No text belongs to two rows.
 pub(crate) fn check_syntax(world: &World, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
-    let mut by_mnemonic: BTreeMap<&str, Vec<&Instruction>> = BTreeMap::new();
+    let mut by_shape: BTreeMap<String, Vec<&Instruction>> = BTreeMap::new();
     for instruction in instructions {
-        by_mnemonic.entry(instruction.syntax.mnemonic()).or_default().push(instruction);
+        for key in instruction.syntax.shapes() {
+            by_shape.entry(key).or_default().push(instruction);
+        }
     }
-    for group in by_mnemonic.values() {
-        for (at, one) in group.iter().enumerate() {
-            for other in &group[at + 1..] {
-                if one.syntax.same_shape(&other.syntax) && !told_apart(world, one, other) {
-                    let message = format!("`{}` is written like another row", other.syntax.mnemonic());
-                    let help = "give one of them another mnemonic, or an operand that tells them apart";
-                    let diagnostic = Diagnostic::new(codes::SAME_SYNTAX, other.span, message);
-                    diagnostics.push(diagnostic.also(one.span, "the other row").help(help));
-                }
+    for group in by_shape.values() {
+        for (at, other) in group.iter().enumerate() {
+            let fields = |instruction: &Instruction| -> Vec<&Field> {
+                instruction.operands.iter().map(|id| &world.fields[id.index()]).collect()
+            };
+            let same = group[..at].iter().find(|one| one.row != other.row && !told_apart(&fields(one), &fields(other)));
+            let Some(one) = same else { continue };
+            diagnostics.push(same_syntax(&other.syntax, other.span, one.span));
+            if diagnostics.is_full() {
+                return;
             }
         }
     }
 }
 
-/// Whether some operand can be written for only one of two instructions of the same shape.
-fn told_apart(world: &World, one: &Instruction, other: &Instruction) -> bool {
-    let field = |id: &FieldId| &world.fields[id.index()];
-    one.operands.iter().zip(&other.operands).any(|(a, b)| {
-        let (a, b) = (field(a), field(b));
-        match (&a.domain, &b.domain) {
-            (Domain::Number(x), Domain::Number(y)) => a.width != b.width || x != y,
-            (Domain::Number(_), _) | (_, Domain::Number(_)) => true,
-            _ => !a.names().any(|name| b.bits_named(name).is_some()),
-        }
+/// A diagnostic for two rows that are written alike.
+pub(crate) fn same_syntax(syntax: &Syntax, span: Span, other: Span) -> Diagnostic {
+    let message = format!("`{}` is written like another row", syntax.mnemonic());
+    let help = "give one of them another mnemonic, or an operand that tells them apart";
+    Diagnostic::new(codes::SAME_SYNTAX, span, message).also(other, "the other row").help(help)
+}
+
+/// Whether some operand can be written for only one of two syntaxes of the same shape.
+pub(crate) fn told_apart(one: &[&Field], other: &[&Field]) -> bool {
+    one.iter().zip(other).any(|(a, b)| match (&a.domain, &b.domain) {
+        (Domain::Number(x), Domain::Number(y)) => a.width != b.width || x != y,
+        (Domain::Number(_), _) | (_, Domain::Number(_)) => true,
+        _ => !a.names().any(|name| b.bits_named(name).is_some()),
     })
 }

@@ -89,12 +89,12 @@ impl Line for SourceLine<'_> {
 
     fn named(&mut self, field: &Field) -> Option<Found<Expr>> {
         let word = self.word()?.to_owned();
-        if let Some(bits) = field.bits_named(&word) {
-            return Some(Found::Bits(bits));
+        // Parameters come first: `D` is one even where a register is named `d`.
+        if self.stand_ins.contains(&word) {
+            let span = Span::new(FileId(0), self.at - word.len(), self.at);
+            return Some(Found::Value(Expr { kind: ExprKind::Name(word), span }));
         }
-        let span = Span::new(FileId(0), self.at - word.len(), self.at);
-        let known = self.stand_ins.contains(&word);
-        known.then(|| Found::Value(Expr { kind: ExprKind::Name(word), span }))
+        field.bits_named(&word).map(Found::Bits)
     }
 
     fn value(&mut self) -> Option<Expr> {
@@ -150,17 +150,27 @@ pub(crate) fn forms(
     forms
 }
 
-/// A diagnostic for a line that is no instruction, with the forms of its mnemonic.
-pub(crate) fn no_form(code: Code, column: &Column, instructions: &[Instruction]) -> Diagnostic {
+/// A diagnostic for a line that is no instruction, with the forms of its mnemonic; none if a row that
+/// could not be understood may be the reason.
+pub(crate) fn no_form(code: Code, world: &World, column: &Column, instructions: &[Instruction]) -> Option<Diagnostic> {
+    if world.rows_lost.get() {
+        // It may be one of the rows that could not be understood.
+        return None;
+    }
     let first = column.text.split_whitespace().next().unwrap_or("");
     let known: Vec<&str> = instructions.iter().map(|instruction| instruction.syntax.mnemonic()).collect();
     let same = instructions.iter().filter(|instruction| instruction.syntax.mnemonic().eq_ignore_ascii_case(first));
-    let rows: Vec<String> =
-        same.map(|instruction| instruction.syntax.render(|index| format!("<{}>", index + 1))).collect();
+    let field =
+        |instruction: &Instruction, index: usize| world.fields[instruction.operands[index].index()].name.clone();
+    let rows: Vec<String> = same
+        .map(|instruction| format!("`{}`", instruction.syntax.render(|index| field(instruction, index))))
+        .take(4)
+        .collect();
     let help = match (rows.first(), nearest(first, known)) {
-        (Some(_), _) => format!("`{first}` is written {}", rows.join(" or ")),
+        (Some(_), _) => format!("write it as {}", rows.join(" or ")),
         (None, Some(meant)) => format!("did you mean `{meant}`?"),
         (None, None) => "write one of the rows of `instructions`".to_owned(),
     };
-    Diagnostic::new(code, column.span, format!("`{}` is no instruction of this machine", column.text)).help(help)
+    let message = format!("`{}` is no instruction of this machine", column.text);
+    Some(Diagnostic::new(code, column.span, message).help(help))
 }

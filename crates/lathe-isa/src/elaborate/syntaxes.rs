@@ -16,7 +16,7 @@ use crate::syntax::{Digits, Head, Piece, PieceKind, Syntax};
 pub(crate) enum Operand {
     Field(FieldId),
     /// `N:u8`, only in pseudo-instructions.
-    Inline(Name, Number),
+    Inline(Name, Box<Number>),
 }
 
 /// A part of a syntax as written, families not yet chosen.
@@ -53,6 +53,8 @@ pub(crate) fn read(world: &World, column: &Column, inline: Inline, diagnostics: 
     let heads = reader.heads(head_end)?;
     let tail = reader.tail(head_end)?;
     let written = Written { heads, tail, span: column.span };
+    reader.check_heads(&written)?;
+    reader.check_tail(&written)?;
     reader.check_operands(&written)?;
     Some(written)
 }
@@ -161,7 +163,7 @@ impl Reader<'_, '_> {
         let name = Name { text: self.column.text[at..at + length].to_owned(), span: self.span(at, at + length) };
         let base = self.column.span.start as usize;
         let (number, end) = Parser::number_kind_at(self.world.text, base + at + length + 1, self.diagnostics)?;
-        Some((Part::Operand(Operand::Inline(name, number), None), end - base - at))
+        Some((Part::Operand(Operand::Inline(name, Box::new(number)), None), end - base - at))
     }
 
     /// `{NAME}` or `{NAME:hex2}`.
@@ -196,17 +198,53 @@ impl Reader<'_, '_> {
         match self.world.names.find(name) {
             Some(Named::Field(id)) => Some(Part::Operand(Operand::Field(id), digits)),
             Some(Named::Family(at)) => Some(Part::Family(at)),
-            found => {
+            _ => {
                 let name = Name { text: name.to_owned(), span };
                 let is_field = |named| matches!(named, Named::Field(_) | Named::Family(_));
                 let declare = format!(
                     "declare it with a line such as `field {} : u8`; texts of the syntax are in small letters",
                     name.text
                 );
-                let help = self.world.names.suggestion(&name.text, is_field).unwrap_or(declare);
-                self.fail(super::declarations::wrong_name(&name, "field", found).help(help))
+                self.world.names.report_wrong(&name, "field", is_field, declare, self.diagnostics);
+                None
             }
         }
+    }
+
+    /// All spellings of the first word have the same operand and the same families.
+    fn check_heads(&mut self, written: &Written) -> Option<()> {
+        let key = |parts: &Vec<Part>| -> Vec<(u8, usize)> {
+            let number = |part: &Part| match part {
+                Part::Text(_) => None,
+                Part::Operand(Operand::Field(id), _) => Some((0, id.index())),
+                Part::Operand(Operand::Inline(..), _) => Some((1, 0)),
+                Part::Family(at) => Some((2, *at)),
+            };
+            parts.iter().filter_map(number).collect()
+        };
+        let first = key(&written.heads[0]);
+        if written.heads.iter().any(|head| key(head) != first) {
+            let message = "the spellings of the first word differ in their operands";
+            let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, written.span, message);
+            return self.fail(diagnostic.help("write the same operand in each, as in `x{K:hex2}/push{K:hex2}`"));
+        }
+        Some(())
+    }
+
+    /// After the first word, operands stand apart from words: `mov r{N}` could never be read back.
+    fn check_tail(&mut self, written: &Written) -> Option<()> {
+        let is_word = |part: &Part| match part {
+            Part::Text(text) => text.starts_with(|c: char| c.is_alphanumeric() || c == '_'),
+            Part::Operand(..) | Part::Family(_) => true,
+        };
+        let formatted = |part: &Part| matches!(part, Part::Operand(_, Some(_)));
+        let glued = written.tail.windows(2).any(|pair| !pair[1].1 && is_word(&pair[0].0) && is_word(&pair[1].0));
+        if glued || written.tail.iter().any(|(part, _)| formatted(part)) {
+            let message = "an operand can be part of a word only in the first word";
+            let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, written.span, message);
+            return self.fail(diagnostic.help("put a blank or a mark between them, and leave `:hex2` away"));
+        }
+        Some(())
     }
 
     fn check_operands(&mut self, written: &Written) -> Option<()> {
@@ -244,9 +282,14 @@ impl Written {
 
     /// The families, in order.
     pub(crate) fn families(&self) -> Vec<usize> {
-        let mut families: Vec<usize> =
-            self.parts().filter_map(|part| if let Part::Family(at) = part { Some(*at) } else { None }).collect();
-        families.dedup();
+        let mut families: Vec<usize> = Vec::new();
+        for part in self.parts() {
+            if let Part::Family(at) = part
+                && !families.contains(at)
+            {
+                families.push(*at);
+            }
+        }
         families
     }
 

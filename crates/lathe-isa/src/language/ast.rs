@@ -1,5 +1,7 @@
 //! The tree of a definition as written: names not yet resolved, widths not yet known.
 
+use std::collections::BTreeSet;
+
 use lathe_base::Span;
 
 /// A name and where it stands.
@@ -18,6 +20,11 @@ pub struct Definition {
     pub machine: Option<Machine>,
     /// Everything else, in the order written.
     pub items: Vec<Item>,
+    /// Words of declarations that could not be read. What they would have declared has been
+    /// reported with them and is not missing.
+    pub broken: BTreeSet<String>,
+    /// Whether a row of instructions could not be read.
+    pub rows_lost: bool,
 }
 
 /// `machine name "title"`.

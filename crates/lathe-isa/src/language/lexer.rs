@@ -47,6 +47,11 @@ impl<'s> Cursor<'s> {
         Cursor { text, file, at: 0, documentation: Vec::new() }
     }
 
+    /// The whole text.
+    pub fn text(&self) -> &'s str {
+        self.text
+    }
+
     /// Where it stands.
     pub fn at(&self) -> usize {
         self.at
@@ -68,6 +73,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// The next token and its place.
+    #[expect(clippy::should_implement_trait, reason = "no iterator: the end is a token, and the cursor moves")]
     pub fn next(&mut self) -> (Token, Span) {
         self.skip_blanks();
         let start = self.at;

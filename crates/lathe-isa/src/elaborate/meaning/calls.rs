@@ -65,6 +65,10 @@ impl Lowerer<'_, '_> {
             let message = format!("`{}` is {}, not a function", name.text, named.kind());
             return self.fail(codes::WRONG_KIND, name.span, message, "only functions and families are called");
         }
+        if self.world.names.is_broken(&name.text) {
+            return None;
+        }
+        self.world.names.mark_broken(&name.text);
         let message = format!("there is no function named `{}`", name.text);
         let is_function = |named| matches!(named, Named::Function(_) | Named::Family(_));
         let near = self.world.names.suggestion(&name.text, is_function);
@@ -84,7 +88,8 @@ impl Lowerer<'_, '_> {
 
     fn wrong_count<T>(&mut self, name: &str, wanted: usize, given: usize, span: Span) -> Option<T> {
         let noun = if wanted == 1 { "argument" } else { "arguments" };
-        let message = format!("`{name}` takes {wanted} {noun}, but {given} are given");
+        let are = if given == 1 { "is" } else { "are" };
+        let message = format!("`{name}` takes {wanted} {noun}, but {given} {are} given");
         self.fail(codes::ARGUMENT_COUNT, span, message, "give one value for each parameter")
     }
 
@@ -237,10 +242,10 @@ impl Lowerer<'_, '_> {
         want: Option<Width>,
     ) -> Vec<(String, i128)> {
         let mut letters = self.letters(parameters, arguments);
-        if let (Some(ExprKind::Name(letter)), Some(want)) = (result.map(|result| &result.width.kind), want) {
-            if !letters.iter().any(|(known, _)| known == letter) {
-                letters.push((letter.clone(), i128::from(want.bits())));
-            }
+        if let (Some(ExprKind::Name(letter)), Some(want)) = (result.map(|result| &result.width.kind), want)
+            && !letters.iter().any(|(known, _)| known == letter)
+        {
+            letters.push((letter.clone(), i128::from(want.bits())));
         }
         letters
     }
@@ -260,12 +265,11 @@ impl Lowerer<'_, '_> {
     pub(super) fn device_call(&mut self, device: &Name, operation: &Name, arguments: &[Tree]) -> Option<Option<Value>> {
         let id = match self.world.names.find(&device.text) {
             Some(Named::Device(id)) => id,
-            found => {
+            _ => {
                 let is_device = |named| matches!(named, Named::Device(_));
-                let fallback = format!("declare it with `device {} : stream`", device.text);
-                let help = self.world.names.suggestion(&device.text, is_device).unwrap_or(fallback);
-                let diagnostic = crate::elaborate::declarations::wrong_name(device, "device", found);
-                return self.report(diagnostic.help(help));
+                let declare = format!("declare it with `device {} : stream`", device.text);
+                self.world.names.report_wrong(device, "device", is_device, declare, self.diagnostics);
+                return None;
             }
         };
         let operations = self.world.devices[id.index()].kind.operations();
@@ -284,12 +288,13 @@ impl Lowerer<'_, '_> {
             let value = self.value(argument, Some(*width))?;
             given.push(self.keep(value).expr);
         }
-        let operation = number as u8;
+        let (operation, operation_span) = (number as u8, operation.span);
         let Some(width) = known.result else {
             self.emit(Statement::DeviceWrite { device: id, operation, arguments: given });
             return Some(None);
         };
         let into = self.local(width);
+        self.spend(operation_span)?;
         self.emit(Statement::DeviceRead { into, device: id, operation, arguments: given });
         Some(Some(Value::unsigned(Expr::local(width, into))))
     }

@@ -21,7 +21,12 @@ impl Lowerer<'_, '_> {
         if let Some(number) = self.constant(tree) {
             return self.number(tree, number, want);
         }
-        let value = match &tree.kind {
+        let value = self.deeper(tree.span, |l| l.computed(tree, want))?;
+        self.fitted(value, want, tree.span)
+    }
+
+    fn computed(&mut self, tree: &Tree, want: Option<Width>) -> Option<Value> {
+        match &tree.kind {
             TreeKind::Number(_) | TreeKind::Broken => None,
             TreeKind::Name(name) => self.name(&Name { text: name.clone(), span: tree.span }),
             TreeKind::Call(name, arguments) => self.call_for_value(name, arguments, want, tree.span),
@@ -40,8 +45,7 @@ impl Lowerer<'_, '_> {
             TreeKind::Unary(operator, inner) => self.unary(*operator, inner, want),
             TreeKind::Binary(operator, left, right) => self.binary(*operator, left, right, want, tree.span),
             TreeKind::Choice(condition, first, second) => self.choice(condition, first, second, want),
-        }?;
-        self.fitted(value, want, tree.span)
+        }
     }
 
     fn number(&mut self, tree: &Tree, number: i128, want: Option<Width>) -> Option<Value> {
@@ -68,17 +72,25 @@ impl Lowerer<'_, '_> {
                     if want.bits() == 1 { "bit is" } else { "bits are" },
                     found.bits()
                 );
+                let is_name = |x: &&str| x.chars().all(|c| c.is_alphanumeric() || c == '_');
+                let name = self.written(span).filter(is_name).unwrap_or("(…)");
                 let help = if want == Width::BIT {
-                    "compare it, as in `x != 0`, or take one bit, as in `x[0]`".to_owned()
+                    format!("compare it, as in `{name} != 0`, or take one bit, as in `{name}[0]`")
                 } else if found < want {
-                    format!("extend it: `{want}(…)` with zeros, `s{}(…)` with its sign", want.bits())
+                    let x = self.written(span).unwrap_or("…");
+                    format!("extend it: `{want}({x})` with zeros, `s{}({x})` with its sign", want.bits())
                 } else {
-                    format!("take some of its bits, as in `x[{}:0]`", want.bits() - 1)
+                    format!("take some of its bits, as in `{name}[{}:0]`", want.bits() - 1)
                 };
                 self.fail(codes::WIDTH_MISMATCH, span, message, help)
             }
             _ => Some(value),
         }
+    }
+
+    /// The text at a place, if it is short enough to be repeated.
+    fn written(&self, span: Span) -> Option<&str> {
+        self.world.text.get(span.range()).filter(|text| text.len() <= 16 && !text.contains('\n'))
     }
 
     /// A value of one bit.
@@ -93,6 +105,7 @@ impl Lowerer<'_, '_> {
             }
             Some(Binding::Value(value)) => return Some(value),
             Some(Binding::Place(place)) => return Some(Value::unsigned(self.read_place(&place))),
+            Some(Binding::Broken) => return None,
             Some(Binding::Number(_)) | None => {}
         }
         if name.text == "next" {
@@ -172,10 +185,15 @@ impl Lowerer<'_, '_> {
                 let message = format!("`{}` is {}, not a value", name.text, named.kind());
                 (codes::WRONG_KIND, message, "ask it for something, as in `console.read()`".into())
             }
+            None if self.world.names.is_broken(&name.text) => return None,
             None => {
+                self.world.names.mark_broken(&name.text);
                 let known = self.scope[self.frame..].iter().map(|(known, _)| known.as_str()).chain(["next"]);
                 let near = lathe_base::nearest(&name.text, known).map(|meant| format!("did you mean `{meant}`?"));
-                let near = near.or_else(|| self.world.names.suggestion(&name.text, is_value));
+                let near = near.or_else(|| match self.diagnostics.is_full() {
+                    true => None,
+                    false => self.world.names.suggestion(&name.text, is_value),
+                });
                 let fallback = format!("declare it, as in `register {0} : u8` or `let {0} = …`", name.text);
                 let message = format!("there is nothing named `{}`", name.text);
                 (codes::UNKNOWN_NAME, message, near.unwrap_or(fallback))
@@ -286,9 +304,6 @@ impl Lowerer<'_, '_> {
 
     /// The width that an expression has by itself, if it has one; numbers and `zext` do not.
     pub(super) fn hint(&self, tree: &Tree) -> Option<Width> {
-        if self.constant(tree).is_some() {
-            return None;
-        }
         match &tree.kind {
             TreeKind::Number(_) | TreeKind::Broken => None,
             TreeKind::Name(name) => self.hint_name(name),
@@ -308,7 +323,13 @@ impl Lowerer<'_, '_> {
             }
             TreeKind::Unary(Unary::Not, _) => Some(Width::BIT),
             TreeKind::Unary(_, inner) => self.hint(inner),
-            TreeKind::Binary(operator, ..) if is_comparison(*operator) => Some(Width::BIT),
+            TreeKind::Binary(operator, ..) if is_comparison(*operator) => {
+                if self.constant(tree).is_some() {
+                    None
+                } else {
+                    Some(Width::BIT)
+                }
+            }
             TreeKind::Binary(Binary::Join, high, low) => self.hint(high)?.plus(self.hint(low)?),
             TreeKind::Binary(Binary::ShiftLeft | Binary::ShiftRight, left, _) => self.hint(left),
             TreeKind::Binary(_, left, right) => self.hint(left).or_else(|| self.hint(right)),
@@ -321,7 +342,7 @@ impl Lowerer<'_, '_> {
             Some(Binding::Variable(_, width, _)) => return Some(*width),
             Some(Binding::Value(value)) => return Some(value.width()),
             Some(Binding::Place(place)) => return Some(place.width),
-            Some(Binding::Number(_)) => return None,
+            Some(Binding::Number(_) | Binding::Broken) => return None,
             None => {}
         }
         match self.world.names.peek(name) {

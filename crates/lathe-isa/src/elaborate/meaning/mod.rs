@@ -109,6 +109,8 @@ enum Binding {
     Place(Place),
     /// A number: a width, a position.
     Number(i128),
+    /// A `let` whose value could not be understood, which has been reported.
+    Broken,
 }
 
 struct Lowerer<'w, 'a> {
@@ -124,6 +126,8 @@ struct Lowerer<'w, 'a> {
     /// The functions and families being inlined.
     calls: Vec<String>,
     nodes: usize,
+    /// How deep the lowering is inside expressions, blocks and calls.
+    depth: usize,
     gave_up: bool,
 }
 
@@ -139,6 +143,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             frame: 0,
             calls: Vec::new(),
             nodes: 0,
+            depth: 0,
             gave_up: false,
         };
         for (name, width) in lowerer.setting.given.clone() {
@@ -165,16 +170,40 @@ impl<'w, 'a> Lowerer<'w, 'a> {
     /// Counts one node of the semantics; gives up when there are too many.
     fn spend(&mut self, span: Span) -> Option<()> {
         self.nodes += 1;
-        if self.nodes <= limits::MEANING_NODES {
+        self.world.nodes.set(self.world.nodes.get() + 1);
+        let too_many_locals = self.locals.len() >= usize::from(u16::MAX) - 256;
+        let (one, all) =
+            (self.nodes > limits::MEANING_NODES || too_many_locals, self.world.nodes.get() > limits::TOTAL_NODES);
+        if !one && !all {
             return Some(());
         }
         if !self.gave_up {
             self.gave_up = true;
-            let message =
-                format!("this meaning has more than {} parts once functions are put in place", limits::MEANING_NODES);
+            let message = if one {
+                format!("this meaning has more than {} parts once functions are put in place", limits::MEANING_NODES)
+            } else {
+                format!("the meanings have more than {} parts together", limits::TOTAL_NODES)
+            };
             return self.fail(codes::TOO_MANY, span, message, "call fewer functions in it, or make lists shorter");
         }
         None
+    }
+
+    /// Counts one level of nesting while `inside` runs; gives up when there are too many.
+    fn deeper<T>(&mut self, span: Span, inside: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        if self.depth >= limits::MEANING_DEPTH {
+            if self.gave_up {
+                return None;
+            }
+            self.gave_up = true;
+            let message =
+                format!("this nests more than {} deep once functions are put in place", limits::MEANING_DEPTH);
+            return self.fail(codes::TOO_DEEP, span, message, "split it with `let`, or call fewer functions");
+        }
+        self.depth += 1;
+        let result = inside(self);
+        self.depth -= 1;
+        result
     }
 
     fn local(&mut self, width: Width) -> LocalId {
@@ -215,9 +244,10 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         Value { expr: Expr::local(width, local), signed: value.signed }
     }
 
-    /// Keeps a value in a local now, unless it cannot change anyway.
+    /// Keeps a value in a local now, unless it cannot change anyway and is short: it may be used
+    /// many times, and a long one would grow with every use.
     fn keep(&mut self, value: Value) -> Value {
-        if value.expr.is_settled() {
+        if value.expr.is_short() && value.expr.is_settled() {
             return value;
         }
         let width = value.width();

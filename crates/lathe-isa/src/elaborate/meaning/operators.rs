@@ -54,6 +54,14 @@ impl Lowerer<'_, '_> {
     }
 
     fn logical(&mut self, operator: Binary, left: &Tree, right: &Tree) -> Option<Value> {
+        for side in [left, right] {
+            if let Some(width) = self.hint(side).filter(|width| *width != Width::BIT) {
+                let (word, bitwise) = if operator == Binary::Both { ("&&", "&") } else { ("||", "|") };
+                let message = format!("`{word}` works on single bits, but this has {}", width.bits());
+                let help = format!("for all bits of a value write `{bitwise}`, or compare it, as in `x != 0`");
+                return self.fail(codes::WIDTH_MISMATCH, side.span, message, help);
+            }
+        }
         let left = self.truth(left)?;
         let (right, block) = self.in_block(|l| l.truth(right))?;
         if block.is_empty() {
@@ -88,14 +96,21 @@ impl Lowerer<'_, '_> {
     ) -> Option<Value> {
         let outer = want.filter(|_| !is_comparison(operator));
         let (left_hint, right_hint) = (self.hint(left), self.hint(right));
-        if let (Some(l), Some(r)) = (left_hint, right_hint) {
-            if l != r {
-                return self.report(Self::different_widths(l, r, span));
-            }
+        if let (Some(l), Some(r)) = (left_hint, right_hint)
+            && l != r
+        {
+            return self.report(Self::different_widths(l, r, span));
         }
         let numbers = (self.constant(left).is_some(), self.constant(right).is_some());
         let want = left_hint.or(right_hint).or(outer);
-        let (left, right) = self.both(left, want, right, CountWidth::Same)?;
+        let (left, right) = match want {
+            // A number on the left takes the width of what stands on the right, whatever that is.
+            None if numbers == (true, false) => {
+                let right = self.value(right, None)?;
+                (self.value(left, Some(right.width()))?, right)
+            }
+            _ => self.both(left, want, right, CountWidth::Same)?,
+        };
         let signed = match (left.signed, right.signed) {
             (true, true) => true,
             (true, false) if numbers.1 => true,

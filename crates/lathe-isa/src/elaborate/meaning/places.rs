@@ -71,6 +71,7 @@ impl Lowerer<'_, '_> {
         let address = self.keep(Value::unsigned(address)).expr;
         let mut cells = Vec::new();
         for offset in 0..count {
+            self.spend(ty.span)?;
             cells.push(self.load_cell(memory, plus(address.clone(), offset)));
         }
         if self.world.memories[memory.index()].order == Order::Little {
@@ -89,6 +90,7 @@ impl Lowerer<'_, '_> {
         let value = self.keep(value).expr;
         let &crate::model::Memory { cell, order, .. } = &self.world.memories[memory.index()];
         for offset in 0..count {
+            self.spend(ty.span)?;
             let number = if order == Order::Little { offset } else { count - 1 - offset };
             let value = Expr::slice(value.clone(), number * cell.bits(), cell);
             self.emit(Statement::Store { memory, address: plus(address.clone(), offset), value });

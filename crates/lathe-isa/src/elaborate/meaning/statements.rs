@@ -27,20 +27,25 @@ impl Lowerer<'_, '_> {
     }
 
     pub(super) fn statement(&mut self, statement: &Written) -> Option<()> {
+        self.spend(place(statement))?;
+        self.deeper(place(statement), |l| l.effect(statement))
+    }
+
+    fn effect(&mut self, statement: &Written) -> Option<()> {
         match statement {
             Written::Let(name, ty, value) => {
-                let want = match ty {
-                    Some(ty) => Some(self.width(ty)?),
-                    None => None,
+                let want = match ty.as_ref().map(|ty| self.width(ty)) {
+                    Some(None) => {
+                        self.scope.push((name.text.clone(), Binding::Broken));
+                        return None;
+                    }
+                    want => want.flatten(),
                 };
                 let result = self.value(value, want);
-                let Value { expr, signed } = result.or_else(|| {
-                    // Declared all the same, so that later uses are not reported too.
-                    let width = want.or_else(|| self.hint(value)).unwrap_or(Width::BIT);
-                    let local = self.local(width);
-                    self.scope.push((name.text.clone(), Binding::Variable(local, width, false)));
-                    None
-                })?;
+                let Some(Value { expr, signed }) = result else {
+                    self.scope.push((name.text.clone(), Binding::Broken));
+                    return None;
+                };
                 let signed = ty.as_ref().map_or(signed, |ty| ty.signed);
                 let (width, local) = (expr.width, self.local(expr.width));
                 self.emit(Statement::Let(local, expr));
@@ -90,16 +95,28 @@ impl Lowerer<'_, '_> {
                 self.device_call(device, operation, arguments).map(|_| ())
             }
             TreeKind::Broken => None,
+            TreeKind::Binary(Binary::Equal, ..) => {
+                let message = "this compares, and nothing uses the answer";
+                self.fail(codes::NO_VALUE, tree.span, message, "to assign, write `=`")
+            }
             _ => {
-                let message = "this value is not used";
-                self.fail(codes::NO_VALUE, tree.span, message, "assign it, as in `a = …`, or remove it")
+                let help = if self.calls.is_empty() {
+                    "assign it, as in `a = …`, or remove it"
+                } else {
+                    "assign it, remove it, or let the function give it, as in `fn f() -> u8 { … }`"
+                };
+                self.fail(codes::NO_VALUE, tree.span, "this value is not used", help)
             }
         }
     }
 
     fn skip(&mut self, span: Span) -> Option<()> {
         self.control(span, "`skip`")?;
-        let Some(cells) = self.setting.uniform.filter(|_| self.setting.next) else {
+        if !self.setting.next {
+            let message = "there is nothing to skip here";
+            return self.fail(codes::NOT_HERE, span, message, "assign the program counter, as in `pc = pc + 1`");
+        }
+        let Some(cells) = self.setting.uniform else {
             let message = "`skip` is unclear here: the instructions differ in length";
             return self.fail(codes::NOT_HERE, span, message, "say how many cells: `pc = next + 2`");
         };
@@ -121,12 +138,13 @@ impl Lowerer<'_, '_> {
                         .map(|name| Tree { kind: TreeKind::Name(name.text), span: name.span }),
                 ),
             }
-        }
-        if items.len() > limits::LIST {
-            let message = format!("a list has at most {} items", limits::LIST);
-            return self.fail(codes::TOO_MANY, repetition.span, message, "make it shorter");
+            if items.len() > limits::LIST {
+                let message = format!("a list has at most {} items", limits::LIST);
+                return self.fail(codes::TOO_MANY, repetition.span, message, "make it shorter");
+            }
         }
         for (position, item) in items.iter().enumerate() {
+            self.spend(repetition.span)?;
             let names = self.scope.len();
             if let Some(index) = &repetition.index {
                 self.scope.push((index.text.clone(), Binding::Number(position as i128)));
@@ -142,13 +160,12 @@ impl Lowerer<'_, '_> {
 
     /// An item of a list: a register stays a register, so that it can be assigned.
     fn item(&mut self, tree: &Tree) -> Option<Binding> {
-        if let TreeKind::Name(name) = &tree.kind {
-            if self.binding(name).is_none() {
-                if let Some(Named::Register(_) | Named::View(_)) = self.world.names.peek(name) {
-                    let name = Name { text: name.clone(), span: tree.span };
-                    return self.world.place_of(&name, self.diagnostics).map(Binding::Place);
-                }
-            }
+        if let TreeKind::Name(name) = &tree.kind
+            && self.binding(name).is_none()
+            && let Some(Named::Register(_) | Named::View(_)) = self.world.names.peek(name)
+        {
+            let name = Name { text: name.clone(), span: tree.span };
+            return self.world.place_of(&name, self.diagnostics).map(Binding::Place);
         }
         if let Some(number) = self.constant(tree) {
             return Some(Binding::Number(number));
@@ -183,6 +200,18 @@ impl Lowerer<'_, '_> {
     /// What an assignment writes, except memory.
     fn target(&mut self, tree: &Tree) -> Option<Target> {
         match &tree.kind {
+            TreeKind::Index(base, _) if self.memory_named(base).is_some() => {
+                let help = "read the cell into a local, change it there, and write it back";
+                self.not_assignable(tree.span, "a part of a memory cell, or a cell among others,", help)
+            }
+            TreeKind::Index(base, _) if self.is_unknown(base) => {
+                let TreeKind::Name(name) = &base.kind else { return None };
+                let name = Name { text: name.clone(), span: base.span };
+                let fits = |named| matches!(named, Named::Memory(_) | Named::Register(_) | Named::View(_));
+                let declare = format!("declare it, as in `memory {} : u16 -> u8`", name.text);
+                self.world.names.report_wrong(&name, "memory or register", fits, declare, self.diagnostics);
+                None
+            }
             TreeKind::Name(name) => self.target_named(&Name { text: name.clone(), span: tree.span }),
             TreeKind::Slice(base, high, low) => self.target_slice(base, high, low, tree.span),
             TreeKind::Index(base, bit) => self.target_slice(base, bit, bit, tree.span),
@@ -203,10 +232,17 @@ impl Lowerer<'_, '_> {
         }
     }
 
+    /// Whether an expression is a name that nothing declares.
+    fn is_unknown(&self, tree: &Tree) -> bool {
+        let TreeKind::Name(name) = &tree.kind else { return false };
+        self.binding(name).is_none() && self.world.names.peek(name).is_none()
+    }
+
     fn target_named(&mut self, name: &Name) -> Option<Target> {
         match self.binding(&name.text).cloned() {
             Some(Binding::Variable(local, width, _)) => return Some(Target::Local(local, width)),
             Some(Binding::Place(place)) => return Some(Target::Place(place)),
+            Some(Binding::Broken) => return None,
             Some(Binding::Value(_) | Binding::Number(_)) => {
                 let help = "copy it first: `let x = …`";
                 return self.not_assignable(name.span, &format!("`{}`", name.text), help);
@@ -234,10 +270,9 @@ impl Lowerer<'_, '_> {
             }
             None => {
                 let is_place = |named| matches!(named, Named::Register(_) | Named::View(_) | Named::Field(_));
-                let fallback = format!("declare it with `register {0} : u8`, or write `let {0} = …`", name.text);
-                let help = self.world.names.suggestion(&name.text, is_place).unwrap_or(fallback);
-                let message = format!("there is no register named `{}`", name.text);
-                self.fail(codes::UNKNOWN_NAME, name.span, message, help)
+                let declare = format!("declare it with `register {0} : u8`, or write `let {0} = …`", name.text);
+                self.world.names.report_wrong(name, "register", is_place, declare, self.diagnostics);
+                None
             }
         }
     }
@@ -293,6 +328,18 @@ impl Lowerer<'_, '_> {
             Target::Slice(whole, low, width) => Expr::slice(self.read(whole), *low, *width),
             Target::Join(high, low, _) => Expr::join(self.read(high), self.read(low)),
         }
+    }
+}
+
+/// Where a statement stands.
+fn place(statement: &Written) -> Span {
+    match statement {
+        Written::Let(name, ..) => name.span,
+        Written::Assign(target, _) => target.span,
+        Written::If(condition, ..) => condition.span,
+        Written::For(repetition) => repetition.span,
+        Written::Call(call) | Written::Cycles(call) => call.span,
+        Written::Skip(span) | Written::Halt(span) | Written::Fault(span, ..) => *span,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::language::lexer::Token;
 
 /// A statement, or an expression that may turn out to be the block's value.
 enum Piece {
-    Statement(Statement),
+    Statement(Box<Statement>),
     Value(Expr),
 }
 
@@ -17,10 +17,10 @@ impl Parser<'_, '_> {
         let open = self.span;
         self.expect("{", "a block stands between `{` and `}`")?;
         let enclosed = std::mem::take(&mut self.enclosed);
-        let block = self.nested(|p| p.pieces(|p| p.is("}") || p.token == Token::End, true));
+        let block = self.nested(|p| p.pieces(|p| p.is("}") || p.token == Token::End || p.at_next_row(), true));
         self.enclosed = enclosed;
         let block = block?;
-        if self.token == Token::End {
+        if !self.is("}") {
             return self.fail(codes::UNCLOSED_BLOCK, open, "this block is not closed", "close it with `}`");
         }
         self.advance();
@@ -48,10 +48,13 @@ impl Parser<'_, '_> {
                 block.statements.push(Statement::Call(value));
             }
             match self.piece()? {
-                Piece::Statement(statement) => block.statements.push(statement),
+                Piece::Statement(statement) => block.statements.push(*statement),
                 Piece::Value(value) => block.value = Some(value),
             }
             let ended = at_end(self) || self.is(";") || (over_lines && self.token == Token::Newline);
+            if !ended && self.is("=") {
+                return self.assignment_as_comparison("a statement assigns only once");
+            }
             if !ended {
                 return self.unexpected("`;` or the end of the statement", "statements are separated by `;`");
             }
@@ -81,7 +84,7 @@ impl Parser<'_, '_> {
             }
             _ => return self.assignment_or_value(),
         };
-        Ok(Piece::Statement(statement))
+        Ok(Piece::Statement(Box::new(statement)))
     }
 
     fn assignment_or_value(&mut self) -> Parsed<Piece> {
@@ -90,7 +93,12 @@ impl Parser<'_, '_> {
             return Ok(Piece::Value(left));
         }
         self.skip_newlines();
-        Ok(Piece::Statement(Statement::Assign(left, self.expression()?)))
+        Ok(Piece::Statement(Box::new(Statement::Assign(left, self.expression()?))))
+    }
+
+    fn assignment_as_comparison<T>(&mut self, message: &str) -> Parsed<T> {
+        let span = self.span;
+        self.fail(codes::UNEXPECTED, span, message, "to compare, write `==`")
     }
 
     fn binding(&mut self) -> Parsed<Statement> {
@@ -105,6 +113,9 @@ impl Parser<'_, '_> {
     fn conditional(&mut self) -> Parsed<Statement> {
         self.advance();
         let condition = self.expression()?;
+        if self.is("=") {
+            return self.assignment_as_comparison("`if` wants a comparison, but `=` assigns");
+        }
         let then = self.block()?;
         if !self.else_follows() {
             return Ok(Statement::If(condition, then, None));
@@ -119,12 +130,12 @@ impl Parser<'_, '_> {
 
     /// Takes `else`, which may stand on the next line.
     fn else_follows(&mut self) -> bool {
-        let (cursor, token, span, last_end) = (self.cursor.clone(), self.token.clone(), self.span, self.last_end);
+        let saved = self.save();
         self.skip_newlines();
         if self.take_word("else") {
             return true;
         }
-        (self.cursor, self.token, self.span, self.last_end) = (cursor, token, span, last_end);
+        self.restore(saved);
         false
     }
 

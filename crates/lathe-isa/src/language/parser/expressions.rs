@@ -1,6 +1,8 @@
 //! Expressions, by precedence climbing. The order is that of most newer languages, not of
 //! C: `a & b == c` compares last, `++` binds tighter than `&` and looser than shifts.
 
+use lathe_base::limits;
+
 use super::{Parsed, Parser};
 use crate::codes;
 use crate::language::ast::*;
@@ -28,6 +30,21 @@ const ABOVE_BAR: u8 = 5;
 impl Parser<'_, '_> {
     /// Any expression.
     pub(crate) fn expression(&mut self) -> Parsed<Expr> {
+        self.counted(Self::choice)
+    }
+
+    /// Reads an expression or a part of one; the outermost begins to count operators anew.
+    fn counted(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
+        if self.expressions == 0 {
+            self.operators = 0;
+        }
+        self.expressions += 1;
+        let expr = read(self);
+        self.expressions -= 1;
+        expr
+    }
+
+    fn choice(&mut self) -> Parsed<Expr> {
         self.nested(|p| {
             let condition = p.climb(1)?;
             if !p.take("?") {
@@ -46,24 +63,42 @@ impl Parser<'_, '_> {
 
     /// An expression in a column: a `|` ends it.
     pub(super) fn column_expression(&mut self) -> Parsed<Expr> {
-        self.climb(ABOVE_BAR)
+        self.counted(|p| p.climb(ABOVE_BAR))
+    }
+
+    /// Counts an operator: what is read one after the other nests in the tree all the same.
+    fn count_operator(&mut self) -> Parsed<()> {
+        self.operators += 1;
+        if self.operators <= limits::OPERATORS {
+            return Ok(());
+        }
+        let (span, message) = (self.span, format!("an expression has at most {} operators", limits::OPERATORS));
+        self.fail(codes::TOO_DEEP, span, message, "split it with `let` or a function")
     }
 
     /// A name, a number, or something in parentheses.
     pub(super) fn operand(&mut self) -> Parsed<Expr> {
-        self.nested(Self::unary)
+        self.counted(|p| p.nested(Self::unary))
     }
 
     fn climb(&mut self, lowest: u8) -> Parsed<Expr> {
         let mut left = self.nested(Self::unary)?;
         while let Some((level, operator)) = self.operator().filter(|(level, _)| *level >= lowest) {
+            self.count_operator()?;
             self.advance();
             self.skip_newlines();
+            if self.at_next_row() || (operator == Binary::Join && !self.begins_value()) {
+                return self.unexpected("a value", operator_help(operator));
+            }
             let right = self.nested(|p| p.climb(level + 1))?;
             let span = left.span.to(right.span);
             left = Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span };
         }
         Ok(left)
+    }
+
+    fn begins_value(&self) -> bool {
+        matches!(self.token, Token::Number(_) | Token::Name(_) | Token::Mark("(" | "~" | "-" | "!"))
     }
 
     fn operator(&self) -> Option<(u8, Binary)> {
@@ -88,6 +123,7 @@ impl Parser<'_, '_> {
     fn postfix(&mut self) -> Parsed<Expr> {
         let mut value = self.primary()?;
         while self.is("[") {
+            self.count_operator()?;
             value = self.subscript(value)?;
         }
         Ok(value)
@@ -187,6 +223,13 @@ impl Parser<'_, '_> {
         let end = self.span;
         self.expect(")", help)?;
         Ok((list, end))
+    }
+}
+
+fn operator_help(operator: Binary) -> &'static str {
+    match operator {
+        Binary::Join => "`++` joins the bits of two values; to count up, write `a = a + 1`",
+        _ => "an operator stands between two values",
     }
 }
 

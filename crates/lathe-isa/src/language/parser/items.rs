@@ -26,6 +26,11 @@ const ITEMS: [(&str, &str); 15] = [
     ("examples", "examples { inc a : a = 1 -> a = 2 }"),
 ];
 
+/// Whether a word begins a declaration.
+pub(super) fn begins_item(word: &str) -> bool {
+    word == "on" || ITEMS.iter().any(|(known, _)| *known == word)
+}
+
 impl Parser<'_, '_> {
     pub(super) fn definition(&mut self) -> Definition {
         let mut definition = Definition::default();
@@ -33,12 +38,17 @@ impl Parser<'_, '_> {
             self.cursor.documentation.clear();
             self.skip_newlines();
             if self.token == Token::End {
+                definition.broken = std::mem::take(&mut self.broken);
+                definition.rows_lost = self.rows_lost;
                 return definition;
             }
             let documentation = self.take_documentation();
             let before = self.cursor.at();
+            self.began = self.span.start as usize;
+            let start = self.began;
             if let Err(Failed) = self.item(&mut definition, documentation) {
-                self.skip_line();
+                self.recover(start);
+                self.note_broken(start);
                 self.take("}");
                 if self.cursor.at() == before {
                     self.advance();
@@ -81,7 +91,8 @@ impl Parser<'_, '_> {
 
     fn unknown_item<T>(&mut self, word: &Name) -> Parsed<T> {
         let words = ITEMS.iter().map(|(word, _)| *word).chain(["on"]);
-        let meant = nearest(&word.text, words);
+        let shortened = |known: &&str| word.text.len() >= 3 && known.starts_with(word.text.as_str());
+        let meant = words.clone().find(shortened).or_else(|| nearest(&word.text, words));
         let example = ITEMS.iter().find(|(word, _)| Some(*word) == meant).map(|(_, example)| *example);
         let message = format!("no declaration begins with `{}`", word.text);
         let all: Vec<_> = ITEMS.iter().map(|(word, _)| *word).collect();
@@ -140,7 +151,11 @@ impl Parser<'_, '_> {
     }
 
     fn registers(&mut self, constant: bool) -> Parsed<Registers> {
-        let help = if constant { "as in `constant r0 : u16 = 0`" } else { "as in `register a, b, sp = 0xFF : u8`" };
+        let help = if constant {
+            "as in `constant r0 : u16 = 0`"
+        } else {
+            "names are separated by `,`, as in `register a, b, sp = 0xFF : u8`"
+        };
         let mut names = self.list(|p| {
             let range = p.name_range(help)?;
             let reset = if p.take("=") { Some(p.expression()?) } else { None };

@@ -6,9 +6,12 @@
 mod blocks;
 mod expressions;
 mod items;
+mod recovery;
 mod rows;
 
 pub(crate) use expressions::is_type;
+
+use std::collections::BTreeSet;
 
 use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Span, limits};
 
@@ -23,7 +26,8 @@ pub fn parse(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Definit
         let span = Span::new(file, 0, 0);
         let message = format!("this definition has {} bytes; the limit is {}", text.len(), limits::DEFINITION_BYTES);
         parser.report(Diagnostic::new(codes::TOO_LARGE, span, message).help("a definition is a table, not a program"));
-        return Definition::default();
+        let broken = ["machine", "pc"].map(str::to_owned).into();
+        return Definition { broken, ..Definition::default() };
     }
     parser.definition()
 }
@@ -40,9 +44,17 @@ pub(crate) struct Parser<'s, 'd> {
     span: Span,
     /// End of the token before this one.
     last_end: usize,
+    /// Where the declaration or row being read begins.
+    began: usize,
     /// Inside how many parentheses and brackets: there, line ends do not count.
     enclosed: usize,
     nesting: usize,
+    /// Operators of the expression being read, and inside how many expressions it stands.
+    operators: usize,
+    expressions: usize,
+    /// Words of declarations that could not be read.
+    broken: BTreeSet<String>,
+    rows_lost: bool,
     diagnostics: &'d mut Diagnostics,
 }
 
@@ -56,8 +68,20 @@ impl<'s, 'd> Parser<'s, 'd> {
         let mut cursor = Cursor::new(file, text);
         cursor.move_to(at);
         let span = Span::new(file, 0, 0);
-        let mut parser =
-            Parser { cursor, token: Token::Newline, span, last_end: 0, enclosed: 0, nesting: 0, diagnostics };
+        let mut parser = Parser {
+            cursor,
+            token: Token::Newline,
+            span,
+            last_end: at,
+            began: at,
+            enclosed: 0,
+            nesting: 0,
+            operators: 0,
+            expressions: 0,
+            broken: BTreeSet::new(),
+            rows_lost: false,
+            diagnostics,
+        };
         parser.advance();
         parser
     }
@@ -65,7 +89,9 @@ impl<'s, 'd> Parser<'s, 'd> {
     /// Goes on to the next token. A token that cannot be read is reported only where one is
     /// wanted: it may be the beginning of a column of raw text.
     fn advance(&mut self) {
-        self.last_end = self.span.end as usize;
+        if self.token != Token::Newline {
+            self.last_end = self.span.end as usize;
+        }
         (self.token, self.span) = self.cursor.next();
         while self.enclosed > 0 && self.token == Token::Newline {
             (self.token, self.span) = self.cursor.next();
@@ -123,8 +149,13 @@ impl<'s, 'd> Parser<'s, 'd> {
         match &self.token {
             Token::Unknown(character) => {
                 let message = format!("the character `{character}` means nothing here");
+                let help = match character {
+                    '$' => "remove it; a hexadecimal number is written `0x2A`",
+                    '\'' => "remove it; characters are written as numbers, such as `65`",
+                    _ => "remove it",
+                };
                 let span = self.span;
-                return self.fail(codes::UNKNOWN_CHARACTER, span, message, "remove it");
+                return self.fail(codes::UNKNOWN_CHARACTER, span, message, help);
             }
             Token::Text(None) => {
                 let span = self.span;
@@ -132,9 +163,20 @@ impl<'s, 'd> Parser<'s, 'd> {
             }
             _ => {}
         }
-        let message = format!("expected {wanted}, found {}", self.describe());
-        let span = self.span;
-        self.fail(codes::UNEXPECTED, span, message, help)
+        let (found, span) = self.found();
+        self.fail(codes::UNEXPECTED, span, format!("expected {wanted}, found {found}"), help)
+    }
+
+    /// What stands here and where. What is missing at the end of a line is missing after the last word of it.
+    fn found(&self) -> (String, Span) {
+        let here = self.span.start as usize;
+        let between = self.cursor.text().get(self.last_end..here).unwrap_or("");
+        let ended = self.token == Token::Newline || between.contains('\n');
+        if !ended || self.last_end <= self.began {
+            return (self.describe(), self.span);
+        }
+        let before = self.cursor.text()[..self.last_end].chars().next_back().map_or(0, char::len_utf8);
+        ("the end of the line".into(), self.cursor.span(self.last_end - before, self.last_end))
     }
 
     fn describe(&self) -> String {
@@ -162,23 +204,6 @@ impl<'s, 'd> Parser<'s, 'd> {
 
     fn skip_newlines(&mut self) {
         while self.token == Token::Newline {
-            self.advance();
-        }
-    }
-
-    /// Passes the rest of the line, braces and all, so that reading can go on below.
-    fn skip_line(&mut self) {
-        self.enclosed = 0;
-        let mut depth = 0usize;
-        loop {
-            match &self.token {
-                Token::End => return,
-                Token::Newline if depth == 0 => return,
-                Token::Mark("{") => depth += 1,
-                Token::Mark("}") if depth == 0 => return,
-                Token::Mark("}") => depth -= 1,
-                _ => {}
-            }
             self.advance();
         }
     }
@@ -218,7 +243,7 @@ impl<'s, 'd> Parser<'s, 'd> {
 
     /// The rows of a block `{ … }`, each read by `row`; a row that fails is passed over.
     fn rows<T>(&mut self, what: &str, mut row: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        let open = self.span;
+        let (open, head) = (self.span, self.began);
         self.expect("{", &format!("{what} stand between `{{` and `}}`"))?;
         let mut rows = Vec::new();
         loop {
@@ -227,14 +252,20 @@ impl<'s, 'd> Parser<'s, 'd> {
             if self.take("}") {
                 return Ok(rows);
             }
-            if self.token == Token::End {
+            if self.token == Token::End || self.at_item_outside(head) {
                 let message = format!("the block of {what} is not closed");
-                return self.fail(codes::UNCLOSED_BLOCK, open, message, "close it with `}` on a line of its own");
+                let help = "close it with `}` on a line of its own";
+                self.report(Diagnostic::new(codes::UNCLOSED_BLOCK, open, message).help(help));
+                return Ok(rows);
             }
             let before = self.cursor.at();
+            self.began = self.span.start as usize;
             match row(self) {
                 Ok(row) => rows.push(row),
-                Err(Failed) => self.skip_line(),
+                Err(Failed) => {
+                    self.rows_lost |= what == "instructions";
+                    self.recover(self.began);
+                }
             }
             if self.cursor.at() == before && !self.is("}") && self.token != Token::End {
                 self.advance();

@@ -1,7 +1,7 @@
 //! Rows of tables: instructions, pseudo-instructions, maps, examples. Their first columns
 //! are taken as raw text.
 
-use lathe_base::Diagnostic;
+use lathe_base::{Diagnostic, limits};
 
 use super::{Failed, Parsed, Parser};
 use crate::codes;
@@ -61,12 +61,11 @@ impl Parser<'_, '_> {
             let help = "a row is `syntax | encoding | meaning`, as in `inc D | 1000 DD00 | D = D + 1`";
             return self.fail(codes::MISSING_COLUMN, syntax.span, message, help);
         }
+        self.check_size(&syntax, &documentation)?;
         let (picture, conditions) = self.picture()?;
         let cycles = if with_cycles { Some(self.cycles_column(&syntax)?) } else { None };
         if !self.continues("|") {
-            let message = format!("`{}` has no column for its meaning", syntax.text);
-            let help = "end the encoding with `|`; the meaning after it may be empty";
-            return self.fail(codes::MISSING_COLUMN, picture.span, message, help);
+            return self.too_few_columns(&syntax, &picture, with_cycles);
         }
         self.advance();
         let meaning = self.line_block()?;
@@ -74,26 +73,65 @@ impl Parser<'_, '_> {
         Ok(Row { syntax, picture, conditions, cycles, meaning, span, documentation })
     }
 
+    fn too_few_columns<T>(&mut self, syntax: &Column, picture: &Column, with_cycles: bool) -> Parsed<T> {
+        let short = |column: &Column| column.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let (help, message) = if with_cycles {
+            let help = "a row of `instructions with cycles` is `syntax | encoding | cycles | meaning`; the meaning may \
+                        be empty, but its `|` must be there";
+            (help, "this row has three columns and not four".to_owned())
+        } else {
+            let help = "a row is `syntax | encoding | meaning`; the meaning may be empty, but its `|` must be there";
+            (help, format!("this row has two columns, `{}` and `{}`, and not three", short(syntax), short(picture)))
+        };
+        self.fail(codes::MISSING_COLUMN, picture.span, message, help)
+    }
+
+    fn check_size(&mut self, syntax: &Column, documentation: &str) -> Parsed<()> {
+        if syntax.text.len() > limits::COLUMN_BYTES {
+            let message = format!("a column has at most {} bytes", limits::COLUMN_BYTES);
+            return self.fail(codes::TOO_LARGE, syntax.span, message, "write one row for each instruction");
+        }
+        if documentation.len() > limits::DOCUMENTATION_BYTES {
+            let message = format!("the text before this row has more than {} bytes", limits::DOCUMENTATION_BYTES);
+            return self.fail(
+                codes::TOO_LARGE,
+                syntax.span,
+                message,
+                "write long texts with a single `#`, or elsewhere",
+            );
+        }
+        Ok(())
+    }
+
     /// Whether the row goes on with `mark`, perhaps at the beginning of the next line.
     fn continues(&mut self, mark: &str) -> bool {
         if self.is(mark) {
             return true;
         }
-        let (cursor, token, span, last_end) = (self.cursor.clone(), self.token.clone(), self.span, self.last_end);
+        let saved = self.save();
         self.skip_newlines();
         if self.is(mark) {
             return true;
         }
-        (self.cursor, self.token, self.span, self.last_end) = (cursor, token, span, last_end);
+        self.restore(saved);
         false
     }
 
     fn picture(&mut self) -> Parsed<(Column, Vec<Expr>)> {
         let (mut picture, _) = self.raw_after(&["|"]);
+        if picture.text.len() > limits::COLUMN_BYTES {
+            let message = format!("a column has at most {} bytes", limits::COLUMN_BYTES);
+            let help = format!("an instruction has at most {} bits", limits::INSTRUCTION_BITS);
+            return self.fail(codes::TOO_LARGE, picture.span, message, &help);
+        }
         let Some(at) = picture.text.find("where") else { return Ok((picture, Vec::new())) };
         let start = picture.span.start as usize;
         self.move_to(start + at + "where".len());
         let conditions = self.list(Self::condition)?;
+        if conditions.len() > limits::CONDITIONS {
+            let message = format!("a row has at most {} conditions", limits::CONDITIONS);
+            return self.fail(codes::TOO_MANY, picture.span, message, "tell the rows apart by fixed bits");
+        }
         picture.text = picture.text[..at].trim_end().to_owned();
         picture.span = self.cursor.span(start, start + picture.text.len());
         Ok((picture, conditions))
@@ -157,6 +195,10 @@ impl Parser<'_, '_> {
             }
             if !more {
                 break;
+            }
+            if expansion.len() > limits::EXPANSION {
+                let message = format!("a pseudo-instruction stands for at most {} instructions", limits::EXPANSION);
+                return self.fail(codes::TOO_MANY, syntax.span, message, "make it shorter");
             }
         }
         if expansion.is_empty() {

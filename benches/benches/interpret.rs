@@ -1,0 +1,45 @@
+//! Millions of instructions a second of the reference interpreter on hex8: a loop that
+//! computes, loads, stores, calls and branches.
+//!
+//! `cargo bench -p lathe-benches --bench interpret`
+
+use std::time::Instant;
+
+use lathe_asm::{Options, assemble};
+use lathe_base::Source;
+use lathe_base::files::MemoryFiles;
+use lathe_vm::{Console, Devices, Interpreter, State, Stop};
+
+const STEPS: u64 = 20_000_000;
+const ROUNDS: usize = 5;
+
+const PROGRAM: &str = "
+        loadimm r1, 1
+        loadimm r2, 0x40
+loop:   addimm r3, r3, 7
+        xor r4, r3
+        storeind r4, r2, r3
+        loadind r5, r2, r4
+        call step
+        jmpbwdo r1, loop
+step:   mulimm r6, r5, 13
+        add r6, r3
+        return
+";
+
+fn main() {
+    let isa = lathe_isa::load(lathe_machines::find("hex8").expect("it ships").definition).isa.expect("it is right");
+    let source = Source::new("loop.asm", PROGRAM);
+    let image = assemble(&isa, &MemoryFiles::default(), source, &Options::default()).image.expect("it assembles");
+    let mut best = f64::MAX;
+    for _ in 0..ROUNDS {
+        let mut state = State::new(&isa);
+        state.memory_mut(isa.pc.memory).fill(image.segments[0].cells.iter().copied());
+        let mut devices = Devices::new(&isa, Console::default());
+        let start = Instant::now();
+        let run = Interpreter::new(&isa).run(&mut state, &mut devices, STEPS);
+        best = best.min(start.elapsed().as_secs_f64());
+        assert_eq!(run.stop, Stop::Limit);
+    }
+    println!("reference interpreter, hex8: {:.1} million instructions a second", STEPS as f64 / best / 1e6);
+}

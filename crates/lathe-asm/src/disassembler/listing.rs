@@ -1,0 +1,155 @@
+//! The text of a disassembly.
+
+use std::fmt::Write;
+
+use lathe_isa::encoding::window;
+use lathe_isa::model::MemoryId;
+
+use super::{Disassembler, hexadecimal};
+use crate::image::{Image, Segment};
+
+/// Cells on a line of data.
+const ROW: usize = 8;
+/// Characters that make a text worth showing as one.
+const SHORTEST_TEXT: usize = 4;
+/// Zeros that make a gap worth showing as one.
+const SHORTEST_GAP: usize = 16;
+
+pub(super) fn write(disassembler: &Disassembler, image: &Image) -> String {
+    let mut listing = Listing { disassembler, text: String::new() };
+    let isa = disassembler.isa;
+    let _ = writeln!(listing.text, ".machine {}", isa.name);
+    if let Some(entry) = image.entry {
+        let label = disassembler.labels.get(&(isa.pc.memory, entry));
+        let place = label.cloned().unwrap_or_else(|| hexadecimal(entry, isa.pc.width));
+        let _ = writeln!(listing.text, ".entry {place}");
+    }
+    let mut memory = isa.pc.memory;
+    for segment in &disassembler.segments {
+        listing.text.push('\n');
+        if segment.memory != memory {
+            memory = segment.memory;
+            let _ = writeln!(listing.text, ".section {}", isa.memory(memory).name);
+        }
+        listing.segment(segment);
+    }
+    listing.text
+}
+
+struct Listing<'d, 'i> {
+    disassembler: &'d Disassembler<'i>,
+    text: String,
+}
+
+impl Listing<'_, '_> {
+    fn segment(&mut self, segment: &Segment) {
+        let address = self.disassembler.isa.memory(segment.memory).address;
+        let _ = writeln!(self.text, ".org {}", hexadecimal(segment.start, address));
+        let mut at = segment.start;
+        while at < segment.end() {
+            if let Some(label) = self.disassembler.labels.get(&(segment.memory, at)) {
+                let _ = writeln!(self.text, "{label}:");
+            }
+            at += match self.instruction(segment, at) {
+                Some(cells) => cells,
+                None => self.data(segment, at),
+            };
+        }
+    }
+
+    /// A line of code, if an instruction was found here.
+    fn instruction(&mut self, segment: &Segment, at: u64) -> Option<u64> {
+        let disassembler = self.disassembler;
+        let decoded = disassembler.code.get(&at).filter(|_| segment.memory == disassembler.isa.pc.memory)?;
+        let cells = u64::from(disassembler.isa.instruction(decoded.instruction).encoding.cells);
+        let line = disassembler.text(decoded, at);
+        let comment = self.comment(segment, at, cells as usize);
+        let _ = writeln!(self.text, "    {line:<28}; {comment}");
+        Some(cells)
+    }
+
+    /// The address and the cells, for a comment.
+    fn comment(&self, segment: &Segment, at: u64, count: usize) -> String {
+        let memory = self.disassembler.isa.memory(segment.memory);
+        let digits = |bits: u32| (bits as usize).div_ceil(4);
+        let start = (at - segment.start) as usize;
+        let (address, cell) = (digits(memory.address.bits()), digits(memory.cell.bits()));
+        let mut comment = format!("{at:0address$X}:");
+        for value in &segment.cells[start..start + count] {
+            let _ = write!(comment, " {value:0cell$X}");
+        }
+        comment
+    }
+
+    /// Lines of data up to the next label or instruction, but one kind at a time; gives how many cells.
+    fn data(&mut self, segment: &Segment, at: u64) -> u64 {
+        let cells = &segment.cells[(at - segment.start) as usize..self.end_of_data(segment, at)];
+        let bytes = self.disassembler.isa.memory(segment.memory).cell.bits() == 8;
+        let zeros = cells.iter().take_while(|cell| **cell == 0).count();
+        if zeros >= SHORTEST_GAP {
+            let _ = writeln!(self.text, "    .space {zeros}");
+            return zeros as u64;
+        }
+        let text = if bytes { text_length(cells) } else { 0 };
+        if text >= SHORTEST_TEXT {
+            return self.text_line(&cells[..text], cells.get(text) == Some(&0));
+        }
+        let until_text = (0..cells.len().min(ROW)).skip(1).find(|skip| bytes && text_length(&cells[*skip..]) >= SHORTEST_TEXT);
+        let row = until_text.unwrap_or(cells.len().min(ROW));
+        self.row(segment, at, row);
+        row as u64
+    }
+
+    /// Where the data that begins here ends, as a position in the segment.
+    fn end_of_data(&self, segment: &Segment, at: u64) -> usize {
+        let disassembler = self.disassembler;
+        let label = disassembler.labels.range((segment.memory, at + 1)..(MemoryId(segment.memory.0 + 1), 0)).next();
+        let code = disassembler.code.range(at + 1..).next().filter(|_| segment.memory == disassembler.isa.pc.memory);
+        let ends = [label.map(|((_, address), _)| *address), code.map(|(address, _)| *address)];
+        let end = ends.into_iter().flatten().fold(segment.end(), u64::min);
+        (end - segment.start) as usize
+    }
+
+    fn text_line(&mut self, characters: &[u64], ends_with_zero: bool) -> u64 {
+        let mut quoted = String::new();
+        for character in characters {
+            match *character as u8 {
+                b'\n' => quoted.push_str("\\n"),
+                b'\t' => quoted.push_str("\\t"),
+                b'"' => quoted.push_str("\\\""),
+                b'\\' => quoted.push_str("\\\\"),
+                byte => quoted.push(char::from(byte)),
+            }
+        }
+        let directive = if ends_with_zero { ".asciiz" } else { ".ascii" };
+        let _ = writeln!(self.text, "    {directive} \"{quoted}\"");
+        characters.len() as u64 + u64::from(ends_with_zero)
+    }
+
+    fn row(&mut self, segment: &Segment, at: u64, count: usize) {
+        let start = (at - segment.start) as usize;
+        let cell = self.disassembler.isa.memory(segment.memory).cell;
+        let values: Vec<String> =
+            segment.cells[start..start + count].iter().map(|value| hexadecimal(*value, cell)).collect();
+        let line = format!(".byte {}", values.join(", "));
+        let _ = writeln!(self.text, "    {line:<28}; {}{}", self.comment(segment, at, 0), self.remark(segment, at));
+    }
+
+    /// What the cells would be, if they are an instruction that the assembler writes differently.
+    fn remark(&self, segment: &Segment, at: u64) -> String {
+        let isa = self.disassembler.isa;
+        if segment.memory != isa.pc.memory {
+            return String::new();
+        }
+        let cells = &segment.cells[(at - segment.start) as usize..];
+        match isa.decode(window(cells.iter().copied(), isa.code_memory().cell)) {
+            None => " undefined".to_owned(),
+            Some(decoded) => format!(" {}", self.disassembler.text(&decoded, at)),
+        }
+    }
+}
+
+/// How many printable characters stand at the beginning.
+fn text_length(cells: &[u64]) -> usize {
+    cells.iter().take_while(|cell| matches!(**cell, 0x20..=0x7E | 0x09 | 0x0A)).count()
+}

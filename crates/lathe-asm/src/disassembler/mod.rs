@@ -1,0 +1,295 @@
+//! From an image back to assembly that assembles to the same image.
+//!
+//! Code is followed from the entry point; what is not reached is data. Encodings that the
+//! assembler would not write (ignored bits set, a longer form than needed) are data too,
+//! with a comment that says what they are.
+
+mod flow;
+mod listing;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use lathe_base::Width;
+use lathe_isa::Isa;
+use lathe_isa::decode::Decoded;
+use lathe_isa::encoding::window;
+use lathe_isa::model::{Domain, Field, InstructionId, MemoryId, Numeric, Target};
+use lathe_isa::operand::Location;
+
+use crate::image::{Image, Segment, SymbolKind};
+
+/// How to find code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Follow jumps and calls from the entry point and from symbols of code.
+    #[default]
+    Follow,
+    /// Take everything in the code memory as code, one instruction after the other.
+    Linear,
+}
+
+/// The assembly of an image.
+pub fn disassemble(isa: &Isa, image: &Image, method: Method) -> String {
+    let mut disassembler = Disassembler::new(isa, image);
+    match method {
+        Method::Follow => disassembler.follow(image),
+        Method::Linear => disassembler.linear(),
+    }
+    disassembler.name_targets(image);
+    listing::write(&disassembler, image)
+}
+
+struct Disassembler<'i> {
+    isa: &'i Isa,
+    /// The cells of each memory, runs that touch joined.
+    segments: Vec<Segment>,
+    /// Instructions found in the code memory, by address.
+    code: BTreeMap<u64, Decoded>,
+    /// For each instruction, those written alike that the assembler tries before it.
+    rivals: Vec<Vec<InstructionId>>,
+    /// Names of addresses.
+    labels: BTreeMap<(MemoryId, u64), String>,
+}
+
+impl<'i> Disassembler<'i> {
+    fn new(isa: &'i Isa, image: &Image) -> Self {
+        let (code, labels) = (BTreeMap::new(), BTreeMap::new());
+        Disassembler { isa, segments: joined(image), code, rivals: rivals(isa), labels }
+    }
+
+    fn code_segments(&self) -> impl Iterator<Item = &Segment> {
+        self.segments.iter().filter(|segment| segment.memory == self.isa.pc.memory)
+    }
+
+    /// The instruction at an address, if all its cells are in the image and the assembler would
+    /// write it so.
+    fn decode(&self, address: u64) -> Option<Decoded> {
+        let inside = |segment: &&Segment| (segment.start..segment.end()).contains(&address);
+        let segment = self.code_segments().find(inside)?;
+        let cells = &segment.cells[(address - segment.start) as usize..];
+        let window = window(cells.iter().copied(), self.isa.code_memory().cell);
+        let decoded = self.isa.decode(window)?;
+        let encoding = &self.isa.instruction(decoded.instruction).encoding;
+        let whole = encoding.cells as usize <= cells.len();
+        (whole && encoding.is_canonical(window) && self.is_first_choice(&decoded, address)).then_some(decoded)
+    }
+
+    fn location(&self, instruction: InstructionId, pc: u64) -> Location {
+        let width = self.isa.pc.width;
+        let cells = self.isa.instruction(instruction).encoding.cells;
+        Location { pc, next: width.wrap(pc.wrapping_add(cells.into())), width }
+    }
+
+    /// Whether the assembler would choose this instruction for its own text.
+    fn is_first_choice(&self, decoded: &Decoded, address: u64) -> bool {
+        let own = self.isa.instruction(decoded.instruction);
+        let location = self.location(decoded.instruction, address);
+        !self.rivals[decoded.instruction.index()].iter().any(|rival| {
+            let fields = self.isa.instruction(*rival).operands.iter().zip(&own.operands);
+            fields.zip(decoded.operands).all(|((theirs, ours), bits)| {
+                could_be(self.isa.field(*theirs), self.isa.field(*ours), bits, location)
+            })
+        })
+    }
+
+    fn follow(&mut self, image: &Image) {
+        let of_code = |kind: SymbolKind| kind == SymbolKind::Label(self.isa.pc.memory);
+        let named = image.symbols.iter().filter(|symbol| of_code(symbol.kind) && symbol.exported);
+        let named = named.filter_map(|symbol| u64::try_from(symbol.value).ok());
+        let mut pending: VecDeque<u64> = std::iter::once(image.entry.unwrap_or(0)).chain(named).collect();
+        let mut taken: BTreeSet<u64> = BTreeSet::new();
+        while let Some(address) = pending.pop_front() {
+            if taken.contains(&address) {
+                continue;
+            }
+            let Some(decoded) = self.decode(address) else { continue };
+            let cells = u64::from(self.isa.instruction(decoded.instruction).encoding.cells);
+            if (address..address + cells).any(|cell| taken.contains(&cell)) {
+                continue;
+            }
+            taken.extend(address..address + cells);
+            let flow = flow::of(self.isa, &decoded, self.location(decoded.instruction, address));
+            if flow.goes_on {
+                pending.push_front(address + cells);
+            }
+            pending.extend(flow.targets);
+            self.code.insert(address, decoded);
+        }
+    }
+
+    fn linear(&mut self) {
+        let runs: Vec<(u64, u64)> = self.code_segments().map(|segment| (segment.start, segment.end())).collect();
+        for (start, end) in runs {
+            let mut at = start;
+            while at < end {
+                let decoded = self.decode(at);
+                at += decoded.map_or(1, |decoded| {
+                    self.code.insert(at, decoded);
+                    u64::from(self.isa.instruction(decoded.instruction).encoding.cells)
+                });
+            }
+        }
+    }
+
+    /// Gives names to the places that operands and symbols refer to.
+    fn name_targets(&mut self, image: &Image) {
+        let mut names = BTreeSet::new();
+        for symbol in &image.symbols {
+            let (SymbolKind::Label(memory), Ok(address)) = (symbol.kind, u64::try_from(symbol.value)) else { continue };
+            let free = self.may_have_label(memory, address) && !self.labels.contains_key(&(memory, address));
+            if free && is_name(&symbol.name, self.isa) && names.insert(symbol.name.clone()) {
+                self.labels.insert((memory, address), symbol.name.clone());
+            }
+        }
+        let mut targets: BTreeSet<(MemoryId, u64)> = BTreeSet::new();
+        for (address, decoded) in &self.code {
+            targets.extend(self.targets(decoded, *address));
+        }
+        targets.extend(image.entry.map(|entry| (self.isa.pc.memory, entry)));
+        for (memory, address) in targets {
+            if !self.may_have_label(memory, address) || self.labels.contains_key(&(memory, address)) {
+                continue;
+            }
+            let stem = if self.code.contains_key(&address) && memory == self.isa.pc.memory { "code" } else { "data" };
+            let digits = (self.isa.memory(memory).address.bits() as usize).div_ceil(4);
+            let mut name = format!("{stem}_{address:0digits$x}");
+            while !names.insert(name.clone()) {
+                name.push('_');
+            }
+            self.labels.insert((memory, address), name);
+        }
+    }
+
+    /// The addresses that the operands of an instruction name.
+    fn targets(&self, decoded: &Decoded, address: u64) -> Vec<(MemoryId, u64)> {
+        let instruction = self.isa.instruction(decoded.instruction);
+        let location = self.location(decoded.instruction, address);
+        let fields = instruction.operands.iter().map(|field| self.isa.field(*field));
+        let target = |(field, bits): (&Field, u64)| {
+            let Domain::Number(Numeric { target: Some(target), .. }) = field.domain else { return None };
+            let memory = match target {
+                Target::Absolute(memory) => memory,
+                _ => self.isa.pc.memory,
+            };
+            Some((memory, field.value(bits, location)))
+        };
+        fields.zip(decoded.operands).filter_map(target).collect()
+    }
+
+    /// Whether a line of the output begins at this address.
+    fn may_have_label(&self, memory: MemoryId, address: u64) -> bool {
+        let inside = |segment: &Segment| segment.memory == memory && (segment.start..segment.end()).contains(&address);
+        let in_image = self.segments.iter().any(inside);
+        let before = self.code.range(..address).next_back().filter(|_| memory == self.isa.pc.memory);
+        let split = before.is_some_and(|(start, decoded)| {
+            start + u64::from(self.isa.instruction(decoded.instruction).encoding.cells) > address
+        });
+        in_image && !split
+    }
+
+    /// The text of an instruction.
+    fn text(&self, decoded: &Decoded, address: u64) -> String {
+        let instruction = self.isa.instruction(decoded.instruction);
+        let location = self.location(decoded.instruction, address);
+        instruction.syntax.render(|index| {
+            let field = self.isa.field(instruction.operands[index]);
+            let bits = decoded.operands[index];
+            match (instruction.syntax.glued(), index) {
+                (Some(digits), 0) => digits.write(bits),
+                _ => self.operand(field, bits, location),
+            }
+        })
+    }
+
+    fn operand(&self, field: &Field, bits: u64, location: Location) -> String {
+        let numeric = match &field.domain {
+            Domain::Registers(list) => {
+                let entry = list.get(bits as usize).and_then(Option::as_ref);
+                return entry.map_or(String::new(), |(name, _)| name.clone());
+            }
+            Domain::Names(list) => {
+                let entry = list.iter().find(|(_, value)| *value == bits);
+                return entry.map_or(String::new(), |(name, _)| name.clone());
+            }
+            Domain::Number(numeric) => numeric,
+        };
+        let (memory, is_absolute) = match numeric.target {
+            Some(Target::Absolute(memory)) => (Some(memory), true),
+            Some(_) => (Some(self.isa.pc.memory), false),
+            None => (None, true),
+        };
+        let label = memory.and_then(|memory| self.labels.get(&(memory, field.value(bits, location))));
+        match label {
+            Some(label) => label.clone(),
+            None if is_absolute && memory.is_some() => hexadecimal(bits, field.width),
+            None if matches!(numeric.target, Some(Target::Relative { number_is_address: true, .. })) => {
+                hexadecimal(field.value(bits, location), location.width)
+            }
+            None if numeric.signed => field.width.signed(bits).to_string(),
+            None if bits < 10 => bits.to_string(),
+            None => hexadecimal(bits, field.width),
+        }
+    }
+}
+
+/// For each instruction, those with the same texts and places of operands that are tried first.
+fn rivals(isa: &Isa) -> Vec<Vec<InstructionId>> {
+    let mut by_shape: BTreeMap<String, Vec<InstructionId>> = BTreeMap::new();
+    let mut order: Vec<InstructionId> = (0..isa.instructions.len() as u32).map(InstructionId).collect();
+    order.sort_by_key(|id| (isa.instruction(*id).encoding.cells, *id));
+    let mut rivals = vec![Vec::new(); order.len()];
+    for id in order {
+        for shape in isa.instruction(id).syntax.shapes() {
+            let alike = by_shape.entry(shape).or_default();
+            rivals[id.index()].extend_from_slice(alike);
+            alike.push(id);
+        }
+    }
+    rivals
+}
+
+/// Whether the operand `bits` of `ours`, as written, is also an operand of `theirs`.
+fn could_be(theirs: &Field, ours: &Field, bits: u64, location: Location) -> bool {
+    match &ours.domain {
+        Domain::Number(numeric) => {
+            let number =
+                if numeric.signed { i128::from(ours.width.signed(bits)) } else { i128::from(bits) };
+            let as_number = theirs.bits_of(number, location).is_some();
+            as_number || theirs.bits_for_address(ours.value(bits, location), location).is_some()
+        }
+        _ => {
+            let name = ours.names().find(|name| ours.bits_named(name) == Some(bits));
+            name.is_some_and(|name| theirs.bits_named(name).is_some())
+        }
+    }
+}
+
+fn hexadecimal(value: u64, width: Width) -> String {
+    format!("0x{value:0digits$X}", digits = (width.bits() as usize).div_ceil(4))
+}
+
+/// Whether a symbol's name can be written as a label.
+fn is_name(name: &str, isa: &Isa) -> bool {
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let fine = name.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+    let taken = isa.registers.iter().any(|register| register.name.eq_ignore_ascii_case(name))
+        || isa.views.iter().any(|view| view.name.eq_ignore_ascii_case(name))
+        || isa.fields.iter().any(|field| field.bits_named(name).is_some());
+    begins && fine && !taken
+}
+
+/// The segments of an image in order, those that touch or overlap joined.
+fn joined(image: &Image) -> Vec<Segment> {
+    let mut cells: BTreeMap<(MemoryId, u64), u64> = BTreeMap::new();
+    for segment in &image.segments {
+        cells.extend((segment.start..).zip(&segment.cells).map(|(at, cell)| ((segment.memory, at), *cell)));
+    }
+    let mut segments: Vec<Segment> = Vec::new();
+    for ((memory, address), cell) in cells {
+        match segments.last_mut().filter(|last| last.memory == memory && last.end() == address) {
+            Some(last) => last.cells.push(cell),
+            None => segments.push(Segment { memory, start: address, cells: vec![cell] }),
+        }
+    }
+    segments
+}

@@ -1,0 +1,139 @@
+//! The annotated image: JSON for tools that want to know which line made which cells.
+//!
+//! Written only. Cells are hexadecimal digits with spaces between, all others are plain
+//! numbers; lines and columns count from 1.
+
+use std::collections::BTreeMap;
+
+use lathe_base::Source;
+use lathe_isa::model::{Isa, MemoryId};
+use serde::Serialize;
+
+use super::FormatError;
+use super::json::{Object, hexadecimal};
+use super::places::Places;
+use super::rom::{all_cells, digits};
+use super::runs::{Run, slice};
+use super::symbols;
+use crate::image::{Call, Line};
+use crate::{Image, SymbolKind};
+
+#[derive(Serialize)]
+struct MemoryRow<'a> {
+    name: &'a str,
+    address_bits: u32,
+    cell_bits: u32,
+    code: bool,
+}
+
+#[derive(Serialize)]
+struct CallRow<'a> {
+    number: usize,
+    name: &'a str,
+    #[serde(flatten)]
+    place: PlaceRow<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct LineRow<'a> {
+    memory: &'a str,
+    address: u64,
+    count: u32,
+    cells: String,
+    #[serde(flatten)]
+    place: PlaceRow<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    symbols: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct PlaceRow<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+}
+
+/// Writes the annotated image.
+pub(super) fn write(image: &Image, isa: &Isa, sources: &[Source]) -> Result<Vec<u8>, FormatError> {
+    let places = Places::new(sources);
+    let cells = all_cells(image, isa)?;
+    let labels = labels(image);
+    let mut out = Object::new();
+    out.value("machine", &isa.name)?;
+    if let Some(entry) = image.entry {
+        out.value("entry", &entry)?;
+    }
+    out.list("memories", memory_rows(isa))?;
+    out.list("files", sources.iter().map(|source| &source.name))?;
+    out.list("symbols", symbols::rows(image, isa, &places))?;
+    out.list("calls", image.calls.iter().enumerate().map(|(at, call)| call_row(at + 1, call, &places)))?;
+    out.list("lines", image.lines.iter().filter_map(|line| line_row(line, isa, &cells, &labels, &places)))?;
+    Ok(out.finish())
+}
+
+fn memory_rows(isa: &Isa) -> impl Iterator<Item = MemoryRow<'_>> {
+    isa.memories.iter().zip(0..).map(|(memory, id)| MemoryRow {
+        name: &memory.name,
+        address_bits: memory.address.bits(),
+        cell_bits: memory.cell.bits(),
+        code: MemoryId(id) == isa.pc.memory,
+    })
+}
+
+type Labels<'a> = BTreeMap<(MemoryId, i128), Vec<&'a str>>;
+
+/// The labels at each address.
+fn labels(image: &Image) -> Labels<'_> {
+    let mut labels = Labels::new();
+    for symbol in &image.symbols {
+        if let SymbolKind::Label(memory) = symbol.kind {
+            labels.entry((memory, symbol.value)).or_default().push(&symbol.name);
+        }
+    }
+    labels
+}
+
+fn call_row<'a>(number: usize, call: &'a Call, places: &Places<'a>) -> CallRow<'a> {
+    let within = Some(call.parent).filter(|parent| *parent > 0);
+    CallRow { number, name: &call.name, place: place_row(call.span, places), within }
+}
+
+fn place_row<'a>(span: lathe_base::Span, places: &Places<'a>) -> PlaceRow<'a> {
+    let place = places.of(span);
+    PlaceRow {
+        file: place.map(|place| places.name(place.file)),
+        line: place.map(|place| place.line),
+        column: place.map(|place| place.column),
+    }
+}
+
+/// A line on the wire, if its memory is one of the machine's.
+fn line_row<'a>(
+    line: &Line,
+    isa: &'a Isa,
+    cells: &[Vec<Run<u64>>],
+    labels: &Labels<'a>,
+    places: &Places<'a>,
+) -> Option<LineRow<'a>> {
+    let memory = isa.memories.get(line.memory.index())?;
+    let made = slice(&cells[line.memory.index()], line.address, u64::from(line.cells));
+    Some(LineRow {
+        memory: &memory.name,
+        address: line.address,
+        count: line.cells,
+        cells: hexadecimal(made, digits(memory.cell), " "),
+        place: place_row(line.span, places),
+        text: places.of(line.span).map(|place| places.text(place)),
+        symbols: labels.get(&(line.memory, i128::from(line.address))).cloned().unwrap_or_default(),
+        call: Some(line.call).filter(|call| *call > 0),
+    })
+}

@@ -1,0 +1,41 @@
+//! Which format a file has, from what is in it and what it is called. What is in it counts
+//! for more: people call Logisim images `.hex` and `.bin` too.
+
+use super::text::{lines, without_mark};
+use super::{Format, intel_hex, s_record};
+
+/// The format of a file that is to be read; raw binary if nothing says otherwise.
+pub fn guess(name: &str, bytes: &[u8]) -> Format {
+    by_content(bytes).or_else(|| by_name(name, bytes)).unwrap_or(Format::Binary)
+}
+
+/// The formats that show what they are.
+fn by_content(bytes: &[u8]) -> Option<Format> {
+    let first = lines(bytes).map(|(_, line)| line).find(|line| !line.is_empty())?;
+    let image = || {
+        let start = &bytes[..bytes.len().min(256)];
+        start.windows(13).any(|window| window == b"\"lathe-image\"")
+    };
+    match first {
+        [b':', ..] if intel_hex::is_record(first) => Some(Format::IntelHex),
+        [b'S' | b's', ..] if s_record::is_record(first) => Some(Format::SRecord),
+        [b'{', ..] if image() => Some(Format::Image),
+        _ if first.starts_with(b"v2.0 raw") => Some(Format::Logisim2),
+        _ if first.starts_with(b"v3.0 hex") => Some(Format::Logisim),
+        [b'@', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit) => Some(Format::ReadMemH),
+        _ => None,
+    }
+}
+
+/// By the extension, if it names a format that can be read. A `.hex` that is no Intel HEX but
+/// has its digits is taken for `$readmemh`, whose files are often called so.
+fn by_name(name: &str, bytes: &[u8]) -> Option<Format> {
+    let format = Format::of_file_name(name).filter(|format| format.can_be_read())?;
+    let looks_like_text =
+        || without_mark(bytes).iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+    let begins_record = without_mark(bytes).trim_ascii_start().starts_with(b":");
+    match format {
+        Format::IntelHex if !begins_record && looks_like_text() => Some(Format::ReadMemH),
+        other => Some(other),
+    }
+}

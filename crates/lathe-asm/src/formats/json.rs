@@ -1,0 +1,97 @@
+//! What the JSON formats share: numbers that every reader can hold, and lists with one entry
+//! a line, so that they can be compared as texts.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::FormatError;
+
+/// A number of any size. Beyond 53 bits, which many readers of JSON round, it is a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Number(pub(super) i128);
+
+const EXACT: i128 = 1 << 53;
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match i64::try_from(self.0) {
+            Ok(small) if self.0.abs() <= EXACT => serializer.serialize_i64(small),
+            _ => serializer.serialize_str(&self.0.to_string()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Number(i64),
+            Text(String),
+        }
+        match Written::deserialize(deserializer)? {
+            Written::Number(number) => Ok(Number(number.into())),
+            Written::Text(text) => text.parse().map(Number).map_err(|_| D::Error::custom("not a decimal number")),
+        }
+    }
+}
+
+/// A JSON object under construction, one key a line.
+pub(super) struct Object {
+    out: Vec<u8>,
+}
+
+impl Object {
+    pub(super) fn new() -> Object {
+        Object { out: b"{".to_vec() }
+    }
+
+    /// A key with a value in one line.
+    pub(super) fn value(&mut self, key: &str, value: &impl Serialize) -> Result<(), FormatError> {
+        self.key(key);
+        self.push(value)
+    }
+
+    /// A key with a list, one entry a line.
+    pub(super) fn list<T: Serialize>(
+        &mut self,
+        key: &str,
+        entries: impl IntoIterator<Item = T>,
+    ) -> Result<(), FormatError> {
+        self.key(key);
+        self.out.push(b'[');
+        let mut any = false;
+        for entry in entries {
+            self.out.extend_from_slice(if any { b",\n    " } else { b"\n    " });
+            any = true;
+            self.push(&entry)?;
+        }
+        self.out.extend_from_slice(if any { b"\n  ]" } else { b"]" });
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        self.out.extend_from_slice(b"\n}\n");
+        self.out
+    }
+
+    fn key(&mut self, key: &str) {
+        let comma = if self.out.len() > 1 { "," } else { "" };
+        self.out.extend_from_slice(format!("{comma}\n  \"{key}\": ").as_bytes());
+    }
+
+    fn push(&mut self, value: &impl Serialize) -> Result<(), FormatError> {
+        serde_json::to_writer(&mut self.out, value)
+            .map_err(|error| FormatError::new(format!("JSON cannot say this: {error}"), "write another format"))
+    }
+}
+
+/// Cells as digits.
+pub(super) fn hexadecimal(cells: &[u64], digits: usize, between: &str) -> String {
+    let mut text = String::with_capacity(cells.len() * (digits + between.len()));
+    for (at, cell) in cells.iter().enumerate() {
+        text += if at > 0 { between } else { "" };
+        text += &format!("{cell:0digits$x}");
+    }
+    text
+}

@@ -1,0 +1,64 @@
+//! Where lines and calls of an image stand in its sources, for listings and JSON. A place
+//! that the sources do not have is no error: an image may have been separated from them.
+
+use lathe_base::{Source, Span};
+
+use crate::Image;
+use crate::image::Call;
+
+/// Sources, split into lines once.
+pub(super) struct Places<'a> {
+    sources: &'a [Source],
+    lines: Vec<Vec<&'a str>>,
+}
+
+/// A place as a person counts: all from 1, but the file from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) file: usize,
+    pub(super) line: usize,
+    pub(super) column: usize,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(sources: &'a [Source]) -> Self {
+        let lines = sources.iter().map(|source| source.text.split('\n').map(str::trim_end).collect()).collect();
+        Places { sources, lines }
+    }
+
+    /// Where a span begins.
+    pub(super) fn of(&self, span: Span) -> Option<Place> {
+        let file = span.file.0 as usize;
+        let (line, column) = self.sources.get(file)?.line_column(span.start);
+        Some(Place { file, line, column })
+    }
+
+    /// The name of a file.
+    pub(super) fn name(&self, file: usize) -> &'a str {
+        self.sources.get(file).map_or("", |source| &source.name)
+    }
+
+    /// The lines of a file.
+    pub(super) fn lines(&self, file: usize) -> &[&'a str] {
+        self.lines.get(file).map_or(&[], Vec::as_slice)
+    }
+
+    /// The line that a place is on.
+    pub(super) fn text(&self, place: Place) -> &'a str {
+        let line = place.line.checked_sub(1).and_then(|at| self.lines(place.file).get(at));
+        line.copied().unwrap_or("")
+    }
+}
+
+/// The call of this number and those around it, outermost first. A call stands in an earlier
+/// one, so that a damaged image cannot lead in circles.
+pub(super) fn chain_of(image: &Image, number: u32) -> Vec<(u32, &Call)> {
+    let mut chain = Vec::new();
+    let mut at = number;
+    while let Some(call) = at.checked_sub(1).and_then(|index| image.calls.get(index as usize)) {
+        chain.push((at, call));
+        at = if call.parent < at { call.parent } else { 0 };
+    }
+    chain.reverse();
+    chain
+}

@@ -1,0 +1,150 @@
+//! Runs of items at addresses: cells of a memory, or bytes of a file. Merging them, and
+//! collecting them from a file within the limits.
+
+use lathe_base::limits;
+use lathe_isa::model::Memory;
+
+use super::FormatError;
+
+/// The most cells that are held at once; each takes eight bytes.
+pub(super) const CELLS: u64 = limits::IMAGE_BYTES / 8;
+
+/// Items that follow one another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Run<T> {
+    /// The address of the first.
+    pub(super) start: u64,
+    /// The items.
+    pub(super) items: Vec<T>,
+}
+
+impl<T> Run<T> {
+    /// The address after the last.
+    pub(super) fn end(&self) -> u64 {
+        self.start + self.items.len() as u64
+    }
+}
+
+/// The same items as sorted runs with gaps between them. Where runs lie on one another, the
+/// later one wins. The cost is that of sorting, whatever the overlaps.
+pub(super) fn merge<T: Copy + Default>(runs: &[Run<T>]) -> Vec<Run<T>> {
+    let mut order: Vec<usize> = (0..runs.len()).filter(|at| !runs[*at].items.is_empty()).collect();
+    order.sort_by_key(|at| runs[*at].start);
+    let mut extents: Vec<(u64, u64)> = Vec::new();
+    let mut extent_of = vec![usize::MAX; runs.len()];
+    for at in order {
+        match extents.last_mut() {
+            Some((_, end)) if runs[at].start <= *end => *end = (*end).max(runs[at].end()),
+            _ => extents.push((runs[at].start, runs[at].end())),
+        }
+        extent_of[at] = extents.len() - 1;
+    }
+    let blank = |(start, end): &(u64, u64)| Run { start: *start, items: vec![T::default(); (end - start) as usize] };
+    let mut merged: Vec<Run<T>> = extents.iter().map(blank).collect();
+    for (run, extent) in runs.iter().zip(extent_of) {
+        if let Some(target) = merged.get_mut(extent) {
+            let from = (run.start - target.start) as usize;
+            target.items[from..from + run.items.len()].copy_from_slice(&run.items);
+        }
+    }
+    merged
+}
+
+/// As many of the `count` items from `address` on as there are without a gap; `runs` are merged.
+pub(super) fn slice<T>(runs: &[Run<T>], address: u64, count: u64) -> &[T] {
+    let after = runs.partition_point(|run| run.start <= address);
+    let Some(run) = after.checked_sub(1).map(|at| &runs[at]) else { return &[] };
+    let from = (address - run.start).min(run.items.len() as u64);
+    let to = from.saturating_add(count).min(run.items.len() as u64);
+    &run.items[from as usize..to as usize]
+}
+
+/// Takes what a file says, and sees to it that it fits into the memory and the limits.
+pub(super) struct Collector<T> {
+    runs: Vec<Run<T>>,
+    taken: u64,
+    end: u64,
+    limit: u64,
+    beyond: String,
+}
+
+impl Collector<u64> {
+    /// For cells of a memory.
+    pub(super) fn of_cells(memory: &Memory) -> Self {
+        let last = memory.cells() - 1;
+        let beyond = format!("is beyond memory `{}`, whose last cell is at {last:#x}", memory.name);
+        Collector { runs: Vec::new(), taken: 0, end: memory.cells(), limit: CELLS, beyond }
+    }
+}
+
+impl Collector<u8> {
+    /// For the bytes that the cells of a memory take in a file.
+    pub(super) fn of_bytes(memory: &Memory) -> Self {
+        let size = memory.bytes_per_cell() as u64;
+        let end = memory.cells().saturating_mul(size);
+        let beyond = format!("is beyond memory `{}`, whose last byte is at {:#x}", memory.name, end - 1);
+        Collector { runs: Vec::new(), taken: 0, end, limit: CELLS.saturating_mul(size), beyond }
+    }
+}
+
+impl<T: Copy + Default> Collector<T> {
+    /// Takes items that follow one another.
+    pub(super) fn put(&mut self, address: u64, items: &[T]) -> Result<(), FormatError> {
+        self.room(address, items.len() as u64)?.extend_from_slice(items);
+        Ok(())
+    }
+
+    /// Takes one item several times.
+    pub(super) fn put_times(&mut self, address: u64, item: T, count: u64) -> Result<(), FormatError> {
+        self.room(address, count)?.extend(std::iter::repeat_n(item, count as usize));
+        Ok(())
+    }
+
+    /// The run that goes on at the address, after checking that there is room for so many.
+    fn room(&mut self, address: u64, count: u64) -> Result<&mut Vec<T>, FormatError> {
+        let end = address.saturating_add(count);
+        if end > self.end {
+            let first_outside = address.max(self.end);
+            let cause = format!("address {first_outside:#x} {}", self.beyond);
+            return Err(FormatError::new(cause, "check that the file is for this machine and this memory"));
+        }
+        self.taken = self.taken.saturating_add(count);
+        if self.taken > self.limit {
+            let cause = format!("the file holds more than {CELLS} cells, the limit for an image");
+            return Err(FormatError::new(cause, "load a smaller file"));
+        }
+        if self.runs.last().is_none_or(|run| run.end() != address) {
+            self.runs.push(Run { start: address, items: Vec::new() });
+        }
+        let last = self.runs.len() - 1;
+        Ok(&mut self.runs[last].items)
+    }
+
+    /// All that was taken.
+    pub(super) fn finish(self) -> Vec<Run<T>> {
+        merge(&self.runs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(start: u64, items: &[u64]) -> Run<u64> {
+        Run { start, items: items.to_vec() }
+    }
+
+    #[test]
+    fn merging_joins_neighbours_keeps_gaps_and_lets_the_later_win() {
+        let runs = [run(8, &[8, 9]), run(0, &[0, 1]), run(2, &[2]), run(1, &[7]), run(20, &[]), run(10, &[5])];
+        assert_eq!(merge(&runs), [run(0, &[0, 7, 2]), run(8, &[8, 9, 5])]);
+    }
+
+    #[test]
+    fn a_slice_ends_at_a_gap() {
+        let runs = [run(2, &[2, 3]), run(8, &[8])];
+        assert_eq!(slice(&runs, 3, 9), [3]);
+        assert_eq!(slice(&runs, 0, 9), [0; 0]);
+        assert_eq!(slice(&runs, 5, u64::MAX), [0; 0]);
+    }
+}

@@ -1,0 +1,327 @@
+//! From a line to the instructions it may mean: the forms of its mnemonic, pseudo-instructions
+//! put in place.
+
+use std::collections::HashMap;
+
+use lathe_base::{Code, Diagnostic, Span, nearest};
+use lathe_isa::Isa;
+use lathe_isa::matching::{Found, Line, Mismatch, match_line};
+use lathe_isa::model::{Domain, Field, InstructionId, Target};
+use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
+use lathe_isa::syntax::{Head, Syntax};
+
+use crate::codes;
+use crate::expression::{ExprId, Fit, NodeKind};
+use crate::parser::{Problem, Reading};
+use crate::program::{Alternative, Operand};
+
+/// All forms of a machine, by the first token of a line.
+pub(crate) struct Forms<'i> {
+    isa: &'i Isa,
+    by_first: HashMap<String, Vec<Form>>,
+    glued: Vec<Form>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Instruction(InstructionId),
+    Pseudo(usize),
+}
+
+/// One instruction to be encoded, in one of several ways.
+pub(crate) type Choice = Vec<(InstructionId, Vec<Operand>)>;
+
+impl<'i> Forms<'i> {
+    pub(crate) fn new(isa: &'i Isa) -> Self {
+        let mut forms = Forms { isa, by_first: HashMap::new(), glued: Vec::new() };
+        let instructions = (0..isa.instructions.len() as u32).map(|at| Form::Instruction(InstructionId(at)));
+        for form in instructions.chain((0..isa.pseudos.len()).map(Form::Pseudo)) {
+            for head in &forms.syntax(form).heads.clone() {
+                match head {
+                    Head::Word(word) => forms.by_first.entry(first_token(word)).or_default().push(form),
+                    Head::Glued { .. } => forms.glued.push(form),
+                }
+            }
+        }
+        forms
+    }
+
+    fn syntax(&self, form: Form) -> &'i Syntax {
+        match form {
+            Form::Instruction(id) => &self.isa.instructions[id.index()].syntax,
+            Form::Pseudo(at) => &self.isa.pseudos[at].syntax,
+        }
+    }
+
+    fn field(&self, form: Form, operand: usize) -> &'i Field {
+        match form {
+            Form::Instruction(id) => self.isa.field(self.isa.instructions[id.index()].operands[operand]),
+            Form::Pseudo(at) => &self.isa.pseudos[at].parameters[operand],
+        }
+    }
+
+    /// Whether a line that begins with this word may be an instruction.
+    pub(crate) fn knows(&self, word: &str) -> bool {
+        self.by_first.contains_key(&word.to_ascii_lowercase())
+    }
+
+    /// The known mnemonic nearest to a misspelt one.
+    pub(crate) fn nearest(&self, word: &str) -> Option<&str> {
+        let mut known: Vec<&str> = self.by_first.keys().map(String::as_str).collect();
+        known.sort_unstable();
+        nearest(word, known)
+    }
+
+    /// The instructions that a whole line stands for, each with its ways of encoding it.
+    pub(crate) fn read(&self, first: &str, reading: &mut Reading) -> Result<Vec<Choice>, Diagnostic> {
+        let lower;
+        let key = if first.bytes().any(|b| b.is_ascii_uppercase()) {
+            lower = first.to_ascii_lowercase();
+            &lower
+        } else {
+            first
+        };
+        let named = self.by_first.get(key).map_or(&[][..], Vec::as_slice);
+        let mut matched = Vec::new();
+        let mut failed = Vec::new();
+        for form in named.iter().chain(&self.glued).copied() {
+            let mark = reading.mark();
+            match match_line(self.syntax(form), &|operand| self.field(form, operand), reading) {
+                Ok(operands) => {
+                    reading.at = mark.0;
+                    matched.push((form, operands));
+                }
+                Err(mismatch) => {
+                    failed.push((form, mismatch, reading.at));
+                    reading.rewind(mark);
+                }
+            }
+        }
+        if matched.is_empty() {
+            return Err(self.no_form(first, named, failed, reading));
+        }
+        Ok(self.choices(matched, reading))
+    }
+
+    /// Alternatives for one instruction, or the sequence of a longer pseudo-instruction.
+    fn choices(&self, matched: Vec<(Form, Vec<Found<ExprId>>)>, reading: &mut Reading) -> Vec<Choice> {
+        let mut choice: Choice = Vec::new();
+        for (form, operands) in matched {
+            match form {
+                Form::Instruction(id) => choice.push((id, operands.into_iter().map(operand).collect())),
+                Form::Pseudo(at) => {
+                    let pseudo = &self.isa.pseudos[at];
+                    let mut parts = self.expand(pseudo, &operands, reading);
+                    if parts.len() > 1 {
+                        if choice.is_empty() {
+                            return parts;
+                        }
+                        continue;
+                    }
+                    choice.append(&mut parts.remove(0));
+                }
+            }
+        }
+        if choice.len() > 1 {
+            choice.sort_by_key(|(id, _)| {
+                let instruction = self.isa.instruction(*id);
+                (instruction.encoding.cells, usize::MAX - instruction.syntax.pieces.len())
+            });
+        }
+        vec![choice]
+    }
+
+    fn expand(&self, pseudo: &Pseudo, operands: &[Found<ExprId>], reading: &mut Reading) -> Vec<Choice> {
+        let cells = |template: &Template| {
+            template.forms.first().map_or(0, |(id, _)| self.isa.instruction(*id).encoding.cells)
+        };
+        let last = pseudo.expansion.len().saturating_sub(1);
+        let expand = |(at, template): (usize, &Template)| {
+            let ahead = pseudo.expansion[at..last].iter().map(cells).sum::<u32>();
+            let call = Use { pseudo, operands, ahead: u8::try_from(ahead).unwrap_or(u8::MAX) };
+            self.template(&call, template, reading)
+        };
+        pseudo.expansion.iter().enumerate().map(expand).collect()
+    }
+
+    fn template(&self, call: &Use, template: &Template, reading: &mut Reading) -> Choice {
+        let mut choice = Vec::new();
+        for (id, arguments) in &template.forms {
+            let fields = &self.isa.instruction(*id).operands;
+            let bound = arguments.iter().zip(fields).map(|(argument, field)| match argument {
+                Argument::Bits(bits) => Operand::Bits(*bits),
+                Argument::Parameter(at) => {
+                    Operand::Bits(same_name(&call.pseudo.parameters[*at], &call.operands[*at], self.isa.field(*field)))
+                }
+                Argument::Value(value) => Operand::Value(call.arithmetic(value, reading)),
+            });
+            let bound = bound.collect();
+            choice.push((*id, bound));
+        }
+        choice
+    }
+
+    fn no_form(
+        &self,
+        first: &str,
+        named: &[Form],
+        failed: Vec<(Form, Mismatch, usize)>,
+        reading: &Reading,
+    ) -> Diagnostic {
+        if named.is_empty() {
+            let message = format!("{} has no instruction `{first}`", self.isa.name);
+            let span = reading.tokens.first().map_or(Span::default(), |token| token.span);
+            let help = match self.nearest(first) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("`lathe check {} --map` shows what there is", self.isa.name),
+            };
+            return Diagnostic::new(codes::UNKNOWN_MNEMONIC, span, message).help(help);
+        }
+        let (form, mismatch, at) = failed
+            .into_iter()
+            .filter(|(_, mismatch, _)| *mismatch != Mismatch::Head)
+            .max_by_key(|(_, _, at)| *at)
+            .unwrap_or((named[0], Mismatch::Head, 0));
+        let (code, span, message) = self.mismatch(form, &mismatch, at, reading);
+        let mut diagnostic = Diagnostic::new(code, span, message);
+        let described: Vec<String> = named.iter().map(|form| self.describe(*form)).collect();
+        let shown = described.iter().take(6).map(|form| format!("`{form}`")).collect::<Vec<_>>().join(" or ");
+        diagnostic = diagnostic.help(format!("`{first}` is written {shown}"));
+        diagnostic
+    }
+
+    fn mismatch(&self, form: Form, mismatch: &Mismatch, at: usize, reading: &Reading) -> (Code, Span, String) {
+        let end = reading.tokens.last().map_or(Span::default(), |last| Span { start: last.span.end, ..last.span });
+        let token = reading.tokens.get(at);
+        let span = token.map_or(end, |token| token.span);
+        let found = token.map_or("the line ends".to_owned(), |token| format!("`{}` stands there", reading.source_text(*token)));
+        if let Some(failure) = &reading.failure {
+            if failure.problem == Problem::TooDeep {
+                return (codes::TOO_DEEP, failure.span, "this expression nests too deep".to_owned());
+            }
+        }
+        let message = match mismatch {
+            Mismatch::Head => "this does not fit".to_owned(),
+            Mismatch::Text(text) => format!("`{text}` is wanted here, but {found}"),
+            Mismatch::Operand(operand) => {
+                format!("operand {} must be {}, but {found}", operand + 1, kind_of(self.field(form, *operand)))
+            }
+            Mismatch::Rest => format!("the instruction is complete, but {found}"),
+        };
+        (codes::NO_FORM, span, message)
+    }
+
+    /// How a form is written, operands by what they are.
+    fn describe(&self, form: Form) -> String {
+        self.syntax(form).render(|operand| {
+            let field = self.field(form, operand);
+            match &field.domain {
+                Domain::Number(_) => format!("<{}>", kind_of(field)),
+                _ => format!("<{}>", short_names(field)),
+            }
+        })
+    }
+}
+
+fn first_token(head: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    let length = head.find(|c| !is_word(c)).unwrap_or(head.len());
+    let length = if length == 0 { head.chars().next().map_or(0, char::len_utf8) } else { length };
+    head[..length].to_ascii_lowercase()
+}
+
+fn operand(found: Found<ExprId>) -> Operand {
+    match found {
+        Found::Bits(bits) => Operand::Bits(bits),
+        Found::Value(value) => Operand::Value(value),
+    }
+}
+
+/// What an operand must be, for messages.
+pub(crate) fn kind_of(field: &Field) -> String {
+    match &field.domain {
+        Domain::Number(numeric) if numeric.target.is_some() => "an address".to_owned(),
+        Domain::Number(_) => format!("a number of {} bits", field.width.bits()),
+        _ => format!("one of {}", short_names(field)),
+    }
+}
+
+/// The names of a field, the middle left out where they are many.
+fn short_names(field: &Field) -> String {
+    let names: Vec<&str> = field.names().collect();
+    match names.as_slice() {
+        [first, second, .., last] if names.len() > 8 => format!("{first}, {second}, … {last}"),
+        _ => names.join(", "),
+    }
+}
+
+/// The bits of `field` for the name that a parameter was given.
+fn same_name(parameter: &Field, given: &Found<ExprId>, field: &Field) -> u64 {
+    let Found::Bits(bits) = given else { return 0 };
+    let name = match &parameter.domain {
+        Domain::Registers(list) => list.get(*bits as usize).and_then(Option::as_ref).map(|(name, _)| name.as_str()),
+        Domain::Names(list) => list.iter().find(|(_, value)| value == bits).map(|(name, _)| name.as_str()),
+        Domain::Number(_) => None,
+    };
+    name.and_then(|name| field.bits_named(name)).unwrap_or(0)
+}
+
+/// One use of a pseudo-instruction, for one of the instructions it stands for.
+struct Use<'u> {
+    pseudo: &'u Pseudo,
+    operands: &'u [Found<ExprId>],
+    /// Cells from that instruction to the last one, which is the one that jumps, if any does.
+    ahead: u8,
+}
+
+impl Use<'_> {
+    /// Arithmetic of the definition as an expression of the program.
+    fn arithmetic(&self, value: &Arithmetic, reading: &mut Reading) -> ExprId {
+        let whole = reading.tokens.first().map_or(Span::default(), |token| token.span);
+        let kind = match value {
+            Arithmetic::Number(number) => return reading.names.expressions.number(*number, whole),
+            Arithmetic::Parameter(at) => return self.parameter(*at, reading),
+            Arithmetic::Slice(inner, high, low) => {
+                NodeKind::Slice(self.arithmetic(inner, reading), *high as u8, *low as u8)
+            }
+            Arithmetic::Unary(operator, inner) => NodeKind::Unary(*operator, self.arithmetic(inner, reading)),
+            Arithmetic::Binary(operator, left, right) => {
+                NodeKind::Binary(*operator, self.arithmetic(left, reading), self.arithmetic(right, reading))
+            }
+        };
+        reading.names.expressions.add(kind, whole)
+    }
+
+    fn parameter(&self, at: usize, reading: &mut Reading) -> ExprId {
+        let (field, expressions) = (&self.pseudo.parameters[at], &mut reading.names.expressions);
+        let expr = match &self.operands[at] {
+            Found::Value(expr) => *expr,
+            Found::Bits(bits) => return expressions.number(i128::from(*bits), Span::default()),
+        };
+        let Domain::Number(numeric) = &field.domain else { return expr };
+        let kind = match numeric.target {
+            None => {
+                let negative = numeric.signed || numeric.wraps;
+                NodeKind::Fit(expr, Fit { width: field.width, negative, signed: numeric.signed, low: numeric.low })
+            }
+            Some(Target::Within(_)) => NodeKind::SamePage(expr, field.width, self.ahead),
+            Some(_) => return expr,
+        };
+        let span = expressions.span(expr);
+        expressions.add(kind, span)
+    }
+}
+
+/// Adds a choice to the lists of a program; gives the position of the first and how many there are.
+pub(crate) fn add_choice(
+    choice: &Choice,
+    alternatives: &mut Vec<Alternative>,
+    operands: &mut Vec<Operand>,
+) -> (u32, u16) {
+    let first = alternatives.len() as u32;
+    for (instruction, list) in choice {
+        alternatives.push(Alternative { instruction: *instruction, operands: operands.len() as u32 });
+        operands.extend_from_slice(list);
+    }
+    (first, choice.len() as u16)
+}

@@ -1,0 +1,142 @@
+//! An image: what an assembler makes and a machine loads. Cells for one or several
+//! memories, where to begin, and what a person needs to find their way: symbols and the
+//! lines that each cell came from.
+
+use std::fmt;
+
+use lathe_base::Span;
+use lathe_isa::model::MemoryId;
+
+/// A program, ready to be loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image {
+    /// The machine it is for; empty if the file it came from does not say.
+    pub machine: String,
+    /// Where execution begins; at 0 if not said.
+    pub entry: Option<u64>,
+    /// The cells.
+    pub segments: Vec<Segment>,
+    /// Names, in the order of their definition.
+    pub symbols: Vec<Symbol>,
+    /// Where cells came from, in the order of the source.
+    pub lines: Vec<Line>,
+    /// Calls of macros that `lines` refer to; the first is number 1.
+    pub calls: Vec<Call>,
+}
+
+/// Cells that follow one another in one memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The memory.
+    pub memory: MemoryId,
+    /// The address of the first cell.
+    pub start: u64,
+    /// The cells.
+    pub cells: Vec<u64>,
+}
+
+impl Segment {
+    /// The address after the last cell, not wrapped.
+    pub fn end(&self) -> u64 {
+        self.start + self.cells.len() as u64
+    }
+}
+
+/// A name of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its name, in full: a local label has its owner's name before it.
+    pub name: String,
+    /// Its value.
+    pub value: i128,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// Whether `.export` names it.
+    pub exported: bool,
+    /// Where it is defined.
+    pub span: Span,
+}
+
+/// What a symbol is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SymbolKind {
+    /// An address in a memory.
+    Label(MemoryId),
+    /// A number.
+    Constant,
+}
+
+/// The cells that one line of the source made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The memory.
+    pub memory: MemoryId,
+    /// The first cell's address.
+    pub address: u64,
+    /// How many cells.
+    pub cells: u32,
+    /// The line, or the part of it that made them. The file of the place is a position in the
+    /// list of sources that came with the image.
+    pub span: Span,
+    /// The call of a macro or repetition that it stands in, as a position in `calls` plus one; 0
+    /// if it stands in none.
+    pub call: u32,
+}
+
+/// A call of a macro, or a turn of a repetition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// What was called: the macro's name, or `.rept`.
+    pub name: String,
+    /// Where.
+    pub span: Span,
+    /// The call that this one stands in, as a position in `calls` plus one; 0 if in none.
+    pub parent: u32,
+}
+
+impl Image {
+    /// All cells of one memory as one run from its lowest to its highest address, gaps filled.
+    /// Where segments lie on one another, the later one wins.
+    pub fn flat(&self, memory: MemoryId, fill: u64) -> Option<Segment> {
+        let of_memory = || self.segments.iter().filter(|segment| segment.memory == memory && !segment.cells.is_empty());
+        let start = of_memory().map(|segment| segment.start).min()?;
+        let end = of_memory().map(Segment::end).max()?;
+        let mut cells = vec![fill; (end - start) as usize];
+        for segment in of_memory() {
+            let at = (segment.start - start) as usize;
+            cells[at..at + segment.cells.len()].copy_from_slice(&segment.cells);
+        }
+        Some(Segment { memory, start, cells })
+    }
+
+    /// The memories that it has cells for, in order.
+    pub fn memories(&self) -> Vec<MemoryId> {
+        let mut memories: Vec<MemoryId> = self.segments.iter().map(|segment| segment.memory).collect();
+        memories.sort_unstable();
+        memories.dedup();
+        memories
+    }
+}
+
+impl fmt::Display for SymbolKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SymbolKind::Label(_) => write!(f, "label"),
+            SymbolKind::Constant => write!(f, "constant"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flat_fills_gaps_and_lets_the_later_win() {
+        let segment = |start, cells: &[u64]| Segment { memory: MemoryId(0), start, cells: cells.to_vec() };
+        let image = Image { segments: vec![segment(4, &[1, 2]), segment(8, &[3]), segment(5, &[9])], ..Image::default() };
+        let flat = image.flat(MemoryId(0), 0xFF).unwrap();
+        assert_eq!((flat.start, flat.cells), (4, vec![1, 9, 0xFF, 0xFF, 3]));
+        assert_eq!(image.flat(MemoryId(1), 0), None);
+    }
+}

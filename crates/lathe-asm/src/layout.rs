@@ -1,0 +1,574 @@
+//! Addresses: passes over the program until every label and every choice of an encoding
+//! has settled, then one more that lays the cells down.
+//!
+//! A choice only ever moves to a longer encoding, so choices settle by themselves; what
+//! may not settle is an `.align`, `.space` or `.org` that depends on what comes after it.
+
+use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
+use lathe_isa::Isa;
+use lathe_isa::encoding::cells;
+use lathe_isa::model::{Domain, Field, MemoryId, Order, Target};
+use lathe_isa::operand::Location;
+
+use crate::codes;
+use crate::expression::{ExprId, NoValue, Value};
+use crate::image::{Image, Line, Segment, Symbol, SymbolKind};
+use crate::program::{Alternative, Item, ItemKind, Operand, Program};
+use crate::symbols::{Definition, SymbolId};
+
+/// What to do when two things claim one address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overlap {
+    /// Report it.
+    #[default]
+    Refuse,
+    /// The later one wins.
+    LaterWins,
+}
+
+/// Gives the program addresses and lays its cells down.
+pub(crate) fn lay_out(isa: &Isa, program: &mut Program, overlap: Overlap, diagnostics: &mut Diagnostics) -> Image {
+    settle(isa, program, diagnostics);
+    let mut writer = Writer::new(isa, program, diagnostics);
+    for at in 0..writer.walk.program.items.len() {
+        writer.item(writer.walk.program.items[at]);
+    }
+    let mut image = writer.finish();
+    if overlap == Overlap::Refuse {
+        check_overlap(isa, program, &image, diagnostics);
+    }
+    image.segments.retain(|segment| !segment.cells.is_empty());
+    image
+}
+
+fn settle(isa: &Isa, program: &mut Program, diagnostics: &mut Diagnostics) {
+    let mut changed = Vec::new();
+    for _ in 0..limits::LAYOUT_PASSES {
+        changed = pass(isa, program);
+        if changed.is_empty() {
+            return;
+        }
+    }
+    let names: Vec<String> =
+        changed.iter().flatten().take(5).map(|id| format!("`{}`", program.symbols.entry(*id).name)).collect();
+    let span = changed.iter().flatten().next().map_or(Span::default(), |id| program.symbols.entry(*id).span);
+    let message = format!("these addresses change in every pass and do not settle: {}", names.join(", "));
+    let help = "an `.align`, `.space`, `.org` or `.if` depends on an address that it moves; break that circle";
+    diagnostics.push(Diagnostic::new(codes::UNSETTLED, span, message).help(help));
+}
+
+/// One pass; gives what changed: labels, or nothing in particular for an encoding.
+fn pass(isa: &Isa, program: &mut Program) -> Vec<Option<SymbolId>> {
+    let mut changed = Vec::new();
+    let mut walk = Walk::new(isa, program);
+    walk.program.symbols.pass += 1;
+    for at in 0..walk.program.items.len() {
+        let item = walk.program.items[at];
+        match item.kind {
+            ItemKind::Label(symbol) => {
+                let here = Some(walk.position());
+                let entry = walk.program.symbols.entry_mut(symbol);
+                if let Definition::Label(memory, old) = entry.definition {
+                    if old != here {
+                        entry.definition = Definition::Label(memory, here);
+                        changed.push(Some(symbol));
+                    }
+                }
+            }
+            ItemKind::Instruction { first, count, chosen } if count > 1 => {
+                let better = walk.choose(first, count, chosen);
+                if better != chosen {
+                    walk.program.items[at].kind = ItemKind::Instruction { first, count, chosen: better };
+                    changed.push(None);
+                }
+                walk.advance(&walk.program.items[at].kind.clone());
+            }
+            kind => walk.advance(&kind),
+        }
+    }
+    changed
+}
+
+/// A walk over the program that keeps the position in each memory.
+struct Walk<'w> {
+    isa: &'w Isa,
+    program: &'w mut Program,
+    positions: Vec<u64>,
+    memory: MemoryId,
+}
+
+impl<'w> Walk<'w> {
+    fn new(isa: &'w Isa, program: &'w mut Program) -> Self {
+        Walk { isa, program, positions: vec![0; isa.memories.len()], memory: isa.pc.memory }
+    }
+
+    fn position(&self) -> u64 {
+        self.positions[self.memory.index()]
+    }
+
+    fn here(&self) -> Value {
+        Value { number: self.position().into(), memory: Some(self.memory) }
+    }
+
+    fn value(&mut self, id: ExprId) -> Result<Value, NoValue> {
+        let here = Some(self.here());
+        let program = &mut *self.program;
+        program.expressions.value(id, here, &mut program.symbols)
+    }
+
+    /// A count of cells, as far as it is known and makes sense.
+    fn count(&mut self, id: ExprId) -> u64 {
+        let value = self.value(id).map_or(0, |value| value.number);
+        u64::try_from(value).unwrap_or(0).min(1 << limits::ADDRESS_BITS)
+    }
+
+    /// Moves on over an item.
+    fn advance(&mut self, kind: &ItemKind) {
+        let cells = match *kind {
+            ItemKind::Origin(address) => {
+                self.positions[self.memory.index()] = self.count(address);
+                return;
+            }
+            ItemKind::Memory(memory) => {
+                self.memory = memory;
+                return;
+            }
+            ItemKind::Instruction { first, chosen, .. } => {
+                u64::from(self.encoding_of(self.program.alternatives[(first + u32::from(chosen)) as usize]).cells)
+            }
+            ItemKind::Data { count, cells, .. } => u64::from(count) * u64::from(cells),
+            ItemKind::Bytes { count, .. } => count.into(),
+            ItemKind::Space { count, .. } => self.count(count),
+            ItemKind::Align { to, .. } => self.padding(to),
+            ItemKind::Label(_) | ItemKind::Assert { .. } | ItemKind::Entry(_) => 0,
+        };
+        let position = &mut self.positions[self.memory.index()];
+        *position = position.saturating_add(cells).min(1 << (limits::ADDRESS_BITS + 1));
+    }
+
+    fn padding(&mut self, to: ExprId) -> u64 {
+        let to = self.count(to).max(1);
+        (to - self.position() % to) % to
+    }
+
+    fn encoding_of(&self, alternative: Alternative) -> &'w lathe_isa::encoding::Encoding {
+        let isa = self.isa;
+        &isa.instruction(alternative.instruction).encoding
+    }
+
+    fn location(&self, cells: u32) -> Location {
+        let width = self.isa.pc.width;
+        let pc = width.wrap(self.position());
+        Location { pc, next: width.wrap(pc.wrapping_add(cells.into())), width }
+    }
+
+    /// The first alternative, from the chosen one on, whose operands fit or may still do so.
+    fn choose(&mut self, first: u32, count: u16, chosen: u16) -> u16 {
+        (chosen..count).find(|at| self.fits(self.program.alternatives[(first + u32::from(*at)) as usize])).unwrap_or(chosen)
+    }
+
+    fn fits(&mut self, alternative: Alternative) -> bool {
+        let isa = self.isa;
+        let instruction = isa.instruction(alternative.instruction);
+        let location = self.location(instruction.encoding.cells);
+        instruction.operands.iter().enumerate().all(|(index, field)| {
+            match self.program.operands[alternative.operands as usize + index] {
+                Operand::Bits(_) => true,
+                Operand::Value(expr) => match self.value(expr) {
+                    Ok(value) => operand_bits(isa.field(*field), value, location).is_some(),
+                    Err(NoValue::Unfit(..) | NoValue::OtherPage(..)) => false,
+                    Err(_) => true,
+                },
+            }
+        })
+    }
+}
+
+/// The bits of an operand for a value, if it can be held and reached.
+fn operand_bits(field: &Field, value: Value, location: Location) -> Option<u64> {
+    match value.memory {
+        Some(_) => field.bits_for_address(u64::try_from(value.number).ok()?, location),
+        None => field.bits_of(value.number, location),
+    }
+}
+
+/// The last walk: lays cells down and reports what does not fit.
+struct Writer<'w, 'd> {
+    walk: Walk<'w>,
+    image: Image,
+    diagnostics: &'d mut Diagnostics,
+    /// Memories that are full, so that it is said once.
+    full: Vec<MemoryId>,
+    /// Whether the next cells begin a new segment.
+    moved: bool,
+}
+
+impl<'w, 'd> Writer<'w, 'd> {
+    fn new(isa: &'w Isa, program: &'w mut Program, diagnostics: &'d mut Diagnostics) -> Self {
+        let image = Image { machine: isa.name.clone(), ..Image::default() };
+        Writer { walk: Walk::new(isa, program), image, diagnostics, full: Vec::new(), moved: true }
+    }
+
+    fn item(&mut self, item: Item) {
+        match item.kind {
+            ItemKind::Instruction { first, chosen, .. } => {
+                let alternative = self.walk.program.alternatives[(first + u32::from(chosen)) as usize];
+                self.instruction(item, alternative);
+            }
+            ItemKind::Data { first, count, cells, order } => self.data(item, first, count, cells, order),
+            ItemKind::Bytes { first, count } => {
+                let bytes = &self.walk.program.bytes[first as usize..(first + count) as usize];
+                let values: Vec<u64> = bytes.iter().map(|byte| u64::from(*byte)).collect();
+                self.put(item, &values);
+            }
+            ItemKind::Space { count, fill } => {
+                if let Some(count) = self.checked_count(item, count) {
+                    self.fill(item, count, fill);
+                }
+            }
+            ItemKind::Align { to, fill } => self.align(item, to, fill),
+            ItemKind::Origin(address) => {
+                self.checked_count(item, address);
+                self.moved = true;
+            }
+            ItemKind::Memory(_) => self.moved = true,
+            ItemKind::Assert { condition, message } => self.assert(item, condition, message),
+            ItemKind::Entry(address) => {
+                self.image.entry = self.value(item, address).and_then(|value| u64::try_from(value.number).ok());
+            }
+            ItemKind::Label(_) => {}
+        }
+        self.walk.advance(&item.kind);
+    }
+
+    fn report(&mut self, item: Item, diagnostic: Diagnostic) {
+        let diagnostic = in_calls(diagnostic, item.call, &self.walk.program.calls);
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn value(&mut self, item: Item, id: ExprId) -> Option<Value> {
+        match self.walk.value(id) {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                let diagnostic = no_value(self.walk.program, problem);
+                self.report(item, diagnostic);
+                None
+            }
+        }
+    }
+
+    fn checked_count(&mut self, item: Item, id: ExprId) -> Option<u64> {
+        let number = self.value(item, id)?.number;
+        let cells = self.walk.isa.memory(self.walk.memory).cells();
+        if (0..=i128::from(cells)).contains(&number) {
+            return Some(number as u64);
+        }
+        let span = self.walk.program.expressions.span(id);
+        let name = &self.walk.isa.memory(self.walk.memory).name;
+        let message = format!("{number} is outside of `{name}`, which has {cells} cells");
+        self.report(item, Diagnostic::new(codes::PAST_MEMORY, span, message).help("use an address or count inside it"));
+        None
+    }
+
+    fn align(&mut self, item: Item, to: ExprId, fill: Option<ExprId>) {
+        match self.checked_count(item, to) {
+            Some(0) => {
+                let span = self.walk.program.expressions.span(to);
+                let diagnostic = Diagnostic::new(codes::BAD_DIRECTIVE, span, "nothing is a multiple of 0");
+                self.report(item, diagnostic.help("as in `.align 16`"));
+            }
+            Some(_) => {
+                let padding = self.walk.padding(to);
+                self.fill(item, padding, fill);
+            }
+            None => {}
+        }
+    }
+
+    fn fill(&mut self, item: Item, count: u64, fill: Option<ExprId>) {
+        let value = match fill {
+            Some(fill) => self.cell(item, fill).unwrap_or(0),
+            None => 0,
+        };
+        if self.room(item, count) {
+            self.put(item, &vec![value; count as usize]);
+        }
+    }
+
+    /// A value that fits in one cell.
+    fn cell(&mut self, item: Item, id: ExprId) -> Option<u64> {
+        let width = self.walk.isa.memory(self.walk.memory).cell;
+        self.fitting(item, id, width.bits())
+    }
+
+    fn fitting(&mut self, item: Item, id: ExprId, bits: u32) -> Option<u64> {
+        let number = self.value(item, id)?.number;
+        let (lowest, highest) = (-(1i128 << (bits - 1)), (1i128 << bits) - 1);
+        if (lowest..=highest).contains(&number) {
+            return Some(number as u64);
+        }
+        let span = self.walk.program.expressions.span(id);
+        let message = format!("{number} does not fit in {bits} bits");
+        let help = format!("{lowest} to {highest} fit; `lo(x)` and `hi(x)` take bytes of a larger value");
+        self.report(item, Diagnostic::new(codes::OUT_OF_RANGE, span, message).help(help));
+        None
+    }
+
+    fn data(&mut self, item: Item, first: u32, count: u32, cells: u16, order: Order) {
+        let width = self.walk.isa.memory(self.walk.memory).cell;
+        let bits = width.bits() * u32::from(cells);
+        let mut values = Vec::with_capacity(count as usize * usize::from(cells));
+        for at in first..first + count {
+            let id = self.walk.program.values[at as usize];
+            let value = self.fitting(item, id, bits.min(64)).unwrap_or(0);
+            let cell = |number: u32| width.wrap(value.checked_shr(number * width.bits()).unwrap_or(0));
+            match order {
+                Order::Little => values.extend((0..u32::from(cells)).map(cell)),
+                Order::Big => values.extend((0..u32::from(cells)).rev().map(cell)),
+            }
+        }
+        self.put(item, &values);
+    }
+
+    fn instruction(&mut self, item: Item, alternative: Alternative) {
+        let isa = self.walk.isa;
+        let instruction = isa.instruction(alternative.instruction);
+        let location = self.walk.location(instruction.encoding.cells);
+        let mut bits = [0; limits::OPERANDS];
+        for (index, field) in instruction.operands.iter().enumerate() {
+            bits[index] = match self.walk.program.operands[alternative.operands as usize + index] {
+                Operand::Bits(bits) => bits,
+                Operand::Value(expr) => self.operand(item, expr, isa.field(*field), location).unwrap_or(0),
+            };
+        }
+        let window = instruction.encoding.encode(&bits[..instruction.operands.len()]);
+        let count = instruction.encoding.cells as usize;
+        let mut values = [0; 128];
+        for (value, cell) in values.iter_mut().zip(cells(window, isa.code_memory().cell)).take(count) {
+            *value = cell;
+        }
+        if self.walk.memory != isa.pc.memory {
+            let (this, code) = (&isa.memory(self.walk.memory).name, &isa.code_memory().name);
+            let message = format!("instructions belong in `{code}`, not in `{this}`");
+            let diagnostic = Diagnostic::new(codes::BAD_DIRECTIVE, item.span, message);
+            self.report(item, diagnostic.help(format!("write `.section {code}` before it")));
+        }
+        self.put(item, &values[..count]);
+    }
+
+    fn operand(&mut self, item: Item, expr: ExprId, field: &Field, location: Location) -> Option<u64> {
+        let value = self.value(item, expr)?;
+        let reached = self.in_right_memory(item, expr, field, value)?;
+        let bits = operand_bits(field, value, location).filter(|_| reached);
+        if bits.is_none() {
+            let diagnostic = unfit(self.walk.program, expr, field, value, location);
+            self.report(item, diagnostic);
+        }
+        bits
+    }
+
+    /// A label of another memory than the one the operand reaches.
+    fn in_right_memory(&mut self, item: Item, expr: ExprId, field: &Field, value: Value) -> Option<bool> {
+        let Domain::Number(numeric) = &field.domain else { return Some(true) };
+        let (Some(target), Some(found)) = (numeric.target, value.memory) else { return Some(true) };
+        let wanted = match target {
+            Target::Absolute(memory) => memory,
+            _ => self.walk.isa.pc.memory,
+        };
+        if wanted == found {
+            return Some(true);
+        }
+        let isa = self.walk.isa;
+        let (found, wanted) = (&isa.memory(found).name, &isa.memory(wanted).name);
+        let span = self.walk.program.expressions.span(expr);
+        let message = format!("this label is in `{found}`, but the instruction reaches `{wanted}`");
+        self.report(item, Diagnostic::new(codes::OUT_OF_REACH, span, message).help("use a label of that memory"));
+        None
+    }
+
+    fn assert(&mut self, item: Item, condition: ExprId, message: u32) {
+        if self.value(item, condition).is_some_and(|value| value.number == 0) {
+            let text = self.walk.program.texts[message as usize].clone();
+            let message = if text.is_empty() { "this does not hold".to_owned() } else { text };
+            self.report(item, Diagnostic::new(codes::ASSERTION, item.span, message).help("the program says that it must"));
+        }
+    }
+
+    /// Whether so many more cells fit in the memory; said once if not.
+    fn room(&mut self, item: Item, count: u64) -> bool {
+        let memory = self.walk.memory;
+        let (start, size) = (self.walk.position(), self.walk.isa.memory(memory).cells());
+        if start.saturating_add(count) <= size {
+            return true;
+        }
+        if !self.full.contains(&memory) {
+            self.full.push(memory);
+            let name = &self.walk.isa.memory(memory).name;
+            let message = format!("`{name}` holds {size} cells, and this would go past its end");
+            let help = "make the program shorter, or move parts of it with `.org`";
+            self.report(item, Diagnostic::new(codes::PAST_MEMORY, item.span, message).help(help));
+        }
+        false
+    }
+
+    fn put(&mut self, item: Item, values: &[u64]) {
+        if values.is_empty() || !self.room(item, values.len() as u64) {
+            self.moved = true;
+            return;
+        }
+        let (memory, address) = (self.walk.memory, self.walk.position());
+        if self.moved {
+            self.image.segments.push(Segment { memory, start: address, cells: Vec::new() });
+            self.moved = false;
+        }
+        if let Some(segment) = self.image.segments.last_mut() {
+            segment.cells.extend_from_slice(values);
+        }
+        let (cells, span, call) = (values.len() as u32, item.span, item.call);
+        self.image.lines.push(Line { memory, address, cells, span, call });
+    }
+
+    fn finish(mut self) -> Image {
+        let program = &mut *self.walk.program;
+        let ids: Vec<SymbolId> = program.symbols.iter().map(|(id, _)| id).collect();
+        for id in ids {
+            let entry = program.symbols.entry(id).clone();
+            let kind = match entry.definition {
+                Definition::None | Definition::Busy(_) => continue,
+                Definition::Label(..) if entry.name.starts_with(':') => continue,
+                Definition::Label(memory, _) => SymbolKind::Label(memory),
+                Definition::Constant(_) | Definition::Number(_) => SymbolKind::Constant,
+            };
+            let value = match entry.definition {
+                Definition::Constant(expr) => program.expressions.value(expr, None, &mut program.symbols).ok(),
+                Definition::Number(number) => Some(Value::number(number)),
+                _ => program.symbols.label(id),
+            };
+            if let Some(Value { number, .. }) = value {
+                let (name, exported, span) = (entry.name.into(), entry.exported, entry.span);
+                self.image.symbols.push(Symbol { name, value: number, kind, exported, span });
+            }
+        }
+        self.image.calls = program.calls.clone();
+        self.image
+    }
+}
+
+/// A diagnostic with the calls of macros it stands in.
+pub(crate) fn in_calls(mut diagnostic: Diagnostic, call: u32, calls: &[crate::image::Call]) -> Diagnostic {
+    let mut at = call;
+    while let Some(call) = (at as usize).checked_sub(1).and_then(|at| calls.get(at)) {
+        diagnostic = diagnostic.also(call.span, format!("in this use of `{}`", call.name));
+        at = call.parent;
+    }
+    diagnostic
+}
+
+/// A diagnostic for an expression without a value.
+pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
+    let name = |id: SymbolId| program.symbols.entry(id).name.to_string();
+    match problem {
+        NoValue::Undefined(id, span) if name(id).starts_with(':') => {
+            let message = "there is no such anonymous label";
+            let help = "`:` alone at the beginning of a line is one; `:+` is the next, `:-` the last";
+            Diagnostic::new(codes::UNDEFINED, span, message).help(help)
+        }
+        NoValue::Undefined(id, span) => {
+            let name = name(id);
+            let help = match program.symbols.nearest(&name) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("define it, as `{name}:` before a line or `{name} = …`"),
+            };
+            Diagnostic::new(codes::UNDEFINED, span, format!("`{name}` is not defined")).help(help)
+        }
+        NoValue::Later(id, span) => {
+            let message = format!("the address of `{}` is not known yet here", name(id));
+            Diagnostic::new(codes::NOT_YET_KNOWN, span, message).help("use something that is defined before this line")
+        }
+        NoValue::Circular(id, span) => {
+            let message = format!("`{}` is defined by itself", name(id));
+            Diagnostic::new(codes::CIRCULAR, span, message).help("give one of the constants involved a number")
+        }
+        NoValue::TooDeep(span) => {
+            let message = "constants are defined by one another over too many steps";
+            Diagnostic::new(codes::TOO_DEEP, span, message).help("define constants before they are used")
+        }
+        NoValue::Arithmetic(span) => {
+            let message = "this has no value: it needs more than 128 bits, divides by zero, or shifts by a negative number";
+            Diagnostic::new(codes::ARITHMETIC, span, message).help("check the numbers that go into it")
+        }
+        NoValue::OtherPage(span, number, page, width) => other_page(span, number, page, width),
+        NoValue::Unfit(span, number, width) => {
+            let message = format!("{number} does not fit in {} bits", width.bits());
+            let help = format!("0 to {} fit, or {} to {} as signed", width.mask(), -i128::from(width.sign_bit()), width.mask() >> 1);
+            Diagnostic::new(codes::OUT_OF_RANGE, span, message).help(help)
+        }
+    }
+}
+
+/// A diagnostic for a value that an operand cannot hold or reach.
+fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location: Location) -> Diagnostic {
+    let span = program.expressions.span(expr);
+    let Domain::Number(numeric) = &field.domain else {
+        return Diagnostic::new(codes::OUT_OF_RANGE, span, "this is not a number").help("write a number");
+    };
+    let number = value.number;
+    let (lowest, highest) = if numeric.signed {
+        (-i128::from(field.width.sign_bit()), i128::from(field.width.mask() >> 1))
+    } else {
+        (0, i128::from(field.width.mask()))
+    };
+    let step = 1i128 << numeric.unstored;
+    if number % step != 0 && (value.memory.is_none() || numeric.target.is_some()) {
+        let message = format!("{number} is not a multiple of {step}");
+        return Diagnostic::new(codes::MISALIGNED, span, message).help(format!("use `.align {step}` before the label"));
+    }
+    match numeric.target {
+        Some(Target::Relative { back, from, .. }) if value.memory.is_some() => {
+            let distance = number - i128::from(location.of(from));
+            let (ways, reach) = if back { ("backward", -distance) } else { ("forward", distance) };
+            let message = format!("this is {} cells away, counted {ways}, and {lowest} to {highest} can be reached", reach);
+            Diagnostic::new(codes::OUT_OF_REACH, span, message).help("move it nearer, or use a jump that reaches further")
+        }
+        Some(Target::Within(from)) if value.memory.is_some() => {
+            other_page(span, number, location.of(from) & !field.width.mask(), field.width)
+        }
+        _ => {
+            let message = format!("{number} does not fit in {} bits: {lowest} to {highest} do", field.width.bits());
+            let help = "`lo(x)`, `hi(x)` and `x[7:4]` take parts of a value";
+            Diagnostic::new(codes::OUT_OF_RANGE, span, message).help(help)
+        }
+    }
+}
+
+fn other_page(span: Span, number: i128, page: u64, width: Width) -> Diagnostic {
+    let last = page | width.mask();
+    let message = format!("0x{number:X} is in another page; from here 0x{page:X} to 0x{last:X} can be reached");
+    let help = "move it into this page, or use a jump that leaves it";
+    Diagnostic::new(codes::OUT_OF_REACH, span, message).help(help)
+}
+
+/// Two segments at one address, with the lines that made them.
+fn check_overlap(isa: &Isa, program: &Program, image: &Image, diagnostics: &mut Diagnostics) {
+    let mut order: Vec<&Segment> = image.segments.iter().collect();
+    order.sort_by_key(|segment| (segment.memory, segment.start));
+    for pair in order.windows(2) {
+        let (one, other) = (pair[0], pair[1]);
+        if one.memory != other.memory || other.start >= one.end() {
+            continue;
+        }
+        let at = other.start;
+        let covers = |line: &&Line| line.memory == one.memory && (line.address..line.address + u64::from(line.cells)).contains(&at);
+        let mut lines = image.lines.iter().filter(covers);
+        let (first, second) = (lines.next(), lines.next());
+        let name = &isa.memory(one.memory).name;
+        let message = format!("two things stand at 0x{at:X} of `{name}`");
+        let mut diagnostic = Diagnostic::new(codes::OVERLAP, second.or(first).map_or(Span::default(), |line| line.span), message);
+        if let (Some(first), Some(_)) = (first, second) {
+            diagnostic = diagnostic.also(first.span, "the other one");
+        }
+        let call = second.map_or(0, |line| line.call);
+        let help = "change one of the `.org` directives";
+        diagnostics.push(in_calls(diagnostic.help(help), call, &program.calls));
+    }
+}

@@ -1,0 +1,445 @@
+//! Expressions from tokens, with C's precedence, and lines of instructions as the matcher
+//! of forms sees them.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use lathe_base::{Source, Span, limits};
+use lathe_isa::language::ast::{Binary, Unary};
+use lathe_isa::matching::{Found, Line};
+use lathe_isa::model::Field;
+use lathe_isa::syntax::Digits;
+
+use crate::expression::{ExprId, Expressions, NodeKind};
+use crate::symbols::{Definition, SymbolId, Symbols};
+use crate::tokens::{Kind, Token, text_bytes};
+
+/// What the reading of a line needs of the program.
+pub(crate) struct Names<'p> {
+    pub(crate) sources: &'p [Source],
+    pub(crate) expressions: &'p mut Expressions,
+    pub(crate) symbols: &'p mut Symbols,
+    /// Registers and other names of the machine, in small letters: no label is named so.
+    pub(crate) reserved: &'p HashSet<String>,
+    /// What local labels belong to.
+    pub(crate) owner: &'p str,
+    /// The macros and repetitions that the line stands in.
+    pub(crate) scopes: &'p [Scope],
+    /// How many anonymous labels there have been.
+    pub(crate) anonymous: u32,
+    /// What `$` stands for where it is not the line's own address: a constant is evaluated elsewhere.
+    pub(crate) here: Option<SymbolId>,
+}
+
+/// A use of a macro, or a turn of a repetition: the local labels defined in it are its own.
+pub(crate) struct Scope {
+    pub(crate) prefix: String,
+    pub(crate) labels: Rc<HashSet<String>>,
+}
+
+/// The full name of the local label `.local`.
+pub(crate) fn local_name(local: &str, scopes: &[Scope], owner: &str) -> String {
+    let scope = scopes.iter().rev().find(|scope| scope.labels.contains(local));
+    format!("{}.{local}", scope.map_or(owner, |scope| &scope.prefix))
+}
+
+/// Why no expression could be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NoExpression {
+    pub(crate) span: Span,
+    pub(crate) problem: Problem,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// This was expected.
+    Expected(&'static str),
+    /// A name of the machine, not of the program.
+    Register,
+    TooDeep,
+}
+
+/// A line being read, from a position on.
+pub(crate) struct Reading<'t, 'p> {
+    pub(crate) tokens: &'t [Token],
+    pub(crate) at: usize,
+    pub(crate) names: Names<'p>,
+    /// The deepest failure of an expression so far, for the message.
+    pub(crate) failure: Option<NoExpression>,
+    depth: usize,
+}
+
+#[rustfmt::skip]
+const OPERATORS: [(&str, u8, Binary); 18] = [
+    ("||", 1, Binary::Either),
+    ("&&", 2, Binary::Both),
+    ("|",  3, Binary::Or),
+    ("^",  4, Binary::Xor),
+    ("&",  5, Binary::And),
+    ("==", 6, Binary::Equal),       ("!=", 6, Binary::Unequal),
+    ("<=", 7, Binary::LessOrEqual), (">=", 7, Binary::GreaterOrEqual),
+    ("<<", 8, Binary::ShiftLeft),   (">>", 8, Binary::ShiftRight),
+    ("<",  7, Binary::Less),        (">",  7, Binary::Greater),
+    ("+",  9, Binary::Add),         ("-",  9, Binary::Subtract),
+    ("*", 10, Binary::Multiply),    ("/", 10, Binary::Divide),      ("%", 10, Binary::Remainder),
+];
+
+impl<'t, 'p> Reading<'t, 'p> {
+    pub(crate) fn new(tokens: &'t [Token], names: Names<'p>) -> Self {
+        Reading { tokens, at: 0, names, failure: None, depth: 0 }
+    }
+
+    pub(crate) fn peek(&self) -> Option<Token> {
+        self.tokens.get(self.at).copied()
+    }
+
+    pub(crate) fn source_text(&self, token: Token) -> &'p str {
+        &self.names.sources[token.span.file.0 as usize].text[token.span.range()]
+    }
+
+    /// Where the next token stands, or the end of the line.
+    pub(crate) fn place(&self) -> Span {
+        let end = self.tokens.last().map_or(Span::default(), |last| Span { start: last.span.end, ..last.span });
+        self.peek().map_or(end, |token| token.span)
+    }
+
+    pub(crate) fn take_mark(&mut self, mark: char) -> bool {
+        let found = self.peek().is_some_and(|token| token.is_mark(mark));
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Takes the next token if it is this word, letters in either case.
+    pub(crate) fn take_word(&mut self) -> Option<Token> {
+        let token = self.peek().filter(|token| token.kind == Kind::Word)?;
+        self.at += 1;
+        Some(token)
+    }
+
+    fn fail<T>(&mut self, problem: Problem) -> Result<T, NoExpression> {
+        let failure = NoExpression { span: self.place(), problem };
+        if self.failure.as_ref().is_none_or(|known| known.span.start <= failure.span.start) {
+            self.failure = Some(failure.clone());
+        }
+        Err(failure)
+    }
+
+    pub(crate) fn expression(&mut self) -> Result<ExprId, NoExpression> {
+        if self.depth >= limits::NESTING {
+            return self.fail(Problem::TooDeep);
+        }
+        self.depth += 1;
+        let result = self.choice();
+        self.depth -= 1;
+        result
+    }
+
+    fn choice(&mut self) -> Result<ExprId, NoExpression> {
+        let condition = self.climb(1)?;
+        if !self.take_mark('?') {
+            return Ok(condition);
+        }
+        let first = self.expression()?;
+        if !self.take_mark(':') {
+            return self.fail(Problem::Expected("`:`"));
+        }
+        let second = self.expression()?;
+        let span = self.span(condition).to(self.span(second));
+        Ok(self.names.expressions.add(NodeKind::Choice(condition, first, second), span))
+    }
+
+    fn span(&self, id: ExprId) -> Span {
+        self.names.expressions.span(id)
+    }
+
+    fn climb(&mut self, lowest: u8) -> Result<ExprId, NoExpression> {
+        let mut left = self.unary()?;
+        while let Some((length, level, operator)) = self.operator().filter(|(_, level, _)| *level >= lowest) {
+            self.at += length;
+            if self.depth >= limits::NESTING {
+                return self.fail(Problem::TooDeep);
+            }
+            self.depth += 1;
+            let right = self.climb(level + 1);
+            self.depth -= 1;
+            let right = right?;
+            let span = joined(self.span(left), self.span(right));
+            left = self.names.expressions.add(NodeKind::Binary(operator, left, right), span);
+        }
+        Ok(left)
+    }
+
+    /// The operator that stands next, and how many marks it takes.
+    fn operator(&self) -> Option<(usize, u8, Binary)> {
+        let first = self.peek()?;
+        let Kind::Mark(mark) = first.kind else { return None };
+        let second = self.tokens.get(self.at + 1).filter(|second| first.touches(**second)).and_then(|second| {
+            if let Kind::Mark(mark) = second.kind { Some(mark) } else { None }
+        });
+        OPERATORS.iter().find_map(|(text, level, operator)| {
+            let mut chars = text.chars();
+            let fits = chars.next() == Some(mark) && chars.next().is_none_or(|wanted| second == Some(wanted));
+            fits.then_some((text.len(), *level, *operator))
+        })
+    }
+
+    fn unary(&mut self) -> Result<ExprId, NoExpression> {
+        let Some(token) = self.peek() else { return self.fail(Problem::Expected("a value")) };
+        let operator = match token.kind {
+            Kind::Mark('-') => Unary::Negate,
+            Kind::Mark('~') => Unary::Complement,
+            Kind::Mark('!') => Unary::Not,
+            Kind::Mark('+') => {
+                self.at += 1;
+                return self.deeper(Self::unary);
+            }
+            _ => return self.postfix(),
+        };
+        self.at += 1;
+        let inner = self.deeper(Self::unary)?;
+        let span = joined(token.span, self.span(inner));
+        Ok(self.names.expressions.add(NodeKind::Unary(operator, inner), span))
+    }
+
+    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> Result<T, NoExpression>) -> Result<T, NoExpression> {
+        if self.depth >= limits::NESTING {
+            return self.fail(Problem::TooDeep);
+        }
+        self.depth += 1;
+        let result = inside(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// A value with bits taken from it: `x[7:4]`, the bracket touching the value.
+    fn postfix(&mut self) -> Result<ExprId, NoExpression> {
+        let mut value = self.primary()?;
+        while let Some((high, low, length)) = self.slice() {
+            let span = joined(self.span(value), self.tokens[self.at + length - 1].span);
+            self.at += length;
+            value = self.names.expressions.add(NodeKind::Slice(value, high, low), span);
+        }
+        Ok(value)
+    }
+
+    fn slice(&self) -> Option<(u8, u8, usize)> {
+        let before = self.at.checked_sub(1).map(|at| self.tokens[at])?;
+        let rest = &self.tokens[self.at..];
+        let bit = |token: &Token| match token.kind {
+            Kind::Number(number) => u8::try_from(number).ok().filter(|bit| *bit < 127),
+            _ => None,
+        };
+        match rest {
+            [open, high, colon, low, close, ..]
+                if open.is_mark('[') && before.touches(*open) && colon.is_mark(':') && close.is_mark(']') =>
+            {
+                let (high, low) = (bit(high)?, bit(low)?);
+                (high >= low).then_some((high, low, 5))
+            }
+            _ => None,
+        }
+    }
+
+    fn primary(&mut self) -> Result<ExprId, NoExpression> {
+        let Some(token) = self.peek() else { return self.fail(Problem::Expected("a value")) };
+        match token.kind {
+            Kind::Number(number) => {
+                self.at += 1;
+                Ok(self.names.expressions.number(number, token.span))
+            }
+            Kind::Word => self.word_value(token),
+            Kind::Text => self.text_value(token),
+            Kind::Mark('(') => {
+                self.at += 1;
+                let inner = self.expression()?;
+                if !self.take_mark(')') {
+                    return self.fail(Problem::Expected("`)`"));
+                }
+                Ok(inner)
+            }
+            Kind::Mark('$') => {
+                self.at += 1;
+                let kind = self.names.here.map_or(NodeKind::Here, NodeKind::Symbol);
+                Ok(self.names.expressions.add(kind, token.span))
+            }
+            Kind::Mark(':') => self.anonymous(token),
+            _ => self.fail(Problem::Expected("a value")),
+        }
+    }
+
+    /// A text of one to sixteen characters as a number, the first character highest.
+    fn text_value(&mut self, token: Token) -> Result<ExprId, NoExpression> {
+        let bytes = text_bytes(self.source_text(token)).unwrap_or_default();
+        if bytes.is_empty() || bytes.len() > 15 {
+            return self.fail(Problem::Expected("a number"));
+        }
+        self.at += 1;
+        let number = bytes.iter().fold(0i128, |number, byte| (number << 8) | i128::from(*byte));
+        Ok(self.names.expressions.number(number, token.span))
+    }
+
+    /// `:+`, `:--` and so on.
+    fn anonymous(&mut self, colon: Token) -> Result<ExprId, NoExpression> {
+        let mut last = colon;
+        let mut count = 0u32;
+        let Some(Kind::Mark(direction @ ('+' | '-'))) = self.tokens.get(self.at + 1).map(|token| token.kind) else {
+            return self.fail(Problem::Expected("a value"));
+        };
+        self.at += 1;
+        while let Some(next) = self.peek().filter(|next| next.is_mark(direction) && last.touches(*next)) {
+            last = next;
+            count += 1;
+            self.at += 1;
+        }
+        let number = match direction {
+            '+' => self.names.anonymous.checked_add(count),
+            _ => (self.names.anonymous + 1).checked_sub(count).filter(|number| *number > 0),
+        };
+        let name = format!(":{}", number.unwrap_or(0));
+        Ok(self.symbol(&name, joined(colon.span, last.span)))
+    }
+
+    fn symbol(&mut self, name: &str, span: Span) -> ExprId {
+        let id = self.names.symbols.intern(name, span);
+        self.names.symbols.entry_mut(id).used = true;
+        self.names.expressions.add(NodeKind::Symbol(id), span)
+    }
+
+    fn word_value(&mut self, token: Token) -> Result<ExprId, NoExpression> {
+        let word = self.source_text(token);
+        let called = self.tokens.get(self.at + 1).is_some_and(|next| next.is_mark('(') && token.touches(*next));
+        if called {
+            if let Some(result) = self.call(token, word) {
+                return result;
+            }
+        }
+        if is_reserved(self.names.reserved, word) {
+            return self.fail(Problem::Register);
+        }
+        self.at += 1;
+        if let Some(local) = word.strip_prefix('.') {
+            let name = local_name(local, self.names.scopes, self.names.owner);
+            return Ok(self.symbol(&name, token.span));
+        }
+        Ok(self.symbol(word, token.span))
+    }
+
+    /// `lo(x)`, `hi(x)`, `len("…")`, `defined(x)`; `None` for any other name.
+    fn call(&mut self, token: Token, word: &str) -> Option<Result<ExprId, NoExpression>> {
+        let function = match word.to_ascii_lowercase().as_str() {
+            "lo" => Function::Bits(7, 0),
+            "hi" => Function::Bits(15, 8),
+            "len" => Function::Length,
+            "defined" => Function::Defined,
+            _ => return None,
+        };
+        self.at += 2;
+        let result = self.deeper(|reading| reading.argument(function, token));
+        Some(result.and_then(|id| if self.take_mark(')') { Ok(id) } else { self.fail(Problem::Expected("`)`")) }))
+    }
+
+    fn argument(&mut self, function: Function, token: Token) -> Result<ExprId, NoExpression> {
+        match function {
+            Function::Bits(high, low) => {
+                let inner = self.expression()?;
+                Ok(self.names.expressions.add(NodeKind::Slice(inner, high, low), token.span))
+            }
+            Function::Length => {
+                let Some(text) = self.peek().filter(|token| token.kind == Kind::Text) else {
+                    return self.fail(Problem::Expected("a text in quotes"));
+                };
+                self.at += 1;
+                let length = text_bytes(self.source_text(text)).map_or(0, |bytes| bytes.len());
+                Ok(self.names.expressions.number(length as i128, token.span))
+            }
+            Function::Defined => {
+                let Some(name) = self.take_word() else { return self.fail(Problem::Expected("a name")) };
+                let id = self.names.symbols.find(self.source_text(name));
+                let defined = id.is_some_and(|id| {
+                    self.names.symbols.entry_mut(id).used = true;
+                    self.names.symbols.entry(id).definition != Definition::None
+                });
+                Ok(self.names.expressions.number(i128::from(defined), token.span))
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Function {
+    Bits(u8, u8),
+    Length,
+    Defined,
+}
+
+/// Whether a word is a name of the machine, letters in either case.
+pub(crate) fn is_reserved(reserved: &HashSet<String>, word: &str) -> bool {
+    reserved.contains(word) || (word.bytes().any(|b| b.is_ascii_uppercase()) && reserved.contains(&word.to_ascii_lowercase()))
+}
+
+/// The smallest place that holds both, if they are in one file; a macro may mix files.
+fn joined(first: Span, second: Span) -> Span {
+    if first.file == second.file { first.to(second) } else { first }
+}
+
+impl Line for Reading<'_, '_> {
+    type Value = ExprId;
+    type Mark = (usize, usize);
+
+    fn mark(&self) -> (usize, usize) {
+        (self.at, self.names.expressions.len())
+    }
+
+    fn rewind(&mut self, (at, nodes): (usize, usize)) {
+        self.at = at;
+        self.names.expressions.truncate(nodes);
+    }
+
+    /// A text of the syntax: one token, or several that touch, such as `add.w` or `st+`.
+    fn text(&mut self, text: &str) -> bool {
+        let start = self.at;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let Some(token) = self.peek() else { break };
+            let glued = self.at == start || self.tokens[self.at - 1].touches(token);
+            let found = self.source_text(token);
+            let same = rest.get(..found.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(found));
+            if !glued || !same || matches!(token.kind, Kind::Text | Kind::Bad(_)) {
+                break;
+            }
+            rest = &rest[found.len()..];
+            self.at += 1;
+        }
+        if !rest.is_empty() {
+            self.at = start;
+        }
+        rest.is_empty()
+    }
+
+    fn word(&mut self) -> Option<&str> {
+        let token = self.take_word()?;
+        Some(self.source_text(token))
+    }
+
+    fn named(&mut self, field: &Field) -> Option<Found<ExprId>> {
+        let token = self.take_word()?;
+        field.bits_named(self.source_text(token)).map(Found::Bits)
+    }
+
+    fn value(&mut self) -> Option<ExprId> {
+        self.expression().ok()
+    }
+
+    fn number(&mut self, value: u64) -> ExprId {
+        let span = self.at.checked_sub(1).map_or(Span::default(), |at| self.tokens[at].span);
+        self.names.expressions.number(value.into(), span)
+    }
+
+    fn braced(&mut self, _prefix: &str, _digits: Digits, _suffix: &str) -> Option<ExprId> {
+        None
+    }
+
+    fn at_end(&mut self) -> bool {
+        self.at == self.tokens.len()
+    }
+}

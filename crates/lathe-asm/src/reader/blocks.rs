@@ -1,0 +1,264 @@
+//! Conditions, macros and repetitions.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use lathe_base::{FileId, Source, Span, limits};
+
+use super::{Frame, FrameKind, Reader, is_label, replace};
+use crate::codes;
+use crate::parser::Scope;
+use crate::tokens::{self, Kind, Token};
+
+/// An `.if` that is open.
+pub(super) struct Condition {
+    pub(super) span: Span,
+    /// Whether lines are read now.
+    active: bool,
+    /// Whether a branch has been taken, or none may be.
+    done: bool,
+    /// Whether `.else` has been seen.
+    last: bool,
+}
+
+/// A macro: its parameters with their defaults, and its lines as a piece of a text.
+pub(super) struct Macro {
+    pub(super) name: String,
+    parameters: Vec<(String, Option<Vec<Token>>)>,
+    body: Body,
+}
+
+/// Lines that are read again and again: a piece of a text, and the local labels defined in it.
+#[derive(Clone)]
+pub(super) struct Body {
+    file: FileId,
+    start: usize,
+    end: usize,
+    labels: Rc<HashSet<String>>,
+}
+
+/// The turns of a repetition that are still to come.
+pub(super) struct Turns {
+    body: Body,
+    span: Span,
+    turn: i128,
+    count: i128,
+    counter: Option<String>,
+    outer: Rc<Vec<(String, Vec<Token>)>>,
+}
+
+impl Reader<'_> {
+    /// Whether lines are read and not passed over.
+    pub(super) fn active(&self) -> bool {
+        self.conditions.last().is_none_or(|condition| condition.active)
+    }
+
+    /// Handles `.if` and its kin, which count even where lines are passed over.
+    pub(super) fn condition_directive(&mut self, tokens: &[Token], sources: &[Source]) -> bool {
+        let word = self.text(sources, tokens[0]).to_ascii_lowercase();
+        let span = tokens[0].span;
+        match word.as_str() {
+            ".if" => {
+                let outer = self.active();
+                let holds = outer && self.known(&tokens[1..], span, sources).is_some_and(|value| value != 0);
+                self.conditions.push(Condition { span, active: holds, done: holds || !outer, last: false });
+            }
+            ".elif" => {
+                let wanted = self.innermost().map(|condition| !condition.done && !condition.last);
+                match wanted {
+                    Some(true) => {
+                        let holds = self.known(&tokens[1..], span, sources).is_some_and(|value| value != 0);
+                        self.update(holds, holds, false);
+                    }
+                    Some(false) => self.update(false, true, false),
+                    None => self.unbalanced(span, ".elif", ".if"),
+                }
+            }
+            ".else" => match self.innermost().map(|condition| (condition.done, condition.last)) {
+                Some((done, false)) => self.update(!done, true, true),
+                Some((_, true)) => self.unbalanced(span, "a second .else", ".if"),
+                None => self.unbalanced(span, ".else", ".if"),
+            },
+            ".endif" => {
+                if self.innermost().is_none() {
+                    self.unbalanced(span, ".endif", ".if");
+                } else {
+                    self.conditions.pop();
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// The innermost condition that this piece of text has opened.
+    fn innermost(&self) -> Option<&Condition> {
+        let opened = self.frames.last().map_or(0, |frame| frame.conditions);
+        self.conditions.get(opened..).and_then(<[Condition]>::last)
+    }
+
+    fn update(&mut self, active: bool, done: bool, last: bool) {
+        if let Some(condition) = self.conditions.last_mut() {
+            condition.active = active;
+            condition.done |= done;
+            condition.last |= last;
+        }
+    }
+
+    pub(super) fn unbalanced(&mut self, span: Span, found: &str, wanted: &str) {
+        let message = format!("`{found}` without `{wanted}` before it");
+        self.fail::<()>(codes::UNBALANCED, span, message, format!("remove it, or begin with `{wanted}`"));
+    }
+
+    /// The lines up to the directive that ends a block, as a piece of the text being read.
+    fn captured(&mut self, span: Span, begin: &str, end: &str, sources: &[Source]) -> Option<Body> {
+        let mut depth = 0;
+        let mut tokens = Vec::new();
+        let mut labels = HashSet::new();
+        let frame = self.frames.last_mut()?;
+        let (file, start) = (frame.file, frame.at);
+        let text = &sources[file.0 as usize].text[..frame.end];
+        while frame.at < frame.end {
+            let line = frame.at;
+            tokens.clear();
+            frame.at = tokens::line(file, text, frame.at, &mut tokens);
+            let word = tokens.first().filter(|token| token.kind == Kind::Word);
+            let word = word.map_or("", |token| &text[token.span.range()]);
+            let labelled = tokens.first().is_some_and(|first| is_label(*first, tokens.get(1)));
+            if let (true, Some(local), 0) = (labelled, word.strip_prefix('.'), depth) {
+                labels.insert(local.to_owned());
+            } else if word.eq_ignore_ascii_case(begin) {
+                depth += 1;
+            } else if word.eq_ignore_ascii_case(end) {
+                if depth == 0 {
+                    return Some(Body { file, start, end: line, labels: Rc::new(labels) });
+                }
+                depth -= 1;
+            }
+        }
+        let message = format!("this block is not closed with `{end}`");
+        self.fail(codes::UNBALANCED, span, message, format!("end it with `{end}` on a line of its own"))
+    }
+
+    /// Begins to read a body for a call.
+    fn begin(&mut self, body: &Body, call: u32, name: &str, replaced: Rc<Vec<(String, Vec<Token>)>>, turns: Option<Turns>) {
+        self.scopes.push(Scope { prefix: format!("{name}@{call}"), labels: Rc::clone(&body.labels) });
+        self.frames.push(Frame {
+            file: body.file,
+            at: body.start,
+            end: body.end,
+            replaced,
+            call,
+            conditions: self.conditions.len(),
+            kind: FrameKind::Body(turns),
+        });
+    }
+
+    /// `.macro name a, b = 5` … `.endm`
+    pub(super) fn macro_definition(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        let span = self.whole(tokens);
+        let body = self.captured(span, ".macro", ".endm", sources);
+        let Some(name) = tokens.get(1).filter(|token| token.kind == Kind::Word) else {
+            return self.fail(codes::BAD_DIRECTIVE, span, "this macro has no name", "as in `.macro print text`");
+        };
+        let name_text = self.text(sources, *name).to_owned();
+        if self.macros.contains_key(&name_text) {
+            let message = format!("the macro `{name_text}` is defined twice");
+            return self.fail(codes::DEFINED_TWICE, name.span, message, "rename one of them");
+        }
+        let mut parameters = Vec::new();
+        for part in split(&tokens[2..]) {
+            let [parameter, default @ ..] = part else { continue };
+            let fine = parameter.kind == Kind::Word && default.first().is_none_or(|mark| mark.is_mark('='));
+            if !fine {
+                let help = "as in `.macro print text, count = 1`";
+                return self.fail(codes::BAD_DIRECTIVE, parameter.span, "this is not a parameter", help);
+            }
+            let default = (!default.is_empty()).then(|| default[1..].to_vec());
+            parameters.push((self.text(sources, *parameter).to_owned(), default));
+        }
+        let found = Macro { name: name_text.clone(), parameters, body: body? };
+        self.macros.insert(name_text, Rc::new(found));
+        Some(())
+    }
+
+    /// A use of a macro: its lines come next, parameters replaced.
+    pub(super) fn expand(&mut self, found: &Macro, tokens: &[Token], sources: &[Source]) {
+        let span = self.whole(tokens);
+        let given = split(&tokens[1..]);
+        if given.len() > found.parameters.len() {
+            let count = found.parameters.len();
+            let message = format!("`{}` takes {count} arguments, but {} are given", found.name, given.len());
+            self.fail::<()>(codes::MACRO_ARGUMENTS, span, message, "leave the last ones away");
+            return;
+        }
+        let mut replaced = Vec::new();
+        for (at, (parameter, default)) in found.parameters.iter().enumerate() {
+            let given = given.get(at).filter(|part| !part.is_empty()).map(|part| part.to_vec());
+            // A default may use the parameters before it.
+            let value = given.or_else(|| default.as_ref().map(|default| replace(default, &replaced, sources)));
+            let Some(value) = value else {
+                let message = format!("`{}` needs a value for `{parameter}`", found.name);
+                self.fail::<()>(codes::MACRO_ARGUMENTS, span, message, "give it, separated by `,`");
+                return;
+            };
+            replaced.push((parameter.clone(), value));
+        }
+        let Some(call) = self.enter(&found.name, span) else { return };
+        self.begin(&found.body, call, &found.name, Rc::new(replaced), None);
+    }
+
+    /// `.rept count, counter` … `.endr`
+    pub(super) fn repetition(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        let span = self.whole(tokens);
+        let outer = Rc::clone(&self.frames.last()?.replaced);
+        let body = self.captured(span, ".rept", ".endr", sources)?;
+        let parts = split(&tokens[1..]);
+        let count = self.known(parts.first().copied().unwrap_or(&[]), span, sources)?;
+        if !(0..=limits::REPETITIONS).contains(&count) {
+            let message = format!("{count} repetitions are not possible");
+            let help = format!("0 to {} are", limits::REPETITIONS);
+            return self.fail(codes::TOO_MANY, span, message, help);
+        }
+        let counter = match parts.get(1) {
+            Some([name]) if name.kind == Kind::Word => Some(self.text(sources, *name).to_owned()),
+            Some(_) => return self.fail(codes::BAD_DIRECTIVE, span, "the counter is a name", "as in `.rept 8, n`"),
+            None => None,
+        };
+        self.next_turn(Turns { body, span, turn: 0, count, counter, outer })
+    }
+
+    /// Begins the next turn of a repetition, if there is one.
+    pub(super) fn next_turn(&mut self, mut turns: Turns) -> Option<()> {
+        if turns.turn >= turns.count {
+            return Some(());
+        }
+        let call = self.enter(".rept", turns.span)?;
+        let mut replaced = Rc::clone(&turns.outer);
+        if let Some(counter) = &turns.counter {
+            let number = Token { kind: Kind::Number(turns.turn), span: turns.span };
+            Rc::make_mut(&mut replaced).push((counter.clone(), vec![number]));
+        }
+        turns.turn += 1;
+        self.begin(&turns.body.clone(), call, ".rept", replaced, Some(turns));
+        Some(())
+    }
+}
+
+/// Parts separated by commas outside of parentheses and brackets; none for no tokens.
+pub(super) fn split(tokens: &[Token]) -> Vec<&[Token]> {
+    if tokens.is_empty() {
+        return Vec::new();
+    }
+    let mut depth = 0i32;
+    tokens
+        .split(|token| {
+            match token.kind {
+                Kind::Mark('(' | '[' | '{') => depth += 1,
+                Kind::Mark(')' | ']' | '}') => depth -= 1,
+                _ => {}
+            }
+            depth == 0 && token.is_mark(',')
+        })
+        .collect()
+}

@@ -1,0 +1,97 @@
+//! Directives that lay data down: `.byte`, `.word`, `.le16` and its kin, `.ascii`.
+
+use lathe_base::Source;
+use lathe_isa::model::Order;
+
+use super::blocks::split;
+use super::Reader;
+use crate::codes;
+use crate::program::ItemKind;
+use crate::tokens::{Kind, Token};
+
+impl Reader<'_> {
+    pub(super) fn is_data_directive(&self, word: &str) -> bool {
+        matches!(word, ".byte" | ".cell" | ".ascii" | ".asciiz") || self.unit(word).is_some()
+    }
+
+    pub(super) fn data_directive(&mut self, word: &str, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        match word {
+            ".ascii" | ".asciiz" => self.ascii(word == ".asciiz", tokens, sources),
+            ".byte" | ".cell" => self.values(tokens, 1, Order::Big, sources),
+            _ => {
+                let (bits, order) = self.unit(word)?;
+                let cell = self.isa.memory(self.memory).cell.bits();
+                if bits % cell != 0 {
+                    let message = format!("{bits} bits are not a whole number of cells of {cell} bits");
+                    return self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, "use `.byte` for one cell each");
+                }
+                self.values(tokens, (bits / cell) as u16, order, sources)
+            }
+        }
+    }
+
+    /// The bits and the order of a directive such as `.le16`; `.word` has the machine's order, and
+    /// two bytes or one cell, whatever is more.
+    fn unit(&self, word: &str) -> Option<(u32, Order)> {
+        let memory = self.isa.memory(self.memory);
+        if word == ".word" {
+            let cell = memory.cell.bits();
+            return Some((if cell <= 8 { (16 / cell).max(1) * cell } else { cell }, memory.order));
+        }
+        let (order, bits) = match word.get(..3)? {
+            ".le" => (Order::Little, &word[3..]),
+            ".be" => (Order::Big, &word[3..]),
+            _ => return None,
+        };
+        let bits = bits.parse().ok().filter(|bits| (1..=64).contains(bits))?;
+        Some((bits, order))
+    }
+
+    fn values(&mut self, tokens: &[Token], cells: u16, order: Order, sources: &[Source]) -> Option<()> {
+        let parts = split(&tokens[1..]);
+        if parts.is_empty() {
+            return self.bad_directive(tokens, sources, "values are wanted");
+        }
+        let (mut first, mut count) = (self.program.values.len() as u32, 0);
+        for part in parts {
+            match part {
+                [text] if text.kind == Kind::Text && cells == 1 => {
+                    self.flush(tokens, first, count, cells, order);
+                    let bytes = self.quoted(*text, sources)?;
+                    self.push_bytes(&bytes, self.whole(tokens));
+                    (first, count) = (self.program.values.len() as u32, 0);
+                }
+                _ => {
+                    let value = self.whole_expression(part, tokens[0].span, sources)?;
+                    self.program.values.push(value);
+                    count += 1;
+                }
+            }
+        }
+        self.flush(tokens, first, count, cells, order);
+        Some(())
+    }
+
+    fn flush(&mut self, tokens: &[Token], first: u32, count: u32, cells: u16, order: Order) {
+        if count > 0 {
+            self.push(ItemKind::Data { first, count, cells, order }, self.whole(tokens));
+        }
+    }
+
+    fn ascii(&mut self, zero: bool, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        let parts = split(&tokens[1..]);
+        if parts.is_empty() {
+            return self.bad_directive(tokens, sources, "a text in quotes is wanted");
+        }
+        for part in parts {
+            let [text] = part else { return self.bad_directive(tokens, sources, "a text in quotes is wanted") };
+            if text.kind != Kind::Text {
+                return self.bad_directive(tokens, sources, "a text in quotes is wanted");
+            }
+            let mut bytes = self.quoted(*text, sources)?;
+            bytes.extend(zero.then_some(0));
+            self.push_bytes(&bytes, self.whole(tokens));
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,302 @@
+//! Directives, except those that make blocks and those that lay data down.
+
+use lathe_base::{Diagnostic, Source, Span, limits, nearest};
+
+use super::blocks::split;
+use super::{FrameKind, Reader};
+use crate::codes;
+use crate::program::ItemKind;
+use crate::tokens::{Kind, Token, text_bytes};
+
+/// Every directive, with how it is written.
+const DIRECTIVES: [(&str, &str); 32] = [
+    (".machine", ".machine quad8"),
+    (".org", ".org 0x100"),
+    (".align", ".align 16"),
+    (".fill", ".fill 8, 0xFF"),
+    (".space", ".space 8"),
+    (".byte", ".byte 1, 2, \"text\""),
+    (".word", ".word 0x1234, label"),
+    (".le16", ".le16 0x1234"),
+    (".be16", ".be16 0x1234"),
+    (".le32", ".le32 0x12345678"),
+    (".be32", ".be32 0x12345678"),
+    (".le64", ".le64 1"),
+    (".be64", ".be64 1"),
+    (".ascii", ".ascii \"text\""),
+    (".asciiz", ".asciiz \"text\""),
+    (".equ", ".equ name, value"),
+    (".include", ".include \"file.asm\""),
+    (".incbin", ".incbin \"file.bin\", offset, length"),
+    (".if", ".if DEBUG"),
+    (".elif", ".elif OTHER"),
+    (".else", ".else"),
+    (".endif", ".endif"),
+    (".macro", ".macro name first, second = 5"),
+    (".endm", ".endm"),
+    (".rept", ".rept 8, n"),
+    (".endr", ".endr"),
+    (".assert", ".assert size < 256, \"too long\""),
+    (".error", ".error \"text\""),
+    (".warn", ".warn \"text\""),
+    (".section", ".section data"),
+    (".entry", ".entry start"),
+    (".export", ".export name"),
+];
+
+impl Reader<'_> {
+    pub(super) fn directive(&mut self, tokens: &[Token], sources: &[Source]) {
+        let word = self.text(sources, tokens[0]).to_ascii_lowercase();
+        let _ = match word.as_str() {
+            ".machine" => self.machine(tokens, sources),
+            ".org" => self.one(tokens, sources).map(|address| self.push(ItemKind::Origin(address), self.whole(tokens))),
+            ".align" => self.counted(tokens, sources, |to, fill| ItemKind::Align { to, fill }),
+            ".fill" | ".space" => self.counted(tokens, sources, |count, fill| ItemKind::Space { count, fill }),
+            ".equ" => self.equ(tokens, sources),
+            ".include" => self.include(tokens, sources),
+            ".incbin" => self.incbin(tokens, sources),
+            ".macro" => self.macro_definition(tokens, sources),
+            ".rept" => self.repetition(tokens, sources),
+            ".endm" => Some(self.unbalanced(tokens[0].span, ".endm", ".macro")),
+            ".endr" => Some(self.unbalanced(tokens[0].span, ".endr", ".rept")),
+            ".assert" => self.assert(tokens, sources),
+            ".error" => self.said(tokens, sources, codes::SAID),
+            ".warn" => self.said(tokens, sources, codes::WARNED),
+            ".section" => self.section(tokens, sources),
+            ".entry" => self.one(tokens, sources).map(|address| self.push(ItemKind::Entry(address), self.whole(tokens))),
+            ".export" => self.export(tokens, sources),
+            _ => self.data_directive(&word, tokens, sources).or_else(|| self.other(&word, tokens)),
+        };
+    }
+
+    /// `.prog` and `.data`: a directive named like a memory selects it.
+    fn other(&mut self, word: &str, tokens: &[Token]) -> Option<()> {
+        if let Some(memory) = self.isa.memory_named(&word[1..]) {
+            self.memory = memory;
+            self.push(ItemKind::Memory(memory), tokens[0].span);
+            return Some(());
+        }
+        if self.is_data_directive(word) {
+            return None;
+        }
+        let known = DIRECTIVES.iter().map(|(name, _)| *name);
+        let help = match nearest(word, known) {
+            Some(meant) => {
+                let example = DIRECTIVES.iter().find(|(name, _)| *name == meant).map_or("", |(_, example)| example);
+                format!("did you mean `{meant}`, as in `{example}`?")
+            }
+            None => "a local label needs a `:` after it".to_owned(),
+        };
+        self.fail(codes::UNKNOWN_DIRECTIVE, tokens[0].span, format!("there is no directive `{word}`"), help)
+    }
+
+    /// Reports a directive that is not written right, with how it is.
+    pub(super) fn bad_directive<T>(&mut self, tokens: &[Token], sources: &[Source], message: &str) -> Option<T> {
+        let word = self.text(sources, tokens[0]).to_ascii_lowercase();
+        let example = DIRECTIVES.iter().find(|(name, _)| *name == word).map_or("", |(_, example)| example);
+        self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, format!("as in `{example}`"))
+    }
+
+    fn one(&mut self, tokens: &[Token], sources: &[Source]) -> Option<crate::expression::ExprId> {
+        if tokens.len() < 2 {
+            return self.bad_directive(tokens, sources, "a value is missing");
+        }
+        self.whole_expression(&tokens[1..], tokens[0].span, sources)
+    }
+
+    /// A count and perhaps a value to fill with.
+    fn counted(
+        &mut self,
+        tokens: &[Token],
+        sources: &[Source],
+        item: impl Fn(crate::expression::ExprId, Option<crate::expression::ExprId>) -> ItemKind,
+    ) -> Option<()> {
+        let parts = split(&tokens[1..]);
+        let span = tokens[0].span;
+        let (count, fill) = match parts.as_slice() {
+            [count] => (self.whole_expression(count, span, sources)?, None),
+            [count, fill] => {
+                let count = self.whole_expression(count, span, sources)?;
+                (count, Some(self.whole_expression(fill, span, sources)?))
+            }
+            _ => return self.bad_directive(tokens, sources, "a count is wanted, and perhaps a value"),
+        };
+        self.push(item(count, fill), self.whole(tokens));
+        Some(())
+    }
+
+    fn machine(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        let [_, name] = tokens else { return self.bad_directive(tokens, sources, "the name of a machine is wanted") };
+        let text = self.text(sources, *name).trim_matches('"');
+        if text == self.isa.name {
+            return Some(());
+        }
+        let message = format!("this program is for `{text}`, but it is being assembled for `{}`", self.isa.name);
+        self.fail(codes::OTHER_MACHINE, name.span, message, format!("choose the machine with `-m {text}`"))
+    }
+
+    fn equ(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        match tokens {
+            [_, name, mark, value @ ..] if name.kind == Kind::Word && (mark.is_mark(',') || mark.is_mark('=')) => {
+                self.definition(*name, value, sources)
+            }
+            _ => self.bad_directive(tokens, sources, "a name and a value are wanted"),
+        }
+    }
+
+    /// The text of a token in quotes, as bytes.
+    pub(super) fn quoted(&mut self, token: Token, sources: &[Source]) -> Option<Vec<u8>> {
+        let text = self.text(sources, token);
+        match text_bytes(text) {
+            Ok(bytes) => Some(bytes),
+            Err(at) => {
+                let start = token.span.start + at as u32;
+                let span = Span { start, end: start + 2, ..token.span };
+                let help = "there are \\n \\r \\t \\0 \\e \\a \\b \\\\ \\' \\\" and \\x41";
+                self.fail(codes::BAD_TOKEN, span, "there is no such escape", help)
+            }
+        }
+    }
+
+    fn file_name(&mut self, tokens: &[Token], sources: &[Source]) -> Option<String> {
+        match tokens.get(1) {
+            Some(name) if name.kind == Kind::Text => {
+                let bytes = self.quoted(*name, sources)?;
+                Some(String::from_utf8_lossy(&bytes).into_owned())
+            }
+            _ => self.bad_directive(tokens, sources, "the name of a file in quotes is wanted"),
+        }
+    }
+
+    /// The name of the file that is being read.
+    fn current_file(&self) -> String {
+        let file = self.frames.iter().rev().find(|frame| matches!(frame.kind, FrameKind::File));
+        file.map_or(String::new(), |frame| self.sources[frame.file.0 as usize].name.clone())
+    }
+
+    fn found(&mut self, tokens: &[Token], sources: &[Source]) -> Option<lathe_base::files::Found> {
+        let name = self.file_name(tokens, sources)?;
+        match self.files.open(&self.current_file(), &name) {
+            Ok(found) => Some(found),
+            Err(problem) => {
+                let message = format!("`{name}` cannot be read: {}", problem.0);
+                self.fail(codes::FILE, tokens[1].span, message, "names of files are relative to the file they stand in")
+            }
+        }
+    }
+
+    fn include(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        let found = self.found(tokens, sources)?;
+        let open: Vec<String> = self
+            .frames
+            .iter()
+            .filter(|frame| matches!(frame.kind, FrameKind::File))
+            .map(|frame| self.sources[frame.file.0 as usize].name.clone())
+            .collect();
+        if let Some(at) = open.iter().position(|name| *name == found.name) {
+            let chain = open[at..].iter().map(String::as_str).chain([found.name.as_str()]).collect::<Vec<_>>();
+            let message = format!("`{}` includes itself: {}", found.name, chain.join(" → "));
+            return self.fail(codes::INCLUDE_CYCLE, tokens[1].span, message, "take out one of these includes");
+        }
+        if open.len() >= limits::INCLUDE_DEPTH {
+            let message = format!("includes nest more than {} deep", limits::INCLUDE_DEPTH);
+            return self.fail(codes::TOO_DEEP, tokens[1].span, message, "include from one file");
+        }
+        let Ok(text) = String::from_utf8(found.bytes) else {
+            let message = format!("`{}` is not a text", found.name);
+            return self.fail(codes::FILE, tokens[1].span, message, "`.incbin` takes the bytes of any file");
+        };
+        self.open(Source::new(found.name, text), tokens[1].span);
+        Some(())
+    }
+
+    fn incbin(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        let found = self.found(tokens, sources)?;
+        let parts = split(&tokens[1..]);
+        let mut number = |at: usize, otherwise: usize| match parts.get(at) {
+            Some(part) => {
+                let value = self.known(part, tokens[0].span, sources)?;
+                usize::try_from(value).ok().or_else(|| {
+                    let message = format!("{value} is not a place in a file");
+                    self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, "offset and length are 0 or more")
+                })
+            }
+            None => Some(otherwise),
+        };
+        let size = found.bytes.len();
+        let offset = number(1, 0)?;
+        let length = number(2, size.saturating_sub(offset))?;
+        let Some(bytes) = offset.checked_add(length).and_then(|end| found.bytes.get(offset..end)) else {
+            let message = format!("`{}` has only {size} bytes", found.name);
+            return self.fail(codes::FILE, self.whole(tokens), message, "take a part that it has");
+        };
+        self.push_bytes(bytes, self.whole(tokens));
+        Some(())
+    }
+
+    fn assert(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        let parts = split(&tokens[1..]);
+        let (condition, message) = match parts.as_slice() {
+            [condition] => (condition, String::new()),
+            [condition, [text]] if text.kind == Kind::Text => {
+                let bytes = self.quoted(*text, sources)?;
+                (condition, String::from_utf8_lossy(&bytes).into_owned())
+            }
+            _ => return self.bad_directive(tokens, sources, "a condition is wanted, and perhaps a text"),
+        };
+        let condition = self.whole_expression(condition, tokens[0].span, sources)?;
+        self.program.texts.push(message);
+        let message = (self.program.texts.len() - 1) as u32;
+        self.push(ItemKind::Assert { condition, message }, self.whole(tokens));
+        Some(())
+    }
+
+    fn said(&mut self, tokens: &[Token], sources: &[Source], code: lathe_base::Code) -> Option<()> {
+        let [_, text] = tokens else { return self.bad_directive(tokens, sources, "a text in quotes is wanted") };
+        if text.kind != Kind::Text {
+            return self.bad_directive(tokens, sources, "a text in quotes is wanted");
+        }
+        let bytes = self.quoted(*text, sources)?;
+        let message = String::from_utf8_lossy(&bytes).into_owned();
+        self.report(Diagnostic::new(code, self.whole(tokens), message).help("the program says so"));
+        Some(())
+    }
+
+    fn section(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        let [_, name] = tokens else { return self.bad_directive(tokens, sources, "the name of a memory is wanted") };
+        let text = self.text(sources, *name).trim_start_matches('.');
+        let Some(memory) = self.isa.memory_named(text) else {
+            let names: Vec<&str> = self.isa.memories.iter().map(|memory| memory.name.as_str()).collect();
+            let message = format!("{} has no memory `{text}`", self.isa.name);
+            return self.fail(codes::BAD_DIRECTIVE, name.span, message, format!("it has {}", names.join(" and ")));
+        };
+        self.memory = memory;
+        self.push(ItemKind::Memory(memory), self.whole(tokens));
+        Some(())
+    }
+
+    fn export(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        for part in split(&tokens[1..]) {
+            let [name] = part else { return self.bad_directive(tokens, sources, "names are wanted") };
+            let text = self.text(sources, *name);
+            let id = self.program.symbols.intern(text, name.span);
+            self.program.symbols.entry_mut(id).exported = true;
+            let used = self.program.expressions.add(crate::expression::NodeKind::Symbol(id), name.span);
+            self.program.texts.push(String::new());
+            let message = (self.program.texts.len() - 1) as u32;
+            // A name that is exported must be defined: evaluating it says so if it is not.
+            let one = self.program.expressions.number(1, name.span);
+            let holds = crate::expression::NodeKind::Binary(lathe_isa::language::ast::Binary::Either, used, one);
+            let condition = self.program.expressions.add(holds, name.span);
+            self.push(ItemKind::Assert { condition, message }, name.span);
+        }
+        Some(())
+    }
+
+    pub(super) fn push_bytes(&mut self, bytes: &[u8], span: Span) {
+        let first = self.program.bytes.len() as u32;
+        self.program.bytes.extend_from_slice(bytes);
+        self.push(ItemKind::Bytes { first, count: bytes.len() as u32 }, span);
+    }
+
+}

@@ -1,0 +1,555 @@
+//! Reading a program: lines one after the other, through includes, macros, repetitions and
+//! conditions, into items.
+
+mod blocks;
+mod data;
+mod directives;
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use lathe_base::files::Files;
+use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Source, Span, limits};
+use lathe_isa::Isa;
+use lathe_isa::model::{Domain, MemoryId};
+
+use crate::codes;
+use crate::expression::{ExprId, NoValue};
+use crate::forms::{Forms, add_choice};
+use crate::image::Call;
+use crate::layout::{in_calls, no_value};
+use crate::parser::{Names, NoExpression, Problem, Reading, Scope, is_reserved, local_name};
+use crate::program::{Item, ItemKind, Program};
+use crate::symbols::{Definition, SymbolId};
+use crate::tokens::{self, Bad, Kind, Token};
+
+use blocks::{Condition, Macro, Turns};
+
+/// A program that has been read, with its texts.
+pub(crate) struct Read {
+    pub(crate) program: Program,
+    pub(crate) sources: Vec<Source>,
+}
+
+/// Reads the program that begins with `main`.
+pub(crate) fn read(
+    isa: &Isa,
+    files: &dyn Files,
+    main: Source,
+    definitions: &[(String, i128)],
+    diagnostics: &mut Diagnostics,
+) -> Read {
+    let mut reader = Reader::new(isa, files, diagnostics);
+    for (name, value) in definitions {
+        let id = reader.program.symbols.intern(name, Span::default());
+        let entry = reader.program.symbols.entry_mut(id);
+        entry.definition = Definition::Number(*value);
+        entry.used = true;
+    }
+    reader.open(main, Span::default());
+    reader.lines();
+    reader.finish();
+    Read { program: reader.program, sources: Rc::try_unwrap(reader.sources).unwrap_or_else(|shared| (*shared).clone()) }
+}
+
+struct Reader<'r> {
+    isa: &'r Isa,
+    files: &'r dyn Files,
+    forms: Forms<'r>,
+    reserved: HashSet<String>,
+    diagnostics: &'r mut Diagnostics,
+    program: Program,
+    /// Shared, so that a line can be read while the program grows.
+    sources: Rc<Vec<Source>>,
+    frames: Vec<Frame>,
+    conditions: Vec<Condition>,
+    macros: HashMap<String, Rc<Macro>>,
+    memory: MemoryId,
+    /// What local labels belong to.
+    owner: String,
+    /// The macros and repetitions being read, which have local labels of their own.
+    scopes: Vec<Scope>,
+    anonymous: u32,
+    /// The label that `$` stands for in a constant.
+    here: Option<SymbolId>,
+    /// Lines that begin with no known word; a macro of that name may come later.
+    unknown: Vec<(String, Diagnostic)>,
+    /// Where the line being read stands.
+    line: Span,
+    expansions: usize,
+    gave_up: bool,
+}
+
+/// A piece of text being read.
+struct Frame {
+    file: FileId,
+    at: usize,
+    end: usize,
+    /// What names stand for inside a macro or repetition.
+    replaced: Rc<Vec<(String, Vec<Token>)>>,
+    /// The call, as a position in the program's calls plus one.
+    call: u32,
+    /// How many conditions were open before it.
+    conditions: usize,
+    kind: FrameKind,
+}
+
+enum FrameKind {
+    /// A file.
+    File,
+    /// The body of a macro, or of a repetition with more turns to come.
+    Body(Option<Turns>),
+}
+
+impl<'r> Reader<'r> {
+    fn new(isa: &'r Isa, files: &'r dyn Files, diagnostics: &'r mut Diagnostics) -> Self {
+        Reader {
+            isa,
+            files,
+            forms: Forms::new(isa),
+            reserved: reserved(isa),
+            diagnostics,
+            program: Program::default(),
+            sources: Rc::new(Vec::new()),
+            frames: Vec::new(),
+            conditions: Vec::new(),
+            macros: HashMap::new(),
+            memory: isa.pc.memory,
+            owner: String::new(),
+            scopes: Vec::new(),
+            anonymous: 0,
+            here: None,
+            unknown: Vec::new(),
+            line: Span::default(),
+            expansions: 0,
+            gave_up: false,
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        let call = self.call();
+        self.diagnostics.push(in_calls(diagnostic, call, &self.program.calls));
+    }
+
+    fn fail<T>(&mut self, code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<T> {
+        self.report(Diagnostic::new(code, span, message).help(help));
+        None
+    }
+
+    fn call(&self) -> u32 {
+        self.frames.last().map_or(0, |frame| frame.call)
+    }
+
+    /// Begins to read a file.
+    fn open(&mut self, source: Source, span: Span) {
+        if source.text.len() > limits::SOURCE_BYTES || self.sources.len() >= limits::SOURCE_FILES {
+            let message = format!("`{}` is too large, or there are too many files", source.name);
+            self.fail::<()>(codes::TOO_LARGE, span, message, "split the program differently");
+            return;
+        }
+        let file = FileId(self.sources.len() as u32);
+        let end = source.text.len();
+        Rc::make_mut(&mut self.sources).push(source);
+        let call = self.call();
+        let conditions = self.conditions.len();
+        self.frames.push(Frame {
+            file,
+            at: 0,
+            end,
+            replaced: Rc::default(),
+            call,
+            conditions,
+            kind: FrameKind::File,
+        });
+    }
+
+    /// Reads lines until there are none left.
+    fn lines(&mut self) {
+        let mut tokens = Vec::new();
+        while let Some(frame) = self.frames.last_mut() {
+            if frame.at >= frame.end || self.gave_up {
+                self.close_frame();
+                continue;
+            }
+            tokens.clear();
+            let sources = Rc::clone(&self.sources);
+            let text = &sources[frame.file.0 as usize].text[..frame.end];
+            frame.at = tokens::line(frame.file, text, frame.at, &mut tokens);
+            if tokens.is_empty() {
+                continue;
+            }
+            self.line = tokens[0].span.to(tokens[tokens.len() - 1].span);
+            if !frame.replaced.is_empty() {
+                tokens = replace(&tokens, &Rc::clone(&frame.replaced), &sources);
+            }
+            self.line(&tokens, &sources);
+            if self.program.items.len() > limits::PROGRAM_ITEMS {
+                let span = tokens[0].span;
+                let message = format!("a program has at most {} lines with an effect", limits::PROGRAM_ITEMS);
+                self.fail::<()>(codes::TOO_MANY, span, message, "repeat less");
+                self.gave_up = true;
+            }
+        }
+    }
+
+    fn close_frame(&mut self) {
+        let Some(frame) = self.frames.last() else { return };
+        let open = frame.conditions;
+        while self.conditions.len() > open {
+            if let Some(condition) = self.conditions.pop() {
+                let message = "this `.if` is not closed";
+                self.fail::<()>(codes::UNBALANCED, condition.span, message, "end it with `.endif`");
+            }
+        }
+        let closed = self.frames.pop().map(|frame| frame.kind);
+        if let Some(FrameKind::Body(turns)) = closed {
+            self.scopes.pop();
+            if let Some(turns) = turns.filter(|_| !self.gave_up) {
+                self.next_turn(turns);
+            }
+        }
+    }
+
+    fn text<'s>(&self, sources: &'s [Source], token: Token) -> &'s str {
+        &sources[token.span.file.0 as usize].text[token.span.range()]
+    }
+
+    /// One line: labels, then a directive, a definition, a call of a macro, or an instruction.
+    fn line(&mut self, tokens: &[Token], sources: &[Source]) {
+        if let Some(bad) = tokens.iter().find(|token| matches!(token.kind, Kind::Bad(_))) {
+            if self.active() {
+                self.bad_token(*bad);
+            }
+            return;
+        }
+        let first = tokens[0];
+        let directive = first.kind == Kind::Word && self.text(sources, first).starts_with('.');
+        let labelled = is_label(first, tokens.get(1));
+        if directive && !labelled && self.condition_directive(tokens, sources) {
+            return;
+        }
+        if !self.active() {
+            return;
+        }
+        let rest = self.labels(tokens, sources);
+        let Some(first) = rest.first().copied() else { return };
+        if first.kind != Kind::Word {
+            if self.instruction_begins_with(sources, first) {
+                return self.instruction(rest, sources);
+            }
+            let found = self.text(sources, first).to_owned();
+            let message = format!("a line does not begin with `{found}`");
+            let help = "a line is a label, a directive such as `.byte 5`, or an instruction";
+            self.fail::<()>(codes::EXPECTED, first.span, message, help);
+            return;
+        }
+        let word = self.text(sources, first);
+        if word.starts_with('.') {
+            return self.directive(rest, sources);
+        }
+        if rest.get(1).is_some_and(|next| next.is_mark('=')) && !rest.get(2).is_some_and(|next| next.is_mark('=')) {
+            self.definition(first, &rest[2..], sources);
+            return;
+        }
+        if let Some(found) = self.macros.get(word).cloned() {
+            return self.expand(&found, rest, sources);
+        }
+        self.instruction(rest, sources);
+    }
+
+    fn instruction_begins_with(&self, sources: &[Source], first: Token) -> bool {
+        self.forms.knows(self.text(sources, first))
+    }
+
+    fn bad_token(&mut self, token: Token) {
+        let Kind::Bad(bad) = token.kind else { return };
+        let (code, message, help) = match bad {
+            Bad::Number => (
+                codes::BAD_NUMBER,
+                "this number cannot be read",
+                "numbers are written 42, 0x2A, $2A, 0b101010, %101010 or 0o52 and have at most 127 bits",
+            ),
+            Bad::Character => (codes::UNCLOSED, "this character cannot be read", "as in 'a', '\\n', '\\x7F' or '\\''"),
+            Bad::Text => (codes::UNCLOSED, "this text has no closing quote", "end it with `\"` on the same line"),
+            Bad::Comment => (codes::UNCLOSED, "this comment has no end", "end it with `*/`"),
+        };
+        self.fail::<()>(code, token.span, message, help);
+    }
+
+    /// Defines the labels at the beginning of a line; gives what follows them.
+    fn labels<'t>(&mut self, tokens: &'t [Token], sources: &[Source]) -> &'t [Token] {
+        let mut rest = tokens;
+        loop {
+            match rest {
+                [colon, ..] if colon.is_mark(':') => {
+                    self.anonymous += 1;
+                    let name = format!(":{}", self.anonymous);
+                    self.label(&name, colon.span);
+                    rest = &rest[1..];
+                }
+                [word, colon, tail @ ..] if is_label(*word, Some(colon)) => {
+                    self.named_label(*word, sources);
+                    rest = tail;
+                }
+                _ => return rest,
+            }
+        }
+    }
+
+    fn named_label(&mut self, word: Token, sources: &[Source]) {
+        let text = self.text(sources, word);
+        if let Some(local) = text.strip_prefix('.') {
+            let name = local_name(local, &self.scopes, &self.owner);
+            self.label(&name, word.span);
+            return;
+        }
+        if is_reserved(&self.reserved, text) {
+            let message = format!("`{text}` is a name of the machine and cannot be a label");
+            self.fail::<()>(codes::RESERVED, word.span, message, format!("choose another name, such as `{text}_`"));
+            return;
+        }
+        self.label(text, word.span);
+        self.owner.clear();
+        self.owner.push_str(text);
+    }
+
+    fn label(&mut self, name: &str, span: Span) {
+        let id = self.program.symbols.intern(name, span);
+        if self.define(id, Definition::Label(self.memory, None), span) {
+            self.push(ItemKind::Label(id), span);
+        }
+    }
+
+    /// A label at this address that has no name of its own.
+    fn hidden_label(&mut self, span: Span) -> SymbolId {
+        let name = format!(":${}", self.program.items.len());
+        let id = self.program.symbols.intern(&name, span);
+        if self.define(id, Definition::Label(self.memory, None), span) {
+            self.push(ItemKind::Label(id), span);
+        }
+        id
+    }
+
+    fn define(&mut self, id: SymbolId, definition: Definition, span: Span) -> bool {
+        let Err(first) = self.program.symbols.define(id, definition, span) else { return true };
+        let name = self.program.symbols.entry(id).name.to_string();
+        let mut diagnostic = Diagnostic::new(codes::DEFINED_TWICE, span, format!("`{name}` is defined twice"));
+        if first != Span::default() {
+            diagnostic = diagnostic.also(first, "first defined here");
+        }
+        self.report(diagnostic.help("rename one of them; `.name:` is a label of its own under every full label"));
+        false
+    }
+
+    /// The place of some tokens of the line. Where a macro put some of them there, it is the line.
+    fn whole(&self, tokens: &[Token]) -> Span {
+        let inside = |token: &Token| {
+            token.span.file == self.line.file && token.span.start >= self.line.start && token.span.end <= self.line.end
+        };
+        match tokens {
+            [first, .., last] if tokens.iter().all(inside) => first.span.to(last.span),
+            [only] if inside(only) => only.span,
+            _ => self.line,
+        }
+    }
+
+    fn push(&mut self, kind: ItemKind, span: Span) {
+        let call = self.call();
+        self.program.items.push(Item { kind, span, call });
+    }
+
+    /// `name = …`
+    fn definition(&mut self, name: Token, value: &[Token], sources: &[Source]) -> Option<()> {
+        let text = self.text(sources, name);
+        if is_reserved(&self.reserved, text) {
+            let message = format!("`{text}` is a name of the machine and cannot be a constant");
+            return self.fail(codes::RESERVED, name.span, message, format!("choose another name, such as `{text}_`"));
+        }
+        if value.iter().any(|token| token.is_mark('$')) {
+            self.here = Some(self.hidden_label(name.span));
+        }
+        let expr = self.whole_expression(value, name.span, sources);
+        self.here = None;
+        let expr = expr?;
+        let id = self.program.symbols.intern(text, name.span);
+        let program = &mut self.program;
+        let known = program.expressions.value(expr, None, &mut program.symbols);
+        let definition = match known {
+            Ok(value) if value.memory.is_none() => Definition::Number(value.number),
+            _ => Definition::Constant(expr),
+        };
+        self.define(id, definition, name.span).then_some(())
+    }
+
+    /// Reads tokens with what the program knows so far.
+    fn reading<'t, 'p>(&'p mut self, tokens: &'t [Token], sources: &'p [Source]) -> Reading<'t, 'p> {
+        let names = Names {
+            sources,
+            expressions: &mut self.program.expressions,
+            symbols: &mut self.program.symbols,
+            reserved: &self.reserved,
+            owner: &self.owner,
+            scopes: &self.scopes,
+            anonymous: self.anonymous,
+            here: self.here,
+        };
+        Reading::new(tokens, names)
+    }
+
+    /// One expression that takes all the tokens.
+    fn whole_expression(&mut self, tokens: &[Token], span: Span, sources: &[Source]) -> Option<ExprId> {
+        if tokens.is_empty() {
+            return self.fail(codes::EXPECTED, span, "a value is missing here", "write a number, a name or an expression");
+        }
+        let mut reading = self.reading(tokens, sources);
+        let result = reading.expression();
+        let (at, place) = (reading.at, reading.place());
+        match result {
+            Ok(expr) if at == tokens.len() => Some(expr),
+            Ok(_) => self.fail(codes::EXPECTED, place, "the expression ends before this", "an operator or `,` is missing"),
+            Err(problem) => self.no_expression(&problem),
+        }
+    }
+
+    fn no_expression<T>(&mut self, problem: &NoExpression) -> Option<T> {
+        let (code, message, help) = match problem.problem {
+            Problem::Expected(what) => (codes::EXPECTED, format!("{what} is wanted here"), "write a number, a name or an expression"),
+            Problem::Register => {
+                (codes::EXPECTED, "a register is not a value that is known in advance".to_owned(), "write a number or a label")
+            }
+            Problem::TooDeep => (codes::TOO_DEEP, "this expression nests too deep".to_owned(), "split it with `name = …`"),
+        };
+        self.fail(code, problem.span, message, help)
+    }
+
+    /// A number that must be known now.
+    fn known(&mut self, tokens: &[Token], span: Span, sources: &[Source]) -> Option<i128> {
+        let expr = self.whole_expression(tokens, span, sources)?;
+        let program = &mut self.program;
+        match program.expressions.value(expr, None, &mut program.symbols) {
+            Ok(value) => Some(value.number),
+            Err(problem) => {
+                let problem = match problem {
+                    NoValue::Undefined(id, span) => NoValue::Later(id, span),
+                    other => other,
+                };
+                let diagnostic = no_value(&self.program, problem);
+                self.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn instruction(&mut self, tokens: &[Token], sources: &[Source]) {
+        let first = self.text(sources, tokens[0]);
+        let names = Names {
+            sources,
+            expressions: &mut self.program.expressions,
+            symbols: &mut self.program.symbols,
+            reserved: &self.reserved,
+            owner: &self.owner,
+            scopes: &self.scopes,
+            anonymous: self.anonymous,
+            here: self.here,
+        };
+        let mut reading = Reading::new(tokens, names);
+        match self.forms.read(first, &mut reading) {
+            Ok(choices) => {
+                let span = self.whole(tokens);
+                for choice in choices {
+                    let (first, count) = add_choice(&choice, &mut self.program.alternatives, &mut self.program.operands);
+                    self.push(ItemKind::Instruction { first, count, chosen: 0 }, span);
+                }
+            }
+            Err(diagnostic) if diagnostic.code == codes::UNKNOWN_MNEMONIC => {
+                let first = first.to_owned();
+                let diagnostic = in_calls(diagnostic, self.call(), &self.program.calls);
+                self.unknown.push((first, diagnostic));
+            }
+            Err(diagnostic) => self.report(diagnostic),
+        }
+    }
+
+    /// Reports lines that begin with no known word, now that all macros are known.
+    fn report_unknown(&mut self) {
+        for (word, mut diagnostic) in std::mem::take(&mut self.unknown) {
+            let known: Vec<&str> = self.macros.values().map(|found| found.name.as_str()).collect();
+            if known.contains(&word.as_str()) {
+                diagnostic.message = format!("the macro `{word}` is defined only after this line");
+                diagnostic.help = vec!["move its definition, or the `.include` that has it, before its first use".into()];
+            } else if let Some(meant) = lathe_base::nearest(&word, known) {
+                diagnostic.help = vec![format!("did you mean the macro `{meant}`?")];
+            }
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// What can be said only of the whole program.
+    fn finish(&mut self) {
+        self.report_unknown();
+        if self.diagnostics.has_errors() {
+            // A line that could not be read may have used any label.
+            return;
+        }
+        let unused: Vec<(String, Span)> = self
+            .program
+            .symbols
+            .iter()
+            .filter(|(_, entry)| matches!(entry.definition, Definition::Label(..)) && !entry.used && !entry.exported)
+            .filter(|(_, entry)| !entry.name.starts_with(':') && entry.span.file == FileId(0))
+            .map(|(_, entry)| (entry.name.to_string(), entry.span))
+            .collect();
+        for (name, span) in unused {
+            let message = format!("nothing uses the label `{name}`");
+            let help = format!("remove it, or say `.export {name}` if others use it");
+            self.diagnostics.push(Diagnostic::new(codes::UNUSED_LABEL, span, message).help(help));
+        }
+    }
+
+    /// A new call, if there have not been too many.
+    fn enter(&mut self, name: &str, span: Span) -> Option<u32> {
+        self.expansions += 1;
+        let depth = self.frames.iter().filter(|frame| matches!(frame.kind, FrameKind::Body(_))).count();
+        if self.expansions > limits::EXPANSIONS {
+            self.gave_up = true;
+            let message = format!("macros and repetitions are used more than {} times", limits::EXPANSIONS);
+            return self.fail(codes::TOO_MANY, span, message, "repeat less");
+        }
+        if depth >= limits::MACRO_DEPTH {
+            self.gave_up = true;
+            let message = format!("macros nest more than {} deep", limits::MACRO_DEPTH);
+            return self.fail(codes::TOO_DEEP, span, message, "a macro that uses itself needs an `.if` that ends it");
+        }
+        let parent = self.call();
+        self.program.calls.push(Call { name: name.to_owned(), span, parent });
+        Some(self.program.calls.len() as u32)
+    }
+}
+
+/// Names of the machine that cannot be labels, in small letters.
+fn reserved(isa: &Isa) -> HashSet<String> {
+    let registers = isa.registers.iter().map(|register| register.name.to_ascii_lowercase());
+    let views = isa.views.iter().map(|view| view.name.to_ascii_lowercase());
+    let named = isa.fields.iter().filter(|field| matches!(field.domain, Domain::Names(_)));
+    let values = named.flat_map(|field| field.names().map(str::to_ascii_lowercase).collect::<Vec<_>>());
+    registers.chain(views).chain(values).collect()
+}
+
+/// Whether a word is a label: a colon touches it. In `jmp :+` it does not.
+fn is_label(word: Token, next: Option<&Token>) -> bool {
+    word.kind == Kind::Word && next.is_some_and(|colon| colon.is_mark(':') && word.touches(*colon))
+}
+
+/// A line with names replaced by what they stand for.
+fn replace(tokens: &[Token], replaced: &[(String, Vec<Token>)], sources: &[Source]) -> Vec<Token> {
+    let mut result = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let text = &sources[token.span.file.0 as usize].text[token.span.range()];
+        let found = replaced.iter().rev().find(|(name, _)| token.kind == Kind::Word && name == text);
+        match found {
+            Some((_, stands_for)) => result.extend_from_slice(stands_for),
+            None => result.push(*token),
+        }
+    }
+    result
+}

@@ -1,0 +1,107 @@
+//! The names of a program.
+
+use std::collections::HashMap;
+
+use lathe_base::{Span, nearest};
+use lathe_isa::model::MemoryId;
+
+use crate::expression::{ExprId, Value};
+
+/// A name of the program, defined or only mentioned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SymbolId(pub(crate) u32);
+
+/// What is known of a name.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: Box<str>,
+    pub(crate) definition: Definition,
+    pub(crate) span: Span,
+    pub(crate) used: bool,
+    pub(crate) exported: bool,
+    /// The value of a constant, and the pass that computed it.
+    pub(crate) cached: Option<(u32, Value)>,
+}
+
+/// How a name is defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Definition {
+    /// Not yet, or never.
+    None,
+    /// `name:`; the address in its memory, once a pass has come by.
+    Label(MemoryId, Option<u64>),
+    /// `name = …`
+    Constant(ExprId),
+    /// A number given from outside or by the assembler.
+    Number(i128),
+    /// A constant that is being evaluated: coming by it again is a circle.
+    Busy(ExprId),
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Symbols {
+    list: Vec<Entry>,
+    by_name: HashMap<Box<str>, SymbolId>,
+    /// Values of constants hold for one pass over the program.
+    pub(crate) pass: u32,
+    /// How many constants are being evaluated, each for the one before.
+    pub(crate) depth: usize,
+}
+
+impl Symbols {
+    /// The symbol of this name, made if there is none.
+    pub(crate) fn intern(&mut self, name: &str, span: Span) -> SymbolId {
+        if let Some(id) = self.by_name.get(name) {
+            return *id;
+        }
+        let id = SymbolId(self.list.len() as u32);
+        let entry =
+            Entry { name: name.into(), definition: Definition::None, span, used: false, exported: false, cached: None };
+        self.list.push(entry);
+        self.by_name.insert(name.into(), id);
+        id
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<SymbolId> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(crate) fn entry(&self, id: SymbolId) -> &Entry {
+        &self.list[id.0 as usize]
+    }
+
+    pub(crate) fn entry_mut(&mut self, id: SymbolId) -> &mut Entry {
+        &mut self.list[id.0 as usize]
+    }
+
+    /// Defines a name; gives the place of an earlier definition if there is one.
+    pub(crate) fn define(&mut self, id: SymbolId, definition: Definition, span: Span) -> Result<(), Span> {
+        let entry = self.entry_mut(id);
+        if entry.definition != Definition::None {
+            return Err(entry.span);
+        }
+        entry.definition = definition;
+        entry.span = span;
+        Ok(())
+    }
+
+    /// The address of a label in the last pass, with its memory.
+    pub(crate) fn label(&self, id: SymbolId) -> Option<Value> {
+        match self.entry(id).definition {
+            Definition::Label(memory, Some(address)) => {
+                Some(Value { number: i128::from(address), memory: Some(memory) })
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SymbolId, &Entry)> {
+        self.list.iter().enumerate().map(|(at, entry)| (SymbolId(at as u32), entry))
+    }
+
+    /// "Did you mean", among names that are defined.
+    pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
+        let defined = self.list.iter().filter(|entry| entry.definition != Definition::None);
+        nearest(name, defined.map(|entry| entry.name.as_ref()))
+    }
+}

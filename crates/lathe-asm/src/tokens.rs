@@ -1,0 +1,304 @@
+//! Tokens of one line of assembly.
+//!
+//! Marks are single characters, since the syntax of a machine may use any of them in any
+//! order; the parser of expressions puts `<` and `<` together where they touch.
+
+use lathe_base::{FileId, Span};
+
+/// A token and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) span: Span,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A word: letters, digits, `_`, and dots between or before them.
+    Word,
+    /// A number or a character.
+    Number(i128),
+    /// A text in double quotes, which the span includes.
+    Text,
+    /// Any other character.
+    Mark(char),
+    /// Something that cannot be read.
+    Bad(Bad),
+}
+
+/// Why a token cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bad {
+    Number,
+    Character,
+    Text,
+    Comment,
+}
+
+impl Token {
+    pub(crate) fn is_mark(self, mark: char) -> bool {
+        self.kind == Kind::Mark(mark)
+    }
+
+    /// Whether nothing stands between this token and the one after it.
+    pub(crate) fn touches(self, next: Token) -> bool {
+        self.span.end == next.span.start && self.span.file == next.span.file
+    }
+}
+
+/// Reads the tokens of the line that begins at `at`; gives where the next line begins.
+pub(crate) fn line(file: FileId, text: &str, at: usize, tokens: &mut Vec<Token>) -> usize {
+    let mut lexer = Lexer { file, bytes: text.as_bytes(), text, at };
+    while lexer.skip_blanks(tokens) {
+        let start = lexer.at;
+        let kind = lexer.token(tokens.last().copied());
+        tokens.push(Token { kind, span: Span::new(file, start, lexer.at) });
+    }
+    lexer.at
+}
+
+struct Lexer<'s> {
+    file: FileId,
+    bytes: &'s [u8],
+    text: &'s str,
+    at: usize,
+}
+
+impl Lexer<'_> {
+    fn peek(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    /// Passes blanks and comments; false at the end of the line, which is passed too.
+    fn skip_blanks(&mut self, tokens: &mut Vec<Token>) -> bool {
+        loop {
+            match self.peek(0) {
+                b' ' | b'\t' | b'\r' => self.at += 1,
+                b'\n' => {
+                    self.at += 1;
+                    return false;
+                }
+                b';' => self.skip_line(),
+                b'/' if self.peek(1) == b'/' => self.skip_line(),
+                b'/' if self.peek(1) == b'*' => self.skip_comment(tokens),
+                _ => return self.at < self.bytes.len(),
+            }
+        }
+    }
+
+    fn skip_line(&mut self) {
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    }
+
+    fn skip_comment(&mut self, tokens: &mut Vec<Token>) {
+        match self.text[self.at + 2..].find("*/") {
+            Some(length) => self.at += length + 4,
+            None => {
+                let span = Span::new(self.file, self.at, self.at + 2);
+                tokens.push(Token { kind: Kind::Bad(Bad::Comment), span });
+                self.at = self.bytes.len();
+            }
+        }
+    }
+
+    fn token(&mut self, before: Option<Token>) -> Kind {
+        let byte = self.peek(0);
+        match byte {
+            b'0'..=b'9' => self.number(),
+            b'$' if self.peek(1).is_ascii_hexdigit() => self.radix(1, 16),
+            b'%' if matches!(self.peek(1), b'0' | b'1') && !self.follows_value(before) => self.radix(1, 2),
+            b'\'' => self.character(),
+            b'"' => self.quoted(),
+            b'.' if is_word(self.peek(1)) => self.word(),
+            _ if is_word(byte) => self.word(),
+            _ => {
+                let mark = self.text[self.at..].chars().next().unwrap_or('\0');
+                self.at += mark.len_utf8().max(1);
+                Kind::Mark(mark)
+            }
+        }
+    }
+
+    /// Whether a value stands right before, so that an operator and not a prefix comes now. After a
+    /// blank it is a prefix: `psh %101`.
+    fn follows_value(&self, before: Option<Token>) -> bool {
+        before.is_some_and(|token| token.span.end as usize == self.at && ends_value(token))
+    }
+
+    fn word(&mut self) -> Kind {
+        self.at += 1;
+        while is_word(self.peek(0)) || (self.peek(0) == b'.' && is_word(self.peek(1))) {
+            self.at += 1;
+        }
+        Kind::Word
+    }
+
+    fn number(&mut self) -> Kind {
+        match (self.peek(0), self.peek(1)) {
+            (b'0', b'x' | b'X') => self.radix(2, 16),
+            (b'0', b'b' | b'B') => self.radix(2, 2),
+            (b'0', b'o' | b'O') => self.radix(2, 8),
+            _ => self.radix(0, 10),
+        }
+    }
+
+    /// Digits after a prefix of so many bytes.
+    fn radix(&mut self, prefix: usize, radix: u32) -> Kind {
+        self.at += prefix;
+        let start = self.at;
+        let mut value = Some(0i128);
+        while is_word(self.peek(0)) {
+            let byte = self.peek(0);
+            if byte != b'_' {
+                let digit = char::from(byte).to_digit(radix);
+                let with = |value: i128, digit: u32| value.checked_mul(radix.into())?.checked_add(digit.into());
+                value = value.zip(digit).and_then(|(value, digit)| with(value, digit));
+            }
+            self.at += 1;
+        }
+        match value.filter(|_| self.at > start) {
+            Some(value) => Kind::Number(value),
+            None => Kind::Bad(Bad::Number),
+        }
+    }
+
+    fn character(&mut self) -> Kind {
+        let rest = &self.text[self.at + 1..];
+        let Some((value, length)) = unescape(rest, '\'') else {
+            self.at += 1;
+            return Kind::Bad(Bad::Character);
+        };
+        self.at += 1 + length;
+        if self.peek(0) != b'\'' {
+            return Kind::Bad(Bad::Character);
+        }
+        self.at += 1;
+        Kind::Number(i128::from(value))
+    }
+
+    fn quoted(&mut self) -> Kind {
+        self.at += 1;
+        loop {
+            match self.peek(0) {
+                b'"' => {
+                    self.at += 1;
+                    return Kind::Text;
+                }
+                b'\n' => return Kind::Bad(Bad::Text),
+                0 if self.at >= self.bytes.len() => return Kind::Bad(Bad::Text),
+                b'\\' if self.peek(1) != b'\n' && self.at + 1 < self.bytes.len() => {
+                    let escaped = self.text[self.at + 1..].chars().next().map_or(1, char::len_utf8);
+                    self.at += 1 + escaped;
+                }
+                _ => self.at += 1,
+            }
+        }
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn ends_value(token: Token) -> bool {
+    matches!(token.kind, Kind::Number(_) | Kind::Text | Kind::Word | Kind::Mark(')' | ']'))
+}
+
+/// The character at the beginning of a text, escapes resolved, and how many bytes it takes;
+/// `None` at the closing quote, at the end, or for an escape that does not exist.
+fn unescape(text: &str, quote: char) -> Option<(u32, usize)> {
+    let mut chars = text.chars();
+    let first = chars.next().filter(|c| *c != quote && *c != '\n')?;
+    if first != '\\' {
+        return Some((first as u32, first.len_utf8()));
+    }
+    let escape = chars.next()?;
+    let value = match escape {
+        'n' => 10,
+        'r' => 13,
+        't' => 9,
+        '0' => 0,
+        'e' => 27,
+        'a' => 7,
+        'b' => 8,
+        '\\' | '\'' | '"' => escape as u32,
+        'x' => {
+            let digits = text.get(2..4).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
+            return u32::from_str_radix(digits, 16).ok().map(|value| (value, 4));
+        }
+        _ => return None,
+    };
+    Some((value, 2))
+}
+
+/// The bytes of a text in quotes: characters beyond ASCII as UTF-8, `\xNN` as that byte; the
+/// offset of an escape that does not exist otherwise.
+pub(crate) fn text_bytes(quoted: &str) -> Result<Vec<u8>, usize> {
+    let inside = quoted.get(1..quoted.len() - 1).unwrap_or("");
+    let mut bytes = Vec::new();
+    let mut at = 0;
+    while at < inside.len() {
+        let (value, length) = unescape(&inside[at..], '"').ok_or(at + 1)?;
+        let escaped = inside[at..].starts_with('\\');
+        match char::from_u32(value).filter(|_| !escaped) {
+            Some(character) => bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+            None => bytes.push(value as u8),
+        }
+        at += length;
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<Kind> {
+        let mut tokens = Vec::new();
+        line(FileId(0), text, 0, &mut tokens);
+        tokens.into_iter().map(|token| token.kind).collect()
+    }
+
+    #[test]
+    fn numbers_in_all_spellings() {
+        let numbers = kinds("10 0x1F $1f 0b101 %101 0o17 1_000 'A' '\\n' '\\x7f'");
+        let expected = [10, 31, 31, 5, 5, 15, 1000, 65, 10, 127].map(Kind::Number);
+        assert_eq!(numbers, expected);
+    }
+
+    #[test]
+    fn a_percent_sign_right_after_a_value_or_before_a_blank_is_an_operator() {
+        assert_eq!(kinds("a%10"), [Kind::Word, Kind::Mark('%'), Kind::Number(10)]);
+        assert_eq!(kinds("a % 10"), [Kind::Word, Kind::Mark('%'), Kind::Number(10)]);
+        assert_eq!(kinds("psh %10"), [Kind::Word, Kind::Number(2)]);
+    }
+
+    #[test]
+    fn comments_of_three_kinds() {
+        assert_eq!(kinds("a ; b"), [Kind::Word]);
+        assert_eq!(kinds("a // b"), [Kind::Word]);
+        assert_eq!(kinds("a /* b\n c */ d"), [Kind::Word, Kind::Word]);
+        assert_eq!(kinds("a /* b"), [Kind::Word, Kind::Bad(Bad::Comment)]);
+    }
+
+    #[test]
+    fn words_hold_dots_between_letters() {
+        assert_eq!(kinds("main.loop .x: add.w ."), [Kind::Word, Kind::Word, Kind::Mark(':'), Kind::Word, Kind::Mark('.')]);
+    }
+
+    #[test]
+    fn texts_and_their_bytes() {
+        assert_eq!(text_bytes("\"a\\n\\x00é\""), Ok(vec![97, 10, 0, 0xC3, 0xA9]));
+        assert_eq!(text_bytes("\"a\\q\""), Err(2));
+        assert_eq!(kinds("\"a"), [Kind::Bad(Bad::Text)]);
+        assert_eq!(kinds("\"a\\\""), [Kind::Bad(Bad::Text)]);
+    }
+
+    #[test]
+    fn the_next_line_begins_after_the_newline() {
+        assert_eq!(line(FileId(0), "a\nb", 0, &mut Vec::new()), 2);
+        assert_eq!(line(FileId(0), "a\nb", 2, &mut Vec::new()), 3);
+    }
+}

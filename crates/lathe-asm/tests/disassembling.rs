@@ -1,0 +1,125 @@
+//! What the disassembler writes assembles to the same image: exhaustively for short
+//! instructions, with corner values for long ones, and for random images.
+
+use lathe_asm::{Image, Method, Options, Segment, assemble, disassemble};
+use lathe_base::Source;
+use lathe_base::files::MemoryFiles;
+use lathe_isa::Isa;
+use lathe_isa::model::MemoryId;
+
+fn machine(name: &str) -> Isa {
+    lathe_isa::load(lathe_machines::find(name).expect("it ships").definition).isa.expect("it is right")
+}
+
+fn image(isa: &Isa, cells: &[u64]) -> Image {
+    let segments = vec![Segment { memory: isa.pc.memory, start: 0, cells: cells.to_vec() }];
+    Image { machine: isa.name.clone(), segments, ..Image::default() }
+}
+
+/// Takes an image apart and puts it together again; gives the text.
+fn check(isa: &Isa, image: &Image, method: Method) -> String {
+    let text = disassemble(isa, image, method);
+    let result = assemble(isa, &MemoryFiles::default(), Source::new("dis.asm", text.clone()), &Options::default());
+    let problems: Vec<String> = result.diagnostics.into_sorted().iter().map(|found| found.message.clone()).collect();
+    let again = result.image.unwrap_or_else(|| panic!("{problems:?}\n{text}"));
+    for memory in (0..isa.memories.len() as u32).map(MemoryId) {
+        assert_eq!(again.flat(memory, 0), image.flat(memory, 0), "\n{text}");
+    }
+    assert_eq!(again.entry, image.entry, "\n{text}");
+    text
+}
+
+/// All sequences as one image after the other, as many in one image as fit in the memory.
+fn check_all(name: &str, sequences: impl Iterator<Item = Vec<u64>>) {
+    let isa = machine(name);
+    let size = isa.code_memory().cells() as usize;
+    let mut cells: Vec<u64> = Vec::new();
+    let mut count = 0;
+    for sequence in sequences {
+        count += 1;
+        if cells.len() + sequence.len() > size {
+            check(&isa, &image(&isa, &cells), Method::Linear);
+            cells.clear();
+        }
+        cells.extend(sequence);
+    }
+    check(&isa, &image(&isa, &cells), Method::Linear);
+    println!("{name}: {count} sequences");
+}
+
+#[test]
+fn one_byte_opcodes_with_every_operand_byte() {
+    for name in ["quad8", "stack8a", "stack8b"] {
+        check_all(name, (0..=0xFFFFu64).map(|word| vec![word >> 8, word & 0xFF]));
+    }
+}
+
+#[test]
+fn hex8_first_two_bytes_with_corner_third_bytes() {
+    let corners = [0, 1, 0x7F, 0x80, 0xFF];
+    check_all("hex8", (0..=0xFFFFu64).flat_map(move |word| corners.map(|third| vec![word >> 8, word & 0xFF, third])));
+}
+
+#[test]
+fn duo16_opcodes_and_registers_with_corner_immediates() {
+    let corners = [[0, 0], [1, 0], [0xFF, 0xFF], [0x60, 0x00], [0x34, 0x12]];
+    check_all("duo16", (0..=0xFFFFu64).flat_map(move |word| corners.map(|tail| vec![word >> 8, word & 0xFF, tail[0], tail[1]])));
+}
+
+#[test]
+fn random_images_of_all_machines() {
+    let mut seed = 0x1234_5678_9ABC_DEF0u64;
+    let mut random = move || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    for machine_of in lathe_machines::ALL {
+        let isa = machine(machine_of.name);
+        for round in 0..200 {
+            let mut segments = Vec::new();
+            for memory in (0..isa.memories.len() as u32).map(MemoryId) {
+                let size = isa.memory(memory).cells();
+                let mut start = random() % 4;
+                for _ in 0..random() % 4 {
+                    let length = 1 + random() % 60;
+                    if start + length > size {
+                        break;
+                    }
+                    let cells = (0..length).map(|_| if random() % 3 == 0 { 0x41 + random() % 26 } else { random() & 0xFF }).collect();
+                    segments.push(Segment { memory, start, cells });
+                    start += length + random() % 50;
+                }
+            }
+            let entry = (round % 3 == 0).then(|| random() % 64);
+            let image = Image { machine: isa.name.clone(), segments, entry, ..Image::default() };
+            check(&isa, &image, Method::Follow);
+            check(&isa, &image, Method::Linear);
+        }
+    }
+}
+
+#[test]
+fn labels_come_back_and_data_is_told_apart() {
+    let isa = machine("hex8");
+    let source = "
+start:  loadimm r1, 'A'
+        call print
+        jmpo r1, start
+        jmp $
+text:   .asciiz \"Hello, world\"
+print:  output r1
+        return
+";
+    let assembled = assemble(&isa, &MemoryFiles::default(), Source::new("a.asm", source), &Options::default());
+    let mut image = assembled.image.unwrap();
+    let text = check(&isa, &image, Method::Follow);
+    for part in ["call print", "print:", "output r1", "jmpo r1, start", ".asciiz \"Hello, world\"", "text:"] {
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+    image.symbols.clear();
+    let text = check(&isa, &image, Method::Follow);
+    assert!(text.contains("call code_0018"), "{text}");
+    assert!(text.contains(".asciiz \"Hello, world\""), "{text}");
+}

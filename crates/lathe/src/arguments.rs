@@ -1,0 +1,370 @@
+//! What can be asked on the command line. Each flag stands here once, with its help.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lathe",
+    version,
+    about = "Turn an instruction-set table into a working computer",
+    after_help = AFTER_HELP,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    max_term_width = 100,
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  lathe machines                      Which machines come with Lathe
+  lathe check quad8 --map             Look at one of them, with its opcode map
+  lathe check mine.isa                Check a definition of your own
+  lathe run hello.asm                 Assemble a program and run it
+  lathe asm hello.asm -f bin,listing  Assemble it into files
+  lathe dis hello.bin -m quad8        Take it apart again
+
+Exit codes:
+  0  done; a run: the machine halted
+  1  the input is wrong: a definition, an image, a vector that failed
+  2  wrong usage
+  3  the machine faulted
+  4  the step limit was reached";
+
+/// One command.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Machines(Machines),
+    Check(Check),
+    Asm(Asm),
+    Dis(Dis),
+    Run(Run),
+    Verify(Verify),
+}
+
+/// List the machines that come with Lathe
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each of these names can be given wherever a machine is asked for, and so can a file of your own:
+  lathe check hex8
+  lathe run program.bin -m hex8
+  lathe run program.bin -m mine.isa")]
+pub(crate) struct Machines {
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
+/// Check a definition, and say what is in it
+///
+/// Errors and warnings go to standard error, each with the place, the cause and a next step. A
+/// definition without errors gets a summary on standard output: its instructions, its state, and
+/// how many encodings are defined. Its examples are run as well.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe check mine.isa                 Check a file
+  lathe check quad8 --map              Show which opcodes quad8 uses
+  lathe check - < mine.isa             Check what comes from standard input
+  lathe check mine.isa --format json   For editors and scripts
+
+Exit code 0 if there is no error (warnings are allowed), 1 if there is.")]
+pub(crate) struct Check {
+    /// The definition: a file, the name of a machine that comes with Lathe, or - for standard input
+    #[arg(value_name = "FILE|NAME")]
+    pub(crate) definition: String,
+
+    /// Also print the opcode map: one place for every value of the first cell
+    #[arg(long)]
+    pub(crate) map: bool,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
+/// Assemble a program
+///
+/// The machine is named with -m, or by `.machine NAME` at the beginning of the source; a definition
+/// NAME.isa beside the source is found by itself. Errors and warnings go to standard error, each
+/// with the place, the cause and a next step. Nothing is written unless everything is right.
+///
+/// Files named by `.include` and `.incbin` must lie in the folder of the source, or in --root.
+#[derive(Debug, Args)]
+#[command(after_help = asm_help())]
+pub(crate) struct Asm {
+    /// The source; - for standard input
+    pub(crate) source: String,
+
+    #[command(flatten)]
+    pub(crate) machine: OptionalMachine,
+
+    /// The file to write; - for standard output [default: beside the source, named after the format]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+
+    /// The format, or several separated by commas [default: by the name of OUT, or bin]
+    #[arg(short, long, value_name = "FORMAT")]
+    pub(crate) format: Vec<String>,
+
+    /// Define a constant; without a value it is 1. May be given more than once
+    #[arg(short = 'D', long = "define", value_name = "NAME=VALUE")]
+    pub(crate) define: Vec<String>,
+
+    /// Assemble again whenever a file of the program changes
+    #[arg(long)]
+    pub(crate) watch: bool,
+
+    /// The folder in which included files must lie [default: that of the source]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) root: Option<String>,
+
+    /// Let later lines replace earlier ones at the same address
+    #[arg(long)]
+    pub(crate) allow_overlap: bool,
+
+    /// Write this memory only [default: all; formats for one memory make a file for each]
+    #[arg(long, value_name = "NAME", help_heading = "Images")]
+    pub(crate) memory: Option<String>,
+
+    /// The value of cells that the program leaves open [default: 0]
+    #[arg(long, value_name = "VALUE", value_parser = number, help_heading = "Images")]
+    pub(crate) fill: Option<u64>,
+
+    /// Make the image so many cells long
+    #[arg(long, value_name = "CELLS", value_parser = number, help_heading = "Images")]
+    pub(crate) size: Option<u64>,
+
+    /// Write these addresses only, both ends included, as in 0x8000..0xFFFF
+    #[arg(long, value_name = "FIRST..LAST", value_parser = range, help_heading = "Images")]
+    pub(crate) range: Option<(u64, u64)>,
+
+    /// Deal the cells out to so many chips, one file each
+    #[arg(long, value_name = "CHIPS", help_heading = "Images")]
+    pub(crate) interleave: Option<u32>,
+
+    /// Split wide cells into lanes of so many bits, one file each
+    #[arg(long, value_name = "BITS", help_heading = "Images")]
+    pub(crate) lane: Option<u32>,
+
+    /// The name of the array in c, rust and vhdl [default: program]
+    #[arg(long, value_name = "NAME", help_heading = "Images")]
+    pub(crate) name: Option<String>,
+}
+
+fn asm_help() -> String {
+    let formats: Vec<String> =
+        lathe_asm::formats::Format::all().map(|format| format!("  {:<13} {}", format.name(), format.about())).collect();
+    format!(
+        "Examples:\n  lathe asm hello.asm                      Write hello.bin\n  \
+         lathe asm hello.asm -o rom.hex           Intel HEX, by the name of the file\n  \
+         lathe asm hello.asm -f bin,listing       Two files at once\n  \
+         lathe asm hello.asm -f hexdump -o -      Look at it\n\nFormats:\n{}",
+        formats.join("\n")
+    )
+}
+
+/// Take a program apart: from an image back to assembly
+///
+/// Code is followed from the entry point through jumps and calls; what is not reached is data.
+/// What is printed assembles to the same image again. Encodings that are not defined, or that the
+/// assembler would write differently, are data with a comment.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe dis program.bin -m hex8                 Follow the code from address 0
+  lathe dis program.bin -m hex8 --linear        Take everything as code
+  lathe dis program.hex -m duo16 -o again.asm   Intel HEX, by the name of the file
+  lathe dis program.lathe                       An image that knows its machine and its symbols")]
+pub(crate) struct Dis {
+    /// The image, or a source, which is assembled first; - for standard input
+    pub(crate) image: String,
+
+    #[command(flatten)]
+    pub(crate) machine: OptionalMachine,
+
+    /// Take everything in the code memory as code
+    #[arg(long)]
+    pub(crate) linear: bool,
+
+    /// Where execution begins [default: what the image says, or 0]
+    #[arg(long, value_name = "ADDRESS", value_parser = number)]
+    pub(crate) entry: Option<u64>,
+
+    /// Names for addresses: a file of lines such as `main = 0x100`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) symbols: Option<String>,
+
+    /// The format of the image [default: by its content and name]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<String>,
+
+    /// The file to write [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+}
+
+/// Run a program
+///
+/// The program is an assembly source (FILE.asm), which is assembled first, or an image: raw
+/// binary, Intel HEX, S-record, $readmemh, Logisim, or Lathe's own. A raw binary is loaded at
+/// address 0 of the memory that holds code, and execution starts there; a cell wider than 8 bits
+/// takes as many whole bytes as it needs, in the memory's own byte order.
+///
+/// The machine's console is standard input and output. Input is read when the program asks for
+/// it, and reads 0 after its end.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe run hello.asm                              Assemble and run until the program halts
+  lathe run hello.bin -m quad8                     The same with an image
+  echo 'some input' | lathe run cat.bin -m quad8   Give it something to read
+  lathe run loop.bin -m hex8 --max-steps 1000      Stop it after 1000 instructions
+  lathe run sum.bin -m duo16 --state               Show the registers at the end
+
+Where the final state goes:
+  A machine without a console has nothing else to show, so its registers and all memory that is
+  not zero are printed on standard output by themselves. A machine with a console keeps standard
+  output for its program: --state prints the registers on standard error.
+  --format json prints registers and memory there as one line of JSON, with how the run ended.
+
+Exit code 0 if the machine halted, 1 if the image or the definition is wrong, 3 if the machine
+faulted, 4 if --max-steps was reached. A jump to itself that changes nothing counts as halted.")]
+pub(crate) struct Run {
+    /// The program; - for standard input, which leaves the console nothing to read
+    pub(crate) image: String,
+
+    #[command(flatten)]
+    pub(crate) machine: OptionalMachine,
+
+    /// The format of the image [default: by its content and name]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<String>,
+
+    /// Stop after so many instructions [default: no limit]
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub(crate) max_steps: Option<u64>,
+
+    /// Print the final state
+    #[arg(long)]
+    pub(crate) state: bool,
+
+    /// How to print the final state; json prints it even without --state
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// Compare a machine with single-step test vectors
+///
+/// Each file holds a JSON array of tests. A test gives the state before one instruction and what
+/// must be so after it:
+///
+///   {"name": "dec a", "initial": {"pc": 16, "a": 3, "ram": [[16, 129]]},
+///    "final": {"pc": 17, "a": 2}}
+///
+/// Registers and views go by name, memories by name as [address, value] pairs. Registers that
+/// `initial` does not list have their reset value, cells that it does not list are 0. Registers
+/// that `final` does not list are not compared; cells that it does not list must hold what they
+/// held before.
+///
+/// Optional: "in" and "out" (console input given and output expected, arrays of bytes), "status"
+/// ("running", "halted" or "fault"), "cycles" (a number, or an array of which the length counts;
+/// compared if the machine defines cycles).
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe verify -m quad8 tests/*.json
+  lathe verify -m mine.isa vectors.json --ignore ime --ignore ie
+  lathe verify -m quad8 vectors.json --format json
+
+The first failures are shown field by field. The last line reads `N passed, M failed`.
+Exit code 0 if all passed, 1 if any failed or a file is not as described above.")]
+pub(crate) struct Verify {
+    /// Files of vectors; - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgument,
+
+    /// Pass over a name in the vectors that the machine does not have. One that it has is set
+    /// before the step and not compared after it. May be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) ignore: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
+/// Which machine, for commands that work on something else.
+#[derive(Debug, Args)]
+pub(crate) struct MachineArgument {
+    /// The machine: one that comes with Lathe, or a definition of your own
+    #[arg(short, long, value_name = "NAME|FILE.isa")]
+    pub(crate) machine: String,
+}
+
+/// Which machine, for commands whose input may say it.
+#[derive(Debug, Args)]
+pub(crate) struct OptionalMachine {
+    /// The machine: one that comes with Lathe, or a definition of your own [default: what the
+    /// program says]
+    #[arg(short, long, value_name = "NAME|FILE.isa")]
+    pub(crate) machine: Option<String>,
+}
+
+/// For whom the answer is.
+#[derive(Debug, Args)]
+pub(crate) struct FormatArgument {
+    /// How to print the answer
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// For whom an answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+/// Two addresses: `0x8000..0xFFFF`.
+fn range(text: &str) -> Result<(u64, u64), String> {
+    let ends = text.split_once("..").ok_or("not a range such as 0x8000..0xFFFF")?;
+    let (first, last) = (number(ends.0)?, number(ends.1)?);
+    if first <= last { Ok((first, last)) } else { Err("the lower address comes first".to_owned()) }
+}
+
+/// A number as people write them: `1000`, `1_000`, `0x3E8`.
+pub(crate) fn number(text: &str) -> Result<u64, String> {
+    let digits = text.replace('_', "");
+    let parsed = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hexadecimal) => u64::from_str_radix(hexadecimal, 16),
+        None => digits.parse(),
+    };
+    parsed.map_err(|_| "not a number such as 1000, 1_000 or 0x3E8".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_description_of_the_command_line_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        assert_eq!(number("1_000"), Ok(1000));
+        assert_eq!(number("0x3E8"), Ok(1000));
+        assert!(number("-1").is_err());
+        assert!(number("0x").is_err());
+        assert!(number("99999999999999999999").is_err());
+    }
+}

@@ -1,0 +1,317 @@
+//! `lathe check`: checks a definition and says what is in it.
+
+use std::collections::BTreeSet;
+
+use lathe_base::{Severity, Source, Span};
+use lathe_isa::Isa;
+use lathe_isa::codes::EXAMPLE_FAILS;
+use lathe_isa::coverage::{Coverage, Filling, Slot, coverage};
+use lathe_isa::model::{DeviceKind, Example, Memory, Order, Register};
+use serde::Serialize;
+
+use super::{Outcome, opcode_map};
+use crate::arguments::{Check, Format};
+use crate::exit::{Exit, Failure};
+use crate::machine::{self, Checked};
+use crate::{output, render};
+
+/// Checks a definition.
+pub(super) fn execute(arguments: &Check) -> Outcome {
+    let checked = machine::check(machine::find(&arguments.definition)?);
+    match arguments.format.format {
+        Format::Json => output::answer(&output::json(&report_data(&checked))?)?,
+        Format::Text => tell(&checked, arguments)?,
+    }
+    Ok(checked.exit())
+}
+
+fn tell(checked: &Checked, arguments: &Check) -> Result<(), Failure> {
+    checked.complain();
+    let Some(isa) = checked.isa.as_ref().filter(|_| checked.exit() == Exit::Done) else {
+        output::complain(&format!("{}: {}\n", checked.source.name, checked.tally()));
+        return Ok(());
+    };
+    let coverage = coverage(isa);
+    let mut text = summary(isa, &coverage);
+    text += &format!("\n{}\n", verdict(checked));
+    if arguments.map {
+        text += &format!("\n{}", opcode_map::grid(isa, &coverage));
+    }
+    output::answer(&text)
+}
+
+fn verdict(checked: &Checked) -> String {
+    match checked.count(Severity::Warning) {
+        0 => format!("{}: no errors", checked.source.name),
+        warnings => format!("{}: no errors, {}", checked.source.name, render::count(warnings, "warning")),
+    }
+}
+
+/// What is in the definition, one line for each kind of thing.
+fn summary(isa: &Isa, coverage: &Coverage) -> String {
+    let lines = [
+        ("instructions", instructions(isa)),
+        ("registers", registers(isa)),
+        ("memories", list(isa.memories.iter().map(memory))),
+        ("devices", list(isa.devices.iter().map(|device| format!("{} ({})", device.name, kind(device.kind))))),
+        ("encodings", encodings(coverage, isa)),
+        ("", format!("{} of all encodings are defined", percent(coverage.share))),
+        ("examples", examples(isa)),
+    ];
+    let lines = lines.iter().map(|(name, text)| format!("  {name:<12}  {text}\n"));
+    format!("{}  {}\n\n{}", render::bold(&isa.name), isa.title, lines.collect::<String>())
+}
+
+fn instructions(isa: &Isa) -> String {
+    let rows = match rows(isa) {
+        rows if rows == isa.instructions.len() => String::new(),
+        rows => format!(" from {}", render::count(rows, "row")),
+    };
+    let pseudos = match isa.pseudos.len() {
+        0 => String::new(),
+        pseudos => format!(", and {}", render::count(pseudos, "pseudo-instruction")),
+    };
+    format!("{}{rows}{pseudos}", isa.instructions.len())
+}
+
+/// How many rows the instructions come from: a row with a family is many instructions.
+fn rows(isa: &Isa) -> usize {
+    isa.instructions.iter().map(|instruction| instruction.row).collect::<BTreeSet<u32>>().len()
+}
+
+/// Names of the same width together: `8 bits: a b c d; 16 bits: sp`.
+fn registers(isa: &Isa) -> String {
+    let mut groups: Vec<(u32, Vec<&str>)> = vec![(isa.pc.width.bits(), vec![&isa.pc.name])];
+    for register in &isa.registers {
+        let bits = register.width.bits();
+        match groups.iter_mut().find(|(width, _)| *width == bits) {
+            Some((_, names)) => names.push(&register.name),
+            None => groups.push((bits, vec![&register.name])),
+        }
+    }
+    let group = |(bits, names): &(u32, Vec<&str>)| format!("{}: {}", plural_bits(*bits), names.join(" "));
+    let total = isa.registers.len();
+    let views =
+        if isa.views.is_empty() { String::new() } else { format!(", {}", render::count(isa.views.len(), "view")) };
+    let lines = groups.iter().map(|entry| format!("\n{:16}{}", "", group(entry)));
+    format!("{total} and the program counter{views}{}", lines.collect::<String>())
+}
+
+fn plural_bits(bits: u32) -> String {
+    render::count(bits as usize, "bit")
+}
+
+fn memory(memory: &Memory) -> String {
+    format!("{} ({} cells of {})", memory.name, memory.cells(), plural_bits(memory.cell.bits()))
+}
+
+fn kind(kind: DeviceKind) -> String {
+    match kind {
+        DeviceKind::Stream => "stream".to_owned(),
+        DeviceKind::Bus { address, value } => format!("bus {address} -> {value}"),
+    }
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    if items.is_empty() { "none".to_owned() } else { items.join(", ") }
+}
+
+fn encodings(coverage: &Coverage, isa: &Isa) -> String {
+    let cell = isa.code_memory().cell.bits();
+    let what = match cell {
+        8 => "first bytes".to_owned(),
+        _ if cell == coverage.bits => "first cells".to_owned(),
+        _ => format!("values of the first {}", plural_bits(coverage.bits)),
+    };
+    let [full, partial, empty] = fillings(coverage);
+    format!("{full} of {} {what} defined, {partial} partly, {empty} undefined", coverage.slots.len())
+}
+
+/// How many slots are full, partial and empty.
+fn fillings(coverage: &Coverage) -> [usize; 3] {
+    let count = |filling| coverage.slots.iter().filter(|slot| slot.filling() == filling).count();
+    [Filling::Full, Filling::Partial, Filling::Empty].map(count)
+}
+
+/// A share in percent, which is 100 only if nothing at all is missing.
+fn percent(share: Option<f64>) -> String {
+    match share {
+        None => "an unknown part".to_owned(),
+        Some(share) if share > 1.0 - 1e-9 => "100 %".to_owned(),
+        Some(share) if share > 0.0 => format!("{:.1} %", (share * 100.0).clamp(0.1, 99.9)),
+        Some(_) => "0 %".to_owned(),
+    }
+}
+
+fn examples(isa: &Isa) -> String {
+    if isa.examples.is_empty() { "none".to_owned() } else { format!("{} passed", isa.examples.len()) }
+}
+
+/// Everything about a definition, as data.
+#[derive(Debug, Serialize)]
+struct ReportData<'c> {
+    file: &'c str,
+    ok: bool,
+    errors: usize,
+    warnings: usize,
+    diagnostics: Vec<render::DiagnosticData>,
+    dropped_diagnostics: usize,
+    /// Absent if there are errors that leave no model.
+    machine: Option<MachineData<'c>>,
+}
+
+#[derive(Debug, Serialize)]
+struct MachineData<'c> {
+    name: &'c str,
+    title: &'c str,
+    instructions: usize,
+    rows: usize,
+    pseudo_instructions: usize,
+    pc: PcData<'c>,
+    registers: Vec<RegisterData<'c>>,
+    views: Vec<&'c str>,
+    memories: Vec<MemoryData<'c>>,
+    devices: Vec<DeviceData<'c>>,
+    traps: Vec<TrapData<'c>>,
+    cycles: bool,
+    examples: ExamplesData,
+    encodings: EncodingsData,
+    map: Vec<SlotData<'c>>,
+}
+
+#[derive(Debug, Serialize)]
+struct PcData<'c> {
+    name: &'c str,
+    bits: u32,
+    memory: &'c str,
+}
+
+#[derive(Debug, Serialize)]
+struct RegisterData<'c> {
+    name: &'c str,
+    bits: u32,
+    reset: u64,
+    constant: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct MemoryData<'c> {
+    name: &'c str,
+    address_bits: u32,
+    cell_bits: u32,
+    cells: u64,
+    order: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct DeviceData<'c> {
+    name: &'c str,
+    kind: String,
+}
+
+#[derive(Debug, Serialize)]
+struct TrapData<'c> {
+    name: &'c str,
+    number: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct ExamplesData {
+    passed: usize,
+    failed: usize,
+}
+
+/// By the leading bits of the first cell.
+#[derive(Debug, Serialize)]
+struct EncodingsData {
+    leading_bits: u32,
+    defined: usize,
+    partly: usize,
+    undefined: usize,
+    /// Of all encodings, from 0 to 1.
+    share: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct SlotData<'c> {
+    leading: usize,
+    instructions: Vec<&'c str>,
+    share: Option<f64>,
+}
+
+fn report_data(checked: &Checked) -> ReportData<'_> {
+    let sources: &[Source] = std::slice::from_ref(&checked.source);
+    let diagnostics = checked.diagnostics.iter().map(|diagnostic| render::diagnostic_data(sources, diagnostic));
+    ReportData {
+        file: &checked.source.name,
+        ok: checked.exit() == Exit::Done,
+        errors: checked.count(Severity::Error),
+        warnings: checked.count(Severity::Warning),
+        diagnostics: diagnostics.collect(),
+        dropped_diagnostics: checked.dropped,
+        machine: checked.isa.as_ref().map(|isa| machine_data(checked, isa)),
+    }
+}
+
+fn machine_data<'c>(checked: &Checked, isa: &'c Isa) -> MachineData<'c> {
+    let coverage = coverage(isa);
+    MachineData {
+        name: &isa.name,
+        title: &isa.title,
+        instructions: isa.instructions.len(),
+        rows: rows(isa),
+        pseudo_instructions: isa.pseudos.len(),
+        pc: PcData { name: &isa.pc.name, bits: isa.pc.width.bits(), memory: &isa.code_memory().name },
+        registers: isa.registers.iter().map(register_data).collect(),
+        views: isa.views.iter().map(|view| view.name.as_str()).collect(),
+        memories: isa.memories.iter().map(memory_data).collect(),
+        devices: isa.devices.iter().map(|device| DeviceData { name: &device.name, kind: kind(device.kind) }).collect(),
+        traps: isa.traps.iter().map(|(name, number)| TrapData { name, number: *number }).collect(),
+        cycles: isa.has_cycles,
+        examples: examples_data(checked, isa),
+        encodings: encodings_data(&coverage),
+        map: coverage.slots.iter().enumerate().map(|(leading, slot)| slot_data(isa, leading, slot)).collect(),
+    }
+}
+
+fn register_data(register: &Register) -> RegisterData<'_> {
+    RegisterData {
+        name: &register.name,
+        bits: register.width.bits(),
+        reset: register.reset,
+        constant: register.constant,
+    }
+}
+
+fn memory_data(memory: &Memory) -> MemoryData<'_> {
+    MemoryData {
+        name: &memory.name,
+        address_bits: memory.address.bits(),
+        cell_bits: memory.cell.bits(),
+        cells: memory.cells(),
+        order: match memory.order {
+            Order::Little => "little",
+            Order::Big => "big",
+        },
+    }
+}
+
+/// An example has failed if a diagnostic says so about one of its facts.
+fn examples_data(checked: &Checked, isa: &Isa) -> ExamplesData {
+    let complaints = checked.diagnostics.iter().filter(|one| one.code == EXAMPLE_FAILS);
+    let places: BTreeSet<Span> = complaints.map(|one| one.primary.span).collect();
+    let fails =
+        |example: &&Example| example.before.iter().chain(&example.after).any(|fact| places.contains(&fact.span));
+    let failed = isa.examples.iter().filter(fails).count();
+    ExamplesData { passed: isa.examples.len() - failed, failed }
+}
+
+fn encodings_data(coverage: &Coverage) -> EncodingsData {
+    let [defined, partly, undefined] = fillings(coverage);
+    EncodingsData { leading_bits: coverage.bits, defined, partly, undefined, share: coverage.share }
+}
+
+fn slot_data<'c>(isa: &'c Isa, leading: usize, slot: &Slot) -> SlotData<'c> {
+    SlotData { leading, instructions: opcode_map::mnemonics(isa, slot), share: slot.share }
+}

@@ -1,0 +1,137 @@
+//! The console of a running machine on standard input and output.
+//!
+//! Output is collected and written in pieces: when there is much of it, at the end of a line
+//! on a terminal, before the program waits for input, and whenever the runner flushes. Input
+//! is read when the program asks for it, so one that never does never waits.
+
+use std::io::{self, ErrorKind, IsTerminal, Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lathe_vm::Console;
+
+use crate::exit::Failure;
+use crate::output;
+
+/// Bytes that are read or written at once.
+const PIECE: usize = 1 << 16;
+
+/// Standard input and output, shared between the machine's console and who runs the machine.
+#[derive(Clone)]
+pub(super) struct Terminal(Arc<Mutex<Streams>>);
+
+struct Streams {
+    input: Vec<u8>,
+    /// How many bytes of `input` have been taken.
+    taken: usize,
+    input_ended: bool,
+    written: Vec<u8>,
+    /// Whether a person is watching, line by line.
+    watched: bool,
+    /// Whether the last byte that was passed on ends a line.
+    at_line_start: bool,
+    /// The first thing that went wrong.
+    trouble: Option<Trouble>,
+}
+
+enum Trouble {
+    /// Whoever read the output has gone.
+    NoReader,
+    Failed(Failure),
+}
+
+impl Terminal {
+    /// The standard streams of this process.
+    pub(super) fn new() -> Terminal {
+        Terminal(Arc::new(Mutex::new(Streams {
+            input: Vec::new(),
+            taken: 0,
+            input_ended: false,
+            written: Vec::with_capacity(PIECE),
+            watched: io::stdout().is_terminal(),
+            at_line_start: true,
+            trouble: None,
+        })))
+    }
+
+    /// The console to give to the machine.
+    pub(super) fn console(&self) -> Console {
+        let (reading, writing) = (self.clone(), self.clone());
+        Console::connected(move || reading.with(Streams::next), move |byte| writing.with(|streams| streams.put(byte)))
+    }
+
+    /// Passes on what was written. Says whether there is still somebody to read it.
+    pub(super) fn flush(&self) -> Result<bool, Failure> {
+        self.with(|streams| {
+            streams.flush();
+            match &streams.trouble {
+                None => Ok(true),
+                Some(Trouble::NoReader) => Ok(false),
+                Some(Trouble::Failed(failure)) => Err(failure.clone()),
+            }
+        })
+    }
+
+    /// Ends a line that the program has left open on a terminal, so that what is told next begins
+    /// on its own line. A file gets only what the program wrote.
+    pub(super) fn end_line(&self) {
+        if self.with(|streams| streams.watched && !streams.at_line_start) && io::stderr().is_terminal() {
+            output::complain("\n");
+        }
+    }
+
+    /// The lock cannot be poisoned in a way that matters: the streams are consistent after every
+    /// statement.
+    fn with<T>(&self, act: impl FnOnce(&mut Streams) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Streams {
+    /// The next byte of the input, `None` at its end.
+    fn next(&mut self) -> Option<u8> {
+        if self.taken == self.input.len() && !self.input_ended {
+            self.flush();
+            self.refill();
+        }
+        let byte = self.input.get(self.taken).copied();
+        self.taken += usize::from(byte.is_some());
+        byte
+    }
+
+    fn refill(&mut self) {
+        self.taken = 0;
+        self.input.resize(PIECE, 0);
+        let count = loop {
+            match io::stdin().read(&mut self.input) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let failure = Failure::input(format!("standard input cannot be read: {error}"));
+                    self.trouble.get_or_insert(Trouble::Failed(failure));
+                    break 0;
+                }
+                Ok(count) => break count,
+            }
+        };
+        self.input.truncate(count);
+        self.input_ended = count == 0;
+    }
+
+    fn put(&mut self, byte: u8) {
+        self.written.push(byte);
+        if self.written.len() >= PIECE || (self.watched && byte == b'\n') {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let Some(last) = self.written.last() else { return };
+        self.at_line_start = *last == b'\n';
+        let mut stream = io::stdout().lock();
+        if let Err(error) = stream.write_all(&self.written).and_then(|()| stream.flush()) {
+            let closed = error.kind() == ErrorKind::BrokenPipe;
+            let trouble = if closed { Trouble::NoReader } else { Trouble::Failed(output::unwritable(&error)) };
+            self.trouble.get_or_insert(trouble);
+        }
+        self.written.clear();
+    }
+}

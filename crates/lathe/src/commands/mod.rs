@@ -1,0 +1,30 @@
+//! The commands, one file each. Each takes its arguments and gives the exit code, or a
+//! failure that `main` tells.
+
+mod asm;
+mod check;
+mod console;
+mod dis;
+mod machines;
+mod opcode_map;
+mod run;
+mod test_bench;
+mod verify;
+
+use crate::arguments::Command;
+use crate::exit::{Exit, Failure};
+
+/// How a command ends.
+type Outcome = Result<Exit, Failure>;
+
+/// Does what was asked.
+pub(crate) fn execute(command: Command) -> Outcome {
+    match command {
+        Command::Machines(arguments) => machines::execute(&arguments),
+        Command::Check(arguments) => check::execute(&arguments),
+        Command::Asm(arguments) => asm::execute(&arguments),
+        Command::Dis(arguments) => dis::execute(&arguments),
+        Command::Run(arguments) => run::execute(&arguments),
+        Command::Verify(arguments) => verify::execute(&arguments),
+    }
+}

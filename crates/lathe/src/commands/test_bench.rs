@@ -1,0 +1,262 @@
+//! The test bench of `lathe verify`: sets a state up, executes one instruction, compares.
+//!
+//! Two states are kept from one vector to the next and hold zeros in between: the machine's
+//! own, and the memory that it should have afterwards. So a vector costs what it lists and one
+//! comparison of the memories as blocks, and nothing that the engine says about what it
+//! touched is believed.
+
+use std::collections::BTreeMap;
+
+use lathe_base::limits;
+use lathe_isa::Isa;
+use lathe_isa::model::{MemoryId, Place, RegisterId, Status};
+use lathe_vm::{Console, Devices, Interpreter, Memory, State, Step, Stop};
+use serde::Serialize;
+
+use crate::dump;
+use crate::render::hex;
+use crate::vectors::{Meaning, NameId, Names, Setting, Vector};
+
+/// A machine on the bench.
+pub(super) struct Bench<'i> {
+    isa: &'i Isa,
+    names: &'i Names,
+    interpreter: Interpreter<'i>,
+    actual: State,
+    expected: State,
+    /// Registers that can be set, with their reset values.
+    resets: Vec<(Place, u64)>,
+    /// Memories that are compared.
+    compared: Vec<MemoryId>,
+    /// Memories that are made anew for every vector: large ones, whose pages would pile up, and
+    /// those that are not compared, of which nobody knows what was written.
+    renewed: Vec<MemoryId>,
+}
+
+/// A vector that did not come out as it says.
+#[derive(Debug, Serialize)]
+pub(super) struct Failed {
+    /// What was executed.
+    pub(super) instruction: String,
+    /// Why the step faulted, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) fault: Option<String>,
+    /// What is not as it should be.
+    pub(super) differences: Vec<Difference>,
+}
+
+/// One thing that is not as it should be.
+#[derive(Debug, Serialize)]
+pub(super) struct Difference {
+    pub(super) field: String,
+    pub(super) expected: String,
+    pub(super) found: String,
+}
+
+impl Difference {
+    fn new(field: impl Into<String>, expected: impl Into<String>, found: impl Into<String>) -> Difference {
+        Difference { field: field.into(), expected: expected.into(), found: found.into() }
+    }
+}
+
+impl<'i> Bench<'i> {
+    /// A bench for this machine.
+    pub(super) fn new(isa: &'i Isa, names: &'i Names) -> Bench<'i> {
+        let memories = || (0..isa.memories.len() as u32).map(MemoryId);
+        let large = |id: &MemoryId| isa.memory(*id).cells() > limits::FLAT_CELLS;
+        let registers = isa.registers.iter().zip(0..).filter(|(register, _)| !register.constant);
+        let reset = |id, width, reset| (Place::whole(RegisterId(id), width), reset);
+        Bench {
+            isa,
+            names,
+            interpreter: Interpreter::new(isa),
+            actual: State::new(isa),
+            expected: State::new(isa),
+            resets: registers.map(|(register, id)| reset(id, register.width, register.reset)).collect(),
+            compared: memories().filter(|id| !names.ignores(*id)).collect(),
+            renewed: memories().filter(|id| names.ignores(*id) || large(id)).collect(),
+        }
+    }
+
+    /// Runs one vector. An error is a vector that makes no sense.
+    pub(super) fn run(&mut self, vector: &Vector) -> Result<Option<Failed>, String> {
+        self.set_up(vector)?;
+        let window = self.actual.window(self.isa, self.actual.pc, self.isa.longest());
+        let mut devices = Devices::new(self.isa, Console::with_input(vector.input.iter().copied()));
+        let step = self.interpreter.step(&mut self.actual, &mut devices);
+        let output = devices.find_console().map_or(&[][..], Console::output);
+        let mut differences = self.compare_values(&vector.after);
+        let cells = self.compare_memories();
+        differences.extend(cells.iter().map(|cell| self.cell_difference(*cell)));
+        differences.extend(self.compare_effects(vector, &step, output));
+        self.clean_up(vector, &cells);
+        Ok((!differences.is_empty()).then(|| Failed {
+            instruction: dump::instruction(self.isa, window),
+            fault: unexpected_fault(self.isa, vector, &step),
+            differences,
+        }))
+    }
+
+    /// The state before, on a bench where all memories are zero.
+    fn set_up(&mut self, vector: &Vector) -> Result<(), String> {
+        for (place, value) in &self.resets {
+            self.actual.set_place(self.isa, place, *value);
+        }
+        self.actual.pc = 0;
+        for (name, value) in &vector.before.values {
+            self.set_value(*name, *value);
+        }
+        for (memory, address, value) in &vector.before.cells {
+            self.actual.memory_mut(*memory).set(*address, *value);
+            self.expected.memory_mut(*memory).set(*address, *value);
+        }
+        self.check_agreement(&vector.before, &self.actual)?;
+        for (memory, address, value) in &vector.after.cells {
+            self.expected.memory_mut(*memory).set(*address, *value);
+        }
+        self.check_cells(&vector.after, &self.expected)
+    }
+
+    /// A view that clears the rest of its register when an instruction writes it does not do so
+    /// here: the vector tells what the parts hold.
+    fn set_value(&mut self, name: NameId, value: u64) {
+        match &self.names.get(name).meaning {
+            Meaning::Pc(_) => self.actual.pc = value,
+            Meaning::Place(place) if place.clearing => {
+                let place = Place { clearing: false, ..place.clone() };
+                self.actual.set_place(self.isa, &place, value);
+            }
+            Meaning::Place(place) => self.actual.set_place(self.isa, place, value),
+            Meaning::Memory(_) => {}
+        }
+    }
+
+    /// What a name stands for, in a state: its value and width.
+    fn value(&self, name: NameId, state: &State) -> (u64, u32) {
+        match &self.names.get(name).meaning {
+            Meaning::Pc(width) => (state.pc, width.bits()),
+            Meaning::Place(place) => (state.place(place), place.width.bits()),
+            Meaning::Memory(_) => (0, 1),
+        }
+    }
+
+    /// Whether a state holds all that was set: two values for one thing, or a value for a constant
+    /// register, would otherwise make a test that says something else than it does.
+    fn check_agreement(&self, setting: &Setting, state: &State) -> Result<(), String> {
+        for (name, value) in &setting.values {
+            let (held, bits) = self.value(*name, state);
+            if held != *value {
+                let name = &self.names.get(*name).name;
+                let (value, held) = (hex(*value, bits), hex(held, bits));
+                return Err(format!(
+                    "`{name}` cannot be {value}: it is constant, or something else here makes it {held}"
+                ));
+            }
+        }
+        self.check_cells(setting, state)
+    }
+
+    fn check_cells(&self, setting: &Setting, state: &State) -> Result<(), String> {
+        let differs = |(memory, address, value): &&(MemoryId, u64, u64)| state.memory(*memory).get(*address) != *value;
+        match setting.cells.iter().find(differs) {
+            None => Ok(()),
+            Some((memory, address, _)) => {
+                Err(format!("{} is there twice, with different values", self.cell_name(*memory, *address)))
+            }
+        }
+    }
+
+    fn compare_values(&self, after: &Setting) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        for (name, value) in &after.values {
+            let (found, bits) = self.value(*name, &self.actual);
+            let named = self.names.get(*name);
+            if found != *value && !named.ignored {
+                differences.push(Difference::new(&named.name, hex(*value, bits), hex(found, bits)));
+            }
+        }
+        differences
+    }
+
+    /// The cells that do not hold what they should: memory, address, expected, found.
+    fn compare_memories(&self) -> Vec<(MemoryId, u64, u64, u64)> {
+        let mut cells = Vec::new();
+        for memory in &self.compared {
+            let (expected, actual) = (self.expected.memory(*memory), self.actual.memory(*memory));
+            if expected != actual {
+                cells.extend(differing(expected, actual).map(|(at, expected, found)| (*memory, at, expected, found)));
+            }
+        }
+        cells
+    }
+
+    fn cell_difference(&self, (memory, address, expected, found): (MemoryId, u64, u64, u64)) -> Difference {
+        let bits = self.isa.memory(memory).cell.bits();
+        Difference::new(self.cell_name(memory, address), hex(expected, bits), hex(found, bits))
+    }
+
+    fn cell_name(&self, memory: MemoryId, address: u64) -> String {
+        let memory = self.isa.memory(memory);
+        format!("{}[{}]", memory.name, hex(address, memory.address.bits()))
+    }
+
+    /// Output, status and cycles, as far as the vector speaks of them.
+    fn compare_effects(&self, vector: &Vector, step: &Step, output: &[u8]) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        if let Some(expected) = vector.output.as_ref().filter(|expected| *expected != output) {
+            differences.push(Difference::new("out", bytes(expected), bytes(output)));
+        }
+        if let Some(expected) = vector.status.filter(|expected| *expected != step.status()) {
+            differences.push(Difference::new("status", word(expected), word(step.status())));
+        }
+        if let Some(expected) = vector.cycles.filter(|expected| self.isa.has_cycles && *expected != step.cycles) {
+            differences.push(Difference::new("cycles", expected.to_string(), step.cycles.to_string()));
+        }
+        differences
+    }
+
+    /// Makes all memories zero again. A cell that is not zero is listed or differs: what the step
+    /// changed without being listed is a difference.
+    fn clean_up(&mut self, vector: &Vector, differing: &[(MemoryId, u64, u64, u64)]) {
+        let listed = vector.before.cells.iter().chain(&vector.after.cells);
+        let listed = listed.map(|(memory, address, _)| (*memory, *address));
+        for (memory, address) in listed.chain(differing.iter().map(|(memory, address, ..)| (*memory, *address))) {
+            self.actual.memory_mut(memory).set(address, 0);
+            self.expected.memory_mut(memory).set(address, 0);
+        }
+        for memory in &self.renewed {
+            *self.actual.memory_mut(*memory) = Memory::new(self.isa.memory(*memory));
+            *self.expected.memory_mut(*memory) = Memory::new(self.isa.memory(*memory));
+        }
+    }
+}
+
+/// Addresses at which two memories differ, with both values.
+fn differing(expected: &Memory, actual: &Memory) -> impl Iterator<Item = (u64, u64, u64)> {
+    let mut cells: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+    expected.nonzero().into_iter().for_each(|(address, value)| cells.entry(address).or_default().0 = value);
+    actual.nonzero().into_iter().for_each(|(address, value)| cells.entry(address).or_default().1 = value);
+    let differs = cells.into_iter().filter(|(_, (expected, found))| expected != found);
+    differs.map(|(address, (expected, found))| (address, expected, found))
+}
+
+/// Why the step faulted, if the vector does not say that it should.
+fn unexpected_fault(isa: &Isa, vector: &Vector, step: &Step) -> Option<String> {
+    match &step.stop {
+        Some(Stop::Fault(fault)) if vector.status != Some(Status::Fault) => Some(dump::cause(isa, &fault.cause)),
+        _ => None,
+    }
+}
+
+fn bytes(list: &[u8]) -> String {
+    let list: Vec<String> = list.iter().map(|byte| hex(u64::from(*byte), 8)).collect();
+    format!("[{}]", list.join(", "))
+}
+
+fn word(status: Status) -> &'static str {
+    match status {
+        Status::Running => "running",
+        Status::Halted => "halted",
+        Status::Fault => "fault",
+    }
+}

@@ -1,0 +1,56 @@
+//! How the process ends: the exit codes as a type, and the failure that carries one.
+
+use std::process::ExitCode;
+
+/// The exit codes, which are part of the interface. The README and `lathe --help` list them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done; for a run, the machine halted.
+    Done = 0,
+    /// The input is wrong: a definition, an image, a vector that failed.
+    InputWrong = 1,
+    /// The command was used wrongly. The argument parser ends with this code, too.
+    Usage = 2,
+    /// The machine faulted.
+    Fault = 3,
+    /// The limit of steps was reached.
+    StepLimit = 4,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why a command could not do what it was asked.
+///
+/// What is wrong inside a definition is a diagnostic, not a failure; this is for what has no
+/// place in a source text, such as a file that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// How the process ends.
+    pub(crate) exit: Exit,
+    /// The cause, in one sentence without a full stop.
+    pub(crate) message: String,
+    /// The next step, where there is one to give.
+    pub(crate) help: Option<String>,
+}
+
+impl Failure {
+    /// Something is wrong with what was given.
+    pub(crate) fn input(message: impl Into<String>) -> Failure {
+        Failure { exit: Exit::InputWrong, message: message.into(), help: None }
+    }
+
+    /// Something is wrong with the way the command was used.
+    pub(crate) fn usage(message: impl Into<String>) -> Failure {
+        Failure { exit: Exit::Usage, message: message.into(), help: None }
+    }
+
+    /// A next step.
+    pub(crate) fn help(mut self, text: impl Into<String>) -> Failure {
+        self.help = Some(text.into());
+        self
+    }
+}

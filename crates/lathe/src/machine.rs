@@ -1,0 +1,96 @@
+//! From the name of a machine to its instruction set: finds the definition, checks it, runs
+//! its examples, and tells what is wrong with it.
+
+use std::path::Path;
+
+use lathe_base::{Diagnostic, Severity, Source, limits, nearest};
+use lathe_isa::Isa;
+
+use crate::exit::{Exit, Failure};
+use crate::{files, output, render};
+
+/// A definition that has been checked.
+pub(crate) struct Checked {
+    /// Its text.
+    pub(crate) source: Source,
+    /// The instruction set, if there was no error in its text. Its examples may fail all the same.
+    pub(crate) isa: Option<Isa>,
+    /// Errors and warnings, in the order of their places.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// How many more there were.
+    pub(crate) dropped: usize,
+}
+
+impl Checked {
+    /// How many diagnostics are this bad.
+    pub(crate) fn count(&self, severity: Severity) -> usize {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity() == severity).count()
+    }
+
+    /// How it went, as an exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        if self.isa.is_none() || self.count(Severity::Error) > 0 { Exit::InputWrong } else { Exit::Done }
+    }
+
+    /// Shows the diagnostics.
+    pub(crate) fn complain(&self) {
+        let sources = std::slice::from_ref(&self.source);
+        self.diagnostics.iter().for_each(|diagnostic| output::complain(&render::diagnostic(sources, diagnostic)));
+    }
+
+    /// `2 errors, 1 warning`
+    pub(crate) fn tally(&self) -> String {
+        let errors = render::count(self.count(Severity::Error), "error");
+        let warnings = render::count(self.count(Severity::Warning), "warning");
+        let more = if self.dropped > 0 { format!(", and {} more not shown", self.dropped) } else { String::new() };
+        format!("{errors}, {warnings}{more}")
+    }
+}
+
+/// The instruction set of a machine that is to be used. Warnings are for `lathe check` to tell:
+/// whoever runs a program wants to see the program.
+pub(crate) fn load(name: &str) -> Result<Isa, Failure> {
+    let checked = check(find(name)?);
+    let usable = checked.exit() == Exit::Done;
+    if !usable {
+        checked.complain();
+    }
+    let message = format!("the definition {} cannot be used: {}", checked.source.name, checked.tally());
+    checked.isa.filter(|_| usable).ok_or_else(|| Failure::input(message))
+}
+
+/// Checks a definition and runs its examples.
+pub(crate) fn check(source: Source) -> Checked {
+    let mut loaded = lathe_isa::load(&source.text);
+    if let Some(isa) = &loaded.isa {
+        loaded.diagnostics.extend(lathe_vm::examples::check(isa));
+    }
+    let dropped = loaded.diagnostics.dropped();
+    Checked { source, isa: loaded.isa, diagnostics: loaded.diagnostics.into_sorted(), dropped }
+}
+
+/// The definition of this name: one that comes with Lathe, or a file, or standard input. A file
+/// that has the name of a machine can be given as `./name`.
+pub(crate) fn find(name: &str) -> Result<Source, Failure> {
+    if let Some(machine) = lathe_machines::find(name) {
+        return Ok(Source::new(format!("{name}.isa"), machine.definition));
+    }
+    if name != files::STANDARD && !Path::new(name).exists() {
+        return Err(unknown(name));
+    }
+    let text = files::read_text(name, limits::DEFINITION_BYTES as u64)?;
+    Ok(Source::new(files::title(name), text))
+}
+
+/// Neither a machine nor a file: most often a slip of the fingers, so wrong usage.
+fn unknown(name: &str) -> Failure {
+    let names = || lathe_machines::ALL.iter().map(|machine| machine.name);
+    let failure = Failure::usage(format!("there is no machine and no file with the name `{name}`"));
+    match nearest(name.trim_end_matches(".isa"), names()) {
+        Some(near) => failure.help(format!("did you mean `{near}`?")),
+        None => failure.help(format!(
+            "the machines that come with Lathe are {}; a definition of your own is given by the path of its file",
+            names().collect::<Vec<_>>().join(", ")
+        )),
+    }
+}

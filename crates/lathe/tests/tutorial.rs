@@ -1,0 +1,199 @@
+//! `docs/tutorial.md`, typed in from top to bottom: its files are written, its commands run
+//! with the real binary, and what they print must be what the page shows.
+//!
+//! The mark of a block says what it is:
+//!
+//! - `file=NAME` is the whole content of a file; `append=NAME` goes to the end of it.
+//! - `change=NAME`: each line takes the place of the row with the same syntax column.
+//! - `console`: commands after `$ `, each with what it prints, on both streams. `exit=N` is the
+//!   exit code of the last; all others end with 0.
+//!
+//! A block without any of these is refused, so that nothing on the page goes unchecked.
+//! `LATHE_UPDATE=1` writes what the commands print into the page; read it before you keep it.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn page_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tutorial.md")
+}
+
+fn page() -> String {
+    std::fs::read_to_string(page_path()).expect("the page is there")
+}
+
+/// A block of the page: the number of its first line, its mark, its lines.
+struct Block<'p> {
+    line: usize,
+    mark: &'p str,
+    lines: Vec<&'p str>,
+}
+
+impl<'p> Block<'p> {
+    /// The value of `name=value` in the mark.
+    fn attribute(&self, name: &str) -> Option<&'p str> {
+        self.mark.split(' ').find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    fn text(&self) -> String {
+        self.lines.iter().flat_map(|line| [line, "\n"]).collect()
+    }
+}
+
+/// Prose and blocks in turn.
+enum Part<'p> {
+    Prose(&'p str),
+    Block(Block<'p>),
+}
+
+fn parts(page: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut open: Option<Block> = None;
+    for (at, line) in page.lines().enumerate() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(mark)) => open = Some(Block { line: at + 2, mark, lines: Vec::new() }),
+            (None, None) => parts.push(Part::Prose(line)),
+            (Some(_), Some(_)) => parts.extend(open.take().map(Part::Block)),
+            (Some(block), None) => block.lines.push(line),
+        }
+    }
+    assert!(open.is_none(), "the last block is not closed");
+    parts
+}
+
+/// A folder of its own, as the reader has one.
+struct Desk {
+    folder: tempfile::TempDir,
+}
+
+impl Desk {
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+
+    /// Does what a block says; gives the block as it should stand on the page.
+    fn follow(&self, block: &Block) -> String {
+        if let Some(name) = block.attribute("file") {
+            self.write(name, &block.text());
+        } else if let Some(name) = block.attribute("append") {
+            self.write(name, &(self.read(name) + &block.text()));
+        } else if let Some(name) = block.attribute("change") {
+            self.change(name, block);
+        } else if block.mark.split(' ').next() == Some("console") {
+            return self.console(block);
+        } else {
+            panic!("docs/tutorial.md:{}: nothing checks a block marked `{}`", block.line, block.mark);
+        }
+        block.text()
+    }
+
+    fn change(&self, name: &str, block: &Block) {
+        let syntax = |line: &str| line.split('|').next().unwrap_or("").trim().to_owned();
+        let mut lines: Vec<String> = self.read(name).lines().map(str::to_owned).collect();
+        for new in &block.lines {
+            let alike: Vec<usize> = (0..lines.len()).filter(|at| syntax(&lines[*at]) == syntax(new)).collect();
+            let [at] = alike[..] else { panic!("{name} has {} rows like `{new}`", alike.len()) };
+            lines[at] = (*new).to_owned();
+        }
+        self.write(name, &(lines.join("\n") + "\n"));
+    }
+
+    fn console(&self, block: &Block) -> String {
+        let commands: Vec<&str> = block.lines.iter().filter_map(|line| line.strip_prefix("$ ")).collect();
+        let wanted: i32 = block.attribute("exit").map_or(0, |code| code.parse().expect("an exit code is a number"));
+        let mut text = String::new();
+        for (at, command) in commands.iter().enumerate() {
+            let (printed, code) = self.run(command);
+            let wanted = if at + 1 == commands.len() { wanted } else { 0 };
+            assert_eq!(code, wanted, "docs/tutorial.md:{}: exit code of `{command}`:\n{printed}", block.line);
+            assert!(printed.is_empty() || printed.ends_with('\n'), "`{command}` leaves a line open: {printed:?}");
+            text.extend(["$ ", command, "\n", &printed]);
+        }
+        text
+    }
+
+    /// Runs `lathe …`, `echo TEXT | lathe …` or `cat FILE`.
+    fn run(&self, command: &str) -> (String, i32) {
+        let (input, command) = match command.strip_prefix("echo ").and_then(|rest| rest.split_once(" | ")) {
+            Some((text, command)) => (format!("{text}\n"), command),
+            None => (String::new(), command),
+        };
+        let words: Vec<&str> = command.split_whitespace().collect();
+        match words.as_slice() {
+            ["cat", name] => (self.read(name), 0),
+            ["lathe", arguments @ ..] => self.lathe(arguments, &input),
+            _ => panic!("the test cannot run `{command}`"),
+        }
+    }
+
+    /// Both streams into one pipe, so that they come in the order in which a terminal shows them.
+    fn lathe(&self, arguments: &[&str], input: &str) -> (String, i32) {
+        let (mut reader, writer) = std::io::pipe().expect("there are pipes");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lathe"));
+        command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::piped());
+        command.stdout(writer.try_clone().expect("a pipe has several ends")).stderr(writer);
+        for name in ["CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command.env("NO_COLOR", "1");
+        let mut child = command.spawn().expect("the binary is there");
+        // The command keeps its ends of the pipe open, and we would wait for ourselves.
+        drop(command);
+        // A program that ends before it has read everything closes the pipe; that is its right.
+        let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input.as_bytes()));
+        let mut printed = String::new();
+        reader.read_to_string(&mut printed).expect("it prints text");
+        let code = child.wait().expect("it ends").code().expect("it ends by itself");
+        (printed, code)
+    }
+}
+
+#[test]
+fn every_step_comes_out_as_the_page_shows() {
+    let page = page();
+    let desk = Desk { folder: tempfile::tempdir().expect("there is room for a folder") };
+    let (mut real, mut problems, mut commands) = (String::new(), Vec::new(), 0);
+    for part in parts(&page) {
+        match part {
+            Part::Prose(line) => real.extend([line, "\n"]),
+            Part::Block(block) => {
+                let text = desk.follow(&block);
+                commands += block.lines.iter().filter(|line| line.starts_with("$ ")).count();
+                if text != block.text() {
+                    problems.push(format!("docs/tutorial.md:{}:\n--- page\n{}--- real\n{text}", block.line, block.text()));
+                }
+                real.extend(["```", block.mark, "\n", &text, "```\n"]);
+            }
+        }
+    }
+    if std::env::var_os("LATHE_UPDATE").is_some() {
+        std::fs::write(page_path(), real).expect("the page can be written");
+        return;
+    }
+    assert!(problems.is_empty(), "{}\nLATHE_UPDATE=1 writes what is real into the page", problems.join("\n"));
+    assert!(commands >= 20, "{commands} commands: the page has lost some");
+    println!("{commands} commands");
+}
+
+/// Links to other pages lead to files and headings that are there.
+#[test]
+fn links_lead_somewhere() {
+    let page = page();
+    let anchor = |heading: &str| heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+    for link in page.split("](").skip(1).filter_map(|part| part.split(')').next()) {
+        let (file, place) = link.split_once('#').unwrap_or((link, ""));
+        let other = std::fs::read_to_string(page_path().with_file_name(file));
+        let other = other.unwrap_or_else(|error| panic!("{link}: {error}"));
+        let mut headings = other.lines().filter(|line| line.starts_with('#'));
+        assert!(place.is_empty() || headings.any(|line| anchor(line) == place), "no heading for {link}");
+    }
+}

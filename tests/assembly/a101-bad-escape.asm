@@ -1,0 +1,2 @@
+.machine hex8
+        .ascii "a\q"            ; !A101 there is no such escape

@@ -1,0 +1,3 @@
+.machine hex8
+        .bite 5                 ; !A401 there is no directive `.bite`
+        .frobnicate             ; !A401 there is no directive `.frobnicate`

@@ -1,0 +1,3 @@
+.machine hex8
+        .include "missing.asm"          ; !A405 `missing.asm` cannot be read
+        .incbin "four.bin", 3, 2        ; !A405 `four.bin` has only 4 bytes

@@ -1,0 +1,2 @@
+.machine hex8
+        .warn "mind the gap"    ; !W702 mind the gap

@@ -1,0 +1,109 @@
+//! Diagnostics of the assembler: `tests/assembly/*.asm`, each with what it must report in a
+//! comment on the line that causes it: `; !A303 part of the message`.
+//!
+//! Every diagnostic must be expected and every expectation must come true; every code has
+//! a fixture; every diagnostic has a next step.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use lathe_asm::{Assembled, Options, assemble, codes};
+use lathe_base::Source;
+use lathe_base::files::MemoryFiles;
+use lathe_isa::Isa;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("assembly")
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there").flatten();
+    let name = |path: &Path| path.file_name().expect("a file has a name").to_string_lossy().into_owned();
+    let files = entries.map(|entry| entry.path()).filter(|path| path.is_file());
+    files.map(|path| (name(&path), std::fs::read(&path).expect("the file can be read"))).collect()
+}
+
+/// A machine whose branch takes even distances only.
+const ALIGNED: &str = "
+machine aligned \"Even branches\"
+memory ram : u8 -> u8
+pc pc : u8 in ram
+field T : u5 align 2 from next
+instructions { b T | 0000 TTTT | pc = T }
+";
+
+fn machine(text: &str) -> Isa {
+    let line = text.lines().find(|line| line.starts_with(".machine")).expect("a fixture names its machine");
+    let name = line.split_whitespace().nth(1).expect("the name follows");
+    let definition = lathe_machines::find(name).map_or(ALIGNED, |machine| machine.definition);
+    lathe_isa::load(definition).isa.expect("the definition is right")
+}
+
+fn assembled(text: &str) -> Assembled {
+    let further = MemoryFiles(files(&folder().join("files")));
+    assemble(&machine(text), &further, Source::new("fixture.asm", text), &Options::default())
+}
+
+/// What a text says will be reported: line, code, part of the message.
+fn expectations(source: &Source) -> Vec<(usize, String, String)> {
+    let mut found = Vec::new();
+    for (number, line) in source.text.lines().enumerate() {
+        for part in line.split("; !").skip(1) {
+            let (code, message) = part.split_once(' ').unwrap_or((part, ""));
+            found.push((number + 1, code.to_owned(), message.trim().to_owned()));
+        }
+    }
+    found
+}
+
+fn check(name: &str, text: &str) {
+    let result = assembled(text);
+    let mut wanted: Vec<(String, usize, String, String)> = Vec::new();
+    for source in &result.sources {
+        let of_source =
+            expectations(source).into_iter().map(|(line, code, part)| (source.name.clone(), line, code, part));
+        wanted.extend(of_source.filter(|expected| !wanted.contains(expected)).collect::<Vec<_>>());
+    }
+    for diagnostic in result.diagnostics.into_sorted() {
+        let source = &result.sources[diagnostic.primary.span.file.0 as usize];
+        let (line, _) = source.line_column(diagnostic.primary.span.start);
+        let fits = |(file, at, code, part): &(String, usize, String, String)| {
+            *file == source.name
+                && *at == line
+                && code == diagnostic.code.name
+                && diagnostic.message.contains(part.as_str())
+        };
+        let at = wanted.iter().position(fits);
+        let found = format!("{}:{line}: {} {}", source.name, diagnostic.code.name, diagnostic.message);
+        assert!(at.is_some(), "{name}: not expected: {found}\nstill expected: {wanted:#?}");
+        at.map(|at| wanted.remove(at));
+        assert!(!diagnostic.help.is_empty(), "{name}: no next step: {found}");
+    }
+    assert!(wanted.is_empty(), "{name}: not reported: {wanted:#?}");
+}
+
+#[test]
+fn every_fixture_reports_what_it_says() {
+    for (name, bytes) in files(&folder()) {
+        check(&name, &String::from_utf8(bytes).expect("a fixture is a text"));
+    }
+}
+
+#[test]
+fn every_code_has_a_fixture() {
+    let all: BTreeMap<String, Vec<u8>> = files(&folder()).into_iter().chain(files(&folder().join("files"))).collect();
+    let texts = all.values().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    let shown: BTreeSet<String> =
+        texts.flat_map(|text| expectations(&Source::new("", text))).map(|(_, code, _)| code).collect();
+    let missing: Vec<&str> = codes::ALL.iter().map(|code| code.name).filter(|code| !shown.contains(*code)).collect();
+    assert!(missing.is_empty(), "no fixture shows {missing:?}");
+}
+
+#[test]
+fn an_error_in_a_macro_names_every_use_that_led_to_it() {
+    let text = std::fs::read_to_string(folder().join("chain-of-macros.asm")).expect("the fixture is there");
+    let result = assembled(&text);
+    let found = result.diagnostics.into_sorted();
+    let uses: Vec<&str> = found[0].others.iter().map(|label| label.text.as_str()).collect();
+    assert_eq!(uses, ["in this use of `inner`", "in this use of `outer`"]);
+}

@@ -1,0 +1,152 @@
+//! Broken definitions and what is said about them.
+//!
+//! Each file in `tests/diagnostics/` carries its expectations in comments on the lines that
+//! cause them: `# !E301 16 bits` is the code and a part of the message. A line that cannot
+//! carry a comment has them on the next one: `# ^!E103 closing quote`. Everything that is
+//! reported must be expected, and everything expected must be reported.
+//!
+//! `LATHE_UPDATE=1` writes the expectations as they come out; read them before you keep them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lathe_base::{Diagnostic, Source};
+use lathe_isa::codes;
+
+const HERE: &str = "# !";
+const ABOVE: &str = "# ^!";
+
+/// One expectation: the line (from 1), the code, a part of the message.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Expected {
+    line: usize,
+    code: String,
+    part: String,
+}
+
+fn fixtures() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("diagnostics");
+    let entries = fs::read_dir(folder).expect("the fixtures are there");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.sort();
+    files
+}
+
+/// Everything that is wrong with a definition, examples included.
+fn diagnose(text: &str) -> Vec<Diagnostic> {
+    let loaded = lathe_isa::load(text);
+    let mut found = loaded.diagnostics.into_sorted();
+    if let Some(isa) = &loaded.isa {
+        found.extend(lathe_vm::examples::check(isa));
+    }
+    found
+}
+
+/// The expectations on one line: after each mark, the code and a part of the message.
+fn expectations(line: &str, mark: &str, number: usize) -> Vec<Expected> {
+    let parts = line.split(mark).skip(1);
+    let expected = parts.map(|part| {
+        let (code, part) = part.trim().split_once(' ').unwrap_or((part.trim(), ""));
+        Expected { line: number, code: code.to_owned(), part: part.trim().to_owned() }
+    });
+    expected.collect()
+}
+
+fn expected(text: &str) -> Vec<Expected> {
+    let mut all = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        all.extend(expectations(line, HERE, at + 1));
+        all.extend(expectations(line, ABOVE, at));
+    }
+    all
+}
+
+/// Compares what comes out with what is expected; gives every difference.
+fn check(name: &str, text: &str) -> Vec<String> {
+    let source = Source::new(name, text);
+    let mut missing = expected(text);
+    let mut problems = Vec::new();
+    for diagnostic in diagnose(text) {
+        let (line, column) = source.line_column(diagnostic.primary.span.start);
+        let shown = format!("{name}:{line}:{column} {} {}", diagnostic.code.name, diagnostic.message);
+        let fits = |e: &Expected| {
+            e.line == line && e.code == diagnostic.code.name && diagnostic.message.contains(e.part.as_str())
+        };
+        match missing.iter().position(fits) {
+            Some(at) => drop(missing.remove(at)),
+            None => problems.push(format!("not expected: {shown}")),
+        }
+        if diagnostic.help.iter().all(|help| help.trim().is_empty()) {
+            problems.push(format!("no next step: {shown}"));
+        }
+    }
+    problems.extend(missing.iter().map(|e| format!("not reported: {name}:{} {} {}", e.line, e.code, e.part)));
+    problems
+}
+
+/// The text with the expectations that come out.
+fn updated(text: &str) -> String {
+    let source = Source::new("", text);
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for diagnostic in diagnose(text) {
+        let (line, _) = source.line_column(diagnostic.primary.span.start);
+        found.push((line, format!("{} {}", diagnostic.code.name, diagnostic.message)));
+    }
+    let mut lines: Vec<String> = Vec::new();
+    let mut pending: Vec<String> = Vec::new();
+    let written: Vec<&str> = text.lines().collect();
+    for (at, line) in written.iter().enumerate() {
+        if line.starts_with("# ^") {
+            lines.push(if pending.is_empty() { "# ^".into() } else { format!("{ABOVE}{}", pending.join(ABOVE)) });
+            pending.clear();
+            continue;
+        }
+        let bare = line.split(HERE).next().unwrap_or("").trim_end();
+        let here = found.iter().filter(|(number, _)| *number == at + 1).map(|(_, shown)| shown.clone());
+        pending = here.collect();
+        let next_is_for_this = written.get(at + 1).is_some_and(|next| next.starts_with("# ^"));
+        if pending.is_empty() || next_is_for_this {
+            lines.push(bare.to_owned());
+        } else {
+            lines.push(format!("{bare}  {HERE}{}", std::mem::take(&mut pending).join(&format!(" {HERE}"))));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn every_fixture_says_what_is_reported() {
+    let update = std::env::var_os("LATHE_UPDATE").is_some();
+    let mut problems = Vec::new();
+    for path in fixtures() {
+        let text = fs::read_to_string(&path).expect("a text");
+        if update {
+            fs::write(&path, updated(&text)).expect("the fixture can be written");
+            continue;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        problems.extend(check(&name, &text));
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn every_code_has_a_fixture() {
+    let texts = fixtures().into_iter().map(|path| fs::read_to_string(path).expect("a text"));
+    let shown: BTreeSet<String> = texts.flat_map(|text| expected(&text)).map(|expected| expected.code).collect();
+    let missing: Vec<&str> = codes::ALL.iter().map(|code| code.name).filter(|name| !shown.contains(*name)).collect();
+    assert!(missing.is_empty(), "no fixture shows {missing:?}");
+}
+
+/// One mistake gives one diagnostic, or very few.
+#[test]
+fn a_beginners_mistake_is_told_once() {
+    for path in fixtures() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with("beginner-") {
+            let count = diagnose(&fs::read_to_string(path).expect("a text")).len();
+            assert!((1..=2).contains(&count), "{name} gives {count} diagnostics");
+        }
+    }
+}

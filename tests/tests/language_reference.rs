@@ -1,0 +1,178 @@
+//! The language reference, run: every example of `docs/language.md` is a definition that does
+//! what the page says, and every diagnostic and limit stands in its tables.
+//!
+//! A block marked `isa` loads without an error and its examples come out. One marked
+//! `isa,error E301` gives that code and no other error. A block without a `machine` line is
+//! a fragment: what it does not declare itself is taken from [`PREAMBLE`].
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use lathe_base::{Severity, limits};
+use lathe_isa::codes;
+
+/// What fragments are completed with: each line unless the fragment declares one of its names.
+const PREAMBLE: [(&str, &[&str]); 8] = [
+    ("memory ram : u16 -> u8", &["ram", "prog"]),
+    ("pc pc : u16 in ram", &["pc", "ip"]),
+    ("register a, b, c, d : u8", &["a", "b", "c", "d"]),
+    ("register w, v : u16", &["w", "v"]),
+    ("register carry, zero : u1", &["carry", "zero"]),
+    ("field D, S : register { a, b, c, d }", &["D", "S"]),
+    ("field N : u8", &["N"]),
+    ("device console : stream", &["console"]),
+];
+
+/// One block of the page: the line it begins on, its mark, its text.
+struct Example {
+    line: usize,
+    mark: String,
+    text: String,
+}
+
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/language.md");
+    fs::read_to_string(path).expect("the page is there")
+}
+
+fn examples(page: &str) -> Vec<Example> {
+    let mut examples = Vec::new();
+    let mut open: Option<Example> = None;
+    for (at, line) in page.lines().enumerate() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(mark)) => {
+                open = Some(Example { line: at + 1, mark: mark.to_owned(), text: String::new() });
+            }
+            (Some(_), Some(_)) => examples.extend(open.take()),
+            (Some(example), None) => example.text.extend([line, "\n"]),
+            (None, None) => {}
+        }
+    }
+    examples
+}
+
+/// The names that a fragment declares, as far as they stand at the beginning of a line.
+fn declared(text: &str) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    for line in text.lines() {
+        let word = line.split_whitespace().next().unwrap_or("");
+        if !["memory", "pc", "register", "constant", "view", "field", "device"].contains(&word) {
+            continue;
+        }
+        let head = line[word.len()..].split([':', '=']).next().unwrap_or("");
+        names.extend(head.split(',').map(str::trim));
+    }
+    names
+}
+
+fn completed(text: &str) -> String {
+    if text.contains("machine ") {
+        return text.to_owned();
+    }
+    let names = declared(text);
+    let mut whole = String::from("machine example \"An example\"\n");
+    for (line, needed) in PREAMBLE {
+        if !needed.iter().any(|name| names.contains(name)) {
+            whole.extend([line, "\n"]);
+        }
+    }
+    whole + text
+}
+
+/// The codes of all errors, examples included.
+fn errors(text: &str) -> Vec<String> {
+    let loaded = lathe_isa::load(text);
+    let mut found = loaded.diagnostics.into_sorted();
+    if let Some(isa) = &loaded.isa {
+        found.extend(lathe_vm::examples::check(isa));
+    }
+    found.retain(|diagnostic| diagnostic.severity() == Severity::Error);
+    found.iter().map(|diagnostic| format!("{} {}", diagnostic.code.name, diagnostic.message)).collect()
+}
+
+#[test]
+fn every_example_does_what_the_page_says() {
+    let page = page();
+    let mut problems = Vec::new();
+    let (mut fine, mut broken) = (0, 0);
+    for example in examples(&page) {
+        let found = errors(&completed(&example.text));
+        let right = match example.mark.split_once("error ") {
+            Some((_, code)) => {
+                broken += 1;
+                found.len() == 1 && found[0].starts_with(code)
+            }
+            None if example.mark == "isa" => {
+                fine += 1;
+                found.is_empty()
+            }
+            None => true,
+        };
+        if !right {
+            problems.push(format!("docs/language.md:{} {}: {found:#?}", example.line, example.mark));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(fine >= 30 && broken >= 10, "{fine} examples and {broken} mistakes: the page has lost some");
+    println!("{fine} examples and {broken} mistakes");
+}
+
+#[test]
+fn every_diagnostic_stands_in_the_table() {
+    let page = page();
+    for code in codes::ALL {
+        let row = format!("| `{}` | {} | ", code.name, code.title);
+        assert!(page.lines().any(|line| line.starts_with(&row)), "the page has no row {row}");
+    }
+}
+
+#[test]
+fn every_limit_stands_in_the_table() {
+    let page = page();
+    let limits = [
+        (limits::DEFINITION_BYTES as u64, "bytes of a definition"),
+        (limits::NAMES as u64, "names declared"),
+        (limits::LIST as u64, "names in a list, members of a family, items of a `for`"),
+        (limits::FIELD_NAMES as u64, "names in the lists of all fields together"),
+        (limits::MEMORIES as u64, "memories"),
+        (limits::ADDRESS_BITS as u64, "bits of an address"),
+        (limits::INSTRUCTIONS as u64, "instructions, families spread out"),
+        (limits::INSTRUCTION_BITS as u64, "bits of an instruction"),
+        (limits::OPERANDS as u64, "operands of an instruction"),
+        (limits::CONDITIONS as u64, "conditions after `where`"),
+        (limits::COLUMN_BYTES as u64, "bytes of a column of syntax or encoding"),
+        (limits::DOCUMENTATION_BYTES as u64, "bytes of documentation before a row"),
+        (limits::ROWS as u64, "examples; pseudo-instructions; rows of maps"),
+        (limits::EXPANSION as u64, "instructions of one pseudo-instruction"),
+        (limits::NESTING as u64, "nesting of expressions, blocks and calls"),
+        (limits::OPERATORS as u64, "operators of an expression"),
+        (limits::MEANING_DEPTH as u64, "nesting of a meaning, functions put in place"),
+        (limits::MEANING_NODES as u64, "parts of a meaning, functions put in place and lists unrolled"),
+        (limits::TOTAL_NODES as u64, "parts of all meanings together"),
+        (limits::DIAGNOSTICS as u64, "diagnostics shown"),
+    ];
+    for (number, words) in limits {
+        let row = format!("| {} | {words} |", with_commas(number));
+        assert!(page.lines().any(|line| line == row), "the page has no row {row}");
+    }
+}
+
+fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or("")).collect();
+    groups.join(",")
+}
+
+/// Links inside the page lead somewhere.
+#[test]
+fn links_lead_to_headings() {
+    let page = page();
+    let anchor = |heading: &str| heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
+    let anchors: BTreeSet<String> = page.lines().filter(|line| line.starts_with('#')).map(anchor).collect();
+    for part in page.split("](#").skip(1) {
+        let target = part.split(')').next().unwrap_or("");
+        assert!(anchors.contains(target), "no heading for #{target}");
+    }
+}
