@@ -292,7 +292,7 @@ impl BlockBuilder<'_, '_> {
                 }
                 count <= MARKS_AT_ONCE
             }
-            (Check::When(a), Check::When(b)) => match self.from_one_on(a, b) {
+            (Check::When(a), Check::When(b)) => match self.either_reaches(a, b) {
                 Some(both) => {
                     *wider = Check::When(both);
                     true
@@ -312,7 +312,7 @@ impl BlockBuilder<'_, '_> {
 
     /// `first <= x` or `first <= x + 1`, as one comparison. The sum may wrap, but where it does,
     /// the first comparison holds anyway.
-    fn from_one_on(&mut self, a: ValueId, b: ValueId) -> Option<ValueId> {
+    fn either_reaches(&mut self, a: ValueId, b: ValueId) -> Option<ValueId> {
         let (Node::Binary(BinaryOperator::LessOrEqual, first, x), Node::Binary(BinaryOperator::LessOrEqual, other, y)) =
             (self.graph.node(a), self.graph.node(b))
         else {

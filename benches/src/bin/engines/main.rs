@@ -27,7 +27,7 @@ const REFERENCE_SHARE: u64 = 20;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let wanted = arguments.iter().find(|argument| argument.parse::<u64>().is_err());
-    let millions = arguments.iter().find_map(|argument| argument.parse::<u64>().ok()).unwrap_or(40);
+    let millions = arguments.iter().find_map(|argument| argument.parse::<u64>().ok()).unwrap_or(200);
     println!("{:8} {:6} {:>9}  {:>8} {:>14} {:>16}", "machine", "program", "naive M/s", "interp", "fast", "jit");
     for machine in lathe_machines::ALL {
         if wanted.is_some_and(|wanted| wanted != machine.name) {
