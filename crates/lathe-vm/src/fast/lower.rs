@@ -6,7 +6,7 @@ use lathe_base::Width;
 use lathe_isa::model::RegisterId;
 use lathe_isa::operators::BinaryOperator;
 
-use super::ops::{Code, EntryId, Op, Slot};
+use super::ops::{Code, EntryId, HERE, Op, Slot};
 use crate::dataflow::{Bail, Effects, Frame, Graph, Node, Store, ValueId};
 
 /// How many values one instruction may have.
@@ -79,6 +79,7 @@ pub(super) fn lower(
     lowering.writes(effects)?;
     lowering.end(end, entry)?;
     fuse_writes(&mut lowering.ops, taken, registers);
+    fuse_next(&mut lowering.ops);
     Some(lowering.ops)
 }
 
@@ -131,7 +132,7 @@ impl Lowering<'_> {
         let slots = &self.slots;
         let op = |code, x: ValueId, y: Option<ValueId>, width: Width, extra| {
             let (x, y) = (slots[&x], y.map_or(0, |y| slots[&y]));
-            Op { code, width, into, x, y, extra }
+            Op { code, width, into, x, y, next: HERE, extra }
         };
         let op = match node {
             Node::Load(memory, address, _) => op(Code::Load, address, None, width, memory.index() as u64),
@@ -151,7 +152,7 @@ impl Lowering<'_> {
     }
 
     fn push(&mut self, code: Code, into: Slot, x: Slot, y: Slot, extra: u64) {
-        self.ops.push(Op { code, width: Width::BIT, into, x, y, extra });
+        self.ops.push(Op { code, width: Width::BIT, into, x, y, next: HERE, extra });
     }
 
     fn bail(&mut self, bail: &Bail, entry: EntryId) -> Option<()> {
@@ -237,7 +238,7 @@ impl Lowering<'_> {
         if self.slots.len() + self.registers + 1 >= VALUES {
             return None;
         }
-        let op = Op { code: Code::Move, width: Width::BIT, into: saved, x: slot, y: 0, extra: 0 };
+        let op = Op { code: Code::Move, width: Width::BIT, into: saved, x: slot, y: 0, next: HERE, extra: 0 };
         let at = self.ops.iter().position(|op| usize::from(op.into) < self.registers && writes_slot(op.code));
         self.ops.insert(at.unwrap_or(self.ops.len()), op);
         Some(saved)
@@ -300,6 +301,16 @@ fn fuse_writes(ops: &mut Vec<Op>, taken: usize, registers: usize) {
             }
         }
         at += 1;
+    }
+}
+
+/// Lets the last operation that gives a value go on to the next instruction by itself.
+fn fuse_next(ops: &mut Vec<Op>) {
+    if let [.., last, Op { code: Code::Next, extra, .. }] = &mut ops[..]
+        && writes_slot(last.code)
+    {
+        last.next = *extra as EntryId;
+        ops.pop();
     }
 }
 

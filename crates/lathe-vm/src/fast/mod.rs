@@ -24,7 +24,7 @@ use crate::engine::Engine;
 use crate::interpreter::{Interpreter, Run, Stop};
 use crate::state::State;
 use lower::{Constants, Direction, End, VALUES, lower};
-use ops::{Code, EntryId, Op, Slot};
+use ops::{Code, EntryId, HERE, Op, Slot};
 
 /// Operations beyond this number are forgotten all at once.
 const OPERATIONS: usize = 1 << 20;
@@ -267,7 +267,7 @@ impl<'i> Fast<'i> {
 
     fn push_decode(&mut self, id: EntryId) -> u32 {
         let extra = u64::from(id);
-        self.ops.push(Op { code: Code::Decode, width: Width::BIT, into: 0, x: 0, y: 0, extra });
+        self.ops.push(Op { code: Code::Decode, width: Width::BIT, into: 0, x: 0, y: 0, next: HERE, extra });
         (self.ops.len() - 1) as u32
     }
 
@@ -304,7 +304,7 @@ impl<'i> Fast<'i> {
         let lowerable = self.decode(state, pc);
         self.marks.mark(pc, lowerable.cells);
         let ops = self.operations(&lowerable, pc, id).unwrap_or_else(|| {
-            vec![Op { code: Code::Interpret, width: Width::BIT, into: 0, x: 0, y: 0, extra: u64::from(id) }]
+            vec![Op { code: Code::Interpret, width: Width::BIT, into: 0, x: 0, y: 0, next: HERE, extra: u64::from(id) }]
         });
         let start = self.ops.len() as u32;
         self.ops.extend(ops);
@@ -449,6 +449,13 @@ impl<'i> Fast<'i> {
                 Code::Decode => return Event::Decode(op.extra as EntryId),
             };
             slots[usize::from(op.into)] = value;
+            if op.next != HERE {
+                *left -= 1;
+                if *left == 0 {
+                    return Event::Limit(op.next);
+                }
+                at = entries[op.next as usize].start as usize;
+            }
         }
     }
 }

@@ -10,6 +10,9 @@ pub(super) type Slot = u16;
 /// A position in the list of entries.
 pub(super) type EntryId = u32;
 
+/// No entry: the operation after this one is of the same instruction.
+pub(super) const HERE: EntryId = EntryId::MAX;
+
 /// One operation; what the fields mean depends on the code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
@@ -20,6 +23,8 @@ pub(super) struct Op {
     pub(super) into: Slot,
     pub(super) x: Slot,
     pub(super) y: Slot,
+    /// The entry to go on with after an operation that gives a value; [`HERE`] for the next operation.
+    pub(super) next: EntryId,
     pub(super) extra: u64,
 }
 
