@@ -1,1 +1,4 @@
-//! Tests that need several crates, or the binary. The tests are in `tests/`.
+//! What tests of several crates share. The tests themselves are in `tests/`.
+
+pub mod differential;
+pub mod random;

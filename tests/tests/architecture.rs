@@ -8,17 +8,18 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which crates of ours each crate may use, besides in its tests. Arrows that are not here do not exist.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("lathe-base", &[]),
     ("lathe-isa", &["lathe-base"]),
     ("lathe-asm", &["lathe-base", "lathe-isa"]),
     ("lathe-vm", &["lathe-base", "lathe-isa"]),
+    ("lathe-jit", &["lathe-base", "lathe-isa", "lathe-vm"]),
     ("lathe-machines", &[]),
     ("lathe", &["lathe-asm", "lathe-base", "lathe-isa", "lathe-machines", "lathe-vm"]),
     ("oracle", &[]),
-    ("lathe-tests", &[]),
-    ("lathe-benches", &[]),
-    ("xtask", &["oracle"]),
+    ("lathe-tests", &["lathe-isa", "lathe-vm"]),
+    ("lathe-benches", &["lathe-isa", "lathe-jit", "lathe-machines", "lathe-vm"]),
+    ("xtask", &["lathe-isa", "lathe-jit", "lathe-machines", "lathe-tests", "lathe-vm", "oracle"]),
 ];
 
 /// Crates of the core that use nothing from outside at all.

@@ -1,5 +1,6 @@
 //! Chores of this project that are too long for an ordinary test run.
 
+mod differential;
 mod vectors;
 
 use std::process::ExitCode;
@@ -10,7 +11,11 @@ Chores of this project:
   cargo xtask vectors FOLDER [COUNT] [SEED]
       Writes single-step vectors of the five machines, COUNT for each first byte (40 if not
       given), from the models in crates/oracle. Then, for example:
-      cargo run --release -p lathe -- verify -m quad8 FOLDER/quad8.json";
+      cargo run --release -p lathe -- verify -m quad8 FOLDER/quad8.json
+
+  cargo xtask differential [--programs N] [--seed S] [--machine NAME|FILE.isa]
+      Compares the fast engines with the reference interpreter on generated programs, and
+      saves the shortest program on which they disagree.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -21,6 +26,7 @@ fn main() -> ExitCode {
             (Ok(count), Ok(seed)) => report(vectors::write(folder, count, seed)),
             _ => usage(),
         },
+        ["differential", ..] => differential::run(&arguments[1..]),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             ExitCode::SUCCESS

@@ -37,6 +37,7 @@ pub mod operators;
 pub mod pseudo;
 pub mod semantics;
 mod simplify;
+pub mod specialize;
 pub mod syntax;
 
 use lathe_base::{Diagnostics, FileId};

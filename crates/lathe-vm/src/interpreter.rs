@@ -405,6 +405,14 @@ impl<'i> Interpreter<'i> {
         }
     }
 
+    /// The cells that the instruction executed last has written.
+    pub(crate) fn written(&self) -> impl Iterator<Item = (MemoryId, u64)> {
+        self.undo.iter().filter_map(|change| match change {
+            Undo::Cell(memory, address, _) => Some((*memory, *address)),
+            Undo::Register(..) => None,
+        })
+    }
+
     fn roll_back(&mut self, state: &mut State) {
         for change in self.undo.drain(..).rev() {
             match change {

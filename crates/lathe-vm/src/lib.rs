@@ -1,4 +1,4 @@
-//! Running machines: their state, their devices, and the reference interpreter.
+//! Running machines: their state, their devices, the reference interpreter, and a fast one.
 //!
 //! ```
 //! use lathe_vm::{Console, Devices, Interpreter, State, Stop};
@@ -29,13 +29,19 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod code_map;
+pub mod dataflow;
 pub mod device;
+pub mod engine;
 pub mod examples;
+pub mod fast;
 pub mod interpreter;
 pub mod memory;
 pub mod state;
 
 pub use device::{Bus, Console, Device, Devices};
+pub use engine::Engine;
+pub use fast::Fast;
 pub use interpreter::{Fault, FaultCause, Interpreter, Run, Step, Stop};
 pub use memory::Memory;
 pub use state::State;

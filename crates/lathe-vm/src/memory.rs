@@ -63,6 +63,22 @@ impl Memory {
         }
     }
 
+    /// The cells one after the other, if they are kept as bytes.
+    pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        match &mut self.cells {
+            Cells::Bytes(cells) => Some(cells),
+            Cells::Words(_) | Cells::Pages(_) => None,
+        }
+    }
+
+    /// The cells one after the other, if they are kept as words.
+    pub fn words_mut(&mut self) -> Option<&mut [u64]> {
+        match &mut self.cells {
+            Cells::Words(cells) => Some(cells),
+            Cells::Bytes(_) | Cells::Pages(_) => None,
+        }
+    }
+
     /// Writes cells from address 0 on.
     pub fn fill(&mut self, values: impl IntoIterator<Item = u64>) {
         values.into_iter().zip(0..).for_each(|(value, address)| self.set(address, value));

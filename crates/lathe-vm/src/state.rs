@@ -42,6 +42,11 @@ impl State {
         &self.registers
     }
 
+    /// All registers, to be written by an engine: values must fit, constant registers must stay.
+    pub fn registers_mut(&mut self) -> &mut [u64] {
+        &mut self.registers
+    }
+
     /// The value of a register or view.
     pub fn place(&self, place: &Place) -> u64 {
         if let [part] = place.parts.as_slice() {
@@ -76,6 +81,16 @@ impl State {
     /// A memory, to be written.
     pub fn memory_mut(&mut self, id: MemoryId) -> &mut Memory {
         &mut self.memories[id.index()]
+    }
+
+    /// A memory by its position, for engines that keep positions in their operations.
+    pub(crate) fn memory_at(&self, position: u64) -> &Memory {
+        &self.memories[position as usize]
+    }
+
+    /// A memory by its position, to be written.
+    pub(crate) fn memory_at_mut(&mut self, position: u64) -> &mut Memory {
+        &mut self.memories[position as usize]
     }
 
     /// The beginning of the instruction stream at an address. Addresses wrap; devices are not reached.

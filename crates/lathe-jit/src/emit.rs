@@ -1,0 +1,464 @@
+//! From a region to a Cranelift function.
+//!
+//! The function takes a [`Context`] and the number of the block to begin with. Registers
+//! live in variables from the entry to an exit, which writes them back. Guest memory is
+//! reached as base plus masked address; the mask is applied in 64 bits directly before the
+//! addition, so that no mistake elsewhere can reach outside.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{AbiParam, Block as Label, Function, InstBuilder, MemFlagsData, Signature, Value};
+use cranelift_codegen::isa::TargetFrontendConfig;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
+use lathe_isa::Isa;
+use lathe_isa::model::{MemoryId, RegisterId};
+use lathe_vm::dataflow::{Node, Store, ValueId};
+
+use crate::live::{Live, live};
+use crate::region::{Block, Check, Edge, End, Event, Region, Segment, Snapshot};
+use crate::values::{Computed, Values, type_of};
+
+/// What compiled code and the engine share. Offsets are used by compiled code.
+#[repr(C)]
+pub(crate) struct Context {
+    /// One word for every register.
+    pub(crate) registers: *mut u64,
+    /// One byte for every cell of the code memory.
+    pub(crate) marks: *const u8,
+    /// The first cell of every memory.
+    pub(crate) memories: *const *mut u8,
+    /// Steps left, less the bound of the region.
+    pub(crate) fuel: i64,
+    /// Cycles taken.
+    pub(crate) cycles: u64,
+    /// Where it goes on.
+    pub(crate) pc: u64,
+    /// Not zero if the instruction there must be interpreted.
+    pub(crate) interpret: u64,
+}
+
+/// The signature of a compiled region.
+pub(crate) fn signature(mut signature: Signature) -> Signature {
+    signature.params.push(AbiParam::new(I64));
+    signature.params.push(AbiParam::new(I32));
+    signature
+}
+
+/// The numbers of the blocks of a region, by address.
+pub(crate) fn block_numbers(region: &Region) -> BTreeMap<u64, u32> {
+    region.blocks.keys().copied().zip(0..).collect()
+}
+
+/// Fills in the function for a region.
+pub(crate) fn emit(
+    isa: &Isa,
+    region: &Region,
+    function: &mut Function,
+    context: &mut FunctionBuilderContext,
+    target: TargetFrontendConfig,
+) {
+    let mut builder = FunctionBuilder::new(function, context);
+    let registers = region.registers(isa);
+    let live = live(region, &registers.written);
+    let labels = region.blocks.keys().map(|pc| (*pc, builder.create_block())).collect();
+    let variables = Variables {
+        registers: vec![None; isa.registers.len()],
+        written: registers.written.clone(),
+        fuel: builder.declare_var(I64),
+        cycles: isa.has_cycles.then(|| builder.declare_var(I64)),
+    };
+    let entry = builder.create_block();
+    let leave = builder.create_block();
+    builder.append_block_params_for_function_params(entry);
+    builder.switch_to_block(entry);
+    let pointer = builder.block_params(entry)[0];
+    let mut emitter = Emitter {
+        isa,
+        builder,
+        labels,
+        leave,
+        pointer,
+        marks: pointer,
+        memories: Vec::new(),
+        variables,
+        live,
+        block: 0,
+    };
+    emitter.prologue(entry, registers.read.union(&registers.written).copied().collect());
+    for (pc, block) in &region.blocks {
+        emitter.block(*pc, block);
+    }
+    emitter.epilogue();
+    let Emitter { mut builder, .. } = emitter;
+    builder.seal_all_blocks();
+    builder.finalize(target);
+}
+
+struct Variables {
+    registers: Vec<Option<Variable>>,
+    /// Registers that an exit writes back.
+    written: BTreeSet<RegisterId>,
+    fuel: Variable,
+    cycles: Option<Variable>,
+}
+
+struct Emitter<'a, 'f> {
+    isa: &'a Isa,
+    builder: FunctionBuilder<'f>,
+    labels: BTreeMap<u64, Label>,
+    /// Writes what is in its parameters to the context, and returns.
+    leave: Label,
+    /// The context.
+    pointer: Value,
+    marks: Value,
+    memories: Vec<Value>,
+    variables: Variables,
+    live: Live,
+    /// The leader of the block being emitted.
+    block: u64,
+}
+
+/// Guest and context memory are always there, and Cranelift may assume so.
+fn trusted() -> MemFlagsData {
+    MemFlagsData::trusted()
+}
+
+macro_rules! offset {
+    ($field:ident) => {
+        std::mem::offset_of!(Context, $field) as i32
+    };
+}
+
+impl<'f> Emitter<'_, 'f> {
+    /// Loads registers and bases, and goes to the block asked for.
+    fn prologue(&mut self, entry: Label, touched: Vec<RegisterId>) {
+        let (pointer, number) = (self.pointer, self.builder.block_params(entry)[1]);
+        self.marks = self.builder.ins().load(I64, trusted(), pointer, offset!(marks));
+        let memories = self.builder.ins().load(I64, trusted(), pointer, offset!(memories));
+        for memory in 0..self.isa.memories.len() as i32 {
+            let base = self.builder.ins().load(I64, trusted(), memories, memory * 8);
+            self.memories.push(base);
+        }
+        let registers = self.builder.ins().load(I64, trusted(), pointer, offset!(registers));
+        for register in touched {
+            let ty = type_of(self.isa.register(register).width);
+            let value = self.builder.ins().load(ty, trusted(), registers, register.0 as i32 * 8);
+            let variable = self.builder.declare_var(ty);
+            self.builder.def_var(variable, value);
+            self.variables.registers[register.index()] = Some(variable);
+        }
+        let fuel = self.builder.ins().load(I64, trusted(), pointer, offset!(fuel));
+        self.builder.def_var(self.variables.fuel, fuel);
+        if let Some(cycles) = self.variables.cycles {
+            let value = self.builder.ins().load(I64, trusted(), pointer, offset!(cycles));
+            self.builder.def_var(cycles, value);
+        }
+        let mut switch = Switch::new();
+        for (number, label) in self.labels.values().enumerate() {
+            switch.set_entry(number as u128, *label);
+        }
+        let nowhere = self.builder.create_block();
+        switch.emit(&mut self.builder, number, nowhere);
+        self.builder.switch_to_block(nowhere);
+        self.builder.set_cold_block(nowhere);
+        self.builder.ins().return_(&[]);
+    }
+
+    /// The shared end of all exits; its parameters are fuel, cycles, `pc` and whether to interpret.
+    fn epilogue(&mut self) {
+        let leave = self.leave;
+        let parameters = [I64, I64, I64, I64].map(|ty| self.builder.append_block_param(leave, ty));
+        self.builder.switch_to_block(leave);
+        self.builder.set_cold_block(leave);
+        let offsets = [offset!(fuel), offset!(cycles), offset!(pc), offset!(interpret)];
+        for (value, offset) in parameters.into_iter().zip(offsets) {
+            self.builder.ins().store(trusted(), value, self.pointer, offset);
+        }
+        self.builder.ins().return_(&[]);
+    }
+
+    fn block(&mut self, pc: u64, block: &Block) {
+        self.block = pc;
+        self.builder.switch_to_block(self.labels[&pc]);
+        let mut computed = Computed::new(block.graph.len());
+        self.segment(block, &block.root, &mut computed);
+    }
+
+    fn segment(&mut self, block: &Block, segment: &Segment, computed: &mut Computed) {
+        for event in &segment.events {
+            match event {
+                Event::Load(load) => self.load(block, *load, computed),
+                Event::Leave(checks, snapshot) => self.leave_if(block, checks, snapshot, computed),
+                Event::Store(store) => self.store(block, store, computed),
+            }
+        }
+        match &segment.end {
+            End::Goto(edge) => self.edge(block, edge, computed),
+            End::Branch(condition, taken, other) => {
+                let condition = self.values(block, computed).condition(*condition);
+                let labels = (self.builder.create_block(), self.builder.create_block());
+                self.builder.ins().brif(condition, labels.0, &[], labels.1, &[]);
+                self.edge_at(block, labels.0, taken, computed);
+                self.edge_at(block, labels.1, other, computed);
+            }
+            End::Switch(value, arms, before) => self.switch(block, *value, arms, before, computed),
+            End::Leave(snapshot) => self.exit(block, snapshot, computed),
+        }
+    }
+
+    fn values<'s>(&'s mut self, block: &'s Block, computed: &'s mut Computed) -> Values<'s, 'f> {
+        Values { builder: &mut self.builder, graph: &block.graph, computed, registers: &self.variables.registers }
+    }
+
+    /// The host address of a cell.
+    fn cell(&mut self, block: &Block, memory: MemoryId, address: ValueId, computed: &mut Computed) -> Value {
+        let described = self.isa.memory(memory);
+        let shift = i64::from(described.cell.bits() > 8) * 3;
+        let address = self.masked(block, address, described.cells() - 1, computed);
+        let offset = if shift == 0 { address } else { self.builder.ins().ishl_imm_u(address, shift) };
+        self.builder.ins().iadd(self.memories[memory.index()], offset)
+    }
+
+    /// An address in 64 bits, masked.
+    fn masked(&mut self, block: &Block, address: ValueId, mask: u64, computed: &mut Computed) -> Value {
+        let narrow = self.values(block, computed).loose(address);
+        let wide = match type_of(block.graph.width(address)) {
+            I32 => self.builder.ins().uextend(I64, narrow),
+            _ => narrow,
+        };
+        let mask = self.builder.ins().iconst(I64, mask as i64);
+        self.builder.ins().band(wide, mask)
+    }
+
+    fn load(&mut self, block: &Block, load: ValueId, computed: &mut Computed) {
+        let Node::Load(memory, address, _) = block.graph.node(load) else { return };
+        let cell = self.isa.memory(memory).cell;
+        let from = self.cell(block, memory, address, computed);
+        let value = if cell.bits() <= 8 {
+            self.builder.ins().uload8(I32, trusted(), from, 0)
+        } else {
+            self.builder.ins().load(type_of(cell), trusted(), from, 0)
+        };
+        computed.set_exact(load, value);
+    }
+
+    fn store(&mut self, block: &Block, store: &Store, computed: &mut Computed) {
+        let Some(guard) = store.guard else { return self.store_now(block, store, computed) };
+        let guard = self.values(block, computed).condition(guard);
+        let (doing, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(guard, doing, &[], after, &[]);
+        self.builder.switch_to_block(doing);
+        let mark = computed.mark();
+        self.store_now(block, store, computed);
+        self.builder.ins().jump(after, &[]);
+        computed.rewind(mark);
+        self.builder.switch_to_block(after);
+    }
+
+    fn store_now(&mut self, block: &Block, store: &Store, computed: &mut Computed) {
+        let cell = self.isa.memory(store.memory).cell;
+        let to = self.cell(block, store.memory, store.address, computed);
+        if cell.bits() == 8 {
+            let value = self.values(block, computed).loose(store.value);
+            self.builder.ins().istore8(trusted(), value, to, 0);
+        } else if cell.bits() < 8 {
+            let value = self.values(block, computed).exact(store.value);
+            self.builder.ins().istore8(trusted(), value, to, 0);
+        } else {
+            let value = self.values(block, computed).exact(store.value);
+            let wide = if type_of(cell) == I32 { self.builder.ins().uextend(I64, value) } else { value };
+            self.builder.ins().store(trusted(), wide, to, 0);
+        }
+    }
+
+    /// Leaves the region under any of the conditions.
+    fn leave_if(&mut self, block: &Block, checks: &[Check], snapshot: &Snapshot, computed: &mut Computed) {
+        let mut any: Option<Value> = None;
+        for check in checks {
+            let one = match check {
+                Check::When(condition) if checks.len() == 1 => self.values(block, computed).condition(*condition),
+                Check::When(condition) => {
+                    let bit = self.values(block, computed).exact(*condition);
+                    self.builder.ins().uextend(I64, bit)
+                }
+                Check::Marked { first, count } => self.marks(block, *first, *count, computed),
+                Check::MarkedIf(address, guard) => self.marks_if(block, *address, *guard, computed),
+            };
+            any = Some(match any {
+                Some(before) => self.builder.ins().bor(before, one),
+                None => one,
+            });
+        }
+        let Some(any) = any else { return };
+        let (cold, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(any, cold, &[], after, &[]);
+        self.exit_at(block, cold, snapshot, computed);
+        self.builder.switch_to_block(after);
+    }
+
+    /// The marks of so many cells from an address on, as one number. The marks of the first cells
+    /// are repeated behind the last, so this does not reach beyond them.
+    fn marks(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed) -> Value {
+        let address = self.masked(block, first, self.isa.code_memory().cells() - 1, computed);
+        let at = self.builder.ins().iadd(self.marks, address);
+        let marks = match count {
+            1 => self.builder.ins().uload8(I64, trusted(), at, 0),
+            2 => self.builder.ins().uload16(I64, trusted(), at, 0),
+            3 | 4 => self.builder.ins().uload32(trusted(), at, 0),
+            _ => self.builder.ins().load(I64, trusted(), at, 0),
+        };
+        if matches!(count, 1 | 2 | 4 | 8) {
+            return marks;
+        }
+        let wanted = self.builder.ins().iconst(I64, (1 << (8 * count)) - 1);
+        self.builder.ins().band(marks, wanted)
+    }
+
+    fn marks_if(&mut self, block: &Block, address: ValueId, guard: ValueId, computed: &mut Computed) -> Value {
+        let mark = self.marks(block, address, 1, computed);
+        let guard = self.values(block, computed).exact(guard);
+        let guard = self.builder.ins().uextend(I64, guard);
+        let all = self.builder.ins().ineg(guard);
+        self.builder.ins().band(mark, all)
+    }
+
+    fn exit_at(&mut self, block: &Block, label: Label, snapshot: &Snapshot, computed: &mut Computed) {
+        self.builder.switch_to_block(label);
+        self.builder.set_cold_block(label);
+        let mark = computed.mark();
+        self.exit(block, snapshot, computed);
+        computed.rewind(mark);
+    }
+
+    /// Writes everything back and returns.
+    fn exit(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed) {
+        for store in &snapshot.pending {
+            self.store(block, store, computed);
+        }
+        let registers = self.builder.ins().load(I64, trusted(), self.pointer, offset!(registers));
+        for register in self.variables.written.clone() {
+            let value = self.values(block, computed).exact(snapshot.registers[register.index()]);
+            let wide = match type_of(self.isa.register(register).width) {
+                I32 => self.builder.ins().uextend(I64, value),
+                _ => value,
+            };
+            self.builder.ins().store(trusted(), wide, registers, register.0 as i32 * 8);
+        }
+        let fuel = self.fuel_after(block, snapshot, computed);
+        let cycles = self.cycles_after(block, snapshot, computed);
+        self.leave_with(fuel, cycles, snapshot.pc, snapshot.interpret);
+    }
+
+    fn leave_with(&mut self, fuel: Value, cycles: Option<Value>, pc: u64, interpret: bool) {
+        let cycles = cycles.unwrap_or_else(|| self.builder.ins().iconst(I64, 0));
+        let pc = self.builder.ins().iconst(I64, pc as i64);
+        let interpret = self.builder.ins().iconst(I64, i64::from(interpret));
+        let arguments = [fuel, cycles, pc, interpret].map(Into::into);
+        self.builder.ins().jump(self.leave, &arguments);
+    }
+
+    fn fuel_after(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed) -> Value {
+        let fuel = self.builder.use_var(self.variables.fuel);
+        let steps = self.values(block, computed).exact(snapshot.steps);
+        self.builder.ins().isub(fuel, steps)
+    }
+
+    fn cycles_after(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed) -> Option<Value> {
+        let before = self.builder.use_var(self.variables.cycles?);
+        let cycles = self.values(block, computed).exact(snapshot.cycles);
+        Some(self.builder.ins().iadd(before, cycles))
+    }
+
+    fn edge_at(&mut self, block: &Block, label: Label, edge: &Edge, computed: &mut Computed) {
+        self.builder.switch_to_block(label);
+        let mark = computed.mark();
+        self.edge(block, edge, computed);
+        computed.rewind(mark);
+    }
+
+    fn edge(&mut self, block: &Block, edge: &Edge, computed: &mut Computed) {
+        match edge {
+            Edge::Segment(segment) => self.segment(block, segment, computed),
+            Edge::Block(snapshot) => match self.labels.get(&snapshot.pc).copied() {
+                Some(label) => self.go(block, label, snapshot, computed),
+                None => self.exit(block, snapshot, computed),
+            },
+        }
+    }
+
+    /// Goes to another block of the region. Every cycle of blocks has an edge that does not go
+    /// up, so the budget is checked there.
+    fn go(&mut self, block: &Block, label: Label, snapshot: &Snapshot, computed: &mut Computed) {
+        for store in &snapshot.pending {
+            self.store(block, store, computed);
+        }
+        let fuel = self.fuel_after(block, snapshot, computed);
+        let cycles = self.cycles_after(block, snapshot, computed);
+        if snapshot.pc <= self.block {
+            let spent = self.is_spent(block, fuel, snapshot.steps);
+            let (cold, after) = (self.builder.create_block(), self.builder.create_block());
+            self.builder.ins().brif(spent, cold, &[], after, &[]);
+            self.exit_at(block, cold, &Snapshot { pending: Vec::new(), ..snapshot.clone() }, computed);
+            self.builder.switch_to_block(after);
+        }
+        let is_changed =
+            |register: &RegisterId| block.graph.node(snapshot.registers[register.index()]) != Node::Register(*register);
+        let needed = self.live[&snapshot.pc].intersection(&self.variables.written);
+        let changed: Vec<RegisterId> = needed.copied().filter(is_changed).collect();
+        let values: Vec<(RegisterId, Value)> = changed
+            .into_iter()
+            .map(|register| (register, self.values(block, computed).exact(snapshot.registers[register.index()])))
+            .collect();
+        for (register, value) in values {
+            let variable =
+                self.variables.registers[register.index()].expect("a register that is written has a variable");
+            self.builder.def_var(variable, value);
+        }
+        self.builder.def_var(self.variables.fuel, fuel);
+        if let (Some(variable), Some(cycles)) = (self.variables.cycles, cycles) {
+            self.builder.def_var(variable, cycles);
+        }
+        self.builder.ins().jump(label, &[]);
+    }
+
+    /// Whether the budget after these steps is below zero. Where the steps are a constant, the
+    /// budget before them is compared, so that the two values need not be kept side by side.
+    fn is_spent(&mut self, block: &Block, after: Value, steps: ValueId) -> Value {
+        match block.graph.as_constant(steps) {
+            Some(steps) => {
+                let before = self.builder.use_var(self.variables.fuel);
+                self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, before, steps as i64)
+            }
+            None => self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, after, 0),
+        }
+    }
+
+    /// A computed jump: to where it has gone so far, else to the interpreter, which remembers
+    /// where it goes.
+    fn switch(
+        &mut self,
+        block: &Block,
+        value: ValueId,
+        arms: &[(u64, Edge)],
+        before: &Snapshot,
+        computed: &mut Computed,
+    ) {
+        let target = self.values(block, computed).exact(value);
+        let labels: Vec<Label> = arms.iter().map(|_| self.builder.create_block()).collect();
+        let otherwise = self.builder.create_block();
+        for ((pc, _), label) in arms.iter().zip(&labels) {
+            let next = self.builder.create_block();
+            let pc = self.builder.ins().iconst(type_of(block.graph.width(value)), *pc as i64);
+            let same = self.builder.ins().icmp(IntCC::Equal, target, pc);
+            self.builder.ins().brif(same, *label, &[], next, &[]);
+            self.builder.switch_to_block(next);
+        }
+        self.builder.ins().jump(otherwise, &[]);
+        for ((_, edge), label) in arms.iter().zip(labels) {
+            self.edge_at(block, label, edge, computed);
+        }
+        self.exit_at(block, otherwise, before, computed);
+    }
+}

@@ -1,0 +1,40 @@
+//! Compiles hot guest code with Cranelift, from the same meaning that the reference
+//! interpreter walks.
+//!
+//! ```
+//! use lathe_jit::Jit;
+//! use lathe_vm::{Console, Devices, Engine, State, Stop};
+//!
+//! let text = r#"
+//! machine tiny "Counts down"
+//! memory ram : u8 -> u8
+//! pc pc : u8 in ram
+//! register a : u16
+//! instructions {
+//!   loop | 0000 0001 | a = a - 1; if a != 0 { pc = 0 }
+//!   nop  | 0000 0010 |
+//!   halt | 0000 0000 | halt
+//! }
+//! "#;
+//! let isa = lathe_isa::load(text).isa.unwrap();
+//! let mut state = State::new(&isa);
+//! state.memory_mut(isa.pc.memory).fill([2, 1, 0]);
+//! let mut devices = Devices::new(&isa, Console::default());
+//! let run = Jit::new(&isa).run(&mut state, &mut devices, 1_000_000);
+//! assert_eq!((run.stop, run.steps), (Stop::Halted, 2 * 65_536 + 1));
+//! ```
+//!
+//! Deliberately absent: any knowledge of an instruction set, and any effect that is not on
+//! registers and memory. Devices, faults, halting and changes of code are left to the
+//! interpreter, one instruction at a time.
+//!
+//! This is the only crate that may be unsafe; `README.md` lists every use.
+
+mod code;
+mod emit;
+mod engine;
+mod live;
+mod region;
+mod values;
+
+pub use engine::{Jit, Statistics};

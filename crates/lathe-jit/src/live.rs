@@ -1,0 +1,134 @@
+//! Which registers a block needs from those before it. A register that it overwrites
+//! before anything could see the old value need not be computed for it; this is what
+//! keeps flags from being computed that nobody reads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lathe_isa::model::RegisterId;
+use lathe_vm::dataflow::{Node, Store, ValueId};
+
+use crate::region::{Block, Check, Edge, End, Event, Region, Segment, Snapshot};
+
+/// The registers that each block needs, by the address of its leader.
+pub(crate) type Live = BTreeMap<u64, BTreeSet<RegisterId>>;
+
+/// Finds them for a region that writes these registers.
+pub(crate) fn live(region: &Region, written: &BTreeSet<RegisterId>) -> Live {
+    let mut live: Live = region.blocks.keys().map(|pc| (*pc, BTreeSet::new())).collect();
+    loop {
+        let mut changed = false;
+        for (pc, block) in region.blocks.iter().rev() {
+            let needed = needed(*pc, block, written, &live);
+            changed |= live[pc] != needed;
+            live.insert(*pc, needed);
+        }
+        if !changed {
+            return live;
+        }
+    }
+}
+
+/// The registers that one block needs, given what the others need.
+fn needed(pc: u64, block: &Block, written: &BTreeSet<RegisterId>, live: &Live) -> BTreeSet<RegisterId> {
+    let mut roots = Roots { pc, written, live, values: vec![false; block.graph.len()] };
+    roots.segment(&block.root);
+    let mut values = roots.values;
+    let mut registers = BTreeSet::new();
+    for id in block.graph.ids().rev().filter(|id| id.index() < block.graph.len()) {
+        if !values[id.index()] {
+            continue;
+        }
+        if let Node::Register(register) = block.graph.node(id) {
+            registers.insert(register);
+        }
+        block.graph.operands(id).for_each(|operand| values[operand.index()] = true);
+    }
+    registers
+}
+
+struct Roots<'a> {
+    pc: u64,
+    written: &'a BTreeSet<RegisterId>,
+    live: &'a Live,
+    values: Vec<bool>,
+}
+
+impl Roots<'_> {
+    fn see(&mut self, value: ValueId) {
+        self.values[value.index()] = true;
+    }
+
+    fn segment(&mut self, segment: &Segment) {
+        for event in &segment.events {
+            match event {
+                Event::Load(load) => self.see(*load),
+                Event::Store(store) => self.store(store),
+                Event::Leave(checks, snapshot) => {
+                    checks.iter().for_each(|check| self.check(check));
+                    self.exit(snapshot);
+                }
+            }
+        }
+        match &segment.end {
+            End::Leave(snapshot) => self.exit(snapshot),
+            End::Goto(edge) => self.edge(edge),
+            End::Branch(condition, taken, other) => {
+                self.see(*condition);
+                self.edge(taken);
+                self.edge(other);
+            }
+            End::Switch(value, arms, before) => {
+                self.see(*value);
+                self.exit(before);
+                arms.iter().for_each(|(_, edge)| self.edge(edge));
+            }
+        }
+    }
+
+    fn check(&mut self, check: &Check) {
+        match check {
+            Check::When(condition) => self.see(*condition),
+            Check::Marked { first, .. } => self.see(*first),
+            Check::MarkedIf(address, guard) => {
+                self.see(*address);
+                self.see(*guard);
+            }
+        }
+    }
+
+    fn store(&mut self, store: &Store) {
+        self.see(store.address);
+        self.see(store.value);
+        store.guard.into_iter().for_each(|guard| self.see(guard));
+    }
+
+    /// Everything that is not a register.
+    fn rest(&mut self, snapshot: &Snapshot) {
+        snapshot.pending.iter().for_each(|store| self.store(store));
+        self.see(snapshot.steps);
+        self.see(snapshot.cycles);
+    }
+
+    /// An exit writes back every register that the region writes.
+    fn exit(&mut self, snapshot: &Snapshot) {
+        self.rest(snapshot);
+        for register in self.written {
+            self.see(snapshot.registers[register.index()]);
+        }
+    }
+
+    fn edge(&mut self, edge: &Edge) {
+        match edge {
+            Edge::Segment(segment) => self.segment(segment),
+            // The budget is checked on the way, and that is an exit.
+            Edge::Block(snapshot) if snapshot.pc <= self.pc => self.exit(snapshot),
+            Edge::Block(snapshot) => match self.live.get(&snapshot.pc) {
+                None => self.exit(snapshot),
+                Some(live) => {
+                    self.rest(snapshot);
+                    live.iter().for_each(|register| self.see(snapshot.registers[register.index()]));
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Which cells of the code memory must not be written behind an engine's back: those that
+//! hold code it has looked at, and those that something is mapped over.
+//!
+//! A mark stays when the code under it is gone. That costs a detour on a store, never a
+//! wrong result.
+
+use std::collections::BTreeSet;
+
+use lathe_base::limits;
+use lathe_isa::Isa;
+
+use crate::dataflow::execute::mapped_spans;
+
+/// Something is mapped over the cell.
+const MAPPED: u8 = 2;
+/// The cell is part of an instruction that was decoded.
+const CODE: u8 = 1;
+
+/// So many marks can be looked at together from any address on; those of the first cells are
+/// therefore repeated behind the last.
+pub const MARKS_AT_ONCE: u64 = 8;
+
+/// One mark for every cell of the code memory.
+#[derive(Clone, Debug)]
+pub struct CodeMap {
+    mask: u64,
+    marks: Marks,
+}
+
+#[derive(Clone, Debug)]
+enum Marks {
+    /// As many as there are cells, and the first ones again.
+    Flat(Vec<u8>),
+    /// For a memory that is too large: the cells that hold code, and what is mapped.
+    Sparse(BTreeSet<u64>, Vec<(u64, u64)>),
+}
+
+impl CodeMap {
+    /// Only what is mapped is marked.
+    pub fn new(isa: &Isa) -> CodeMap {
+        let cells = isa.code_memory().cells();
+        let spans = mapped_spans(isa, isa.pc.memory);
+        let marks = if cells > limits::FLAT_CELLS {
+            Marks::Sparse(BTreeSet::new(), spans)
+        } else {
+            let mut marks = vec![0; cells as usize];
+            spans.iter().for_each(|(first, last)| marks[*first as usize..=*last as usize].fill(MAPPED));
+            marks.extend((0..MARKS_AT_ONCE).map(|at| marks[(at % cells) as usize]).collect::<Vec<u8>>());
+            Marks::Flat(marks)
+        };
+        CodeMap { mask: cells - 1, marks }
+    }
+
+    /// Marks so many cells from an address on as code.
+    pub fn mark(&mut self, address: u64, cells: u32) {
+        for offset in 0..u64::from(cells) {
+            let address = address.wrapping_add(offset) & self.mask;
+            match &mut self.marks {
+                Marks::Flat(marks) => mark_flat(marks, address as usize, self.mask as usize + 1),
+                Marks::Sparse(code, _) => {
+                    code.insert(address);
+                }
+            }
+        }
+    }
+
+    /// Whether a store to this cell must be watched.
+    pub fn is_marked(&self, address: u64) -> bool {
+        let address = address & self.mask;
+        match &self.marks {
+            Marks::Flat(marks) => marks[address as usize] != 0,
+            Marks::Sparse(code, spans) => {
+                code.contains(&address) || spans.iter().any(|(first, last)| (*first..=*last).contains(&address))
+            }
+        }
+    }
+
+    /// One byte for every cell, not zero where it is marked, and [`MARKS_AT_ONCE`] more that
+    /// repeat the first, if the memory is small enough.
+    pub fn flat(&self) -> Option<&[u8]> {
+        match &self.marks {
+            Marks::Flat(marks) => Some(marks),
+            Marks::Sparse(..) => None,
+        }
+    }
+}
+
+fn mark_flat(marks: &mut [u8], address: usize, cells: usize) {
+    for repeated in (address..marks.len()).step_by(cells) {
+        marks[repeated] |= CODE;
+    }
+}

@@ -1,0 +1,348 @@
+//! Executes a specialized body on values instead of numbers.
+//!
+//! An `if` becomes a choice between values. What cannot be expressed so (devices, faults,
+//! halting, long alternatives) becomes a condition to leave the instruction to the
+//! reference interpreter, or, where it always happens, leaves the whole instruction to it.
+
+use lathe_base::Width;
+use lathe_isa::Isa;
+use lathe_isa::model::{MemoryId, RegisterId};
+use lathe_isa::operators::BinaryOperator;
+use lathe_isa::semantics::{Body, Expr, ExprKind, Statement};
+
+use super::graph::{Graph, ValueId};
+
+/// An `if` with more statements than this in one alternative is not worth a choice.
+const LONG_ALTERNATIVE: usize = 12;
+/// The width in which cycles are counted.
+const CYCLES: Width = Width::MAX;
+
+/// What is known of the machine between two instructions.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The value of each register.
+    pub registers: Vec<ValueId>,
+    /// Cells whose content is known, and that no later store can have changed.
+    known: Vec<Cell>,
+    /// How many stores have been done.
+    stores: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    memory: MemoryId,
+    address: ValueId,
+    value: ValueId,
+}
+
+/// A cell to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// The memory.
+    pub memory: MemoryId,
+    /// The address.
+    pub address: ValueId,
+    /// What it gets.
+    pub value: ValueId,
+    /// One bit: whether it is written at all; always, if not said.
+    pub guard: Option<ValueId>,
+}
+
+/// When an instruction must be left to the reference interpreter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bail {
+    /// This one bit is 1.
+    When(ValueId),
+    /// This cell of the code memory holds code, or something is mapped over it, and the store
+    /// with this guard happens.
+    Marked(ValueId, Option<ValueId>),
+}
+
+/// What an instruction does: cells to be read, conditions to leave it, then the changes.
+#[derive(Clone, Debug)]
+pub struct Effects {
+    /// Values that read memory and are to be read now, in order.
+    pub loads: Vec<ValueId>,
+    /// When it must be left to the reference interpreter.
+    pub bails: Vec<Bail>,
+    /// The cells written, in order.
+    pub stores: Vec<Store>,
+    /// Where execution goes on.
+    pub next: ValueId,
+    /// The cycles it takes beyond those of its row.
+    pub cycles: ValueId,
+    /// The machine after it.
+    pub frame: Frame,
+}
+
+impl Frame {
+    /// Every register has the value it has at the beginning, and nothing is known of memory.
+    pub fn new(isa: &Isa, graph: &mut Graph) -> Frame {
+        let ids = (0..).map(RegisterId).zip(&isa.registers);
+        let value = |(id, register): (RegisterId, &lathe_isa::model::Register)| match register.constant {
+            true => graph.constant(register.width, register.reset),
+            false => graph.register(register.width, id),
+        };
+        Frame { registers: ids.map(value).collect(), known: Vec::new(), stores: 0 }
+    }
+
+    /// The content of a cell, if it is known.
+    fn lookup(&self, graph: &Graph, memory: MemoryId, address: ValueId) -> Option<ValueId> {
+        let same = |cell: &&Cell| cell.memory == memory && cell.address == address;
+        let cell = self.known.iter().rev().find(same)?;
+        debug_assert_eq!(graph.width(cell.address), graph.width(address));
+        Some(cell.value)
+    }
+
+    fn learn(&mut self, memory: MemoryId, address: ValueId, value: ValueId) {
+        self.known.push(Cell { memory, address, value });
+    }
+
+    /// Forgets every cell that a store to this address may change.
+    fn forget(&mut self, graph: &Graph, memory: MemoryId, address: ValueId) {
+        self.known.retain(|cell| cell.memory != memory || graph.are_distinct(cell.address, address));
+    }
+
+    fn store(&mut self, graph: &Graph, store: &Store) {
+        self.stores += 1;
+        self.forget(graph, store.memory, store.address);
+        if store.guard.is_none() {
+            self.learn(store.memory, store.address, store.value);
+        }
+    }
+}
+
+/// Executes a body from this frame on. `None` if the instruction must always be left to the
+/// reference interpreter. `next` is the address of the instruction that follows it.
+pub fn execute(isa: &Isa, graph: &mut Graph, frame: &Frame, body: &Body, next: u64) -> Option<Effects> {
+    let next = graph.constant(isa.pc.width, next);
+    let cycles = graph.constant(CYCLES, 0);
+    let effects =
+        Effects { loads: Vec::new(), bails: Vec::new(), stores: Vec::new(), next, cycles, frame: frame.clone() };
+    let locals = body.locals.iter().map(|width| graph.constant(*width, 0)).collect();
+    let mut executor = Executor { isa, graph, effects, locals, guard: None };
+    executor.block(&body.block)?;
+    Some(executor.effects)
+}
+
+struct Executor<'a> {
+    isa: &'a Isa,
+    graph: &'a mut Graph,
+    effects: Effects,
+    locals: Vec<ValueId>,
+    /// The condition under which the statement being executed is reached, if not always.
+    guard: Option<ValueId>,
+}
+
+impl Executor<'_> {
+    fn block(&mut self, block: &[Statement]) -> Option<()> {
+        block.iter().try_for_each(|statement| self.statement(statement))
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Option<()> {
+        match statement {
+            Statement::Let(local, value) => self.locals[usize::from(local.0)] = self.value(value),
+            Statement::SetRegister(register, value) => {
+                self.effects.frame.registers[register.index()] = self.value(value);
+            }
+            Statement::Load { into, memory, address } => {
+                let address = self.value(address);
+                self.locals[usize::from(into.0)] = self.load(*memory, address)?;
+            }
+            Statement::Store { memory, address, value } => {
+                let (address, value) = (self.value(address), self.value(value));
+                self.store(Store { memory: *memory, address, value, guard: self.guard })?;
+            }
+            Statement::Jump(target) => self.effects.next = self.value(target),
+            Statement::Cycles(count) => {
+                let count = self.value(count);
+                let count = self.graph.zero_extend(CYCLES, count);
+                self.effects.cycles = self.graph.binary(BinaryOperator::Add, self.effects.cycles, count);
+            }
+            Statement::If { condition, then, otherwise } => {
+                let condition = self.value(condition);
+                self.choice(condition, then, otherwise)?;
+            }
+            Statement::Halt
+            | Statement::Fault { .. }
+            | Statement::DeviceRead { .. }
+            | Statement::DeviceWrite { .. }
+            | Statement::SetOperand(..) => self.leave()?,
+        }
+        Some(())
+    }
+
+    /// The instruction is left to the reference interpreter whenever this is reached.
+    fn leave(&mut self) -> Option<()> {
+        self.effects.bails.push(Bail::When(self.guard?));
+        Some(())
+    }
+
+    fn choice(&mut self, condition: ValueId, then: &[Statement], otherwise: &[Statement]) -> Option<()> {
+        match self.graph.as_constant(condition) {
+            Some(0) => return self.block(otherwise),
+            Some(_) => return self.block(then),
+            None if !is_simple(then) && !is_simple(otherwise) => return self.leave(),
+            None => {}
+        }
+        let inverse = self.graph.not(condition);
+        let outer = self.guard;
+        let before =
+            (self.effects.frame.registers.clone(), self.locals.clone(), self.effects.next, self.effects.cycles);
+        self.alternative(condition, then)?;
+        let frame = std::mem::replace(&mut self.effects.frame.registers, before.0);
+        let locals = std::mem::replace(&mut self.locals, before.1);
+        let next = std::mem::replace(&mut self.effects.next, before.2);
+        let cycles = std::mem::replace(&mut self.effects.cycles, before.3);
+        self.guard = outer;
+        self.alternative(inverse, otherwise)?;
+        self.guard = outer;
+        for (register, then) in self.effects.frame.registers.iter_mut().zip(frame) {
+            *register = self.graph.choose(condition, then, *register);
+        }
+        for (local, then) in self.locals.iter_mut().zip(locals) {
+            *local = self.graph.choose(condition, then, *local);
+        }
+        self.effects.next = self.graph.choose(condition, next, self.effects.next);
+        self.effects.cycles = self.graph.choose(condition, cycles, self.effects.cycles);
+        Some(())
+    }
+
+    /// One alternative of an `if`, or a condition to leave where it is too much for a choice.
+    fn alternative(&mut self, condition: ValueId, block: &[Statement]) -> Option<()> {
+        let reached = match self.guard {
+            Some(outer) => self.graph.and(outer, condition),
+            None => condition,
+        };
+        self.guard = Some(reached);
+        if is_simple(block) { self.block(block) } else { self.leave() }
+    }
+
+    fn load(&mut self, memory: MemoryId, address: ValueId) -> Option<ValueId> {
+        self.leave_if_mapped(memory, address)?;
+        if let Some(known) = self.effects.frame.lookup(self.graph, memory, address) {
+            return Some(known);
+        }
+        // A store of this very instruction that may or may not have written the cell: reading
+        // after it would mean leaving after it.
+        let clear = |store: &Store| store.memory != memory || self.graph.are_distinct(store.address, address);
+        if !self.effects.stores.iter().all(clear) {
+            return None;
+        }
+        let stores = self.effects.frame.stores;
+        let value = self.graph.load(self.isa.memory(memory).cell, memory, address, stores);
+        if !self.effects.loads.contains(&value) {
+            self.effects.loads.push(value);
+        }
+        self.effects.frame.learn(memory, address, value);
+        Some(value)
+    }
+
+    fn store(&mut self, store: Store) -> Option<()> {
+        if store.memory == self.isa.pc.memory {
+            self.effects.bails.push(Bail::Marked(store.address, store.guard));
+        } else {
+            self.leave_if_mapped(store.memory, store.address)?;
+        }
+        self.effects.frame.store(self.graph, &store);
+        self.effects.stores.push(store);
+        Some(())
+    }
+
+    /// Leaves the instruction where something is mapped over the address.
+    fn leave_if_mapped(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
+        for (first, last) in mapped_spans(self.isa, memory) {
+            let within = self.within(address, first, last);
+            let reached = match self.guard {
+                Some(guard) => self.graph.and(guard, within),
+                None => within,
+            };
+            match self.graph.as_constant(reached) {
+                Some(0) => {}
+                Some(_) => return None,
+                None => self.effects.bails.push(Bail::When(reached)),
+            }
+        }
+        Some(())
+    }
+
+    /// Whether an address lies in a span.
+    fn within(&mut self, address: ValueId, first: u64, last: u64) -> ValueId {
+        let width = self.graph.width(address);
+        let (least, length) = (self.graph.constant(width, first), self.graph.constant(width, last - first));
+        if last == width.mask() {
+            return self.graph.binary(BinaryOperator::LessOrEqual, least, address);
+        }
+        let distance = self.graph.binary(BinaryOperator::Subtract, address, least);
+        self.graph.binary(BinaryOperator::LessOrEqual, distance, length)
+    }
+
+    fn value(&mut self, expr: &Expr) -> ValueId {
+        match &expr.kind {
+            ExprKind::Constant(value) => self.graph.constant(expr.width, *value),
+            ExprKind::Local(local) => self.locals[usize::from(local.0)],
+            ExprKind::Register(register) => self.effects.frame.registers[register.index()],
+            ExprKind::Unary(operator, x) => {
+                let x = self.value(x);
+                self.graph.unary(*operator, x)
+            }
+            ExprKind::Binary(operator, x, y) => {
+                let (x, y) = (self.value(x), self.value(y));
+                self.graph.binary(*operator, x, y)
+            }
+            ExprKind::Slice(x, low) => {
+                let x = self.value(x);
+                self.graph.slice(x, *low, expr.width)
+            }
+            ExprKind::Join(high, low) => {
+                let (high, low) = (self.value(high), self.value(low));
+                self.graph.join(high, low)
+            }
+            ExprKind::ZeroExtend(x) => {
+                let x = self.value(x);
+                self.graph.zero_extend(expr.width, x)
+            }
+            ExprKind::SignExtend(x) => {
+                let x = self.value(x);
+                self.graph.sign_extend(expr.width, x)
+            }
+            ExprKind::Choose(condition, x, y) => {
+                let (condition, x, y) = (self.value(condition), self.value(x), self.value(y));
+                self.graph.choose(condition, x, y)
+            }
+            // Specialized bodies have none of these.
+            ExprKind::Operand(_) | ExprKind::Pc | ExprKind::Next => self.graph.constant(expr.width, 0),
+        }
+    }
+}
+
+/// Whether a block may become one side of a choice.
+fn is_simple(block: &[Statement]) -> bool {
+    let mut count = 0;
+    let mut simple = true;
+    for statement in block {
+        statement.visit(&mut |statement| {
+            count += 1;
+            simple &= !matches!(
+                statement,
+                Statement::Halt
+                    | Statement::Fault { .. }
+                    | Statement::DeviceRead { .. }
+                    | Statement::DeviceWrite { .. }
+            );
+        });
+    }
+    simple && count <= LONG_ALTERNATIVE
+}
+
+/// The addresses of a memory that have something mapped over them, neighbours joined.
+pub fn mapped_spans(isa: &Isa, memory: MemoryId) -> Vec<(u64, u64)> {
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for mapping in isa.maps.iter().filter(|mapping| mapping.memory == memory) {
+        match spans.last_mut() {
+            Some((_, last)) if *last + 1 == mapping.first => *last = mapping.last,
+            _ => spans.push((mapping.first, mapping.last)),
+        }
+    }
+    spans
+}

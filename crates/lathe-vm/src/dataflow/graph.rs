@@ -1,0 +1,400 @@
+//! A graph of pure values. Building a value computes what is known, brings it into one of
+//! few forms, and finds it again if it exists already.
+
+use std::collections::HashMap;
+
+use lathe_base::Width;
+use lathe_isa::model::{MemoryId, RegisterId};
+use lathe_isa::operators::{BinaryOperator, UnaryOperator};
+
+/// A value of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(u32);
+
+impl ValueId {
+    /// As a position in the order in which values came into being.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How a value comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// A number.
+    Constant(u64),
+    /// A register at the beginning.
+    Register(RegisterId),
+    /// A cell of a memory, read when so many stores had been done.
+    Load(MemoryId, ValueId, u32),
+    /// One operand.
+    Unary(UnaryOperator, ValueId),
+    /// Two operands.
+    Binary(BinaryOperator, ValueId, ValueId),
+    /// The bits from a lowest one up.
+    Slice(ValueId, u32),
+    /// The first above the second.
+    Join(ValueId, ValueId),
+    /// With zeros above.
+    ZeroExtend(ValueId),
+    /// With copies of the sign above.
+    SignExtend(ValueId),
+    /// The second where the first is 1, else the third.
+    Choose(ValueId, ValueId, ValueId),
+}
+
+/// Values, each after those it is made from.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    values: Vec<(Node, Width)>,
+    found: HashMap<(Node, Width), ValueId>,
+}
+
+impl Graph {
+    /// How a value comes about.
+    pub fn node(&self, id: ValueId) -> Node {
+        self.values[id.index()].0
+    }
+
+    /// How many bits a value has.
+    pub fn width(&self, id: ValueId) -> Width {
+        self.values[id.index()].1
+    }
+
+    /// How many values there are.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// All values, each after those it is made from.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = ValueId> + use<> {
+        (0..self.values.len() as u32).map(ValueId)
+    }
+
+    /// Whether there is no value yet.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The number, if it is one.
+    pub fn as_constant(&self, id: ValueId) -> Option<u64> {
+        match self.node(id) {
+            Node::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn add(&mut self, node: Node, width: Width) -> ValueId {
+        let next = ValueId(self.values.len() as u32);
+        let id = *self.found.entry((node, width)).or_insert(next);
+        if id == next {
+            self.values.push((node, width));
+        }
+        id
+    }
+
+    /// A number.
+    pub fn constant(&mut self, width: Width, value: u64) -> ValueId {
+        self.add(Node::Constant(width.wrap(value)), width)
+    }
+
+    /// A register at the beginning.
+    pub fn register(&mut self, width: Width, id: RegisterId) -> ValueId {
+        self.add(Node::Register(id), width)
+    }
+
+    /// A cell of a memory, read when so many stores had been done.
+    pub fn load(&mut self, width: Width, memory: MemoryId, address: ValueId, stores: u32) -> ValueId {
+        self.add(Node::Load(memory, address, stores), width)
+    }
+
+    /// Every bit the other way.
+    pub fn not(&mut self, x: ValueId) -> ValueId {
+        self.unary(UnaryOperator::Not, x)
+    }
+
+    /// Bits set in both.
+    pub fn and(&mut self, x: ValueId, y: ValueId) -> ValueId {
+        self.binary(BinaryOperator::And, x, y)
+    }
+
+    /// One operand.
+    pub fn unary(&mut self, operator: UnaryOperator, x: ValueId) -> ValueId {
+        let width = self.width(x);
+        match self.node(x) {
+            Node::Constant(value) => self.constant(width, operator.apply(width, value)),
+            Node::Unary(inner, y) if inner == operator => y,
+            Node::Binary(BinaryOperator::Equal, a, b) if operator == UnaryOperator::Not => {
+                self.add(Node::Binary(BinaryOperator::Unequal, a, b), width)
+            }
+            Node::Binary(BinaryOperator::Unequal, a, b) if operator == UnaryOperator::Not => {
+                self.add(Node::Binary(BinaryOperator::Equal, a, b), width)
+            }
+            _ => self.add(Node::Unary(operator, x), width),
+        }
+    }
+
+    /// Two operands.
+    pub fn binary(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> ValueId {
+        let operands = self.width(x);
+        let width = if operator.is_comparison() { Width::BIT } else { operands };
+        match (self.as_constant(x), self.as_constant(y)) {
+            (Some(a), Some(b)) => self.constant(width, operator.apply(operands, a, b)),
+            (Some(_), None) if is_commutative(operator) => self.binary(operator, y, x),
+            (None, Some(constant)) => self.binary_with_constant(operator, x, y, constant, width),
+            _ if x == y => self.binary_with_itself(operator, x, width),
+            _ => self.add(Node::Binary(operator, x, y), width),
+        }
+    }
+
+    fn binary_with_itself(&mut self, operator: BinaryOperator, x: ValueId, width: Width) -> ValueId {
+        use BinaryOperator::*;
+        match operator {
+            And | Or => x,
+            Xor | Subtract | Unequal | Less | LessSigned => self.constant(width, 0),
+            Equal | LessOrEqual | LessOrEqualSigned => self.constant(width, 1),
+            _ => self.add(Node::Binary(operator, x, x), width),
+        }
+    }
+
+    fn binary_with_constant(
+        &mut self,
+        operator: BinaryOperator,
+        x: ValueId,
+        y: ValueId,
+        constant: u64,
+        width: Width,
+    ) -> ValueId {
+        use BinaryOperator::*;
+        let all = self.width(x).mask();
+        if let Node::Choose(condition, a, b) = self.node(x)
+            && self.as_constant(a).is_some()
+            && self.as_constant(b).is_some()
+        {
+            let (a, b) = (self.binary(operator, a, y), self.binary(operator, b, y));
+            return self.choose(condition, a, b);
+        }
+        match operator {
+            Add | Or | Xor | ShiftLeft | ShiftRight | ShiftRightSigned | RotateLeft | RotateRight | Subtract
+                if constant == 0 =>
+            {
+                x
+            }
+            And if constant == all => x,
+            And | Multiply if constant == 0 => self.constant(width, 0),
+            Multiply | Divide if constant == 1 => x,
+            Xor if constant == all => self.not(x),
+            Subtract => {
+                let negative = self.constant(width, constant.wrapping_neg());
+                self.binary(Add, x, negative)
+            }
+            Add => match self.node(x) {
+                Node::Binary(Add, base, offset) if self.as_constant(offset).is_some() => {
+                    let offset = self.binary(Add, offset, y);
+                    self.binary(Add, base, offset)
+                }
+                _ => self.add(Node::Binary(Add, x, y), width),
+            },
+            Equal => self.equal_to(x, y, constant),
+            Unequal => {
+                let equal = self.equal_to(x, y, constant);
+                self.not(equal)
+            }
+            Less if constant == 0 => self.constant(width, 0),
+            LessSigned if constant == 0 => {
+                let top = self.width(x).bits() - 1;
+                self.slice(x, top, Width::BIT)
+            }
+            LessOrEqual if constant == all => self.constant(width, 1),
+            _ => self.add(Node::Binary(operator, x, y), width),
+        }
+    }
+
+    /// Whether `x` is this number, which is `y`.
+    fn equal_to(&mut self, x: ValueId, y: ValueId, constant: u64) -> ValueId {
+        match self.node(x) {
+            _ if self.width(x) == Width::BIT => {
+                if constant == 1 {
+                    x
+                } else {
+                    self.not(x)
+                }
+            }
+            Node::ZeroExtend(inner) => {
+                let width = self.width(inner);
+                if !width.holds(constant) {
+                    return self.constant(Width::BIT, 0);
+                }
+                let narrow = self.constant(width, constant);
+                self.binary(BinaryOperator::Equal, inner, narrow)
+            }
+            _ => self.add(Node::Binary(BinaryOperator::Equal, x, y), Width::BIT),
+        }
+    }
+
+    /// Some of the bits of `x`, from `low` up.
+    pub fn slice(&mut self, x: ValueId, low: u32, width: Width) -> ValueId {
+        if low == 0 && width == self.width(x) {
+            return x;
+        }
+        let top = low + width.bits();
+        match self.node(x) {
+            Node::Constant(value) => self.constant(width, value >> low),
+            Node::Slice(inner, lower) => self.slice(inner, low + lower, width),
+            Node::ZeroExtend(inner) if top <= self.width(inner).bits() => self.slice(inner, low, width),
+            Node::ZeroExtend(inner) if low >= self.width(inner).bits() => self.constant(width, 0),
+            Node::ZeroExtend(inner) if low == 0 => self.zero_extend(width, inner),
+            Node::Join(_, lower) if top <= self.width(lower).bits() => self.slice(lower, low, width),
+            Node::Join(upper, lower) if low >= self.width(lower).bits() => {
+                let below = self.width(lower).bits();
+                self.slice(upper, low - below, width)
+            }
+            Node::Choose(condition, a, b) if self.as_constant(a).is_some() && self.as_constant(b).is_some() => {
+                let (a, b) = (self.slice(a, low, width), self.slice(b, low, width));
+                self.choose(condition, a, b)
+            }
+            Node::Unary(UnaryOperator::Not, inner) => {
+                let inner = self.slice(inner, low, width);
+                self.not(inner)
+            }
+            Node::Binary(operator, a, b) => self.slice_of_binary(x, operator, a, b, low, width),
+            _ => self.add(Node::Slice(x, low), width),
+        }
+    }
+
+    /// Some of the bits of `a operator b`, which is `x`.
+    fn slice_of_binary(
+        &mut self,
+        x: ValueId,
+        operator: BinaryOperator,
+        a: ValueId,
+        b: ValueId,
+        low: u32,
+        width: Width,
+    ) -> ValueId {
+        use BinaryOperator::*;
+        let top = u64::from(low + width.bits());
+        match (operator, self.as_constant(b)) {
+            (And | Or | Xor, Some(_)) => {
+                let (a, b) = (self.slice(a, low, width), self.slice(b, low, width));
+                self.binary(operator, a, b)
+            }
+            (ShiftRight, Some(count)) if count.saturating_add(top) <= u64::from(self.width(a).bits()) => {
+                self.slice(a, low + count as u32, width)
+            }
+            (ShiftLeft, Some(count)) if count <= u64::from(low) => self.slice(a, low - count as u32, width),
+            _ => self.add(Node::Slice(x, low), width),
+        }
+    }
+
+    /// `high` above `low`; together they must have no more than 64 bits.
+    pub fn join(&mut self, high: ValueId, low: ValueId) -> ValueId {
+        let width = self.width(high).plus(self.width(low)).unwrap_or(Width::MAX);
+        match (self.node(high), self.node(low)) {
+            (Node::Constant(a), Node::Constant(b)) => {
+                let shift = self.width(low).bits();
+                self.constant(width, (a << shift) | b)
+            }
+            (Node::Constant(0), _) => self.zero_extend(width, low),
+            (Node::Slice(x, upper), Node::Slice(y, lower)) if x == y && upper == lower + self.width(low).bits() => {
+                self.slice(x, lower, width)
+            }
+            (Node::Slice(x, upper), _) if x == low && upper == self.width(low).bits() => self.slice(x, 0, width),
+            _ => self.add(Node::Join(high, low), width),
+        }
+    }
+
+    /// `x` with zeros above.
+    pub fn zero_extend(&mut self, width: Width, x: ValueId) -> ValueId {
+        match self.node(x) {
+            _ if width == self.width(x) => x,
+            Node::Constant(value) => self.constant(width, value),
+            Node::ZeroExtend(inner) => self.zero_extend(width, inner),
+            _ => self.add(Node::ZeroExtend(x), width),
+        }
+    }
+
+    /// `x` with copies of its sign above.
+    pub fn sign_extend(&mut self, width: Width, x: ValueId) -> ValueId {
+        match self.node(x) {
+            _ if width == self.width(x) => x,
+            Node::Constant(value) => {
+                let value = self.width(x).signed(value) as u64;
+                self.constant(width, value)
+            }
+            _ => self.add(Node::SignExtend(x), width),
+        }
+    }
+
+    /// `x` where the condition is 1, else `y`.
+    pub fn choose(&mut self, condition: ValueId, x: ValueId, y: ValueId) -> ValueId {
+        let width = self.width(x);
+        match self.node(condition) {
+            _ if x == y => x,
+            Node::Constant(0) => y,
+            Node::Constant(_) => x,
+            Node::Unary(UnaryOperator::Not, inverse) => self.choose(inverse, y, x),
+            _ if width == Width::BIT => match (self.as_constant(x), self.as_constant(y)) {
+                (Some(1), Some(0)) => condition,
+                (Some(0), Some(1)) => self.not(condition),
+                _ => self.add(Node::Choose(condition, x, y), width),
+            },
+            _ => self.add(Node::Choose(condition, x, y), width),
+        }
+    }
+
+    /// A value as another plus a number.
+    pub fn base_and_offset(&self, id: ValueId) -> (Option<ValueId>, u64) {
+        match self.node(id) {
+            Node::Constant(value) => (None, value),
+            Node::Binary(BinaryOperator::Add, base, offset) => match self.as_constant(offset) {
+                Some(offset) => (Some(base), offset),
+                None => (Some(id), 0),
+            },
+            _ => (Some(id), 0),
+        }
+    }
+
+    /// Whether two values of one width can never be the same.
+    pub fn are_distinct(&self, x: ValueId, y: ValueId) -> bool {
+        let ((base_x, x), (base_y, y)) = (self.base_and_offset(x), self.base_and_offset(y));
+        if base_x == base_y {
+            return x != y;
+        }
+        // The same page or not: a join with a known half.
+        self.known_halves_differ(base_x, x, base_y, y)
+    }
+
+    fn known_halves_differ(&self, base_x: Option<ValueId>, x: u64, base_y: Option<ValueId>, y: u64) -> bool {
+        let (Some(a), Some(b)) = (base_x, base_y) else { return false };
+        let (Node::Join(high_a, low_a), Node::Join(high_b, low_b)) = (self.node(a), self.node(b)) else { return false };
+        let same_shape = self.width(low_a) == self.width(low_b);
+        same_shape
+            && x == 0
+            && y == 0
+            && (self.differ_by_constant(high_a, high_b) || self.differ_by_constant(low_a, low_b))
+    }
+
+    fn differ_by_constant(&self, x: ValueId, y: ValueId) -> bool {
+        let ((base_x, x), (base_y, y)) = (self.base_and_offset(x), self.base_and_offset(y));
+        base_x == base_y && x != y
+    }
+
+    /// The values that a value is made from.
+    pub fn operands(&self, id: ValueId) -> impl Iterator<Item = ValueId> {
+        let (x, y, z) = match self.node(id) {
+            Node::Constant(_) | Node::Register(_) => (None, None, None),
+            Node::Load(_, x, _) | Node::Unary(_, x) | Node::Slice(x, _) | Node::ZeroExtend(x) | Node::SignExtend(x) => {
+                (Some(x), None, None)
+            }
+            Node::Binary(_, x, y) | Node::Join(x, y) => (Some(x), Some(y), None),
+            Node::Choose(x, y, z) => (Some(x), Some(y), Some(z)),
+        };
+        [x, y, z].into_iter().flatten()
+    }
+}
+
+fn is_commutative(operator: BinaryOperator) -> bool {
+    use BinaryOperator::*;
+    matches!(operator, Add | Multiply | And | Or | Xor | Equal | Unequal)
+}

@@ -1,0 +1,12 @@
+//! What instructions compute, as a graph of values: the form that the fast engines lower.
+//!
+//! Executing a body on *values* instead of numbers turns its statements into a graph
+//! without control flow, a list of conditions under which the engine must leave the
+//! instruction to the reference interpreter, and the effects, which come last. So an
+//! engine can leave an instruction before anything of it has happened.
+
+pub mod execute;
+pub mod graph;
+
+pub use execute::{Bail, Effects, Frame, Store, execute, mapped_spans};
+pub use graph::{Graph, Node, ValueId};

@@ -1,0 +1,20 @@
+//! What all engines have in common: the same program, input and limit give the same
+//! registers, memories, output, number of steps and reason to stop on every one of them.
+
+use crate::device::Devices;
+use crate::interpreter::{Interpreter, Run};
+use crate::state::State;
+
+/// Something that runs machines.
+pub trait Engine {
+    /// Runs until the machine stops, or so many instructions have been executed.
+    ///
+    /// The state may be changed in any way between two runs.
+    fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run;
+}
+
+impl Engine for Interpreter<'_> {
+    fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+        Interpreter::run(self, state, devices, limit)
+    }
+}
