@@ -7,6 +7,7 @@ use lathe_base::{Code, Diagnostic, Span, nearest};
 use lathe_isa::Isa;
 use lathe_isa::matching::{Found, Line, Mismatch, match_line};
 use lathe_isa::model::{Domain, Field, InstructionId, Target};
+use lathe_isa::operand::Location;
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
 use lathe_isa::syntax::{Head, Syntax};
 
@@ -27,6 +28,9 @@ enum Form {
     Instruction(InstructionId),
     Pseudo(usize),
 }
+
+/// A form that a line fits, with its operands.
+type Matched = (Form, Vec<Found<ExprId>>);
 
 /// One instruction to be encoded, in one of several ways.
 pub(crate) type Choice = Vec<(InstructionId, Vec<Operand>)>;
@@ -104,23 +108,19 @@ impl<'i> Forms<'i> {
     }
 
     /// Alternatives for one instruction, or the sequence of a longer pseudo-instruction.
-    fn choices(&self, matched: Vec<(Form, Vec<Found<ExprId>>)>, reading: &mut Reading) -> Vec<Choice> {
+    fn choices(&self, mut matched: Vec<Matched>, reading: &mut Reading) -> Vec<Choice> {
+        let is_sequence = |form: Form| matches!(form, Form::Pseudo(at) if self.isa.pseudos[at].expansion.len() > 1);
+        if matched.iter().any(|(form, _)| is_sequence(*form)) {
+            // Sequences do not grow when addresses are known, so the choice is made now.
+            matched.sort_by_key(|(form, _)| self.cells(*form));
+            let last = matched.len() - 1;
+            let chosen = matched.iter().position(|(form, operands)| self.fits_now(*form, operands, reading));
+            let (form, operands) = matched.swap_remove(chosen.unwrap_or(last));
+            return self.instructions(form, operands, reading);
+        }
         let mut choice: Choice = Vec::new();
         for (form, operands) in matched {
-            match form {
-                Form::Instruction(id) => choice.push((id, operands.into_iter().map(operand).collect())),
-                Form::Pseudo(at) => {
-                    let pseudo = &self.isa.pseudos[at];
-                    let mut parts = self.expand(pseudo, &operands, reading);
-                    if parts.len() > 1 {
-                        if choice.is_empty() {
-                            return parts;
-                        }
-                        continue;
-                    }
-                    choice.append(&mut parts.remove(0));
-                }
-            }
+            choice.extend(self.instructions(form, operands, reading).into_iter().flatten());
         }
         if choice.len() > 1 {
             choice.sort_by_key(|(id, _)| {
@@ -129,6 +129,43 @@ impl<'i> Forms<'i> {
             });
         }
         vec![choice]
+    }
+
+    /// The instructions that a form stands for.
+    fn instructions(&self, form: Form, operands: Vec<Found<ExprId>>, reading: &mut Reading) -> Vec<Choice> {
+        match form {
+            Form::Instruction(id) => vec![vec![(id, operands.into_iter().map(operand).collect())]],
+            Form::Pseudo(at) => self.expand(&self.isa.pseudos[at], &operands, reading),
+        }
+    }
+
+    fn cells(&self, form: Form) -> u32 {
+        let cells = |id: InstructionId| self.isa.instruction(id).encoding.cells;
+        match form {
+            Form::Instruction(id) => cells(id),
+            Form::Pseudo(at) => self.isa.pseudos[at]
+                .expansion
+                .iter()
+                .filter_map(|part| part.forms.first())
+                .map(|(id, _)| cells(*id))
+                .sum(),
+        }
+    }
+
+    /// Whether all operands are known already and can be held.
+    fn fits_now(&self, form: Form, operands: &[Found<ExprId>], reading: &mut Reading) -> bool {
+        operands.iter().enumerate().all(|(at, operand)| match operand {
+            Found::Bits(_) => true,
+            Found::Value(expr) => {
+                let field = self.field(form, at);
+                let names = &mut reading.names;
+                let plain = matches!(&field.domain, Domain::Number(numeric) if numeric.target.is_none());
+                let value = names.expressions.value(*expr, None, names.symbols).ok().filter(|_| plain);
+                value.is_some_and(|value| {
+                    field.bits_of(value.number, Location { pc: 0, next: 0, width: self.isa.pc.width }).is_some()
+                })
+            }
+        })
     }
 
     fn expand(&self, pseudo: &Pseudo, operands: &[Found<ExprId>], reading: &mut Reading) -> Vec<Choice> {
@@ -170,7 +207,14 @@ impl<'i> Forms<'i> {
         if named.is_empty() {
             let message = format!("{} has no instruction `{first}`", self.isa.name);
             let span = reading.tokens.first().map_or(Span::default(), |token| token.span);
+            let follows = |mark: char| reading.tokens.get(1).is_some_and(|token| token.is_mark(mark));
             let help = match self.nearest(first) {
+                _ if follows(':') && reading.tokens.get(2).is_some_and(|token| token.is_mark('=')) => {
+                    format!("a constant is written `{first} = …`")
+                }
+                _ if follows(':') => format!("a label needs a `:` that touches it: `{first}:`"),
+                None if reading.tokens.len() == 1 => format!("a label needs a `:` that touches it: `{first}:`"),
+                None if first == "#" => "comments begin with `;`".to_owned(),
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("the rows of the definition of {} are all there is", self.isa.name),
             };
@@ -185,8 +229,10 @@ impl<'i> Forms<'i> {
         let mut diagnostic = Diagnostic::new(code, span, message);
         let described: Vec<String> = named.iter().map(|form| self.describe(*form)).collect();
         let shown = described.iter().take(6).map(|form| format!("`{form}`")).collect::<Vec<_>>().join(" or ");
-        diagnostic = diagnostic.help(format!("`{first}` is written {shown}"));
-        diagnostic
+        if reading.tokens.get(at).is_some_and(|token| token.is_mark('#')) {
+            diagnostic = diagnostic.help("comments begin with `;`");
+        }
+        diagnostic.help(format!("`{first}` is written {shown}"))
     }
 
     fn mismatch(&self, form: Form, mismatch: &Mismatch, at: usize, reading: &Reading) -> (Code, Span, String) {

@@ -118,6 +118,30 @@ fn an_argument_means_the_callers_label_even_where_the_macro_has_one_of_that_name
     assert_eq!(cells("hex8", text), [0x70, 0x80, 0, 0]);
 }
 
+/// Of pseudo-instructions written alike, the shortest that fits is taken, in whatever order they stand.
+#[test]
+fn overloaded_pseudo_instructions() {
+    let definition = "
+machine wide \"Two ways to load\"
+memory ram : u8 -> u8
+pc pc : u8 in ram
+register a : u8
+field I : u4
+instructions {
+  low I  | 0001 IIII | a = zext(I)
+  high I | 0010 IIII | a = a | (zext(I) << 4)
+}
+pseudo {
+  li N:u8 => low N[3:0]; high N[7:4]
+  li N:u4 => low N
+}
+";
+    let isa = lathe_isa::load(definition).isa.expect("it is right");
+    let source = Source::new("a.asm", "li 0xA5\nli 5\nli later\nlater = 3");
+    let image = assemble(&isa, &MemoryFiles::default(), source, &Options::default()).image.expect("it is right");
+    assert_eq!(image.segments[0].cells, [0x15, 0x2A, 0x15, 0x13, 0x20]);
+}
+
 #[test]
 fn a_macro_defined_too_late_is_named_as_such() {
     let found = assembled("hex8", "late 5\nlabel: return\n.macro late x\n.endm", &[]).diagnostics.into_sorted();

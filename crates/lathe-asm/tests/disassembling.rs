@@ -128,3 +128,25 @@ print:  output r1
     assert!(text.contains("call code_0018"), "{text}");
     assert!(text.contains(".asciiz \"Hello, world\""), "{text}");
 }
+
+/// Two rows written alike that reach different pages: a label tells them apart, a number may not.
+#[test]
+fn rows_that_only_a_label_tells_apart() {
+    let definition = "
+machine paged \"Page zero and this page\"
+memory ram : u8 -> u8
+pc pc : u8 in ram
+field Z : u4 address
+field C : u4 within pc
+instructions {
+  jmp Z | 0000 ZZZZ | pc = zext(Z)
+  jmp C | 0001 CCCC | pc = C
+}
+";
+    let isa = lathe_isa::load(definition).isa.expect("it is right");
+    let cells: Vec<u64> = (0..0x20).map(|cell| if cell == 0x12 { 0x15 } else { cell }).collect();
+    let image = Image { entry: Some(0x12), ..image(&isa, &cells) };
+    let text = check(&isa, &image, Method::Follow);
+    assert!(text.contains("jmp code_15"), "{text}");
+    check(&isa, &image, Method::Linear);
+}

@@ -255,7 +255,7 @@ instructions {
     #[test]
     fn what_is_known_is_decided() {
         let eight = Width::new(8).unwrap();
-        assert_eq!(body(0b1_0011_000, 0xFE).block, [Statement::Jump(Expr::constant(eight, 2))]);
+        assert_eq!(body(0b1001_1000, 0xFE).block, [Statement::Jump(Expr::constant(eight, 2))]);
         assert_eq!(body(0b0111_1111, 7).block, [Statement::Jump(Expr::constant(eight, 7))]);
     }
 }

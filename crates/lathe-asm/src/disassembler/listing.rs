@@ -61,10 +61,13 @@ impl Listing<'_, '_> {
     fn instruction(&mut self, segment: &Segment, at: u64) -> Option<u64> {
         let disassembler = self.disassembler;
         let decoded = disassembler.code.get(&at).filter(|_| segment.memory == disassembler.isa.pc.memory)?;
+        if !disassembler.can_be_written(decoded, at) {
+            return None;
+        }
         let cells = u64::from(disassembler.isa.instruction(decoded.instruction).encoding.cells);
         let line = disassembler.text(decoded, at);
         let comment = self.comment(segment, at, cells as usize);
-        let _ = writeln!(self.text, "    {line:<28}; {comment}");
+        let _ = writeln!(self.text, "    {line:<28} ; {comment}");
         Some(cells)
     }
 
@@ -133,7 +136,7 @@ impl Listing<'_, '_> {
         let values: Vec<String> =
             segment.cells[start..start + count].iter().map(|value| hexadecimal(*value, cell)).collect();
         let line = format!(".byte {}", values.join(", "));
-        let _ = writeln!(self.text, "    {line:<28}; {}{}", self.comment(segment, at, 0), self.remark(segment, at));
+        let _ = writeln!(self.text, "    {line:<28} ; {}{}", self.comment(segment, at, 0), self.remark(segment, at));
     }
 
     /// What the cells would be, if they are an instruction that the assembler writes differently.

@@ -71,7 +71,9 @@ impl<'i> Disassembler<'i> {
         let decoded = self.isa.decode(window)?;
         let encoding = &self.isa.instruction(decoded.instruction).encoding;
         let whole = encoding.cells as usize <= cells.len();
-        (whole && encoding.is_canonical(window) && self.is_first_choice(&decoded, address)).then_some(decoded)
+        // Labels come later; an address inside the image will have one unless it is inside a line.
+        let first = self.is_first_choice(&decoded, address, |memory, address| self.is_inside(memory, address));
+        (whole && encoding.is_canonical(window) && first).then_some(decoded)
     }
 
     fn location(&self, instruction: InstructionId, pc: u64) -> Location {
@@ -80,16 +82,24 @@ impl<'i> Disassembler<'i> {
         Location { pc, next: width.wrap(pc.wrapping_add(cells.into())), width }
     }
 
-    /// Whether the assembler would choose this instruction for its own text.
-    fn is_first_choice(&self, decoded: &Decoded, address: u64) -> bool {
+    /// Whether the assembler would choose this instruction for its own text. `labelled` tells
+    /// whether an address is written as a label.
+    fn is_first_choice(&self, decoded: &Decoded, pc: u64, labelled: impl Fn(MemoryId, u64) -> bool) -> bool {
         let own = self.isa.instruction(decoded.instruction);
-        let location = self.location(decoded.instruction, address);
+        let location = self.location(decoded.instruction, pc);
         !self.rivals[decoded.instruction.index()].iter().any(|rival| {
             let fields = self.isa.instruction(*rival).operands.iter().zip(&own.operands);
-            fields
-                .zip(decoded.operands)
-                .all(|((theirs, ours), bits)| could_be(self.isa.field(*theirs), self.isa.field(*ours), bits, location))
+            fields.zip(decoded.operands).all(|((theirs, ours), bits)| {
+                let ours = self.isa.field(*ours);
+                let target = self.target(ours, bits, location).filter(|(memory, address)| labelled(*memory, *address));
+                could_be(self.isa.field(*theirs), ours, bits, target.map(|(_, address)| address), location)
+            })
         })
+    }
+
+    /// Whether what is written for an instruction assembles to it again.
+    fn can_be_written(&self, decoded: &Decoded, pc: u64) -> bool {
+        self.is_first_choice(decoded, pc, |memory, address| self.labels.contains_key(&(memory, address)))
     }
 
     fn follow(&mut self, image: &Image) {
@@ -165,26 +175,31 @@ impl<'i> Disassembler<'i> {
         let instruction = self.isa.instruction(decoded.instruction);
         let location = self.location(decoded.instruction, address);
         let fields = instruction.operands.iter().map(|field| self.isa.field(*field));
-        let target = |(field, bits): (&Field, u64)| {
-            let Domain::Number(Numeric { target: Some(target), .. }) = field.domain else { return None };
-            let memory = match target {
-                Target::Absolute(memory) => memory,
-                _ => self.isa.pc.memory,
-            };
-            Some((memory, field.value(bits, location)))
+        fields.zip(decoded.operands).filter_map(|(field, bits)| self.target(field, bits, location)).collect()
+    }
+
+    /// The address that an operand names, if it names one.
+    fn target(&self, field: &Field, bits: u64, location: Location) -> Option<(MemoryId, u64)> {
+        let Domain::Number(Numeric { target: Some(target), .. }) = field.domain else { return None };
+        let memory = match target {
+            Target::Absolute(memory) => memory,
+            _ => self.isa.pc.memory,
         };
-        fields.zip(decoded.operands).filter_map(target).collect()
+        Some((memory, field.value(bits, location)))
+    }
+
+    fn is_inside(&self, memory: MemoryId, address: u64) -> bool {
+        let covers = |segment: &Segment| segment.memory == memory && (segment.start..segment.end()).contains(&address);
+        self.segments.iter().any(covers)
     }
 
     /// Whether a line of the output begins at this address.
     fn may_have_label(&self, memory: MemoryId, address: u64) -> bool {
-        let inside = |segment: &Segment| segment.memory == memory && (segment.start..segment.end()).contains(&address);
-        let in_image = self.segments.iter().any(inside);
         let before = self.code.range(..address).next_back().filter(|_| memory == self.isa.pc.memory);
         let split = before.is_some_and(|(start, decoded)| {
             start + u64::from(self.isa.instruction(decoded.instruction).encoding.cells) > address
         });
-        in_image && !split
+        self.is_inside(memory, address) && !split
     }
 
     /// The text of an instruction.
@@ -248,13 +263,16 @@ fn rivals(isa: &Isa) -> Vec<Vec<InstructionId>> {
     rivals
 }
 
-/// Whether the operand `bits` of `ours`, as written, is also an operand of `theirs`.
-fn could_be(theirs: &Field, ours: &Field, bits: u64, location: Location) -> bool {
+/// Whether the operand `bits` of `ours`, as it is written, is also an operand of `theirs`: a label for
+/// `address`, or else a number or a name.
+fn could_be(theirs: &Field, ours: &Field, bits: u64, address: Option<u64>, location: Location) -> bool {
+    if let Some(address) = address {
+        return theirs.bits_for_address(address, location).is_some();
+    }
     match &ours.domain {
         Domain::Number(numeric) => {
             let number = if numeric.signed { i128::from(ours.width.signed(bits)) } else { i128::from(bits) };
-            let as_number = theirs.bits_of(number, location).is_some();
-            as_number || theirs.bits_for_address(ours.value(bits, location), location).is_some()
+            theirs.bits_of(number, location).is_some()
         }
         _ => {
             let name = ours.names().find(|name| ours.bits_named(name) == Some(bits));

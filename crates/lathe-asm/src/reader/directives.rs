@@ -44,6 +44,26 @@ const DIRECTIVES: [(&str, &str); 32] = [
     (".export", ".export name"),
 ];
 
+/// What other assemblers call some of them; nothing for what is not needed here.
+const ELSEWHERE: [(&str, &str); 16] = [
+    (".db", ".byte"),
+    (".dc", ".byte"),
+    (".dw", ".word"),
+    (".dd", ".le32"),
+    (".long", ".le32"),
+    (".int", ".le32"),
+    (".string", ".asciiz"),
+    (".asciz", ".asciiz"),
+    (".global", ".export"),
+    (".globl", ".export"),
+    (".res", ".space"),
+    (".ds", ".space"),
+    (".skip", ".space"),
+    (".define", ".equ"),
+    (".text", ""),
+    (".code", ""),
+];
+
 impl Reader<'_> {
     pub(super) fn directive(&mut self, tokens: &[Token], sources: &[Source]) {
         let word = self.text(sources, tokens[0]).to_ascii_lowercase();
@@ -82,7 +102,9 @@ impl Reader<'_> {
             return None;
         }
         let known = DIRECTIVES.iter().map(|(name, _)| *name);
-        let help = match nearest(word, known) {
+        let other = ELSEWHERE.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant);
+        let help = match other.or_else(|| nearest(word, known)) {
+            Some("") => "leave it away: lines are code or data by what they say".to_owned(),
             Some(meant) => {
                 let example = DIRECTIVES.iter().find(|(name, _)| *name == meant).map_or("", |(_, example)| example);
                 format!("did you mean `{meant}`, as in `{example}`?")

@@ -105,8 +105,7 @@ impl Names {
 
     /// Declares a name; says so if it is taken.
     pub(crate) fn declare(&mut self, name: &Name, named: Named, diagnostics: &mut Diagnostics) -> bool {
-        let converts = matches!(named, Named::Function(_) | Named::Family(_)) && is_type(&name.text);
-        if converts || RESERVED.contains(&name.text.as_str()) {
+        if is_type(&name.text) || RESERVED.contains(&name.text.as_str()) {
             self.mark_broken(&name.text);
             let message = format!("`{}` is a word of the language", name.text);
             diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, name.span, message).help("choose another name"));

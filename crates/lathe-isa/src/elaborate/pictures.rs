@@ -76,10 +76,10 @@ impl Reader<'_, '_> {
         let mut at = 0;
         while let Some(c) = text[at..].chars().next().filter(|_| self.bits.len() <= limits::INSTRUCTION_BITS) {
             let rest = &text[at..];
-            if rest.starts_with("0x") || rest.starts_with("0X") {
-                let digits = rest[2..].find(|c: char| !c.is_ascii_hexdigit()).map_or(rest.len(), |end| end + 2);
-                self.hexadecimal(&rest[2..digits], at, at + digits)?;
-                at += digits;
+            if let Some(after) = rest.strip_prefix("0x") {
+                let length = after.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(after.len());
+                self.hexadecimal(&after[..length], at, at + 2 + length)?;
+                at += 2 + length;
                 continue;
             }
             if c == '{' {

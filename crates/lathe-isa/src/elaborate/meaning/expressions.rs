@@ -22,7 +22,7 @@ impl Lowerer<'_, '_> {
             return self.number(tree, number, want);
         }
         let value = self.deeper(tree.span, |l| l.computed(tree, want))?;
-        self.fitted(value, want, tree.span)
+        self.fitted(value, want, tree)
     }
 
     fn computed(&mut self, tree: &Tree, want: Option<Width>) -> Option<Value> {
@@ -62,7 +62,8 @@ impl Lowerer<'_, '_> {
     }
 
     /// Reports a value of another width than wanted.
-    fn fitted(&mut self, value: Value, want: Option<Width>, span: Span) -> Option<Value> {
+    fn fitted(&mut self, value: Value, want: Option<Width>, tree: &Tree) -> Option<Value> {
+        let span = tree.span;
         match want {
             Some(want) if want != value.width() => {
                 let found = value.width();
@@ -76,6 +77,10 @@ impl Lowerer<'_, '_> {
                 let name = self.written(span).filter(is_name).unwrap_or("(…)");
                 let help = if want == Width::BIT {
                     format!("compare it, as in `{name} != 0`, or take one bit, as in `{name}[0]`")
+                } else if found < want && is_arithmetic(tree) {
+                    format!(
+                        "extend each side, as in `{want}(x) + {want}(y)`; extending the result would lose the carry"
+                    )
                 } else if found < want {
                     let x = self.written(span).unwrap_or("…");
                     format!("extend it: `{want}({x})` with zeros, `s{}({x})` with its sign", want.bits())
@@ -415,4 +420,9 @@ impl Lowerer<'_, '_> {
 pub(super) fn is_comparison(operator: Binary) -> bool {
     use Binary::*;
     matches!(operator, Either | Both | Equal | Unequal | Less | LessOrEqual | Greater | GreaterOrEqual)
+}
+
+/// Whether a carry can come out of it.
+fn is_arithmetic(tree: &Tree) -> bool {
+    matches!(&tree.kind, TreeKind::Binary(Binary::Add | Binary::Subtract | Binary::Multiply | Binary::ShiftLeft, ..))
 }

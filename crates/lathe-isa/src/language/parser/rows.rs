@@ -57,6 +57,9 @@ impl Parser<'_, '_> {
         let start = self.span;
         let (syntax, found) = self.raw(&["|"]);
         if !found {
+            if syntax.text.starts_with("//") || syntax.text.starts_with(';') {
+                return self.fail(codes::MISSING_COLUMN, syntax.span, "this is no row", "comments begin with `#`");
+            }
             let message = format!("`{}` has no encoding", syntax.text);
             let help = "a row is `syntax | encoding | meaning`, as in `inc D | 1000 DD00 | D = D + 1`";
             return self.fail(codes::MISSING_COLUMN, syntax.span, message, help);
