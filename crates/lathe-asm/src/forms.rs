@@ -204,6 +204,7 @@ impl<'i> Forms<'i> {
         failed: Vec<(Form, Mismatch, usize)>,
         reading: &Reading,
     ) -> Diagnostic {
+        let first = &short(first);
         if named.is_empty() {
             let message = format!("{} has no instruction `{first}`", self.isa.name);
             let span = reading.tokens.first().map_or(Span::default(), |token| token.span);
@@ -368,4 +369,13 @@ pub(crate) fn add_choice(
         operands.extend_from_slice(list);
     }
     (first, choice.len() as u16)
+}
+
+/// A word as it is shown in a message: no longer than a person reads.
+fn short(word: &str) -> String {
+    const LONGEST: usize = 60;
+    match word.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &word[..at]),
+        None => word.to_owned(),
+    }
 }
