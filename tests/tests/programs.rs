@@ -13,7 +13,8 @@ use lathe_base::Source;
 use lathe_base::files::{FileError, Files, Found};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
-use lathe_vm::{Console, Devices, Interpreter, State, Stop};
+use lathe_jit::Jit;
+use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, State, Stop};
 
 /// Includes come from the folder of the program.
 struct Folder(PathBuf);
@@ -47,7 +48,7 @@ fn build(isa: &Isa, path: &Path) -> Image {
     result.image.expect("there was no error")
 }
 
-fn run(isa: &Isa, image: &Image, input: Vec<u8>) -> (State, Vec<u8>, Stop) {
+fn run(isa: &Isa, image: &Image, input: Vec<u8>, engine: &mut dyn Engine) -> (State, Vec<u8>, Stop) {
     let mut state = State::new(isa);
     for segment in &image.segments {
         for (cell, address) in segment.cells.iter().zip(segment.start..) {
@@ -56,9 +57,18 @@ fn run(isa: &Isa, image: &Image, input: Vec<u8>) -> (State, Vec<u8>, Stop) {
     }
     state.pc = image.entry.unwrap_or(0);
     let mut devices = Devices::new(isa, Console::with_input(input));
-    let run = Interpreter::new(isa).run(&mut state, &mut devices, LIMIT);
+    let run = engine.run(&mut state, &mut devices, LIMIT);
     let output = devices.find_console().map_or(Vec::new(), |console| console.output().to_vec());
     (state, output, run.stop)
+}
+
+/// Every engine there is.
+fn engines(isa: &Isa) -> [(&'static str, Box<dyn Engine + '_>); 3] {
+    [
+        ("the reference interpreter", Box::new(Interpreter::new(isa))),
+        ("the fast interpreter", Box::new(Fast::new(isa))),
+        ("the JIT", Box::new(Jit::new(isa))),
+    ]
 }
 
 /// `data[0x80]: 1 1 2 3` and `sp = 0`.
@@ -99,14 +109,15 @@ fn check_all(name: &str) {
         let expected =
             |extension: &str| fs::read(folder(name).join("expected").join(format!("{stem}.{extension}"))).ok();
         let image = build(&isa, path);
-        let (state, output, stop) = run(&isa, &image, expected("in").unwrap_or_default());
-        assert_eq!(stop, Stop::Halted, "{}", path.display());
-        match (expected("out"), expected("state")) {
-            (Some(out), _) => {
-                assert_eq!(String::from_utf8_lossy(&output), String::from_utf8_lossy(&out), "{}", path.display())
+        for (name, engine) in &mut engines(&isa) {
+            let at = format!("{} on {name}", path.display());
+            let (state, output, stop) = run(&isa, &image, expected("in").unwrap_or_default(), engine.as_mut());
+            assert_eq!(stop, Stop::Halted, "{at}");
+            match (expected("out"), expected("state")) {
+                (Some(out), _) => assert_eq!(String::from_utf8_lossy(&output), String::from_utf8_lossy(&out), "{at}"),
+                (None, Some(text)) => check_state(&isa, &state, &String::from_utf8_lossy(&text), path),
+                (None, None) => panic!("{} has no expectation", path.display()),
             }
-            (None, Some(text)) => check_state(&isa, &state, &String::from_utf8_lossy(&text), path),
-            (None, None) => panic!("{} has no expectation", path.display()),
         }
         check_round_trip(&isa, &image, path);
         count += 1;

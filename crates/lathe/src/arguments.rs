@@ -244,6 +244,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) max_steps: Option<u64>,
 
+    /// Which engine runs it; all of them do the same, at different speeds
+    #[arg(long, value_name = "ENGINE", default_value = "auto")]
+    pub(crate) engine: Engine,
+
     /// Print the final state
     #[arg(long)]
     pub(crate) state: bool,
@@ -330,6 +334,17 @@ pub(crate) struct FormatArgument {
     /// How to print the answer
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+}
+
+/// What runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Engine {
+    /// The fastest there is
+    Auto,
+    /// The reference interpreter: the simplest, against which the others are tested
+    Interp,
+    /// The fast interpreter
+    Fast,
 }
 
 /// For whom an answer is.

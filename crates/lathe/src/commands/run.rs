@@ -3,12 +3,12 @@
 use lathe_asm::Image;
 use lathe_isa::Isa;
 use lathe_isa::model::DeviceKind;
-use lathe_vm::{Devices, Fault, Interpreter, State, Stop};
+use lathe_vm::{Devices, Fast, Fault, Interpreter, State, Stop};
 use serde::Serialize;
 
 use super::Outcome;
 use super::console::Terminal;
-use crate::arguments::{Format, Run};
+use crate::arguments::{Engine, Format, Run};
 use crate::exit::{Exit, Failure};
 use crate::inputs::Inputs;
 use crate::program::{Program, Request};
@@ -28,7 +28,7 @@ pub(super) fn execute(arguments: &Run) -> Outcome {
     let mut state = State::new(&isa);
     lay_down(&image, &mut state);
     let terminal = Terminal::new();
-    let ended = run(&isa, &mut state, &terminal, arguments.max_steps.unwrap_or(u64::MAX))?;
+    let ended = run(&isa, &mut state, &terminal, arguments.max_steps.unwrap_or(u64::MAX), arguments.engine)?;
     terminal.end_line();
     Report { isa: &isa, state: &state, ended: &ended }.tell(arguments)?;
     Ok(ended.exit())
@@ -72,12 +72,15 @@ impl Ended {
 }
 
 /// Runs in slices, until the machine stops or nobody reads its output any more.
-fn run(isa: &Isa, state: &mut State, terminal: &Terminal, limit: u64) -> Result<Ended, Failure> {
+fn run(isa: &Isa, state: &mut State, terminal: &Terminal, limit: u64, choice: Engine) -> Result<Ended, Failure> {
     let mut devices = Devices::new(isa, terminal.console());
-    let mut interpreter = Interpreter::new(isa);
+    let mut engine: Box<dyn lathe_vm::Engine + '_> = match choice {
+        Engine::Auto | Engine::Fast => Box::new(Fast::new(isa)),
+        Engine::Interp => Box::new(Interpreter::new(isa)),
+    };
     let mut ended = Ended { stop: None, steps: 0, cycles: 0 };
     loop {
-        let run = interpreter.run(state, &mut devices, SLICE.min(limit - ended.steps));
+        let run = engine.run(state, &mut devices, SLICE.min(limit - ended.steps));
         ended.steps += run.steps;
         ended.cycles += run.cycles;
         let has_reader = terminal.flush()?;
