@@ -150,3 +150,30 @@ instructions {
     assert!(text.contains("jmp code_15"), "{text}");
     check(&isa, &image, Method::Linear);
 }
+
+/// The same, where the target is inside another instruction and so has no label: written as a number
+/// it would be the other row, so it is data.
+#[test]
+fn rows_that_nothing_tells_apart_are_data() {
+    let definition = "
+machine paged \"Page zero and this page\"
+memory ram : u8 -> u8
+pc pc : u8 in ram
+register a : u8
+field Z : u4 address
+field C : u4 within pc
+field N : u8
+instructions {
+  jmp Z | 0000 ZZZZ      | pc = zext(Z)
+  jmp C | 0001 CCCC      | pc = C
+  add N | 0010 0000 {N}  | a = a + N
+}
+";
+    let isa = lathe_isa::load(definition).isa.expect("it is right");
+    let segments = vec![Segment { memory: isa.pc.memory, start: 0x10, cells: vec![0x20, 0x05, 0x11] }];
+    let image = Image { machine: isa.name.clone(), segments, entry: Some(0x10), ..Image::default() };
+    for method in [Method::Follow, Method::Linear] {
+        let text = check(&isa, &image, method);
+        assert!(text.contains(".byte 0x11"), "{text}");
+    }
+}
