@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use lathe_base::{Code, Diagnostic, Span, nearest};
 use lathe_isa::Isa;
 use lathe_isa::matching::{Found, Line, Mismatch, match_line};
-use lathe_isa::model::{Domain, Field, InstructionId, Target};
+use lathe_isa::model::{Base, Domain, Field, InstructionId, Target};
 use lathe_isa::operand::Location;
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
 use lathe_isa::syntax::{Head, Syntax};
@@ -104,6 +104,8 @@ impl<'i> Forms<'i> {
         if matched.is_empty() {
             return Err(Box::new(self.no_form(first, named, failed, reading)));
         }
+        let most = matched.iter().map(|(form, _)| self.syntax(*form).texts()).max();
+        matched.retain(|(form, _)| Some(self.syntax(*form).texts()) == most);
         Ok(self.choices(matched, reading))
     }
 
@@ -123,10 +125,7 @@ impl<'i> Forms<'i> {
             choice.extend(self.instructions(form, operands, reading).into_iter().flatten());
         }
         if choice.len() > 1 {
-            choice.sort_by_key(|(id, _)| {
-                let instruction = self.isa.instruction(*id);
-                (instruction.encoding.cells, usize::MAX - instruction.syntax.pieces.len())
-            });
+            choice.sort_by_key(|(id, _)| self.isa.instruction(*id).encoding.cells);
         }
         vec![choice]
     }
@@ -349,7 +348,7 @@ impl Use<'_> {
                 let negative = numeric.signed || numeric.wraps;
                 NodeKind::Fit(expr, Fit { width: field.width, negative, signed: numeric.signed, low: numeric.low })
             }
-            Some(Target::Within(_)) => NodeKind::SamePage(expr, field.width, self.ahead),
+            Some(Target::Within(Base::Pc | Base::Next)) => NodeKind::SamePage(expr, field.width, self.ahead),
             Some(_) => return expr,
         };
         let span = expressions.span(expr);

@@ -37,6 +37,8 @@ pub const MEANING_NODES: usize = 20_000;
 pub const MEANING_DEPTH: usize = 192;
 /// Statements and expressions of all meanings together.
 pub const TOTAL_NODES: usize = 4_000_000;
+/// Cells that a definition gives a value at reset.
+pub const CONTENTS: usize = 1 << 16;
 /// Bits of an address.
 pub const ADDRESS_BITS: u32 = 32;
 /// Cells of a memory that is kept in one piece; larger ones are kept in pages.

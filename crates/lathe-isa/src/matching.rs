@@ -132,12 +132,12 @@ impl Field {
             Domain::Number(_) => ([].as_slice(), [].as_slice()),
         };
         let registers = registers.iter().flatten().map(|(name, _)| name.as_str());
-        registers.chain(names.iter().map(|(name, _)| name.as_str()))
+        registers.chain(names.iter().chain(&self.spellings).map(|(name, _)| name.as_str()))
     }
 
     /// The bits that say this name, in either case, if the field has names.
     pub fn bits_named(&self, name: &str) -> Option<u64> {
-        match &self.domain {
+        let shown = match &self.domain {
             Domain::Registers(list) => {
                 let same = |entry: &Option<(String, _)>| {
                     entry.as_ref().is_some_and(|(known, _)| known.eq_ignore_ascii_case(name))
@@ -148,6 +148,10 @@ impl Field {
                 list.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
             }
             Domain::Number(_) => None,
-        }
+        };
+        shown.or_else(|| {
+            let same = |(known, _): &&(String, u64)| known.eq_ignore_ascii_case(name);
+            self.spellings.iter().find(same).map(|(_, bits)| *bits)
+        })
     }
 }

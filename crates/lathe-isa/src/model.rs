@@ -68,6 +68,10 @@ pub struct Isa {
     pub traps: Vec<(String, u64)>,
     /// What an undefined encoding does; a fault, if not said.
     pub on_illegal: Option<Body>,
+    /// What is done before an instruction, if a condition holds.
+    pub on_step: Option<Hook>,
+    /// What memories hold at reset, where it is not 0.
+    pub contents: Vec<Contents>,
     /// The instructions, families spread out.
     pub instructions: Vec<Instruction>,
     /// Whether the definition counts cycles.
@@ -102,6 +106,29 @@ pub struct Pc {
     pub width: Width,
     /// The memory that holds the code.
     pub memory: MemoryId,
+    /// Its value at reset.
+    pub reset: u64,
+}
+
+/// What a machine does between two instructions: interrupts, and changes that take effect late.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hook {
+    /// Gives one bit from registers alone, so that it can change only where one of them does.
+    pub when: Body,
+    /// What is done where that bit is 1. If it jumps, that is the whole step; otherwise the
+    /// instruction follows.
+    pub body: Body,
+}
+
+/// What a memory holds at reset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// The memory.
+    pub memory: MemoryId,
+    /// The address of the first cell.
+    pub address: u64,
+    /// The cells.
+    pub values: Vec<u64>,
 }
 
 /// A register or flag.
@@ -161,6 +188,8 @@ pub struct Field {
     pub order: Order,
     /// What its bits say.
     pub domain: Domain,
+    /// Other names for its codes, which may be written and are never shown.
+    pub spellings: Vec<(String, u64)>,
     /// Where it is declared.
     pub span: Span,
 }
@@ -217,6 +246,8 @@ pub enum Base {
     Pc,
     /// The instruction after it.
     Next,
+    /// This address, wherever the instruction stands.
+    Address(u64),
 }
 
 /// A device.

@@ -21,6 +21,7 @@ impl Location {
         match base {
             Base::Pc => self.pc,
             Base::Next => self.next,
+            Base::Address(address) => address,
         }
     }
 }

@@ -75,6 +75,12 @@ impl Syntax {
         line
     }
 
+    /// How many words and marks it has besides its operands. Of several that a line fits, the one
+    /// with the most is meant: the brackets of `jmp (W)` are not part of an expression.
+    pub fn texts(&self) -> usize {
+        self.pieces.iter().filter(|piece| matches!(piece.kind, PieceKind::Text(_))).count()
+    }
+
     /// The preferred first word, as far as it is always the same.
     pub fn mnemonic(&self) -> &str {
         match &self.heads[0] {

@@ -230,7 +230,9 @@ impl Engine for Jit<'_> {
         self.forget_changed();
         let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
         while run.steps < limit {
-            if let Some(exit) = self.enter(state, limit - run.steps, &mut run) {
+            if !self.fast.is_due(state)
+                && let Some(exit) = self.enter(state, limit - run.steps, &mut run)
+            {
                 if run.steps == limit {
                     break;
                 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use lathe_isa::Isa;
-use lathe_isa::model::{Domain, Field, MemoryId, Part, Place, RegisterId, Status};
+use lathe_isa::model::{Domain, Field, Hook, MemoryId, Part, Place, RegisterId, Status};
 use lathe_isa::operand::Location;
 use lathe_isa::semantics::{Block, Body, Expr, ExprKind, OperandId, Statement};
 
@@ -94,8 +94,8 @@ impl Step {
 
 /// What an instruction has done so far, besides changing the state.
 struct Progress {
-    /// Where execution goes on.
-    pc: u64,
+    /// Where execution goes on, once that is said.
+    pc: Option<u64>,
     cycles: u64,
     halted: bool,
     /// Whether a device was reached.
@@ -146,15 +146,64 @@ impl<'i> Interpreter<'i> {
         run
     }
 
-    /// Executes one instruction.
+    /// Executes one instruction, or what the machine does in its place.
     pub fn step(&mut self, state: &mut State, devices: &mut Devices) -> Step {
-        let window = state.window(self.isa, state.pc, self.longest);
-        let slot = state.pc as usize % RECENT;
-        let known = self.recent[slot].take().filter(|known| known.window == window && known.location.pc == state.pc);
-        let fetched = known.unwrap_or_else(|| Box::new(self.fetch(window, state.pc)));
-        let step = self.execute(&fetched, state, devices);
+        self.undo.clear();
+        let mut progress = Progress { pc: None, cycles: 0, halted: false, touched: false, mapped: false };
+        let done = match &self.isa.on_step {
+            Some(hook) => self.hook(hook, &mut progress, state, devices),
+            None => Ok(()),
+        };
+        let pc = state.pc;
+        if done.is_err() || progress.pc.is_some() {
+            return self.end(pc, done, &progress, state, devices);
+        }
+        let window = state.window(self.isa, pc, self.longest);
+        let slot = pc as usize % RECENT;
+        let known = self.recent[slot].take().filter(|known| known.window == window && known.location.pc == pc);
+        let fetched = known.unwrap_or_else(|| Box::new(self.fetch(window, pc)));
+        let done = self.execute(&fetched, &mut progress, state, devices);
         self.recent[slot] = Some(fetched);
-        step
+        self.end(pc, done, &progress, state, devices)
+    }
+
+    /// Whether the machine does something else before the instruction.
+    pub(crate) fn is_due(&mut self, state: &State) -> bool {
+        self.isa.on_step.as_ref().is_some_and(|hook| self.holds(&hook.when, state))
+    }
+
+    /// Whether a condition on registers holds.
+    fn holds(&mut self, condition: &Body, state: &State) -> bool {
+        let nowhere = self.between(state);
+        self.locals.resize(self.locals.len().max(condition.locals.len()), 0);
+        for statement in &condition.block {
+            // It has been checked that a condition does nothing else.
+            if let Statement::Let(local, value) = statement {
+                self.locals[usize::from(local.0)] = self.value(value, &nowhere, state);
+            }
+        }
+        condition.value.as_ref().is_some_and(|value| self.value(value, &nowhere, state) == 1)
+    }
+
+    /// What is done before an instruction.
+    fn hook(
+        &mut self,
+        hook: &Hook,
+        progress: &mut Progress,
+        state: &mut State,
+        devices: &mut Devices,
+    ) -> Result<(), Box<FaultCause>> {
+        if self.holds(&hook.when, state) {
+            let nowhere = self.between(state);
+            self.body(&hook.body, &[], &nowhere, progress, state, devices)?;
+        }
+        Ok(())
+    }
+
+    /// The place between two instructions.
+    fn between(&self, state: &State) -> Fetched<'i> {
+        let location = Location { pc: state.pc, next: state.pc, width: self.isa.pc.width };
+        Fetched { window: 0, body: None, cycles: 0, operands: Vec::new(), location }
     }
 
     /// Decodes the instruction at an address.
@@ -182,25 +231,39 @@ impl<'i> Interpreter<'i> {
         Fetched { window, body: Some(&instruction.body), cycles: instruction.cycles, operands, location }
     }
 
-    fn execute(&mut self, fetched: &Fetched, state: &mut State, devices: &mut Devices) -> Step {
-        let Location { pc, next, .. } = fetched.location;
-        let Some(body) = fetched.body else { return fault(pc, FaultCause::Undefined) };
-        self.undo.clear();
-        let mut progress = Progress { pc: next, cycles: fetched.cycles, halted: false, touched: false, mapped: false };
-        match self.body(body, &[], fetched, &mut progress, state, devices) {
-            Err(cause) => {
-                self.roll_back(state);
-                devices.discard();
-                fault(pc, *cause)
-            }
-            Ok(_) => {
-                devices.commit();
-                state.pc = progress.pc;
-                let stuck = progress.pc == pc && !progress.touched && self.nothing_changed(state);
-                let stop = (progress.halted || stuck).then_some(Stop::Halted);
-                Step { stop, cycles: progress.cycles }
-            }
+    fn execute(
+        &mut self,
+        fetched: &Fetched,
+        progress: &mut Progress,
+        state: &mut State,
+        devices: &mut Devices,
+    ) -> Result<(), Box<FaultCause>> {
+        let body = fetched.body.ok_or(FaultCause::Undefined)?;
+        progress.cycles = progress.cycles.saturating_add(fetched.cycles);
+        self.body(body, &[], fetched, progress, state, devices)?;
+        progress.pc.get_or_insert(fetched.location.next);
+        Ok(())
+    }
+
+    /// Makes what has been done final, or undoes it.
+    fn end(
+        &mut self,
+        pc: u64,
+        done: Result<(), Box<FaultCause>>,
+        progress: &Progress,
+        state: &mut State,
+        devices: &mut Devices,
+    ) -> Step {
+        if let Err(cause) = done {
+            self.roll_back(state);
+            devices.discard();
+            return Step { stop: Some(Stop::Fault(Fault { pc, cause: *cause })), cycles: 0 };
         }
+        devices.commit();
+        state.pc = progress.pc.unwrap_or(pc);
+        let stuck = state.pc == pc && !progress.touched && self.nothing_changed(state);
+        let stop = (progress.halted || stuck).then_some(Stop::Halted);
+        Step { stop, cycles: progress.cycles }
     }
 
     /// Executes a body with its first locals given; gives its value, if it has one.
@@ -273,7 +336,7 @@ impl<'i> Interpreter<'i> {
                 progress.touched = true;
                 devices.write_later(*device, *operation, arguments);
             }
-            Statement::Jump(target) => progress.pc = self.value(target, fetched, state),
+            Statement::Jump(target) => progress.pc = Some(self.value(target, fetched, state)),
             Statement::Halt => progress.halted = true,
             Statement::Fault { message, detail } => {
                 let detail = detail.as_ref().map(|detail| self.value(detail, fetched, state));
@@ -434,8 +497,4 @@ impl<'i> Interpreter<'i> {
             }
         })
     }
-}
-
-fn fault(pc: u64, cause: FaultCause) -> Step {
-    Step { stop: Some(Stop::Fault(Fault { pc, cause })), cycles: 0 }
 }

@@ -16,13 +16,18 @@ pub struct State {
 }
 
 impl State {
-    /// The state at reset: registers at their reset values, memories zero.
+    /// The state at reset.
     pub fn new(isa: &Isa) -> State {
-        State {
-            pc: 0,
+        let mut state = State {
+            pc: isa.pc.reset,
             registers: isa.registers.iter().map(|register| register.reset).collect(),
             memories: isa.memories.iter().map(Memory::new).collect(),
+        };
+        for contents in &isa.contents {
+            let memory = state.memory_mut(contents.memory);
+            (contents.address..).zip(&contents.values).for_each(|(address, value)| memory.set(address, *value));
         }
+        state
     }
 
     /// The value of a register.

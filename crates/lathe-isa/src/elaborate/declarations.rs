@@ -12,7 +12,7 @@ use crate::codes;
 use crate::encoding::EFFORT;
 use crate::language::ast::{self, ExprKind, Item, Name, NameRange, Order};
 use crate::model::*;
-use crate::semantics::Body;
+use crate::semantics::{Body, Statement};
 
 impl<'a> World<'a> {
     /// Declares everything that has a name. Views and fields come after the registers they are made
@@ -105,7 +105,8 @@ impl<'a> World<'a> {
             let message = format!("a second program counter; `{}` is one already", first.name);
             diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, pc.name.span, message).help("a machine has one"));
         } else if self.names.declare(&pc.name, Named::Pc, diagnostics) {
-            self.pc = Some(Pc { name: pc.name.text.clone(), width: address, memory });
+            let reset = pc.reset.as_ref().and_then(|reset| constant_in(address, reset, &self.names, diagnostics));
+            self.pc = Some(Pc { name: pc.name.text.clone(), width: address, memory, reset: reset.unwrap_or(0) });
         }
     }
 
@@ -406,6 +407,58 @@ fn mapping(world: &World, memory: MemoryId, row: &ast::MapRow, diagnostics: &mut
     let nothing = ast::Block::default();
     let write = meaning::perform(world, writing, row.write.as_ref().unwrap_or(&nothing), diagnostics)?;
     Some(Mapping { memory, first, last, read, write })
+}
+
+/// What memories hold at reset.
+pub(crate) fn contents(world: &World, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Vec<Contents> {
+    let mut all = Vec::new();
+    let mut cells = 0;
+    for item in &definition.items {
+        let Item::Contents(tree) = item else { continue };
+        let Some(id) = world.memory_of(&tree.memory, diagnostics) else { continue };
+        let memory = &world.memories[id.index()];
+        let Some(address) = constant_in(memory.address, &tree.address, &world.names, diagnostics) else { continue };
+        let values = tree.values.iter().map(|value| constant_in(memory.cell, value, &world.names, diagnostics));
+        let values: Vec<u64> = values.flatten().collect();
+        cells += values.len();
+        if values.len() as u64 > memory.cells() - address {
+            let message = format!("{} cells from 0x{address:X} on are more than `{}` has", values.len(), memory.name);
+            let help = format!("its last address is 0x{:X}", memory.cells() - 1);
+            diagnostics.push(Diagnostic::new(codes::DOES_NOT_FIT, tree.address.span, message).help(help));
+        } else if cells > limits::CONTENTS {
+            let message = format!("a definition gives at most {} cells a value", limits::CONTENTS);
+            let help = "load the rest as a program";
+            diagnostics.push(Diagnostic::new(codes::TOO_MANY, tree.address.span, message).help(help));
+        }
+        all.push(Contents { memory: id, address, values });
+    }
+    all
+}
+
+/// What is done between two instructions.
+pub(crate) fn on_step(world: &World, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Option<Hook> {
+    let mut hooks = definition.items.iter().filter_map(|item| match item {
+        Item::OnStep(hook) => Some(hook),
+        _ => None,
+    });
+    let tree = hooks.next()?;
+    if let Some(second) = hooks.next() {
+        let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, second.span, "a second `on step`");
+        diagnostics.push(diagnostic.also(tree.span, "the first one").help("write one with `if` and `else`"));
+    }
+    let always = ast::Expr { kind: ExprKind::Number(1), span: tree.span };
+    let when = tree.when.as_ref().unwrap_or(&always);
+    let condition = meaning::give(world, Setting::mapping(&[]), when, Width::BIT, diagnostics);
+    let body = meaning::perform(world, Setting::illegal(), &tree.body, diagnostics);
+    let (condition, body) = (condition?, body?);
+    let lets_only = condition.block.iter().all(|statement| matches!(statement, Statement::Let(..)));
+    if !lets_only {
+        let message = "this looks at more than registers, or changes something";
+        let help = "compute the condition from registers; what reaches memory or devices belongs into the block";
+        diagnostics.push(Diagnostic::new(codes::NOT_HERE, when.span, message).help(help));
+        return None;
+    }
+    Some(Hook { when: condition, body })
 }
 
 /// What an undefined encoding does.

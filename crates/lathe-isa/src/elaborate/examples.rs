@@ -53,7 +53,7 @@ fn instruction(
     instructions: &[Instruction],
     diagnostics: &mut Diagnostics,
 ) -> Option<(InstructionId, Vec<u64>)> {
-    let mut candidates = forms(world, source, instructions, &[]);
+    let mut candidates = forms(world, source, instructions, &[], &[]);
     candidates.sort_by_key(|(id, _)| instructions[id.index()].encoding.cells);
     let mut problem = None;
     for (id, found) in candidates {

@@ -7,13 +7,14 @@ use super::constants::{constant_in, width};
 use super::declarations::spread;
 use super::names::Named;
 use crate::codes;
-use crate::language::ast::{self, AddressKind, FieldKind, Name, NameRange, Order};
+use crate::language::ast::{self, AddressKind, FieldKind, ListedRegister, Name, Order, Page};
 use crate::model::*;
 
 impl World<'_> {
     pub(crate) fn fields(&mut self, fields: &ast::Fields, diagnostics: &mut Diagnostics) {
+        let mut spellings = Vec::new();
         let described = match &fields.kind {
-            FieldKind::Register(list, span) => self.register_field(list, *span, diagnostics),
+            FieldKind::Register(list, span) => self.register_field(list, *span, &mut spellings, diagnostics),
             FieldKind::Enumeration(list, span) => self.enumeration(list, *span, diagnostics),
             FieldKind::Number(number) => self.number_field(number, diagnostics),
         };
@@ -41,7 +42,8 @@ impl World<'_> {
             let id = FieldId(self.fields.len() as u32);
             if self.names.declare(name, Named::Field(id), diagnostics) {
                 let (name, span) = (name.text.clone(), name.span);
-                self.fields.push(Field { name, width, order, domain: domain.clone(), span });
+                let (domain, spellings) = (domain.clone(), spellings.clone());
+                self.fields.push(Field { name, width, order, domain, spellings, span });
             }
         }
     }
@@ -59,16 +61,24 @@ impl World<'_> {
 
     fn register_field(
         &self,
-        list: &[Option<NameRange>],
+        list: &[Option<ListedRegister>],
         span: Span,
+        spellings: &mut Vec<(String, u64)>,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Width, Order, Domain)> {
         let mut places = Vec::new();
         for entry in list {
-            let Some(range) = entry else {
+            let Some(ListedRegister { range, spellings: others }) = entry else {
                 places.push(None);
                 continue;
             };
+            if let (Some(last), Some(other)) = (&range.last, others.first()) {
+                let message = format!("`{}` cannot stand for all of a range", other.text);
+                let help = "write one register for each spelling, as in `x0/zero, x1/ra`";
+                diagnostics.push(Diagnostic::new(codes::BAD_RANGE, range.first.span.to(last.span), message).help(help));
+                return None;
+            }
+            spellings.extend(others.iter().map(|other| (other.text.clone(), places.len() as u64)));
             for name in spread(range, diagnostics) {
                 let place = self.place_of(&name, diagnostics)?;
                 places.push(Some((name, place)));
@@ -208,7 +218,12 @@ impl World<'_> {
             AddressKind::Relative { back, from_next, number_is_address } => {
                 Target::Relative { back: *back, from: base(*from_next), number_is_address: *number_is_address }
             }
-            AddressKind::Within { of_next } => Target::Within(base(*of_next)),
+            AddressKind::Within(Page::Pc) => Target::Within(Base::Pc),
+            AddressKind::Within(Page::Next) => Target::Within(Base::Next),
+            AddressKind::Within(Page::Address(address)) => {
+                let address = constant_in(self.pc_width(), address, &self.names, diagnostics)?;
+                Target::Within(Base::Address(address))
+            }
         };
         let addresses = match target {
             Target::Absolute(memory) => self.memories[memory.index()].address,

@@ -7,14 +7,14 @@ use lathe_base::{Diagnostic, Diagnostics};
 use super::World;
 use super::names::Named;
 use crate::codes;
-use crate::model::{Domain, Instruction, Mapping, RegisterId};
+use crate::model::{Domain, Instruction, RegisterId};
 use crate::semantics::Body;
 
+/// Looks at everything declared; `others` are the meanings that belong to no instruction.
 pub(crate) fn lint(
     world: &World,
     instructions: &[Instruction],
-    maps: &[Mapping],
-    on_illegal: Option<&Body>,
+    others: &[&Body],
     diagnostics: &mut Diagnostics,
 ) {
     if diagnostics.has_errors() {
@@ -37,7 +37,7 @@ pub(crate) fn lint(
             diagnostics.push(Diagnostic::new(codes::UNUSED, span, message).help("use it or remove it"));
         }
     }
-    let read = registers_read(world, instructions, maps, on_illegal);
+    let read = registers_read(world, instructions, others);
     for (at, register) in world.registers.iter().enumerate() {
         if !register.constant && !read.contains(&RegisterId(at as u32)) {
             let message = format!("nothing reads the register `{}`", register.name);
@@ -47,12 +47,7 @@ pub(crate) fn lint(
     }
 }
 
-fn registers_read(
-    world: &World,
-    instructions: &[Instruction],
-    maps: &[Mapping],
-    on_illegal: Option<&Body>,
-) -> BTreeSet<RegisterId> {
+fn registers_read(world: &World, instructions: &[Instruction], others: &[&Body]) -> BTreeSet<RegisterId> {
     let mut read = BTreeSet::new();
     for instruction in instructions {
         let effects = instruction.body.effects();
@@ -64,7 +59,6 @@ fn registers_read(
             }
         }
     }
-    let others = maps.iter().flat_map(|map| [&map.read, &map.write]).chain(on_illegal);
-    others.for_each(|body| read.extend(body.effects().reads));
+    others.iter().for_each(|body| read.extend(body.effects().reads));
     read
 }

@@ -25,6 +25,7 @@ use crate::codes;
 use crate::decode::Decoder;
 use crate::language::ast;
 use crate::model::{Device, Field, Isa, Memory, Pc, Register, View};
+use crate::semantics::Body;
 
 use names::Names;
 
@@ -54,11 +55,16 @@ pub(crate) fn elaborate(definition: &ast::Definition, text: &str, diagnostics: &
     }
     let maps = declarations::maps(&world, definition, diagnostics);
     let on_illegal = declarations::on_illegal(&world, definition, diagnostics);
+    let on_step = declarations::on_step(&world, definition, diagnostics);
+    let contents = declarations::contents(&world, definition, diagnostics);
     rows::check_disjoint(&world, &instructions, diagnostics);
     rows::check_syntax(&world, &instructions, diagnostics);
     let pseudos = pseudos::pseudos(&world, definition, &instructions, diagnostics);
     let examples = examples::examples(&world, definition, &instructions, diagnostics);
-    lints::lint(&world, &instructions, &maps, on_illegal.as_ref(), diagnostics);
+    let mapped = maps.iter().flat_map(|map| [&map.read, &map.write]);
+    let hooks = on_step.iter().flat_map(|hook| [&hook.when, &hook.body]);
+    let others: Vec<&Body> = mapped.chain(hooks).chain(&on_illegal).collect();
+    lints::lint(&world, &instructions, &others, diagnostics);
     if diagnostics.has_errors() {
         return None;
     }
@@ -80,6 +86,8 @@ pub(crate) fn elaborate(definition: &ast::Definition, text: &str, diagnostics: &
         maps,
         traps: world.traps,
         on_illegal,
+        on_step,
+        contents,
         instructions,
         has_cycles,
         pseudos,

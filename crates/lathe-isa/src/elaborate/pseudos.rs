@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use lathe_base::{Diagnostic, Diagnostics, Span, limits};
 
 use super::World;
-use super::rows::{same_syntax, told_apart};
+use super::meaning::Chosen;
+use super::rows::{combinations, member, same_syntax, told_apart};
 use super::source_line::{forms, no_form};
 use super::syntaxes::{self, Inline, Operand};
 use crate::codes;
@@ -30,9 +31,9 @@ pub(crate) fn pseudos(
             diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.syntax.span, message).help("use macros instead"));
             break;
         }
-        let pseudo = pseudo(world, row, instructions, diagnostics);
-        names += pseudo.iter().flat_map(|pseudo| &pseudo.parameters).map(|field| field.names().count()).sum::<usize>();
-        pseudos.extend(pseudo);
+        let spread = spread(world, row, instructions, diagnostics).unwrap_or_default();
+        names += spread.iter().flat_map(|pseudo| &pseudo.parameters).map(|field| field.names().count()).sum::<usize>();
+        pseudos.extend(spread);
     }
     check_syntax(world, &pseudos, instructions, diagnostics);
     pseudos
@@ -60,28 +61,32 @@ fn check_syntax(world: &World, pseudos: &[Pseudo], instructions: &[Instruction],
     }
 }
 
-fn pseudo(
+/// The pseudo-instructions of a row: one for each choice of members from its families.
+fn spread(
     world: &World,
     row: &ast::Pseudo,
     instructions: &[Instruction],
     diagnostics: &mut Diagnostics,
-) -> Option<Pseudo> {
+) -> Option<Vec<Pseudo>> {
     let written = syntaxes::read(world, &row.syntax, Inline::Allowed, diagnostics)?;
-    if !written.families().is_empty() {
-        let message = "a pseudo-instruction cannot be written with a family";
-        let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, row.syntax.span, message);
-        diagnostics.push(diagnostic.help("write one line for each member"));
-        return None;
-    }
     let mut parameters = Vec::new();
     for operand in written.operands() {
         parameters.push(parameter(world, operand, diagnostics)?);
     }
-    let mut expansion = Vec::new();
-    for column in &row.expansion {
-        expansion.push(template(world, column, &parameters, instructions, diagnostics)?);
+    let mut pseudos = Vec::new();
+    for chosen in combinations(world, &written.families()) {
+        let syntax = written.syntax(|family| member(world, &chosen, family));
+        let named = |Chosen { family, .. }: &Chosen| {
+            (world.families[*family].tree.name.text.clone(), member(world, &chosen, *family))
+        };
+        let members: Vec<(String, String)> = chosen.iter().map(named).collect();
+        let mut expansion = Vec::new();
+        for column in &row.expansion {
+            expansion.push(template(world, column, &parameters, &members, instructions, diagnostics)?);
+        }
+        pseudos.push(Pseudo { syntax, parameters: parameters.clone(), expansion, span: row.syntax.span });
     }
-    Some(Pseudo { syntax: written.syntax(|_| String::new()), parameters, expansion, span: row.syntax.span })
+    Some(pseudos)
 }
 
 fn parameter(world: &World, operand: &Operand, diagnostics: &mut Diagnostics) -> Option<Field> {
@@ -89,7 +94,8 @@ fn parameter(world: &World, operand: &Operand, diagnostics: &mut Diagnostics) ->
         Operand::Field(id) => Some(world.fields[id.index()].clone()),
         Operand::Inline(name, number) => {
             let (width, order, domain) = world.number_field(number, diagnostics)?;
-            Some(Field { name: name.text.clone(), width, order, domain, span: name.span })
+            let (name, span) = (name.text.clone(), name.span);
+            Some(Field { name, width, order, domain, spellings: Vec::new(), span })
         }
     }
 }
@@ -98,6 +104,7 @@ fn template(
     world: &World,
     column: &Column,
     parameters: &[Field],
+    members: &[(String, String)],
     instructions: &[Instruction],
     diagnostics: &mut Diagnostics,
 ) -> Option<Template> {
@@ -105,7 +112,7 @@ fn template(
     let stand_ins: Vec<String> = parameters.iter().filter(is_named).map(|field| field.name.clone()).collect();
     let mut found = Vec::new();
     let mut problem = None;
-    for (id, operands) in forms(world, column, instructions, &stand_ins) {
+    for (id, operands) in forms(world, column, instructions, &stand_ins, members) {
         let fields = &instructions[id.index()].operands;
         let arguments = operands
             .iter()

@@ -232,10 +232,6 @@ fn instruction(
     body: Body,
     diagnostics: &mut Diagnostics,
 ) -> Instruction {
-    let member = |family: usize| {
-        let found = chosen.iter().find(|chosen| chosen.family == family);
-        found.map_or(String::new(), |chosen| world.families[family].tree.members[chosen.member].name.text.clone())
-    };
     let cycles = draft.row.cycles.as_ref();
     let encoding = draft.encoding(world, chosen);
     let mut effort = world.effort.get();
@@ -247,7 +243,7 @@ fn instruction(
         diagnostics.push(Diagnostic::new(codes::UNREACHABLE, draft.row.picture.span, message).help(help));
     }
     Instruction {
-        syntax: draft.written.syntax(member),
+        syntax: draft.written.syntax(|family| member(world, chosen, family)),
         operands: draft.operands.clone(),
         encoding,
         body,
@@ -264,8 +260,14 @@ fn uniform_length(drafts: &[Draft]) -> Option<u32> {
     drafts.iter().all(|draft| draft.picture.cells == first).then_some(first)
 }
 
+/// The name of the member chosen from a family.
+pub(crate) fn member(world: &World, chosen: &[Chosen], family: usize) -> String {
+    let found = chosen.iter().find(|chosen| chosen.family == family);
+    found.map_or(String::new(), |chosen| world.families[family].tree.members[chosen.member].name.text.clone())
+}
+
 /// Every choice of one member from each family.
-fn combinations(world: &World, families: &[usize]) -> Vec<Vec<Chosen>> {
+pub(crate) fn combinations(world: &World, families: &[usize]) -> Vec<Vec<Chosen>> {
     let mut all = vec![Vec::new()];
     for family in families {
         let members = 0..world.families[*family].tree.members.len();

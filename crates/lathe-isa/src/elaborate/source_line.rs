@@ -18,12 +18,37 @@ pub(crate) struct SourceLine<'s> {
     world: &'s World<'s>,
     /// Parameters that stand for a register or another name.
     stand_ins: &'s [String],
+    /// The member chosen from each family, by the family's name.
+    members: &'s [(String, String)],
 }
 
 impl<'s> SourceLine<'s> {
-    fn new(world: &'s World<'s>, column: &Column, stand_ins: &'s [String]) -> Self {
+    fn new(
+        world: &'s World<'s>,
+        column: &Column,
+        stand_ins: &'s [String],
+        members: &'s [(String, String)],
+    ) -> Self {
         let (at, end) = (column.span.start as usize, column.span.end as usize);
-        SourceLine { text: world.text, at, end, world, stand_ins }
+        SourceLine { text: world.text, at, end, world, stand_ins, members }
+    }
+
+    /// The word that stands next, `{FAMILY}` in it replaced by the member, and its length as written.
+    fn spelled(&self) -> (String, usize) {
+        let (mut word, mut length) = (String::new(), 0);
+        loop {
+            let rest = &self.rest()[length..];
+            let plain = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            word.push_str(&rest[..plain]);
+            length += plain;
+            let braced = rest[plain..].strip_prefix('{').and_then(|inside| inside.split_once('}'));
+            let Some((name, _)) = braced else { return (word, length) };
+            let Some((_, member)) = self.members.iter().find(|(family, _)| family == name) else {
+                return (word, length);
+            };
+            word.push_str(member);
+            length += name.len() + 2;
+        }
     }
 
     /// Whether a word is a name and not an expression.
@@ -72,8 +97,12 @@ impl Line for SourceLine<'_> {
     fn text(&mut self, text: &str) -> bool {
         self.skip_blanks();
         let is_word = text.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-        let length = if is_word { self.word_length() } else { text.len() };
-        let same = self.rest().get(..length).is_some_and(|found| found.eq_ignore_ascii_case(text));
+        let (found, length) = if is_word {
+            self.spelled()
+        } else {
+            (self.rest().get(..text.len()).unwrap_or_default().to_owned(), text.len())
+        };
+        let same = found.eq_ignore_ascii_case(text);
         if same {
             self.at += length;
         }
@@ -138,15 +167,19 @@ pub(crate) fn forms(
     column: &Column,
     instructions: &[Instruction],
     stand_ins: &[String],
+    members: &[(String, String)],
 ) -> Vec<(InstructionId, Vec<Found<Expr>>)> {
     let mut forms = Vec::new();
     for (at, instruction) in instructions.iter().enumerate() {
         let field = |index: usize| -> &Field { &world.fields[instruction.operands[index].index()] };
-        let mut line = SourceLine::new(world, column, stand_ins);
+        let mut line = SourceLine::new(world, column, stand_ins, members);
         if let Ok(operands) = match_line(&instruction.syntax, &field, &mut line) {
             forms.push((InstructionId(at as u32), operands));
         }
     }
+    let texts = |id: InstructionId| instructions[id.index()].syntax.texts();
+    let most = forms.iter().map(|(id, _)| texts(*id)).max();
+    forms.retain(|(id, _)| Some(texts(*id)) == most);
     forms
 }
 

@@ -63,6 +63,10 @@ pub enum Item {
     Family(Family),
     /// `on illegal { … }`
     OnIllegal(Span, Block),
+    /// `on step when … { … }`
+    OnStep(Hook),
+    /// `data ram 0x50 { 0xF0, 0x90 }`
+    Contents(Contents),
     /// `instructions { … }`
     Instructions(Instructions),
     /// `pseudo { … }`
@@ -102,6 +106,30 @@ pub struct Pc {
     pub ty: Type,
     /// The memory that holds the code.
     pub memory: Name,
+    /// Its value at reset, if said.
+    pub reset: Option<Expr>,
+}
+
+/// `on step when irq { … }`
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// The word `on`.
+    pub span: Span,
+    /// When it is done; always, if not said.
+    pub when: Option<Expr>,
+    /// What it does.
+    pub body: Block,
+}
+
+/// `data ram 0x50 { 0xF0, 0x90 }`
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// The memory.
+    pub memory: Name,
+    /// The address of the first cell.
+    pub address: Expr,
+    /// The cells.
+    pub values: Vec<Expr>,
 }
 
 /// `register a, b = 3 : u8` or `constant r0 : u16 = 0`
@@ -122,6 +150,15 @@ pub struct NameRange {
     pub first: Name,
     /// The last, if it is a range.
     pub last: Option<Name>,
+}
+
+/// `r0..r3`, or `x1/ra` with other spellings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedRegister {
+    /// The register or registers.
+    pub range: NameRange,
+    /// What else may be written for a single one.
+    pub spellings: Vec<Name>,
 }
 
 /// `view r1l = r1[7:0] clearing`
@@ -147,8 +184,8 @@ pub struct Fields {
 /// What the bits of a field say.
 #[derive(Clone, Debug)]
 pub enum FieldKind {
-    /// `register { a, b, _, c }`
-    Register(Vec<Option<NameRange>>, Span),
+    /// `register { a, b, _, c/d }`
+    Register(Vec<Option<ListedRegister>>, Span),
     /// `enum { low = 0, high = 3 }`
     Enumeration(Vec<(Name, Option<Expr>)>, Span),
     /// `u8`, `s8`, with what follows.
@@ -186,11 +223,19 @@ pub enum AddressKind {
         /// `address from next`: a plain number means an address too, not a distance.
         number_is_address: bool,
     },
-    /// `within pc`, `within next`: the low bits of an address in the same page.
-    Within {
-        /// The page of `next` instead of that of `pc`.
-        of_next: bool,
-    },
+    /// `within pc`, `within next`, `within 0xFF00`: the low bits of an address in that page.
+    Within(Page),
+}
+
+/// The page that `within` names.
+#[derive(Clone, Debug)]
+pub enum Page {
+    /// That of `pc`.
+    Pc,
+    /// That of `next`.
+    Next,
+    /// That of an address.
+    Address(Expr),
 }
 
 /// `device console : stream`, `device port : bus u8 -> u8`

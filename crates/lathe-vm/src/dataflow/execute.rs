@@ -122,7 +122,12 @@ pub fn execute(isa: &Isa, graph: &mut Graph, frame: &Frame, body: &Body, next: u
     let locals = body.locals.iter().map(|width| graph.constant(*width, 0)).collect();
     let mut executor = Executor { isa, graph, effects, locals, guard: None };
     executor.block(&body.block)?;
-    Some(executor.effects)
+    let effects = executor.effects;
+    // What is done between instructions depends on some registers; whoever changes one of them
+    // must look whether it is due.
+    let watched = isa.on_step.iter().flat_map(|hook| hook.when.effects().reads);
+    let mut changed = watched.filter(|id| effects.frame.registers[id.index()] != frame.registers[id.index()]);
+    changed.next().is_none().then_some(effects)
 }
 
 struct Executor<'a> {

@@ -189,10 +189,19 @@ impl<'i> Fast<'i> {
         self.take_registers(state);
         let mut left = limit - run.steps;
         let mut entry = self.entry(state.pc);
+        let mut due = self.is_due(state);
         let pause = loop {
             if left == 0 {
                 state.pc = self.entries[entry as usize].pc;
                 break Pause::Stopped(Stop::Limit);
+            }
+            if due {
+                if let Some(stop) = self.interpret(state, devices, run, &mut left) {
+                    break Pause::Stopped(stop);
+                }
+                entry = self.entry(state.pc);
+                due = self.is_due(state);
+                continue;
             }
             match self.burst(entry, &mut left, state, run) {
                 Event::Limit(next) => entry = next,
@@ -214,12 +223,19 @@ impl<'i> Fast<'i> {
                         break Pause::Stopped(stop);
                     }
                     entry = self.entry(state.pc);
+                    due = self.is_due(state);
                 }
             }
         };
         run.steps = limit - left;
         self.give_registers(state);
         pause
+    }
+
+    /// Whether the machine does something else before its next instruction. Only instructions that
+    /// are left to the reference interpreter can change that.
+    pub fn is_due(&mut self, state: &State) -> bool {
+        self.reference.is_due(state)
     }
 
     /// Lets the reference interpreter do one instruction.

@@ -1,6 +1,6 @@
 //! Declarations: everything that is not a row of a table.
 
-use lathe_base::{Diagnostic, nearest};
+use lathe_base::{Diagnostic, Span, nearest};
 
 use super::{Failed, Parsed, Parser};
 use crate::codes;
@@ -8,7 +8,7 @@ use crate::language::ast::*;
 use crate::language::lexer::Token;
 
 /// The words that begin an item, with an example of each.
-const ITEMS: [(&str, &str); 15] = [
+const ITEMS: [(&str, &str); 16] = [
     ("machine", "machine quad8 \"Four registers\""),
     ("memory", "memory ram : u16 -> u8"),
     ("pc", "pc pc : u16 in ram"),
@@ -18,6 +18,7 @@ const ITEMS: [(&str, &str); 15] = [
     ("field", "field D, S : register { a, b }"),
     ("device", "device console : stream"),
     ("map", "map ram { 0xFF00 | console.read() | console.write(value) }"),
+    ("data", "data ram 0x50 { 0xF0, 0x90, 0x90 }"),
     ("trap", "trap divide = 2"),
     ("fn", "fn push(v: u8) { sp = sp - 1; ram[sp] = v }"),
     ("family", "family OP : u4 (x: u8, y: u8) -> u8 { add = x + y }"),
@@ -76,8 +77,10 @@ impl Parser<'_, '_> {
             })?),
             "fn" => Item::Function(self.function()?),
             "family" => Item::Family(self.family()?),
+            "data" => Item::Contents(self.contents()?),
+            "on" if self.take_word("step") => Item::OnStep(self.hook(word.span)?),
             "on" => {
-                self.expect_word("illegal", "the only event is `on illegal { … }`")?;
+                self.expect_word("illegal", "there are `on illegal { … }` and `on step when … { … }`")?;
                 Item::OnIllegal(word.span, self.block()?)
             }
             "instructions" => Item::Instructions(self.instructions()?),
@@ -140,7 +143,20 @@ impl Parser<'_, '_> {
         let ty = self.ty(help)?;
         self.expect_word("in", help)?;
         let memory = self.name("a memory", help)?;
-        Ok(Pc { name, ty, memory })
+        let reset = if self.take("=") { Some(self.expression()?) } else { None };
+        Ok(Pc { name, ty, memory, reset })
+    }
+
+    fn hook(&mut self, span: Span) -> Parsed<Hook> {
+        let when = if self.take_word("when") { Some(self.expression()?) } else { None };
+        Ok(Hook { span, when, body: self.block()? })
+    }
+
+    fn contents(&mut self) -> Parsed<Contents> {
+        let help = "as in `data ram 0x50 { 0xF0, 0x90, 0x90 }`: a memory, an address, and what its cells hold";
+        let memory = self.name("a memory", help)?;
+        let address = self.expression()?;
+        Ok(Contents { memory, address, values: self.braced(Self::expression)? })
     }
 
     pub(super) fn order(&mut self) -> Option<Order> {
@@ -194,7 +210,13 @@ impl Parser<'_, '_> {
                 if p.take("_") {
                     return Ok(None);
                 }
-                p.name_range("as in `register { a, b, _, c }`; `_` is a code without a register").map(Some)
+                let help = "as in `register { a, b, _, c }`; `_` is a code without a register";
+                let range = p.name_range(help)?;
+                let mut spellings = Vec::new();
+                while p.take("/") {
+                    spellings.push(p.name("another spelling", "as in `register { x0/zero, x1/ra }`")?);
+                }
+                Ok(Some(ListedRegister { range, spellings }))
             })?;
             FieldKind::Register(list, start)
         } else if self.take_word("enum") {
@@ -247,7 +269,14 @@ impl Parser<'_, '_> {
             return self.unexpected("`from`", "as in `u8 back from next`");
         }
         if self.take_word("within") {
-            return Ok(Some(AddressKind::Within { of_next: self.pc_or_next()? }));
+            let page = if matches!(self.token, Token::Number(_)) {
+                Page::Address(self.operand()?)
+            } else if self.pc_or_next()? {
+                Page::Next
+            } else {
+                Page::Pc
+            };
+            return Ok(Some(AddressKind::Within(page)));
         }
         if !address {
             return Ok(None);
