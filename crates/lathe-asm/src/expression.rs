@@ -6,7 +6,7 @@
 use lathe_base::{Span, Width, limits};
 use lathe_isa::language::ast::{Binary, Unary};
 use lathe_isa::model::MemoryId;
-use lathe_isa::pseudo;
+use lathe_isa::pseudo::{self, Arithmetic};
 
 use crate::symbols::{Definition, SymbolId, Symbols};
 
@@ -87,6 +87,28 @@ pub(crate) struct Expressions {
 }
 
 impl Expressions {
+    /// Arithmetic of a definition as an expression; `parameter` gives what stands for its parameters.
+    pub(crate) fn arithmetic(
+        &mut self,
+        value: &Arithmetic,
+        span: Span,
+        parameter: &mut dyn FnMut(usize, &mut Expressions) -> ExprId,
+    ) -> ExprId {
+        let kind = match value {
+            Arithmetic::Number(number) => return self.number(*number, span),
+            Arithmetic::Parameter(at) => return parameter(*at, self),
+            Arithmetic::Slice(inner, high, low) => {
+                NodeKind::Slice(self.arithmetic(inner, span, parameter), *high as u8, *low as u8)
+            }
+            Arithmetic::Unary(operator, inner) => NodeKind::Unary(*operator, self.arithmetic(inner, span, parameter)),
+            Arithmetic::Binary(operator, left, right) => {
+                let left = self.arithmetic(left, span, parameter);
+                NodeKind::Binary(*operator, left, self.arithmetic(right, span, parameter))
+            }
+        };
+        self.add(kind, span)
+    }
+
     pub(crate) fn add(&mut self, kind: NodeKind, span: Span) -> ExprId {
         self.nodes.push(Node { kind, span });
         ExprId((self.nodes.len() - 1) as u32)

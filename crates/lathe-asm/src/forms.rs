@@ -12,7 +12,7 @@ use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
 use lathe_isa::syntax::{Head, Syntax};
 
 use crate::codes;
-use crate::expression::{ExprId, Fit, NodeKind};
+use crate::expression::{ExprId, Expressions, Fit, NodeKind};
 use crate::parser::{Problem, Reading};
 use crate::program::{Alternative, Operand};
 
@@ -322,22 +322,12 @@ impl Use<'_> {
     /// Arithmetic of the definition as an expression of the program.
     fn arithmetic(&self, value: &Arithmetic, reading: &mut Reading) -> ExprId {
         let whole = reading.tokens.first().map_or(Span::default(), |token| token.span);
-        let kind = match value {
-            Arithmetic::Number(number) => return reading.names.expressions.number(*number, whole),
-            Arithmetic::Parameter(at) => return self.parameter(*at, reading),
-            Arithmetic::Slice(inner, high, low) => {
-                NodeKind::Slice(self.arithmetic(inner, reading), *high as u8, *low as u8)
-            }
-            Arithmetic::Unary(operator, inner) => NodeKind::Unary(*operator, self.arithmetic(inner, reading)),
-            Arithmetic::Binary(operator, left, right) => {
-                NodeKind::Binary(*operator, self.arithmetic(left, reading), self.arithmetic(right, reading))
-            }
-        };
-        reading.names.expressions.add(kind, whole)
+        let mut parameter = |at: usize, expressions: &mut Expressions| self.parameter(at, expressions);
+        reading.names.expressions.arithmetic(value, whole, &mut parameter)
     }
 
-    fn parameter(&self, at: usize, reading: &mut Reading) -> ExprId {
-        let (field, expressions) = (&self.pseudo.parameters[at], &mut reading.names.expressions);
+    fn parameter(&self, at: usize, expressions: &mut Expressions) -> ExprId {
+        let field = &self.pseudo.parameters[at];
         let expr = match &self.operands[at] {
             Found::Value(expr) => *expr,
             Found::Bits(bits) => return expressions.number(i128::from(*bits), Span::default()),

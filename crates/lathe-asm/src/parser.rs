@@ -8,6 +8,7 @@ use lathe_base::{Source, Span, limits};
 use lathe_isa::language::ast::{Binary, Unary};
 use lathe_isa::matching::{Found, Line};
 use lathe_isa::model::Field;
+use lathe_isa::pseudo::Arithmetic;
 use lathe_isa::syntax::Digits;
 
 use crate::expression::{ExprId, Expressions, NodeKind};
@@ -33,6 +34,8 @@ pub(crate) struct Context {
     pub(crate) scopes: Vec<Scope>,
     /// How many anonymous labels there have been.
     pub(crate) anonymous: u32,
+    /// The functions that the machine adds, without their `%`.
+    pub(crate) functions: Vec<(String, Arithmetic)>,
     /// What `$` stands for: a label without a name at the address of the line. The expression may be
     /// evaluated elsewhere, in a constant or in a later instruction of the same line.
     pub(crate) here: Option<SymbolId>,
@@ -215,6 +218,13 @@ impl<'t, 'p> Reading<'t, 'p> {
                 self.at += 1;
                 return self.deeper(Self::unary);
             }
+            Kind::Mark(mark @ ('<' | '>')) => {
+                self.at += 1;
+                let inner = self.deeper(Self::unary)?;
+                let span = joined(token.span, self.span(inner));
+                let (high, low) = if mark == '<' { (7, 0) } else { (15, 8) };
+                return Ok(self.names.expressions.add(NodeKind::Slice(inner, high, low), span));
+            }
             _ => return self.postfix(),
         };
         self.at += 1;
@@ -279,14 +289,33 @@ impl<'t, 'p> Reading<'t, 'p> {
                 }
                 Ok(inner)
             }
-            Kind::Mark('$') => {
+            Kind::Mark('$' | '*') => {
                 let Some(here) = self.names.context.here else { return self.fail(Problem::Expected("a value")) };
                 self.at += 1;
                 Ok(self.names.expressions.add(NodeKind::Symbol(here), token.span))
             }
             Kind::Mark(':') => self.anonymous(token),
+            Kind::Mark('%') => self.machine_function(token),
             _ => self.fail(Problem::Expected("a value")),
         }
+    }
+
+    /// `%hi(x)`: a function of the definition.
+    fn machine_function(&mut self, percent: Token) -> Result<ExprId, NoExpression> {
+        let name = self.tokens.get(self.at + 1).filter(|name| percent.touches(**name)).copied();
+        let word = name.filter(|name| name.kind == Kind::Word).map(|name| self.source_text(name));
+        let context = self.names.context;
+        let found = word.and_then(|word| context.functions.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)));
+        let Some((_, value)) = found else { return self.fail(Problem::Expected("a value")) };
+        self.at += 2;
+        if !self.take_mark('(') {
+            return self.fail(Problem::Expected("`(`"));
+        }
+        let argument = self.deeper(Self::expression)?;
+        if !self.take_mark(')') {
+            return self.fail(Problem::Expected("`)`"));
+        }
+        Ok(self.names.expressions.arithmetic(value, percent.span, &mut |_, _| argument))
     }
 
     /// A text of one to sixteen characters as a number, the first character highest.

@@ -4,6 +4,7 @@
 //! order; the parser of expressions puts `<` and `<` together where they touch.
 
 use lathe_base::{FileId, Span};
+use lathe_isa::model::Assembly;
 
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +48,16 @@ impl Token {
     }
 }
 
-/// Reads the tokens of the line that begins at `at`; gives where the next line begins.
-pub(crate) fn line(file: FileId, text: &str, at: usize, tokens: &mut Vec<Token>) -> usize {
-    let mut lexer = Lexer { file, bytes: text.as_bytes(), text, at };
+/// Reads the tokens of the line that begins at `at`; gives where the next line begins. `habits`
+/// are the machine's own.
+pub(crate) fn line(
+    file: FileId,
+    text: &str,
+    at: usize,
+    habits: &Assembly,
+    tokens: &mut Vec<Token>,
+) -> usize {
+    let mut lexer = Lexer { file, bytes: text.as_bytes(), text, habits, at };
     while lexer.skip_blanks(tokens) {
         let start = lexer.at;
         let kind = lexer.token(tokens.last().copied());
@@ -62,6 +70,7 @@ struct Lexer<'s> {
     file: FileId,
     bytes: &'s [u8],
     text: &'s str,
+    habits: &'s Assembly,
     at: usize,
 }
 
@@ -82,6 +91,7 @@ impl Lexer<'_> {
                 b';' => self.skip_line(),
                 b'/' if self.peek(1) == b'/' => self.skip_line(),
                 b'/' if self.peek(1) == b'*' => self.skip_comment(tokens),
+                _ if self.habits.comments.iter().any(|mark| self.text[self.at..].starts_with(mark)) => self.skip_line(),
                 _ => return self.at < self.bytes.len(),
             }
         }
@@ -104,6 +114,9 @@ impl Lexer<'_> {
     }
 
     fn token(&mut self, before: Option<Token>) -> Kind {
+        if let Some(number) = self.prefixed(before) {
+            return number;
+        }
         let byte = self.peek(0);
         match byte {
             b'0'..=b'9' => self.number(),
@@ -125,6 +138,27 @@ impl Lexer<'_> {
     /// blank it is a prefix: `psh %101`.
     fn follows_value(&self, before: Option<Token>) -> bool {
         before.is_some_and(|token| token.span.end as usize == self.at && ends_value(token))
+    }
+
+    /// A number as the machine's programmers write it: `x3000`, `#-5`. What has other letters after its
+    /// prefix is no number.
+    fn prefixed(&mut self, before: Option<Token>) -> Option<Kind> {
+        let (prefix, base) = self.habits.prefixes.iter().find(|(prefix, _)| {
+            let begins = self.bytes[self.at..].get(..prefix.len());
+            begins.is_some_and(|begins| begins.eq_ignore_ascii_case(prefix.as_bytes()))
+        })?;
+        let negative = self.peek(prefix.len()) == b'-';
+        let start = self.at + prefix.len() + usize::from(negative);
+        let length = self.bytes[start..].iter().take_while(|byte| is_word(**byte)).count();
+        let digits = self.bytes[start..start + length].iter().all(|byte| char::from(*byte).is_digit(*base));
+        if length == 0 || !digits || self.follows_value(before) {
+            return None;
+        }
+        self.at = start;
+        match self.radix(0, *base) {
+            Kind::Number(value) if negative => Some(Kind::Number(-value)),
+            other => Some(other),
+        }
     }
 
     fn word(&mut self) -> Kind {
@@ -202,7 +236,8 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-fn ends_value(token: Token) -> bool {
+/// Whether a value may end with this token.
+pub(crate) fn ends_value(token: Token) -> bool {
     matches!(token.kind, Kind::Number(_) | Kind::Text | Kind::Word | Kind::Mark(')' | ']'))
 }
 
@@ -257,7 +292,7 @@ mod tests {
 
     fn kinds(text: &str) -> Vec<Kind> {
         let mut tokens = Vec::new();
-        line(FileId(0), text, 0, &mut tokens);
+        line(FileId(0), text, 0, &Assembly::default(), &mut tokens);
         tokens.into_iter().map(|token| token.kind).collect()
     }
 
@@ -301,7 +336,7 @@ mod tests {
 
     #[test]
     fn the_next_line_begins_after_the_newline() {
-        assert_eq!(line(FileId(0), "a\nb", 0, &mut Vec::new()), 2);
-        assert_eq!(line(FileId(0), "a\nb", 2, &mut Vec::new()), 3);
+        assert_eq!(line(FileId(0), "a\nb", 0, &Assembly::default(), &mut Vec::new()), 2);
+        assert_eq!(line(FileId(0), "a\nb", 2, &Assembly::default(), &mut Vec::new()), 3);
     }
 }

@@ -114,7 +114,13 @@ fn read_glued(word: &str, prefix: &str, digits: Digits, suffix: &str) -> Option<
 fn match_operand<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Value>> {
     let start = line.mark();
     let found = match &field.domain {
-        Domain::Number(_) => line.value().map(Found::Value),
+        Domain::Number(_) => {
+            let named = if field.spellings.is_empty() { None } else { line.named(field) };
+            named.or_else(|| {
+                line.rewind(start);
+                line.value().map(Found::Value)
+            })
+        }
         _ => line.named(field),
     };
     if found.is_none() {

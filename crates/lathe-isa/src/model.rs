@@ -9,7 +9,7 @@ pub use crate::language::ast::Order;
 
 use crate::decode::Decoder;
 use crate::encoding::Encoding;
-use crate::pseudo::Pseudo;
+use crate::pseudo::{Arithmetic, Pseudo};
 use crate::semantics::Body;
 use crate::syntax::Syntax;
 
@@ -78,6 +78,8 @@ pub struct Isa {
     pub has_cycles: bool,
     /// Instructions for people only.
     pub pseudos: Vec<Pseudo>,
+    /// How people write programs for it.
+    pub assembly: Assembly,
     /// Examples that must come out as written.
     pub examples: Vec<Example>,
     /// Finds the instruction of an encoding.
@@ -337,6 +339,22 @@ pub struct Instruction {
     pub row: u32,
     /// Where that row stands.
     pub span: Span,
+}
+
+/// What the assembler takes besides its own language, because programs for this machine have always
+/// been written so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assembly {
+    /// Functions, written `%name(x)`.
+    pub functions: Vec<(String, Arithmetic)>,
+    /// Directives under other names, in small letters, and those that they stand for, if any.
+    pub directives: Vec<(String, Option<String>)>,
+    /// What stands before the digits of a number, in small letters, and its base.
+    pub prefixes: Vec<(String, u32)>,
+    /// What begins a comment, besides `;` and `//`.
+    pub comments: Vec<String>,
+    /// Whether a word that is nothing else is a label without its `:`.
+    pub bare_labels: bool,
 }
 
 /// An example: an instruction, the state before, and what must be so after.

@@ -228,6 +228,9 @@ impl<'i> Disassembler<'i> {
             }
             Domain::Number(numeric) => numeric,
         };
+        if let Some((name, _)) = field.spellings.iter().find(|(_, value)| *value == bits) {
+            return name.clone();
+        }
         let (memory, is_absolute) = match numeric.target {
             Some(Target::Absolute(memory)) => (Some(memory), true),
             Some(_) => (Some(self.isa.pc.memory), false),

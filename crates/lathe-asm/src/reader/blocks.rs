@@ -127,7 +127,7 @@ impl Reader<'_> {
         while frame.at < frame.end {
             let line = frame.at;
             tokens.clear();
-            frame.at = tokens::line(file, text, frame.at, &mut tokens);
+            frame.at = tokens::line(file, text, frame.at, &self.isa.assembly, &mut tokens);
             let word = tokens.first().filter(|token| token.kind == Kind::Word);
             let word = word.map_or("", |token| &text[token.span.range()]);
             let labelled = tokens.first().is_some_and(|first| is_label(*first, tokens.get(1)));

@@ -1,18 +1,21 @@
 //! Directives, except those that make blocks and those that lay data down.
 
 use lathe_base::{Diagnostic, Source, Span, limits, nearest};
+use lathe_isa::language::ast::Binary;
 
 use super::blocks::split;
 use super::{FrameKind, Reader};
 use crate::codes;
+use crate::expression::{ExprId, NodeKind};
 use crate::program::ItemKind;
 use crate::tokens::{Kind, Token, text_bytes};
 
 /// Every directive, with how it is written.
-const DIRECTIVES: [(&str, &str); 32] = [
+const DIRECTIVES: [(&str, &str); 34] = [
     (".machine", ".machine quad8"),
     (".org", ".org 0x100"),
     (".align", ".align 16"),
+    (".p2align", ".p2align 4"),
     (".fill", ".fill 8, 0xFF"),
     (".space", ".space 8"),
     (".byte", ".byte 1, 2, \"text\""),
@@ -42,6 +45,7 @@ const DIRECTIVES: [(&str, &str); 32] = [
     (".section", ".section data"),
     (".entry", ".entry start"),
     (".export", ".export name"),
+    (".end", ".end"),
 ];
 
 /// What other assemblers call some of them; nothing for what is not needed here.
@@ -66,11 +70,14 @@ const ELSEWHERE: [(&str, &str); 16] = [
 
 impl Reader<'_> {
     pub(super) fn directive(&mut self, tokens: &[Token], sources: &[Source]) {
-        let word = self.text(sources, tokens[0]).to_ascii_lowercase();
+        let written = self.text(sources, tokens[0]).to_ascii_lowercase();
+        let Some(word) = self.meant_directive(&written) else { return };
         let _ = match word.as_str() {
             ".machine" => self.machine(tokens, sources),
-            ".org" => self.one(tokens, sources).map(|address| self.push(ItemKind::Origin(address), self.whole(tokens))),
+            ".org" => self.origin(&tokens[1..], tokens[0].span, sources),
+            ".end" => self.end_of_file(),
             ".align" => self.counted(tokens, sources, |to, fill| ItemKind::Align { to, fill }),
+            ".p2align" => self.power_align(tokens, sources),
             ".fill" | ".space" => self.counted(tokens, sources, |count, fill| ItemKind::Space { count, fill }),
             ".equ" => self.equ(tokens, sources),
             ".include" => self.include(tokens, sources),
@@ -89,6 +96,43 @@ impl Reader<'_> {
             ".export" => self.export(tokens, sources),
             _ => self.data_directive(&word, tokens, sources).or_else(|| self.other(&word, tokens)),
         };
+    }
+
+    /// Whether a word without a dot is a directive for this machine.
+    pub(super) fn is_directive(&self, word: &str) -> bool {
+        self.isa.assembly.directives.iter().any(|(name, _)| name.eq_ignore_ascii_case(word))
+    }
+
+    /// The directive that a word stands for on this machine; none if it says nothing.
+    fn meant_directive(&self, word: &str) -> Option<String> {
+        match self.isa.assembly.directives.iter().find(|(name, _)| name == word) {
+            Some((_, means)) => means.clone(),
+            None => Some(word.to_owned()),
+        }
+    }
+
+    /// `.org 0x100` and `* = 0x100`
+    pub(super) fn origin(&mut self, value: &[Token], span: Span, sources: &[Source]) -> Option<()> {
+        let address = self.whole_expression(value, span, sources)?;
+        self.push(ItemKind::Origin(address), self.line);
+        Some(())
+    }
+
+    /// `.p2align 4`: up to a multiple of two to this power.
+    fn power_align(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+        let power = self.one(tokens, sources)?;
+        let (expressions, span) = (&mut self.program.expressions, tokens[0].span);
+        let one = expressions.number(1, span);
+        let to = expressions.add(NodeKind::Binary(Binary::ShiftLeft, one, power), span);
+        self.push(ItemKind::Align { to, fill: None }, self.whole(tokens));
+        Some(())
+    }
+
+    /// Leaves the rest of the file, or of the macro, unread.
+    fn end_of_file(&mut self) -> Option<()> {
+        let frame = self.frames.last_mut()?;
+        frame.at = frame.end;
+        Some(())
     }
 
     /// `.prog` and `.data`: a directive named like a memory selects it.
@@ -121,7 +165,7 @@ impl Reader<'_> {
         self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, format!("as in `{example}`"))
     }
 
-    fn one(&mut self, tokens: &[Token], sources: &[Source]) -> Option<crate::expression::ExprId> {
+    fn one(&mut self, tokens: &[Token], sources: &[Source]) -> Option<ExprId> {
         if tokens.len() < 2 {
             return self.bad_directive(tokens, sources, "a value is missing");
         }
@@ -133,7 +177,7 @@ impl Reader<'_> {
         &mut self,
         tokens: &[Token],
         sources: &[Source],
-        item: impl Fn(crate::expression::ExprId, Option<crate::expression::ExprId>) -> ItemKind,
+        item: impl Fn(ExprId, Option<ExprId>) -> ItemKind,
     ) -> Option<()> {
         let parts = split(&tokens[1..]);
         let span = tokens[0].span;
@@ -308,12 +352,12 @@ impl Reader<'_> {
             let text = self.text(sources, *name);
             let id = self.program.symbols.intern(text, name.span);
             self.program.symbols.entry_mut(id).exported = true;
-            let used = self.program.expressions.add(crate::expression::NodeKind::Symbol(id), name.span);
+            let used = self.program.expressions.add(NodeKind::Symbol(id), name.span);
             self.program.texts.push(String::new());
             let message = (self.program.texts.len() - 1) as u32;
             // A name that is exported must be defined: evaluating it says so if it is not.
             let one = self.program.expressions.number(1, name.span);
-            let holds = crate::expression::NodeKind::Binary(lathe_isa::language::ast::Binary::Either, used, one);
+            let holds = NodeKind::Binary(Binary::Either, used, one);
             let condition = self.program.expressions.add(holds, name.span);
             self.push(ItemKind::Assert { condition, message }, name.span);
         }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use lathe_base::files::Files;
 use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Source, Span, limits};
 use lathe_isa::Isa;
-use lathe_isa::model::{Domain, MemoryId};
+use lathe_isa::model::MemoryId;
 
 use crate::codes;
 use crate::expression::{ExprId, NoValue};
@@ -123,7 +123,11 @@ impl<'r> Reader<'r> {
             conditions: Vec::new(),
             macros: HashMap::new(),
             memory: isa.pc.memory,
-            context: Context { reserved: reserved(isa), ..Context::default() },
+            context: Context {
+                reserved: reserved(isa),
+                functions: isa.assembly.functions.clone(),
+                ..Context::default()
+            },
             unknown: Vec::new(),
             line: Span::default(),
             expansions: 0,
@@ -171,7 +175,7 @@ impl<'r> Reader<'r> {
             tokens.clear();
             let sources = Rc::clone(&self.sources);
             let text = &sources[frame.file.0 as usize].text[..frame.end];
-            frame.at = tokens::line(frame.file, text, frame.at, &mut tokens);
+            frame.at = tokens::line(frame.file, text, frame.at, &self.isa.assembly, &mut tokens);
             if tokens.is_empty() {
                 continue;
             }
@@ -221,7 +225,7 @@ impl<'r> Reader<'r> {
             return;
         }
         let first = tokens[0];
-        if self.active() && tokens.iter().any(|token| token.is_mark('$')) {
+        if self.active() && names_the_current_address(tokens) {
             self.context.here = Some(self.hidden_label(first.span));
         }
         let directive = first.kind == Kind::Word && self.text(sources, first).starts_with('.');
@@ -234,6 +238,10 @@ impl<'r> Reader<'r> {
         }
         let rest = self.labels(tokens, sources);
         let Some(first) = rest.first().copied() else { return };
+        if first.is_mark('*') && rest.get(1).is_some_and(|next| next.is_mark('=')) {
+            self.origin(&rest[2..], first.span, sources);
+            return;
+        }
         let after_label = rest.len() < tokens.len() && first.kind == Kind::Word;
         if after_label && self.condition_directive(rest, sources) {
             return;
@@ -249,11 +257,18 @@ impl<'r> Reader<'r> {
             return;
         }
         let word = self.text(sources, first);
-        if word.starts_with('.') {
+        if word.starts_with('.') || self.is_directive(word) {
             return self.directive(rest, sources);
         }
         if rest.get(1).is_some_and(|next| next.is_mark('=')) && !rest.get(2).is_some_and(|next| next.is_mark('=')) {
             self.definition(first, &rest[2..], sources);
+            return;
+        }
+        if let [_, equ, value @ ..] = rest
+            && equ.kind == Kind::Word
+            && self.text(sources, *equ).eq_ignore_ascii_case("equ")
+        {
+            self.definition(first, value, sources);
             return;
         }
         if let Some(found) = self.macros.get(word).cloned() {
@@ -296,9 +311,27 @@ impl<'r> Reader<'r> {
                     self.named_label(*word, sources);
                     rest = tail;
                 }
+                [word, tail @ ..] if self.is_bare_label(rest, sources) => {
+                    self.named_label(*word, sources);
+                    rest = tail;
+                }
                 _ => return rest,
             }
         }
+    }
+
+    /// Whether a word is a label although no colon follows it: it is nothing else, and stands alone or
+    /// before something that can begin a line.
+    fn is_bare_label(&self, rest: &[Token], sources: &[Source]) -> bool {
+        let begins = |token: Token| {
+            let word = self.text(sources, token);
+            word.starts_with('.') || self.is_directive(word) || self.forms.knows(word) || self.macros.contains_key(word)
+        };
+        let [word, tail @ ..] = rest else { return false };
+        self.isa.assembly.bare_labels
+            && word.kind == Kind::Word
+            && !begins(*word)
+            && tail.first().is_none_or(|next| next.kind == Kind::Word && begins(*next))
     }
 
     fn named_label(&mut self, word: Token, sources: &[Source]) {
@@ -515,9 +548,16 @@ impl<'r> Reader<'r> {
 fn reserved(isa: &Isa) -> HashSet<String> {
     let registers = isa.registers.iter().map(|register| register.name.to_ascii_lowercase());
     let views = isa.views.iter().map(|view| view.name.to_ascii_lowercase());
-    let named = isa.fields.iter().filter(|field| matches!(field.domain, Domain::Names(_)));
-    let values = named.flat_map(|field| field.names().map(str::to_ascii_lowercase).collect::<Vec<_>>());
+    let values = isa.fields.iter().flat_map(|field| field.names().map(str::to_ascii_lowercase));
     registers.chain(views).chain(values).collect()
+}
+
+/// Whether `$`, or `*` where a value is wanted, stands in a line.
+fn names_the_current_address(tokens: &[Token]) -> bool {
+    tokens.iter().enumerate().any(|(at, token)| {
+        let value_before = at.checked_sub(1).is_some_and(|before| tokens::ends_value(tokens[before]));
+        token.is_mark('$') || (token.is_mark('*') && !value_before)
+    })
 }
 
 /// Whether a word is a label: a colon touches it. In `jmp :+` it does not.

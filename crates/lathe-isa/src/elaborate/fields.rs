@@ -16,7 +16,14 @@ impl World<'_> {
         let described = match &fields.kind {
             FieldKind::Register(list, span) => self.register_field(list, *span, &mut spellings, diagnostics),
             FieldKind::Enumeration(list, span) => self.enumeration(list, *span, diagnostics),
-            FieldKind::Number(number) => self.number_field(number, diagnostics),
+            FieldKind::Number(number) => self.number_field(number, diagnostics).and_then(|described| {
+                spellings = self.number_names(number, described.0, diagnostics)?;
+                for ((name, _), (_, value)) in number.names.iter().zip(&spellings) {
+                    self.names.declare(name, Named::Constant(*value, described.0), diagnostics);
+                    self.names.find(&name.text);
+                }
+                Some(described)
+            }),
         };
         let Some((width, order, domain)) = described else {
             return fields.names.iter().for_each(|name| self.names.mark_broken(&name.text));
@@ -191,6 +198,20 @@ impl World<'_> {
             .any(|known| known == width);
         let numeric = Numeric { signed: number.ty.signed, wraps, unstored, target, low: number.low };
         Some((width, number.order.unwrap_or(Order::Big), Domain::Number(numeric)))
+    }
+
+    /// The names that some values of a number have.
+    pub(crate) fn number_names(
+        &self,
+        number: &ast::Number,
+        width: Width,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Vec<(String, u64)>> {
+        let value = |(name, value): &(Name, ast::Expr)| {
+            let value = constant_in(width, value, &self.names, diagnostics);
+            value.map(|value| (name.text.clone(), value))
+        };
+        number.names.iter().map(value).collect()
     }
 
     fn unstored(&self, align: &ast::Expr, width: Width, diagnostics: &mut Diagnostics) -> Option<u32> {

@@ -60,6 +60,7 @@ pub(crate) fn elaborate(definition: &ast::Definition, text: &str, diagnostics: &
     rows::check_disjoint(&world, &instructions, diagnostics);
     rows::check_syntax(&world, &instructions, diagnostics);
     let pseudos = pseudos::pseudos(&world, definition, &instructions, diagnostics);
+    let assembly = pseudos::assembly(&world, definition, diagnostics);
     let examples = examples::examples(&world, definition, &instructions, diagnostics);
     let mapped = maps.iter().flat_map(|map| [&map.read, &map.write]);
     let hooks = on_step.iter().flat_map(|hook| [&hook.when, &hook.body]);
@@ -91,6 +92,7 @@ pub(crate) fn elaborate(definition: &ast::Definition, text: &str, diagnostics: &
         instructions,
         has_cycles,
         pseudos,
+        assembly,
         examples,
         decoder,
     })

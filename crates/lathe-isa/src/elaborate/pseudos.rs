@@ -1,18 +1,19 @@
-//! Pseudo-instructions: every instruction of an expansion must exist.
+//! What people write: pseudo-instructions, whose expansions must exist, and other habits.
 
 use std::collections::BTreeMap;
 
-use lathe_base::{Diagnostic, Diagnostics, Span, limits};
+use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::World;
+use super::constants::constant_in;
 use super::meaning::Chosen;
 use super::rows::{combinations, member, same_syntax, told_apart};
 use super::source_line::{forms, no_form};
 use super::syntaxes::{self, Inline, Operand};
 use crate::codes;
-use crate::language::ast::{self, Column, Expr, ExprKind, Item};
+use crate::language::ast::{self, AssemblyRow, Column, Expr, ExprKind, Item};
 use crate::matching::Found;
-use crate::model::{Domain, Field, Instruction};
+use crate::model::{Assembly, Domain, Field, Instruction};
 use crate::pseudo::{Argument, Arithmetic, Pseudo, Template};
 
 pub(crate) fn pseudos(
@@ -89,13 +90,53 @@ fn spread(
     Some(pseudos)
 }
 
+/// The habits of the people who write programs.
+pub(crate) fn assembly(world: &World, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Assembly {
+    let mut assembly = Assembly::default();
+    let blocks =
+        definition.items.iter().filter_map(|item| if let Item::Assembly(rows) = item { Some(rows) } else { None });
+    for row in blocks.flatten() {
+        match row {
+            AssemblyRow::Function { name, parameter, value } => {
+                let named = |name: &str| (name == parameter.text).then_some(0);
+                match arithmetic(value, &named) {
+                    Ok(value) => assembly.functions.push((name.text.clone(), value)),
+                    Err(diagnostic) => diagnostics.push(*diagnostic),
+                }
+            }
+            AssemblyRow::Directives { names, means } => {
+                let means = means.as_ref().map(|means| means.text.to_ascii_lowercase());
+                assembly.directives.extend(names.iter().map(|name| (name.text.to_ascii_lowercase(), means.clone())));
+            }
+            AssemblyRow::Prefix { text, base } => {
+                let value = constant_in(Width::MAX, base, &world.names, diagnostics);
+                match value {
+                    Some(value @ 2..=36) => {
+                        assembly.prefixes.push((text.text.to_ascii_lowercase(), value as u32));
+                    }
+                    Some(_) => {
+                        let message = "no number is written so";
+                        let help = "as in `prefix \"x\" = 16`; bases go from 2 to 36";
+                        diagnostics.push(Diagnostic::new(codes::BAD_SYNTAX, base.span, message).help(help));
+                    }
+                    None => {}
+                }
+            }
+            AssemblyRow::Comment(text) => assembly.comments.push(text.text.clone()),
+            AssemblyRow::BareLabels => assembly.bare_labels = true,
+        }
+    }
+    assembly
+}
+
 fn parameter(world: &World, operand: &Operand, diagnostics: &mut Diagnostics) -> Option<Field> {
     match operand {
         Operand::Field(id) => Some(world.fields[id.index()].clone()),
         Operand::Inline(name, number) => {
             let (width, order, domain) = world.number_field(number, diagnostics)?;
+            let spellings = world.number_names(number, width, diagnostics)?;
             let (name, span) = (name.text.clone(), name.span);
-            Some(Field { name, width, order, domain, spellings: Vec::new(), span })
+            Some(Field { name, width, order, domain, spellings, span })
         }
     }
 }
@@ -136,7 +177,8 @@ fn argument(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Resul
         Found::Value(expr) => expr,
     };
     if matches!(field.domain, Domain::Number(_)) {
-        return arithmetic(expr, parameters).map(Argument::Value);
+        let named = |name: &str| parameters.iter().position(|parameter| parameter.name == *name);
+        return arithmetic(expr, &named).map(Argument::Value);
     }
     let ExprKind::Name(name) = &expr.kind else { return Err(not_arithmetic(expr)) };
     let at = parameters.iter().position(|parameter| parameter.name == *name).ok_or_else(|| not_arithmetic(expr))?;
@@ -156,18 +198,16 @@ fn not_arithmetic(expr: &Expr) -> Box<Diagnostic> {
     Box::new(Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help))
 }
 
-fn arithmetic(expr: &Expr, parameters: &[Field]) -> Result<Arithmetic, Box<Diagnostic>> {
-    let inner = |expr: &Expr| arithmetic(expr, parameters).map(Box::new);
+/// Arithmetic on the parameters that `named` knows.
+fn arithmetic(expr: &Expr, named: &dyn Fn(&str) -> Option<usize>) -> Result<Arithmetic, Box<Diagnostic>> {
+    let inner = |expr: &Expr| arithmetic(expr, named).map(Box::new);
     let bit = |expr: &Expr| match expr.kind {
         ExprKind::Number(bit) if bit < 128 => Ok(bit as u32),
         _ => Err(not_arithmetic(expr)),
     };
     match &expr.kind {
         ExprKind::Number(value) => Ok(Arithmetic::Number(i128::from(*value))),
-        ExprKind::Name(name) => {
-            let at = parameters.iter().position(|parameter| parameter.name == *name);
-            at.map(Arithmetic::Parameter).ok_or_else(|| not_arithmetic(expr))
-        }
+        ExprKind::Name(name) => named(name).map(Arithmetic::Parameter).ok_or_else(|| not_arithmetic(expr)),
         ExprKind::Slice(value, high, low) if bit(high)? >= bit(low)? => {
             Ok(Arithmetic::Slice(inner(value)?, bit(high)?, bit(low)?))
         }

@@ -72,7 +72,8 @@ impl<'s> SourceLine<'s> {
 
     fn expression(&mut self) -> Option<Expr> {
         let mut ignored = Diagnostics::default();
-        let mut parser = Parser::starting_at(FileId(0), &self.text[..self.end], self.at, &mut ignored);
+        let text = &self.text[..self.end];
+        let mut parser = Parser::starting_at(FileId(0), text, self.at, &mut ignored).without_calls();
         let expr = parser.expression().ok()?;
         let end = parser.end();
         (ignored.is_empty() && end <= self.end).then(|| {

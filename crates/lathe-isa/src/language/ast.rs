@@ -67,6 +67,8 @@ pub enum Item {
     OnStep(Hook),
     /// `data ram 0x50 { 0xF0, 0x90 }`
     Contents(Contents),
+    /// `assembly { … }`
+    Assembly(Vec<AssemblyRow>),
     /// `instructions { … }`
     Instructions(Instructions),
     /// `pseudo { … }`
@@ -205,6 +207,8 @@ pub struct Number {
     pub address: Option<AddressKind>,
     /// `low`: an address gives its low bits.
     pub low: bool,
+    /// `{ mtvec = 0x305 }`: names for some of its values.
+    pub names: Vec<(Name, Expr)>,
     /// The whole of it.
     pub span: Span,
 }
@@ -310,6 +314,38 @@ pub struct Member {
     pub code: Option<Expr>,
     /// What it gives or does.
     pub body: Block,
+}
+
+/// One habit of the people who write programs for a machine.
+#[derive(Clone, Debug)]
+pub enum AssemblyRow {
+    /// `%hi(V) = (V + 0x800)[31:12]`
+    Function {
+        /// Its name, without the `%`.
+        name: Name,
+        /// What its argument is called.
+        parameter: Name,
+        /// What it gives.
+        value: Expr,
+    },
+    /// `.half = .le16`, `db = .byte`, or `.text, .data =` for some that say nothing.
+    Directives {
+        /// Their names, with the dot if they have one.
+        names: Vec<Name>,
+        /// The directive that they stand for, if any.
+        means: Option<Name>,
+    },
+    /// `prefix "x" = 16`
+    Prefix {
+        /// What stands before the digits.
+        text: Name,
+        /// The base of the number.
+        base: Expr,
+    },
+    /// `comment "#"`
+    Comment(Name),
+    /// `bare labels`
+    BareLabels,
 }
 
 /// `instructions { … }`

@@ -183,7 +183,7 @@ impl Parser<'_, '_> {
 
     /// A name and what follows it: arguments, a method, a width.
     fn named(&mut self, name: Name) -> Parsed<Expr> {
-        if self.is("(") {
+        if self.calls && self.is("(") {
             let (arguments, end) = self.arguments()?;
             let span = name.span.to(end);
             return Ok(Expr { kind: ExprKind::Call(name, arguments), span });

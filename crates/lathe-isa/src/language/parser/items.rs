@@ -8,7 +8,7 @@ use crate::language::ast::*;
 use crate::language::lexer::Token;
 
 /// The words that begin an item, with an example of each.
-const ITEMS: [(&str, &str); 16] = [
+const ITEMS: [(&str, &str); 17] = [
     ("machine", "machine quad8 \"Four registers\""),
     ("memory", "memory ram : u16 -> u8"),
     ("pc", "pc pc : u16 in ram"),
@@ -22,6 +22,7 @@ const ITEMS: [(&str, &str); 16] = [
     ("trap", "trap divide = 2"),
     ("fn", "fn push(v: u8) { sp = sp - 1; ram[sp] = v }"),
     ("family", "family OP : u4 (x: u8, y: u8) -> u8 { add = x + y }"),
+    ("assembly", "assembly { %lo(V) = V[7:0] }"),
     ("instructions", "instructions { nop | 0000 0000 | }"),
     ("pseudo", "pseudo { mov D, S => sub D, D; add D, S }"),
     ("examples", "examples { inc a : a = 1 -> a = 2 }"),
@@ -83,6 +84,7 @@ impl Parser<'_, '_> {
                 self.expect_word("illegal", "there are `on illegal { … }` and `on step when … { … }`")?;
                 Item::OnIllegal(word.span, self.block()?)
             }
+            "assembly" => Item::Assembly(self.rows("habits", Self::assembly_row)?),
             "instructions" => Item::Instructions(self.instructions()?),
             "pseudo" => Item::Pseudos(self.rows("pseudo-instructions", Self::pseudo)?),
             "examples" => Item::Examples(self.rows("examples", Self::example)?),
@@ -150,6 +152,53 @@ impl Parser<'_, '_> {
     fn hook(&mut self, span: Span) -> Parsed<Hook> {
         let when = if self.take_word("when") { Some(self.expression()?) } else { None };
         Ok(Hook { span, when, body: self.block()? })
+    }
+
+    fn assembly_row(&mut self) -> Parsed<AssemblyRow> {
+        let help = "as in `%lo(V) = V[7:0]`, `db = .byte`, `prefix \"x\" = 16`, `comment \"#\"` or `bare labels`";
+        if self.take("%") {
+            let name = self.name("the function's name", help)?;
+            self.expect("(", help)?;
+            let parameter = self.name("its argument", help)?;
+            self.expect(")", help)?;
+            self.expect("=", help)?;
+            return Ok(AssemblyRow::Function { name, parameter, value: self.expression()? });
+        }
+        if self.take_word("bare") {
+            self.expect_word("labels", help)?;
+            return Ok(AssemblyRow::BareLabels);
+        }
+        if self.take_word("comment") {
+            return Ok(AssemblyRow::Comment(self.quoted(help)?));
+        }
+        if self.take_word("prefix") {
+            let text = self.quoted(help)?;
+            self.expect("=", help)?;
+            return Ok(AssemblyRow::Prefix { text, base: self.expression()? });
+        }
+        let names = self.list(|p| p.directive_name(help))?;
+        self.expect("=", help)?;
+        let means = if self.token == Token::Newline { None } else { Some(self.directive_name(help)?) };
+        Ok(AssemblyRow::Directives { names, means })
+    }
+
+    /// A text in quotes that is not empty.
+    fn quoted(&mut self, help: &str) -> Parsed<Name> {
+        match &self.token {
+            Token::Text(Some(text)) if !text.is_empty() => {
+                let name = Name { text: text.clone(), span: self.span };
+                self.advance();
+                Ok(name)
+            }
+            _ => self.unexpected("a text in quotes", help),
+        }
+    }
+
+    /// `.byte` or `db`
+    fn directive_name(&mut self, help: &str) -> Parsed<Name> {
+        let (dot, span) = (if self.take(".") { "." } else { "" }, self.span);
+        let name = self.name("the name of a directive", help)?;
+        Ok(Name { text: format!("{dot}{}", name.text), span: span.to(name.span) })
     }
 
     fn contents(&mut self) -> Parsed<Contents> {
@@ -246,7 +295,8 @@ impl Parser<'_, '_> {
     pub(crate) fn number_kind(&mut self, help: &str) -> Parsed<Number> {
         let start = self.span;
         let ty = self.ty(help)?;
-        let mut number = Number { ty, order: self.order(), align: None, address: None, low: false, span: start };
+        let mut number =
+            Number { ty, order: self.order(), align: None, address: None, low: false, names: Vec::new(), span: start };
         if self.take_word("low") {
             number.low = true;
         }
@@ -254,6 +304,14 @@ impl Parser<'_, '_> {
             number.align = Some(self.operand()?);
         }
         number.address = self.address_kind()?;
+        if self.is("{") {
+            number.names = self.braced(|p| {
+                let help = "as in `u12 { mtvec = 0x305 }`";
+                let name = p.name("the name of a value", help)?;
+                p.expect("=", help)?;
+                Ok((name, p.expression()?))
+            })?;
+        }
         number.span = start.to(self.cursor.span(start.start as usize, self.last_end));
         Ok(number)
     }

@@ -52,6 +52,8 @@ pub(crate) struct Parser<'s, 'd> {
     /// Operators of the expression being read, and inside how many expressions it stands.
     operators: usize,
     expressions: usize,
+    /// Whether a name before `(` is called. In a line of assembly it is not: `I(S)` is an address.
+    calls: bool,
     /// Words of declarations that could not be read.
     broken: BTreeSet<String>,
     rows_lost: bool,
@@ -61,6 +63,12 @@ pub(crate) struct Parser<'s, 'd> {
 impl<'s, 'd> Parser<'s, 'd> {
     fn new(file: FileId, text: &'s str, diagnostics: &'d mut Diagnostics) -> Self {
         Parser::starting_at(file, text, 0, diagnostics)
+    }
+
+    /// The same for a line of assembly.
+    pub(crate) fn without_calls(mut self) -> Self {
+        self.calls = false;
+        self
     }
 
     /// A parser for a part of a text.
@@ -78,6 +86,7 @@ impl<'s, 'd> Parser<'s, 'd> {
             nesting: 0,
             operators: 0,
             expressions: 0,
+            calls: true,
             broken: BTreeSet::new(),
             rows_lost: false,
             diagnostics,
