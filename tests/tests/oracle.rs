@@ -7,7 +7,7 @@
 
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Status};
-use lathe_vm::{Console, Devices, Interpreter, State, Stop};
+use lathe_vm::{Console, Devices, Engine, Interpreter, State, Stop};
 use oracle::Model;
 
 /// A small generator of random numbers, so that a seed is all it takes to see a failure again.

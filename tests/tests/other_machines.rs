@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use lathe_isa::Isa;
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{DeviceId, MemoryId};
-use lathe_vm::{Console, Device, Devices, Fault, FaultCause, Interpreter, Run, State, Stop};
+use lathe_vm::{Console, Device, Devices, Engine as _, Fault, FaultCause, Interpreter, Run, State, Stop};
 
 fn text(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("machines").join(format!("{name}.isa"));

@@ -55,7 +55,7 @@ fn run(isa: &Isa, image: &Image, input: Vec<u8>, engine: &mut dyn Engine) -> (St
             state.memory_mut(segment.memory).set(address, *cell);
         }
     }
-    state.pc = image.entry.unwrap_or(0);
+    state.pc = image.start(isa);
     let mut devices = Devices::new(isa, Console::with_input(input));
     let run = engine.run(&mut state, &mut devices, LIMIT);
     let output = devices.find_console().map_or(Vec::new(), |console| console.output().to_vec());

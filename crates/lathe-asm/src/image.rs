@@ -5,6 +5,7 @@
 use std::fmt;
 
 use lathe_base::Span;
+use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 
 /// A program, ready to be loaded.
@@ -12,7 +13,7 @@ use lathe_isa::model::MemoryId;
 pub struct Image {
     /// The machine it is for; empty if the file it came from does not say.
     pub machine: String,
-    /// Where execution begins; at 0 if not said.
+    /// Where execution begins, if it is said; see [`Image::start`].
     pub entry: Option<u64>,
     /// The cells.
     pub segments: Vec<Segment>,
@@ -22,6 +23,18 @@ pub struct Image {
     pub lines: Vec<Line>,
     /// Calls of macros that `lines` refer to; the first is number 1.
     pub calls: Vec<Call>,
+}
+
+impl Image {
+    /// Where execution begins: where the program says, or else where the machine does. A program that
+    /// has nothing there begins at its lowest address.
+    pub fn start(&self, isa: &Isa) -> u64 {
+        let code =
+            || self.segments.iter().filter(|segment| segment.memory == isa.pc.memory && !segment.cells.is_empty());
+        let at_reset = code().any(|segment| (segment.start..segment.end()).contains(&isa.pc.reset));
+        let lowest = code().map(|segment| segment.start).min().filter(|_| !at_reset);
+        self.entry.or(lowest).unwrap_or(isa.pc.reset)
+    }
 }
 
 /// Cells that follow one another in one memory.

@@ -50,13 +50,7 @@ impl Token {
 
 /// Reads the tokens of the line that begins at `at`; gives where the next line begins. `habits`
 /// are the machine's own.
-pub(crate) fn line(
-    file: FileId,
-    text: &str,
-    at: usize,
-    habits: &Assembly,
-    tokens: &mut Vec<Token>,
-) -> usize {
+pub(crate) fn line(file: FileId, text: &str, at: usize, habits: &Assembly, tokens: &mut Vec<Token>) -> usize {
     let mut lexer = Lexer { file, bytes: text.as_bytes(), text, habits, at };
     while lexer.skip_blanks(tokens) {
         let start = lexer.at;

@@ -39,6 +39,10 @@ pub const MEANING_DEPTH: usize = 192;
 pub const TOTAL_NODES: usize = 4_000_000;
 /// Cells that a definition gives a value at reset.
 pub const CONTENTS: usize = 1 << 16;
+/// Pixels of a display in one direction.
+pub const DISPLAY: u64 = 1_024;
+/// Keys of a keypad.
+pub const KEYS: u64 = 256;
 /// Bits of an address.
 pub const ADDRESS_BITS: u32 = 32;
 /// Cells of a memory that is kept in one piece; larger ones are kept in pages.

@@ -273,6 +273,31 @@ pub enum DeviceKind {
         /// Width of a value.
         value: Width,
     },
+    /// Pixels that are on or off: `get(x, y) -> u1`, `set(x, y, u1)`, `clear()`, and, if a row has no
+    /// more than 64 of them, `row(y) -> uW`, `set_row(y, uW)` with the leftmost highest.
+    Display {
+        /// Pixels of a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+    },
+    /// Keys that are down or up: `down(key) -> u1`, `any() -> u1`, `key() -> key`.
+    Keypad {
+        /// How many.
+        keys: u32,
+    },
+    /// A number that goes down to 0: `read() -> uN`, `write(uN)`.
+    Timer {
+        /// Width of the number.
+        width: Width,
+        /// After how many instructions it goes down by one.
+        every: u32,
+    },
+    /// Numbers without a pattern: `read() -> uN`.
+    Random {
+        /// Width of the numbers.
+        width: Width,
+    },
 }
 
 /// Something that a device can be asked to do.
@@ -300,6 +325,31 @@ impl DeviceKind {
             DeviceKind::Bus { address, value } => {
                 vec![operation("read", vec![address], Some(value)), operation("write", vec![address, value], None)]
             }
+            DeviceKind::Display { width, height } => {
+                let (x, y) = (Width::to_tell_apart(width as usize), Width::to_tell_apart(height as usize));
+                let mut operations = vec![
+                    operation("get", vec![x, y], Some(Width::BIT)),
+                    operation("set", vec![x, y, Width::BIT], None),
+                    operation("clear", vec![], None),
+                ];
+                if let Some(row) = Width::new(u64::from(width)) {
+                    operations.push(operation("row", vec![y], Some(row)));
+                    operations.push(operation("set_row", vec![y, row], None));
+                }
+                operations
+            }
+            DeviceKind::Keypad { keys } => {
+                let key = Width::to_tell_apart(keys as usize);
+                vec![
+                    operation("down", vec![key], Some(Width::BIT)),
+                    operation("any", vec![], Some(Width::BIT)),
+                    operation("key", vec![], Some(key)),
+                ]
+            }
+            DeviceKind::Timer { width, .. } => {
+                vec![operation("read", vec![], Some(width)), operation("write", vec![width], None)]
+            }
+            DeviceKind::Random { width } => vec![operation("read", vec![], Some(width))],
         }
     }
 }

@@ -125,6 +125,8 @@ pub enum ExprKind {
     Register(RegisterId),
     /// The value of the operand: of the register or view it names, or the number or address it says.
     Operand(OperandId),
+    /// The bits of the operand in the encoding: the number of the register that it names.
+    Code(OperandId),
     /// The address of this instruction.
     Pc,
     /// The address of the instruction that follows it in memory.
@@ -267,8 +269,8 @@ impl Expr {
     }
 
     fn is_single(&self) -> bool {
-        use ExprKind::{Constant, Local, Next, Operand, Pc, Register};
-        matches!(self.kind, Constant(_) | Local(_) | Register(_) | Operand(_) | Pc | Next)
+        use ExprKind::{Code, Constant, Local, Next, Operand, Pc, Register};
+        matches!(self.kind, Constant(_) | Local(_) | Register(_) | Operand(_) | Code(_) | Pc | Next)
     }
 
     /// Calls `see` for it and every part of it.
@@ -291,6 +293,7 @@ impl Expr {
             | ExprKind::Local(_)
             | ExprKind::Register(_)
             | ExprKind::Operand(_)
+            | ExprKind::Code(_)
             | ExprKind::Pc
             | ExprKind::Next => {}
         }
@@ -310,6 +313,7 @@ impl Expr {
             | ExprKind::Local(_)
             | ExprKind::Register(_)
             | ExprKind::Operand(_)
+            | ExprKind::Code(_)
             | ExprKind::Pc
             | ExprKind::Next => Vec::new(),
         }

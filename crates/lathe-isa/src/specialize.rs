@@ -137,6 +137,10 @@ impl<'a> Specializer<'a> {
             },
             ExprKind::Register(register) => self.register(*register),
             ExprKind::Operand(operand) => self.operand(*operand, expr.width),
+            ExprKind::Code(operand) => {
+                let bits = self.operands.get(usize::from(operand.0)).copied();
+                Expr::constant(expr.width, bits.unwrap_or(0))
+            }
             ExprKind::Pc => Expr::constant(expr.width, self.location.pc),
             ExprKind::Next => Expr::constant(expr.width, self.location.next),
             ExprKind::Unary(operator, x) => Expr::unary(*operator, self.value(x)),

@@ -225,7 +225,7 @@ fn bases(isa: &Isa, state: &mut State) -> Vec<*mut u8> {
 }
 
 impl Engine for Jit<'_> {
-    fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
         self.fast.revalidate(state);
         self.forget_changed();
         let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };

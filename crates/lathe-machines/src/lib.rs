@@ -22,7 +22,7 @@ macro_rules! machines {
     };
 }
 
-machines! { "quad8" "duo16" "stack8a" "stack8b" "hex8" }
+machines! { "quad8" "duo16" "stack8a" "stack8b" "hex8" "sm83" "mos6502" "rv32i" "chip8" "lc3" }
 
 /// The machine of this name.
 pub fn find(name: &str) -> Option<Machine> {

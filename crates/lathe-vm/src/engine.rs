@@ -2,19 +2,47 @@
 //! registers, memories, output, number of steps and reason to stop on every one of them.
 
 use crate::device::Devices;
-use crate::interpreter::{Interpreter, Run};
+use crate::interpreter::{Interpreter, Run, Stop};
 use crate::state::State;
 
 /// Something that runs machines.
 pub trait Engine {
-    /// Runs until the machine stops, or so many instructions have been executed.
+    /// Runs until the machine stops, or so many instructions have been executed, without telling
+    /// devices that time passes.
     ///
-    /// The state may be changed in any way between two runs.
-    fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run;
+    /// The state may be changed in any way between two calls.
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run;
+
+    /// Runs until the machine stops, or so many instructions have been executed.
+    fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+        let mut total = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
+        loop {
+            let left = limit - total.steps;
+            let stretch = devices.until_tick().map_or(left, |ticks| ticks.min(left));
+            let run = self.advance(state, devices, stretch);
+            devices.pass(run.steps);
+            total.steps += run.steps;
+            total.cycles = total.cycles.saturating_add(run.cycles);
+            if run.stop != Stop::Limit || total.steps == limit {
+                total.stop = run.stop;
+                return total;
+            }
+        }
+    }
 }
 
 impl Engine for Interpreter<'_> {
-    fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
-        Interpreter::run(self, state, devices, limit)
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+        let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
+        while run.steps < limit {
+            let step = self.step(state, devices);
+            run.cycles = run.cycles.saturating_add(step.cycles);
+            run.steps += u64::from(!matches!(step.stop, Some(Stop::Fault(_))));
+            if let Some(stop) = step.stop {
+                run.stop = stop;
+                break;
+            }
+        }
+        run
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use lathe_base::limits;
 use lathe_isa::Isa;
 use lathe_isa::model::{Domain, Field, Hook, MemoryId, Part, Place, RegisterId, Status};
 use lathe_isa::operand::Location;
@@ -113,6 +114,8 @@ struct Fetched<'i> {
     body: Option<&'i Body>,
     cycles: u64,
     operands: Vec<Operand<'i>>,
+    /// The bits of the operands.
+    codes: [u64; limits::OPERANDS],
     location: Location,
 }
 
@@ -129,21 +132,6 @@ impl<'i> Interpreter<'i> {
     pub fn new(isa: &'i Isa) -> Self {
         let recent = (0..RECENT).map(|_| None).collect();
         Interpreter { isa, longest: isa.longest(), locals: Vec::new(), undo: Vec::new(), recent }
-    }
-
-    /// Executes at most `limit` instructions.
-    pub fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
-        let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
-        while run.steps < limit {
-            let step = self.step(state, devices);
-            run.cycles = run.cycles.saturating_add(step.cycles);
-            run.steps += u64::from(!matches!(step.stop, Some(Stop::Fault(_))));
-            if let Some(stop) = step.stop {
-                run.stop = stop;
-                break;
-            }
-        }
-        run
     }
 
     /// Executes one instruction, or what the machine does in its place.
@@ -203,7 +191,7 @@ impl<'i> Interpreter<'i> {
     /// The place between two instructions.
     fn between(&self, state: &State) -> Fetched<'i> {
         let location = Location { pc: state.pc, next: state.pc, width: self.isa.pc.width };
-        Fetched { window: 0, body: None, cycles: 0, operands: Vec::new(), location }
+        Fetched { window: 0, body: None, cycles: 0, operands: Vec::new(), codes: [0; limits::OPERANDS], location }
     }
 
     /// Decodes the instruction at an address.
@@ -211,7 +199,7 @@ impl<'i> Interpreter<'i> {
         let (isa, width) = (self.isa, self.isa.pc.width);
         let Some(decoded) = isa.decode(window) else {
             let (body, location) = (isa.on_illegal.as_ref(), Location { pc, next: pc, width });
-            return Fetched { window, body, cycles: 0, operands: Vec::new(), location };
+            return Fetched { window, body, cycles: 0, operands: Vec::new(), codes: [0; limits::OPERANDS], location };
         };
         let instruction = isa.instruction(decoded.instruction);
         let next = width.wrap(pc.wrapping_add(u64::from(instruction.encoding.cells)));
@@ -227,8 +215,9 @@ impl<'i> Interpreter<'i> {
             },
             _ => Operand::Number(field.value(bits, location)),
         };
-        let operands = fields.zip(decoded.operands).map(operand).collect();
-        Fetched { window, body: Some(&instruction.body), cycles: instruction.cycles, operands, location }
+        let codes = decoded.operands;
+        let operands = fields.zip(codes.iter().copied()).map(operand).collect();
+        Fetched { window, body: Some(&instruction.body), cycles: instruction.cycles, operands, codes, location }
     }
 
     fn execute(
@@ -374,6 +363,7 @@ impl<'i> Interpreter<'i> {
             ExprKind::Constant(_) | ExprKind::Local(_) | ExprKind::Register(_) | ExprKind::Operand(_) => {
                 self.value(expr, fetched, state)
             }
+            ExprKind::Code(operand) => fetched.codes[usize::from(operand.0)],
             ExprKind::Pc => fetched.location.pc,
             ExprKind::Next => fetched.location.next,
             ExprKind::Unary(operator, x) => operator.apply(expr.width, self.value(x, fetched, state)),

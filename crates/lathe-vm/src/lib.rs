@@ -1,7 +1,7 @@
 //! Running machines: their state, their devices, the reference interpreter, and a fast one.
 //!
 //! ```
-//! use lathe_vm::{Console, Devices, Interpreter, State, Stop};
+//! use lathe_vm::{Engine, Console, Devices, Interpreter, State, Stop};
 //!
 //! let text = r#"
 //! machine tiny "Adds what it reads"
@@ -39,7 +39,7 @@ pub mod interpreter;
 pub mod memory;
 pub mod state;
 
-pub use device::{Bus, Console, Device, Devices};
+pub use device::{Bus, Console, Device, Devices, Display, Keypad, Random, Timer};
 pub use engine::Engine;
 pub use fast::Fast;
 pub use interpreter::{Fault, FaultCause, Interpreter, Run, Step, Stop};

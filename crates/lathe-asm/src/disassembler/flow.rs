@@ -76,6 +76,7 @@ impl Walk<'_> {
                     _ => return None,
                 }
             }
+            ExprKind::Code(operand) => self.decoded.operands[usize::from(operand.0)],
             ExprKind::Local(_) | ExprKind::Register(_) => return None,
             ExprKind::Unary(operator, x) => operator.apply(width, self.known(x)?),
             ExprKind::Binary(operator, x, y) => operator.apply(x.width, self.known(x)?, self.known(y)?),

@@ -106,7 +106,7 @@ impl<'i> Disassembler<'i> {
         let of_code = |kind: SymbolKind| kind == SymbolKind::Label(self.isa.pc.memory);
         let named = image.symbols.iter().filter(|symbol| of_code(symbol.kind) && symbol.exported);
         let named = named.filter_map(|symbol| u64::try_from(symbol.value).ok());
-        let mut pending: VecDeque<u64> = std::iter::once(image.entry.unwrap_or(0)).chain(named).collect();
+        let mut pending: VecDeque<u64> = std::iter::once(image.start(self.isa)).chain(named).collect();
         let mut taken: BTreeSet<u64> = BTreeSet::new();
         while let Some(address) = pending.pop_front() {
             if taken.contains(&address) {

@@ -12,6 +12,7 @@ use lathe_base::files::Files;
 use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Source, Span, limits};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
+use lathe_isa::syntax::PieceKind;
 
 use crate::codes;
 use crate::expression::{ExprId, NoValue};
@@ -544,12 +545,17 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Names of the machine that cannot be labels, in small letters.
+/// Names of the machine that cannot be labels, in small letters: those that operands have, and words
+/// that stand among operands. A flag that no instruction names leaves its name free.
 fn reserved(isa: &Isa) -> HashSet<String> {
-    let registers = isa.registers.iter().map(|register| register.name.to_ascii_lowercase());
-    let views = isa.views.iter().map(|view| view.name.to_ascii_lowercase());
-    let values = isa.fields.iter().flat_map(|field| field.names().map(str::to_ascii_lowercase));
-    registers.chain(views).chain(values).collect()
+    let names = isa.fields.iter().flat_map(|field| field.names().map(str::to_ascii_lowercase));
+    let syntaxes = isa.instructions.iter().map(|instruction| &instruction.syntax);
+    let pieces = syntaxes.chain(isa.pseudos.iter().map(|pseudo| &pseudo.syntax)).flat_map(|syntax| &syntax.pieces);
+    let words = pieces.filter_map(|piece| match &piece.kind {
+        PieceKind::Text(text) => Some(text.to_ascii_lowercase()),
+        PieceKind::Operand(_) => None,
+    });
+    names.chain(words).collect()
 }
 
 /// Whether `$`, or `*` where a value is wanted, stands in a line.

@@ -224,25 +224,49 @@ impl<'a> World<'a> {
     }
 
     fn device(&mut self, device: &ast::Device, diagnostics: &mut Diagnostics) {
-        let kind = match (device.kind.text.as_str(), &device.types) {
-            ("stream", None) => DeviceKind::Stream,
-            ("bus", Some((address, value))) => {
-                let (address, value) = (width(address, &|_| None, diagnostics), width(value, &|_| None, diagnostics));
-                let (Some(address), Some(value)) = (address, value) else {
-                    return self.names.mark_broken(&device.name.text);
-                };
-                DeviceKind::Bus { address, value }
-            }
-            _ => {
-                let message = format!("there is no device of the kind `{}`", device.kind.text);
-                let help = "the kinds are `stream`, and `bus u8 -> u8` with the widths of a port's number and value";
-                diagnostics.push(Diagnostic::new(codes::UNKNOWN_DEVICE, device.kind.span, message).help(help));
-                return self.names.mark_broken(&device.name.text);
-            }
+        let Some(kind) = self.device_kind(device, diagnostics) else {
+            return self.names.mark_broken(&device.name.text);
         };
         let id = DeviceId(self.devices.len() as u32);
         if self.names.declare(&device.name, Named::Device(id), diagnostics) {
             self.devices.push(Device { name: device.name.text.clone(), kind });
+        }
+    }
+
+    fn device_kind(&self, device: &ast::Device, diagnostics: &mut Diagnostics) -> Option<DeviceKind> {
+        let mut size = |expr: &ast::Expr, most: u64| {
+            let value = constant_in(Width::MAX, expr, &self.names, diagnostics)?;
+            if (1..=most).contains(&value) {
+                return Some(value as u32);
+            }
+            let message = format!("a `{}` cannot have {value} here", device.word.text);
+            let help = format!("1 to {most} are possible");
+            diagnostics.push(Diagnostic::new(codes::DOES_NOT_FIT, expr.span, message).help(help));
+            None
+        };
+        match &device.kind {
+            ast::DeviceKind::Stream => Some(DeviceKind::Stream),
+            ast::DeviceKind::Bus(address, value) => {
+                let (address, value) = (width(address, &|_| None, diagnostics), width(value, &|_| None, diagnostics));
+                Some(DeviceKind::Bus { address: address?, value: value? })
+            }
+            ast::DeviceKind::Display(across, down) => {
+                let (across, down) = (size(across, limits::DISPLAY), size(down, limits::DISPLAY));
+                Some(DeviceKind::Display { width: across?, height: down? })
+            }
+            ast::DeviceKind::Keypad(keys) => Some(DeviceKind::Keypad { keys: size(keys, limits::KEYS)? }),
+            ast::DeviceKind::Timer(ty, every) => {
+                let every = size(every, u64::from(u32::MAX));
+                Some(DeviceKind::Timer { width: width(ty, &|_| None, diagnostics)?, every: every? })
+            }
+            ast::DeviceKind::Random(ty) => Some(DeviceKind::Random { width: width(ty, &|_| None, diagnostics)? }),
+            ast::DeviceKind::Unknown => {
+                let message = format!("there is no device of the kind `{}`", device.word.text);
+                let help = "the kinds are `stream`, `bus u8 -> u8`, `display 64 by 32`, `keypad 16`, \
+                            `timer u8 every 10` and `random u8`";
+                diagnostics.push(Diagnostic::new(codes::UNKNOWN_DEVICE, device.word.span, message).help(help));
+                None
+            }
         }
     }
 
@@ -400,10 +424,10 @@ fn mapping(world: &World, memory: MemoryId, row: &ast::MapRow, diagnostics: &mut
         diagnostics.push(Diagnostic::new(codes::BAD_RANGE, row.span, message).help("the lower address comes first"));
         return None;
     }
-    let reading = Setting::mapping(&[("address", address)]);
+    let reading = Setting::reading(&[("address", address)]);
     let zero = ast::Expr { kind: ExprKind::Number(0), span: row.span };
     let read = meaning::give(world, reading, row.read.as_ref().unwrap_or(&zero), cell, diagnostics)?;
-    let writing = Setting::mapping(&[("address", address), ("value", cell)]);
+    let writing = Setting::writing(&[("address", address), ("value", cell)]);
     let nothing = ast::Block::default();
     let write = meaning::perform(world, writing, row.write.as_ref().unwrap_or(&nothing), diagnostics)?;
     Some(Mapping { memory, first, last, read, write })
@@ -448,7 +472,7 @@ pub(crate) fn on_step(world: &World, definition: &ast::Definition, diagnostics: 
     }
     let always = ast::Expr { kind: ExprKind::Number(1), span: tree.span };
     let when = tree.when.as_ref().unwrap_or(&always);
-    let condition = meaning::give(world, Setting::mapping(&[]), when, Width::BIT, diagnostics);
+    let condition = meaning::give(world, Setting::reading(&[]), when, Width::BIT, diagnostics);
     let body = meaning::perform(world, Setting::illegal(), &tree.body, diagnostics);
     let (condition, body) = (condition?, body?);
     let lets_only = condition.block.iter().all(|statement| matches!(statement, Statement::Let(..)));

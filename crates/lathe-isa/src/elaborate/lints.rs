@@ -11,12 +11,7 @@ use crate::model::{Domain, Instruction, RegisterId};
 use crate::semantics::Body;
 
 /// Looks at everything declared; `others` are the meanings that belong to no instruction.
-pub(crate) fn lint(
-    world: &World,
-    instructions: &[Instruction],
-    others: &[&Body],
-    diagnostics: &mut Diagnostics,
-) {
+pub(crate) fn lint(world: &World, instructions: &[Instruction], others: &[&Body], diagnostics: &mut Diagnostics) {
     if diagnostics.has_errors() {
         // What could not be read may use anything.
         return;

@@ -23,12 +23,7 @@ pub(crate) struct SourceLine<'s> {
 }
 
 impl<'s> SourceLine<'s> {
-    fn new(
-        world: &'s World<'s>,
-        column: &Column,
-        stand_ins: &'s [String],
-        members: &'s [(String, String)],
-    ) -> Self {
+    fn new(world: &'s World<'s>, column: &Column, stand_ins: &'s [String], members: &'s [(String, String)]) -> Self {
         let (at, end) = (column.span.start as usize, column.span.end as usize);
         SourceLine { text: world.text, at, end, world, stand_ins, members }
     }

@@ -247,10 +247,29 @@ pub enum Page {
 pub struct Device {
     /// Its name.
     pub name: Name,
+    /// The word for its kind.
+    pub word: Name,
     /// Its kind.
-    pub kind: Name,
-    /// Address and value type, where the kind takes them.
-    pub types: Option<(Type, Type)>,
+    pub kind: DeviceKind,
+}
+
+/// A kind of device, with what it is to be like.
+#[derive(Clone, Debug)]
+pub enum DeviceKind {
+    /// `stream`
+    Stream,
+    /// `bus u8 -> u8`
+    Bus(Type, Type),
+    /// `display 64 by 32`
+    Display(Expr, Expr),
+    /// `keypad 16`
+    Keypad(Expr),
+    /// `timer u8 every 10`
+    Timer(Type, Expr),
+    /// `random u8`
+    Random(Type),
+    /// Another word, which is no kind.
+    Unknown,
 }
 
 /// `map ram { … }`

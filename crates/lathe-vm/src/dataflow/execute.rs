@@ -316,7 +316,9 @@ impl Executor<'_> {
                 self.graph.choose(condition, x, y)
             }
             // Specialized bodies have none of these.
-            ExprKind::Operand(_) | ExprKind::Pc | ExprKind::Next => self.graph.constant(expr.width, 0),
+            ExprKind::Operand(_) | ExprKind::Code(_) | ExprKind::Pc | ExprKind::Next => {
+                self.graph.constant(expr.width, 0)
+            }
         }
     }
 }

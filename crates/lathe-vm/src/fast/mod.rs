@@ -503,7 +503,7 @@ pub fn effects_at(isa: &Isa, graph: &mut Graph, frame: &Frame, lowerable: &Lower
 }
 
 impl Engine for Fast<'_> {
-    fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
         self.revalidate(state);
         self.changed.clear();
         let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };

@@ -109,6 +109,10 @@ fn kind(kind: DeviceKind) -> String {
     match kind {
         DeviceKind::Stream => "stream".to_owned(),
         DeviceKind::Bus { address, value } => format!("bus {address} -> {value}"),
+        DeviceKind::Display { width, height } => format!("display {width} by {height}"),
+        DeviceKind::Keypad { keys } => format!("keypad {keys}"),
+        DeviceKind::Timer { width, every } => format!("timer {width} every {every}"),
+        DeviceKind::Random { width } => format!("random {width}"),
     }
 }
 

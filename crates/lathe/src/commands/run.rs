@@ -26,7 +26,7 @@ pub(super) fn execute(arguments: &Run) -> Outcome {
     let Program { isa, image } = request.load(&Inputs::default())?;
     check_not_empty(name, &image)?;
     let mut state = State::new(&isa);
-    lay_down(&image, &mut state);
+    lay_down(&image, &isa, &mut state);
     let terminal = Terminal::new();
     let ended = run(&isa, &mut state, &terminal, arguments.max_steps.unwrap_or(u64::MAX), arguments.engine)?;
     terminal.end_line();
@@ -44,13 +44,13 @@ fn check_not_empty(name: &str, image: &Image) -> Result<(), Failure> {
 }
 
 /// Lays the image down in the memories it is for.
-fn lay_down(image: &Image, state: &mut State) {
+fn lay_down(image: &Image, isa: &Isa, state: &mut State) {
     for segment in &image.segments {
         for (cell, address) in segment.cells.iter().zip(segment.start..) {
             state.memory_mut(segment.memory).set(address, *cell);
         }
     }
-    state.pc = image.entry.unwrap_or(0);
+    state.pc = image.start(isa);
 }
 
 /// How a run ended.

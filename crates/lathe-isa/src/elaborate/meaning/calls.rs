@@ -9,9 +9,9 @@ use crate::elaborate::names::Named;
 use crate::language::ast::{Block, Expr as Tree, ExprKind, Name, Type};
 use crate::language::parser::is_type;
 use crate::operators::BinaryOperator;
-use crate::semantics::{Expr, Statement};
+use crate::semantics::{Expr, ExprKind as SemanticKind, Statement};
 
-const BUILT_IN: [&str; 6] = ["signed", "unsigned", "zext", "sext", "rotl", "rotr"];
+const BUILT_IN: [&str; 7] = ["signed", "unsigned", "zext", "sext", "rotl", "rotr", "code"];
 
 impl Lowerer<'_, '_> {
     pub(super) fn call_for_value(
@@ -51,6 +51,10 @@ impl Lowerer<'_, '_> {
                     if name.text == "rotl" { BinaryOperator::RotateLeft } else { BinaryOperator::RotateRight };
                 Some(Some(Value::unsigned(Expr::binary(operator, value.expr, count.expr))))
             }
+            "code" => {
+                let [operand] = self.exactly(name, arguments, span)?;
+                self.operand_code(operand).map(Some)
+            }
             text if is_type(text) => self.conversion(name, arguments, span).map(Some),
             text => match self.world.names.find(text) {
                 Some(Named::Function(at)) => self.function(at, name, arguments, want, span),
@@ -58,6 +62,20 @@ impl Lowerer<'_, '_> {
                 found => self.not_a_function(name, found),
             },
         }
+    }
+
+    /// `code(X)`: the bits of an operand, which for a register are its number.
+    fn operand_code(&mut self, operand: &Tree) -> Option<Value> {
+        let id = match &operand.kind {
+            ExprKind::Name(name) => self.operand_named(name),
+            _ => None,
+        };
+        let Some(id) = id else {
+            let message = "this is not an operand of the row";
+            return self.fail(codes::NOT_HERE, operand.span, message, "as in `code(R)`, where `R` is in the syntax");
+        };
+        let field = &self.world.fields[self.setting.operands[usize::from(id.0)].index()];
+        Some(Value::unsigned(Expr { width: field.width, kind: SemanticKind::Code(id) }))
     }
 
     fn not_a_function<T>(&mut self, name: &Name, found: Option<Named>) -> Option<T> {

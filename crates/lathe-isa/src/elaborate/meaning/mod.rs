@@ -38,22 +38,30 @@ pub(crate) struct Setting {
     given: Vec<(&'static str, Width)>,
     /// Whether there is an instruction being executed, so that it can jump, halt or fault.
     control: bool,
+    /// Whether the machine may stop after it.
+    halts: bool,
     /// Whether that instruction has an end.
     next: bool,
 }
 
 impl Setting {
     pub(crate) fn row(operands: Vec<FieldId>, chosen: Vec<Chosen>, uniform: Option<u32>) -> Setting {
-        Setting { operands, chosen, uniform, given: Vec::new(), control: true, next: true }
+        Setting { operands, chosen, uniform, given: Vec::new(), control: true, halts: true, next: true }
     }
 
     pub(crate) fn illegal() -> Setting {
-        Setting { operands: vec![], chosen: vec![], uniform: None, given: vec![], control: true, next: false }
+        Setting { control: true, ..Setting::writing(&[]) }
     }
 
-    pub(crate) fn mapping(given: &[(&'static str, Width)]) -> Setting {
+    /// The reading of a mapped address, and whatever else only looks.
+    pub(crate) fn reading(given: &[(&'static str, Width)]) -> Setting {
+        Setting { halts: false, ..Setting::writing(given) }
+    }
+
+    /// The writing of a mapped address.
+    pub(crate) fn writing(given: &[(&'static str, Width)]) -> Setting {
         let given = given.to_vec();
-        Setting { operands: vec![], chosen: vec![], uniform: None, given, control: false, next: false }
+        Setting { operands: vec![], chosen: vec![], uniform: None, given, control: false, halts: true, next: false }
     }
 }
 

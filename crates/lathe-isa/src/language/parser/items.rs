@@ -355,16 +355,30 @@ impl Parser<'_, '_> {
         let help = "as in `device console : stream` or `device port : bus u8 -> u8`";
         let name = self.name("the device's name", help)?;
         self.expect(":", help)?;
-        let kind = self.name("the kind of device", help)?;
-        let has_types = matches!(&self.token, Token::Name(_));
-        let types = if has_types {
-            let address = self.ty(help)?;
-            self.expect("->", help)?;
-            Some((address, self.ty(help)?))
-        } else {
-            None
+        let word = self.name("the kind of device", help)?;
+        let kind = match word.text.as_str() {
+            "stream" => DeviceKind::Stream,
+            "bus" => {
+                let address = self.ty(help)?;
+                self.expect("->", help)?;
+                DeviceKind::Bus(address, self.ty(help)?)
+            }
+            "display" => {
+                let width = self.operand()?;
+                self.expect_word("by", "as in `device screen : display 64 by 32`")?;
+                DeviceKind::Display(width, self.operand()?)
+            }
+            "keypad" => DeviceKind::Keypad(self.operand()?),
+            "timer" => {
+                let help = "as in `device delay : timer u8 every 10`: it counts down once in so many instructions";
+                let ty = self.ty(help)?;
+                self.expect_word("every", help)?;
+                DeviceKind::Timer(ty, self.operand()?)
+            }
+            "random" => DeviceKind::Random(self.ty("as in `device dice : random u8`")?),
+            _ => DeviceKind::Unknown,
         };
-        Ok(Device { name, kind, types })
+        Ok(Device { name, word, kind })
     }
 
     fn parameters(&mut self) -> Parsed<Vec<(Name, Type)>> {

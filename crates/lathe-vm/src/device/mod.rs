@@ -4,11 +4,19 @@
 //! at once. Writes happen when the instruction has ended, so that one that faults leaves
 //! nothing behind.
 
+mod console;
+mod panel;
+
 use std::any::Any;
-use std::collections::VecDeque;
 
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, DeviceKind};
+
+pub use console::Console;
+pub use panel::{Display, Keypad, Random, Timer};
+
+/// What random numbers depend on, if nothing else is said.
+const SEED: u64 = 1;
 
 /// Something that answers the operations of one kind of device.
 pub trait Device: Any + Send {
@@ -16,64 +24,8 @@ pub trait Device: Any + Send {
     fn read(&mut self, operation: u8, arguments: &[u64]) -> u64;
     /// Does an operation that gives none.
     fn write(&mut self, operation: u8, arguments: &[u64]);
-}
-
-/// The console of a machine: bytes in from a queue, bytes out to a list.
-///
-/// Who runs the machine fills the one and empties the other between runs; a reader at the
-/// edge can also be attached, which is asked when the queue is empty.
-#[derive(Default)]
-pub struct Console {
-    input: VecDeque<u8>,
-    output: Vec<u8>,
-    more: Option<Box<dyn FnMut() -> Option<u8> + Send>>,
-    sink: Option<Box<dyn FnMut(u8) + Send>>,
-}
-
-impl Console {
-    /// A console that has this to give.
-    pub fn with_input(input: impl IntoIterator<Item = u8>) -> Console {
-        Console { input: input.into_iter().collect(), ..Console::default() }
-    }
-
-    /// A console that asks `more` for every byte and gives `sink` every byte.
-    pub fn connected(
-        more: impl FnMut() -> Option<u8> + Send + 'static,
-        sink: impl FnMut(u8) + Send + 'static,
-    ) -> Console {
-        Console { more: Some(Box::new(more)), sink: Some(Box::new(sink)), ..Console::default() }
-    }
-
-    /// What has been written and not passed on.
-    pub fn output(&self) -> &[u8] {
-        &self.output
-    }
-
-    fn fetch(&mut self) {
-        if self.input.is_empty() {
-            let byte = self.more.as_mut().and_then(|more| more());
-            self.input.extend(byte);
-        }
-    }
-}
-
-impl Device for Console {
-    /// Operation 0 reads a byte, 0 at the end of the input; operation 2 tells whether one is left.
-    fn read(&mut self, operation: u8, _arguments: &[u64]) -> u64 {
-        self.fetch();
-        match operation {
-            0 => u64::from(self.input.pop_front().unwrap_or(0)),
-            _ => u64::from(!self.input.is_empty()),
-        }
-    }
-
-    fn write(&mut self, _operation: u8, arguments: &[u64]) {
-        let byte = arguments.first().map_or(0, |value| *value as u8);
-        match &mut self.sink {
-            Some(sink) => sink(byte),
-            None => self.output.push(byte),
-        }
-    }
+    /// Is told that as many instructions have passed as its kind waits for.
+    fn tick(&mut self) {}
 }
 
 /// A bus with nothing attached: reads 0, drops what is written.
@@ -93,13 +45,24 @@ pub struct Devices {
     list: Vec<Box<dyn Device>>,
     /// The bits that each operation of each device gives; what it gives beyond them is dropped.
     masks: Vec<Vec<u64>>,
+    /// Devices that count instructions.
+    clocks: Vec<Clock>,
     /// Writes of the instruction being executed.
     pending: Vec<(DeviceId, u8, Vec<u64>)>,
     console: Option<DeviceId>,
 }
 
+/// What must be told after every so many instructions.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    device: DeviceId,
+    every: u64,
+    left: u64,
+}
+
 impl Devices {
-    /// The devices of a definition: the first stream is the console, buses have nothing attached.
+    /// The devices of a definition: the first stream is the console, buses have nothing attached,
+    /// nobody touches the keypads.
     pub fn new(isa: &Isa, console: Console) -> Devices {
         let mut console = Some(console);
         let mut found = None;
@@ -113,9 +76,22 @@ impl Devices {
                     Box::new(console.take().unwrap_or_default())
                 }
                 DeviceKind::Bus { .. } => Box::new(Bus),
+                DeviceKind::Display { width, height } => Box::new(Display::new(width, height)),
+                DeviceKind::Keypad { keys } => Box::new(Keypad::new(keys)),
+                DeviceKind::Timer { .. } => Box::new(Timer::default()),
+                DeviceKind::Random { .. } => Box::new(Random::new(SEED)),
             });
         }
-        Devices { list, masks, pending: Vec::new(), console: found }
+        let clock = |(device, described): (DeviceId, &lathe_isa::model::Device)| {
+            let every = match described.kind {
+                DeviceKind::Timer { every, .. } => u64::from(every),
+                DeviceKind::Keypad { .. } => u64::from(Keypad::HOLD),
+                _ => return None,
+            };
+            Some(Clock { device, every, left: every })
+        };
+        let clocks = (0..).map(DeviceId).zip(&isa.devices).filter_map(clock).collect();
+        Devices { list, masks, clocks, pending: Vec::new(), console: found }
     }
 
     /// Puts another device in the place of one.
@@ -135,6 +111,32 @@ impl Devices {
     pub fn find_console(&self) -> Option<&Console> {
         let device: &dyn Any = self.list[self.console?.index()].as_ref();
         device.downcast_ref()
+    }
+
+    /// The first device of this type, and a way to reach what only that type has.
+    pub fn find<T: Device>(&self) -> Option<&T> {
+        self.list.iter().find_map(|device| (device.as_ref() as &dyn Any).downcast_ref())
+    }
+
+    /// The first device of this type, to be changed.
+    pub fn find_mut<T: Device>(&mut self) -> Option<&mut T> {
+        self.list.iter_mut().find_map(|device| (device.as_mut() as &mut dyn Any).downcast_mut())
+    }
+
+    /// After how many instructions some device must be told; none if none counts.
+    pub(crate) fn until_tick(&self) -> Option<u64> {
+        self.clocks.iter().map(|clock| clock.left).min()
+    }
+
+    /// So many instructions have been executed, no more than up to the next tick.
+    pub(crate) fn pass(&mut self, steps: u64) {
+        for clock in &mut self.clocks {
+            clock.left -= steps.min(clock.left);
+            if clock.left == 0 {
+                clock.left = clock.every;
+                self.list[clock.device.index()].tick();
+            }
+        }
     }
 
     pub(crate) fn read(&mut self, id: DeviceId, operation: u8, arguments: &[u64]) -> u64 {
