@@ -13,6 +13,7 @@
 mod annotated;
 mod arrays;
 mod bytes;
+mod elf;
 mod error;
 mod fpga;
 mod guess;
@@ -85,6 +86,8 @@ pub enum Format {
     Vice,
     /// The annotated image for tools.
     Json,
+    /// ELF, of 32 bits with the lowest byte first.
+    Elf,
     /// Lathe's own image.
     Image,
 }
@@ -151,6 +154,7 @@ const TABLE: &[Row] = &[
     row(Format::SymbolsJson, "symbols-json", &["sym.json"],                           Everything, No,  "symbols as JSON"),
     row(Format::Vice,        "vice",         &["lbl", "labels", "vs"],                Everything, No,  "labels for the VICE monitor"),
     row(Format::Json,        "json",         &["json"],                               Everything, No,  "annotated JSON for tools: which line made which cells"),
+    row(Format::Elf,         "elf",          &["elf"],                                OneMemory,  Yes, "ELF of 32 bits, lowest byte first; can only be read"),
     row(Format::Image,       "image",        &["lathe"],                              Everything, Yes, "Lathe's own image, with symbols, lines and the machine's name"),
 ];
 
@@ -259,6 +263,10 @@ pub fn write(
         Format::SymbolsJson => symbols::write_json(image, isa, sources),
         Format::Vice => Ok(symbols::write_vice(image, options.memory)),
         Format::Json => annotated::write(image, isa, sources),
+        Format::Elf => {
+            let next = "choose another format; `lathe run` and `lathe dis` read ELF files";
+            Err(FormatError::new("an ELF file can only be read", next))
+        }
         Format::Image => image_file::write(image, isa, sources, options.definition.as_deref()),
     }
 }
@@ -290,6 +298,7 @@ pub fn read_into(format: Format, bytes: &[u8], isa: &Isa, memory: MemoryId) -> R
         Format::ReadMemH => readmem::read(bytes, Radix::Hexadecimal, isa, memory),
         Format::ReadMemB => readmem::read(bytes, Radix::Binary, isa, memory),
         Format::Logisim | Format::Logisim2 => logisim::read(bytes, isa, memory),
+        Format::Elf => elf::read(bytes, isa, memory),
         Format::Image => image_file::read(bytes, isa),
         other => {
             let readable = TABLE.iter().filter(|row| row.reading == Yes).map(|row| row.name);

@@ -1,0 +1,70 @@
+//! Reading of ELF files: what compilers and linkers of the field make. Only what a loader needs is
+//! looked at: program headers, the entry point, and the symbols, if they are there.
+
+use lathe_base::Span;
+use lathe_isa::Isa;
+use lathe_isa::model::MemoryId;
+use object::LittleEndian;
+use object::elf::{FileHeader32, PT_LOAD, SHN_UNDEF, SHT_SYMTAB, STT_FILE, STT_SECTION};
+use object::read::elf::{FileHeader, ProgramHeader, Sym};
+
+use super::FormatError;
+use super::bytes::image_of_bytes;
+use super::runs::Collector;
+use crate::Image;
+use crate::image::{Symbol, SymbolKind};
+
+/// What an ELF file begins with.
+pub(super) const MAGIC: &[u8] = b"\x7FELF";
+
+type Header = FileHeader32<LittleEndian>;
+
+/// Reads the parts that are to be loaded into this memory. What a part has beyond its bytes in the
+/// file is 0, as memory is anyway.
+pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, FormatError> {
+    let header = header(file)?;
+    let parts = header.program_headers(LittleEndian, file).map_err(broken)?;
+    let mut collector = Collector::of_bytes(isa.memory(memory));
+    let mut is_empty = true;
+    for part in parts.iter().filter(|part| part.p_type(LittleEndian) == PT_LOAD) {
+        let bytes = part.data(LittleEndian, file).map_err(|()| broken("a part of it lies beyond its end"))?;
+        collector.put(u64::from(part.p_vaddr(LittleEndian)), bytes)?;
+        is_empty &= bytes.is_empty();
+    }
+    if is_empty {
+        let cause = "this ELF file has nothing to load";
+        return Err(FormatError::new(cause, "link it first: an object file has no addresses yet"));
+    }
+    let mut image = image_of_bytes(collector, isa, memory, Some(u64::from(header.e_entry(LittleEndian))))?;
+    image.symbols = symbols(header, file, isa, memory).unwrap_or_default();
+    Ok(image)
+}
+
+fn header(file: &[u8]) -> Result<&Header, FormatError> {
+    let header = Header::parse(file);
+    // Byte 4 is the class, byte 5 the order.
+    if matches!(file.get(4..6), Some(kind) if kind != [1, 1]) {
+        let cause = "this ELF file is not one of 32 bits with the lowest byte first";
+        return Err(FormatError::new(cause, "build it for a 32-bit little-endian target"));
+    }
+    header.map_err(broken)
+}
+
+/// The names of addresses. A file that was stripped has none.
+fn symbols(header: &Header, file: &[u8], isa: &Isa, memory: MemoryId) -> object::Result<Vec<Symbol>> {
+    let table = header.sections(LittleEndian, file)?.symbols(LittleEndian, file, SHT_SYMTAB)?;
+    let size = isa.memory(memory).bytes_per_cell() as u64;
+    let named = |symbol: &object::elf::Sym32<LittleEndian>| {
+        let kind = symbol.st_type();
+        let name = symbol.name(LittleEndian, table.strings()).ok().and_then(|name| std::str::from_utf8(name).ok())?;
+        let is_address = symbol.st_shndx(LittleEndian) != SHN_UNDEF && kind != STT_FILE && kind != STT_SECTION;
+        let value = i128::from(u64::from(symbol.st_value(LittleEndian)) / size);
+        let (name, kind) = (name.to_owned(), SymbolKind::Label(memory));
+        (is_address && !name.is_empty()).then_some(Symbol { name, value, kind, exported: true, span: Span::default() })
+    };
+    Ok(table.iter().filter_map(named).collect())
+}
+
+fn broken(cause: impl std::fmt::Display) -> FormatError {
+    FormatError::new(format!("this ELF file is not sound: {cause}"), "check that it was copied whole")
+}
