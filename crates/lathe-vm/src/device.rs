@@ -49,6 +49,16 @@ impl Console {
         &self.output
     }
 
+    /// Gives it more to read.
+    pub fn give(&mut self, bytes: &[u8]) {
+        self.input.extend(bytes);
+    }
+
+    /// Takes away what has been written and not passed on.
+    pub fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.output)
+    }
+
     fn fetch(&mut self) {
         if self.input.is_empty() {
             let byte = self.more.as_mut().and_then(|more| more());
@@ -135,6 +145,12 @@ impl Devices {
     pub fn find_console(&self) -> Option<&Console> {
         let device: &dyn Any = self.list[self.console?.index()].as_ref();
         device.downcast_ref()
+    }
+
+    /// The same, to be given input or rid of output.
+    pub fn find_console_mut(&mut self) -> Option<&mut Console> {
+        let device: &mut dyn Any = self.list[self.console?.index()].as_mut();
+        device.downcast_mut()
     }
 
     pub(crate) fn read(&mut self, id: DeviceId, operation: u8, arguments: &[u64]) -> u64 {
