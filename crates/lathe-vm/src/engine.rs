@@ -2,7 +2,7 @@
 //! registers, memories, output, number of steps and reason to stop on every one of them.
 
 use crate::device::Devices;
-use crate::interpreter::{Interpreter, Run};
+use crate::interpreter::{Interpreter, Run, Step, Stop};
 use crate::state::State;
 
 /// Something that runs machines.
@@ -11,6 +11,12 @@ pub trait Engine {
     ///
     /// The state may be changed in any way between two runs.
     fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run;
+
+    /// Executes one instruction.
+    fn step(&mut self, state: &mut State, devices: &mut Devices) -> Step {
+        let run = self.run(state, devices, 1);
+        Step { stop: Some(run.stop).filter(|stop| *stop != Stop::Limit), cycles: run.cycles }
+    }
 }
 
 impl Engine for Interpreter<'_> {

@@ -1,6 +1,7 @@
 //! What can be asked on the command line. Each flag stands here once, with its help.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lathe_embed::EngineKind;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -217,6 +218,7 @@ Examples:
   echo 'some input' | lathe run cat.bin -m quad8   Give it something to read
   lathe run loop.bin -m hex8 --max-steps 1000      Stop it after 1000 instructions
   lathe run sum.bin -m duo16 --state               Show the registers at the end
+  lathe run sieve.asm --stats                      Tell how fast it was
 
 Where the final state goes:
   A machine without a console has nothing else to show, so its registers and all memory that is
@@ -247,6 +249,10 @@ pub(crate) struct Run {
     /// Which engine runs it; all of them do the same, at different speeds
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub(crate) engine: Engine,
+
+    /// Tell how fast it was, on standard error: instructions, time, what was compiled
+    #[arg(long)]
+    pub(crate) stats: bool,
 
     /// Print the final state
     #[arg(long)]
@@ -279,6 +285,7 @@ Examples:
   lathe verify -m quad8 tests/*.json
   lathe verify -m mine.isa vectors.json --ignore ime --ignore ie
   lathe verify -m quad8 vectors.json --format json
+  lathe verify -m quad8 vectors.json --engine fast
 
 The first failures are shown field by field. The last line reads `N passed, M failed`.
 Exit code 0 if all passed, 1 if any failed or a file is not as described above.")]
@@ -294,6 +301,10 @@ pub(crate) struct Verify {
     /// before the step and not compared after it. May be given more than once
     #[arg(long, value_name = "NAME")]
     pub(crate) ignore: Vec<String>,
+
+    /// Which engine executes the steps; all of them must pass what one of them passes
+    #[arg(long, value_name = "ENGINE", default_value = "interp")]
+    pub(crate) engine: Engine,
 
     #[command(flatten)]
     pub(crate) format: FormatArgument,
@@ -339,12 +350,25 @@ pub(crate) struct FormatArgument {
 /// What runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// The fastest there is
+    /// The fastest there is for the machine
     Auto,
     /// The reference interpreter: the simplest, against which the others are tested
     Interp,
     /// The fast interpreter
     Fast,
+    /// The fast interpreter, and compiled code for what is hot
+    Jit,
+}
+
+impl From<Engine> for EngineKind {
+    fn from(engine: Engine) -> EngineKind {
+        match engine {
+            Engine::Auto => EngineKind::Auto,
+            Engine::Interp => EngineKind::Interpreter,
+            Engine::Fast => EngineKind::Fast,
+            Engine::Jit => EngineKind::Jit,
+        }
+    }
 }
 
 /// For whom an answer is.

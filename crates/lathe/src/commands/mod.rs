@@ -8,6 +8,7 @@ mod dis;
 mod machines;
 mod opcode_map;
 mod run;
+mod stats;
 mod test_bench;
 mod verify;
 
