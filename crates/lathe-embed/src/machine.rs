@@ -50,6 +50,11 @@ impl Machine {
         &self.isa
     }
 
+    /// Only its instruction set.
+    pub fn into_isa(self) -> Isa {
+        self.isa
+    }
+
     /// Assembles a program that is one piece of text.
     ///
     /// # Errors

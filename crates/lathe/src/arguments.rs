@@ -27,6 +27,7 @@ Examples:
   lathe run hello.asm                 Assemble a program and run it
   lathe asm hello.asm -f bin,listing  Assemble it into files
   lathe dis hello.bin -m quad8        Take it apart again
+  lathe bench -m hex8                 Measure how fast the engines are
 
 Exit codes:
   0  done; a run: the machine halted
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Dis(Dis),
     Run(Run),
     Verify(Verify),
+    #[cfg(feature = "bench")]
+    Bench(Bench),
 }
 
 /// List the machines that come with Lathe
@@ -310,6 +313,50 @@ pub(crate) struct Verify {
     pub(crate) format: FormatArgument,
 }
 
+/// Measure how fast the engines are
+///
+/// Runs the benchmark programs of a machine on every engine, on an interpreter written by hand and,
+/// where gcc is installed, on a static translation to C compiled with gcc -O3. All take turns in
+/// every round, and what they leave behind is compared first. The table shows how many times as fast
+/// as the hand-written interpreter each of them is: in its best round, and in the median of all.
+/// Compiling is part of the time of an engine that compiles.
+///
+/// The translation does not look whether code is changed, and stops at the first jump back after the
+/// last step instead of exactly; the engines do the one and the other.
+///
+/// Programs of your own are measured on the engines, relative to the reference interpreter. Their
+/// console has nothing to read.
+#[cfg(feature = "bench")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe bench                              The benchmark programs of all machines
+  lathe bench -m hex8                      Those of one machine
+  lathe bench -m hex8 --rounds 9           More rounds
+  lathe bench -m mine.isa program.asm      A program of your own
+  lathe bench -m hex8 --format json        For scripts
+
+Exit code 0 when it is done, whatever the figures are; 1 if two engines do not do the same.")]
+pub(crate) struct Bench {
+    /// Programs of your own, as `lathe run` takes them [default: the benchmark programs]
+    #[arg(value_name = "PROGRAM")]
+    pub(crate) programs: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) machine: OptionalMachine,
+
+    /// How many rounds
+    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: u32,
+
+    /// Instructions of a run; the reference interpreter does a twentieth of them
+    #[arg(long, value_name = "N", default_value = "200_000_000", value_parser = steps)]
+    pub(crate) steps: u64,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
 /// Which machine, for commands that work on something else.
 #[derive(Debug, Args)]
 pub(crate) struct MachineArgument {
@@ -396,6 +443,12 @@ pub(crate) fn number(text: &str) -> Result<u64, String> {
     // The standard library takes a sign, even after `0x`.
     let parsed = u64::from_str_radix(digits, base).ok().filter(|_| !digits.starts_with('+'));
     parsed.ok_or_else(|| "not a number such as 1000, 1_000 or 0x3E8".to_owned())
+}
+
+/// A number that is not 0.
+#[cfg(feature = "bench")]
+fn steps(text: &str) -> Result<u64, String> {
+    number(text).and_then(|steps| if steps == 0 { Err("at least one step".to_owned()) } else { Ok(steps) })
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //! failure that `main` tells.
 
 mod asm;
+#[cfg(feature = "bench")]
+mod bench;
 mod check;
 mod console;
 mod dis;
@@ -27,5 +29,7 @@ pub(crate) fn execute(command: Command) -> Outcome {
         Command::Dis(arguments) => dis::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
         Command::Verify(arguments) => verify::execute(&arguments),
+        #[cfg(feature = "bench")]
+        Command::Bench(arguments) => bench::execute(&arguments),
     }
 }

@@ -1,6 +1,6 @@
 //! duo16 by hand. Traps stop it; the benchmark programs raise none.
 
-use super::Naive;
+use super::ByHand;
 
 pub(super) struct Duo16 {
     r: [u16; 16],
@@ -292,7 +292,7 @@ impl Duo16 {
     }
 }
 
-impl Naive for Duo16 {
+impl ByHand for Duo16 {
     fn run(&mut self, steps: u64) {
         for _ in 0..steps {
             self.step();

@@ -1,6 +1,6 @@
 //! quad8 by hand.
 
-use super::Naive;
+use super::ByHand;
 
 pub(super) struct Quad8 {
     r: [u8; 4],
@@ -82,7 +82,7 @@ impl Quad8 {
     }
 }
 
-impl Naive for Quad8 {
+impl ByHand for Quad8 {
     fn run(&mut self, steps: u64) {
         for _ in 0..steps {
             self.step();

@@ -8,17 +8,17 @@ mod quad8;
 mod stack8;
 
 /// A machine written by hand.
-pub(crate) trait Naive {
-    /// Runs so many steps from address 0.
+pub trait ByHand {
+    /// Runs so many steps from where it stands.
     fn run(&mut self, steps: u64);
-    /// Everything that a run changes: `pc`, the registers that the comparison knows, memory.
+    /// The memory that programs work on.
     fn memory(&self) -> &[u8];
     /// Where it stands.
     fn pc(&self) -> u64;
 }
 
-/// The machine of this name, with a program loaded.
-pub(crate) fn load(machine: &str, program: &[u8]) -> Option<Box<dyn Naive>> {
+/// The machine of this name, with a program loaded at address 0; `None` if nobody has written it.
+pub fn load(machine: &str, program: &[u8]) -> Option<Box<dyn ByHand>> {
     Some(match machine {
         "hex8" => Box::new(hex8::Hex8::new(program)),
         "quad8" => Box::new(quad8::Quad8::new(program)),

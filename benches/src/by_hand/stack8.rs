@@ -1,6 +1,6 @@
 //! stack8a and stack8b by hand.
 
-use super::Naive;
+use super::ByHand;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Revision {
@@ -160,7 +160,7 @@ impl Stack8 {
     }
 }
 
-impl Naive for Stack8 {
+impl ByHand for Stack8 {
     fn run(&mut self, steps: u64) {
         for _ in 0..steps {
             self.step();

@@ -1,6 +1,6 @@
 //! hex8 by hand.
 
-use super::Naive;
+use super::ByHand;
 
 pub(super) struct Hex8 {
     r: [u8; 16],
@@ -132,7 +132,7 @@ fn operate(operation: usize, x: u8, y: u8) -> u8 {
     }
 }
 
-impl Naive for Hex8 {
+impl ByHand for Hex8 {
     fn run(&mut self, steps: u64) {
         for _ in 0..steps {
             self.step();
