@@ -1,3 +1,3 @@
 .machine hex8
 r1:     return                  ; !A204 `r1` is a name of the machine and cannot be a label
-sp = 5                          ; !A204 `sp` is a name of the machine and cannot be a constant
+r2 = 5                          ; !A204 `r2` is a name of the machine and cannot be a constant

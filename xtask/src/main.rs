@@ -1,6 +1,7 @@
 //! Chores of this project that are too long for an ordinary test run.
 
 mod differential;
+mod startup;
 mod vectors;
 
 use std::process::ExitCode;
@@ -15,7 +16,11 @@ Chores of this project:
 
   cargo xtask differential [--programs N] [--seed S] [--machine NAME|FILE.isa]
       Compares the fast engines with the reference interpreter on generated programs, and
-      saves the shortest program on which they disagree.";
+      saves the shortest program on which they disagree.
+
+  cargo xtask startup
+      Builds the binary, and measures the time from the start of the process to the first
+      instruction of the guest, for every machine.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +31,7 @@ fn main() -> ExitCode {
             (Ok(count), Ok(seed)) => report(vectors::write(folder, count, seed)),
             _ => usage(),
         },
+        ["startup"] => report(startup::measure()),
         ["differential", ..] => differential::run(&arguments[1..]),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");

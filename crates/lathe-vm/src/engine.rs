@@ -2,7 +2,7 @@
 //! registers, memories, output, number of steps and reason to stop on every one of them.
 
 use crate::device::Devices;
-use crate::interpreter::{Interpreter, Run, Stop};
+use crate::interpreter::{Interpreter, Run, Step, Stop};
 use crate::state::State;
 
 /// Something that runs machines.
@@ -28,6 +28,12 @@ pub trait Engine {
                 return total;
             }
         }
+    }
+
+    /// Executes one instruction.
+    fn step(&mut self, state: &mut State, devices: &mut Devices) -> Step {
+        let run = self.run(state, devices, 1);
+        Step { stop: Some(run.stop).filter(|stop| *stop != Stop::Limit), cycles: run.cycles }
     }
 }
 

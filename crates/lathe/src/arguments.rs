@@ -1,6 +1,7 @@
 //! What can be asked on the command line. Each flag stands here once, with its help.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lathe_embed::EngineKind;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -26,6 +27,7 @@ Examples:
   lathe run hello.asm                 Assemble a program and run it
   lathe asm hello.asm -f bin,listing  Assemble it into files
   lathe dis hello.bin -m quad8        Take it apart again
+  lathe bench -m hex8                 Measure how fast the engines are
 
 Exit codes:
   0  done; a run: the machine halted
@@ -43,6 +45,8 @@ pub(crate) enum Command {
     Dis(Dis),
     Run(Run),
     Verify(Verify),
+    #[cfg(feature = "bench")]
+    Bench(Bench),
 }
 
 /// List the machines that come with Lathe
@@ -217,6 +221,7 @@ Examples:
   echo 'some input' | lathe run cat.bin -m quad8   Give it something to read
   lathe run loop.bin -m hex8 --max-steps 1000      Stop it after 1000 instructions
   lathe run sum.bin -m duo16 --state               Show the registers at the end
+  lathe run sieve.asm --stats                      Tell how fast it was
 
 Where the final state goes:
   A machine without a console has nothing else to show, so its registers and all memory that is
@@ -247,6 +252,10 @@ pub(crate) struct Run {
     /// Which engine runs it; all of them do the same, at different speeds
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub(crate) engine: Engine,
+
+    /// Tell how fast it was, on standard error: instructions, time, what was compiled
+    #[arg(long)]
+    pub(crate) stats: bool,
 
     /// Print the final state
     #[arg(long)]
@@ -279,6 +288,7 @@ Examples:
   lathe verify -m quad8 tests/*.json
   lathe verify -m mine.isa vectors.json --ignore ime --ignore ie
   lathe verify -m quad8 vectors.json --format json
+  lathe verify -m quad8 vectors.json --engine fast
 
 The first failures are shown field by field. The last line reads `N passed, M failed`.
 Exit code 0 if all passed, 1 if any failed or a file is not as described above.")]
@@ -294,6 +304,54 @@ pub(crate) struct Verify {
     /// before the step and not compared after it. May be given more than once
     #[arg(long, value_name = "NAME")]
     pub(crate) ignore: Vec<String>,
+
+    /// Which engine executes the steps; all of them must pass what one of them passes
+    #[arg(long, value_name = "ENGINE", default_value = "interp")]
+    pub(crate) engine: Engine,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
+/// Measure how fast the engines are
+///
+/// Runs the benchmark programs of a machine on every engine, on an interpreter written by hand and,
+/// where gcc is installed, on a static translation to C compiled with gcc -O3. All take turns in
+/// every round, and what they leave behind is compared first. The table shows how many times as fast
+/// as the hand-written interpreter each of them is: in its best round, and in the median of all.
+/// Compiling is part of the time of an engine that compiles.
+///
+/// The translation does not look whether code is changed, and stops at the first jump back after the
+/// last step instead of exactly; the engines do the one and the other.
+///
+/// Programs of your own are measured on the engines, relative to the reference interpreter. Their
+/// console has nothing to read.
+#[cfg(feature = "bench")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe bench                              The benchmark programs of all machines
+  lathe bench -m hex8                      Those of one machine
+  lathe bench -m hex8 --rounds 9           More rounds
+  lathe bench -m mine.isa program.asm      A program of your own
+  lathe bench -m hex8 --format json        For scripts
+
+Exit code 0 when it is done, whatever the figures are; 1 if two engines do not do the same.")]
+pub(crate) struct Bench {
+    /// Programs of your own, as `lathe run` takes them [default: the benchmark programs]
+    #[arg(value_name = "PROGRAM")]
+    pub(crate) programs: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) machine: OptionalMachine,
+
+    /// How many rounds
+    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: u32,
+
+    /// Instructions of a run; the reference interpreter does a twentieth of them
+    #[arg(long, value_name = "N", default_value = "200_000_000", value_parser = steps)]
+    pub(crate) steps: u64,
 
     #[command(flatten)]
     pub(crate) format: FormatArgument,
@@ -339,12 +397,25 @@ pub(crate) struct FormatArgument {
 /// What runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// The fastest there is
+    /// The fastest there is for the machine
     Auto,
     /// The reference interpreter: the simplest, against which the others are tested
     Interp,
     /// The fast interpreter
     Fast,
+    /// The fast interpreter, and compiled code for what is hot
+    Jit,
+}
+
+impl From<Engine> for EngineKind {
+    fn from(engine: Engine) -> EngineKind {
+        match engine {
+            Engine::Auto => EngineKind::Auto,
+            Engine::Interp => EngineKind::Interpreter,
+            Engine::Fast => EngineKind::Fast,
+            Engine::Jit => EngineKind::Jit,
+        }
+    }
 }
 
 /// For whom an answer is.
@@ -372,6 +443,12 @@ pub(crate) fn number(text: &str) -> Result<u64, String> {
     // The standard library takes a sign, even after `0x`.
     let parsed = u64::from_str_radix(digits, base).ok().filter(|_| !digits.starts_with('+'));
     parsed.ok_or_else(|| "not a number such as 1000, 1_000 or 0x3E8".to_owned())
+}
+
+/// A number that is not 0.
+#[cfg(feature = "bench")]
+fn steps(text: &str) -> Result<u64, String> {
+    number(text).and_then(|steps| if steps == 0 { Err("at least one step".to_owned()) } else { Ok(steps) })
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use lathe_embed::Unavailable;
+
 /// The exit codes, which are part of the interface. The README and `lathe --help` list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -52,5 +54,11 @@ impl Failure {
     pub(crate) fn help(mut self, text: impl Into<String>) -> Failure {
         self.help = Some(text.into());
         self
+    }
+}
+
+impl From<Unavailable> for Failure {
+    fn from(unavailable: Unavailable) -> Failure {
+        Failure::usage(unavailable.to_string()).help(unavailable.next_step())
     }
 }

@@ -71,7 +71,7 @@ const ELSEWHERE: [(&str, &str); 16] = [
 impl Reader<'_> {
     pub(super) fn directive(&mut self, tokens: &[Token], sources: &[Source]) {
         let written = self.text(sources, tokens[0]).to_ascii_lowercase();
-        let Some(word) = self.meant_directive(&written) else { return };
+        let Some(word) = self.meant_directive(&written, tokens, sources) else { return };
         let _ = match word.as_str() {
             ".machine" => self.machine(tokens, sources),
             ".org" => self.origin(&tokens[1..], tokens[0].span, sources),
@@ -103,9 +103,12 @@ impl Reader<'_> {
         self.isa.assembly.directives.iter().any(|(name, _)| name.eq_ignore_ascii_case(word))
     }
 
-    /// The directive that a word stands for on this machine; none if it says nothing.
-    fn meant_directive(&self, word: &str) -> Option<String> {
+    /// The directive that a word stands for on this machine; none if it says nothing. A memory can be
+    /// chosen on every machine.
+    fn meant_directive(&self, word: &str, tokens: &[Token], sources: &[Source]) -> Option<String> {
+        let names_memory = || tokens.get(1).is_some_and(|name| self.isa.memory_named(self.text(sources, *name)).is_some());
         match self.isa.assembly.directives.iter().find(|(name, _)| name == word) {
+            Some((_, None)) if word == ".section" && names_memory() => Some(word.to_owned()),
             Some((_, means)) => means.clone(),
             None => Some(word.to_owned()),
         }

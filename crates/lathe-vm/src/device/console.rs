@@ -35,6 +35,16 @@ impl Console {
         &self.output
     }
 
+    /// Gives it more to read.
+    pub fn give(&mut self, bytes: &[u8]) {
+        self.input.extend(bytes);
+    }
+
+    /// Takes away what has been written and not passed on.
+    pub fn take_output(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.output)
+    }
+
     fn fetch(&mut self) {
         if self.input.is_empty() {
             let byte = self.more.as_mut().and_then(|more| more());

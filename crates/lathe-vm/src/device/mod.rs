@@ -139,6 +139,12 @@ impl Devices {
         }
     }
 
+    /// The same, to be given input or rid of output.
+    pub fn find_console_mut(&mut self) -> Option<&mut Console> {
+        let device: &mut dyn Any = self.list[self.console?.index()].as_mut();
+        device.downcast_mut()
+    }
+
     pub(crate) fn read(&mut self, id: DeviceId, operation: u8, arguments: &[u64]) -> u64 {
         self.list[id.index()].read(operation, arguments) & self.masks[id.index()][usize::from(operation)]
     }

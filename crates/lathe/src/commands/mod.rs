@@ -2,12 +2,15 @@
 //! failure that `main` tells.
 
 mod asm;
+#[cfg(feature = "bench")]
+mod bench;
 mod check;
 mod console;
 mod dis;
 mod machines;
 mod opcode_map;
 mod run;
+mod stats;
 mod test_bench;
 mod verify;
 
@@ -26,5 +29,7 @@ pub(crate) fn execute(command: Command) -> Outcome {
         Command::Dis(arguments) => dis::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
         Command::Verify(arguments) => verify::execute(&arguments),
+        #[cfg(feature = "bench")]
+        Command::Bench(arguments) => bench::execute(&arguments),
     }
 }

@@ -1,14 +1,18 @@
 //! `lathe run`: runs a program, with the console on standard input and output.
 
+use std::time::{Duration, Instant};
+
 use lathe_asm::Image;
+use lathe_embed::{AnyEngine, EngineKind, lay_down};
 use lathe_isa::Isa;
 use lathe_isa::model::DeviceKind;
-use lathe_vm::{Devices, Fast, Fault, Interpreter, State, Stop};
+use lathe_vm::{Devices, Engine, Fault, State, Stop};
 use serde::Serialize;
 
 use super::Outcome;
 use super::console::Terminal;
-use crate::arguments::{Engine, Format, Run};
+use super::stats::{Stats, StatsData};
+use crate::arguments::{Format, Run};
 use crate::exit::{Exit, Failure};
 use crate::inputs::Inputs;
 use crate::program::{Program, Request};
@@ -18,6 +22,10 @@ use crate::{dump, files, output};
 /// Steps between two looks at the outside: whether output still has a reader. What the program
 /// has written is shown then at the latest, so a slice must take no time that a person notices.
 const SLICE: u64 = 1 << 18;
+/// Where a slice takes less than this, looking costs more than it should, and the next is longer.
+const SHORT: Duration = Duration::from_millis(5);
+/// No slice is longer, because code that was fast can become slow.
+const LONGEST_SLICE: u64 = 1 << 23;
 
 /// Runs a program.
 pub(super) fn execute(arguments: &Run) -> Outcome {
@@ -25,12 +33,16 @@ pub(super) fn execute(arguments: &Run) -> Outcome {
     let request = Request { name, machine: machine.machine.as_deref(), from: from.as_deref(), assembly };
     let Program { isa, image } = request.load(&Inputs::default())?;
     check_not_empty(name, &image)?;
+    let mut engine = EngineKind::from(arguments.engine).build(&isa)?;
     let mut state = State::new(&isa);
     lay_down(&image, &isa, &mut state);
     let terminal = Terminal::new();
-    let ended = run(&isa, &mut state, &terminal, arguments.max_steps.unwrap_or(u64::MAX), arguments.engine)?;
+    let mut devices = Devices::new(&isa, terminal.console());
+    let limit = arguments.max_steps.unwrap_or(u64::MAX);
+    let ended = run(&mut engine, &mut state, &mut devices, &terminal, limit)?;
     terminal.end_line();
-    Report { isa: &isa, state: &state, ended: &ended }.tell(arguments)?;
+    let stats = arguments.stats.then(|| ended.stats(&engine));
+    Report { isa: &isa, state: &state, ended: &ended, stats }.tell(arguments)?;
     Ok(ended.exit())
 }
 
@@ -43,25 +55,21 @@ fn check_not_empty(name: &str, image: &Image) -> Result<(), Failure> {
     Err(Failure::input(message).help("check that it is the right file, and that it was written whole"))
 }
 
-/// Lays the image down in the memories it is for.
-fn lay_down(image: &Image, isa: &Isa, state: &mut State) {
-    for segment in &image.segments {
-        for (cell, address) in segment.cells.iter().zip(segment.start..) {
-            state.memory_mut(segment.memory).set(address, *cell);
-        }
-    }
-    state.pc = image.start(isa);
-}
-
 /// How a run ended.
 struct Ended {
     /// Nothing, if whoever read the output has gone.
     stop: Option<Stop>,
     steps: u64,
     cycles: u64,
+    /// Spent in the engine.
+    time: Duration,
 }
 
 impl Ended {
+    fn stats(&self, engine: &AnyEngine) -> Stats {
+        Stats { engine: engine.kind(), steps: self.steps, time: self.time, compiled: engine.statistics() }
+    }
+
     fn exit(&self) -> Exit {
         match &self.stop {
             None | Some(Stop::Halted) => Exit::Done,
@@ -72,15 +80,21 @@ impl Ended {
 }
 
 /// Runs in slices, until the machine stops or nobody reads its output any more.
-fn run(isa: &Isa, state: &mut State, terminal: &Terminal, limit: u64, choice: Engine) -> Result<Ended, Failure> {
-    let mut devices = Devices::new(isa, terminal.console());
-    let mut engine: Box<dyn lathe_vm::Engine + '_> = match choice {
-        Engine::Auto | Engine::Fast => Box::new(Fast::new(isa)),
-        Engine::Interp => Box::new(Interpreter::new(isa)),
-    };
-    let mut ended = Ended { stop: None, steps: 0, cycles: 0 };
+fn run(
+    engine: &mut dyn Engine,
+    state: &mut State,
+    devices: &mut Devices,
+    terminal: &Terminal,
+    limit: u64,
+) -> Result<Ended, Failure> {
+    let mut ended = Ended { stop: None, steps: 0, cycles: 0, time: Duration::ZERO };
+    let mut slice = SLICE;
     loop {
-        let run = engine.run(state, &mut devices, SLICE.min(limit - ended.steps));
+        let start = Instant::now();
+        let run = engine.run(state, devices, slice.min(limit - ended.steps));
+        let taken = start.elapsed();
+        slice = if taken < SHORT { LONGEST_SLICE.min(slice * 2) } else { SLICE };
+        ended.time += taken;
         ended.steps += run.steps;
         ended.cycles += run.cycles;
         let has_reader = terminal.flush()?;
@@ -99,6 +113,8 @@ struct Report<'r> {
     isa: &'r Isa,
     state: &'r State,
     ended: &'r Ended,
+    /// How fast it was, if that was asked.
+    stats: Option<Stats>,
 }
 
 impl Report<'_> {
@@ -112,7 +128,11 @@ impl Report<'_> {
         if arguments.format == Format::Text || !has_console(self.isa) {
             output::complain(&self.complaint(stop));
         }
-        self.print(&state)
+        self.print(&state)?;
+        if let Some(stats) = self.stats.filter(|_| arguments.format == Format::Text) {
+            output::complain(&stats.text());
+        }
+        Ok(())
     }
 
     /// A console keeps standard output for the program.
@@ -183,6 +203,7 @@ impl Report<'_> {
             fault,
             steps: self.ended.steps,
             cycles: self.isa.has_cycles.then_some(self.ended.cycles),
+            stats: self.stats.map(|stats| stats.data()),
             state: dump::state_data(self.isa, self.state),
         };
         output::json_line(&data)
@@ -199,6 +220,8 @@ struct RunData<'r> {
     steps: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cycles: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<StatsData>,
     #[serde(flatten)]
     state: dump::StateData<'r>,
 }

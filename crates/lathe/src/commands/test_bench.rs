@@ -8,9 +8,10 @@
 use std::collections::BTreeMap;
 
 use lathe_base::limits;
+use lathe_embed::AnyEngine;
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Place, RegisterId, Status};
-use lathe_vm::{Console, Devices, Interpreter, Memory, State, Step, Stop};
+use lathe_vm::{Console, Devices, Engine, Memory, State, Step, Stop};
 use serde::Serialize;
 
 use crate::dump;
@@ -21,7 +22,7 @@ use crate::vectors::{Meaning, NameId, Names, Setting, Vector};
 pub(super) struct Bench<'i> {
     isa: &'i Isa,
     names: &'i Names,
-    interpreter: Interpreter<'i>,
+    engine: AnyEngine<'i>,
     actual: State,
     expected: State,
     /// Registers that can be set, with their reset values.
@@ -60,8 +61,8 @@ impl Difference {
 }
 
 impl<'i> Bench<'i> {
-    /// A bench for this machine.
-    pub(super) fn new(isa: &'i Isa, names: &'i Names) -> Bench<'i> {
+    /// A bench for this machine, with this engine.
+    pub(super) fn new(isa: &'i Isa, names: &'i Names, engine: AnyEngine<'i>) -> Bench<'i> {
         let memories = || (0..isa.memories.len() as u32).map(MemoryId);
         let large = |id: &MemoryId| isa.memory(*id).cells() > limits::FLAT_CELLS;
         let registers = isa.registers.iter().zip(0..).filter(|(register, _)| !register.constant);
@@ -69,7 +70,7 @@ impl<'i> Bench<'i> {
         Bench {
             isa,
             names,
-            interpreter: Interpreter::new(isa),
+            engine,
             actual: State::new(isa),
             expected: State::new(isa),
             resets: registers.map(|(register, id)| reset(id, register.width, register.reset)).collect(),
@@ -83,7 +84,7 @@ impl<'i> Bench<'i> {
         self.set_up(vector)?;
         let window = self.actual.window(self.isa, self.actual.pc, self.isa.longest());
         let mut devices = Devices::new(self.isa, Console::with_input(vector.input.iter().copied()));
-        let step = self.interpreter.step(&mut self.actual, &mut devices);
+        let step = self.engine.step(&mut self.actual, &mut devices);
         let output = devices.find_console().map_or(&[][..], Console::output);
         let mut differences = self.compare_values(&vector.after);
         let cells = self.compare_memories();

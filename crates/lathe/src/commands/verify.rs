@@ -4,6 +4,7 @@ use std::io::{IsTerminal, stderr};
 
 use anstyle::AnsiColor;
 use lathe_base::limits;
+use lathe_embed::EngineKind;
 use serde::Serialize;
 
 use super::Outcome;
@@ -25,7 +26,7 @@ pub(super) fn execute(arguments: &Verify) -> Outcome {
     let names = Names::new(&isa, &arguments.ignore);
     let kept = if arguments.format.format == Format::Json { LISTED } else { SHOWN };
     let mut tally = Tally { machine: &isa.name, passed: 0, failed: 0, files: Vec::new(), failures: Vec::new() };
-    let mut bench = Bench::new(&isa, &names);
+    let mut bench = Bench::new(&isa, &names, EngineKind::from(arguments.engine).build(&isa)?);
     let progress = Progress::new(arguments.files.len());
     for (at, file) in arguments.files.iter().enumerate() {
         progress.show(at, file);

@@ -14,12 +14,17 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
+/// The engines of this build, as they are asked for.
+const ENGINES: &[&str] =
+    if cfg!(feature = "jit") { &["auto", "interp", "fast", "jit"] } else { &["auto", "interp", "fast"] };
+
 /// A directory of its own, and the binary to run in it.
 struct Bench {
     directory: TempDir,
 }
 
 /// What a run of the binary left behind.
+#[derive(Debug, PartialEq, Eq)]
 struct Answer {
     code: i32,
     out: String,
@@ -74,6 +79,16 @@ impl Bench {
 
     fn run(&self, arguments: &[&str]) -> Answer {
         answer(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs the same on every engine, which must make no difference.
+    #[track_caller]
+    fn run_on_all(&self, arguments: &[&str], input: &[u8]) -> Answer {
+        let on = |engine: &&str| self.run_with_input(&[arguments, &["--engine", *engine]].concat(), input);
+        let mut answers = ENGINES.iter().map(on);
+        let first = answers.next().expect("there are engines");
+        answers.zip(&ENGINES[1..]).for_each(|(answer, engine)| assert_eq!(answer, first, "{engine}"));
+        first
     }
 
     fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Answer {

@@ -322,3 +322,94 @@ fn images_that_are_damaged_say_where() {
     bench.run(&["run", "beyond.hex", "-m", "quad8"]).complains(1, &["beyond.hex, line 2", "beyond memory `ram`"]);
     bench.run(&["run", "digit.mem", "-m", "quad8"]).complains(1, &["digit.mem, line 2", "`x`"]);
 }
+
+/// hex8: counts to a million, then writes a letter and stops.
+const LONG: &str = "
+.machine hex8
+outer:  addimm r2, r2, 1
+        eqimm r4, r2, 0
+        add r3, r4
+        neqimm r5, r3, 61
+        jmpbwdo r5, outer
+        loadimm r1, 'x'
+        output r1
+        jmp $
+";
+
+#[test]
+fn every_engine_does_the_same_for_short_runs_and_long_ones() {
+    let bench = Bench::with("cat.bin", CAT).file("long.asm", LONG).file("bad.bin", [0x82, 0x00, 0xB7]);
+    assert_eq!(bench.run_on_all(&["run", "cat.bin", "-m", "quad8"], b"some input").succeeds(), "some input");
+    assert_eq!(bench.run_on_all(&["run", "bad.bin", "-m", "quad8"], b"").code, 3);
+    assert_eq!(bench.run_on_all(&["run", "long.asm", "--format", "json"], b"").out, "x");
+    for limit in ["0", "1", "4999", "5003", "77777", "78082"] {
+        let answer = bench.run_on_all(&["run", "long.asm", "--format", "json", "--max-steps", limit], b"");
+        let report: serde_json::Value = serde_json::from_str(&answer.err).unwrap();
+        assert_eq!((report["status"].as_str(), report["steps"].to_string().as_str()), (Some("limit"), limit));
+    }
+}
+
+#[test]
+fn statistics_go_to_standard_error() {
+    let bench = Bench::with("cat.bin", CAT).file("long.asm", LONG).file("sum.bin", SUM);
+    let answer = bench.run_with_input(&["run", "cat.bin", "-m", "quad8", "--stats", "--engine", "fast"], b"!");
+    assert_eq!(answer.out, "!");
+    answer.complains(0, &["engine         fast\n", "instructions   7\n", "time ", "million instructions a second"]);
+    let answer = bench.run(&["run", "sum.bin", "-m", "stack8a", "--stats"]);
+    assert!(answer.out.starts_with("stack8a halted after 4 steps\n") && !answer.out.contains("engine"));
+    answer.complains(0, &["instructions   4\n"]);
+}
+
+#[test]
+fn statistics_as_json_stand_with_the_state() {
+    let bench = Bench::with("long.asm", LONG).file("sum.bin", SUM);
+    let answer = bench.run(&["run", "sum.bin", "-m", "stack8a", "--stats", "--format", "json", "--engine", "interp"]);
+    let stats = &answer.json()["stats"];
+    assert_eq!((stats["engine"].as_str(), stats["instructions"].as_u64()), (Some("interp"), Some(4)));
+    assert!(stats["seconds"].is_f64() && stats["millions_per_second"].is_f64() && stats["regions"].is_null());
+    let without = bench.run(&["run", "sum.bin", "-m", "stack8a", "--format", "json"]);
+    assert!(without.json()["stats"].is_null());
+}
+
+#[test]
+#[cfg(feature = "jit")]
+fn by_itself_a_long_run_is_compiled() {
+    let bench = Bench::with("long.asm", LONG);
+    let answer = bench.run(&["run", "long.asm", "--stats", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&answer.err).unwrap();
+    let stats = &report["stats"];
+    assert_eq!((stats["engine"].as_str(), stats["regions"].as_u64()), (Some("jit"), Some(1)));
+    assert_eq!(stats["invalidations"], 0);
+    assert!(stats["compiled_steps"].as_u64() > stats["instructions"].as_u64().map(|all| all / 2), "{stats}");
+    bench.run(&["run", "long.asm", "--stats"]).complains(0, &["regions        1 compiled, of ", "invalidations  0\n"]);
+}
+
+/// More code memory than the JIT can watch.
+const LARGE: &str = r#"
+machine large "A great deal of memory"
+memory ram : u24 -> u8
+pc pc : u24 in ram
+register a : u8
+instructions {
+  inc  | 0000 0001 | a = a + 1
+  halt | 0000 0000 | halt
+}
+"#;
+
+#[test]
+#[cfg(feature = "jit")]
+fn a_machine_that_the_jit_cannot_take_runs_on_another_engine() {
+    let bench = Bench::with("large.isa", LARGE).file("two.bin", [1, 1, 0]);
+    let answer = bench.run(&["run", "two.bin", "-m", "large.isa", "--stats", "--format", "json"]);
+    assert_eq!((&answer.json()["registers"]["a"], &answer.json()["stats"]["engine"]), (&2.into(), &"fast".into()));
+    let words = ["no more than 1048576 cells of code memory, and this machine has 16777216", "choose `fast`"];
+    bench.run(&["run", "two.bin", "-m", "large.isa", "--engine", "jit"]).complains(2, &words);
+}
+
+#[test]
+#[cfg(not(feature = "jit"))]
+fn a_build_without_the_jit_says_so() {
+    let bench = Bench::with("large.isa", LARGE).file("two.bin", [1, 1, 0]);
+    let words = ["this build of Lathe has no JIT", "feature `jit`", "choose `fast`"];
+    bench.run(&["run", "two.bin", "-m", "large.isa", "--engine", "jit"]).complains(2, &words);
+}

@@ -2,9 +2,10 @@
 
 use crate::{Answer, Bench};
 
-/// Runs a text of vectors.
+/// Runs a text of vectors, on every engine.
+#[track_caller]
 fn verify(machine: &str, vectors: &str) -> Answer {
-    Bench::with("v.json", vectors).run(&["verify", "-m", machine, "v.json"])
+    Bench::with("v.json", vectors).run_on_all(&["verify", "-m", machine, "v.json"], b"")
 }
 
 #[track_caller]

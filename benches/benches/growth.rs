@@ -1,0 +1,68 @@
+//! How the cost of running grows with the amount of hot code, on hex8: a loop of 10 to
+//! 10,000 instructions, and many routines that are reached by computed jumps.
+//!
+//! `cargo bench -p lathe-benches --bench growth`
+
+use std::time::Instant;
+
+use lathe_benches::generated::{scattered, straight};
+use lathe_embed::{EngineKind, Image, Instance, Machine};
+
+/// Enough for the longest loop to become hot and to run compiled for a while.
+const STEPS: u64 = 100_000_000;
+const ROUNDS: usize = 3;
+
+fn main() {
+    let machine = Machine::built_in("hex8").expect("it ships");
+    println!("{STEPS} instructions; fast and jit: millions of instructions a second, best of {ROUNDS} rounds;");
+    println!("first: with everything that is to be compiled; again: the same instance goes on\n");
+    println!("{HEAD}");
+    for size in [10, 100, 1_000, 10_000] {
+        row(&machine, &format!("loop of {size}"), size, &straight(size));
+    }
+    for routines in [128, 512, 2_048] {
+        row(&machine, &format!("{routines} routines"), routines * 3 + 11, &scattered(routines));
+    }
+}
+
+const HEAD: &str = "hot code          instructions      fast   jit, first   jit, again    regions   compiled   us each";
+
+/// One program: how fast it is, what was compiled for it, and what a compiled instruction cost.
+fn row(machine: &Machine, name: &str, instructions: usize, text: &str) {
+    let program = machine.assemble(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let fast = best(|| run(&mut instance(machine, EngineKind::Fast, &program)));
+    let mut last = None;
+    let mut again = f64::MAX;
+    let first = best(|| {
+        let mut jit = instance(machine, EngineKind::Auto, &program);
+        let first = run(&mut jit);
+        again = again.min(run(&mut jit));
+        last = jit.statistics();
+        first
+    });
+    let speed = |seconds: f64| STEPS as f64 / seconds / 1e6;
+    let (regions, compiled) = last.map_or((0, 0), |found| (found.regions, found.compiled_instructions));
+    println!(
+        "{name:<18}{instructions:>12}{:>10.0}{:>13.0}{:>13.0}{regions:>11}{compiled:>11}{:>10.1}",
+        speed(fast),
+        speed(first),
+        speed(again),
+        (first - again).max(0.0) / compiled.max(1) as f64 * 1e6,
+    );
+}
+
+fn instance<'m>(machine: &'m Machine, kind: EngineKind, program: &Image) -> Instance<'m> {
+    let mut instance = machine.instance_on(kind).expect("it is there");
+    instance.load(program);
+    instance
+}
+
+fn run(instance: &mut Instance) -> f64 {
+    let start = Instant::now();
+    assert_eq!(instance.run(STEPS).steps, STEPS, "the programs run for ever");
+    start.elapsed().as_secs_f64()
+}
+
+fn best(mut measure: impl FnMut() -> f64) -> f64 {
+    (0..ROUNDS).map(|_| measure()).fold(f64::MAX, f64::min)
+}

@@ -1,0 +1,99 @@
+//! Many instances of one machine: the memory of each, what a thousand of them in turn cost,
+//! and what a second thread brings. Every instance has run its program long enough for the
+//! hot part to be compiled.
+//!
+//! `cargo bench -p lathe-benches --bench instances`
+
+use std::time::Instant;
+
+use lathe_benches::programs;
+use lathe_embed::{Image, Instance, Machine};
+use lathe_isa::model::Memory;
+
+const INSTANCES: usize = 1_000;
+/// Steps that each instance does before anything is measured.
+const WARM_UP: u64 = 200_000;
+/// Steps that an instance does when it is its turn.
+const TURN: u64 = 100_000;
+/// Turns of each of the thousand; one alone gets as many as all of them together.
+const TURNS: usize = 3;
+
+fn main() {
+    println!("{INSTANCES} instances, in turns of {TURN} instructions; M/s: millions of instructions a second\n");
+    println!("{HEAD}");
+    for known in lathe_machines::ALL {
+        if let Some(program) = programs::of(known.name).next() {
+            let machine = Machine::built_in(known.name).expect("it ships");
+            let image = machine.assemble(program.text).expect("it assembles");
+            row(&machine, &image);
+        }
+    }
+}
+
+const HEAD: &str = "machine   guest KiB   KiB beyond it      one M/s   thousand M/s   share   two threads M/s   times";
+
+fn row(machine: &Machine, image: &Image) {
+    let guest: u64 = machine.isa().memories.iter().map(bytes).sum();
+    let turns = INSTANCES * TURNS;
+    let one = speed(turns, || run(&mut [ready(machine, image)], turns));
+    let before = resident();
+    let mut all: Vec<Instance> = (0..INSTANCES).map(|_| ready(machine, image)).collect();
+    let beyond = before.zip(resident()).map(|(before, after)| (after - before) / INSTANCES as f64 - guest as f64);
+    let beyond = beyond.map_or("unknown".to_owned(), |bytes| format!("{:.0}", bytes / 1024.0));
+    let thousand = speed(turns, || run(&mut all, TURNS));
+    drop(all);
+    let two = speed(2 * turns, || two_threads(machine, image, turns));
+    println!(
+        "{:<10}{:>9}{beyond:>16}{one:>13.0}{thousand:>15.0}{:>8.2}{two:>18.0}{:>8.2}",
+        machine.isa().name,
+        guest / 1024,
+        thousand / one,
+        two / one,
+    );
+}
+
+fn bytes(memory: &Memory) -> u64 {
+    memory.cells() * if memory.cell.bits() <= 8 { 1 } else { 8 }
+}
+
+/// An instance whose hot code is compiled.
+fn ready<'m>(machine: &'m Machine, image: &Image) -> Instance<'m> {
+    let mut instance = machine.instance();
+    instance.load(image);
+    instance.run(WARM_UP);
+    instance
+}
+
+/// So many turns of each; gives the seconds.
+fn run(instances: &mut [Instance], turns: usize) -> f64 {
+    let start = Instant::now();
+    for _ in 0..turns {
+        instances.iter_mut().for_each(|instance| assert_eq!(instance.run(TURN).steps, TURN));
+    }
+    start.elapsed().as_secs_f64()
+}
+
+/// Two threads with one instance each, both with so many turns.
+fn two_threads(machine: &Machine, image: &Image, turns: usize) -> f64 {
+    let mut ready = [ready(machine, image), ready(machine, image)];
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        for instance in &mut ready {
+            scope.spawn(move || run(std::slice::from_mut(instance), turns));
+        }
+    });
+    start.elapsed().as_secs_f64()
+}
+
+/// Millions of instructions a second, in the better of two rounds.
+fn speed(turns: usize, mut measure: impl FnMut() -> f64) -> f64 {
+    let seconds = measure().min(measure());
+    turns as f64 * TURN as f64 / seconds / 1e6
+}
+
+/// Bytes that the process has in memory, where the system tells.
+fn resident() -> Option<f64> {
+    const PAGE: f64 = 4096.0;
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    text.split_whitespace().nth(1)?.parse::<f64>().ok().map(|pages| pages * PAGE)
+}

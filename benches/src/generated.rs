@@ -1,0 +1,53 @@
+//! Programs made for measuring how cost grows. All are for hex8 and run for ever.
+
+use std::fmt::Write;
+
+/// A loop of about so many instructions, all of them executed in every turn.
+pub fn straight(instructions: usize) -> String {
+    let mut text = String::from(".machine hex8\n loadimm r15, 0xF0\nloop:\n");
+    for at in 0..instructions.saturating_sub(1) {
+        let (to, from) = (at % 7, (at * 3 + 1) % 7);
+        let _ = match at % 4 {
+            0 => writeln!(text, " addimm r{to}, r{from}, {}", at % 251),
+            1 => writeln!(text, " xor r{to}, r{from}"),
+            2 => writeln!(text, " shrimm r{to}, r{from}, 1"),
+            _ => writeln!(text, " storeind r{to}, r15, r{from}"),
+        };
+    }
+    text + " jmp loop\n"
+}
+
+/// Addresses in a page of the table of [`scattered`].
+const IN_A_PAGE: usize = 128;
+
+/// So many routines, a power of two and at least 128, reached one after the other in a scattered
+/// order through a table of addresses. The jumps are computed: hex8 pushes an address and returns to it.
+pub fn scattered(routines: usize) -> String {
+    let pages = (routines / IN_A_PAGE).max(1);
+    let mut text = format!(
+        "
+.machine hex8
+next:   addimm r10, r10, 74             ; the place in a page of the table
+        eqimm r13, r10, 0
+        add r11, r13                    ; the page
+        andimm r12, r11, {}
+        addimm r12, r12, table >> 8
+        loadind r2, r12, r10
+        addimm r13, r10, 1
+        loadind r3, r12, r13
+        push r3
+        push r2
+        return
+",
+        pages - 1
+    );
+    for routine in 0..pages * IN_A_PAGE {
+        let (to, from) = (4 + routine % 4, 4 + (routine + 1) % 4);
+        let _ = writeln!(text, "at{routine}: addimm r{to}, r{from}, {}\n xor r{from}, r{to}\n jmp next", routine % 251);
+    }
+    text += " .align 256\ntable:\n";
+    (0..pages * IN_A_PAGE).for_each(|routine| {
+        let _ = writeln!(text, " .word at{routine}");
+    });
+    text
+}

@@ -1,0 +1,22 @@
+//! What the compiling engine is to reach, as ratios to the hand-written interpreter.
+
+/// The goal for one machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    /// The geometric mean over all programs.
+    pub mean: f64,
+    /// Every program by itself.
+    pub each: f64,
+    /// How many times slower than the static translation it may be in the mean, where that is a goal.
+    pub behind_translation: Option<f64>,
+}
+
+/// The goal for a machine, if one was set.
+pub fn of(machine: &str) -> Option<Goal> {
+    match machine {
+        "hex8" => Some(Goal { mean: 15.0, each: 10.0, behind_translation: Some(1.3) }),
+        "quad8" | "duo16" => Some(Goal { mean: 12.0, each: 8.0, behind_translation: None }),
+        "stack8a" | "stack8b" => Some(Goal { mean: 8.0, each: 5.0, behind_translation: None }),
+        _ => None,
+    }
+}

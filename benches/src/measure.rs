@@ -1,0 +1,248 @@
+//! Times programs on everything that can run them. They take turns in every round, so that
+//! a noisy moment hits all of them, and what they leave behind is compared before anything
+//! is timed.
+
+use std::fmt;
+use std::time::Instant;
+
+use lathe_asm::Image;
+use lathe_embed::{EngineKind, lay_down};
+use lathe_isa::Isa;
+use lathe_isa::model::MemoryId;
+use lathe_vm::{Console, Devices, Engine, Run, State};
+
+use crate::by_hand;
+use crate::translation::{NoTranslation, Translation, remains};
+
+/// The reference interpreter gets this part of the steps, because it is so much slower.
+const REFERENCE_SHARE: u64 = 20;
+/// Steps after which everything is compared.
+const COMPARED: u64 = 1_234_567;
+
+/// Something that runs programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contestant {
+    /// The hand-written interpreter.
+    ByHand,
+    /// An engine of Lathe.
+    Engine(EngineKind),
+    /// The static translation.
+    Translation,
+}
+
+impl Contestant {
+    /// What it is called in a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Contestant::ByHand => "by hand",
+            Contestant::Engine(kind) => kind.name(),
+            Contestant::Translation => "gcc -O3",
+        }
+    }
+}
+
+/// Which baselines are wanted besides the engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Baselines {
+    /// The hand-written interpreter, if there is one, and the static translation, if it is possible.
+    All,
+    /// None: only the engines.
+    None,
+}
+
+/// A program to be measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'j> {
+    /// Its machine.
+    pub isa: &'j Isa,
+    /// The program.
+    pub image: &'j Image,
+    /// What it is measured against.
+    pub baselines: Baselines,
+    /// How many steps a run has, if the program does not end before.
+    pub steps: u64,
+    /// How many rounds there are; at least one.
+    pub rounds: usize,
+}
+
+/// One run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timed {
+    /// The steps it did.
+    pub steps: u64,
+    /// How long they took.
+    pub seconds: f64,
+}
+
+/// All rounds of one contestant: seconds for a step, the best first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// Whose.
+    pub contestant: Contestant,
+    /// The steps of a run.
+    pub steps: u64,
+    times: Vec<f64>,
+}
+
+impl Score {
+    /// Seconds for a step in the best round.
+    pub fn best(&self) -> f64 {
+        self.times[0]
+    }
+
+    /// Seconds for a step in the round in the middle.
+    pub fn median(&self) -> f64 {
+        self.times[self.times.len() / 2]
+    }
+}
+
+/// What came of a job.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// A score for everyone who took part.
+    pub scores: Vec<Score>,
+    /// Why there is no translation, if one was wanted.
+    pub no_translation: Option<NoTranslation>,
+}
+
+/// Why a job could not be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The program executes not one instruction.
+    NothingToRun,
+    /// Two that must do the same did not: a bug.
+    Disagreement(Contestant),
+    /// The translation could not be run.
+    Translation(NoTranslation),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Trouble::NothingToRun => write!(f, "the program executes not one instruction"),
+            Trouble::Disagreement(contestant) => {
+                write!(f, "`{}` does not do what the reference interpreter does", contestant.name())
+            }
+            Trouble::Translation(why) => write!(f, "the static translation cannot be run: {why}"),
+        }
+    }
+}
+
+/// Tells how far it is: the round, from 1, and whose turn it is.
+pub type Progress<'p> = dyn FnMut(usize, Contestant) + 'p;
+
+impl Job<'_> {
+    /// Compares, then times.
+    ///
+    /// # Errors
+    /// If the contestants disagree, or one cannot be run.
+    pub fn measure(&self, progress: &mut Progress) -> Result<Measured, Trouble> {
+        let (translation, no_translation) = match self.baselines {
+            Baselines::None => (None, None),
+            Baselines::All => match Translation::new(self.isa, self.image) {
+                Ok(translation) => (Some(translation), None),
+                Err(why) => (None, Some(why)),
+            },
+        };
+        let contestants = self.contestants(translation.as_ref());
+        self.compare(&contestants, translation.as_ref())?;
+        let mut scores: Vec<Score> = contestants
+            .iter()
+            .map(|contestant| Score { contestant: *contestant, steps: 0, times: Vec::new() })
+            .collect();
+        for round in 1..=self.rounds.max(1) {
+            for score in &mut scores {
+                progress(round, score.contestant);
+                let timed = self.time(score.contestant, translation.as_ref())?;
+                score.steps = timed.steps;
+                score.times.push(timed.seconds / timed.steps as f64);
+            }
+        }
+        scores.iter_mut().for_each(|score| score.times.sort_by(f64::total_cmp));
+        Ok(Measured { scores, no_translation })
+    }
+
+    fn contestants(&self, translation: Option<&Translation>) -> Vec<Contestant> {
+        let by_hand = self.by_hand().map(|_| Contestant::ByHand);
+        let engines = EngineKind::ALL.into_iter().filter(|kind| kind.build(self.isa).is_ok()).map(Contestant::Engine);
+        by_hand.into_iter().chain(engines).chain(translation.map(|_| Contestant::Translation)).collect()
+    }
+
+    /// The hand-written interpreter with the program loaded, if it is wanted and there is one.
+    fn by_hand(&self) -> Option<Box<dyn by_hand::ByHand>> {
+        let code = self.image.flat(self.isa.pc.memory, 0).filter(|_| self.baselines == Baselines::All)?;
+        let program: Vec<u8> =
+            std::iter::repeat_n(0, code.start as usize).chain(code.cells.iter().map(|cell| *cell as u8)).collect();
+        by_hand::load(&self.isa.name, &program)
+    }
+
+    /// One run from the beginning.
+    fn time(&self, contestant: Contestant, translation: Option<&Translation>) -> Result<Timed, Trouble> {
+        match (contestant, translation) {
+            (Contestant::ByHand, _) => {
+                let mut machine = self.by_hand().ok_or(Trouble::NothingToRun)?;
+                let start = Instant::now();
+                machine.run(self.steps);
+                Ok(Timed { steps: self.steps, seconds: start.elapsed().as_secs_f64() })
+            }
+            (Contestant::Engine(kind), _) => {
+                let share = if kind == EngineKind::Interpreter { REFERENCE_SHARE } else { 1 };
+                let (timed, _, _) = self.run(kind, (self.steps / share).max(1));
+                if timed.steps == 0 { Err(Trouble::NothingToRun) } else { Ok(timed) }
+            }
+            (Contestant::Translation, Some(translation)) => {
+                translation.run(self.steps).map(|(timed, _)| timed).map_err(Trouble::Translation)
+            }
+            (Contestant::Translation, None) => Err(Trouble::Translation(NoTranslation::NoCompiler)),
+        }
+    }
+
+    /// Runs an engine, made for this run only: what it compiles is part of its time.
+    fn run(&self, kind: EngineKind, limit: u64) -> (Timed, Run, State) {
+        let mut state = State::new(self.isa);
+        lay_down(self.image, self.isa, &mut state);
+        let mut devices = Devices::new(self.isa, Console::default());
+        let start = Instant::now();
+        let mut engine = kind.build(self.isa).unwrap_or_else(|_| unreachable!("only engines that are there take part"));
+        let run = engine.run(&mut state, &mut devices, limit);
+        (Timed { steps: run.steps, seconds: start.elapsed().as_secs_f64() }, run, state)
+    }
+
+    /// Everyone must leave behind what the reference interpreter does.
+    fn compare(&self, contestants: &[Contestant], translation: Option<&Translation>) -> Result<(), Trouble> {
+        let limit = COMPARED.min(self.steps);
+        let (_, expected, state) = self.run(EngineKind::Interpreter, limit);
+        for contestant in contestants {
+            let same = match contestant {
+                Contestant::Engine(kind) => {
+                    let (_, run, left) = self.run(*kind, limit);
+                    (run, left) == (expected.clone(), state.clone())
+                }
+                Contestant::ByHand => self.by_hand_agrees(limit, &state),
+                Contestant::Translation => translation.is_none_or(|translation| self.agrees(translation, limit)),
+            };
+            if !same {
+                return Err(Trouble::Disagreement(*contestant));
+            }
+        }
+        Ok(())
+    }
+
+    fn by_hand_agrees(&self, limit: u64, state: &State) -> bool {
+        let memory = MemoryId(self.isa.memories.len() as u32 - 1);
+        self.by_hand().is_some_and(|mut machine| {
+            machine.run(limit);
+            let found = machine.memory().iter().map(|byte| u64::from(*byte));
+            let same = found.zip(0..).all(|(byte, address)| state.memory(memory).get(address) == byte);
+            same && machine.pc() == state.pc
+        })
+    }
+
+    /// The translation stops a little later than asked; the engine is run for as many steps.
+    fn agrees(&self, translation: &Translation, limit: u64) -> bool {
+        translation.run(limit).is_ok_and(|(timed, left)| {
+            let (_, _, state) = self.run(EngineKind::Fast, timed.steps);
+            timed.steps >= limit && remains(self.isa, &state) == left
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! The choice of an engine. All of them do the same; they differ in speed, and in what
+//! builds and machines they are there for.
+
+use std::fmt;
+
+use lathe_isa::Isa;
+#[cfg(feature = "jit")]
+use lathe_jit::Jit;
+use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State};
+
+/// Which engine runs a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum EngineKind {
+    /// The fastest there is: the JIT, or the fast interpreter where that cannot be had.
+    #[default]
+    Auto,
+    /// The reference interpreter.
+    Interpreter,
+    /// The fast interpreter.
+    Fast,
+    /// The fast interpreter, and compiled code for what is hot.
+    Jit,
+}
+
+/// Why an engine cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unavailable {
+    /// Lathe was built without it.
+    NotBuilt,
+    /// The machine's code memory has more cells than compiled code can watch for changes.
+    LargeCodeMemory {
+        /// How many it has.
+        cells: u64,
+        /// How many it may have.
+        most: u64,
+    },
+}
+
+/// What a compiling engine has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Regions of code compiled.
+    pub regions: u64,
+    /// Regions thrown away because their code was changed.
+    pub invalidations: u64,
+    /// Guest instructions compiled.
+    pub compiled_instructions: u64,
+    /// Steps done in compiled code.
+    pub compiled_steps: u64,
+}
+
+/// One of the engines.
+pub enum AnyEngine<'i> {
+    /// The reference interpreter.
+    Interpreter(Interpreter<'i>),
+    /// The fast interpreter.
+    Fast(Fast<'i>),
+    /// The one that compiles.
+    #[cfg(feature = "jit")]
+    Jit(Box<Jit<'i>>),
+}
+
+impl EngineKind {
+    /// Every engine by itself, the simplest first; [`EngineKind::Auto`] is one of these.
+    pub const ALL: [EngineKind; 3] = [EngineKind::Interpreter, EngineKind::Fast, EngineKind::Jit];
+
+    /// How it is called on the command line and in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineKind::Auto => "auto",
+            EngineKind::Interpreter => "interp",
+            EngineKind::Fast => "fast",
+            EngineKind::Jit => "jit",
+        }
+    }
+
+    /// The engine, for this instruction set.
+    ///
+    /// # Errors
+    /// If it was asked for by name and cannot be had. [`EngineKind::Auto`] always can.
+    pub fn build(self, isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+        match self {
+            EngineKind::Interpreter => Ok(AnyEngine::Interpreter(Interpreter::new(isa))),
+            EngineKind::Fast => Ok(AnyEngine::Fast(Fast::new(isa))),
+            EngineKind::Jit => jit(isa),
+            EngineKind::Auto => Ok(jit(isa).unwrap_or_else(|_| AnyEngine::Fast(Fast::new(isa)))),
+        }
+    }
+}
+
+#[cfg(feature = "jit")]
+fn jit(isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+    let (cells, most) = (isa.code_memory().cells(), lathe_base::limits::FLAT_CELLS);
+    if cells > most {
+        return Err(Unavailable::LargeCodeMemory { cells, most });
+    }
+    Ok(AnyEngine::Jit(Box::new(Jit::new(isa))))
+}
+
+#[cfg(not(feature = "jit"))]
+fn jit(_: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+    Err(Unavailable::NotBuilt)
+}
+
+impl AnyEngine<'_> {
+    /// Which one it is; never [`EngineKind::Auto`].
+    pub fn kind(&self) -> EngineKind {
+        match self {
+            AnyEngine::Interpreter(_) => EngineKind::Interpreter,
+            AnyEngine::Fast(_) => EngineKind::Fast,
+            #[cfg(feature = "jit")]
+            AnyEngine::Jit(_) => EngineKind::Jit,
+        }
+    }
+
+    /// What it has compiled, if it is one that compiles.
+    pub fn statistics(&self) -> Option<Statistics> {
+        match self {
+            AnyEngine::Interpreter(_) | AnyEngine::Fast(_) => None,
+            #[cfg(feature = "jit")]
+            AnyEngine::Jit(jit) => {
+                let lathe_jit::Statistics { regions, invalidations, compiled, steps, .. } = jit.statistics();
+                let (compiled_instructions, compiled_steps) = (compiled, steps);
+                Some(Statistics { regions, invalidations, compiled_instructions, compiled_steps })
+            }
+        }
+    }
+}
+
+impl Engine for AnyEngine<'_> {
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+        match self {
+            AnyEngine::Interpreter(engine) => engine.advance(state, devices, limit),
+            AnyEngine::Fast(engine) => engine.advance(state, devices, limit),
+            #[cfg(feature = "jit")]
+            AnyEngine::Jit(engine) => engine.advance(state, devices, limit),
+        }
+    }
+}
+
+impl Unavailable {
+    /// What to do about it.
+    pub fn next_step(&self) -> &'static str {
+        match self {
+            Unavailable::NotBuilt => "build it with the feature `jit`, or choose `fast`, which does the same",
+            Unavailable::LargeCodeMemory { .. } => {
+                "choose `fast`, which does the same, or `auto`, which finds it itself"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unavailable::NotBuilt => write!(f, "this build of Lathe has no JIT"),
+            Unavailable::LargeCodeMemory { cells, most } => {
+                write!(f, "the JIT takes no more than {most} cells of code memory, and this machine has {cells}")
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Machines inside of other programs.
+//!
+//! A [`Machine`] is made once from a definition; any number of [`Instance`]s run programs on
+//! it, in as many threads as there are.
+//!
+//! ```
+//! use lathe_embed::{Machine, Stop};
+//!
+//! let machine = Machine::built_in("quad8")?;
+//! let program = machine.assemble(" li a, 'H'\n out a\n halt\n")?;
+//! let mut instance = machine.instance();
+//! instance.load(&program);
+//! assert_eq!(instance.run(1_000).stop, Stop::Halted);
+//! assert_eq!(instance.take_output(), b"H");
+//! # Ok::<(), lathe_embed::Error>(())
+//! ```
+//!
+//! `docs/embedding.md` is the guide; its examples are tests of this crate.
+//!
+//! Deliberately absent: anything that the crates below do not have. This one only puts them
+//! together, so that nobody has to know all of them; who needs more takes them directly.
+
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod engine;
+mod error;
+mod instance;
+mod machine;
+
+pub use engine::{AnyEngine, EngineKind, Statistics, Unavailable};
+pub use error::{Error, Finding};
+pub use instance::{Instance, lay_down};
+pub use machine::Machine;
+
+pub use lathe_asm::Image;
+pub use lathe_asm::formats::Format;
+pub use lathe_isa::Isa;
+pub use lathe_vm::{Console, Device, Fault, FaultCause, Memory, Run, State, Stop};
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+struct Guide;

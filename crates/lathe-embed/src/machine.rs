@@ -1,0 +1,101 @@
+//! A machine: what all of its instances share.
+
+use lathe_asm::formats::{self, Format};
+use lathe_asm::{Image, Options, assemble};
+use lathe_base::files::{Files, MemoryFiles};
+use lathe_base::{Source, nearest};
+use lathe_isa::Isa;
+
+use crate::engine::EngineKind;
+use crate::error::{Error, findings};
+use crate::instance::Instance;
+
+/// An instruction set that has been checked. Instances borrow it, and with it whatever they can
+/// share; it can be used from many threads at once.
+#[derive(Debug)]
+pub struct Machine {
+    isa: Isa,
+}
+
+impl Machine {
+    /// A machine from the text of its definition.
+    ///
+    /// # Errors
+    /// If the definition has errors, or one of its examples fails.
+    pub fn define(text: &str) -> Result<Machine, Error> {
+        let mut loaded = lathe_isa::load(text);
+        if let Some(isa) = &loaded.isa {
+            loaded.diagnostics.extend(lathe_vm::examples::check(isa));
+        }
+        let usable = loaded.isa.filter(|_| !loaded.diagnostics.has_errors());
+        let wrong = || Error::Definition(findings(loaded.diagnostics, &[Source::new("definition", text)]));
+        usable.map(Machine::from).ok_or_else(wrong)
+    }
+
+    /// One of the machines that come with Lathe.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn built_in(name: &str) -> Result<Machine, Error> {
+        let found = lathe_machines::find(name).ok_or_else(|| {
+            let near = nearest(name, lathe_machines::ALL.iter().map(|machine| machine.name));
+            let nearest = lathe_machines::ALL.iter().map(|machine| machine.name).find(|known| Some(*known) == near);
+            Error::UnknownMachine { name: name.to_owned(), nearest }
+        })?;
+        Machine::define(found.definition)
+    }
+
+    /// Its instruction set.
+    pub fn isa(&self) -> &Isa {
+        &self.isa
+    }
+
+    /// Only its instruction set.
+    pub fn into_isa(self) -> Isa {
+        self.isa
+    }
+
+    /// Assembles a program that is one piece of text.
+    ///
+    /// # Errors
+    /// If the program has errors.
+    pub fn assemble(&self, text: &str) -> Result<Image, Error> {
+        self.assemble_with("program", text, &MemoryFiles::default())
+    }
+
+    /// Assembles a program under a name; what it includes comes from `files`.
+    ///
+    /// # Errors
+    /// If the program has errors.
+    pub fn assemble_with(&self, name: &str, text: &str, files: &dyn Files) -> Result<Image, Error> {
+        let assembled = assemble(&self.isa, files, Source::new(name, text), &Options::default());
+        assembled.image.ok_or_else(|| Error::Program(findings(assembled.diagnostics, &assembled.sources)))
+    }
+
+    /// Reads an image in one of the formats that can be read.
+    ///
+    /// # Errors
+    /// If it is not sound, or does not fit this machine.
+    pub fn read_image(&self, format: Format, bytes: &[u8]) -> Result<Image, Error> {
+        formats::read(format, bytes, &self.isa).map_err(Error::Image)
+    }
+
+    /// An instance at reset, on the fastest engine there is.
+    pub fn instance(&self) -> Instance<'_> {
+        Instance::new(&self.isa, EngineKind::Auto.build(&self.isa).expect("there is always one"))
+    }
+
+    /// An instance at reset, on an engine of choice.
+    ///
+    /// # Errors
+    /// If the engine cannot be had.
+    pub fn instance_on(&self, kind: EngineKind) -> Result<Instance<'_>, Error> {
+        Ok(Instance::new(&self.isa, kind.build(&self.isa).map_err(Error::Engine)?))
+    }
+}
+
+impl From<Isa> for Machine {
+    fn from(isa: Isa) -> Machine {
+        Machine { isa }
+    }
+}

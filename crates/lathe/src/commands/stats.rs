@@ -1,0 +1,78 @@
+//! How fast a run was: `lathe run --stats`, for people and as data.
+
+use std::time::Duration;
+
+use lathe_embed::{EngineKind, Statistics};
+use serde::Serialize;
+
+use crate::render::count;
+
+/// How fast a run was, and what was compiled for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stats {
+    pub(super) engine: EngineKind,
+    pub(super) steps: u64,
+    /// Spent in the engine; loading and assembling are not counted, waiting for input is.
+    pub(super) time: Duration,
+    /// Nothing for engines that do not compile.
+    pub(super) compiled: Option<Statistics>,
+}
+
+/// The same as data.
+#[derive(Debug, Serialize)]
+pub(super) struct StatsData {
+    engine: &'static str,
+    instructions: u64,
+    seconds: f64,
+    millions_per_second: f64,
+    #[serde(flatten)]
+    compiled: Option<CompiledData>,
+}
+
+#[derive(Debug, Serialize)]
+struct CompiledData {
+    regions: u64,
+    compiled_instructions: u64,
+    compiled_steps: u64,
+    invalidations: u64,
+}
+
+impl Stats {
+    fn millions_per_second(&self) -> f64 {
+        self.steps as f64 / self.time.as_secs_f64().max(1e-9) / 1e6
+    }
+
+    /// A line for each figure.
+    pub(super) fn text(&self) -> String {
+        let mut lines = vec![
+            ("engine", self.engine.name().to_owned()),
+            ("instructions", self.steps.to_string()),
+            ("time", format!("{:.6} s", self.time.as_secs_f64())),
+            ("speed", format!("{:.1} million instructions a second", self.millions_per_second())),
+        ];
+        if let Some(compiled) = &self.compiled {
+            let share = compiled.compiled_steps as f64 / (self.steps.max(1)) as f64 * 100.0;
+            let instructions = count(compiled.compiled_instructions as usize, "instruction");
+            lines.push(("regions", format!("{} compiled, of {instructions}", compiled.regions)));
+            lines.push(("compiled code", format!("did {share:.1} % of the instructions")));
+            lines.push(("invalidations", compiled.invalidations.to_string()));
+        }
+        lines.iter().map(|(name, text)| format!("  {name:<13}  {text}\n")).collect()
+    }
+
+    pub(super) fn data(&self) -> StatsData {
+        let compiled = self.compiled.map(|compiled| CompiledData {
+            regions: compiled.regions,
+            compiled_instructions: compiled.compiled_instructions,
+            compiled_steps: compiled.compiled_steps,
+            invalidations: compiled.invalidations,
+        });
+        StatsData {
+            engine: self.engine.name(),
+            instructions: self.steps,
+            seconds: self.time.as_secs_f64(),
+            millions_per_second: self.millions_per_second(),
+            compiled,
+        }
+    }
+}
