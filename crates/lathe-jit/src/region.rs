@@ -42,8 +42,8 @@ const DEPTH: usize = 6;
 pub(crate) struct Region {
     /// The blocks, by the address of their leader.
     pub(crate) blocks: BTreeMap<u64, Block>,
-    /// The instructions it was made from, with their lengths.
-    pub(crate) instructions: BTreeMap<u64, u32>,
+    /// The instructions it was made from.
+    pub(crate) instructions: BTreeMap<u64, Rc<Lowerable>>,
     /// More steps than this are never done between two checks of the budget.
     pub(crate) bound: u64,
 }
@@ -117,12 +117,11 @@ pub(crate) struct Snapshot {
 }
 
 /// The region around an address.
-pub(crate) fn discover(fast: &Fast, state: &State, entry: u64, interpret_only: &BTreeSet<u64>) -> Region {
+pub(crate) fn discover(fast: &Fast, state: &State, entry: u64) -> Region {
     let mut discovery = Discovery {
         fast,
         isa: fast.isa(),
         state,
-        interpret_only,
         leaders: BTreeSet::from([entry]),
         decoded: HashMap::new(),
         instructions: BTreeMap::new(),
@@ -143,10 +142,9 @@ struct Discovery<'a> {
     fast: &'a Fast<'a>,
     isa: &'a Isa,
     state: &'a State,
-    interpret_only: &'a BTreeSet<u64>,
     leaders: BTreeSet<u64>,
     decoded: HashMap<u64, Rc<Lowerable>>,
-    instructions: BTreeMap<u64, u32>,
+    instructions: BTreeMap<u64, Rc<Lowerable>>,
 }
 
 /// The machine while a block is built.
@@ -235,10 +233,12 @@ impl BlockBuilder<'_, '_> {
         let pc = path.pc;
         let decoded = self.discovery.decode(pc);
         let before = self.snapshot(path, pc);
+        // One that is left to the interpreter belongs to the region too: what follows it was found
+        // through its length.
+        self.discovery.instructions.insert(pc, decoded.clone());
         let Some(effects) = self.effects(&decoded, path) else {
             return Some(self.leave_to_interpreter(&decoded, before));
         };
-        self.discovery.instructions.insert(pc, decoded.cells);
         let stays = self.stays(&effects, pc);
         if self.graph.as_constant(stays) == Some(1) {
             return Some(self.leave_to_interpreter(&decoded, before));
@@ -330,7 +330,7 @@ impl BlockBuilder<'_, '_> {
     }
 
     fn effects(&mut self, decoded: &Lowerable, path: &Path) -> Option<Effects> {
-        if self.discovery.interpret_only.contains(&path.pc) {
+        if decoded.volatile {
             return None;
         }
         let effects = execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, decoded.next)?;
@@ -509,9 +509,7 @@ impl BlockBuilder<'_, '_> {
         let mut passed = Vec::new();
         for _ in 0..SKIPPED {
             if path.pc == to {
-                passed.into_iter().for_each(|(pc, cells)| {
-                    self.discovery.instructions.insert(pc, cells);
-                });
+                self.discovery.instructions.extend(passed);
                 return Some((path, loads));
             }
             if self.discovery.leaders.contains(&path.pc) {
@@ -523,7 +521,7 @@ impl BlockBuilder<'_, '_> {
             if !harmless || self.graph.as_constant(effects.next) != Some(decoded.next) || decoded.next == path.pc {
                 return None;
             }
-            passed.push((path.pc, decoded.cells));
+            passed.push((path.pc, decoded.clone()));
             loads.extend_from_slice(&effects.loads);
             self.advance(&decoded, effects, &mut path, &mut Vec::new());
             path.pc = decoded.next;
@@ -561,6 +559,11 @@ enum Interpret {
 }
 
 impl Region {
+    /// Whether there is more in it than ways to the interpreter.
+    pub(crate) fn does_anything(&self) -> bool {
+        self.blocks.values().any(|block| block.longest > 0)
+    }
+
     /// Registers that the region writes or reads, those it writes first.
     pub(crate) fn registers(&self, isa: &Isa) -> Registers {
         let mut registers = Registers::default();

@@ -1,8 +1,8 @@
 //! Which cells of the code memory must not be written behind an engine's back: those that
 //! hold code it has looked at, and those that something is mapped over.
 //!
-//! A mark stays when the code under it is gone. That costs a detour on a store, never a
-//! wrong result.
+//! A mark stays when the code under it is gone, unless it is taken away. That costs a
+//! detour on a store, never a wrong result.
 
 use std::collections::BTreeSet;
 
@@ -51,15 +51,24 @@ impl CodeMap {
         CodeMap { mask: cells - 1, marks }
     }
 
-    /// Marks so many cells from an address on as code.
-    pub fn mark(&mut self, address: u64, cells: u32) {
-        for offset in 0..u64::from(cells) {
-            let address = address.wrapping_add(offset) & self.mask;
-            match &mut self.marks {
-                Marks::Flat(marks) => mark_flat(marks, address as usize, self.mask as usize + 1),
-                Marks::Sparse(code, _) => {
-                    code.insert(address);
-                }
+    /// Marks a cell as code.
+    pub fn mark(&mut self, address: u64) {
+        let address = address & self.mask;
+        match &mut self.marks {
+            Marks::Flat(marks) => each_copy(marks, address, self.mask + 1, |mark| *mark |= CODE),
+            Marks::Sparse(code, _) => {
+                code.insert(address);
+            }
+        }
+    }
+
+    /// Takes the mark of code away from a cell.
+    pub fn unmark(&mut self, address: u64) {
+        let address = address & self.mask;
+        match &mut self.marks {
+            Marks::Flat(marks) => each_copy(marks, address, self.mask + 1, |mark| *mark &= !CODE),
+            Marks::Sparse(code, _) => {
+                code.remove(&address);
             }
         }
     }
@@ -85,8 +94,7 @@ impl CodeMap {
     }
 }
 
-fn mark_flat(marks: &mut [u8], address: usize, cells: usize) {
-    for repeated in (address..marks.len()).step_by(cells) {
-        marks[repeated] |= CODE;
-    }
+/// Changes the mark of a cell, and its copies behind the last.
+fn each_copy(marks: &mut [u8], address: u64, cells: u64, change: impl Fn(&mut u8)) {
+    marks[address as usize..].iter_mut().step_by(cells as usize).for_each(change);
 }

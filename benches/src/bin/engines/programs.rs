@@ -13,6 +13,8 @@ pub(crate) const ALL: &[Program] = &[
     Program { machine: "hex8",    name: "lfsr",  text: HEX8_LFSR },
     Program { machine: "hex8",    name: "crc8",  text: HEX8_CRC8 },
     Program { machine: "hex8",    name: "fib",   text: HEX8_FIB },
+    Program { machine: "hex8",    name: "patch", text: HEX8_PATCH },
+    Program { machine: "hex8",    name: "flip",  text: HEX8_FLIP },
     Program { machine: "quad8",   name: "marks", text: QUAD8_MARKS },
     Program { machine: "quad8",   name: "lfsr",  text: QUAD8_LFSR },
     Program { machine: "quad8",   name: "fib",   text: QUAD8_FIB },
@@ -20,6 +22,7 @@ pub(crate) const ALL: &[Program] = &[
     Program { machine: "duo16",   name: "lfsr",  text: DUO16_LFSR },
     Program { machine: "duo16",   name: "crc8",  text: DUO16_CRC8 },
     Program { machine: "duo16",   name: "fib",   text: DUO16_FIB },
+    Program { machine: "duo16",   name: "patch", text: DUO16_PATCH },
     Program { machine: "stack8a", name: "lfsr",  text: STACK8_LFSR },
     Program { machine: "stack8a", name: "crc8",  text: STACK8A_CRC8 },
     Program { machine: "stack8a", name: "fib",   text: STACK8A_FIB },
@@ -110,6 +113,31 @@ fib:    ltimm r3, r1, 2
         return
 base:   orimm r2, r1, 0
         return
+";
+
+/// Copies 256 bytes again and again. The addresses are in the instructions that load and
+/// store, and the program counts them up there, as programs without index registers do.
+const HEX8_PATCH: &str = "
+        loadimm r2, 0
+        loadimm r3, 0
+loop:   loadmem r1, 0x2000
+        add r3, r1
+        addimm r1, r1, 1
+        storemem r1, 0x3000
+        addimm r2, r2, 1
+        storemem r2, 6      ; the low byte of 0x2000
+        storemem r2, 14     ; the low byte of 0x3000
+        jmp loop
+";
+
+/// An instruction that is another one every time.
+const HEX8_FLIP: &str = "
+loop:   add r1, r2
+        loadmem r3, loop
+        xorimm r3, r3, 0x0F ; add, and eq
+        storemem r3, loop
+        addimm r2, r2, 3
+        jmp loop
 ";
 
 /// Marks in a page of memory at every stride.
@@ -291,6 +319,20 @@ rec:    push rl
         add r2, r2, r3
         pop rl
         ret 0
+";
+
+/// The same copy with the addresses in the instructions.
+const DUO16_PATCH: &str = "
+        ldi r10, 1
+        ldi r2, 0
+loop:   load r1l, r0, 0x2000
+        add r3, r3, r1
+        add r1, r1, r10
+        store r0, 0x3000, r1l
+        add r2, r2, r10
+        store r0, 10, r2l   ; the low byte of 0x2000
+        store r0, 20, r2l   ; the low byte of 0x3000
+        jmp loop
 ";
 
 /// One byte on the stack.
