@@ -199,13 +199,24 @@ impl<'f> Emitter<'_, 'f> {
             End::Branch(condition, taken, other) => {
                 let condition = self.values(block, computed).condition(*condition);
                 let labels = (self.builder.create_block(), self.builder.create_block());
-                self.builder.ins().brif(condition, labels.0, &[], labels.1, &[]);
+                // The compiler lays out the second way next to the branch: that is the loop's.
+                if self.closes_loop(taken) {
+                    let inverse = self.builder.ins().icmp_imm_u(IntCC::Equal, condition, 0);
+                    self.builder.ins().brif(inverse, labels.1, &[], labels.0, &[]);
+                } else {
+                    self.builder.ins().brif(condition, labels.0, &[], labels.1, &[]);
+                }
                 self.edge_at(block, labels.0, taken, computed);
                 self.edge_at(block, labels.1, other, computed);
             }
             End::Switch(value, arms, before) => self.switch(block, *value, arms, before, computed),
             End::Leave(snapshot) => self.exit(block, snapshot, computed),
         }
+    }
+
+    /// Whether a way goes back to a block of the region.
+    fn closes_loop(&self, edge: &Edge) -> bool {
+        matches!(edge, Edge::Block(snapshot) if snapshot.pc <= self.block && self.labels.contains_key(&snapshot.pc))
     }
 
     fn values<'s>(&'s mut self, block: &'s Block, computed: &'s mut Computed) -> Values<'s, 'f> {

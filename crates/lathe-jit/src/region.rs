@@ -37,6 +37,13 @@ const SKIPPED: u64 = 5;
 const PENDING: usize = 8;
 /// How deep branches may nest within a block.
 const DEPTH: usize = 6;
+/// Leaders that a way through a block may run past, itself included: the code behind them is
+/// then there twice, but what it overwrites (flags above all) need not be computed before it.
+const CROSSINGS: usize = 3;
+/// Values of one block beyond which it runs past no leader.
+const CROSSING_VALUES: usize = 400;
+/// Values of all blocks of a region beyond which none runs past a leader.
+const REGION_VALUES: usize = 20_000;
 
 /// A region, ready to be compiled.
 pub(crate) struct Region {
@@ -125,6 +132,7 @@ pub(crate) fn discover(fast: &Fast, state: &State, entry: u64) -> Region {
         leaders: BTreeSet::from([entry]),
         decoded: HashMap::new(),
         instructions: BTreeMap::new(),
+        values: 0,
     };
     let mut blocks = BTreeMap::new();
     for _ in 0..PASSES {
@@ -145,6 +153,8 @@ struct Discovery<'a> {
     leaders: BTreeSet<u64>,
     decoded: HashMap<u64, Rc<Lowerable>>,
     instructions: BTreeMap<u64, Rc<Lowerable>>,
+    /// Values of all blocks so far.
+    values: usize,
 }
 
 /// The machine while a block is built.
@@ -158,12 +168,15 @@ struct Path {
     /// The most instructions so far.
     count: u64,
     depth: usize,
+    /// The leaders on the way, the block's own first.
+    crossed: Vec<u64>,
 }
 
 impl Discovery<'_> {
     /// Builds the block of every leader that is reached, within the limit.
     fn blocks(&mut self, entry: u64) -> BTreeMap<u64, Block> {
         self.instructions.clear();
+        self.values = 0;
         let mut blocks = BTreeMap::new();
         let mut waiting = vec![entry];
         let mut seen = BTreeSet::from([entry]);
@@ -188,10 +201,12 @@ impl Discovery<'_> {
         let mut graph = Graph::default();
         let frame = Frame::new(self.isa, &mut graph);
         let zero = graph.constant(Width::MAX, 0);
-        let path = Path { pc, frame, pending: Vec::new(), steps: zero, cycles: zero, count: 0, depth: 0 };
+        let (pending, crossed) = (Vec::new(), vec![pc]);
+        let path = Path { pc, frame, pending, steps: zero, cycles: zero, count: 0, depth: 0, crossed };
         let mut builder = BlockBuilder { discovery: self, graph, targets: Vec::new(), longest: 0 };
         let root = builder.segment(path);
         let BlockBuilder { graph, targets, longest, .. } = builder;
+        self.values += graph.len();
         (Block { graph, root, longest }, targets)
     }
 
@@ -212,11 +227,10 @@ struct BlockBuilder<'d, 'a> {
 impl BlockBuilder<'_, '_> {
     fn segment(&mut self, mut path: Path) -> Segment {
         let mut events = Vec::new();
-        let first = path.count == 0;
-        let mut fresh = first;
+        let mut fresh = path.crossed.last() == Some(&path.pc);
         let end = loop {
             let known = self.discovery.leaders.contains(&path.pc);
-            if !fresh && (known || self.graph.len() > VALUES) {
+            if !fresh && (known || self.graph.len() > VALUES) && !self.cross(&mut path) {
                 break End::Goto(self.way_to_leader(&path));
             }
             fresh = false;
@@ -423,7 +437,10 @@ impl BlockBuilder<'_, '_> {
     ) -> Option<End> {
         if let Some(target) = self.graph.as_constant(next) {
             path.pc = target;
-            return (target != decoded.next).then(|| End::Goto(self.way_to_leader(path)));
+            if target == decoded.next || self.cross(path) {
+                return None;
+            }
+            return Some(End::Goto(self.way_to_leader(path)));
         }
         let Some((condition, taken, other)) = self.two_ways(next) else {
             return Some(self.computed(next, path, before));
@@ -431,9 +448,31 @@ impl BlockBuilder<'_, '_> {
         if self.choose_instead(condition, taken, other, path, events) {
             return None;
         }
-        let taken = self.way(path, taken, decoded.next);
-        let other = self.way(path, other, decoded.next);
+        let taken = self.way(path, taken, decoded.next, condition, 1);
+        let other = self.way(path, other, decoded.next, condition, 0);
         Some(End::Branch(condition, taken, other))
+    }
+
+    /// Puts numbers in place of what is known where a condition has this value: above all the
+    /// register that was just tested, which then need not be computed.
+    fn assume(&mut self, path: &mut Path, condition: ValueId, holds: u64) {
+        let mut known = vec![(condition, holds), (self.graph.not(condition), 1 - holds)];
+        match (self.graph.node(condition), holds) {
+            (Node::Binary(BinaryOperator::Equal, x, y), 1) | (Node::Binary(BinaryOperator::Unequal, x, y), 0) => {
+                known.extend(self.graph.as_constant(y).map(|y| (x, y)));
+            }
+            _ => {}
+        }
+        let Path { frame, pending, .. } = path;
+        for value in frame.registers.iter_mut().chain(pending.iter_mut().map(|store| &mut store.value)) {
+            let inner = match self.graph.node(*value) {
+                Node::ZeroExtend(inner) => inner,
+                _ => *value,
+            };
+            if let Some((_, number)) = known.iter().find(|(fact, _)| *fact == inner) {
+                *value = self.graph.constant(self.graph.width(*value), *number);
+            }
+        }
     }
 
     /// The condition and the two addresses of a branch.
@@ -443,14 +482,24 @@ impl BlockBuilder<'_, '_> {
     }
 
     /// One side of a branch: deeper into the block where it falls through, else to a leader.
-    fn way(&mut self, path: &Path, target: u64, falls_to: u64) -> Edge {
+    fn way(&mut self, path: &Path, target: u64, falls_to: u64, condition: ValueId, holds: u64) -> Edge {
         let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
-        let deeper = target == falls_to && path.depth <= DEPTH && !self.discovery.leaders.contains(&target);
-        if deeper {
+        self.assume(&mut path, condition, holds);
+        let falls = target == falls_to && !self.discovery.leaders.contains(&target);
+        if path.depth <= DEPTH && (falls || self.cross(&mut path)) {
             return Edge::Segment(Box::new(self.segment(path)));
         }
-        path.pc = target;
         self.way_to_leader(&path)
+    }
+
+    /// Runs past the leader where the path stands, if that is worth it.
+    fn cross(&mut self, path: &mut Path) -> bool {
+        let room = self.graph.len() < CROSSING_VALUES && self.discovery.values < REGION_VALUES;
+        let crosses = room && path.crossed.len() < CROSSINGS && !path.crossed.contains(&path.pc);
+        if crosses {
+            path.crossed.push(path.pc);
+        }
+        crosses
     }
 
     fn way_to_leader(&mut self, path: &Path) -> Edge {
@@ -461,8 +510,10 @@ impl BlockBuilder<'_, '_> {
     fn computed(&mut self, next: ValueId, path: &Path, before: Rc<Snapshot>) -> End {
         let targets: Vec<u64> = self.discovery.fast.targets(before.pc).filter(|target| *target != before.pc).collect();
         let edge = |target: u64| {
-            let path = Path { pc: target, ..path.clone() };
-            (target, self.way_to_leader(&path))
+            let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
+            let deeper = path.depth <= DEPTH && self.cross(&mut path);
+            let edge = if deeper { Edge::Segment(Box::new(self.segment(path))) } else { self.way_to_leader(&path) };
+            (target, edge)
         };
         End::Switch(next, targets.into_iter().map(edge).collect(), before)
     }
