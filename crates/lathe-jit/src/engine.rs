@@ -210,7 +210,7 @@ enum Exit {
 fn bases(isa: &Isa, state: &mut State) -> Vec<*mut u8> {
     let base = |id| {
         let memory = state.memory_mut(id);
-        if let Some(bytes) = memory.bytes_mut() {
+        if let Some(bytes) = memory.spacious_bytes_mut() {
             return bytes.as_mut_ptr();
         }
         memory.words_mut().map_or(std::ptr::null_mut(), |words| words.as_mut_ptr().cast())

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use lathe_base::Width;
 use lathe_isa::Isa;
-use lathe_isa::model::RegisterId;
+use lathe_isa::model::{MemoryId, Order, RegisterId};
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::Statement;
 use lathe_vm::State;
@@ -73,10 +73,36 @@ pub(crate) struct Segment {
 pub(crate) enum Event {
     /// Reads memory.
     Load(ValueId),
+    /// Reads two cells that lie together.
+    LoadPair(Pair),
     /// Leaves the region before an instruction under any of these conditions.
     Leave(Vec<Check>, Rc<Snapshot>),
     /// Writes memory.
     Store(Store),
+}
+
+/// Two neighbouring cells of one byte each, which are read together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    /// The load at the lower address.
+    pub(crate) first: ValueId,
+    /// The load at the higher one.
+    pub(crate) second: ValueId,
+    /// Both as a number, the low byte first.
+    pub(crate) little: ValueId,
+    /// Both as a number, the high byte first.
+    pub(crate) big: ValueId,
+}
+
+/// Two neighbouring cells of one byte each, which are written together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairedStore {
+    /// The positions of the two stores, the one at the lower address first.
+    pub(crate) positions: (usize, usize),
+    /// What they write together.
+    pub(crate) value: ValueId,
+    /// Which byte comes first.
+    pub(crate) order: Order,
 }
 
 /// A condition to leave the region.
@@ -115,6 +141,8 @@ pub(crate) struct Snapshot {
     pub(crate) registers: Vec<ValueId>,
     /// Stores that have not been done yet; no two can touch the same cell.
     pub(crate) pending: Vec<Store>,
+    /// Those of them that can be done two at a time.
+    pub(crate) paired: Vec<PairedStore>,
     /// Instructions since the leader.
     pub(crate) steps: ValueId,
     /// Cycles since the leader.
@@ -170,6 +198,9 @@ struct Path {
     depth: usize,
     /// The leaders on the way, the block's own first.
     crossed: Vec<u64>,
+    /// Cells of the code memory that lie together, from an address on: their marks were looked at
+    /// together.
+    together: Vec<(ValueId, u64)>,
 }
 
 impl Discovery<'_> {
@@ -201,8 +232,8 @@ impl Discovery<'_> {
         let mut graph = Graph::default();
         let frame = Frame::new(self.isa, &mut graph);
         let zero = graph.constant(Width::MAX, 0);
-        let (pending, crossed) = (Vec::new(), vec![pc]);
-        let path = Path { pc, frame, pending, steps: zero, cycles: zero, count: 0, depth: 0, crossed };
+        let (pending, together, crossed) = (Vec::new(), Vec::new(), vec![pc]);
+        let path = Path { pc, frame, pending, steps: zero, cycles: zero, count: 0, depth: 0, crossed, together };
         let mut builder = BlockBuilder { discovery: self, graph, targets: Vec::new(), longest: 0 };
         let root = builder.segment(path);
         let BlockBuilder { graph, targets, longest, .. } = builder;
@@ -263,9 +294,9 @@ impl BlockBuilder<'_, '_> {
             checks.push(Check::When(stays));
         }
         for bail in &effects.bails {
-            self.add_check(check(*bail), &mut checks, events);
+            self.add_check(check(*bail), path, &mut checks, events);
         }
-        self.read(&effects, path, events);
+        self.read(&effects, path, &mut checks, events);
         if !checks.is_empty() {
             events.push(Event::Leave(checks, before.clone()));
         }
@@ -275,19 +306,17 @@ impl BlockBuilder<'_, '_> {
 
     /// Adds a check, or widens one that is there already, of this instruction or of one before
     /// it. Leaving earlier than necessary is always right, and two checks in one are cheaper.
-    fn add_check(&mut self, check: Check, checks: &mut Vec<Check>, events: &mut [Event]) {
-        if checks.iter_mut().any(|other| self.widen(other, check)) {
-            return;
+    fn add_check(&mut self, check: Check, path: &mut Path, checks: &mut Vec<Check>, events: &mut [Event]) {
+        let earlier = events.iter_mut().rev().filter_map(|event| match event {
+            Event::Leave(earlier, _) if matches!(check, Check::Marked { .. }) => Some(earlier),
+            _ => None,
+        });
+        let mut all = checks.iter_mut().chain(earlier.flatten());
+        match all.find_map(|other| self.widen(other, check).then_some(*other)) {
+            Some(Check::Marked { first, count }) => path.together.push((first, count)),
+            Some(_) => {}
+            None => checks.push(check),
         }
-        for event in events.iter_mut().rev() {
-            if let Event::Leave(earlier, _) = event
-                && let Check::Marked { .. } = check
-                && earlier.iter_mut().any(|other| self.widen(other, check))
-            {
-                return;
-            }
-        }
-        checks.push(check);
     }
 
     /// Makes the first check cover the second, if they are about neighbours.
@@ -374,23 +403,115 @@ impl BlockBuilder<'_, '_> {
         End::Leave(before)
     }
 
-    fn read(&mut self, effects: &Effects, path: &mut Path, events: &mut Vec<Event>) {
-        for load in &effects.loads {
-            if let Node::Load(memory, address, _) = self.graph.node(*load) {
-                self.flush(path, events, memory, address);
+    fn read(&mut self, effects: &Effects, path: &mut Path, checks: &mut Vec<Check>, events: &mut Vec<Event>) {
+        let mut loads = effects.loads.iter().copied().peekable();
+        while let Some(load) = loads.next() {
+            self.flush_for(load, path, events);
+            match loads.peek().and_then(|next| self.pair(load, *next, checks)) {
+                Some(pair) => {
+                    loads.next().into_iter().for_each(|next| self.flush_for(next, path, events));
+                    events.push(Event::LoadPair(pair));
+                }
+                None => events.push(Event::Load(load)),
             }
-            events.push(Event::Load(*load));
         }
     }
 
+    fn flush_for(&mut self, load: ValueId, path: &mut Path, events: &mut Vec<Event>) {
+        if let Node::Load(memory, address, _) = self.graph.node(load) {
+            self.flush(path, events, memory, address);
+        }
+    }
+
+    /// Two loads as one, if they are of neighbouring bytes that make one value; bytes that do not
+    /// were mostly stored one by one, and reading them together would have to wait for both
+    /// stores. The second must not wrap to the first cell of the memory, so there is a check for
+    /// that, unless another says it already.
+    fn pair(&mut self, x: ValueId, y: ValueId, checks: &mut Vec<Check>) -> Option<Pair> {
+        let (Node::Load(memory, at_x, _), Node::Load(other, at_y, _)) = (self.graph.node(x), self.graph.node(y)) else {
+            return None;
+        };
+        let distance = self.distance(at_x, at_y).filter(|_| memory == other && self.is_in_bytes(memory))?;
+        let (first, second, lower) = match distance {
+            1 => (x, y, at_x),
+            -1 => (y, x, at_y),
+            _ => return None,
+        };
+        let known = self.graph.len();
+        let little = self.graph.join(second, first);
+        let one_value = self.graph.len() == known;
+        let big = self.graph.join(first, second);
+        if !one_value && self.graph.len() > known + 1 {
+            return None;
+        }
+        let last = self.graph.width(lower).mask();
+        match self.graph.as_constant(lower) {
+            Some(lower) if lower == last => return None,
+            Some(_) => {}
+            None if checks.iter().any(|check| self.is_left_from(*check, lower)) => {}
+            None => {
+                let last = self.graph.constant(self.graph.width(lower), last);
+                checks.push(Check::When(self.graph.binary(BinaryOperator::Equal, lower, last)));
+            }
+        }
+        Some(Pair { first, second, little, big })
+    }
+
+    /// Whether a check leaves where the address is the last, because it is beyond some other.
+    fn is_left_from(&self, check: Check, address: ValueId) -> bool {
+        let Check::When(condition) = check else { return false };
+        matches!(self.graph.node(condition), Node::Binary(BinaryOperator::LessOrEqual, least, x)
+            if x == address && self.graph.as_constant(least).is_some())
+    }
+
+    fn is_in_bytes(&self, memory: MemoryId) -> bool {
+        cfg!(target_endian = "little") && self.discovery.isa.memory(memory).cell.bits() == 8
+    }
+
+    /// The stores that can be done two at a time: to neighbouring bytes that are known to lie
+    /// together, and of values that are together one value.
+    fn paired(&mut self, path: &Path) -> Vec<PairedStore> {
+        let mut paired: Vec<PairedStore> = Vec::new();
+        for (low, first) in path.pending.iter().enumerate() {
+            for (high, second) in path.pending.iter().enumerate() {
+                let free = |at| paired.iter().all(|pair| pair.positions.0 != at && pair.positions.1 != at);
+                if first.memory != second.memory || self.distance(first.address, second.address) != Some(1) {
+                    continue;
+                }
+                if !free(low) || !free(high) || !self.lie_together(path, first) {
+                    continue;
+                }
+                if let Some((value, order)) = self.as_one(first.value, second.value) {
+                    paired.push(PairedStore { positions: (low, high), value, order });
+                }
+            }
+        }
+        paired
+    }
+
+    /// Whether the cell of a store and the one after it are known to lie together.
+    fn lie_together(&self, path: &Path, store: &Store) -> bool {
+        let covers = |(first, count): &(ValueId, u64)| {
+            let distance = self.distance(*first, store.address);
+            distance.is_some_and(|distance| distance >= 0 && distance.unsigned_abs() + 1 < *count)
+        };
+        store.memory == self.discovery.isa.pc.memory
+            && self.is_in_bytes(store.memory)
+            && path.together.iter().any(covers)
+    }
+
+    /// Two bytes as one value that takes no effort to put together.
+    fn as_one(&mut self, first: ValueId, second: ValueId) -> Option<(ValueId, Order)> {
+        let little = self.graph.join(second, first);
+        if !matches!(self.graph.node(little), Node::Join(..)) {
+            return Some((little, Order::Little));
+        }
+        let big = self.graph.join(first, second);
+        (!matches!(self.graph.node(big), Node::Join(..))).then_some((big, Order::Big))
+    }
+
     /// Does the stores that may touch this cell.
-    fn flush(
-        &mut self,
-        path: &mut Path,
-        events: &mut Vec<Event>,
-        memory: lathe_isa::model::MemoryId,
-        address: ValueId,
-    ) {
+    fn flush(&mut self, path: &mut Path, events: &mut Vec<Event>, memory: MemoryId, address: ValueId) {
         let graph = &self.graph;
         let clear = |store: &Store| store.memory != memory || graph.are_distinct(store.address, address);
         events.extend(path.pending.iter().filter(|store| !clear(store)).map(|store| Event::Store(*store)));
@@ -531,9 +652,7 @@ impl BlockBuilder<'_, '_> {
         let tried = tried.or_else(|| self.skipped(path, taken, other).map(|skipped| (condition, skipped, other)));
         let Some((executed, (skipped, loads), target)) = tried else { return false };
         for load in loads {
-            if let Node::Load(memory, address, _) = self.graph.node(load) {
-                self.flush(path, events, memory, address);
-            }
+            self.flush_for(load, path, events);
             events.push(Event::Load(load));
         }
         let mut frame = skipped.frame;
@@ -589,6 +708,7 @@ impl BlockBuilder<'_, '_> {
             pc,
             registers: path.frame.registers.clone(),
             pending: path.pending.clone(),
+            paired: self.paired(path),
             steps: path.steps,
             cycles: path.cycles,
             interpret: matches!(interpret, Interpret::Yes),

@@ -341,12 +341,12 @@ impl Values<'_, '_> {
             Less | LessSigned => self.builder.ins().isub(x, y),
             LessOrEqual | LessOrEqualSigned => {
                 let difference = self.builder.ins().isub(x, y);
-                self.builder.ins().iadd_imm(difference, -1)
+                self.builder.ins().iadd_imm_s(difference, -1)
             }
             _ => {
                 let differing = if zero { x } else { self.builder.ins().bxor(x, y) };
                 match operator {
-                    Equal => self.builder.ins().iadd_imm(differing, -1),
+                    Equal => self.builder.ins().iadd_imm_s(differing, -1),
                     _ => self.builder.ins().ineg(differing),
                 }
             }

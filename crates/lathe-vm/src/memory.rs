@@ -7,6 +7,9 @@ use lathe_base::limits;
 
 /// Cells in a page of a large memory.
 const PAGE: u64 = 4096;
+/// Bytes behind the last cell. An engine may read them together with the last cells, and must
+/// not make anything of what it finds there.
+pub const SPARE: usize = 8;
 
 /// The cells of one memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +23,7 @@ pub struct Memory {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cells {
+    /// One byte for each cell, and the spare ones.
     Bytes(Vec<u8>),
     Words(Vec<u64>),
     Pages(BTreeMap<u64, Vec<u64>>),
@@ -32,7 +36,7 @@ impl Memory {
         let cells = if count > limits::FLAT_CELLS {
             Cells::Pages(BTreeMap::new())
         } else if described.cell.bits() <= 8 {
-            Cells::Bytes(vec![0; count as usize])
+            Cells::Bytes(vec![0; count as usize + SPARE])
         } else {
             Cells::Words(vec![0; count as usize])
         };
@@ -65,6 +69,12 @@ impl Memory {
 
     /// The cells one after the other, if they are kept as bytes.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        let count = self.mask as usize + 1;
+        self.spacious_bytes_mut().map(|bytes| &mut bytes[..count])
+    }
+
+    /// The same with [`SPARE`] bytes behind the last cell, which must stay zero.
+    pub fn spacious_bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.cells {
             Cells::Bytes(cells) => Some(cells),
             Cells::Words(_) | Cells::Pages(_) => None,
