@@ -10,6 +10,7 @@ use lathe_vm::{Devices, Engine, Fast, Run, State, Stop};
 
 use crate::code::{Code, Compilers};
 use crate::emit::{Context, block_numbers};
+use crate::guarded;
 use crate::region::discover;
 
 /// How often an address is jumped to before it is compiled, unless said otherwise.
@@ -206,10 +207,12 @@ enum Exit {
     Elsewhere,
 }
 
-/// The first cell of every memory that is in one piece.
+/// The first cell of every memory that is in one piece, which is moved between guard pages if it
+/// is not there yet.
 fn bases(isa: &Isa, state: &mut State) -> Vec<*mut u8> {
     let base = |id| {
         let memory = state.memory_mut(id);
+        memory.move_into(guarded::room, guarded::room);
         if let Some(bytes) = memory.spacious_bytes_mut() {
             return bytes.as_mut_ptr();
         }

@@ -43,7 +43,7 @@ const CROSSINGS: usize = 3;
 /// Values of one block beyond which it runs past no leader.
 const CROSSING_VALUES: usize = 400;
 /// Values of all blocks of a region beyond which none runs past a leader.
-const REGION_VALUES: usize = 20_000;
+const REGION_VALUES: usize = 3_000;
 
 /// A region, ready to be compiled.
 pub(crate) struct Region {

@@ -2,6 +2,8 @@
 //! large ones in pages that come into being when written.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 use lathe_base::limits;
 
@@ -24,9 +26,76 @@ pub struct Memory {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cells {
     /// One byte for each cell, and the spare ones.
-    Bytes(Vec<u8>),
-    Words(Vec<u64>),
+    Bytes(Piece<u8>),
+    Words(Piece<u64>),
     Pages(BTreeMap<u64, Vec<u64>>),
+}
+
+/// Room for cells that an engine provides, because it wants them at a place of its own choice.
+pub trait Room<T>: Send + Sync {
+    /// All of them.
+    fn cells(&self) -> &[T];
+    /// All of them, to be written.
+    fn cells_mut(&mut self) -> &mut [T];
+}
+
+/// Cells in one piece.
+enum Piece<T> {
+    Own(Vec<T>),
+    Lent(Box<dyn Room<T>>),
+}
+
+impl<T> Deref for Piece<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match self {
+            Piece::Own(cells) => cells,
+            Piece::Lent(room) => room.cells(),
+        }
+    }
+}
+
+impl<T> DerefMut for Piece<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Piece::Own(cells) => cells,
+            Piece::Lent(room) => room.cells_mut(),
+        }
+    }
+}
+
+/// A copy is at no particular place.
+impl<T: Clone> Clone for Piece<T> {
+    fn clone(&self) -> Self {
+        Piece::Own(self.to_vec())
+    }
+}
+
+impl<T: PartialEq> PartialEq for Piece<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Eq> Eq for Piece<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for Piece<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T> Piece<T> {
+    fn move_into(&mut self, room: impl FnOnce(&[T]) -> Option<Box<dyn Room<T>>>) {
+        if let Piece::Own(cells) = self
+            && let Some(room) = room(cells)
+        {
+            *self = Piece::Lent(room);
+        }
+    }
 }
 
 impl Memory {
@@ -36,9 +105,9 @@ impl Memory {
         let cells = if count > limits::FLAT_CELLS {
             Cells::Pages(BTreeMap::new())
         } else if described.cell.bits() <= 8 {
-            Cells::Bytes(vec![0; count as usize + SPARE])
+            Cells::Bytes(Piece::Own(vec![0; count as usize + SPARE]))
         } else {
-            Cells::Words(vec![0; count as usize])
+            Cells::Words(Piece::Own(vec![0; count as usize]))
         };
         Memory { mask: count - 1, cell_mask: described.cell.mask(), cells }
     }
@@ -86,6 +155,20 @@ impl Memory {
         match &mut self.cells {
             Cells::Words(cells) => Some(cells),
             Cells::Bytes(_) | Cells::Pages(_) => None,
+        }
+    }
+
+    /// Moves the cells, if they are in one piece that was not moved yet, to where the engine makes
+    /// room for them: with the same content.
+    pub fn move_into(
+        &mut self,
+        bytes: impl FnOnce(&[u8]) -> Option<Box<dyn Room<u8>>>,
+        words: impl FnOnce(&[u64]) -> Option<Box<dyn Room<u64>>>,
+    ) {
+        match &mut self.cells {
+            Cells::Bytes(cells) => cells.move_into(bytes),
+            Cells::Words(cells) => cells.move_into(words),
+            Cells::Pages(_) => {}
         }
     }
 
