@@ -61,7 +61,10 @@ pub fn generate(isa: &Isa, seed: u64) -> Case {
     let Generator { mut random, addresses, .. } = generator;
     let registers = isa.registers.iter().map(|register| match random.below(5) {
         _ if register.constant => register.reset,
-        0 => addresses[random.below(addresses.len() as u64) as usize] & register.width.mask(),
+        0 => {
+            let start = addresses[random.below(addresses.len() as u64) as usize];
+            within(&mut random, start) & register.width.mask()
+        }
         1 => register.reset,
         _ => random.value(register.width.bits()),
     });
@@ -75,6 +78,12 @@ pub fn generate(isa: &Isa, seed: u64) -> Case {
     let input = (0..random.below(6)).map(|_| random.value(8) as u8).collect();
     let limits = (0..1 + random.below(4)).map(|_| limit(&mut random)).collect();
     Case { program, origin, registers, data, input, limits }
+}
+
+/// The address of an instruction, or of one of its cells: a store there changes an operand.
+fn within(random: &mut Random, start: u64) -> u64 {
+    let inside = if random.once_in(2) { random.below(4) } else { 0 };
+    start.wrapping_add(inside)
 }
 
 fn limit(random: &mut Random) -> u64 {
@@ -130,7 +139,10 @@ impl Generator<'_> {
             Domain::Names(list) => list[self.random.below(list.len() as u64) as usize].1,
             Domain::Number(_) => {
                 let address = match self.random.below(8) {
-                    0..=5 => self.addresses[self.random.below(self.addresses.len() as u64) as usize],
+                    start @ 0..=5 => {
+                        let begin = self.addresses[self.random.below(self.addresses.len() as u64) as usize];
+                        if start < 2 { within(&mut self.random, begin) } else { begin }
+                    }
                     6 => self.origin,
                     _ => location.next.wrapping_add(self.random.below(6)),
                 };

@@ -17,6 +17,24 @@ pub fn specialize(isa: &Isa, decoded: &Decoded, location: Location) -> Body {
     Specializer::new(isa, Some(instruction), decoded.operands, location, &instruction.body).finish()
 }
 
+/// The same, where some operands are not known but computed: these expressions stand for them, in
+/// order of the operands. They may use locals of these widths, which are numbered after those of
+/// the instruction's meaning and must be set before it.
+pub fn specialize_with(
+    isa: &Isa,
+    decoded: &Decoded,
+    location: Location,
+    given: &[Option<Expr>],
+    locals: &[Width],
+) -> Body {
+    let instruction = isa.instruction(decoded.instruction);
+    let mut specializer = Specializer::new(isa, Some(instruction), decoded.operands, location, &instruction.body);
+    specializer.given = given;
+    specializer.locals.extend_from_slice(locals);
+    specializer.known.resize(specializer.locals.len(), None);
+    specializer.finish()
+}
+
 /// What an undefined encoding does at this address, if the definition says anything.
 pub fn specialize_illegal(isa: &Isa, pc: u64) -> Option<Body> {
     let body = isa.on_illegal.as_ref()?;
@@ -28,6 +46,8 @@ struct Specializer<'a> {
     isa: &'a Isa,
     instruction: Option<&'a Instruction>,
     operands: [u64; limits::OPERANDS],
+    /// Operands that are computed, by their number.
+    given: &'a [Option<Expr>],
     location: Location,
     body: &'a Body,
     /// The widths of the locals, those added here included.
@@ -46,7 +66,7 @@ impl<'a> Specializer<'a> {
     ) -> Self {
         let locals = body.locals.clone();
         let known = vec![None; locals.len()];
-        Specializer { isa, instruction, operands, location, body, locals, known }
+        Specializer { isa, instruction, operands, given: &[], location, body, locals, known }
     }
 
     fn finish(mut self) -> Body {
@@ -164,6 +184,9 @@ impl<'a> Specializer<'a> {
     fn operand(&self, operand: OperandId, width: Width) -> Expr {
         let Some(instruction) = self.instruction else { return Expr::constant(width, 0) };
         let at = usize::from(operand.0);
+        if let Some(Some(given)) = self.given.get(at) {
+            return given.clone();
+        }
         let field = self.isa.field(instruction.operands[at]);
         let bits = self.operands[at];
         match &field.domain {

@@ -13,11 +13,11 @@ use cranelift_codegen::ir::{AbiParam, Block as Label, Function, InstBuilder, Mem
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 use lathe_isa::Isa;
-use lathe_isa::model::{MemoryId, RegisterId};
+use lathe_isa::model::{MemoryId, Order, RegisterId};
 use lathe_vm::dataflow::{Node, Store, ValueId};
 
 use crate::live::{Live, live};
-use crate::region::{Block, Check, Edge, End, Event, Region, Segment, Snapshot};
+use crate::region::{Block, Check, Edge, End, Event, Pair, Region, Segment, Snapshot};
 use crate::values::{Computed, Values, type_of};
 
 /// What compiled code and the engine share. Offsets are used by compiled code.
@@ -190,6 +190,7 @@ impl<'f> Emitter<'_, 'f> {
         for event in &segment.events {
             match event {
                 Event::Load(load) => self.load(block, *load, computed),
+                Event::LoadPair(pair) => self.load_pair(block, pair, computed),
                 Event::Leave(checks, snapshot) => self.leave_if(block, checks, snapshot, computed),
                 Event::Store(store) => self.store(block, store, computed),
             }
@@ -199,13 +200,24 @@ impl<'f> Emitter<'_, 'f> {
             End::Branch(condition, taken, other) => {
                 let condition = self.values(block, computed).condition(*condition);
                 let labels = (self.builder.create_block(), self.builder.create_block());
-                self.builder.ins().brif(condition, labels.0, &[], labels.1, &[]);
+                // The compiler lays out the second way next to the branch: that is the loop's.
+                if self.closes_loop(taken) {
+                    let inverse = self.builder.ins().icmp_imm_u(IntCC::Equal, condition, 0);
+                    self.builder.ins().brif(inverse, labels.1, &[], labels.0, &[]);
+                } else {
+                    self.builder.ins().brif(condition, labels.0, &[], labels.1, &[]);
+                }
                 self.edge_at(block, labels.0, taken, computed);
                 self.edge_at(block, labels.1, other, computed);
             }
             End::Switch(value, arms, before) => self.switch(block, *value, arms, before, computed),
             End::Leave(snapshot) => self.exit(block, snapshot, computed),
         }
+    }
+
+    /// Whether a way goes back to a block of the region.
+    fn closes_loop(&self, edge: &Edge) -> bool {
+        matches!(edge, Edge::Block(snapshot) if snapshot.pc <= self.block && self.labels.contains_key(&snapshot.pc))
     }
 
     fn values<'s>(&'s mut self, block: &'s Block, computed: &'s mut Computed) -> Values<'s, 'f> {
@@ -242,6 +254,42 @@ impl<'f> Emitter<'_, 'f> {
             self.builder.ins().load(type_of(cell), trusted(), from, 0)
         };
         computed.set_exact(load, value);
+    }
+
+    /// Reads two bytes at once. Where they do not lie together, the region is left before anything
+    /// is made of them; the second then lies in the spare bytes of the memory.
+    fn load_pair(&mut self, block: &Block, pair: &Pair, computed: &mut Computed) {
+        let Node::Load(memory, address, _) = block.graph.node(pair.first) else { return };
+        let from = self.cell(block, memory, address, computed);
+        let both = self.builder.ins().uload16(I32, trusted(), from, 0);
+        let byte = self.builder.ins().iconst(I32, 0xFF);
+        let first = self.builder.ins().band(both, byte);
+        let second = self.builder.ins().ushr_imm_u(both, 8);
+        let swapped = self.swap_bytes(both);
+        for (id, value) in [(pair.first, first), (pair.second, second), (pair.little, both), (pair.big, swapped)] {
+            computed.set_exact(id, value);
+        }
+    }
+
+    /// The low two bytes in the other order.
+    fn swap_bytes(&mut self, value: Value) -> Value {
+        let swapped = self.builder.ins().bswap(value);
+        self.builder.ins().ushr_imm_u(swapped, 16)
+    }
+
+    /// The stores that have been put off until here.
+    fn pending(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed) {
+        for pair in &snapshot.paired {
+            let store = &snapshot.pending[pair.positions.0];
+            let to = self.cell(block, store.memory, store.address, computed);
+            let value = self.values(block, computed).loose(pair.value);
+            let value = if pair.order == Order::Big { self.swap_bytes(value) } else { value };
+            self.builder.ins().istore16(trusted(), value, to, 0);
+        }
+        let is_paired = |at| snapshot.paired.iter().any(|pair| pair.positions.0 == at || pair.positions.1 == at);
+        for (_, store) in snapshot.pending.iter().enumerate().filter(|(at, _)| !is_paired(*at)) {
+            self.store(block, store, computed);
+        }
     }
 
     fn store(&mut self, block: &Block, store: &Store, computed: &mut Computed) {
@@ -298,8 +346,8 @@ impl<'f> Emitter<'_, 'f> {
         self.builder.switch_to_block(after);
     }
 
-    /// The marks of so many cells from an address on, as one number. The marks of the first cells
-    /// are repeated behind the last, so this does not reach beyond them.
+    /// The marks of so many cells from an address on, as one number. There are marks behind the last
+    /// cell, so this does not reach beyond them.
     fn marks(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed) -> Value {
         let address = self.masked(block, first, self.isa.code_memory().cells() - 1, computed);
         let at = self.builder.ins().iadd(self.marks, address);
@@ -334,9 +382,7 @@ impl<'f> Emitter<'_, 'f> {
 
     /// Writes everything back and returns.
     fn exit(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed) {
-        for store in &snapshot.pending {
-            self.store(block, store, computed);
-        }
+        self.pending(block, snapshot, computed);
         let registers = self.builder.ins().load(I64, trusted(), self.pointer, offset!(registers));
         for register in self.variables.written.clone() {
             let value = self.values(block, computed).exact(snapshot.registers[register.index()]);
@@ -391,16 +437,19 @@ impl<'f> Emitter<'_, 'f> {
     /// Goes to another block of the region. Every cycle of blocks has an edge that does not go
     /// up, so the budget is checked there.
     fn go(&mut self, block: &Block, label: Label, snapshot: &Snapshot, computed: &mut Computed) {
-        for store in &snapshot.pending {
-            self.store(block, store, computed);
-        }
+        self.pending(block, snapshot, computed);
         let fuel = self.fuel_after(block, snapshot, computed);
         let cycles = self.cycles_after(block, snapshot, computed);
         if snapshot.pc <= self.block {
             let spent = self.is_spent(block, fuel, snapshot.steps);
             let (cold, after) = (self.builder.create_block(), self.builder.create_block());
             self.builder.ins().brif(spent, cold, &[], after, &[]);
-            self.exit_at(block, cold, &Snapshot { pending: Vec::new(), ..snapshot.clone() }, computed);
+            self.exit_at(
+                block,
+                cold,
+                &Snapshot { pending: Vec::new(), paired: Vec::new(), ..snapshot.clone() },
+                computed,
+            );
             self.builder.switch_to_block(after);
         }
         let is_changed =

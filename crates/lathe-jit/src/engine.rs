@@ -1,7 +1,7 @@
 //! The engine: interprets, compiles what is hot, runs what is compiled, and forgets what
 //! has been changed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
@@ -10,12 +10,11 @@ use lathe_vm::{Devices, Engine, Fast, Run, State, Stop};
 
 use crate::code::{Code, Compilers};
 use crate::emit::{Context, block_numbers};
+use crate::guarded;
 use crate::region::discover;
 
 /// How often an address is jumped to before it is compiled, unless said otherwise.
 const THRESHOLD: i32 = 1_000;
-/// An instruction that has been changed so often is not compiled any more.
-const CHANGES: u32 = 2;
 /// Compilations of one address, at most; code that changes all the time is interpreted.
 const COMPILATIONS: u32 = 8;
 /// Exits at one computed jump before its region is compiled anew with the targets seen since.
@@ -31,8 +30,6 @@ pub struct Jit<'i> {
     next_region: RegionId,
     /// Where compiled code can be entered.
     entries: HashMap<u64, (RegionId, u32)>,
-    changes: BTreeMap<u64, u32>,
-    interpret_only: BTreeSet<u64>,
     compilations: HashMap<u64, u32>,
     misses: HashMap<u64, u32>,
     statistics: Statistics,
@@ -44,7 +41,7 @@ struct Compiled {
     code: Code,
     entry: u64,
     bound: u64,
-    instructions: BTreeMap<u64, u32>,
+    instructions: BTreeSet<u64>,
 }
 
 /// What the engine has done.
@@ -56,6 +53,9 @@ pub struct Statistics {
     pub invalidations: u64,
     /// Guest instructions compiled.
     pub compiled: u64,
+    /// Those of them with cells that are read from memory whenever they are executed, because the
+    /// program keeps changing them.
+    pub patched: u64,
     /// Times that compiled code was entered.
     pub entries: u64,
     /// Steps done in compiled code.
@@ -79,8 +79,6 @@ impl<'i> Jit<'i> {
             regions: HashMap::new(),
             next_region: 0,
             entries: HashMap::new(),
-            changes: BTreeMap::new(),
-            interpret_only: BTreeSet::new(),
             compilations: HashMap::new(),
             misses: HashMap::new(),
             statistics: Statistics::default(),
@@ -127,16 +125,16 @@ impl<'i> Jit<'i> {
             self.fast.set_heat(pc, Heat::Never);
             return;
         };
-        let region = discover(&self.fast, state, pc, &self.interpret_only);
-        let compiled = (!region.instructions.is_empty()).then(|| compilers.compile(self.isa, &region)).flatten();
+        let region = discover(&self.fast, state, pc);
+        let compiled = region.does_anything().then(|| compilers.compile(self.isa, &region)).flatten();
         let Some(code) = compiled else {
             self.fast.set_heat(pc, Heat::Never);
             return;
         };
         let id = self.next_region;
         self.next_region += 1;
-        for (pc, cells) in &region.instructions {
-            self.fast.watch(state, *pc, *cells);
+        for (pc, decoded) in &region.instructions {
+            self.fast.watch(state, *pc, decoded);
         }
         for (leader, number) in block_numbers(&region) {
             self.entries.insert(leader, (id, number));
@@ -144,19 +142,16 @@ impl<'i> Jit<'i> {
         }
         self.statistics.regions += 1;
         self.statistics.compiled += region.instructions.len() as u64;
-        self.regions.insert(id, Compiled { code, entry: pc, bound: region.bound, instructions: region.instructions });
+        self.statistics.patched += region.instructions.values().filter(|decoded| decoded.is_patched()).count() as u64;
+        let instructions = region.instructions.into_keys().collect();
+        self.regions.insert(id, Compiled { code, entry: pc, bound: region.bound, instructions });
     }
 
     /// Drops the regions that hold an instruction which was changed.
     fn forget_changed(&mut self) {
         for pc in self.fast.take_changed() {
-            let count = self.changes.entry(pc).or_default();
-            *count += 1;
-            if *count >= CHANGES {
-                self.interpret_only.insert(pc);
-            }
             let mut hit: Vec<RegionId> = self.regions.keys().copied().collect();
-            hit.retain(|id| self.regions[id].instructions.contains_key(&pc));
+            hit.retain(|id| self.regions[id].instructions.contains(&pc));
             for id in hit {
                 self.drop_region(id);
                 self.statistics.invalidations += 1;
@@ -212,11 +207,13 @@ enum Exit {
     Elsewhere,
 }
 
-/// The first cell of every memory that is in one piece.
+/// The first cell of every memory that is in one piece, which is moved between guard pages if it
+/// is not there yet.
 fn bases(isa: &Isa, state: &mut State) -> Vec<*mut u8> {
     let base = |id| {
         let memory = state.memory_mut(id);
-        if let Some(bytes) = memory.bytes_mut() {
+        memory.move_into(guarded::room, guarded::room);
+        if let Some(bytes) = memory.spacious_bytes_mut() {
             return bytes.as_mut_ptr();
         }
         memory.words_mut().map_or(std::ptr::null_mut(), |words| words.as_mut_ptr().cast())

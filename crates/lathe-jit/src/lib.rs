@@ -33,6 +33,7 @@
 mod code;
 mod emit;
 mod engine;
+mod guarded;
 mod live;
 mod region;
 mod values;

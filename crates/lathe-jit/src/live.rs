@@ -62,6 +62,10 @@ impl Roots<'_> {
         for event in &segment.events {
             match event {
                 Event::Load(load) => self.see(*load),
+                Event::LoadPair(pair) => {
+                    self.see(pair.first);
+                    self.see(pair.second);
+                }
                 Event::Store(store) => self.store(store),
                 Event::Leave(checks, snapshot) => {
                     checks.iter().for_each(|check| self.check(check));

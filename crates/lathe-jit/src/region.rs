@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use lathe_base::Width;
 use lathe_isa::Isa;
-use lathe_isa::model::RegisterId;
+use lathe_isa::model::{MemoryId, Order, RegisterId};
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::Statement;
 use lathe_vm::State;
@@ -37,13 +37,20 @@ const SKIPPED: u64 = 5;
 const PENDING: usize = 8;
 /// How deep branches may nest within a block.
 const DEPTH: usize = 6;
+/// Leaders that a way through a block may run past, itself included: the code behind them is
+/// then there twice, but what it overwrites (flags above all) need not be computed before it.
+const CROSSINGS: usize = 3;
+/// Values of one block beyond which it runs past no leader.
+const CROSSING_VALUES: usize = 400;
+/// Values of all blocks of a region beyond which none runs past a leader.
+const REGION_VALUES: usize = 3_000;
 
 /// A region, ready to be compiled.
 pub(crate) struct Region {
     /// The blocks, by the address of their leader.
     pub(crate) blocks: BTreeMap<u64, Block>,
-    /// The instructions it was made from, with their lengths.
-    pub(crate) instructions: BTreeMap<u64, u32>,
+    /// The instructions it was made from.
+    pub(crate) instructions: BTreeMap<u64, Rc<Lowerable>>,
     /// More steps than this are never done between two checks of the budget.
     pub(crate) bound: u64,
 }
@@ -66,10 +73,36 @@ pub(crate) struct Segment {
 pub(crate) enum Event {
     /// Reads memory.
     Load(ValueId),
+    /// Reads two cells that lie together.
+    LoadPair(Pair),
     /// Leaves the region before an instruction under any of these conditions.
     Leave(Vec<Check>, Rc<Snapshot>),
     /// Writes memory.
     Store(Store),
+}
+
+/// Two neighbouring cells of one byte each, which are read together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    /// The load at the lower address.
+    pub(crate) first: ValueId,
+    /// The load at the higher one.
+    pub(crate) second: ValueId,
+    /// Both as a number, the low byte first.
+    pub(crate) little: ValueId,
+    /// Both as a number, the high byte first.
+    pub(crate) big: ValueId,
+}
+
+/// Two neighbouring cells of one byte each, which are written together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairedStore {
+    /// The positions of the two stores, the one at the lower address first.
+    pub(crate) positions: (usize, usize),
+    /// What they write together.
+    pub(crate) value: ValueId,
+    /// Which byte comes first.
+    pub(crate) order: Order,
 }
 
 /// A condition to leave the region.
@@ -108,6 +141,8 @@ pub(crate) struct Snapshot {
     pub(crate) registers: Vec<ValueId>,
     /// Stores that have not been done yet; no two can touch the same cell.
     pub(crate) pending: Vec<Store>,
+    /// Those of them that can be done two at a time.
+    pub(crate) paired: Vec<PairedStore>,
     /// Instructions since the leader.
     pub(crate) steps: ValueId,
     /// Cycles since the leader.
@@ -117,15 +152,15 @@ pub(crate) struct Snapshot {
 }
 
 /// The region around an address.
-pub(crate) fn discover(fast: &Fast, state: &State, entry: u64, interpret_only: &BTreeSet<u64>) -> Region {
+pub(crate) fn discover(fast: &Fast, state: &State, entry: u64) -> Region {
     let mut discovery = Discovery {
         fast,
         isa: fast.isa(),
         state,
-        interpret_only,
         leaders: BTreeSet::from([entry]),
         decoded: HashMap::new(),
         instructions: BTreeMap::new(),
+        values: 0,
     };
     let mut blocks = BTreeMap::new();
     for _ in 0..PASSES {
@@ -143,10 +178,11 @@ struct Discovery<'a> {
     fast: &'a Fast<'a>,
     isa: &'a Isa,
     state: &'a State,
-    interpret_only: &'a BTreeSet<u64>,
     leaders: BTreeSet<u64>,
     decoded: HashMap<u64, Rc<Lowerable>>,
-    instructions: BTreeMap<u64, u32>,
+    instructions: BTreeMap<u64, Rc<Lowerable>>,
+    /// Values of all blocks so far.
+    values: usize,
 }
 
 /// The machine while a block is built.
@@ -160,12 +196,18 @@ struct Path {
     /// The most instructions so far.
     count: u64,
     depth: usize,
+    /// The leaders on the way, the block's own first.
+    crossed: Vec<u64>,
+    /// Cells of the code memory that lie together, from an address on: their marks were looked at
+    /// together.
+    together: Vec<(ValueId, u64)>,
 }
 
 impl Discovery<'_> {
     /// Builds the block of every leader that is reached, within the limit.
     fn blocks(&mut self, entry: u64) -> BTreeMap<u64, Block> {
         self.instructions.clear();
+        self.values = 0;
         let mut blocks = BTreeMap::new();
         let mut waiting = vec![entry];
         let mut seen = BTreeSet::from([entry]);
@@ -190,10 +232,12 @@ impl Discovery<'_> {
         let mut graph = Graph::default();
         let frame = Frame::new(self.isa, &mut graph);
         let zero = graph.constant(Width::MAX, 0);
-        let path = Path { pc, frame, pending: Vec::new(), steps: zero, cycles: zero, count: 0, depth: 0 };
+        let (pending, together, crossed) = (Vec::new(), Vec::new(), vec![pc]);
+        let path = Path { pc, frame, pending, steps: zero, cycles: zero, count: 0, depth: 0, crossed, together };
         let mut builder = BlockBuilder { discovery: self, graph, targets: Vec::new(), longest: 0 };
         let root = builder.segment(path);
         let BlockBuilder { graph, targets, longest, .. } = builder;
+        self.values += graph.len();
         (Block { graph, root, longest }, targets)
     }
 
@@ -214,11 +258,10 @@ struct BlockBuilder<'d, 'a> {
 impl BlockBuilder<'_, '_> {
     fn segment(&mut self, mut path: Path) -> Segment {
         let mut events = Vec::new();
-        let first = path.count == 0;
-        let mut fresh = first;
+        let mut fresh = path.crossed.last() == Some(&path.pc);
         let end = loop {
             let known = self.discovery.leaders.contains(&path.pc);
-            if !fresh && (known || self.graph.len() > VALUES) {
+            if !fresh && (known || self.graph.len() > VALUES) && !self.cross(&mut path) {
                 break End::Goto(self.way_to_leader(&path));
             }
             fresh = false;
@@ -235,10 +278,12 @@ impl BlockBuilder<'_, '_> {
         let pc = path.pc;
         let decoded = self.discovery.decode(pc);
         let before = self.snapshot(path, pc);
+        // One that is left to the interpreter belongs to the region too: what follows it was found
+        // through its length.
+        self.discovery.instructions.insert(pc, decoded.clone());
         let Some(effects) = self.effects(&decoded, path) else {
             return Some(self.leave_to_interpreter(&decoded, before));
         };
-        self.discovery.instructions.insert(pc, decoded.cells);
         let stays = self.stays(&effects, pc);
         if self.graph.as_constant(stays) == Some(1) {
             return Some(self.leave_to_interpreter(&decoded, before));
@@ -249,9 +294,9 @@ impl BlockBuilder<'_, '_> {
             checks.push(Check::When(stays));
         }
         for bail in &effects.bails {
-            self.add_check(check(*bail), &mut checks, events);
+            self.add_check(check(*bail), path, &mut checks, events);
         }
-        self.read(&effects, path, events);
+        self.read(&effects, path, &mut checks, events);
         if !checks.is_empty() {
             events.push(Event::Leave(checks, before.clone()));
         }
@@ -261,19 +306,17 @@ impl BlockBuilder<'_, '_> {
 
     /// Adds a check, or widens one that is there already, of this instruction or of one before
     /// it. Leaving earlier than necessary is always right, and two checks in one are cheaper.
-    fn add_check(&mut self, check: Check, checks: &mut Vec<Check>, events: &mut [Event]) {
-        if checks.iter_mut().any(|other| self.widen(other, check)) {
-            return;
+    fn add_check(&mut self, check: Check, path: &mut Path, checks: &mut Vec<Check>, events: &mut [Event]) {
+        let earlier = events.iter_mut().rev().filter_map(|event| match event {
+            Event::Leave(earlier, _) if matches!(check, Check::Marked { .. }) => Some(earlier),
+            _ => None,
+        });
+        let mut all = checks.iter_mut().chain(earlier.flatten());
+        match all.find_map(|other| self.widen(other, check).then_some(*other)) {
+            Some(Check::Marked { first, count }) => path.together.push((first, count)),
+            Some(_) => {}
+            None => checks.push(check),
         }
-        for event in events.iter_mut().rev() {
-            if let Event::Leave(earlier, _) = event
-                && let Check::Marked { .. } = check
-                && earlier.iter_mut().any(|other| self.widen(other, check))
-            {
-                return;
-            }
-        }
-        checks.push(check);
     }
 
     /// Makes the first check cover the second, if they are about neighbours.
@@ -330,7 +373,7 @@ impl BlockBuilder<'_, '_> {
     }
 
     fn effects(&mut self, decoded: &Lowerable, path: &Path) -> Option<Effects> {
-        if self.discovery.interpret_only.contains(&path.pc) {
+        if decoded.volatile {
             return None;
         }
         let effects = execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, decoded.next)?;
@@ -360,23 +403,115 @@ impl BlockBuilder<'_, '_> {
         End::Leave(before)
     }
 
-    fn read(&mut self, effects: &Effects, path: &mut Path, events: &mut Vec<Event>) {
-        for load in &effects.loads {
-            if let Node::Load(memory, address, _) = self.graph.node(*load) {
-                self.flush(path, events, memory, address);
+    fn read(&mut self, effects: &Effects, path: &mut Path, checks: &mut Vec<Check>, events: &mut Vec<Event>) {
+        let mut loads = effects.loads.iter().copied().peekable();
+        while let Some(load) = loads.next() {
+            self.flush_for(load, path, events);
+            match loads.peek().and_then(|next| self.pair(load, *next, checks)) {
+                Some(pair) => {
+                    loads.next().into_iter().for_each(|next| self.flush_for(next, path, events));
+                    events.push(Event::LoadPair(pair));
+                }
+                None => events.push(Event::Load(load)),
             }
-            events.push(Event::Load(*load));
         }
     }
 
+    fn flush_for(&mut self, load: ValueId, path: &mut Path, events: &mut Vec<Event>) {
+        if let Node::Load(memory, address, _) = self.graph.node(load) {
+            self.flush(path, events, memory, address);
+        }
+    }
+
+    /// Two loads as one, if they are of neighbouring bytes that make one value; bytes that do not
+    /// were mostly stored one by one, and reading them together would have to wait for both
+    /// stores. The second must not wrap to the first cell of the memory, so there is a check for
+    /// that, unless another says it already.
+    fn pair(&mut self, x: ValueId, y: ValueId, checks: &mut Vec<Check>) -> Option<Pair> {
+        let (Node::Load(memory, at_x, _), Node::Load(other, at_y, _)) = (self.graph.node(x), self.graph.node(y)) else {
+            return None;
+        };
+        let distance = self.distance(at_x, at_y).filter(|_| memory == other && self.is_in_bytes(memory))?;
+        let (first, second, lower) = match distance {
+            1 => (x, y, at_x),
+            -1 => (y, x, at_y),
+            _ => return None,
+        };
+        let known = self.graph.len();
+        let little = self.graph.join(second, first);
+        let one_value = self.graph.len() == known;
+        let big = self.graph.join(first, second);
+        if !one_value && self.graph.len() > known + 1 {
+            return None;
+        }
+        let last = self.graph.width(lower).mask();
+        match self.graph.as_constant(lower) {
+            Some(lower) if lower == last => return None,
+            Some(_) => {}
+            None if checks.iter().any(|check| self.is_left_from(*check, lower)) => {}
+            None => {
+                let last = self.graph.constant(self.graph.width(lower), last);
+                checks.push(Check::When(self.graph.binary(BinaryOperator::Equal, lower, last)));
+            }
+        }
+        Some(Pair { first, second, little, big })
+    }
+
+    /// Whether a check leaves where the address is the last, because it is beyond some other.
+    fn is_left_from(&self, check: Check, address: ValueId) -> bool {
+        let Check::When(condition) = check else { return false };
+        matches!(self.graph.node(condition), Node::Binary(BinaryOperator::LessOrEqual, least, x)
+            if x == address && self.graph.as_constant(least).is_some())
+    }
+
+    fn is_in_bytes(&self, memory: MemoryId) -> bool {
+        cfg!(target_endian = "little") && self.discovery.isa.memory(memory).cell.bits() == 8
+    }
+
+    /// The stores that can be done two at a time: to neighbouring bytes that are known to lie
+    /// together, and of values that are together one value.
+    fn paired(&mut self, path: &Path) -> Vec<PairedStore> {
+        let mut paired: Vec<PairedStore> = Vec::new();
+        for (low, first) in path.pending.iter().enumerate() {
+            for (high, second) in path.pending.iter().enumerate() {
+                let free = |at| paired.iter().all(|pair| pair.positions.0 != at && pair.positions.1 != at);
+                if first.memory != second.memory || self.distance(first.address, second.address) != Some(1) {
+                    continue;
+                }
+                if !free(low) || !free(high) || !self.lie_together(path, first) {
+                    continue;
+                }
+                if let Some((value, order)) = self.as_one(first.value, second.value) {
+                    paired.push(PairedStore { positions: (low, high), value, order });
+                }
+            }
+        }
+        paired
+    }
+
+    /// Whether the cell of a store and the one after it are known to lie together.
+    fn lie_together(&self, path: &Path, store: &Store) -> bool {
+        let covers = |(first, count): &(ValueId, u64)| {
+            let distance = self.distance(*first, store.address);
+            distance.is_some_and(|distance| distance >= 0 && distance.unsigned_abs() + 1 < *count)
+        };
+        store.memory == self.discovery.isa.pc.memory
+            && self.is_in_bytes(store.memory)
+            && path.together.iter().any(covers)
+    }
+
+    /// Two bytes as one value that takes no effort to put together.
+    fn as_one(&mut self, first: ValueId, second: ValueId) -> Option<(ValueId, Order)> {
+        let little = self.graph.join(second, first);
+        if !matches!(self.graph.node(little), Node::Join(..)) {
+            return Some((little, Order::Little));
+        }
+        let big = self.graph.join(first, second);
+        (!matches!(self.graph.node(big), Node::Join(..))).then_some((big, Order::Big))
+    }
+
     /// Does the stores that may touch this cell.
-    fn flush(
-        &mut self,
-        path: &mut Path,
-        events: &mut Vec<Event>,
-        memory: lathe_isa::model::MemoryId,
-        address: ValueId,
-    ) {
+    fn flush(&mut self, path: &mut Path, events: &mut Vec<Event>, memory: MemoryId, address: ValueId) {
         let graph = &self.graph;
         let clear = |store: &Store| store.memory != memory || graph.are_distinct(store.address, address);
         events.extend(path.pending.iter().filter(|store| !clear(store)).map(|store| Event::Store(*store)));
@@ -423,7 +558,10 @@ impl BlockBuilder<'_, '_> {
     ) -> Option<End> {
         if let Some(target) = self.graph.as_constant(next) {
             path.pc = target;
-            return (target != decoded.next).then(|| End::Goto(self.way_to_leader(path)));
+            if target == decoded.next || self.cross(path) {
+                return None;
+            }
+            return Some(End::Goto(self.way_to_leader(path)));
         }
         let Some((condition, taken, other)) = self.two_ways(next) else {
             return Some(self.computed(next, path, before));
@@ -431,9 +569,31 @@ impl BlockBuilder<'_, '_> {
         if self.choose_instead(condition, taken, other, path, events) {
             return None;
         }
-        let taken = self.way(path, taken, decoded.next);
-        let other = self.way(path, other, decoded.next);
+        let taken = self.way(path, taken, decoded.next, condition, 1);
+        let other = self.way(path, other, decoded.next, condition, 0);
         Some(End::Branch(condition, taken, other))
+    }
+
+    /// Puts numbers in place of what is known where a condition has this value: above all the
+    /// register that was just tested, which then need not be computed.
+    fn assume(&mut self, path: &mut Path, condition: ValueId, holds: u64) {
+        let mut known = vec![(condition, holds), (self.graph.not(condition), 1 - holds)];
+        match (self.graph.node(condition), holds) {
+            (Node::Binary(BinaryOperator::Equal, x, y), 1) | (Node::Binary(BinaryOperator::Unequal, x, y), 0) => {
+                known.extend(self.graph.as_constant(y).map(|y| (x, y)));
+            }
+            _ => {}
+        }
+        let Path { frame, pending, .. } = path;
+        for value in frame.registers.iter_mut().chain(pending.iter_mut().map(|store| &mut store.value)) {
+            let inner = match self.graph.node(*value) {
+                Node::ZeroExtend(inner) => inner,
+                _ => *value,
+            };
+            if let Some((_, number)) = known.iter().find(|(fact, _)| *fact == inner) {
+                *value = self.graph.constant(self.graph.width(*value), *number);
+            }
+        }
     }
 
     /// The condition and the two addresses of a branch.
@@ -443,14 +603,24 @@ impl BlockBuilder<'_, '_> {
     }
 
     /// One side of a branch: deeper into the block where it falls through, else to a leader.
-    fn way(&mut self, path: &Path, target: u64, falls_to: u64) -> Edge {
+    fn way(&mut self, path: &Path, target: u64, falls_to: u64, condition: ValueId, holds: u64) -> Edge {
         let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
-        let deeper = target == falls_to && path.depth <= DEPTH && !self.discovery.leaders.contains(&target);
-        if deeper {
+        self.assume(&mut path, condition, holds);
+        let falls = target == falls_to && !self.discovery.leaders.contains(&target);
+        if path.depth <= DEPTH && (falls || self.cross(&mut path)) {
             return Edge::Segment(Box::new(self.segment(path)));
         }
-        path.pc = target;
         self.way_to_leader(&path)
+    }
+
+    /// Runs past the leader where the path stands, if that is worth it.
+    fn cross(&mut self, path: &mut Path) -> bool {
+        let room = self.graph.len() < CROSSING_VALUES && self.discovery.values < REGION_VALUES;
+        let crosses = room && path.crossed.len() < CROSSINGS && !path.crossed.contains(&path.pc);
+        if crosses {
+            path.crossed.push(path.pc);
+        }
+        crosses
     }
 
     fn way_to_leader(&mut self, path: &Path) -> Edge {
@@ -461,8 +631,10 @@ impl BlockBuilder<'_, '_> {
     fn computed(&mut self, next: ValueId, path: &Path, before: Rc<Snapshot>) -> End {
         let targets: Vec<u64> = self.discovery.fast.targets(before.pc).filter(|target| *target != before.pc).collect();
         let edge = |target: u64| {
-            let path = Path { pc: target, ..path.clone() };
-            (target, self.way_to_leader(&path))
+            let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
+            let deeper = path.depth <= DEPTH && self.cross(&mut path);
+            let edge = if deeper { Edge::Segment(Box::new(self.segment(path))) } else { self.way_to_leader(&path) };
+            (target, edge)
         };
         End::Switch(next, targets.into_iter().map(edge).collect(), before)
     }
@@ -480,9 +652,7 @@ impl BlockBuilder<'_, '_> {
         let tried = tried.or_else(|| self.skipped(path, taken, other).map(|skipped| (condition, skipped, other)));
         let Some((executed, (skipped, loads), target)) = tried else { return false };
         for load in loads {
-            if let Node::Load(memory, address, _) = self.graph.node(load) {
-                self.flush(path, events, memory, address);
-            }
+            self.flush_for(load, path, events);
             events.push(Event::Load(load));
         }
         let mut frame = skipped.frame;
@@ -509,9 +679,7 @@ impl BlockBuilder<'_, '_> {
         let mut passed = Vec::new();
         for _ in 0..SKIPPED {
             if path.pc == to {
-                passed.into_iter().for_each(|(pc, cells)| {
-                    self.discovery.instructions.insert(pc, cells);
-                });
+                self.discovery.instructions.extend(passed);
                 return Some((path, loads));
             }
             if self.discovery.leaders.contains(&path.pc) {
@@ -523,7 +691,7 @@ impl BlockBuilder<'_, '_> {
             if !harmless || self.graph.as_constant(effects.next) != Some(decoded.next) || decoded.next == path.pc {
                 return None;
             }
-            passed.push((path.pc, decoded.cells));
+            passed.push((path.pc, decoded.clone()));
             loads.extend_from_slice(&effects.loads);
             self.advance(&decoded, effects, &mut path, &mut Vec::new());
             path.pc = decoded.next;
@@ -540,6 +708,7 @@ impl BlockBuilder<'_, '_> {
             pc,
             registers: path.frame.registers.clone(),
             pending: path.pending.clone(),
+            paired: self.paired(path),
             steps: path.steps,
             cycles: path.cycles,
             interpret: matches!(interpret, Interpret::Yes),
@@ -561,6 +730,11 @@ enum Interpret {
 }
 
 impl Region {
+    /// Whether there is more in it than ways to the interpreter.
+    pub(crate) fn does_anything(&self) -> bool {
+        self.blocks.values().any(|block| block.longest > 0)
+    }
+
     /// Registers that the region writes or reads, those it writes first.
     pub(crate) fn registers(&self, isa: &Isa) -> Registers {
         let mut registers = Registers::default();

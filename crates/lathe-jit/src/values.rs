@@ -217,6 +217,9 @@ impl Values<'_, '_> {
             Divide | Remainder => self.divide(operator, x, y),
             ShiftRight => self.shift(operator, x, y),
             Equal | Unequal | Less | LessOrEqual | LessSigned | LessOrEqualSigned => {
+                if self.bits(x) < I32.bits() {
+                    return Some(self.compare_by_sign(operator, x, y));
+                }
                 let bit = self.compare(operator, x, y);
                 self.builder.ins().uextend(I32, bit)
             }
@@ -292,25 +295,23 @@ impl Values<'_, '_> {
         self.builder.ins().sshr_imm_u(raised, spare)
     }
 
-    /// One bit for a branch or a select: not zero where the value is 1.
+    /// One bit for a branch or a select: not zero where the value is 1. Even where the value is
+    /// there as a number already, testing what it comes from is shorter.
     pub(crate) fn condition(&mut self, id: ValueId) -> Value {
-        if self.computed.exact[id.index()].is_none() {
-            match self.graph.node(id) {
-                Node::Binary(operator, x, y) if operator.is_comparison() => return self.compare(operator, x, y),
-                Node::Slice(x, low) => {
-                    let ty = self.ty(x);
-                    let x = self.loose(x);
-                    let bit = self.constant(ty, 1 << low);
-                    return self.builder.ins().band(x, bit);
-                }
-                Node::Unary(UnaryOperator::Not, inner) => {
-                    let inner = self.condition(inner);
-                    return self.builder.ins().icmp_imm_u(IntCC::Equal, inner, 0);
-                }
-                _ => {}
+        match self.graph.node(id) {
+            Node::Binary(operator, x, y) if operator.is_comparison() => self.compare(operator, x, y),
+            Node::Slice(x, low) => {
+                let ty = self.ty(x);
+                let x = self.loose(x);
+                let bit = self.constant(ty, 1 << low);
+                self.builder.ins().band(x, bit)
             }
+            Node::Unary(UnaryOperator::Not, inner) => {
+                let inner = self.condition(inner);
+                self.builder.ins().icmp_imm_u(IntCC::Equal, inner, 0)
+            }
+            _ => self.exact(id),
         }
-        self.exact(id)
     }
 
     fn compare(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> Value {
@@ -326,6 +327,31 @@ impl Values<'_, '_> {
         let signed = matches!(operator, LessSigned | LessOrEqualSigned);
         let (x, y) = if signed { (self.signed(x), self.signed(y)) } else { (self.exact(x), self.exact(y)) };
         self.builder.ins().icmp(code, x, y)
+    }
+
+    /// The outcome of a comparison as a number, for operands that leave room for a sign: it is the
+    /// sign of a difference. On x86 a flag as a number takes three instructions, the first of which
+    /// waits for whatever was in its register before.
+    fn compare_by_sign(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> Value {
+        use BinaryOperator::*;
+        let signed = matches!(operator, LessSigned | LessOrEqualSigned);
+        let zero = self.graph.as_constant(y) == Some(0);
+        let (x, y) = if signed { (self.signed(x), self.signed(y)) } else { (self.exact(x), self.exact(y)) };
+        let negative = match operator {
+            Less | LessSigned => self.builder.ins().isub(x, y),
+            LessOrEqual | LessOrEqualSigned => {
+                let difference = self.builder.ins().isub(x, y);
+                self.builder.ins().iadd_imm_s(difference, -1)
+            }
+            _ => {
+                let differing = if zero { x } else { self.builder.ins().bxor(x, y) };
+                match operator {
+                    Equal => self.builder.ins().iadd_imm_s(differing, -1),
+                    _ => self.builder.ins().ineg(differing),
+                }
+            }
+        };
+        self.builder.ins().ushr_imm_u(negative, i64::from(I32.bits() - 1))
     }
 
     /// Unsigned division, total: by zero it gives all ones, and the dividend as remainder.

@@ -1,8 +1,8 @@
 //! Which cells of the code memory must not be written behind an engine's back: those that
 //! hold code it has looked at, and those that something is mapped over.
 //!
-//! A mark stays when the code under it is gone. That costs a detour on a store, never a
-//! wrong result.
+//! A mark stays when the code under it is gone, unless it is taken away. That costs a
+//! detour on a store, never a wrong result.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,11 @@ const MAPPED: u8 = 2;
 /// The cell is part of an instruction that was decoded.
 const CODE: u8 = 1;
 
-/// So many marks can be looked at together from any address on; those of the first cells are
-/// therefore repeated behind the last.
+/// Nothing is there: behind the last cell.
+const END: u8 = 4;
+
+/// So many marks can be looked at together from any address on. Where that runs over the last
+/// cell a mark is found, so that cells which were looked at together lie together.
 pub const MARKS_AT_ONCE: u64 = 8;
 
 /// One mark for every cell of the code memory.
@@ -29,7 +32,7 @@ pub struct CodeMap {
 
 #[derive(Clone, Debug)]
 enum Marks {
-    /// As many as there are cells, and the first ones again.
+    /// As many as there are cells, and those behind the last.
     Flat(Vec<u8>),
     /// For a memory that is too large: the cells that hold code, and what is mapped.
     Sparse(BTreeSet<u64>, Vec<(u64, u64)>),
@@ -45,21 +48,30 @@ impl CodeMap {
         } else {
             let mut marks = vec![0; cells as usize];
             spans.iter().for_each(|(first, last)| marks[*first as usize..=*last as usize].fill(MAPPED));
-            marks.extend((0..MARKS_AT_ONCE).map(|at| marks[(at % cells) as usize]).collect::<Vec<u8>>());
+            marks.extend([END; MARKS_AT_ONCE as usize]);
             Marks::Flat(marks)
         };
         CodeMap { mask: cells - 1, marks }
     }
 
-    /// Marks so many cells from an address on as code.
-    pub fn mark(&mut self, address: u64, cells: u32) {
-        for offset in 0..u64::from(cells) {
-            let address = address.wrapping_add(offset) & self.mask;
-            match &mut self.marks {
-                Marks::Flat(marks) => mark_flat(marks, address as usize, self.mask as usize + 1),
-                Marks::Sparse(code, _) => {
-                    code.insert(address);
-                }
+    /// Marks a cell as code.
+    pub fn mark(&mut self, address: u64) {
+        let address = address & self.mask;
+        match &mut self.marks {
+            Marks::Flat(marks) => marks[address as usize] |= CODE,
+            Marks::Sparse(code, _) => {
+                code.insert(address);
+            }
+        }
+    }
+
+    /// Takes the mark of code away from a cell.
+    pub fn unmark(&mut self, address: u64) {
+        let address = address & self.mask;
+        match &mut self.marks {
+            Marks::Flat(marks) => marks[address as usize] &= !CODE,
+            Marks::Sparse(code, _) => {
+                code.remove(&address);
             }
         }
     }
@@ -75,18 +87,12 @@ impl CodeMap {
         }
     }
 
-    /// One byte for every cell, not zero where it is marked, and [`MARKS_AT_ONCE`] more that
-    /// repeat the first, if the memory is small enough.
+    /// One byte for every cell, not zero where it is marked, and [`MARKS_AT_ONCE`] more that are
+    /// not zero, if the memory is small enough.
     pub fn flat(&self) -> Option<&[u8]> {
         match &self.marks {
             Marks::Flat(marks) => Some(marks),
             Marks::Sparse(..) => None,
         }
-    }
-}
-
-fn mark_flat(marks: &mut [u8], address: usize, cells: usize) {
-    for repeated in (address..marks.len()).step_by(cells) {
-        marks[repeated] |= CODE;
     }
 }

@@ -2,11 +2,16 @@
 //! large ones in pages that come into being when written.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 use lathe_base::limits;
 
 /// Cells in a page of a large memory.
 const PAGE: u64 = 4096;
+/// Bytes behind the last cell. An engine may read them together with the last cells, and must
+/// not make anything of what it finds there.
+pub const SPARE: usize = 8;
 
 /// The cells of one memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +25,77 @@ pub struct Memory {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cells {
-    Bytes(Vec<u8>),
-    Words(Vec<u64>),
+    /// One byte for each cell, and the spare ones.
+    Bytes(Piece<u8>),
+    Words(Piece<u64>),
     Pages(BTreeMap<u64, Vec<u64>>),
+}
+
+/// Room for cells that an engine provides, because it wants them at a place of its own choice.
+pub trait Room<T>: Send + Sync {
+    /// All of them.
+    fn cells(&self) -> &[T];
+    /// All of them, to be written.
+    fn cells_mut(&mut self) -> &mut [T];
+}
+
+/// Cells in one piece.
+enum Piece<T> {
+    Own(Vec<T>),
+    Lent(Box<dyn Room<T>>),
+}
+
+impl<T> Deref for Piece<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match self {
+            Piece::Own(cells) => cells,
+            Piece::Lent(room) => room.cells(),
+        }
+    }
+}
+
+impl<T> DerefMut for Piece<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Piece::Own(cells) => cells,
+            Piece::Lent(room) => room.cells_mut(),
+        }
+    }
+}
+
+/// A copy is at no particular place.
+impl<T: Clone> Clone for Piece<T> {
+    fn clone(&self) -> Self {
+        Piece::Own(self.to_vec())
+    }
+}
+
+impl<T: PartialEq> PartialEq for Piece<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Eq> Eq for Piece<T> {}
+
+impl<T: fmt::Debug> fmt::Debug for Piece<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T> Piece<T> {
+    fn move_into(&mut self, room: impl FnOnce(&[T]) -> Option<Box<dyn Room<T>>>) {
+        if let Piece::Own(cells) = self
+            && let Some(room) = room(cells)
+        {
+            *self = Piece::Lent(room);
+        }
+    }
 }
 
 impl Memory {
@@ -32,9 +105,9 @@ impl Memory {
         let cells = if count > limits::FLAT_CELLS {
             Cells::Pages(BTreeMap::new())
         } else if described.cell.bits() <= 8 {
-            Cells::Bytes(vec![0; count as usize])
+            Cells::Bytes(Piece::Own(vec![0; count as usize + SPARE]))
         } else {
-            Cells::Words(vec![0; count as usize])
+            Cells::Words(Piece::Own(vec![0; count as usize]))
         };
         Memory { mask: count - 1, cell_mask: described.cell.mask(), cells }
     }
@@ -65,6 +138,12 @@ impl Memory {
 
     /// The cells one after the other, if they are kept as bytes.
     pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        let count = self.mask as usize + 1;
+        self.spacious_bytes_mut().map(|bytes| &mut bytes[..count])
+    }
+
+    /// The same with [`SPARE`] bytes behind the last cell, which must stay zero.
+    pub fn spacious_bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.cells {
             Cells::Bytes(cells) => Some(cells),
             Cells::Words(_) | Cells::Pages(_) => None,
@@ -76,6 +155,20 @@ impl Memory {
         match &mut self.cells {
             Cells::Words(cells) => Some(cells),
             Cells::Bytes(_) | Cells::Pages(_) => None,
+        }
+    }
+
+    /// Moves the cells, if they are in one piece that was not moved yet, to where the engine makes
+    /// room for them: with the same content.
+    pub fn move_into(
+        &mut self,
+        bytes: impl FnOnce(&[u8]) -> Option<Box<dyn Room<u8>>>,
+        words: impl FnOnce(&[u64]) -> Option<Box<dyn Room<u64>>>,
+    ) {
+        match &mut self.cells {
+            Cells::Bytes(cells) => cells.move_into(bytes),
+            Cells::Words(cells) => cells.move_into(words),
+            Cells::Pages(_) => {}
         }
     }
 

@@ -228,6 +228,13 @@ impl Graph {
                 let narrow = self.constant(width, constant);
                 self.binary(BinaryOperator::Equal, inner, narrow)
             }
+            Node::Binary(BinaryOperator::And, inner, mask) if constant == 0 => match self.as_constant(mask) {
+                Some(mask) if mask.is_power_of_two() => {
+                    let bit = self.slice(inner, mask.trailing_zeros(), Width::BIT);
+                    self.not(bit)
+                }
+                _ => self.add(Node::Binary(BinaryOperator::Equal, x, y), Width::BIT),
+            },
             _ => self.add(Node::Binary(BinaryOperator::Equal, x, y), Width::BIT),
         }
     }

@@ -7,6 +7,7 @@
 
 pub mod execute;
 pub mod graph;
+pub mod patched;
 
 pub use execute::{Bail, Effects, Frame, Store, execute, mapped_spans};
 pub use graph::{Graph, Node, ValueId};

@@ -6,6 +6,7 @@
 //! into code) is left to the reference interpreter, one instruction at a time. So there is
 //! only one place that knows those.
 
+mod history;
 mod lower;
 mod ops;
 
@@ -18,11 +19,13 @@ use lathe_isa::semantics::Body;
 use lathe_isa::specialize::{specialize, specialize_illegal};
 
 use crate::code_map::CodeMap;
+use crate::dataflow::patched::{Cells, guarded_bits, patched};
 use crate::dataflow::{Bail, Effects, Frame, Graph, Node, execute};
 use crate::device::Devices;
 use crate::engine::Engine;
 use crate::interpreter::{Interpreter, Run, Stop};
 use crate::state::State;
+use history::{History, Treatment};
 use lower::{Constants, Direction, End, VALUES, lower};
 use ops::{Code, EntryId, HERE, Op, Slot};
 
@@ -47,6 +50,7 @@ pub struct Fast<'i> {
     threshold: i32,
     /// Addresses of instructions that were changed since they were last asked for.
     changed: Vec<u64>,
+    history: History,
 }
 
 /// An instruction at one address.
@@ -58,6 +62,12 @@ struct Entry {
     /// What was decoded: its length and its cells; no length if it was not decoded yet.
     cells: u32,
     window: u128,
+    /// The bits of the window that must not change behind the engine's back.
+    watched: u128,
+    /// The bits of live cells that are compared whenever it is executed.
+    guarded: u128,
+    /// Whether it is interpreted because its opcode changes so often.
+    volatile: bool,
     /// Counts up to zero.
     heat: i32,
     /// Where its computed jump went.
@@ -92,6 +102,19 @@ pub struct Lowerable {
     pub body: Option<Body>,
     /// The address of the instruction that follows it.
     pub next: u64,
+    /// Whether its opcode changes so often that it is to be interpreted.
+    pub volatile: bool,
+    /// Its cells that are read whenever it is executed.
+    live: Cells,
+    /// The bits of those that must be as they were decoded.
+    guarded: u128,
+}
+
+impl Lowerable {
+    /// Whether some of its cells are read whenever it is executed.
+    pub fn is_patched(&self) -> bool {
+        !self.live.is_empty()
+    }
 }
 
 impl<'i> Fast<'i> {
@@ -110,6 +133,7 @@ impl<'i> Fast<'i> {
             marks: CodeMap::new(isa),
             threshold: i32::MAX,
             changed: Vec::new(),
+            history: History::default(),
         }
     }
 
@@ -129,12 +153,9 @@ impl<'i> Fast<'i> {
     }
 
     /// Notes an instruction that another engine has decoded here, so that a change of it is seen.
-    pub fn watch(&mut self, state: &State, pc: u64, cells: u32) {
+    pub fn watch(&mut self, state: &State, pc: u64, lowerable: &Lowerable) {
         let id = self.entry(pc);
-        let window = self.head(state, pc, cells);
-        let entry = &mut self.entries[id as usize];
-        (entry.cells, entry.window) = (cells, window);
-        self.marks.mark(pc, cells);
+        self.note_decoded(state, id, lowerable);
     }
 
     /// The addresses of instructions that were changed since this was last asked.
@@ -161,24 +182,34 @@ impl<'i> Fast<'i> {
     /// The decoded instruction at an address, specialized to it.
     pub fn decode(&self, state: &State, pc: u64) -> Lowerable {
         let isa = self.isa;
-        match isa.decode(state.window(isa, pc, self.longest)) {
-            Some(decoded) => {
-                let instruction = isa.instruction(decoded.instruction);
-                let cells = instruction.encoding.cells;
-                let next = isa.pc.width.wrap(pc.wrapping_add(u64::from(cells)));
-                let body = specialize(isa, &decoded, Location { pc, next, width: isa.pc.width });
-                Lowerable { cells, cycles: instruction.cycles, body: Some(body), next }
-            }
-            None => Lowerable { cells: self.longest, cycles: 0, body: specialize_illegal(isa, pc), next: pc },
-        }
+        let window = state.window(isa, pc, self.longest);
+        let treatment = self.history.treatment(pc);
+        let (live, volatile) = match treatment {
+            Treatment::Decoded(live) => (live, false),
+            Treatment::Interpreted => (Cells::default(), true),
+        };
+        let Some(decoded) = isa.decode(window) else {
+            let (cells, body, volatile) = (self.longest, specialize_illegal(isa, pc), volatile || !live.is_empty());
+            return Lowerable { cells, cycles: 0, body, next: pc, volatile, live: Cells::default(), guarded: 0 };
+        };
+        let instruction = isa.instruction(decoded.instruction);
+        let cells = instruction.encoding.cells;
+        let next = isa.pc.width.wrap(pc.wrapping_add(u64::from(cells)));
+        let location = Location { pc, next, width: isa.pc.width };
+        let body = if live.is_empty() {
+            specialize(isa, &decoded, location)
+        } else {
+            patched(isa, &decoded, location, window, live)
+        };
+        let guarded = guarded_bits(isa, &decoded, live);
+        Lowerable { cells, cycles: instruction.cycles, body: Some(body), next, volatile, live, guarded }
     }
 
     /// Forgets what was decoded and is not there any more. To be called before a run if the
     /// state may have been changed by others.
     pub fn revalidate(&mut self, state: &State) {
         for id in 0..self.entries.len() {
-            let Entry { pc, cells, window, .. } = self.entries[id];
-            if cells > 0 && self.head(state, pc, cells) != window {
+            if self.is_changed(state, &self.entries[id]) {
                 self.make_stale(id as EntryId);
             }
         }
@@ -219,6 +250,7 @@ impl<'i> Fast<'i> {
                 }
                 Event::Interpret(at) => {
                     state.pc = self.entries[at as usize].pc;
+                    self.note_interpreted(state, at);
                     if let Some(stop) = self.interpret(state, devices, run, &mut left) {
                         break Pause::Stopped(stop);
                     }
@@ -252,18 +284,62 @@ impl<'i> Fast<'i> {
         step.stop
     }
 
-    /// Makes the instructions stale that a store into code has changed.
+    /// Makes the instructions stale that a store into code has changed, or that have been hit
+    /// often enough to be treated otherwise.
     fn note_store(&mut self, state: &State, address: u64) {
         if !self.marks.is_marked(address) {
             return;
         }
-        for back in 0..u64::from(self.longest) {
-            let pc = self.isa.pc.width.wrap(address.wrapping_sub(back));
+        for back in 0..self.longest {
+            let pc = self.isa.pc.width.wrap(address.wrapping_sub(u64::from(back)));
             let Some(id) = self.by_address.get(&pc).copied() else { continue };
-            let Entry { cells, window, .. } = self.entries[id as usize];
-            if cells > 0 && u64::from(cells) > back && self.head(state, pc, cells) != window {
+            if !self.entries[id as usize].watches(back, self.isa.code_memory().cell) {
+                continue;
+            }
+            if self.history.hit(pc, back) || self.is_changed(state, &self.entries[id as usize]) {
                 self.make_stale(id);
             }
+        }
+        self.unmark_unless_watched(address);
+    }
+
+    /// Takes the mark from a cell that no instruction watches any more. Those that are decoded
+    /// later mark it again.
+    fn unmark_unless_watched(&mut self, address: u64) {
+        let cell = self.isa.code_memory().cell;
+        let watched = (0..self.longest).any(|back| {
+            let pc = self.isa.pc.width.wrap(address.wrapping_sub(u64::from(back)));
+            let entry = self.by_address.get(&pc).map(|id| &self.entries[*id as usize]);
+            entry.is_some_and(|entry| entry.watches(back, cell))
+        });
+        if !watched {
+            self.marks.unmark(address);
+        }
+    }
+
+    /// Whether an instruction is not what was decoded any more.
+    fn is_changed(&self, state: &State, entry: &Entry) -> bool {
+        entry.cells > 0 && (self.head(state, entry.pc, entry.cells) ^ entry.window) & entry.watched != 0
+    }
+
+    /// Before an instruction is interpreted: counts whether it is still the same, where that
+    /// decides how it is treated.
+    fn note_interpreted(&mut self, state: &State, id: EntryId) {
+        let Entry { pc, cells, window, guarded, volatile, .. } = self.entries[id as usize];
+        if !volatile && guarded == 0 {
+            return;
+        }
+        let now = self.head(state, pc, cells);
+        let compared = if volatile { u128::MAX } else { guarded };
+        let otherwise = match (now ^ window) & compared {
+            0 => volatile && self.history.same(pc),
+            _ => self.history.mismatch(pc) && !volatile,
+        };
+        if volatile {
+            self.entries[id as usize].window = now;
+        }
+        if otherwise {
+            self.make_stale(id);
         }
     }
 
@@ -275,7 +351,7 @@ impl<'i> Fast<'i> {
     fn make_stale(&mut self, id: EntryId) {
         let start = self.push_decode(id);
         let entry = &mut self.entries[id as usize];
-        entry.cells = 0;
+        (entry.cells, entry.watched, entry.guarded, entry.volatile) = (0, 0, 0, false);
         entry.start = start;
         entry.targets.clear();
         self.changed.push(entry.pc);
@@ -294,7 +370,17 @@ impl<'i> Fast<'i> {
         }
         let id = self.entries.len() as EntryId;
         let start = self.push_decode(id);
-        self.entries.push(Entry { pc, start, cells: 0, window: 0, heat: -self.threshold, targets: Vec::new() });
+        self.entries.push(Entry {
+            pc,
+            start,
+            cells: 0,
+            window: 0,
+            watched: 0,
+            guarded: 0,
+            volatile: false,
+            heat: -self.threshold,
+            targets: Vec::new(),
+        });
         self.by_address.insert(pc, id);
         id
     }
@@ -317,8 +403,8 @@ impl<'i> Fast<'i> {
             self.by_address.clear();
         }
         let id = self.entry(pc);
+        self.note_other_decoded(state, id);
         let lowerable = self.decode(state, pc);
-        self.marks.mark(pc, lowerable.cells);
         let ops = self.operations(&lowerable, pc, id).unwrap_or_else(|| {
             vec![Op { code: Code::Interpret, width: Width::BIT, into: 0, x: 0, y: 0, next: HERE, extra: u64::from(id) }]
         });
@@ -327,15 +413,40 @@ impl<'i> Fast<'i> {
         let constants = self.isa.registers.len() + VALUES;
         self.slots.truncate(constants);
         self.slots.extend_from_slice(&self.constants.values);
-        let window = self.head(state, pc, lowerable.cells);
-        let entry = &mut self.entries[id as usize];
-        entry.start = start;
-        entry.cells = lowerable.cells;
-        entry.window = window;
+        self.entries[id as usize].start = start;
+        self.note_decoded(state, id, &lowerable);
         id
     }
 
+    /// An instruction that another engine has decoded, as something else than it is now: that
+    /// engine must forget it, and it counts as a change of its opcode.
+    fn note_other_decoded(&mut self, state: &State, id: EntryId) {
+        let Entry { pc, cells, window, guarded, .. } = self.entries[id as usize];
+        if cells > 0 && (self.head(state, pc, cells) ^ window) & guarded != 0 {
+            self.history.mismatch(pc);
+            self.changed.push(pc);
+        }
+    }
+
+    /// Notes what was decoded, and marks the cells that are to be watched.
+    fn note_decoded(&mut self, state: &State, id: EntryId, lowerable: &Lowerable) {
+        let cell = self.isa.code_memory().cell;
+        let pc = self.entries[id as usize].pc;
+        let window = self.head(state, pc, lowerable.cells);
+        let all = u128::MAX << (128 - lowerable.cells * cell.bits());
+        let entry = &mut self.entries[id as usize];
+        (entry.cells, entry.window) = (lowerable.cells, window);
+        entry.watched = if lowerable.volatile { 0 } else { all & !lowerable.live.bits(cell, lowerable.cells) };
+        (entry.guarded, entry.volatile) = (lowerable.guarded, lowerable.volatile);
+        for at in (0..lowerable.cells).filter(|at| entry.watches(*at, cell)) {
+            self.marks.mark(pc.wrapping_add(u64::from(at)));
+        }
+    }
+
     fn operations(&mut self, lowerable: &Lowerable, pc: u64, id: EntryId) -> Option<Vec<Op>> {
+        if lowerable.volatile {
+            return None;
+        }
         let mut graph = Graph::default();
         let frame = Frame::new(self.isa, &mut graph);
         let mut effects = effects_at(self.isa, &mut graph, &frame, lowerable, pc)?;
@@ -473,6 +584,14 @@ impl<'i> Fast<'i> {
                 at = entries[op.next as usize].start as usize;
             }
         }
+    }
+}
+
+impl Entry {
+    /// Whether a store to this cell of it must not go unseen.
+    fn watches(&self, cell: u32, width: Width) -> bool {
+        let shift = 128u32.checked_sub((cell + 1) * width.bits());
+        cell < self.cells && shift.is_some_and(|shift| (self.watched >> shift) as u64 & width.mask() != 0)
     }
 }
 

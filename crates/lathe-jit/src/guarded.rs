@@ -1,0 +1,131 @@
+//! Guest memory between guard pages: whatever mistake compiled code could make, an access a
+//! little beyond either end stops the process instead of reaching the host's data.
+//!
+//! This is the second line of defence. The first is the mask that every address goes through.
+
+use lathe_vm::memory::Room;
+
+/// Pages before and after guest memory that nothing may touch: as many bytes as this.
+const GUARD: usize = 1 << 16;
+
+/// Room for these cells between guard pages, with the same content; none where the system does
+/// not give it.
+pub(crate) fn room<T: Plain>(cells: &[T]) -> Option<Box<dyn Room<T>>> {
+    let mut mapping = mapping::Mapping::new(size_of_val(cells), GUARD)?;
+    T::view_mut(&mut mapping, cells.len()).copy_from_slice(cells);
+    Some(Box::new(Guarded { mapping, count: cells.len(), cells: std::marker::PhantomData }))
+}
+
+struct Guarded<T> {
+    mapping: mapping::Mapping,
+    count: usize,
+    cells: std::marker::PhantomData<T>,
+}
+
+impl<T: Plain> Room<T> for Guarded<T> {
+    fn cells(&self) -> &[T] {
+        T::view(&self.mapping, self.count)
+    }
+
+    fn cells_mut(&mut self) -> &mut [T] {
+        T::view_mut(&mut self.mapping, self.count)
+    }
+}
+
+/// Numbers for which any bytes are a value.
+pub(crate) trait Plain: Copy + Send + Sync + 'static {
+    /// So many of them at the beginning of a mapping, which must be large enough.
+    fn view(mapping: &mapping::Mapping, count: usize) -> &[Self] {
+        assert!(count * size_of::<Self>() <= mapping.length());
+        // SAFETY: the mapping has room for so many, as was just checked, begins at a page and is
+        // therefore aligned, is readable as long as it is borrowed, and any bytes are a value.
+        unsafe { std::slice::from_raw_parts(mapping.start().cast(), count) }
+    }
+
+    /// The same, to be written.
+    fn view_mut(mapping: &mut mapping::Mapping, count: usize) -> &mut [Self] {
+        assert!(count * size_of::<Self>() <= mapping.length());
+        // SAFETY: as above, and writable; the mapping is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(mapping.start().cast(), count) }
+    }
+}
+
+impl Plain for u8 {}
+impl Plain for u64 {}
+
+#[cfg(unix)]
+mod mapping {
+    use std::ptr::{NonNull, null_mut};
+
+    /// Pages of its own, readable and writable, between pages that are neither.
+    pub(crate) struct Mapping {
+        /// The first byte of the first guard page.
+        whole: NonNull<u8>,
+        guard: usize,
+        length: usize,
+    }
+
+    // SAFETY: a mapping owns its pages; nobody else knows their address.
+    unsafe impl Send for Mapping {}
+    // SAFETY: through a shared mapping its pages are only read.
+    unsafe impl Sync for Mapping {}
+
+    impl Mapping {
+        /// At least so many bytes, all zero, and as many guard bytes on either side, which must be
+        /// whole pages.
+        pub(crate) fn new(length: usize, guard: usize) -> Option<Mapping> {
+            let length = length.next_multiple_of(guard);
+            let total = length.checked_add(2 * guard)?;
+            // SAFETY: a new private mapping at an address of the system's choice touches nothing
+            // that exists.
+            let whole = unsafe {
+                libc::mmap(null_mut(), total, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+            };
+            if whole == libc::MAP_FAILED {
+                return None;
+            }
+            let mapping = Mapping { whole: NonNull::new(whole.cast())?, guard, length };
+            // SAFETY: these are pages of the mapping made above, which nobody else knows.
+            let changed = unsafe { libc::mprotect(mapping.start().cast(), length, libc::PROT_READ | libc::PROT_WRITE) };
+            (changed == 0).then_some(mapping)
+        }
+
+        /// The first byte between the guard pages.
+        pub(crate) fn start(&self) -> *mut u8 {
+            // SAFETY: the guard pages are part of the mapping, so this stays within it.
+            unsafe { self.whole.as_ptr().add(self.guard) }
+        }
+
+        pub(crate) fn length(&self) -> usize {
+            self.length
+        }
+    }
+
+    impl Drop for Mapping {
+        fn drop(&mut self) {
+            // SAFETY: the pages belong to this mapping alone, and whoever borrowed them had to
+            // give them back before.
+            unsafe { libc::munmap(self.whole.as_ptr().cast(), self.length + 2 * self.guard) };
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod mapping {
+    /// There is none here: guest memory stays where it is.
+    pub(crate) enum Mapping {}
+
+    impl Mapping {
+        pub(crate) fn new(_length: usize, _guard: usize) -> Option<Mapping> {
+            None
+        }
+
+        pub(crate) fn start(&self) -> *mut u8 {
+            match *self {}
+        }
+
+        pub(crate) fn length(&self) -> usize {
+            match *self {}
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Instructions that a program keeps changing. Some of their cells are *live*: they are read
+//! whenever the instruction is executed, instead of once when it is decoded.
+//!
+//! Numbers in live cells become loads. All other bits of live cells (opcodes, registers) are
+//! compared with what was decoded, and where they differ the instruction is left to the
+//! reference interpreter. So live cells may be written without anybody watching.
+
+use lathe_base::Width;
+use lathe_isa::Isa;
+use lathe_isa::decode::Decoded;
+use lathe_isa::encoding::{Cube, Encoding, Segment};
+use lathe_isa::model::{Domain, Field, Target};
+use lathe_isa::operand::Location;
+use lathe_isa::operators::BinaryOperator;
+use lathe_isa::semantics::{Block, Body, Expr, LocalId, Statement};
+use lathe_isa::specialize::specialize_with;
+
+/// A set of an instruction's cells, by their distance from its address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cells(u128);
+
+impl Cells {
+    /// Adds a cell.
+    pub fn insert(&mut self, cell: u32) {
+        self.0 |= 1u128.checked_shl(cell).unwrap_or(0);
+    }
+
+    /// Whether the cell is in the set.
+    pub fn contains(self, cell: u32) -> bool {
+        self.0.checked_shr(cell).is_some_and(|rest| rest & 1 == 1)
+    }
+
+    /// Whether there is no cell.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The bits of the first so many cells that are in the set, as bits of a window.
+    pub fn bits(self, cell: Width, count: u32) -> u128 {
+        let cells = (0..count).filter(|at| self.contains(*at));
+        cells.fold(0, |bits, at| bits | cell_bits(cell, at))
+    }
+}
+
+/// The bits of one cell in a window.
+fn cell_bits(cell: Width, at: u32) -> u128 {
+    u128::from(cell.mask()) << cell_shift(cell, at)
+}
+
+/// How far the lowest bit of a cell is above the lowest of the window.
+fn cell_shift(cell: Width, at: u32) -> u32 {
+    128 - (at + 1) * cell.bits()
+}
+
+/// The bits in live cells that must stay as they were decoded.
+pub fn guarded_bits(isa: &Isa, decoded: &Decoded, live: Cells) -> u128 {
+    let instruction = isa.instruction(decoded.instruction);
+    let encoding = &instruction.encoding;
+    let read = instruction.operands.iter().zip(&encoding.operands).filter(|(field, _)| is_read(isa.field(**field)));
+    let read = read.flat_map(|(_, segments)| segments).fold(0, |bits, segment| bits | segment_bits(segment));
+    live.bits(isa.code_memory().cell, encoding.cells) & !read & !encoding.ignored
+}
+
+/// Whether a field is read when the instruction is executed; which register is meant is decided
+/// when it is decoded.
+fn is_read(field: &Field) -> bool {
+    !matches!(field.domain, Domain::Registers(_))
+}
+
+fn segment_bits(segment: &Segment) -> u128 {
+    u128::from(segment.width.mask()) << segment.shift
+}
+
+/// The meaning of an instruction at this place, with its live cells read when it is executed.
+/// `window` is what was decoded.
+pub fn patched(isa: &Isa, decoded: &Decoded, location: Location, window: u128, live: Cells) -> Body {
+    let instruction = isa.instruction(decoded.instruction);
+    let reading = Reading {
+        cell: isa.code_memory().cell,
+        live: (0..instruction.encoding.cells).filter(|at| live.contains(*at)).collect(),
+        first_local: instruction.body.locals.len() as u16,
+    };
+    let fields = instruction.operands.iter().map(|field| isa.field(*field));
+    let operand = |((field, segments), bits): ((&Field, &Vec<Segment>), &u64)| {
+        let bits = is_read(field).then(|| reading.operand(field, segments, *bits)).flatten()?;
+        Some(value_of(field, bits, location))
+    };
+    let given: Vec<Option<Expr>> =
+        fields.zip(&instruction.encoding.operands).zip(&decoded.operands).map(operand).collect();
+    let locals = vec![reading.cell; reading.live.len()];
+    let mut body = specialize_with(isa, decoded, location, &given, &locals);
+    let mut block = reading.loads(isa, location.pc);
+    block.extend(reading.leave_if_changed(&instruction.encoding, window, guarded_bits(isa, decoded, live)));
+    block.append(&mut body.block);
+    Body { block, ..body }
+}
+
+/// How the live cells of one instruction are read: each into a local of its own.
+struct Reading {
+    cell: Width,
+    live: Vec<u32>,
+    first_local: u16,
+}
+
+impl Reading {
+    fn locals(&self) -> impl Iterator<Item = (u32, LocalId)> {
+        self.live.iter().copied().zip((self.first_local..).map(LocalId))
+    }
+
+    fn loads(&self, isa: &Isa, pc: u64) -> Block {
+        let width = isa.code_memory().address;
+        let load = |(at, into)| {
+            let address = Expr::constant(width, width.wrap(pc.wrapping_add(u64::from(at))));
+            Statement::Load { into, memory: isa.pc.memory, address }
+        };
+        self.locals().map(load).collect()
+    }
+
+    /// The bits of an operand; nothing if none of them is in a live cell.
+    fn operand(&self, field: &Field, segments: &[Segment], decoded: u64) -> Option<Expr> {
+        let mut value = None;
+        for segment in segments {
+            for (at, local) in self.locals() {
+                let Some((from, low, width)) = overlap(segment, cell_shift(self.cell, at), self.cell) else { continue };
+                let bits = Expr::slice(Expr::local(self.cell, local), from, width);
+                let old = value.unwrap_or_else(|| Expr::constant(field.width, decoded));
+                value = Some(Expr::replace(old, low, bits));
+            }
+        }
+        value
+    }
+
+    /// Statements that leave the instruction where it is not the one decoded any more. Halting
+    /// stands for leaving: engines that lower bodies leave it to the reference interpreter.
+    fn leave_if_changed(&self, encoding: &Encoding, window: u128, guarded: u128) -> Block {
+        let decoded = Cube { mask: guarded, value: window & guarded };
+        let changed = self.differs(decoded);
+        let known = !self.live.iter().fold(0, |bits, at| bits | cell_bits(self.cell, *at)) | guarded;
+        let possible = encoding.excluded.iter().filter(|cube| (cube.value ^ window) & cube.mask & known == 0);
+        let excluded = possible.filter_map(|cube| {
+            let open = Cube { mask: cube.mask & !known, value: cube.value & !known };
+            Some(Expr::unary(lathe_isa::operators::UnaryOperator::Not, self.differs(open)?))
+        });
+        let conditions = changed.into_iter().chain(excluded);
+        let leave = |condition| Statement::If { condition, then: vec![Statement::Halt], otherwise: Vec::new() };
+        conditions.map(leave).collect()
+    }
+
+    /// Whether the live cells are outside a set; nothing if the set says nothing of them.
+    fn differs(&self, cube: Cube) -> Option<Expr> {
+        let cells = self.locals().filter_map(|(at, local)| {
+            let part = |bits: u128| self.cell.wrap((bits >> cell_shift(self.cell, at)) as u64);
+            let (mask, value) = (part(cube.mask), part(cube.value));
+            let constant = |bits| Expr::constant(self.cell, bits);
+            let kept = Expr::binary(BinaryOperator::And, Expr::local(self.cell, local), constant(mask));
+            (mask != 0).then(|| Expr::binary(BinaryOperator::Unequal, kept, constant(value)))
+        });
+        cells.reduce(|x, y| Expr::binary(BinaryOperator::Or, x, y))
+    }
+}
+
+/// The bits that a segment has in a cell: their lowest bit in the cell, their lowest bit in the
+/// operand, and how many there are.
+fn overlap(segment: &Segment, cell_shift: u32, cell: Width) -> Option<(u32, u32, Width)> {
+    let bottom = segment.shift.max(cell_shift);
+    let top = (segment.shift + segment.width.bits()).min(cell_shift + cell.bits());
+    let width = Width::new(u64::from(top.checked_sub(bottom)?))?;
+    Some((bottom - cell_shift, segment.low + bottom - segment.shift, width))
+}
+
+/// What the meaning sees for these bits: [`Field::value`], as an expression.
+fn value_of(field: &Field, bits: Expr, location: Location) -> Expr {
+    let Domain::Number(numeric) = &field.domain else { return bits };
+    let width = location.width;
+    let fit = |signed: bool| match signed {
+        _ if bits.width.bits() > width.bits() => Expr::slice(bits.clone(), 0, width),
+        true => Expr::sign_extend(width, bits.clone()),
+        false => Expr::zero_extend(width, bits.clone()),
+    };
+    match numeric.target {
+        None | Some(Target::Absolute(_)) => bits,
+        Some(Target::Relative { back, from, .. }) => {
+            let operator = if back { BinaryOperator::Subtract } else { BinaryOperator::Add };
+            Expr::binary(operator, Expr::constant(width, location.of(from)), fit(numeric.signed))
+        }
+        Some(Target::Within(from)) => {
+            let page = width.wrap(location.of(from) & !field.width.mask());
+            Expr::binary(BinaryOperator::Or, Expr::constant(width, page), fit(false))
+        }
+    }
+}
