@@ -99,7 +99,10 @@ struct Walk<'w> {
 
 impl<'w> Walk<'w> {
     fn new(isa: &'w Isa, program: &'w mut Program) -> Self {
-        Walk { isa, program, positions: vec![0; isa.memories.len()], memory: isa.pc.memory }
+        // Code begins where the machine does.
+        let mut positions = vec![0; isa.memories.len()];
+        positions[isa.pc.memory.index()] = isa.pc.reset;
+        Walk { isa, program, positions, memory: isa.pc.memory }
     }
 
     fn position(&self) -> u64 {

@@ -187,7 +187,11 @@ pub(crate) struct Dis {
     #[arg(long)]
     pub(crate) linear: bool,
 
-    /// Where execution begins [default: what the image says, or 0]
+    /// Take a raw binary to lie here [default: where the machine begins]
+    #[arg(long, value_name = "ADDRESS", value_parser = number)]
+    pub(crate) load_at: Option<u64>,
+
+    /// Where execution begins [default: what the image says, or else the machine]
     #[arg(long, value_name = "ADDRESS", value_parser = number)]
     pub(crate) entry: Option<u64>,
 
@@ -207,9 +211,13 @@ pub(crate) struct Dis {
 /// Run a program
 ///
 /// The program is an assembly source (FILE.asm), which is assembled first, or an image: raw
-/// binary, Intel HEX, S-record, $readmemh, Logisim, or Lathe's own. A raw binary is loaded at
-/// address 0 of the memory that holds code, and execution starts there; a cell wider than 8 bits
-/// takes as many whole bytes as it needs, in the memory's own byte order.
+/// binary, Intel HEX, S-record, $readmemh, Logisim, ELF, or Lathe's own. A raw binary is loaded
+/// into the memory that holds code, where the machine begins at reset or where --load-at says; a cell
+/// wider than 8 bits takes as many whole bytes as it needs, in the memory's own byte order.
+///
+/// Execution begins where --entry or the program says, or else where the machine does at reset; a
+/// program that has nothing there begins at its lowest address. An ELF file with a symbol `tohost`
+/// ends when it writes there: 1 is success, anything else a fault.
 ///
 /// The machine's console is standard input and output. Input is read when the program asks for
 /// it, and reads 0 after its end.
@@ -221,6 +229,9 @@ Examples:
   echo 'some input' | lathe run cat.bin -m quad8   Give it something to read
   lathe run loop.bin -m hex8 --max-steps 1000      Stop it after 1000 instructions
   lathe run sum.bin -m duo16 --state               Show the registers at the end
+  lathe run test.bin -m mos6502 --entry 0x400      An image of all 64 KiB, begun at 0x400
+  lathe run test.elf -m rv32i                      What a compiler made
+  lathe run game.ch8 -m chip8                      Show its display, take its keys
   lathe run sieve.asm --stats                      Tell how fast it was
 
 Where the final state goes:
@@ -241,6 +252,15 @@ pub(crate) struct Run {
     /// The format of the image, or asm for a source [default: by its content and name]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<String>,
+
+    /// Load a raw binary at this address [default: where the machine begins]
+    #[arg(long, value_name = "ADDRESS", value_parser = number)]
+    pub(crate) load_at: Option<u64>,
+
+    /// Where execution begins: an address, or a name that the program has [default: what the program
+    /// says, or else the machine]
+    #[arg(long, value_name = "ADDRESS|NAME")]
+    pub(crate) entry: Option<String>,
 
     #[command(flatten)]
     pub(crate) assembly: AssemblyArguments,
@@ -264,6 +284,31 @@ pub(crate) struct Run {
     /// How to print the final state; json prints it even without --state
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) panel: PanelArguments,
+}
+
+/// Displays, keypads and random numbers.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Display and keys")]
+pub(crate) struct PanelArguments {
+    /// Write the display here when the program has ended: FILE.png for a picture, any other FILE for
+    /// text, - for standard output [default: on a terminal it is shown while the program runs]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) screen: Option<String>,
+
+    /// Keys to press, one hexadecimal digit each; each is down for 1000 instructions, then up for 1000
+    #[arg(long, value_name = "DIGITS")]
+    pub(crate) keys: Option<String>,
+
+    /// What random numbers depend on [default: 1]
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub(crate) seed: Option<u64>,
+
+    /// Instructions a second while the display is shown [default: 60 times what a timer waits for]
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub(crate) speed: Option<u64>,
 }
 
 /// Compare a machine with single-step test vectors

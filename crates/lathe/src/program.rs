@@ -5,11 +5,12 @@ use std::path::Path;
 
 use anstyle::AnsiColor;
 use lathe_asm::formats::{self, Format};
+use lathe_asm::image::Symbol;
 use lathe_asm::{Assembled, Image, Options, assemble};
 use lathe_base::{Severity, Source, limits, nearest};
 use lathe_isa::Isa;
 
-use crate::arguments::AssemblyArguments;
+use crate::arguments::{AssemblyArguments, number};
 use crate::exit::Failure;
 use crate::inputs::Inputs;
 use crate::machine::{self, Machine};
@@ -21,6 +22,31 @@ use crate::{definitions, files, output, render};
 pub(crate) struct Program {
     pub(crate) isa: Isa,
     pub(crate) image: Image,
+    /// Where it tells how it went, if it is an ELF file that does: the address of its `tohost`.
+    pub(crate) tohost: Option<u64>,
+}
+
+impl Program {
+    /// Lets execution begin at an address, or at a name that the program has.
+    pub(crate) fn begin_at(&mut self, place: &str) -> Result<(), Failure> {
+        let symbols = &self.image.symbols;
+        let named = symbols.iter().find(|symbol| symbol.name == place).map(|symbol| symbol.value);
+        let address = named.and_then(|value| u64::try_from(value).ok()).or_else(|| number(place).ok());
+        let Some(address) = address else {
+            let near = nearest(place, symbols.iter().map(|symbol| symbol.name.as_str()));
+            let help = near.map_or("give a number such as 0x400".to_owned(), |near| format!("did you mean `{near}`?"));
+            let message =
+                format!("execution cannot begin at `{place}`: it is no address, and the program has no such name");
+            return Err(Failure::usage(message).help(help));
+        };
+        if !self.isa.pc.width.holds(address) {
+            let message = format!("execution cannot begin at {address:#x}");
+            let last = self.isa.pc.width.mask();
+            return Err(Failure::usage(message).help(format!("addresses of {} go up to {last:#x}", self.isa.name)));
+        }
+        self.image.entry = Some(address);
+        Ok(())
+    }
 }
 
 /// A program as it is asked for on the command line.
@@ -31,6 +57,8 @@ pub(crate) struct Request<'r> {
     pub(crate) machine: Option<&'r str>,
     /// Its format, if it was said.
     pub(crate) from: Option<&'r str>,
+    /// Where an image without addresses goes, if it was said.
+    pub(crate) load_at: Option<u64>,
     /// How it is assembled, if it is a source.
     pub(crate) assembly: &'r AssemblyArguments,
 }
@@ -51,7 +79,12 @@ impl Request<'_> {
         let asked = self.from.map(kind_named).transpose()?;
         inputs.note(self.name);
         let bytes = files::read(self.name, limits::IMAGE_BYTES)?;
-        match asked.unwrap_or_else(|| kind(self.name, &bytes)) {
+        let kind = asked.unwrap_or_else(|| kind(self.name, &bytes));
+        if self.load_at.is_some() && !matches!(kind, Kind::Image(Format::Binary)) {
+            let message = format!("{} has addresses of its own", files::title(self.name));
+            return Err(Failure::usage(message).help("leave --load-at away, or say `--from bin` if it is a raw binary"));
+        }
+        match kind {
             Kind::Assembly => self.assemble(files::text(self.name, bytes)?, inputs),
             Kind::Image(format) => self.read(format, &bytes, inputs),
         }
@@ -63,7 +96,7 @@ impl Request<'_> {
         let root = self.assembly.root.as_deref();
         let assembly = Assembly { name: self.name, text, root, options: &options };
         let (image, _) = assembly.assemble(&isa, inputs)?;
-        Ok(Program { isa, image })
+        Ok(Program { isa, image, tohost: None })
     }
 
     fn read(&self, format: Format, bytes: &[u8], inputs: &Inputs) -> Result<Program, Failure> {
@@ -71,11 +104,17 @@ impl Request<'_> {
         let header = (format == Format::Image).then(|| formats::header(bytes)).transpose().map_err(failure)?;
         let named = header.as_ref().map(|header| header.machine.as_str());
         let machine = chosen(self.name, self.machine, named, inputs)?;
-        let image = formats::read(format, bytes, &machine.isa).map_err(failure)?;
+        let image = match self.load_at {
+            Some(address) => formats::read_binary_at(bytes, &machine.isa, address),
+            None => formats::read(format, bytes, &machine.isa),
+        };
+        let image = image.map_err(failure)?;
+        let is_tohost = |symbol: &&Symbol| format == Format::Elf && symbol.name == "tohost";
+        let tohost = image.symbols.iter().find(is_tohost).and_then(|symbol| u64::try_from(symbol.value).ok());
         if let Some(identity) = header.and_then(|header| header.definition) {
             warn_if_changed(self.name, &identity, &machine);
         }
-        Ok(Program { isa: machine.isa, image })
+        Ok(Program { isa: machine.isa, image, tohost })
     }
 }
 

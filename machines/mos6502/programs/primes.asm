@@ -62,8 +62,8 @@ test:   lda value               ; ptr = SIEVE + value
         lda ptr+1
         sbc #>END
         bcs .next
-        lda #1
         ldy #0
+        lda #1
         sta (ptr),y
         bne .cross              ; always, since a is 1
 

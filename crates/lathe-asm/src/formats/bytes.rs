@@ -18,16 +18,21 @@ pub(super) fn write_binary(rom: &Rom) -> Result<Vec<u8>, FormatError> {
     Ok(to_bytes(&rom.flat()?, rom.width, rom.order))
 }
 
-/// Reads a raw binary, which begins at address 0.
-pub(super) fn read_binary(bytes: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, FormatError> {
+/// Reads a raw binary, which begins at this address.
+pub(super) fn read_binary(bytes: &[u8], isa: &Isa, memory: MemoryId, at: u64) -> Result<Image, FormatError> {
     let target = isa.memory(memory);
-    let room = target.cells().saturating_mul(target.bytes_per_cell() as u64);
+    let size = target.bytes_per_cell() as u64;
+    let room = target.cells().saturating_sub(at).saturating_mul(size);
     if bytes.len() as u64 > room {
-        let cause = format!("{} bytes do not fit: memory `{}` has room for {room}", bytes.len(), target.name);
-        return Err(FormatError::new(cause, "check that the file is for this machine and this memory"));
+        let (length, name) = (bytes.len(), &target.name);
+        let place = if at == 0 { String::new() } else { format!(" from {at:#x} on") };
+        let cause = format!("{length} bytes do not fit: memory `{name}` has room for {room}{place}");
+        let next = "check that the file is for this machine and this memory";
+        let elsewhere = if at == 0 { "" } else { "; `--load-at` takes another address" };
+        return Err(FormatError::new(cause, format!("{next}{elsewhere}")));
     }
     let mut collector = Collector::of_bytes(target);
-    collector.put(0, bytes)?;
+    collector.put(at * size, bytes)?;
     image_of_bytes(collector, isa, memory, None)
 }
 

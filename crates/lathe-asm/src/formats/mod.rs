@@ -3,8 +3,8 @@
 //!
 //! Text formats write a cell as one number. Formats of bytes (raw binary, Intel HEX,
 //! S-record) lay each cell down in as many bytes as it needs, in its memory's byte order, and
-//! count addresses in bytes. Formats without addresses begin at address 0, or at the first
-//! address of the range that was asked for; formats with addresses leave gaps out unless a
+//! count addresses in bytes. Formats without addresses begin at address 0 (a raw binary of code:
+//! where the machine begins), or at the first address of the range that was asked for; formats with addresses leave gaps out unless a
 //! size was asked for.
 //!
 //! Deliberately absent: opening files. The types that JSON is made from are private to this
@@ -279,6 +279,14 @@ pub fn read(format: Format, bytes: &[u8], isa: &Isa) -> Result<Image, FormatErro
     read_into(format, bytes, isa, isa.pc.memory)
 }
 
+/// Reads a raw binary into the code memory, from this address on.
+///
+/// # Errors
+/// If it does not fit there.
+pub fn read_binary_at(bytes: &[u8], isa: &Isa, address: u64) -> Result<Image, FormatError> {
+    bytes::read_binary(bytes, isa, isa.pc.memory, address)
+}
+
 /// Reads an image; a format that holds one memory is read into this one.
 ///
 /// # Errors
@@ -292,7 +300,10 @@ pub fn read_into(format: Format, bytes: &[u8], isa: &Isa, memory: MemoryId) -> R
         return Err(FormatError::new(cause, "load a smaller file"));
     }
     match format {
-        Format::Binary => bytes::read_binary(bytes, isa, memory),
+        Format::Binary => {
+            let at = if memory == isa.pc.memory { isa.pc.reset } else { 0 };
+            bytes::read_binary(bytes, isa, memory, at)
+        }
         Format::IntelHex => intel_hex::read(bytes, isa, memory),
         Format::SRecord => s_record::read(bytes, isa, memory),
         Format::ReadMemH => readmem::read(bytes, Radix::Hexadecimal, isa, memory),

@@ -52,10 +52,25 @@ impl Rom {
             entry: entry.map(|entry| entry - view.base),
             title: view.title(isa, memory, options),
         };
+        if format == Format::Binary && whole && options.range.is_none() && id == isa.pc.memory {
+            rom.begin_at(isa.pc.reset)?;
+        }
         if let Some(size) = options.size {
             rom.fill_up(size)?;
         }
         Ok(rom)
+    }
+
+    /// Lets a raw binary begin where the machine does, as it is loaded there.
+    fn begin_at(&mut self, reset: u64) -> Result<(), FormatError> {
+        if let Some(first) = self.runs.first().filter(|first| first.start < reset) {
+            let cause =
+                format!("a raw binary begins at {reset:#x}, and the image has cells from {:#x} on", first.start);
+            let next = "choose a format with addresses, such as `hex`, or a range of addresses";
+            return Err(FormatError::new(cause, next));
+        }
+        self.start = reset;
+        Ok(())
     }
 
     /// The address after the last cell; where it begins, if there are none.

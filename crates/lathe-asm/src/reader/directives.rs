@@ -106,7 +106,8 @@ impl Reader<'_> {
     /// The directive that a word stands for on this machine; none if it says nothing. A memory can be
     /// chosen on every machine.
     fn meant_directive(&self, word: &str, tokens: &[Token], sources: &[Source]) -> Option<String> {
-        let names_memory = || tokens.get(1).is_some_and(|name| self.isa.memory_named(self.text(sources, *name)).is_some());
+        let names_memory =
+            || tokens.get(1).is_some_and(|name| self.isa.memory_named(self.text(sources, *name)).is_some());
         match self.isa.assembly.directives.iter().find(|(name, _)| name == word) {
             Some((_, None)) if word == ".section" && names_memory() => Some(word.to_owned()),
             Some((_, means)) => means.clone(),

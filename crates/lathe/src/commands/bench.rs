@@ -79,8 +79,8 @@ fn benchmark(name: &str) -> Result<Table, Failure> {
 /// A program that was given.
 fn own(name: &str, machine: Option<&str>) -> Result<Table, Failure> {
     let assembly = AssemblyArguments::default();
-    let request = Request { name, machine, from: None, assembly: &assembly };
-    let Program { isa, image } = request.load(&Inputs::default())?;
+    let request = Request { name, machine, from: None, load_at: None, assembly: &assembly };
+    let Program { isa, image, .. } = request.load(&Inputs::default())?;
     Ok(Table { isa, programs: vec![(files::title(name).to_owned(), image)], baselines: Baselines::None })
 }
 

@@ -35,9 +35,10 @@ fn disassembled(arguments: &Dis, inputs: &Inputs) -> Result<String, Failure> {
         name,
         machine: machine.machine.as_deref(),
         from: from.as_deref(),
+        load_at: arguments.load_at,
         assembly: &AssemblyArguments::default(),
     };
-    let Program { isa, mut image } = request.load(inputs)?;
+    let Program { isa, mut image, .. } = request.load(inputs)?;
     if let Some(file) = &arguments.symbols {
         inputs.note(file);
         // Before those of the image: where both name a place, the person's name counts.

@@ -10,6 +10,7 @@ mod dis;
 mod machines;
 mod opcode_map;
 mod run;
+mod screen;
 mod stats;
 mod test_bench;
 mod verify;

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 use lathe_asm::Image;
 use lathe_embed::{AnyEngine, EngineKind, lay_down};
 use lathe_isa::Isa;
-use lathe_isa::model::DeviceKind;
-use lathe_vm::{Devices, Engine, Fault, State, Stop};
+use lathe_isa::model::{DeviceKind, MemoryId};
+use lathe_vm::{Devices, Display, Engine, Fault, FaultCause, State, Stop};
 use serde::Serialize;
 
 use super::Outcome;
 use super::console::Terminal;
+use super::screen::{self, Live};
 use super::stats::{Stats, StatsData};
 use crate::arguments::{Format, Run};
 use crate::exit::{Exit, Failure};
@@ -29,20 +30,29 @@ const LONGEST_SLICE: u64 = 1 << 23;
 
 /// Runs a program.
 pub(super) fn execute(arguments: &Run) -> Outcome {
-    let Run { image: name, machine, from, assembly, .. } = arguments;
-    let request = Request { name, machine: machine.machine.as_deref(), from: from.as_deref(), assembly };
-    let Program { isa, image } = request.load(&Inputs::default())?;
+    let Run { image: name, machine, from, load_at, assembly, panel, .. } = arguments;
+    let (machine, from) = (machine.machine.as_deref(), from.as_deref());
+    let mut program = Request { name, machine, from, load_at: *load_at, assembly }.load(&Inputs::default())?;
+    if let Some(place) = &arguments.entry {
+        program.begin_at(place)?;
+    }
+    let Program { isa, image, tohost } = program;
     check_not_empty(name, &image)?;
     let mut engine = EngineKind::from(arguments.engine).build(&isa)?;
     let mut state = State::new(&isa);
     lay_down(&image, &isa, &mut state);
     let terminal = Terminal::new();
     let mut devices = Devices::new(&isa, terminal.console());
+    screen::prepare(panel, &mut devices)?;
+    let live = Live::start(&isa, panel)?;
+    let mut outside = Outside { terminal, live, tohost: tohost.map(|address| (isa.pc.memory, address)) };
     let limit = arguments.max_steps.unwrap_or(u64::MAX);
-    let ended = run(&mut engine, &mut state, &mut devices, &terminal, limit)?;
-    terminal.end_line();
+    let ended = run(&mut engine, &mut state, &mut devices, &mut outside, limit)?;
+    drop(outside.live);
+    outside.terminal.end_line();
+    screen::save(panel, &devices)?;
     let stats = arguments.stats.then(|| ended.stats(&engine));
-    Report { isa: &isa, state: &state, ended: &ended, stats }.tell(arguments)?;
+    Report { isa: &isa, state: &state, display: devices.find(), ended: &ended, stats }.tell(arguments)?;
     Ok(ended.exit())
 }
 
@@ -79,17 +89,59 @@ impl Ended {
     }
 }
 
-/// Runs in slices, until the machine stops or nobody reads its output any more.
+/// What is looked at between two slices of a run.
+struct Outside {
+    terminal: Terminal,
+    /// The display, if it is shown.
+    live: Option<Live>,
+    /// Where the program tells how it went, if it does.
+    tohost: Option<(MemoryId, u64)>,
+}
+
+/// What was seen outside.
+enum Seen {
+    Nothing,
+    /// Nobody is there any more.
+    Left,
+    /// The program has told how it went.
+    Told(Stop),
+}
+
+impl Outside {
+    fn look(&mut self, state: &State, devices: &mut Devices) -> Result<Seen, Failure> {
+        let has_reader = self.terminal.flush()?;
+        let goes_on = self.live.as_mut().map_or(Ok(true), |live| live.frame(devices))?;
+        if !has_reader || !goes_on {
+            return Ok(Seen::Left);
+        }
+        // A word of four bytes, the lowest first: what has it is a program for such a machine.
+        let word = |(memory, address): (MemoryId, u64)| {
+            (0..4).rev().fold(0, |word, at| word << 8 | state.memory(memory).get(address + at))
+        };
+        let told = self.tohost.map_or(0, word);
+        Ok(match told {
+            0 => Seen::Nothing,
+            1 => Seen::Told(Stop::Halted),
+            other => {
+                let cause = FaultCause::Declared("the program told its host of a failure".to_owned(), Some(other >> 1));
+                Seen::Told(Stop::Fault(Fault { pc: state.pc, cause }))
+            }
+        })
+    }
+}
+
+/// Runs in slices, until the machine stops or nobody watches any more.
 fn run(
     engine: &mut dyn Engine,
     state: &mut State,
     devices: &mut Devices,
-    terminal: &Terminal,
+    outside: &mut Outside,
     limit: u64,
 ) -> Result<Ended, Failure> {
     let mut ended = Ended { stop: None, steps: 0, cycles: 0, time: Duration::ZERO };
     let mut slice = SLICE;
     loop {
+        slice = outside.live.as_ref().map_or(slice, |live| live.steps);
         let start = Instant::now();
         let run = engine.run(state, devices, slice.min(limit - ended.steps));
         let taken = start.elapsed();
@@ -97,13 +149,18 @@ fn run(
         ended.time += taken;
         ended.steps += run.steps;
         ended.cycles += run.cycles;
-        let has_reader = terminal.flush()?;
+        let seen = outside.look(state, devices)?;
         if run.stop != Stop::Limit || ended.steps == limit {
             ended.stop = Some(run.stop);
             return Ok(ended);
         }
-        if !has_reader {
-            return Ok(ended);
+        match seen {
+            Seen::Nothing => {}
+            Seen::Left => return Ok(ended),
+            Seen::Told(stop) => {
+                ended.stop = Some(stop);
+                return Ok(ended);
+            }
         }
     }
 }
@@ -112,6 +169,7 @@ fn run(
 struct Report<'r> {
     isa: &'r Isa,
     state: &'r State,
+    display: Option<&'r Display>,
     ended: &'r Ended,
     /// How fast it was, if that was asked.
     stats: Option<Stats>,
@@ -184,7 +242,8 @@ impl Report<'_> {
             self.cycles()
         );
         let memories = if alone { dump::memories(self.isa, self.state) } else { String::new() };
-        head + &dump::registers(self.isa, self.state) + &memories
+        let screen = self.display.filter(|_| arguments.panel.screen.is_none()).map(Display::text).unwrap_or_default();
+        head + &dump::registers(self.isa, self.state) + &memories + &screen
     }
 
     fn cycles(&self) -> String {
@@ -205,6 +264,7 @@ impl Report<'_> {
             cycles: self.isa.has_cycles.then_some(self.ended.cycles),
             stats: self.stats.map(|stats| stats.data()),
             state: dump::state_data(self.isa, self.state),
+            display: self.display.map(|display| display.text().lines().map(str::to_owned).collect()),
         };
         output::json_line(&data)
     }
@@ -224,6 +284,9 @@ struct RunData<'r> {
     stats: Option<StatsData>,
     #[serde(flatten)]
     state: dump::StateData<'r>,
+    /// The rows of the display.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    display: Option<Vec<String>>,
 }
 
 #[derive(Debug, Serialize)]

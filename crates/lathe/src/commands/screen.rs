@@ -1,0 +1,187 @@
+//! The display and the keypad of a machine: on the terminal while it runs, and as a text or a
+//! picture when it has ended.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::{execute, queue};
+use lathe_isa::Isa;
+use lathe_isa::model::DeviceKind;
+use lathe_vm::{Devices, Display, Keypad, Random};
+
+use crate::arguments::PanelArguments;
+use crate::exit::Failure;
+use crate::files::{self, Whole};
+
+/// How often the screen is looked at, and how long a frame takes.
+const FRAMES: u64 = 60;
+const FRAME: Duration = Duration::from_micros(1_000_000 / FRAMES);
+/// Terminals tell that a key goes down, not that it goes up: it counts as down for so long.
+const HELD: Duration = Duration::from_millis(150);
+/// The keys of a keypad with sixteen of them, where they lie on a keyboard.
+const KEYBOARD: [char; 16] = ['x', '1', '2', '3', 'q', 'w', 'e', 'a', 's', 'd', 'z', 'c', '4', 'r', 'f', 'v'];
+/// Pixels of a picture for each of the display's, in both directions.
+const SCALE: u32 = 8;
+
+/// Whether the machine has a display.
+pub(super) fn has_display(isa: &Isa) -> bool {
+    isa.devices.iter().any(|device| matches!(device.kind, DeviceKind::Display { .. }))
+}
+
+/// Prepares keypad and random numbers as the command line says.
+pub(super) fn prepare(arguments: &PanelArguments, devices: &mut Devices) -> Result<(), Failure> {
+    if let Some(seed) = arguments.seed
+        && let Some(random) = devices.find_mut::<Random>()
+    {
+        *random = Random::new(seed);
+    }
+    let Some(keys) = &arguments.keys else { return Ok(()) };
+    let script: Option<Vec<u32>> = keys.chars().map(|key| key.to_digit(16)).collect();
+    let Some(script) = script else {
+        let message = format!("`{keys}` are not keys of a keypad");
+        return Err(Failure::usage(message).help("write one hexadecimal digit for each key, as in `--keys 5a5`"));
+    };
+    match devices.find_mut::<Keypad>() {
+        Some(keypad) => *keypad = keypad.clone().with_script(&script),
+        None => return Err(Failure::usage("this machine has no keypad").help("leave --keys away")),
+    }
+    Ok(())
+}
+
+/// Writes the screen where the command line says.
+pub(super) fn save(arguments: &PanelArguments, devices: &Devices) -> Result<(), Failure> {
+    let Some(name) = &arguments.screen else { return Ok(()) };
+    let Some(display) = devices.find::<Display>() else {
+        return Err(Failure::usage("this machine has no display").help("leave --screen away"));
+    };
+    if name == files::STANDARD {
+        return crate::output::answer(&display.text());
+    }
+    let bytes =
+        if name.to_ascii_lowercase().ends_with(".png") { picture(display)? } else { display.text().into_bytes() };
+    files::write_all(&[Whole { name: name.clone(), bytes }])
+}
+
+/// A picture in black and white.
+fn picture(display: &Display) -> Result<Vec<u8>, Failure> {
+    let failed = |error: png::EncodingError| Failure::input(format!("the picture cannot be made: {error}"));
+    let (width, height) = (display.width() * SCALE, display.height() * SCALE);
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Grayscale);
+    encoder.set_depth(png::BitDepth::Eight);
+    let pixel = |at: u32| if display.pixel(at % width / SCALE, at / width / SCALE) { 255 } else { 0 };
+    let pixels: Vec<u8> = (0..width * height).map(pixel).collect();
+    let mut writer = encoder.write_header().map_err(failed)?;
+    writer.write_image_data(&pixels).map_err(failed)?;
+    writer.finish().map_err(failed)?;
+    Ok(bytes)
+}
+
+/// A terminal that shows the display and takes keys.
+pub(super) struct Live {
+    shown: Option<u64>,
+    held: Vec<(u32, Instant)>,
+    next: Instant,
+    /// Instructions of one frame.
+    pub(super) steps: u64,
+}
+
+impl Live {
+    /// Takes the terminal over, if there is one and the machine has a display to show.
+    pub(super) fn start(isa: &Isa, arguments: &PanelArguments) -> Result<Option<Live>, Failure> {
+        let on_terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
+        if !has_display(isa) || !on_terminal || arguments.screen.is_some() {
+            return Ok(None);
+        }
+        terminal::enable_raw_mode()
+            .and_then(|()| execute!(io::stdout(), EnterAlternateScreen, Hide))
+            .map_err(trouble)?;
+        let per_frame = arguments.speed.map_or_else(|| steps_of_a_frame(isa), |speed| speed / FRAMES);
+        Ok(Some(Live { shown: None, held: Vec::new(), next: Instant::now(), steps: per_frame.max(1) }))
+    }
+
+    /// Ends a frame: takes keys, draws, and waits for the next. False if the person wants to stop.
+    pub(super) fn frame(&mut self, devices: &mut Devices) -> Result<bool, Failure> {
+        let goes_on = self.take_keys(devices).map_err(trouble)?;
+        if let Some(display) = devices.find::<Display>().filter(|display| self.shown != Some(display.changes())) {
+            draw(display).map_err(trouble)?;
+            self.shown = Some(display.changes());
+        }
+        self.next += FRAME;
+        let now = Instant::now();
+        // After a pause, such as a suspended process, time is not made up for.
+        self.next = self.next.max(now);
+        std::thread::sleep(self.next - now);
+        Ok(goes_on)
+    }
+
+    fn take_keys(&mut self, devices: &mut Devices) -> io::Result<bool> {
+        let now = Instant::now();
+        let mut goes_on = true;
+        while event::poll(Duration::ZERO)? {
+            let Event::Key(pressed) = event::read()? else { continue };
+            let control = pressed.modifiers.contains(KeyModifiers::CONTROL);
+            match pressed.code {
+                KeyCode::Esc => goes_on = false,
+                KeyCode::Char('c') if control => goes_on = false,
+                KeyCode::Char(key) if pressed.kind != KeyEventKind::Release => {
+                    let key = KEYBOARD.iter().position(|known| known.eq_ignore_ascii_case(&key));
+                    self.held.extend(key.map(|key| (key as u32, now + HELD)));
+                }
+                _ => {}
+            }
+        }
+        if let Some(keypad) = devices.find_mut::<Keypad>() {
+            for (key, until) in &self.held {
+                keypad.set(*key, *until > now);
+            }
+        }
+        self.held.retain(|(_, until)| *until > now);
+        Ok(goes_on)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        // Nothing more can be done if the terminal does not listen.
+        let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
+        let _ = terminal::disable_raw_mode();
+    }
+}
+
+/// As many instructions as its timers wait for go into a frame, or else a good many.
+fn steps_of_a_frame(isa: &Isa) -> u64 {
+    let periods = isa.devices.iter().filter_map(|device| match device.kind {
+        DeviceKind::Timer { every, .. } => Some(u64::from(every)),
+        _ => None,
+    });
+    periods.min().unwrap_or(100_000)
+}
+
+/// Two rows of pixels in a line of text.
+fn draw(display: &Display) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for y in (0..display.height()).step_by(2) {
+        queue!(out, MoveTo(0, (y / 2) as u16))?;
+        let half = |x: u32| match (display.pixel(x, y), display.pixel(x, y + 1)) {
+            (true, true) => '█',
+            (true, false) => '▀',
+            (false, true) => '▄',
+            (false, false) => ' ',
+        };
+        let line: String = (0..display.width()).map(half).collect();
+        write!(out, "{line}")?;
+    }
+    queue!(out, MoveTo(0, display.height().div_ceil(2) as u16))?;
+    write!(out, "Keys: 1234 qwer asdf zxcv. Esc stops.")?;
+    out.flush()
+}
+
+fn trouble(error: io::Error) -> Failure {
+    Failure::input(format!("the terminal cannot show the display: {}", files::reason(&error)))
+        .help("`--screen -` prints it at the end instead")
+}
