@@ -60,4 +60,4 @@ macro_rules! machines {
     };
 }
 
-machines! { quad8 duo16 stack8a stack8b hex8 }
+machines! { quad8 duo16 stack8a stack8b hex8 sm83 mos6502 rv32i chip8 lc3 }

@@ -3,7 +3,8 @@
 //!
 //! `machines/<name>/programs/expected/<program>.out` is the console output, `.in` the input,
 //! and `.state`, for machines that print nothing, holds lines such as `data[0x80]: 1 1 2 3`
-//! and `sp = 0`. The expectations were worked out independently of the programs.
+//! and `sp = 0`; `.screen` is what a display shows at the end, after the keys of `.keys` were
+//! pressed. The expectations were worked out independently of the programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use lathe_base::files::{FileError, Files, Found};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 use lathe_jit::Jit;
-use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, State, Stop};
+use lathe_vm::{Console, Devices, Display, Engine, Fast, Interpreter, Keypad, State, Stop};
 
 /// Includes come from the folder of the program.
 struct Folder(PathBuf);
@@ -48,7 +49,15 @@ fn build(isa: &Isa, path: &Path) -> Image {
     result.image.expect("there was no error")
 }
 
-fn run(isa: &Isa, image: &Image, input: Vec<u8>, engine: &mut dyn Engine) -> (State, Vec<u8>, Stop) {
+/// What a run leaves behind.
+struct Outcome {
+    state: State,
+    output: Vec<u8>,
+    screen: String,
+    stop: Stop,
+}
+
+fn run(isa: &Isa, image: &Image, input: Vec<u8>, keys: &[u32], engine: &mut dyn Engine) -> Outcome {
     let mut state = State::new(isa);
     for segment in &image.segments {
         for (cell, address) in segment.cells.iter().zip(segment.start..) {
@@ -57,9 +66,13 @@ fn run(isa: &Isa, image: &Image, input: Vec<u8>, engine: &mut dyn Engine) -> (St
     }
     state.pc = image.start(isa);
     let mut devices = Devices::new(isa, Console::with_input(input));
-    let run = engine.run(&mut state, &mut devices, LIMIT);
+    if let Some(keypad) = devices.find_mut::<Keypad>() {
+        *keypad = keypad.clone().with_script(keys);
+    }
+    let stop = engine.run(&mut state, &mut devices, LIMIT).stop;
     let output = devices.find_console().map_or(Vec::new(), |console| console.output().to_vec());
-    (state, output, run.stop)
+    let screen = devices.find::<Display>().map_or(String::new(), Display::text);
+    Outcome { state, output, screen, stop }
 }
 
 /// Every engine there is.
@@ -95,7 +108,7 @@ fn check_state(isa: &Isa, state: &State, wanted: &str, path: &Path) {
 }
 
 /// Runs every program of a machine; there must be enough of them.
-fn check_all(name: &str) {
+fn check_all(name: &str, enough: usize) {
     let isa = machine(name);
     let mut count = 0;
     let mut paths: Vec<PathBuf> =
@@ -111,18 +124,29 @@ fn check_all(name: &str) {
         let image = build(&isa, path);
         for (name, engine) in &mut engines(&isa) {
             let at = format!("{} on {name}", path.display());
-            let (state, output, stop) = run(&isa, &image, expected("in").unwrap_or_default(), engine.as_mut());
-            assert_eq!(stop, Stop::Halted, "{at}");
-            match (expected("out"), expected("state")) {
-                (Some(out), _) => assert_eq!(String::from_utf8_lossy(&output), String::from_utf8_lossy(&out), "{at}"),
-                (None, Some(text)) => check_state(&isa, &state, &String::from_utf8_lossy(&text), path),
-                (None, None) => panic!("{} has no expectation", path.display()),
+            let keys = expected("keys").unwrap_or_default();
+            let keys: Vec<u32> = keys.iter().filter_map(|key| char::from(*key).to_digit(16)).collect();
+            let outcome = run(&isa, &image, expected("in").unwrap_or_default(), &keys, engine.as_mut());
+            assert_eq!(outcome.stop, Stop::Halted, "{at}");
+            let mut checked = false;
+            if let Some(out) = expected("out") {
+                assert_eq!(String::from_utf8_lossy(&outcome.output), String::from_utf8_lossy(&out), "{at}");
+                checked = true;
             }
+            if let Some(text) = expected("state") {
+                check_state(&isa, &outcome.state, &String::from_utf8_lossy(&text), path);
+                checked = true;
+            }
+            if let Some(screen) = expected("screen") {
+                assert_eq!(outcome.screen, String::from_utf8_lossy(&screen), "{at}");
+                checked = true;
+            }
+            assert!(checked, "{} has no expectation", path.display());
         }
         check_round_trip(&isa, &image, path);
         count += 1;
     }
-    assert!(count >= 8, "{name} has only {count} programs");
+    assert!(count >= enough, "{name} has only {count} programs");
     println!("{name}: {count} programs");
 }
 
@@ -139,27 +163,27 @@ fn check_round_trip(isa: &Isa, image: &Image, path: &Path) {
     }
 }
 
-#[test]
-fn quad8_programs() {
-    check_all("quad8");
+macro_rules! machines {
+    ($($name:ident $enough:literal)*) => {
+        $(#[test]
+        fn $name() {
+            check_all(stringify!($name), $enough);
+        })*
+    };
 }
 
-#[test]
-fn duo16_programs() {
-    check_all("duo16");
-}
+machines! { quad8 8 duo16 8 stack8a 8 stack8b 8 hex8 8 sm83 5 mos6502 5 rv32i 5 chip8 5 lc3 5 }
 
+/// The trap routines that every LC-3 has at reset are those of the program beside its definition.
 #[test]
-fn stack8a_programs() {
-    check_all("stack8a");
-}
-
-#[test]
-fn stack8b_programs() {
-    check_all("stack8b");
-}
-
-#[test]
-fn hex8_programs() {
-    check_all("hex8");
+fn the_lc3_has_its_trap_routines() {
+    let isa = machine("lc3");
+    let image = build(&isa, &folder("lc3").join("../os.asm"));
+    let mut assembled: Vec<(u64, u64)> = Vec::new();
+    for segment in &image.segments {
+        assembled.extend((segment.start..).zip(segment.cells.iter().copied()));
+    }
+    assembled.retain(|(_, cell)| *cell != 0);
+    assembled.sort_unstable();
+    assert_eq!(State::new(&isa).memory(isa.pc.memory).nonzero(), assembled);
 }

@@ -279,3 +279,35 @@ fn wrong_files_are_said_to_be_wrong() {
     }
     Bench::new().run(&["verify", "-m", "quad8", "none.json"]).complains(1, &["none.json", "no such file"]);
 }
+
+/// Published single-step tests of real processors, where they are at hand. They are no part of this
+/// project: they lie in `../shared/vectors` beside it, or where `LATHE_VECTORS` says.
+#[track_caller]
+fn published(machine: &str) {
+    let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
+    let folder = std::env::var_os("LATHE_VECTORS").map_or(beside, Into::into).join(machine);
+    let Ok(entries) = folder.read_dir() else {
+        // Not with a macro, whose output is kept back for tests that pass.
+        let message = format!("SKIPPED: no published vectors for {machine} in {}\n", folder.display());
+        std::io::Write::write_all(&mut std::io::stderr(), message.as_bytes()).unwrap();
+        return;
+    };
+    let mut files: Vec<String> = entries.map(|entry| entry.unwrap().path().to_string_lossy().into_owned()).collect();
+    files.sort();
+    for engine in crate::ENGINES {
+        let mut arguments = vec!["verify", "-m", machine, "--engine", engine];
+        arguments.extend(files.iter().map(String::as_str));
+        let answer = Bench::new().run(&arguments);
+        assert!(answer.code == 0 && answer.out.ends_with(" passed, 0 failed\n"), "{engine}: {}{}", answer.out, answer.err);
+    }
+}
+
+#[test]
+fn published_vectors_of_the_sm83_pass() {
+    published("sm83");
+}
+
+#[test]
+fn published_vectors_of_the_6502_pass() {
+    published("mos6502");
+}
