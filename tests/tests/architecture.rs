@@ -8,17 +8,18 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which crates of ours each crate may use, besides in its tests. Arrows that are not here do not exist.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("lathe-base", &[]),
     ("lathe-isa", &["lathe-base"]),
     ("lathe-asm", &["lathe-base", "lathe-isa"]),
     ("lathe-vm", &["lathe-base", "lathe-isa"]),
     ("lathe-jit", &["lathe-base", "lathe-isa", "lathe-vm"]),
     ("lathe-machines", &[]),
-    ("lathe", &["lathe-asm", "lathe-base", "lathe-isa", "lathe-machines", "lathe-vm"]),
+    ("lathe-embed", &["lathe-asm", "lathe-base", "lathe-isa", "lathe-jit", "lathe-machines", "lathe-vm"]),
+    ("lathe", &["lathe-asm", "lathe-base", "lathe-benches", "lathe-embed", "lathe-isa", "lathe-machines", "lathe-vm"]),
     ("oracle", &[]),
     ("lathe-tests", &["lathe-isa", "lathe-vm"]),
-    ("lathe-benches", &["lathe-isa", "lathe-jit", "lathe-machines", "lathe-vm"]),
+    ("lathe-benches", &["lathe-asm", "lathe-base", "lathe-embed", "lathe-isa", "lathe-vm"]),
     ("xtask", &["lathe-isa", "lathe-jit", "lathe-machines", "lathe-tests", "lathe-vm", "oracle"]),
 ];
 

@@ -54,7 +54,7 @@ pub enum AnyEngine<'i> {
     /// The reference interpreter.
     Interpreter(Interpreter<'i>),
     /// The fast interpreter.
-    Fast(Fast<'i>),
+    Fast(Box<Fast<'i>>),
     /// The one that compiles.
     #[cfg(feature = "jit")]
     Jit(Box<Jit<'i>>),
@@ -81,9 +81,9 @@ impl EngineKind {
     pub fn build(self, isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
         match self {
             EngineKind::Interpreter => Ok(AnyEngine::Interpreter(Interpreter::new(isa))),
-            EngineKind::Fast => Ok(AnyEngine::Fast(Fast::new(isa))),
+            EngineKind::Fast => Ok(AnyEngine::Fast(Box::new(Fast::new(isa)))),
             EngineKind::Jit => jit(isa),
-            EngineKind::Auto => Ok(jit(isa).unwrap_or_else(|_| AnyEngine::Fast(Fast::new(isa)))),
+            EngineKind::Auto => Ok(jit(isa).unwrap_or_else(|_| AnyEngine::Fast(Box::new(Fast::new(isa))))),
         }
     }
 }

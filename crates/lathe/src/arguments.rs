@@ -350,7 +350,8 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "NAME")]
     pub(crate) ignore: Vec<String>,
 
-    /// Which engine executes the steps; all of them must pass what one of them passes
+    /// Which engine executes the steps; all of them must pass what one of them passes. The jit
+    /// leaves a single step to its interpreter, as it does the last ones before every limit
     #[arg(long, value_name = "ENGINE", default_value = "interp")]
     pub(crate) engine: Engine,
 

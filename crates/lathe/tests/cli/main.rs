@@ -1,6 +1,8 @@
 //! The real binary, in a fresh directory each time: what it prints, where, and how it ends.
 
 mod asm;
+#[cfg(feature = "bench")]
+mod bench;
 mod check;
 mod dis;
 mod machines;

@@ -5,7 +5,8 @@ use crate::Bench;
 #[test]
 fn every_command_has_help_with_examples() {
     let help = Bench::new().run(&["--help"]).succeeds();
-    for command in ["machines", "check", "asm", "dis", "run", "verify"] {
+    let bench = if cfg!(feature = "bench") { &["bench"][..] } else { &[] };
+    for command in ["machines", "check", "asm", "dis", "run", "verify"].iter().chain(bench) {
         assert!(help.contains(command), "{help}");
         let help = Bench::new().run(&[command, "--help"]).succeeds();
         assert!(help.contains(&format!("  lathe {command} ")) || help.contains("  lathe run "), "{help}");

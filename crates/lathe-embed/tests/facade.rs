@@ -1,0 +1,115 @@
+//! What the guide does not show: every mistake has its words, every engine does the same,
+//! and instances and machines can go where threads are.
+
+use lathe_embed::{EngineKind, Error, Format, Instance, Machine, Stop, Unavailable};
+
+fn hex8() -> Machine {
+    Machine::built_in("hex8").unwrap()
+}
+
+#[test]
+fn machines_are_shared_and_instances_sent() {
+    fn shared<T: Send + Sync>() {}
+    fn sent<T: Send>() {}
+    shared::<Machine>();
+    shared::<Error>();
+    sent::<Instance>();
+}
+
+#[test]
+fn every_mistake_has_a_cause_and_a_next_step() {
+    let machine = hex8();
+    let mut instance = machine.instance();
+    let said = |error: Error| error.to_string();
+    assert_eq!(
+        said(Machine::built_in("hexx8").unwrap_err()),
+        "no machine `hexx8` comes with Lathe; did you mean `hex8`?"
+    );
+    assert_eq!(said(instance.memory("rma").unwrap_err()), "the machine has no memory `rma`; did you mean `ram`?");
+    assert_eq!(
+        said(instance.attach("disk", lathe_embed::Console::default()).unwrap_err()),
+        "the machine has no device `disk`"
+    );
+    assert_eq!(said(instance.set("pc", 0x10000).unwrap_err()), "65536 does not fit in `pc`, which has 16 bits");
+    let program = said(machine.assemble("nop\n adimm r1, r1, 1\n").unwrap_err());
+    assert!(program.starts_with("the program cannot be assembled:\nprogram:2:2: "), "{program}");
+    assert!(program.contains("[A301]") && program.contains("\n  help: "), "{program}");
+    let image = said(machine.read_image(Format::IntelHex, b":00000001FE\n").unwrap_err());
+    assert!(image.starts_with("line 1: "), "{image}");
+    let duo16 = Machine::built_in("duo16").unwrap();
+    assert_eq!(said(duo16.instance().set("r0", 1).unwrap_err()), "`r0` is constant and cannot be set");
+}
+
+#[test]
+fn an_example_that_fails_makes_a_definition_unusable() {
+    let text = r#"
+machine wrong "Its example is"
+memory ram : u8 -> u8
+pc pc : u8 in ram
+register a : u8
+instructions { inc | 0x01 | a = a + 1 }
+examples { inc : a = 1 -> a = 3 }
+"#;
+    let Err(Error::Definition(findings)) = Machine::define(text) else { panic!("the example fails") };
+    assert_eq!((findings.len(), findings[0].line, findings[0].diagnostic.code.name), (1, 7, "E502"));
+}
+
+#[test]
+fn reset_and_load_begin_anew_and_devices_stay() {
+    let machine = hex8();
+    let program = machine.assemble("addimm r1, r1, 1\n output r1\n jmp $").unwrap();
+    let mut instance = machine.instance();
+    for expected in [[1], [1]] {
+        instance.reset();
+        instance.load(&program);
+        assert_eq!(instance.run(100).stop, Stop::Halted);
+        assert_eq!(instance.take_output(), expected);
+    }
+    instance.load(&program);
+    instance.run(100);
+    assert_eq!(instance.take_output(), [2], "without a reset the registers stay");
+}
+
+/// A loop long enough to be compiled, on every engine and for limits that end anywhere.
+#[test]
+fn every_engine_stops_at_the_same_instruction() {
+    let machine = hex8();
+    let program =
+        machine.assemble("loop: addimm r1, r1, 3\n storeind r1, r15, r1\n xor r2, r1\n jmp loop\n .org 0x100\n");
+    let program = program.unwrap();
+    for limit in [0, 1, 7_999, 40_001, 1_000_003] {
+        let state = |kind: EngineKind| {
+            let mut instance = machine.instance_on(kind).ok()?;
+            instance.load(&program);
+            instance.set("r15", 0x20).unwrap();
+            let run = instance.run(limit);
+            Some((run, instance.state().clone()))
+        };
+        let expected = state(EngineKind::Interpreter).unwrap();
+        for kind in [EngineKind::Auto, EngineKind::Fast, EngineKind::Jit] {
+            assert!(state(kind).is_none_or(|found| found == expected), "{kind:?} {limit}");
+        }
+    }
+}
+
+#[test]
+fn the_jit_is_there_or_says_why_not() {
+    let large = r#"
+machine large "A great deal of memory"
+memory ram : u24 -> u8
+pc pc : u24 in ram
+instructions { halt | 0x00 | halt }
+"#;
+    let large = Machine::define(large).unwrap();
+    let refused = |machine: &Machine| machine.instance_on(EngineKind::Jit).err();
+    let (cells, most) = (1 << 24, 1 << 20);
+    if cfg!(feature = "jit") {
+        assert_eq!(hex8().instance().engine(), EngineKind::Jit);
+        assert_eq!(refused(&large), Some(Error::Engine(Unavailable::LargeCodeMemory { cells, most })));
+    } else {
+        assert_eq!(hex8().instance().engine(), EngineKind::Fast);
+        assert_eq!(refused(&large), Some(Error::Engine(Unavailable::NotBuilt)));
+    }
+    assert_eq!(large.instance().engine(), EngineKind::Fast);
+    assert!(large.instance().statistics().is_none());
+}
