@@ -1,4 +1,5 @@
 //! What tests of several crates share. The tests themselves are in `tests/`.
 
 pub mod differential;
+pub mod encodings;
 pub mod random;

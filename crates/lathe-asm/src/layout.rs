@@ -7,7 +7,7 @@
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 use lathe_isa::Isa;
 use lathe_isa::encoding::cells;
-use lathe_isa::model::{Domain, Field, MemoryId, Order, Target};
+use lathe_isa::model::{Base, Domain, Field, MemoryId, Order, Target};
 use lathe_isa::operand::Location;
 
 use crate::codes;
@@ -473,6 +473,11 @@ pub(crate) fn in_calls(mut diagnostic: Diagnostic, call: u32, calls: &[crate::im
 pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
     let name = |id: SymbolId| program.symbols.entry(id).name.to_string();
     match problem {
+        NoValue::Undefined(id, span) if name(id).starts_with(':') && name(id)[1..].contains(':') => {
+            let message = "there is no such numbered label on that side of this line";
+            let help = "`1:` at the beginning of a line is one; `1b` is the last `1:` before, `1f` the next after it";
+            Diagnostic::new(codes::UNDEFINED, span, message).help(help)
+        }
         NoValue::Undefined(id, span) if name(id).starts_with(':') => {
             let message = "there is no such anonymous label";
             let help = "`:` alone at the beginning of a line is one; `:+` is the next, `:-` the last";
@@ -505,7 +510,7 @@ pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
                 "this has no value: it needs more than 128 bits, divides by zero, or shifts by a negative number";
             Diagnostic::new(codes::ARITHMETIC, span, message).help("check the numbers that go into it")
         }
-        NoValue::OtherPage(span, number, page, width) => other_page(span, number, page, width),
+        NoValue::OtherPage(span, number, page, width) => other_page(span, number, page, width).help(LEAVE_PAGE),
         NoValue::Unfit(span, number, fit) => {
             let message = format!("{number} does not fit in {} bits", fit.width.bits());
             let (lowest, highest) = (-i128::from(fit.width.sign_bit()), fit.width.mask());
@@ -539,7 +544,7 @@ fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location:
         return Diagnostic::new(codes::MISALIGNED, span, message).help(format!("use `.align {step}` before the label"));
     }
     match numeric.target {
-        Some(Target::Relative { back, from, .. }) if value.memory.is_some() => {
+        Some(Target::Relative { back, from, number_is_address }) if value.memory.is_some() || number_is_address => {
             let distance = number - i128::from(location.of(from));
             let (ways, reach) = if back { ("backward", -distance) } else { ("forward", distance) };
             let message =
@@ -547,8 +552,11 @@ fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location:
             Diagnostic::new(codes::OUT_OF_REACH, span, message)
                 .help("move it nearer, or use a jump that reaches further")
         }
+        Some(Target::Within(Base::Address(page))) => {
+            other_page(span, number, page & !field.width.mask(), field.width).help("give an address in that page")
+        }
         Some(Target::Within(from)) if value.memory.is_some() => {
-            other_page(span, number, location.of(from) & !field.width.mask(), field.width)
+            other_page(span, number, location.of(from) & !field.width.mask(), field.width).help(LEAVE_PAGE)
         }
         _ => {
             let message = format!("{number} does not fit in {} bits: {lowest} to {highest} do", field.width.bits());
@@ -558,11 +566,12 @@ fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location:
     }
 }
 
+const LEAVE_PAGE: &str = "move it into this page, or use a jump that leaves it";
+
 fn other_page(span: Span, number: i128, page: u64, width: Width) -> Diagnostic {
     let last = page | width.mask();
     let message = format!("0x{number:X} is in another page; from here 0x{page:X} to 0x{last:X} can be reached");
-    let help = "move it into this page, or use a jump that leaves it";
-    Diagnostic::new(codes::OUT_OF_REACH, span, message).help(help)
+    Diagnostic::new(codes::OUT_OF_REACH, span, message)
 }
 
 /// Two segments at one address, with the lines that made them.

@@ -1,7 +1,7 @@
 //! Expressions from tokens, with C's precedence, and lines of instructions as the matcher
 //! of forms sees them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lathe_base::{Source, Span, limits};
@@ -34,6 +34,8 @@ pub(crate) struct Context {
     pub(crate) scopes: Vec<Scope>,
     /// How many anonymous labels there have been.
     pub(crate) anonymous: u32,
+    /// How often each numbered label has been defined.
+    pub(crate) numbered: HashMap<String, u32>,
     /// The functions that the machine adds, without their `%`.
     pub(crate) functions: Vec<(String, Arithmetic)>,
     /// What `$` stands for: a label without a name at the address of the line. The expression may be
@@ -50,11 +52,23 @@ impl Context {
         format!("{}.{local}", scope.map_or(&self.owner, |scope| &scope.prefix))
     }
 
+    /// The name of the numbered label that `1b` or `1f` means.
+    fn numbered_name(&self, word: &str) -> Option<String> {
+        let number = word.strip_suffix(['b', 'f']).filter(|number| number.bytes().all(|b| b.is_ascii_digit()))?;
+        let before = self.numbered.get(number).copied().unwrap_or(0);
+        Some(numbered_label(number, if word.ends_with('f') { before + 1 } else { before }))
+    }
+
     /// Whether a word is a name of the machine, letters in either case.
     pub(crate) fn is_reserved(&self, word: &str) -> bool {
         let upper = word.bytes().any(|b| b.is_ascii_uppercase());
         self.reserved.contains(word) || (upper && self.reserved.contains(&word.to_ascii_lowercase()))
     }
+}
+
+/// What the label `1:` is called when it is defined for so manieth time.
+pub(crate) fn numbered_label(number: &str, times: u32) -> String {
+    format!(":{number}:{times}")
 }
 
 /// A use of a macro, or a turn of a repetition: the local labels defined in it are its own.
@@ -366,6 +380,9 @@ impl<'t, 'p> Reading<'t, 'p> {
             return self.fail(Problem::Register);
         }
         self.at += 1;
+        if let Some(name) = self.names.context.numbered_name(word) {
+            return Ok(self.symbol(&name, token.span));
+        }
         if let Some(local) = word.strip_prefix('.') {
             let name = self.names.context.local_name(local, token.span);
             return Ok(self.symbol(&name, token.span));

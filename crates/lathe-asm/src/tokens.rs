@@ -76,6 +76,10 @@ impl Lexer<'_> {
     /// Passes blanks and comments; false at the end of the line, which is passed too.
     fn skip_blanks(&mut self, tokens: &mut Vec<Token>) -> bool {
         loop {
+            if let Some(mark) = self.habits.separators.iter().find(|mark| self.text[self.at..].starts_with(*mark)) {
+                self.at += mark.len();
+                return false;
+            }
             match self.peek(0) {
                 b' ' | b'\t' | b'\r' => self.at += 1,
                 b'\n' => {
@@ -113,6 +117,7 @@ impl Lexer<'_> {
         }
         let byte = self.peek(0);
         match byte {
+            b'0'..=b'9' if self.is_numbered_label() => self.word(),
             b'0'..=b'9' => self.number(),
             b'$' if self.peek(1).is_ascii_hexdigit() => self.radix(1, 16),
             b'%' if matches!(self.peek(1), b'0' | b'1') && !self.follows_value(before) => self.radix(1, 2),
@@ -161,6 +166,13 @@ impl Lexer<'_> {
             self.at += 1;
         }
         Kind::Word
+    }
+
+    /// Whether `1b` or `1f` stands here: the label `1:` before or after this line.
+    fn is_numbered_label(&self) -> bool {
+        let digits = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let ends = !is_word(self.peek(digits + 1)) && self.peek(digits + 1) != b'.';
+        matches!(self.peek(digits), b'b' | b'f') && ends
     }
 
     fn number(&mut self) -> Kind {
@@ -230,8 +242,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Whether a value may end with this token.
-pub(crate) fn ends_value(token: Token) -> bool {
+fn ends_value(token: Token) -> bool {
     matches!(token.kind, Kind::Number(_) | Kind::Text | Kind::Word | Kind::Mark(')' | ']'))
 }
 

@@ -403,6 +403,8 @@ pub struct Assembly {
     pub prefixes: Vec<(String, u32)>,
     /// What begins a comment, besides `;` and `//`.
     pub comments: Vec<String>,
+    /// What ends a line, besides its end; it counts before what begins a comment.
+    pub separators: Vec<String>,
     /// Whether a word that is nothing else is a label without its `:`.
     pub bare_labels: bool,
 }

@@ -165,7 +165,7 @@ fn without_comments(mut text: &str) -> &str {
         let after = |end: &str| text.split_once(end).map_or("", |(_, rest)| rest);
         text = match text {
             _ if text.starts_with("/*") => after("*/"),
-            _ if text.starts_with(';') || text.starts_with("//") => after("\n"),
+            _ if text.starts_with([';', '#']) || text.starts_with("//") => after("\n"),
             _ => return text,
         }
     }

@@ -111,6 +111,7 @@ main:   cld
         jsr shifts
         jsr modes
         jsr stores
+        jsr every
         jsr stacks
         jsr branches
         jsr jumps
@@ -605,6 +606,89 @@ stores: ldx #0
         cell $71, $FF
         rts
 
+; ------------------------------------------------------------ every operation in every way
+
+; $5B is the operand of all, $3C in a, and the carry is set
+
+.macro ways op, acc, flags
+        with $3C, $31
+        op #$5B
+        expect acc, flags
+        with $3C, $31
+        op $70
+        expect acc, flags
+        with $3C, $31
+        op $70-3,x
+        expect acc, flags
+        with $3C, $31
+        op page+$10
+        expect acc, flags
+        with $3C, $31
+        op page+$10-3,x
+        expect acc, flags
+        with $3C, $31
+        op page+$10-4,y
+        expect acc, flags
+        with $3C, $31
+        op ($40-3,x)
+        expect acc, flags
+        with $3C, $31
+        op ($42),y
+        expect acc, flags
+.endm
+
+.macro change op, address, result, flags
+        lda #$5B
+        sta address
+        with $3C, $31
+        op address
+        expect $3C, flags
+        cell address, result
+.endm
+
+.macro change_x op, address, result, flags
+        lda #$5B
+        sta address
+        with $3C, $31
+        op address-3,x
+        expect $3C, flags
+        cell address, result
+.endm
+
+.macro changes op, result, flags
+        change op, $70, result, flags
+        change_x op, $70, result, flags
+        change op, page+$10, result, flags
+        change_x op, page+$10, result, flags
+.endm
+
+every:  lda #<(page+$10)
+        sta $40
+        lda #>page
+        sta $41
+        sta $43
+        lda #<(page+$10-4)
+        sta $42
+        lda #$5B
+        sta $70
+        sta page+$10
+        ldx #3
+        ldy #4
+        ways ora, $7F, $31
+        ways and, $18, $31
+        ways eor, $67, $31
+        ways adc, $98, $F0
+        ways lda, $5B, $31
+        ways cmp, $3C, $B0
+        ways sbc, $E1, $B0
+        changes asl, $B6, $B0
+        changes rol, $B7, $B0
+        changes lsr, $2D, $31
+        changes ror, $AD, $B1
+        changes dec, $5A, $31
+        changes inc, $5C, $31
+        rts
+
 ; ------------------------------------------------------------ the stack
 
 stacks: tsx
@@ -760,9 +844,10 @@ jumps:  jsr .here               ; pushes the address of its own last byte
 
 ; ------------------------------------------------------------ brk and rti
 
-breaks: with $5A, $C3           ; n v z c
+breaks: ldx #0
+        with $5A, $C3           ; n v z c
         brk
-        .byte 0                 ; is left out
+        .byte $E8               ; `inx`, which is left out
 .one:   expect $5A, $F3
         cell status, $F3        ; was pushed with b
         cell back, <.one
@@ -770,13 +855,13 @@ breaks: with $5A, $C3           ; n v z c
         cell inside, $04        ; i is set, d is as it was
         with $A5, $38           ; d
         brk
-        .byte 0
+        .byte $E8
         expect $A5, $38
         cell status, $38
         cell inside, $0C
         with $A5, $36           ; i is no obstacle to `brk`
         brk
-        .byte 0
+        .byte $E8
         expect $A5, $36
         cell inside, $04
 
@@ -822,39 +907,39 @@ handler:
 
 sweeps: lda #$60                ; rts
         sta STUB+2
-        try $65, operand, 4, $205B      ; adc
-        try $E5, operand, 4, $727A      ; sbc
-        try $25, operand, 1, $4BA4      ; and
-        try $05, operand, 1, $4AE4      ; ora
-        try $45, operand, 1, $4A24      ; eor
-        try $A5, operand, 1, $CE32      ; lda
-        try $A6, operand, 1, $FDB2      ; ldx
-        try $A4, operand, 1, $BF44      ; ldy
+        try $65, operand, 4, $FAE9      ; adc
+        try $E5, operand, 4, $B1E7      ; sbc
+        try $25, operand, 1, $32E3      ; and
+        try $05, operand, 1, $AB72      ; ora
+        try $45, operand, 1, $59FA      ; eor
+        try $A5, operand, 1, $DDF6      ; lda
+        try $A6, operand, 1, $850A      ; ldx
+        try $A4, operand, 1, $05FF      ; ldy
         try $85, operand, 1, $7AD0      ; sta
         try $86, operand, 1, $EF9A      ; stx
         try $84, operand, 1, $7A13      ; sty
-        try $C5, operand, 1, $0D02      ; cmp
-        try $E4, operand, 1, $630B      ; cpx
-        try $C4, operand, 1, $B469      ; cpy
-        try $24, operand, 1, $5376      ; bit
-        try $06, operand, 1, $1E3B      ; asl
-        try $46, operand, 1, $A572      ; lsr
-        try $26, operand, 1, $7111      ; rol
-        try $66, operand, 1, $B487      ; ror
-        try $E6, operand, 1, $F6B4      ; inc
-        try $C6, operand, 1, $3D19      ; dec
-        try $0A, $EA, 1, $4C64          ; asl a
-        try $4A, $EA, 1, $941D          ; lsr a
-        try $2A, $EA, 1, $14B6          ; rol a
-        try $6A, $EA, 1, $172C          ; ror a
-        try $E8, $EA, 1, $E3AD          ; inx
-        try $CA, $EA, 1, $3905          ; dex
-        try $C8, $EA, 1, $08EF          ; iny
-        try $88, $EA, 1, $4A72          ; dey
-        try $AA, $EA, 1, $8648          ; tax
-        try $A8, $EA, 1, $5BB7          ; tay
-        try $8A, $EA, 1, $0DBE          ; txa
-        try $98, $EA, 1, $EB52          ; tya
+        try $C5, operand, 1, $C609      ; cmp
+        try $E4, operand, 1, $08F7      ; cpx
+        try $C4, operand, 1, $7C19      ; cpy
+        try $24, operand, 1, $5BFE      ; bit
+        try $06, operand, 1, $7DEA      ; asl
+        try $46, operand, 1, $F620      ; lsr
+        try $26, operand, 1, $8934      ; rol
+        try $66, operand, 1, $E6BA      ; ror
+        try $E6, operand, 1, $5ED4      ; inc
+        try $C6, operand, 1, $6FAE      ; dec
+        try $0A, $EA, 1, $FFDB          ; asl a
+        try $4A, $EA, 1, $85BF          ; lsr a
+        try $2A, $EA, 1, $2AF2          ; rol a
+        try $6A, $EA, 1, $EB27          ; ror a
+        try $E8, $EA, 1, $8303          ; inx
+        try $CA, $EA, 1, $3CA9          ; dex
+        try $C8, $EA, 1, $C3A3          ; iny
+        try $88, $EA, 1, $EBD5          ; dey
+        try $AA, $EA, 1, $26D4          ; tax
+        try $A8, $EA, 1, $FFD0          ; tay
+        try $8A, $EA, 1, $8ECD          ; txa
+        try $98, $EA, 1, $EBB8          ; tya
         rts
 
 ; sweep: runs the instruction at STUB 1536 times, and a times that; the checksum
@@ -909,10 +994,12 @@ sweep:  sta passes
         sta next
         dec index
         bpl .flags
-        inc next
         inc value
+        lda value
+        asl a
         bne .value
-        inc next
+        inc next                ; at the half and at the end, so that even and odd
+        bcs .value              ; cells meet all flags
         inc next
         dec passes
         bne .value

@@ -19,7 +19,7 @@ use crate::expression::{ExprId, NoValue};
 use crate::forms::{Forms, add_choice};
 use crate::image::Call;
 use crate::layout::{in_calls, no_value};
-use crate::parser::{Context, NoExpression, Problem, Reading};
+use crate::parser::{Context, NoExpression, Problem, Reading, numbered_label};
 use crate::program::{Item, ItemKind, Program};
 use crate::symbols::{Definition, SymbolId};
 use crate::tokens::{self, Bad, Kind, Token};
@@ -308,6 +308,14 @@ impl<'r> Reader<'r> {
                     self.label(&name, colon.span);
                     rest = &rest[1..];
                 }
+                [number, colon, tail @ ..] if is_numbered_label(*number, *colon) => {
+                    let digits = self.text(sources, *number).to_owned();
+                    let times = self.context.numbered.entry(digits.clone()).or_default();
+                    *times += 1;
+                    let name = numbered_label(&digits, *times);
+                    self.label(&name, number.span);
+                    rest = tail;
+                }
                 [word, colon, tail @ ..] if is_label(*word, Some(colon)) => {
                     self.named_label(*word, sources);
                     rest = tail;
@@ -558,17 +566,19 @@ fn reserved(isa: &Isa) -> HashSet<String> {
     names.chain(words).collect()
 }
 
-/// Whether `$`, or `*` where a value is wanted, stands in a line.
+/// Whether the current address may stand in a line: `$`, or `*`, which may also be an operator.
 fn names_the_current_address(tokens: &[Token]) -> bool {
-    tokens.iter().enumerate().any(|(at, token)| {
-        let value_before = at.checked_sub(1).is_some_and(|before| tokens::ends_value(tokens[before]));
-        token.is_mark('$') || (token.is_mark('*') && !value_before)
-    })
+    tokens.iter().any(|token| token.is_mark('$') || token.is_mark('*'))
 }
 
 /// Whether a word is a label: a colon touches it. In `jmp :+` it does not.
 fn is_label(word: Token, next: Option<&Token>) -> bool {
     word.kind == Kind::Word && next.is_some_and(|colon| colon.is_mark(':') && word.touches(*colon))
+}
+
+/// Whether a number is a label: a colon touches it.
+fn is_numbered_label(number: Token, colon: Token) -> bool {
+    matches!(number.kind, Kind::Number(_)) && colon.is_mark(':') && number.touches(colon)
 }
 
 /// A line with names replaced by what they stand for.

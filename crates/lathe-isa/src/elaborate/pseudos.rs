@@ -123,6 +123,7 @@ pub(crate) fn assembly(world: &World, definition: &ast::Definition, diagnostics:
                 }
             }
             AssemblyRow::Comment(text) => assembly.comments.push(text.text.clone()),
+            AssemblyRow::Separator(text) => assembly.separators.push(text.text.clone()),
             AssemblyRow::BareLabels => assembly.bare_labels = true,
         }
     }

@@ -363,6 +363,8 @@ pub enum AssemblyRow {
     },
     /// `comment "#"`
     Comment(Name),
+    /// `separator ";"`
+    Separator(Name),
     /// `bare labels`
     BareLabels,
 }

@@ -298,7 +298,12 @@ fn published(machine: &str) {
         let mut arguments = vec!["verify", "-m", machine, "--engine", engine];
         arguments.extend(files.iter().map(String::as_str));
         let answer = Bench::new().run(&arguments);
-        assert!(answer.code == 0 && answer.out.ends_with(" passed, 0 failed\n"), "{engine}: {}{}", answer.out, answer.err);
+        assert!(
+            answer.code == 0 && answer.out.ends_with(" passed, 0 failed\n"),
+            "{engine}: {}{}",
+            answer.out,
+            answer.err
+        );
     }
 }
 

@@ -155,7 +155,7 @@ impl Parser<'_, '_> {
     }
 
     fn assembly_row(&mut self) -> Parsed<AssemblyRow> {
-        let help = "as in `%lo(V) = V[7:0]`, `db = .byte`, `prefix \"x\" = 16`, `comment \"#\"` or `bare labels`";
+        let help = "as in `%lo(V) = V[7:0]`, `db = .byte`, `prefix \"x\" = 16`, `comment \"#\"`, `separator \";\"` or `bare labels`";
         if self.take("%") {
             let name = self.name("the function's name", help)?;
             self.expect("(", help)?;
@@ -170,6 +170,9 @@ impl Parser<'_, '_> {
         }
         if self.take_word("comment") {
             return Ok(AssemblyRow::Comment(self.quoted(help)?));
+        }
+        if self.take_word("separator") {
+            return Ok(AssemblyRow::Separator(self.quoted(help)?));
         }
         if self.take_word("prefix") {
             let text = self.quoted(help)?;
