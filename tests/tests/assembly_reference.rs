@@ -119,7 +119,7 @@ impl Reader {
             return;
         };
         for (number, line) in block.text.lines().enumerate() {
-            let Some((_, wanted)) = line.rsplit_once("; ->") else { continue };
+            let Some((_, wanted)) = line.rsplit_once("; ->").or_else(|| line.rsplit_once("# ->")) else { continue };
             let found = cells_of_line(&image, &sources, number + 1);
             self.lines += 1;
             if found != wanted.trim() {

@@ -67,8 +67,14 @@ impl Listing<'_, '_> {
         let cells = u64::from(disassembler.isa.instruction(decoded.instruction).encoding.cells);
         let line = disassembler.text(decoded, at);
         let comment = self.comment(segment, at, cells as usize);
-        let _ = writeln!(self.text, "    {line:<28} ; {comment}");
+        let _ = writeln!(self.text, "    {line:<28} {} {comment}", self.mark());
         Some(cells)
+    }
+
+    /// What begins a comment: `;`, unless that separates lines on this machine.
+    fn mark(&self) -> &'static str {
+        let separates = self.disassembler.isa.assembly.separators.iter().any(|mark| mark.starts_with(';'));
+        if separates { "//" } else { ";" }
     }
 
     /// The address and the cells, for a comment.
@@ -136,7 +142,8 @@ impl Listing<'_, '_> {
         let values: Vec<String> =
             segment.cells[start..start + count].iter().map(|value| hexadecimal(*value, cell)).collect();
         let line = format!(".byte {}", values.join(", "));
-        let _ = writeln!(self.text, "    {line:<28} ; {}{}", self.comment(segment, at, 0), self.remark(segment, at));
+        let (mark, place, remark) = (self.mark(), self.comment(segment, at, 0), self.remark(segment, at));
+        let _ = writeln!(self.text, "    {line:<28} {mark} {place}{remark}");
     }
 
     /// What the cells would be, if they are an instruction that the assembler writes differently.

@@ -74,7 +74,7 @@ impl Reader<'_> {
         let Some(word) = self.meant_directive(&written, tokens, sources) else { return };
         let _ = match word.as_str() {
             ".machine" => self.machine(tokens, sources),
-            ".org" => self.origin(&tokens[1..], tokens[0].span, sources),
+            ".org" => self.one(tokens, sources).map(|address| self.push(ItemKind::Origin(address), self.whole(tokens))),
             ".end" => self.end_of_file(),
             ".align" => self.counted(tokens, sources, |to, fill| ItemKind::Align { to, fill }),
             ".p2align" => self.power_align(tokens, sources),
@@ -115,7 +115,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `.org 0x100` and `* = 0x100`
+    /// `* = 0x100`, which is `.org 0x100`.
     pub(super) fn origin(&mut self, value: &[Token], span: Span, sources: &[Source]) -> Option<()> {
         let address = self.whole_expression(value, span, sources)?;
         self.push(ItemKind::Origin(address), self.line);
