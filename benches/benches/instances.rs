@@ -2,8 +2,12 @@
 //! and what a second thread brings. Every instance has run its program long enough for the
 //! hot part to be compiled.
 //!
+//! Each machine is measured in a process of its own, so that memory which another has left
+//! free is not counted as nothing.
+//!
 //! `cargo bench -p lathe-benches --bench instances`
 
+use std::process::Command;
 use std::time::Instant;
 
 use lathe_benches::programs;
@@ -19,33 +23,42 @@ const TURN: u64 = 100_000;
 const TURNS: usize = 3;
 
 fn main() {
+    // Cargo itself passes a flag.
+    match std::env::args().nth(1).filter(|argument| !argument.starts_with('-')) {
+        Some(name) => measure(&name),
+        None => measure_all(),
+    }
+}
+
+fn measure_all() {
     println!("{INSTANCES} instances, in turns of {TURN} instructions; M/s: millions of instructions a second\n");
     println!("{HEAD}");
-    for known in lathe_machines::ALL {
-        if let Some(program) = programs::of(known.name).next() {
-            let machine = Machine::built_in(known.name).expect("it ships");
-            let image = machine.assemble(program.text).expect("it assembles");
-            row(&machine, &image);
-        }
+    let this = std::env::current_exe().expect("it is running");
+    for machine in lathe_machines::ALL {
+        let status = Command::new(&this).arg(machine.name).status().expect("it can be run again");
+        assert!(status.success(), "{}: {status}", machine.name);
     }
 }
 
 const HEAD: &str = "machine   guest KiB   KiB beyond it      one M/s   thousand M/s   share   two threads M/s   times";
 
-fn row(machine: &Machine, image: &Image) {
+/// One row of the table, if the machine has a benchmark program.
+fn measure(name: &str) {
+    let Some(program) = programs::of(name).next() else { return };
+    let machine = Machine::built_in(name).expect("it ships");
+    let image = machine.assemble(program.text).expect("it assembles");
     let guest: u64 = machine.isa().memories.iter().map(bytes).sum();
-    let turns = INSTANCES * TURNS;
-    let one = speed(turns, || run(&mut [ready(machine, image)], turns));
     let before = resident();
-    let mut all: Vec<Instance> = (0..INSTANCES).map(|_| ready(machine, image)).collect();
+    let mut all: Vec<Instance> = (0..INSTANCES).map(|_| ready(&machine, &image)).collect();
     let beyond = before.zip(resident()).map(|(before, after)| (after - before) / INSTANCES as f64 - guest as f64);
     let beyond = beyond.map_or("unknown".to_owned(), |bytes| format!("{:.0}", bytes / 1024.0));
+    let turns = INSTANCES * TURNS;
     let thousand = speed(turns, || run(&mut all, TURNS));
     drop(all);
-    let two = speed(2 * turns, || two_threads(machine, image, turns));
+    let one = speed(turns, || run(&mut [ready(&machine, &image)], turns));
+    let two = speed(2 * turns, || two_threads(&machine, &image, turns));
     println!(
-        "{:<10}{:>9}{beyond:>16}{one:>13.0}{thousand:>15.0}{:>8.2}{two:>18.0}{:>8.2}",
-        machine.isa().name,
+        "{name:<10}{:>9}{beyond:>16}{one:>13.0}{thousand:>15.0}{:>8.2}{two:>18.0}{:>8.2}",
         guest / 1024,
         thousand / one,
         two / one,

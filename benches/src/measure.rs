@@ -131,70 +131,85 @@ impl fmt::Display for Trouble {
 /// Tells how far it is: the round, from 1, and whose turn it is.
 pub type Progress<'p> = dyn FnMut(usize, Contestant) + 'p;
 
+/// A contestant with what it needs.
+#[derive(Clone, Copy)]
+enum Runner<'t> {
+    ByHand,
+    Engine(EngineKind),
+    Translation(&'t Translation),
+}
+
+impl Runner<'_> {
+    fn contestant(self) -> Contestant {
+        match self {
+            Runner::ByHand => Contestant::ByHand,
+            Runner::Engine(kind) => Contestant::Engine(kind),
+            Runner::Translation(_) => Contestant::Translation,
+        }
+    }
+}
+
 impl Job<'_> {
     /// Compares, then times.
     ///
     /// # Errors
     /// If the contestants disagree, or one cannot be run.
     pub fn measure(&self, progress: &mut Progress) -> Result<Measured, Trouble> {
-        let (translation, no_translation) = match self.baselines {
-            Baselines::None => (None, None),
-            Baselines::All => match Translation::new(self.isa, self.image) {
-                Ok(translation) => (Some(translation), None),
-                Err(why) => (None, Some(why)),
-            },
+        let translation = (self.baselines == Baselines::All).then(|| Translation::new(self.isa, self.image));
+        let (translation, no_translation) = match translation.transpose() {
+            Ok(translation) => (translation, None),
+            Err(why) => (None, Some(why)),
         };
-        let contestants = self.contestants(translation.as_ref());
-        self.compare(&contestants, translation.as_ref())?;
-        let mut scores: Vec<Score> = contestants
-            .iter()
-            .map(|contestant| Score { contestant: *contestant, steps: 0, times: Vec::new() })
-            .collect();
+        let runners = self.runners(translation.as_ref());
+        self.compare(&runners)?;
+        let mut times = vec![Vec::new(); runners.len()];
+        let mut steps = vec![0; runners.len()];
         for round in 1..=self.rounds.max(1) {
-            for score in &mut scores {
-                progress(round, score.contestant);
-                let timed = self.time(score.contestant, translation.as_ref())?;
-                score.steps = timed.steps;
-                score.times.push(timed.seconds / timed.steps as f64);
+            for (at, runner) in runners.iter().enumerate() {
+                progress(round, runner.contestant());
+                let timed = self.time(*runner)?;
+                steps[at] = timed.steps;
+                times[at].push(timed.seconds / timed.steps as f64);
             }
         }
-        scores.iter_mut().for_each(|score| score.times.sort_by(f64::total_cmp));
-        Ok(Measured { scores, no_translation })
+        times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
+        let scores = runners.iter().zip(steps).zip(times);
+        let score = |((runner, steps), times): ((&Runner, u64), Vec<f64>)| {
+            let contestant = runner.contestant();
+            Score { contestant, steps, times }
+        };
+        Ok(Measured { scores: scores.map(score).collect(), no_translation })
     }
 
-    fn contestants(&self, translation: Option<&Translation>) -> Vec<Contestant> {
-        let by_hand = self.by_hand().map(|_| Contestant::ByHand);
-        let engines = EngineKind::ALL.into_iter().filter(|kind| kind.build(self.isa).is_ok()).map(Contestant::Engine);
-        by_hand.into_iter().chain(engines).chain(translation.map(|_| Contestant::Translation)).collect()
+    fn runners<'t>(&self, translation: Option<&'t Translation>) -> Vec<Runner<'t>> {
+        let by_hand = self.by_hand().map(|_| Runner::ByHand);
+        let engines = EngineKind::ALL.into_iter().filter(|kind| kind.build(self.isa).is_ok()).map(Runner::Engine);
+        by_hand.into_iter().chain(engines).chain(translation.map(Runner::Translation)).collect()
     }
 
     /// The hand-written interpreter with the program loaded, if it is wanted and there is one.
     fn by_hand(&self) -> Option<Box<dyn by_hand::ByHand>> {
         let code = self.image.flat(self.isa.pc.memory, 0).filter(|_| self.baselines == Baselines::All)?;
-        let program: Vec<u8> =
-            std::iter::repeat_n(0, code.start as usize).chain(code.cells.iter().map(|cell| *cell as u8)).collect();
+        let before = std::iter::repeat_n(0, code.start as usize);
+        let program: Vec<u8> = before.chain(code.cells.iter().map(|cell| *cell as u8)).collect();
         by_hand::load(&self.isa.name, &program)
     }
 
     /// One run from the beginning.
-    fn time(&self, contestant: Contestant, translation: Option<&Translation>) -> Result<Timed, Trouble> {
-        match (contestant, translation) {
-            (Contestant::ByHand, _) => {
-                let mut machine = self.by_hand().ok_or(Trouble::NothingToRun)?;
+    fn time(&self, runner: Runner) -> Result<Timed, Trouble> {
+        let timed = match runner {
+            Runner::ByHand => self.by_hand().map(|mut machine| {
                 let start = Instant::now();
                 machine.run(self.steps);
-                Ok(Timed { steps: self.steps, seconds: start.elapsed().as_secs_f64() })
+                Timed { steps: self.steps, seconds: start.elapsed().as_secs_f64() }
+            }),
+            Runner::Engine(EngineKind::Interpreter) => {
+                Some(self.run(EngineKind::Interpreter, (self.steps / REFERENCE_SHARE).max(1)).0)
             }
-            (Contestant::Engine(kind), _) => {
-                let share = if kind == EngineKind::Interpreter { REFERENCE_SHARE } else { 1 };
-                let (timed, _, _) = self.run(kind, (self.steps / share).max(1));
-                if timed.steps == 0 { Err(Trouble::NothingToRun) } else { Ok(timed) }
-            }
-            (Contestant::Translation, Some(translation)) => {
-                translation.run(self.steps).map(|(timed, _)| timed).map_err(Trouble::Translation)
-            }
-            (Contestant::Translation, None) => Err(Trouble::Translation(NoTranslation::NoCompiler)),
-        }
+            Runner::Engine(kind) => Some(self.run(kind, self.steps).0),
+            Runner::Translation(translation) => Some(translation.run(self.steps).map_err(Trouble::Translation)?.0),
+        };
+        timed.filter(|timed| timed.steps > 0).ok_or(Trouble::NothingToRun)
     }
 
     /// Runs an engine, made for this run only: what it compiles is part of its time.
@@ -209,37 +224,34 @@ impl Job<'_> {
     }
 
     /// Everyone must leave behind what the reference interpreter does.
-    fn compare(&self, contestants: &[Contestant], translation: Option<&Translation>) -> Result<(), Trouble> {
+    fn compare(&self, runners: &[Runner]) -> Result<(), Trouble> {
         let limit = COMPARED.min(self.steps);
-        let (_, expected, state) = self.run(EngineKind::Interpreter, limit);
-        for contestant in contestants {
-            let same = match contestant {
-                Contestant::Engine(kind) => {
-                    let (_, run, left) = self.run(*kind, limit);
-                    (run, left) == (expected.clone(), state.clone())
-                }
-                Contestant::ByHand => self.by_hand_agrees(limit, &state),
-                Contestant::Translation => translation.is_none_or(|translation| self.agrees(translation, limit)),
-            };
-            if !same {
-                return Err(Trouble::Disagreement(*contestant));
+        let (_, run, state) = self.run(EngineKind::Interpreter, limit);
+        let agrees = |runner: &&Runner| match **runner {
+            Runner::Engine(kind) => {
+                let (_, found, left) = self.run(kind, limit);
+                (&found, &left) == (&run, &state)
             }
+            Runner::ByHand => self.by_hand_agrees(limit, &state),
+            Runner::Translation(translation) => self.translation_agrees(translation, limit),
+        };
+        match runners.iter().find(|runner| !agrees(runner)) {
+            None => Ok(()),
+            Some(runner) => Err(Trouble::Disagreement(runner.contestant())),
         }
-        Ok(())
     }
 
     fn by_hand_agrees(&self, limit: u64, state: &State) -> bool {
-        let memory = MemoryId(self.isa.memories.len() as u32 - 1);
+        let memory = state.memory(MemoryId(self.isa.memories.len() as u32 - 1));
         self.by_hand().is_some_and(|mut machine| {
             machine.run(limit);
-            let found = machine.memory().iter().map(|byte| u64::from(*byte));
-            let same = found.zip(0..).all(|(byte, address)| state.memory(memory).get(address) == byte);
-            same && machine.pc() == state.pc
+            let mut found = machine.memory().iter().zip(0..);
+            machine.pc() == state.pc && found.all(|(byte, address)| memory.get(address) == u64::from(*byte))
         })
     }
 
     /// The translation stops a little later than asked; the engine is run for as many steps.
-    fn agrees(&self, translation: &Translation, limit: u64) -> bool {
+    fn translation_agrees(&self, translation: &Translation, limit: u64) -> bool {
         translation.run(limit).is_ok_and(|(timed, left)| {
             let (_, _, state) = self.run(EngineKind::Fast, timed.steps);
             timed.steps >= limit && remains(self.isa, &state) == left

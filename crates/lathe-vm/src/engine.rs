@@ -52,3 +52,33 @@ impl Engine for Interpreter<'_> {
         run
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Console, Fast};
+
+    /// A step of any engine is a step of the reference interpreter: going on, halting, faulting.
+    #[test]
+    fn a_step_is_a_run_of_one() {
+        let text = r#"
+machine t "t"
+memory ram : u4 -> u8
+pc pc : u4 in ram
+instructions {
+  nop  | 0x01 |
+  halt | 0x02 | halt
+}
+"#;
+        let isa = lathe_isa::load(text).isa.expect("it is right");
+        for cell in 0..4 {
+            let mut state = State::new(&isa);
+            state.memory_mut(isa.pc.memory).set(0, cell);
+            let mut devices = Devices::new(&isa, Console::default());
+            let expected = Interpreter::new(&isa).step(&mut state.clone(), &mut devices);
+            let found = Engine::step(&mut Interpreter::new(&isa), &mut state.clone(), &mut devices);
+            assert_eq!(found, expected, "{cell}");
+            assert_eq!(Fast::new(&isa).step(&mut state, &mut devices), expected, "{cell}");
+        }
+    }
+}
