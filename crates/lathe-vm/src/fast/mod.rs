@@ -94,27 +94,55 @@ enum Event {
 
 /// A decoded instruction on values: the graph and what it does, if it can be lowered.
 pub struct Lowerable {
-    /// Its length in cells.
-    pub cells: u32,
     /// The cycles of its row.
     pub cycles: u64,
     /// Its meaning here; none for an undefined encoding that is a fault.
     pub body: Option<Body>,
     /// The address of the instruction that follows it.
     pub next: u64,
-    /// Whether its opcode changes so often that it is to be interpreted.
-    pub volatile: bool,
-    /// Its cells that are read whenever it is executed.
-    live: Cells,
-    /// The bits of those that must be as they were decoded.
-    guarded: u128,
+    /// What this was made from.
+    pub reading: Reading,
 }
 
-impl Lowerable {
+/// How the cells of an instruction were read. Where they are read the same way, the instruction
+/// is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// How many there are.
+    cells: u32,
+    /// What was in them.
+    window: u128,
+    /// Those that are read again whenever the instruction is executed.
+    live: Cells,
+    /// The bits of those that must be as they were.
+    guarded: u128,
+    /// Whether the opcode changes so often that the instruction is to be interpreted.
+    volatile: bool,
+}
+
+impl Reading {
     /// Whether some of its cells are read whenever it is executed.
     pub fn is_patched(&self) -> bool {
         !self.live.is_empty()
     }
+
+    /// Whether its opcode changes so often that it is to be interpreted.
+    pub fn is_volatile(&self) -> bool {
+        self.volatile
+    }
+
+    /// The bits that must not change behind an engine's back.
+    fn watched(&self, cell: Width) -> u128 {
+        match self.volatile {
+            true => 0,
+            false => all_bits(self.cells, cell) & !self.live.bits(cell, self.cells),
+        }
+    }
+}
+
+/// The bits of so many cells in a window.
+fn all_bits(cells: u32, cell: Width) -> u128 {
+    u128::MAX << (128 - cells * cell.bits())
 }
 
 impl<'i> Fast<'i> {
@@ -153,9 +181,17 @@ impl<'i> Fast<'i> {
     }
 
     /// Notes an instruction that another engine has decoded here, so that a change of it is seen.
-    pub fn watch(&mut self, state: &State, pc: u64, lowerable: &Lowerable) {
+    pub fn watch(&mut self, pc: u64, reading: &Reading) {
         let id = self.entry(pc);
-        self.note_decoded(state, id, lowerable);
+        self.note_decoded(id, reading);
+    }
+
+    /// Whether the cells at an address would be read like this now.
+    pub fn reads_like(&self, state: &State, pc: u64, reading: &Reading) -> bool {
+        let (live, volatile) = self.treatment(pc);
+        let compared = reading.watched(self.isa.code_memory().cell) | reading.guarded;
+        let same = (self.head(state, pc, reading.cells) ^ reading.window) & compared == 0;
+        same && reading.live == live && reading.volatile == volatile
     }
 
     /// The addresses of instructions that were changed since this was last asked.
@@ -183,14 +219,11 @@ impl<'i> Fast<'i> {
     pub fn decode(&self, state: &State, pc: u64) -> Lowerable {
         let isa = self.isa;
         let window = state.window(isa, pc, self.longest);
-        let treatment = self.history.treatment(pc);
-        let (live, volatile) = match treatment {
-            Treatment::Decoded(live) => (live, false),
-            Treatment::Interpreted => (Cells::default(), true),
-        };
+        let (live, volatile) = self.treatment(pc);
         let Some(decoded) = isa.decode(window) else {
-            let (cells, body, volatile) = (self.longest, specialize_illegal(isa, pc), volatile || !live.is_empty());
-            return Lowerable { cells, cycles: 0, body, next: pc, volatile, live: Cells::default(), guarded: 0 };
+            let volatile = volatile || !live.is_empty();
+            let reading = Reading { cells: self.longest, window, live: Cells::default(), guarded: 0, volatile };
+            return Lowerable { cycles: 0, body: specialize_illegal(isa, pc), next: pc, reading };
         };
         let instruction = isa.instruction(decoded.instruction);
         let cells = instruction.encoding.cells;
@@ -201,8 +234,17 @@ impl<'i> Fast<'i> {
         } else {
             patched(isa, &decoded, location, window, live)
         };
-        let guarded = guarded_bits(isa, &decoded, live);
-        Lowerable { cells, cycles: instruction.cycles, body: Some(body), next, volatile, live, guarded }
+        let window = window & all_bits(cells, isa.code_memory().cell);
+        let reading = Reading { cells, window, live, guarded: guarded_bits(isa, &decoded, live), volatile };
+        Lowerable { cycles: instruction.cycles, body: Some(body), next, reading }
+    }
+
+    /// The live cells of an instruction, and whether it is volatile.
+    fn treatment(&self, pc: u64) -> (Cells, bool) {
+        match self.history.treatment(pc) {
+            Treatment::Decoded(live) => (live, false),
+            Treatment::Interpreted => (Cells::default(), true),
+        }
     }
 
     /// Forgets what was decoded and is not there any more. To be called before a run if the
@@ -398,7 +440,7 @@ impl<'i> Fast<'i> {
         self.slots.truncate(constants);
         self.slots.extend_from_slice(&self.constants.values);
         self.entries[id as usize].start = start;
-        self.note_decoded(state, id, &lowerable);
+        self.note_decoded(id, &lowerable.reading);
         id
     }
 
@@ -413,22 +455,19 @@ impl<'i> Fast<'i> {
     }
 
     /// Notes what was decoded, and marks the cells that are to be watched.
-    fn note_decoded(&mut self, state: &State, id: EntryId, lowerable: &Lowerable) {
+    fn note_decoded(&mut self, id: EntryId, reading: &Reading) {
         let cell = self.isa.code_memory().cell;
-        let pc = self.entries[id as usize].pc;
-        let window = self.head(state, pc, lowerable.cells);
-        let all = u128::MAX << (128 - lowerable.cells * cell.bits());
         let entry = &mut self.entries[id as usize];
-        (entry.cells, entry.window) = (lowerable.cells, window);
-        entry.watched = if lowerable.volatile { 0 } else { all & !lowerable.live.bits(cell, lowerable.cells) };
-        (entry.guarded, entry.volatile) = (lowerable.guarded, lowerable.volatile);
-        for at in (0..lowerable.cells).filter(|at| entry.watches(*at, cell)) {
-            self.marks.mark(pc.wrapping_add(u64::from(at)));
+        (entry.cells, entry.window) = (reading.cells, reading.window);
+        entry.watched = reading.watched(cell);
+        (entry.guarded, entry.volatile) = (reading.guarded, reading.volatile);
+        for at in (0..reading.cells).filter(|at| entry.watches(*at, cell)) {
+            self.marks.mark(entry.pc.wrapping_add(u64::from(at)));
         }
     }
 
     fn operations(&mut self, lowerable: &Lowerable, pc: u64, id: EntryId) -> Option<Vec<Op>> {
-        if lowerable.volatile {
+        if lowerable.reading.volatile {
             return None;
         }
         let mut graph = Graph::default();
