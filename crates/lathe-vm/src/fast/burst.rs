@@ -2,8 +2,8 @@
 
 use lathe_base::Width;
 
-use super::ops::{Code, EntryId, SLOTS, Slot, Way};
-use super::{Event, Fast};
+use super::ops::{Code, EntryId, Op, SLOTS, Slot, Way};
+use super::{Entry, Event, Fast};
 use crate::interpreter::Run;
 use crate::state::State;
 
@@ -18,6 +18,9 @@ impl Fast<'_> {
     /// be as many steps left as the first block takes.
     pub(super) fn burst(&mut self, entry: EntryId, left: &mut u64, state: &mut State, run: &mut Run) -> Event {
         let Fast { slots, ops, entries, jumps, marks, .. } = self;
+        // As slices, so that where they begin need not be looked up at every operation.
+        let (ops, entries, slots): (&[Op], &mut [Entry], &mut [u64; SLOTS]) = (ops, entries, slots);
+        let mut steps_left = *left;
         let mut current = entry;
         let mut at = entries[current as usize].start as usize;
         loop {
@@ -28,19 +31,25 @@ impl Fast<'_> {
                     slots[usize::from($slot) % SLOTS]
                 };
             }
+            macro_rules! leave {
+                ($event:expr) => {{
+                    *left = steps_left;
+                    return $event;
+                }};
+            }
             // Goes on with another block.
             macro_rules! go {
                 ($target:expr, $back:expr) => {{
                     let target: EntryId = $target;
-                    *left -= Way(op.into).count();
+                    steps_left -= Way(op.into).count();
                     let next = &mut entries[target as usize];
-                    if *left < u64::from(next.count) {
-                        return Event::Short(target);
+                    if steps_left < u64::from(next.count) {
+                        leave!(Event::Short(target));
                     }
                     if $back {
                         next.heat = next.heat.wrapping_add(1);
                         if next.heat == 0 {
-                            return Event::Hot(target);
+                            leave!(Event::Hot(target));
                         }
                     }
                     current = target;
@@ -93,20 +102,20 @@ impl Fast<'_> {
                 }
                 Code::StoreUnmarked => {
                     if marks.is_marked(get!(op.x)) {
-                        return Event::Interpret(current, u32::from(op.into));
+                        leave!(Event::Interpret(current, u32::from(op.into)));
                     }
                     state.memory_at_mut(op.extra).set(get!(op.x), get!(op.y));
                     continue;
                 }
                 Code::LeaveIf => {
                     if get!(op.x) != 0 {
-                        return Event::Interpret(current, op.extra as u32);
+                        leave!(Event::Interpret(current, op.extra as u32));
                     }
                     continue;
                 }
                 Code::LeaveIfMarked => {
                     if get!(op.y) != 0 && marks.is_marked(get!(op.x)) {
-                        return Event::Interpret(current, op.extra as u32);
+                        leave!(Event::Interpret(current, op.extra as u32));
                     }
                     continue;
                 }
@@ -123,13 +132,13 @@ impl Fast<'_> {
                     let (jump, pc) = (op.extra as u32, get!(op.x));
                     let known = jumps[jump as usize].iter().find(|(target, _)| *target == pc);
                     let Some((_, target)) = known else {
-                        *left -= Way(op.into).count();
-                        return Event::Jump(jump, pc);
+                        steps_left -= Way(op.into).count();
+                        leave!(Event::Jump(jump, pc));
                     };
                     go!(*target, true)
                 }
-                Code::Interpret => return Event::Interpret(current, 0),
-                Code::Decode => return Event::Decode(current),
+                Code::Interpret => leave!(Event::Interpret(current, 0)),
+                Code::Decode => leave!(Event::Decode(current)),
             };
             slots[usize::from(op.into) % SLOTS] = value;
         }
