@@ -1,5 +1,8 @@
 //! Many machines share compiled code, on any thread, and do not disturb one another.
 
+// The process is looked at from outside.
+#![allow(clippy::disallowed_methods)]
+
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 use lathe_jit::{Jit, SharedCode, Statistics};
