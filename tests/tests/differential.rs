@@ -3,7 +3,7 @@
 //! `LATHE_PROGRAMS` sets how many programs each machine gets, and `LATHE_SEED` where the
 //! seeds start.
 
-use lathe_jit::Jit;
+use lathe_jit::{Jit, SharedCode};
 use lathe_tests::differential::compare;
 use lathe_vm::Fast;
 
@@ -37,6 +37,16 @@ fn machines_that_do_not_ship() {
         let isa = other(name);
         check(&isa, &Fast::new);
         check(&isa, &|isa| Jit::with_threshold(isa, 2));
+    }
+}
+
+/// All engines run one another's code, wherever the cells are the same.
+#[test]
+fn engines_that_share_code() {
+    for machine in lathe_machines::ALL {
+        let isa = isa(machine.name);
+        let code = SharedCode::with_threshold(&isa, 2);
+        check(&isa, &|_| Jit::sharing(&code));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Compiled code: its memory, and the only call into it.
 
+use std::sync::{Mutex, PoisonError};
+
 use cranelift_codegen::Context as Compiler;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
@@ -20,8 +22,9 @@ pub(crate) struct Compilers {
 
 /// The code of one region, freed with it.
 pub(crate) struct Code {
-    /// Owns the memory; always there until the code is dropped.
-    module: Option<JITModule>,
+    /// Owns the memory; always there until the code is dropped. It can be sent to another thread
+    /// but not used from two, and the lock says so.
+    module: Mutex<Option<JITModule>>,
     function: unsafe extern "C" fn(*mut Context, u32),
 }
 
@@ -53,7 +56,7 @@ impl Compilers {
         // SAFETY: the address is that of the function just compiled with `signature`, which is
         // this type: a pointer and a 32-bit number by the platform's C convention, no result.
         let function = unsafe { std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut Context, u32)>(address) };
-        Some(Code { module: Some(module), function })
+        Some(Code { module: Mutex::new(Some(module)), function })
     }
 }
 
@@ -78,7 +81,8 @@ impl Code {
 
 impl Drop for Code {
     fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
+        let module = self.module.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = module.take() {
             Code::free(module);
         }
     }

@@ -1,32 +1,35 @@
 //! The engine: interprets, compiles what is hot, runs what is compiled, and forgets what
 //! has been changed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 use lathe_vm::fast::{Heat, Pause};
 use lathe_vm::{Devices, Engine, Fast, Run, State, Stop};
 
-use crate::code::{Code, Compilers};
-use crate::emit::{Context, block_numbers};
+use crate::emit::Context;
 use crate::guarded;
-use crate::region::discover;
+use crate::region::{Region, discover};
+use crate::shared::{Compiled, SharedCode};
 
-/// How often an address is jumped to before it is compiled, unless said otherwise.
-const THRESHOLD: i32 = 1_000;
 /// Compilations of one address, at most; code that changes all the time is interpreted.
 const COMPILATIONS: u32 = 8;
 /// Exits at one computed jump before its region is compiled anew with the targets seen since.
 const MISSES: u32 = 50;
 
-/// The engine that compiles.
+/// A region is given up if it comes back to the interpreter so often...
+const VISITS: u64 = 512;
+/// ...and has done fewer steps than this each time: going in and out costs more than it saves.
+const WORTH: u64 = 32;
+
+/// The engine that compiles. It can be sent to another thread.
 pub struct Jit<'i> {
     isa: &'i Isa,
     fast: Fast<'i>,
-    /// None where there is no compiler for this computer, or the code memory is too large.
-    compilers: Option<Compilers>,
-    regions: HashMap<RegionId, Compiled>,
+    code: SharedCode<'i>,
+    regions: HashMap<RegionId, InUse>,
     next_region: RegionId,
     /// Where compiled code can be entered.
     entries: HashMap<u64, (RegionId, u32)>,
@@ -37,11 +40,12 @@ pub struct Jit<'i> {
 
 type RegionId = u32;
 
-struct Compiled {
-    code: Code,
-    entry: u64,
-    bound: u64,
-    instructions: BTreeSet<u64>,
+/// A region that this engine runs, and what came of it.
+struct InUse {
+    region: Arc<Compiled>,
+    /// Times it was left to the interpreter, and steps done, since they were last looked at.
+    visits: u64,
+    steps: u64,
 }
 
 /// What the engine has done.
@@ -49,6 +53,10 @@ struct Compiled {
 pub struct Statistics {
     /// Regions compiled.
     pub regions: u64,
+    /// Regions that another engine had compiled.
+    pub shared: u64,
+    /// Regions given up because they came back to the interpreter all the time.
+    pub given_up: u64,
     /// Regions thrown away because their code was changed.
     pub invalidations: u64,
     /// Guest instructions compiled.
@@ -63,19 +71,22 @@ pub struct Statistics {
 }
 
 impl<'i> Jit<'i> {
-    /// An engine for this instruction set.
+    /// An engine for this instruction set, with code of its own.
     pub fn new(isa: &'i Isa) -> Self {
-        Jit::with_threshold(isa, THRESHOLD)
+        Jit::sharing(&SharedCode::new(isa))
     }
 
     /// One that compiles what has been jumped to so often.
     pub fn with_threshold(isa: &'i Isa, threshold: i32) -> Self {
-        let fast = Fast::with_threshold(isa, threshold);
-        let compilers = fast.marks().flat().and_then(|_| Compilers::new());
+        Jit::sharing(&SharedCode::with_threshold(isa, threshold))
+    }
+
+    /// One that runs what others have compiled, and they what it compiles.
+    pub fn sharing(code: &SharedCode<'i>) -> Self {
         Jit {
-            isa,
-            fast,
-            compilers,
+            isa: code.isa(),
+            fast: Fast::with_threshold(code.isa(), code.threshold()),
+            code: code.clone(),
             regions: HashMap::new(),
             next_region: 0,
             entries: HashMap::new(),
@@ -93,8 +104,8 @@ impl<'i> Jit<'i> {
     /// Runs compiled code, if there is some here and the budget is large enough for it.
     fn enter(&mut self, state: &mut State, left: u64, run: &mut Run) -> Option<Exit> {
         let (id, block) = *self.entries.get(&state.pc)?;
-        let region = &self.regions[&id];
-        let fuel = i64::try_from(left).ok()?.checked_sub(i64::try_from(region.bound).ok()?)?;
+        let used = self.regions.get_mut(&id)?;
+        let fuel = i64::try_from(left).ok()?.checked_sub(i64::try_from(used.region.bound).ok()?)?;
         if fuel < 0 {
             return None;
         }
@@ -106,60 +117,86 @@ impl<'i> Jit<'i> {
         // SAFETY: registers, marks and cells are those of a state of this instruction set, which
         // the region was compiled for; nothing else touches them during the call. A memory that is
         // not in one piece has a null base, and no code is compiled that reaches it.
-        unsafe { region.code.call(&mut context, block) };
+        unsafe { used.region.code.call(&mut context, block) };
         state.pc = context.pc;
         let steps = (fuel - context.fuel) as u64;
         run.steps += steps;
         run.cycles += context.cycles;
         self.statistics.entries += 1;
         self.statistics.steps += steps;
-        Some(if context.interpret != 0 { Exit::Interpret(id) } else { Exit::Elsewhere })
+        used.steps += steps;
+        if context.interpret == 0 {
+            return Some(Exit::Elsewhere);
+        }
+        used.visits += 1;
+        Some(Exit::Interpret(id))
+    }
+
+    /// Makes the code at a hot address ready: somebody else's, or a new compilation.
+    fn prepare(&mut self, state: &State, pc: u64) {
+        let found = self.code.find(&self.fast, state, pc);
+        self.statistics.shared += u64::from(found.is_some());
+        match found.or_else(|| self.compile(state, pc)) {
+            Some(region) => self.take_up(region),
+            None => self.fast.set_heat(pc, Heat::Never),
+        }
     }
 
     /// Compiles the region around an address.
-    fn compile(&mut self, state: &State, pc: u64) {
+    fn compile(&mut self, state: &State, pc: u64) -> Option<Arc<Compiled>> {
         let count = self.compilations.entry(pc).or_default();
         *count += 1;
-        let too_often = *count > COMPILATIONS;
-        let Some(compilers) = self.compilers.as_mut().filter(|_| !too_often) else {
-            self.fast.set_heat(pc, Heat::Never);
-            return;
-        };
-        let region = discover(&self.fast, state, pc);
-        let compiled = region.does_anything().then(|| compilers.compile(self.isa, &region)).flatten();
-        let Some(code) = compiled else {
-            self.fast.set_heat(pc, Heat::Never);
-            return;
-        };
+        if *count > COMPILATIONS || self.fast.marks().flat().is_none() {
+            return None;
+        }
+        let region = Some(discover(&self.fast, state, pc)).filter(Region::does_anything)?;
+        let compiled = self.code.compile(pc, region)?;
+        self.statistics.regions += 1;
+        self.statistics.compiled += compiled.instructions.len() as u64;
+        let patched = compiled.instructions.values().filter(|reading| reading.is_patched());
+        self.statistics.patched += patched.count() as u64;
+        Some(compiled)
+    }
+
+    /// Uses a region from now on.
+    fn take_up(&mut self, region: Arc<Compiled>) {
         let id = self.next_region;
         self.next_region += 1;
-        for (pc, decoded) in &region.instructions {
-            self.fast.watch(state, *pc, decoded);
+        for (pc, reading) in &region.instructions {
+            self.fast.watch(*pc, reading);
         }
-        for (leader, number) in block_numbers(&region) {
-            self.entries.insert(leader, (id, number));
-            self.fast.set_heat(leader, Heat::Always);
+        for (leader, number) in &region.blocks {
+            self.entries.insert(*leader, (id, *number));
+            self.fast.set_heat(*leader, Heat::Always);
         }
-        self.statistics.regions += 1;
-        self.statistics.compiled += region.instructions.len() as u64;
-        self.statistics.patched += region.instructions.values().filter(|decoded| decoded.is_patched()).count() as u64;
-        let instructions = region.instructions.into_keys().collect();
-        self.regions.insert(id, Compiled { code, entry: pc, bound: region.bound, instructions });
+        self.regions.insert(id, InUse { region, visits: 0, steps: 0 });
+    }
+
+    /// Gives a region up that comes back to the interpreter after every few steps.
+    fn give_up_if_worthless(&mut self, id: RegionId) {
+        let Some(used) = self.regions.get_mut(&id).filter(|used| used.visits >= VISITS) else { return };
+        let worthless = used.steps < used.visits * WORTH;
+        (used.visits, used.steps) = (0, 0);
+        if worthless {
+            self.drop_region(id, Heat::Never);
+            self.statistics.given_up += 1;
+        }
     }
 
     /// Drops the regions that hold an instruction which was changed.
     fn forget_changed(&mut self) {
         for pc in self.fast.take_changed() {
             let mut hit: Vec<RegionId> = self.regions.keys().copied().collect();
-            hit.retain(|id| self.regions[id].instructions.contains(&pc));
+            hit.retain(|id| self.regions[id].region.instructions.contains_key(&pc));
             for id in hit {
-                self.drop_region(id);
+                self.drop_region(id, Heat::Cold);
                 self.statistics.invalidations += 1;
             }
         }
     }
 
-    fn drop_region(&mut self, id: RegionId) {
+    /// Lets go of a region; `heat` says when its addresses are looked at again.
+    fn drop_region(&mut self, id: RegionId, heat: Heat) {
         self.regions.remove(&id);
         let mut leaders: Vec<u64> = Vec::new();
         self.entries.retain(|leader, (region, _)| {
@@ -169,7 +206,7 @@ impl<'i> Jit<'i> {
             }
             keep
         });
-        leaders.into_iter().for_each(|leader| self.fast.set_heat(leader, Heat::Cold));
+        leaders.into_iter().for_each(|leader| self.fast.set_heat(leader, heat));
     }
 
     /// Counts an exit before a computed jump; a region that misses often is compiled anew.
@@ -183,9 +220,12 @@ impl<'i> Jit<'i> {
             return;
         }
         *count = 0;
-        if let Some(entry) = self.regions.get(&id).map(|region| region.entry) {
-            self.drop_region(id);
-            self.compile(state, entry);
+        if let Some(entry) = self.regions.get(&id).map(|used| used.region.entry) {
+            self.drop_region(id, Heat::Cold);
+            match self.compile(state, entry) {
+                Some(region) => self.take_up(region),
+                None => self.fast.set_heat(entry, Heat::Never),
+            }
         }
     }
 
@@ -241,6 +281,7 @@ impl Engine for Jit<'_> {
                         return run;
                     }
                     self.miss(state, id, pc, known);
+                    self.give_up_if_worthless(id);
                     self.forget_changed();
                     continue;
                 }
@@ -253,7 +294,7 @@ impl Engine for Jit<'_> {
                 Pause::Hot(pc) => {
                     self.forget_changed();
                     if !self.entries.contains_key(&pc) {
-                        self.compile(state, pc);
+                        self.prepare(state, pc);
                     }
                 }
             }

@@ -36,6 +36,8 @@ mod engine;
 mod guarded;
 mod live;
 mod region;
+mod shared;
 mod values;
 
 pub use engine::{Jit, Statistics};
+pub use shared::SharedCode;

@@ -373,7 +373,7 @@ impl BlockBuilder<'_, '_> {
     }
 
     fn effects(&mut self, decoded: &Lowerable, path: &Path) -> Option<Effects> {
-        if decoded.volatile {
+        if decoded.reading.is_volatile() {
             return None;
         }
         let effects = execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, decoded.next)?;

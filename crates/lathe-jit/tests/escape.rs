@@ -4,6 +4,10 @@
 //! What surrounds guest memory is out of bounds for the process itself, so a stray access of
 //! compiled code would end the test with a signal.
 
+#![cfg(target_os = "linux")]
+// The process is looked at from outside.
+#![allow(clippy::disallowed_methods)]
+
 use std::ops::RangeInclusive;
 
 use lathe_isa::Isa;
@@ -97,7 +101,6 @@ fn permissions_at(mapped: &[Mapped], address: u64) -> &str {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn arbitrary_programs_stay_between_guard_pages() {
     let mut random = Random(0x0123_4567_89AB_CDEF);
     for isa in shipped() {
@@ -141,7 +144,6 @@ fn assert_guarded(isa: &Isa, state: &mut State) {
 
 /// Code that changes itself is compiled and freed again and again; somebody watches meanwhile.
 #[test]
-#[cfg(target_os = "linux")]
 fn no_page_is_ever_writable_and_executable() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let done = AtomicBool::new(false);

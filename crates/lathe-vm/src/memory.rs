@@ -124,6 +124,7 @@ impl Memory {
     }
 
     /// Writes the cell at an address.
+    #[inline]
     pub fn set(&mut self, address: u64, value: u64) {
         let (address, value) = (address & self.mask, value & self.cell_mask);
         match &mut self.cells {

@@ -1,0 +1,130 @@
+//! Decoding: what stands at an address, and how it was read.
+
+use lathe_base::Width;
+use lathe_isa::Isa;
+use lathe_isa::operand::Location;
+use lathe_isa::operators::BinaryOperator;
+use lathe_isa::semantics::Body;
+use lathe_isa::specialize::{specialize, specialize_illegal};
+
+use super::Fast;
+use super::history::Treatment;
+use crate::dataflow::patched::{Cells, guarded_bits, patched};
+use crate::dataflow::{Bail, Effects, Frame, Graph, execute};
+use crate::state::State;
+
+/// A decoded instruction on values: the graph and what it does, if it can be lowered.
+pub struct Lowerable {
+    /// The cycles of its row.
+    pub cycles: u64,
+    /// Its meaning here; none for an undefined encoding that is a fault.
+    pub body: Option<Body>,
+    /// The address of the instruction that follows it.
+    pub next: u64,
+    /// What this was made from.
+    pub reading: Reading,
+}
+
+/// How the cells of an instruction were read. Where they are read the same way, the instruction
+/// is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// How many there are.
+    pub(super) cells: u32,
+    /// What was in them.
+    pub(super) window: u128,
+    /// Those that are read again whenever the instruction is executed.
+    live: Cells,
+    /// The bits of those that must be as they were.
+    pub(super) guarded: u128,
+    /// Whether the opcode changes so often that the instruction is to be interpreted.
+    pub(super) volatile: bool,
+}
+
+impl Reading {
+    /// Whether some of its cells are read whenever it is executed.
+    pub fn is_patched(&self) -> bool {
+        !self.live.is_empty()
+    }
+
+    /// Whether its opcode changes so often that it is to be interpreted.
+    pub fn is_volatile(&self) -> bool {
+        self.volatile
+    }
+
+    /// The bits that must not change behind an engine's back.
+    pub(super) fn watched(&self, cell: Width) -> u128 {
+        match self.volatile {
+            true => 0,
+            false => all_bits(self.cells, cell) & !self.live.bits(cell, self.cells),
+        }
+    }
+}
+
+/// The bits of so many cells in a window.
+fn all_bits(cells: u32, cell: Width) -> u128 {
+    u128::MAX << (128 - cells * cell.bits())
+}
+
+impl Fast<'_> {
+    /// The decoded instruction at an address, specialized to it.
+    pub fn decode(&self, state: &State, pc: u64) -> Lowerable {
+        let isa = self.isa;
+        let window = state.window(isa, pc, self.longest);
+        let (live, volatile) = self.treatment(pc);
+        let Some(decoded) = isa.decode(window) else {
+            let volatile = volatile || !live.is_empty();
+            let reading = Reading { cells: self.longest, window, live: Cells::default(), guarded: 0, volatile };
+            return Lowerable { cycles: 0, body: specialize_illegal(isa, pc), next: pc, reading };
+        };
+        let instruction = isa.instruction(decoded.instruction);
+        let cells = instruction.encoding.cells;
+        let next = isa.pc.width.wrap(pc.wrapping_add(u64::from(cells)));
+        let location = Location { pc, next, width: isa.pc.width };
+        let body = if live.is_empty() {
+            specialize(isa, &decoded, location)
+        } else {
+            patched(isa, &decoded, location, window, live)
+        };
+        let window = window & all_bits(cells, isa.code_memory().cell);
+        let reading = Reading { cells, window, live, guarded: guarded_bits(isa, &decoded, live), volatile };
+        Lowerable { cycles: instruction.cycles, body: Some(body), next, reading }
+    }
+
+    /// The live cells of an instruction, and whether it is volatile.
+    fn treatment(&self, pc: u64) -> (Cells, bool) {
+        match self.history.treatment(pc) {
+            Treatment::Decoded(live) => (live, false),
+            Treatment::Interpreted => (Cells::default(), true),
+        }
+    }
+
+    /// Whether the cells at an address would be read like this now.
+    pub fn reads_like(&self, state: &State, pc: u64, reading: &Reading) -> bool {
+        let (live, volatile) = self.treatment(pc);
+        let compared = reading.watched(self.isa.code_memory().cell) | reading.guarded;
+        let same = (self.head(state, pc, reading.cells) ^ reading.window) & compared == 0;
+        same && reading.live == live && reading.volatile == volatile
+    }
+}
+
+/// What the instruction does from a frame on; `None` if it must be left to the reference
+/// interpreter. That includes every instruction that may leave the machine as it was,
+/// `pc` included, because the machine stops there.
+pub(super) fn effects_at(
+    isa: &Isa,
+    graph: &mut Graph,
+    frame: &Frame,
+    lowerable: &Lowerable,
+    pc: u64,
+) -> Option<Effects> {
+    let mut effects = execute(isa, graph, frame, lowerable.body.as_ref()?, lowerable.next)?;
+    let here = graph.constant(isa.pc.width, pc);
+    let stays = graph.binary(BinaryOperator::Equal, effects.next, here);
+    match graph.as_constant(stays) {
+        Some(0) => {}
+        Some(_) => return None,
+        None => effects.bails.push(Bail::When(stays)),
+    }
+    Some(effects)
+}

@@ -1,0 +1,149 @@
+//! Watching code: which instructions have been decoded, by this engine or by one that uses
+//! it, and what happens when a program stores into them.
+
+use lathe_base::Width;
+
+use super::decode::Reading;
+use super::ops::EntryId;
+use super::{DECODE, Fast};
+use crate::state::State;
+
+/// An instruction that has been decoded.
+#[derive(Clone, Debug)]
+pub(super) struct Instruction {
+    reading: Reading,
+    /// The bits that must not change unseen.
+    watched: u128,
+    /// The blocks that it is part of.
+    blocks: Vec<EntryId>,
+}
+
+impl Instruction {
+    /// Whether a store to this cell of it must not go unseen.
+    fn watches(&self, cell: u32, width: Width) -> bool {
+        let shift = 128u32.checked_sub((cell + 1) * width.bits());
+        let bits = shift.map_or(0, |shift| (self.watched >> shift) as u64 & width.mask());
+        cell < self.reading.cells && bits != 0
+    }
+}
+
+impl Fast<'_> {
+    /// Notes an instruction that another engine has decoded here, so that a change of it is seen.
+    pub fn watch(&mut self, pc: u64, reading: &Reading) {
+        let cell = self.isa.code_memory().cell;
+        let blocks = self.instructions.remove(&pc).map_or_else(Vec::new, |known| known.blocks);
+        let instruction = Instruction { reading: *reading, watched: reading.watched(cell), blocks };
+        for at in (0..reading.cells).filter(|at| instruction.watches(*at, cell)) {
+            self.marks.mark(pc.wrapping_add(u64::from(at)));
+        }
+        self.instructions.insert(pc, instruction);
+    }
+
+    /// Notes an instruction of a block. One that another engine has decoded as something else must
+    /// be forgotten there, and counts as a change of its opcode.
+    pub(super) fn watch_in_block(&mut self, state: &State, pc: u64, reading: &Reading, block: EntryId) {
+        let other = self.instructions.get(&pc).map(|known| known.reading);
+        if other.is_some_and(|other| (self.head(state, pc, other.cells) ^ other.window) & other.guarded != 0) {
+            self.history.mismatch(pc);
+            self.changed.push(pc);
+        }
+        self.watch(pc, reading);
+        if let Some(known) = self.instructions.get_mut(&pc)
+            && !known.blocks.contains(&block)
+        {
+            known.blocks.push(block);
+        }
+    }
+
+    /// Forgets what was decoded and is not there any more. To be called before a run if the
+    /// state may have been changed by others.
+    pub fn revalidate(&mut self, state: &State) {
+        let mut changed: Vec<u64> = self.instructions.keys().copied().collect();
+        changed.retain(|pc| self.is_changed(state, *pc));
+        changed.sort_unstable();
+        changed.into_iter().for_each(|pc| self.make_stale(pc));
+    }
+
+    /// Makes the instructions stale that a store into code has changed, or that have been hit
+    /// often enough to be treated otherwise.
+    pub(super) fn note_store(&mut self, state: &State, address: u64) {
+        if !self.marks.is_marked(address) {
+            return;
+        }
+        for back in 0..self.longest {
+            let pc = self.before(address, back);
+            if !self.is_watched(pc, back) {
+                continue;
+            }
+            let otherwise = self.history.hit(pc, back);
+            if otherwise || self.is_changed(state, pc) {
+                self.make_stale(pc);
+            }
+        }
+        // A cell that no instruction watches any more loses its mark. Those that are decoded later
+        // mark it again.
+        if !(0..self.longest).any(|back| self.is_watched(self.before(address, back), back)) {
+            self.marks.unmark(address);
+        }
+    }
+
+    fn before(&self, address: u64, back: u32) -> u64 {
+        self.isa.pc.width.wrap(address.wrapping_sub(u64::from(back)))
+    }
+
+    fn is_watched(&self, pc: u64, cell: u32) -> bool {
+        let width = self.isa.code_memory().cell;
+        self.instructions.get(&pc).is_some_and(|known| known.watches(cell, width))
+    }
+
+    /// Whether an instruction is not what was decoded any more.
+    fn is_changed(&self, state: &State, pc: u64) -> bool {
+        let changed = |known: &Instruction| {
+            (self.head(state, pc, known.reading.cells) ^ known.reading.window) & known.watched != 0
+        };
+        self.instructions.get(&pc).is_some_and(changed)
+    }
+
+    /// Before an instruction is interpreted: counts whether it is still the same, where that
+    /// decides how it is treated.
+    pub(super) fn note_interpreted(&mut self, state: &State, pc: u64) {
+        let Some(known) = self.instructions.get(&pc) else { return };
+        let Reading { cells, window, guarded, volatile, .. } = known.reading;
+        if !volatile && guarded == 0 {
+            return;
+        }
+        let now = self.head(state, pc, cells);
+        let compared = if volatile { u128::MAX } else { guarded };
+        let otherwise = match (now ^ window) & compared {
+            0 => volatile && self.history.same(pc),
+            _ => self.history.mismatch(pc) && !volatile,
+        };
+        if let Some(known) = self.instructions.get_mut(&pc).filter(|_| volatile) {
+            known.reading.window = now;
+        }
+        if otherwise {
+            self.make_stale(pc);
+        }
+    }
+
+    /// The beginning of the instruction stream, without what lies beyond so many cells.
+    pub(super) fn head(&self, state: &State, pc: u64, cells: u32) -> u128 {
+        state.window(self.isa, pc, cells)
+    }
+
+    /// Forgets an instruction, and every block that it is part of.
+    fn make_stale(&mut self, pc: u64) {
+        let Some(known) = self.instructions.remove(&pc) else { return };
+        known.blocks.into_iter().for_each(|block| self.forget_block(block));
+        if let Some(jump) = self.jumps_by_address.get(&pc) {
+            self.jumps[*jump as usize].clear();
+        }
+        self.changed.push(pc);
+    }
+
+    /// The block is decoded anew when it is reached.
+    pub(super) fn forget_block(&mut self, block: EntryId) {
+        let entry = &mut self.entries[block as usize];
+        (entry.start, entry.count) = (DECODE, 1);
+    }
+}
