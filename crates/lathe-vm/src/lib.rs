@@ -37,6 +37,7 @@ pub mod examples;
 pub mod fast;
 pub mod interpreter;
 pub mod memory;
+mod pages;
 pub mod state;
 
 pub use device::{Bus, Console, Device, Devices, Display, Keypad, Random, Timer};

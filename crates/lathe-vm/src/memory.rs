@@ -1,14 +1,13 @@
 //! A memory: cells of one width, at addresses that wrap. Small ones are kept in one piece,
 //! large ones in pages that come into being when written.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use lathe_base::limits;
 
-/// Cells in a page of a large memory.
-const PAGE: u64 = 4096;
+use crate::pages::Pages;
+
 /// Bytes behind the last cell. An engine may read them together with the last cells, and must
 /// not make anything of what it finds there.
 pub const SPARE: usize = 8;
@@ -28,7 +27,8 @@ enum Cells {
     /// One byte for each cell, and the spare ones.
     Bytes(Piece<u8>),
     Words(Piece<u64>),
-    Pages(BTreeMap<u64, Vec<u64>>),
+    BytePages(Pages<u8>),
+    WordPages(Pages<u64>),
 }
 
 /// Room for cells that an engine provides, because it wants them at a place of its own choice.
@@ -102,12 +102,12 @@ impl Memory {
     /// A memory as the definition describes it, all zero.
     pub fn new(described: &lathe_isa::model::Memory) -> Memory {
         let count = described.cells();
-        let cells = if count > limits::FLAT_CELLS {
-            Cells::Pages(BTreeMap::new())
-        } else if described.cell.bits() <= 8 {
-            Cells::Bytes(Piece::Own(vec![0; count as usize + SPARE]))
-        } else {
-            Cells::Words(Piece::Own(vec![0; count as usize]))
+        let in_one_piece = count <= limits::FLAT_CELLS;
+        let cells = match described.cell.bits() <= 8 {
+            true if in_one_piece => Cells::Bytes(Piece::Own(vec![0; count as usize + SPARE])),
+            false if in_one_piece => Cells::Words(Piece::Own(vec![0; count as usize])),
+            true => Cells::BytePages(Pages::new()),
+            false => Cells::WordPages(Pages::new()),
         };
         Memory { mask: count - 1, cell_mask: described.cell.mask(), cells }
     }
@@ -119,7 +119,8 @@ impl Memory {
         match &self.cells {
             Cells::Bytes(cells) => u64::from(cells[address as usize]),
             Cells::Words(cells) => cells[address as usize],
-            Cells::Pages(pages) => pages.get(&(address / PAGE)).map_or(0, |page| page[(address % PAGE) as usize]),
+            Cells::BytePages(pages) => u64::from(pages.get(address)),
+            Cells::WordPages(pages) => pages.get(address),
         }
     }
 
@@ -130,10 +131,8 @@ impl Memory {
         match &mut self.cells {
             Cells::Bytes(cells) => cells[address as usize] = value as u8,
             Cells::Words(cells) => cells[address as usize] = value,
-            Cells::Pages(pages) => {
-                let page = pages.entry(address / PAGE).or_insert_with(|| vec![0; PAGE as usize]);
-                page[(address % PAGE) as usize] = value;
-            }
+            Cells::BytePages(pages) => pages.set(address, value as u8),
+            Cells::WordPages(pages) => pages.set(address, value),
         }
     }
 
@@ -147,7 +146,7 @@ impl Memory {
     pub fn spacious_bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.cells {
             Cells::Bytes(cells) => Some(cells),
-            Cells::Words(_) | Cells::Pages(_) => None,
+            Cells::Words(_) | Cells::BytePages(_) | Cells::WordPages(_) => None,
         }
     }
 
@@ -155,7 +154,7 @@ impl Memory {
     pub fn words_mut(&mut self) -> Option<&mut [u64]> {
         match &mut self.cells {
             Cells::Words(cells) => Some(cells),
-            Cells::Bytes(_) | Cells::Pages(_) => None,
+            Cells::Bytes(_) | Cells::BytePages(_) | Cells::WordPages(_) => None,
         }
     }
 
@@ -169,7 +168,7 @@ impl Memory {
         match &mut self.cells {
             Cells::Bytes(cells) => cells.move_into(bytes),
             Cells::Words(cells) => cells.move_into(words),
-            Cells::Pages(_) => {}
+            Cells::BytePages(_) | Cells::WordPages(_) => {}
         }
     }
 
@@ -186,10 +185,10 @@ impl Memory {
         match &self.cells {
             Cells::Bytes(cells) => flat(&mut cells.iter().map(|value| u64::from(*value))),
             Cells::Words(cells) => flat(&mut cells.iter().copied()),
-            Cells::Pages(pages) => {
-                let all = pages.iter().flat_map(|(page, cells)| (page * PAGE..).zip(cells.iter().copied()));
-                all.filter(|(_, value)| *value != 0).collect()
+            Cells::BytePages(pages) => {
+                pages.iter().filter(|(_, value)| *value != 0).map(|(at, value)| (at, u64::from(value))).collect()
             }
+            Cells::WordPages(pages) => pages.iter().filter(|(_, value)| *value != 0).collect(),
         }
     }
 }

@@ -413,3 +413,149 @@ fn a_build_without_the_jit_says_so() {
     let words = ["this build of Lathe has no JIT", "feature `jit`", "choose `fast`"];
     bench.run(&["run", "two.bin", "-m", "large.isa", "--engine", "jit"]).complains(2, &words);
 }
+
+/// An ELF file of 32 bits with one part at 0x1000 and, if it is asked for, a symbol `tohost`.
+fn elf(code: &[u32], tohost: bool) -> Vec<u8> {
+    let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let start = 0x1000u32;
+    let symbols: Vec<u8> = [
+        [0u32, 0, 0, 0].map(u32::to_le_bytes).concat(),
+        // Name, value, size; then global, nothing special, in some section.
+        [1u32, start + 0x100, 4, 0xFFF1 << 16 | 0x10].map(u32::to_le_bytes).concat(),
+    ]
+    .concat();
+    let names = b"\0tohost\0";
+    let (head, part, section) = (52u32, 32u32, 40u32);
+    let code_at = head + part;
+    let symbols_at = code_at + code.len() as u32;
+    let names_at = symbols_at + symbols.len() as u32;
+    let sections_at = (names_at + names.len() as u32).next_multiple_of(4);
+    let sections = if tohost { 3u16 } else { 0 };
+    let mut file = vec![0x7F, b'E', b'L', b'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let half = |file: &mut Vec<u8>, value: u16| file.extend(value.to_le_bytes());
+    let word = |file: &mut Vec<u8>, value: u32| file.extend(value.to_le_bytes());
+    [2u16, 243].into_iter().for_each(|value| half(&mut file, value));
+    [1, start, head, if tohost { sections_at } else { 0 }, 0].into_iter().for_each(|value| word(&mut file, value));
+    [52u16, 32, 1, 40, sections, 0].into_iter().for_each(|value| half(&mut file, value));
+    let length = code.len() as u32;
+    [1, code_at, start, start, length, length + 0x200, 7, 4].into_iter().for_each(|value| word(&mut file, value));
+    file.extend(&code);
+    file.extend(&symbols);
+    file.extend(names);
+    file.resize(sections_at as usize, 0);
+    file.resize((sections_at + section) as usize, 0);
+    let table = [0, 2, 0, 0, symbols_at, symbols.len() as u32, 2, 1, 4, 16];
+    let strings = [0, 3, 0, 0, names_at, names.len() as u32, 0, 0, 1, 0];
+    table.into_iter().chain(strings).for_each(|value| word(&mut file, value));
+    file
+}
+
+/// `li a0, 0`, `li a7, 93`, `ecall`.
+const END_RV32: [u32; 3] = [0x0000_0513, 0x05D0_0893, 0x0000_0073];
+
+#[test]
+fn an_elf_file_is_loaded_and_begun_where_it_says() {
+    let bench = Bench::with("t.elf", elf(&END_RV32, false));
+    let answer = bench.run(&["run", "t.elf", "-m", "rv32i", "--format", "json"]);
+    assert_eq!(answer.code, 0, "{answer:?}");
+    assert!(answer.err.contains(r#""status":"halted""#) && answer.err.contains("4108"), "{answer:?}");
+}
+
+/// `lui t0, 1`, `li t1, told`, `sw t1, 0x100(t0)`, `j .`, with the last jumping back to the store.
+fn telling(told: u32) -> [u32; 4] {
+    [0x0000_12B7, told << 20 | 0x0313, 0x1062_A023, 0xFFDF_F06F]
+}
+
+#[test]
+fn an_elf_file_tells_its_host_how_it_went() {
+    let run = |told| Bench::with("t.elf", elf(&telling(told), true)).run_on_all(&["run", "t.elf", "-m", "rv32i"], b"");
+    assert_eq!(run(1).code, 0);
+    let failed = run(7);
+    assert_eq!(failed.code, 3);
+    assert!(failed.err.contains("the program told its host of a failure 3"), "{}", failed.err);
+}
+
+#[test]
+fn elf_files_that_cannot_be_loaded_say_why() {
+    let refused = |bytes: &[u8], words: &str| {
+        let answer = Bench::with("t.elf", bytes).run(&["run", "t.elf", "-m", "rv32i"]);
+        assert!(answer.code == 1 && answer.err.contains(words), "{words}: {answer:?}");
+    };
+    let whole = elf(&END_RV32, true);
+    let changed = |at: usize, byte: u8| {
+        let mut bytes = whole.clone();
+        bytes[at] = byte;
+        bytes
+    };
+    refused(&changed(4, 2), "not one of 32 bits");
+    refused(&changed(52, 6), "nothing to load");
+    refused(&whole[..60], "is not sound");
+    refused(&changed(52 + 19, 0x7F), "lies beyond its end");
+}
+
+#[test]
+fn a_raw_binary_goes_where_it_is_told() {
+    // lda #$41; sta $f001; jmp *
+    let bench = Bench::with("t.bin", [0xA9, 0x41, 0x8D, 0x01, 0xF0, 0x4C, 0x05, 0x04]);
+    let run = |more: &[&str]| bench.run(&[&["run", "t.bin", "-m", "mos6502"], more].concat());
+    let answer = run(&["--load-at", "0x400"]);
+    assert_eq!((answer.code, answer.out.as_str()), (0, "A"));
+    let answer = run(&["--load-at", "0xFFFF"]);
+    assert_eq!(answer.code, 1);
+    assert!(answer.err.contains("8 bytes do not fit: memory `ram` has room for 1 from 0xffff on"), "{}", answer.err);
+    // The whole memory, with a program in its middle.
+    let mut whole = vec![0; 1 << 16];
+    whole[0x400..0x408].copy_from_slice(&bench.read("t.bin"));
+    let bench = Bench::with("all.bin", whole);
+    let answer = bench.run(&["run", "all.bin", "-m", "mos6502", "--entry", "0x400"]);
+    assert_eq!((answer.code, answer.out.as_str()), (0, "A"));
+    let answer = bench.run(&["run", "all.bin", "-m", "mos6502", "--entry", "0x10000"]);
+    assert!(answer.code == 2 && answer.err.contains("addresses of mos6502 go up to 0xffff"), "{}", answer.err);
+}
+
+#[test]
+fn only_a_raw_binary_can_be_moved() {
+    let source = ".machine mos6502\nstart: jmp start\n";
+    let answer = Bench::with("t.asm", source).run(&["run", "t.asm", "--load-at", "0x400"]);
+    assert!(answer.code == 2 && answer.err.contains("t.asm has addresses of its own"), "{}", answer.err);
+    let answer = Bench::with("t.asm", source).run(&["run", "t.asm", "--entry", "stat"]);
+    assert!(answer.code == 2 && answer.err.contains("did you mean `start`?"), "{}", answer.err);
+}
+
+/// Waits for a key and draws its digit.
+const KEY: &str = ".machine chip8\n ld v0, k\n ld f, v0\n drw v1, v1, 5\nend: jp end\n";
+
+#[test]
+fn a_display_is_written_as_text_and_as_a_picture() {
+    let bench = Bench::with("t.asm", KEY);
+    let answer = bench.run_on_all(&["run", "t.asm", "--keys", "7", "--screen", "s.txt"], b"");
+    assert_eq!(answer.code, 0, "{answer:?}");
+    let screen = bench.read_text("s.txt");
+    let rows: Vec<&str> = screen.lines().collect();
+    assert_eq!((rows.len(), rows[0].len()), (32, 64));
+    assert_eq!(rows[..5].iter().map(|row| &row[..4]).collect::<Vec<_>>(), ["####", "...#", "..#.", ".#..", ".#.."]);
+    assert_eq!(bench.run(&["run", "t.asm", "--keys", "7", "--screen", "s.png"]).code, 0);
+    let picture = bench.read("s.png");
+    assert_eq!((&picture[..8], &picture[16..24]), (&b"\x89PNG\r\n\x1a\n"[..], &[0, 0, 2, 0, 0, 0, 1, 0][..]));
+    let answer = bench.run(&["run", "t.asm", "--keys", "7", "--screen", "-"]);
+    assert!(answer.out.starts_with(&screen), "{}", answer.out);
+}
+
+#[test]
+fn keys_and_screens_are_for_machines_that_have_them() {
+    let bench = Bench::with("t.asm", ".machine hex8\nend: jmp end\n");
+    for (option, value, words) in [("--keys", "5", "has no keypad"), ("--screen", "-", "has no display")] {
+        let answer = bench.run(&["run", "t.asm", option, value]);
+        assert!(answer.code == 2 && answer.err.contains(words), "{}", answer.err);
+    }
+    let answer = Bench::with("t.asm", KEY).run(&["run", "t.asm", "--keys", "5z"]);
+    assert!(answer.code == 2 && answer.err.contains("`5z` are not keys of a keypad"), "{}", answer.err);
+}
+
+#[test]
+fn random_numbers_depend_on_the_seed() {
+    let bench = Bench::with("t.asm", ".machine chip8\n rnd v0, 255\n rnd v1, 255\nend: jp end\n");
+    let numbers = |seed| bench.run_on_all(&["run", "t.asm", "--seed", seed, "--format", "json"], b"").out;
+    assert_eq!(numbers("7"), numbers("7"));
+    assert_ne!(numbers("7"), numbers("8"));
+}
