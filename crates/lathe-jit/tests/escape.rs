@@ -239,3 +239,27 @@ instructions {{
     let cells: Vec<u64> = (0..4_000).chain([0xFFFF]).collect();
     assert_eq!(agree(&definition, &cells, 50_000), Stop::Limit);
 }
+
+/// Return addresses of two bytes, written and read at once, with one byte in the last cell and
+/// the other in the first.
+#[test]
+fn two_bytes_at_once_may_wrap() {
+    let isa = lathe_isa::load(lathe_machines::find("hex8").expect("it ships").definition).isa.expect("it is right");
+    let sp = isa.place_named("sp").expect("it has a stack pointer");
+    for top in [0, 1, 2, 3, 0xFFFF] {
+        let mut state = State::new(&isa);
+        // At 0x100: call 0x110; jmp 0x100. At 0x110: return.
+        for (address, value) in [(0x100, 0x60), (0x101, 1), (0x102, 0x10), (0x103, 0x80), (0x104, 1), (0x110, 0x70)] {
+            state.memory_mut(isa.pc.memory).set(address, value);
+        }
+        state.pc = 0x100;
+        state.set_place(&isa, &sp, top);
+        let mut expected = state.clone();
+        let mut jit = Jit::with_threshold(&isa, THRESHOLD);
+        let found = jit.run(&mut state, &mut Devices::new(&isa, Console::default()), 1_000);
+        let wanted = Interpreter::new(&isa).run(&mut expected, &mut Devices::new(&isa, Console::default()), 1_000);
+        assert_eq!((found, &state), (wanted, &expected), "sp = {top:#x}");
+        assert!(jit.statistics().steps > 0);
+        assert_guarded(&isa, &mut state);
+    }
+}

@@ -137,3 +137,15 @@ fn threads_share_code() {
         }
     });
 }
+
+/// A loop that changes a number of its own runs compiled all the same.
+#[test]
+fn changed_numbers_are_read_from_memory() {
+    let isa = isa();
+    let mut jit = Jit::with_threshold(&isa, 20);
+    let found = run(&isa, &mut jit, loaded(&isa, &PATCHES, 60_000));
+    assert_eq!(found, run(&isa, &mut Interpreter::new(&isa), loaded(&isa, &PATCHES, 60_000)));
+    let Statistics { patched, steps, .. } = jit.statistics();
+    let all: u64 = found.0.iter().map(|run| run.steps).sum();
+    assert!(patched > 0 && steps > all / 2, "{:?}", jit.statistics());
+}

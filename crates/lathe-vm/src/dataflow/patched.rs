@@ -189,3 +189,68 @@ fn value_of(field: &Field, bits: Expr, location: Location) -> Expr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINE: &str = r#"
+machine fields "Every way a number can name something"
+memory ram : u16 -> u8
+pc pc : u16 in ram
+register a : u16
+field N : u8
+field S : s8
+field M : u16 address
+field F : u8 from next
+field G : s8 from pc
+field P : u8 within next
+field R : u8 back from next
+instructions {
+  n N | 0000 0000 NNNNNNNN | a = zext(N)
+  s S | 0000 0001 SSSSSSSS | a = sext(S)
+  m M | 0000 0010 {M}      | pc = M
+  f F | 0000 0011 FFFFFFFF | pc = F
+  g G | 0000 0100 GGGGGGGG | pc = G
+  r R | 0000 0101 RRRRRRRR | pc = R
+  p P | 0000 0110 PPPPPPPP | pc = P
+}
+"#;
+
+    fn isa() -> Isa {
+        let loaded = lathe_isa::load(MACHINE);
+        loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+    }
+
+    #[test]
+    fn values_are_those_of_the_fields() {
+        let isa = isa();
+        let width = isa.pc.width;
+        for (field, pc) in isa.fields.iter().flat_map(|field| [0, 2, 0x1234, 0xFFFE].map(|pc| (field, pc))) {
+            let location = Location { pc, next: width.wrap(pc + 2), width };
+            for bits in 0..=field.width.mask() {
+                let value = value_of(field, Expr::constant(field.width, bits), location);
+                assert_eq!(value.as_constant(), Some(field.value(bits, location)), "{} {bits:#x}", field.name);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_and_opcodes_compared() {
+        let isa = isa();
+        let window = lathe_isa::encoding::window([3, 7], isa.code_memory().cell);
+        let decoded = isa.decode(window).expect("a row fits");
+        let location = Location { pc: 0, next: 2, width: isa.pc.width };
+        let live = |cells: &[u32]| {
+            let mut live = Cells::default();
+            cells.iter().for_each(|cell| live.insert(*cell));
+            live
+        };
+        assert_eq!(guarded_bits(&isa, &decoded, live(&[1])), 0);
+        assert_eq!(guarded_bits(&isa, &decoded, live(&[0, 1])), 0xFF << 120);
+        let number = patched(&isa, &decoded, location, window, live(&[1])).block;
+        assert!(matches!(number[..], [Statement::Load { .. }, Statement::Jump(_)]), "{number:?}");
+        let opcode = patched(&isa, &decoded, location, window, live(&[0])).block;
+        assert!(matches!(opcode[..], [Statement::Load { .. }, Statement::If { .. }, Statement::Jump(_)]), "{opcode:?}");
+    }
+}
