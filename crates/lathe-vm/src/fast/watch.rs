@@ -29,10 +29,19 @@ impl Instruction {
 
 impl Fast<'_> {
     /// Notes an instruction that another engine has decoded here, so that a change of it is seen.
+    /// What was made from another reading of it is forgotten, unless all that it relies on is still
+    /// watched.
     pub fn watch(&mut self, pc: u64, reading: &Reading) {
         let cell = self.isa.code_memory().cell;
+        let watched = reading.watched(cell);
+        let covers = |known: &Instruction| {
+            known.watched & !watched == 0 && (known.reading.window ^ reading.window) & known.watched == 0
+        };
+        if self.instructions.get(&pc).is_some_and(|known| !covers(known)) {
+            self.make_stale(pc);
+        }
         let blocks = self.instructions.remove(&pc).map_or_else(Vec::new, |known| known.blocks);
-        let instruction = Instruction { reading: *reading, watched: reading.watched(cell), blocks };
+        let instruction = Instruction { reading: *reading, watched, blocks };
         for at in (0..reading.cells).filter(|at| instruction.watches(*at, cell)) {
             self.marks.mark(pc.wrapping_add(u64::from(at)));
         }

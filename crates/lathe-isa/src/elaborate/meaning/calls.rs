@@ -8,8 +8,9 @@ use crate::codes;
 use crate::elaborate::names::Named;
 use crate::language::ast::{Block, Expr as Tree, ExprKind, Name, Type};
 use crate::language::parser::is_type;
+use crate::model::Domain;
 use crate::operators::BinaryOperator;
-use crate::semantics::{Expr, ExprKind as SemanticKind, Statement};
+use crate::semantics::{Expr, ExprKind as SemanticKind, OperandId, Statement};
 
 const BUILT_IN: [&str; 7] = ["signed", "unsigned", "zext", "sext", "rotl", "rotr", "code"];
 
@@ -70,8 +71,12 @@ impl Lowerer<'_, '_> {
             ExprKind::Name(name) => self.operand_named(name),
             _ => None,
         };
-        let Some(id) = id else {
-            let message = "this is not an operand of the row";
+        let is_register = |id: &OperandId| {
+            let field = &self.world.fields[self.setting.operands[usize::from(id.0)].index()];
+            matches!(field.domain, Domain::Registers(_))
+        };
+        let Some(id) = id.filter(is_register) else {
+            let message = "this is not a register operand of the row";
             return self.fail(codes::NOT_HERE, operand.span, message, "as in `code(R)`, where `R` is in the syntax");
         };
         let field = &self.world.fields[self.setting.operands[usize::from(id.0)].index()];
