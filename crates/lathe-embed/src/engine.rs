@@ -2,10 +2,11 @@
 //! builds and machines they are there for.
 
 use std::fmt;
+use std::time::Duration;
 
 use lathe_isa::Isa;
 #[cfg(feature = "jit")]
-use lathe_jit::Jit;
+use lathe_jit::{Jit, SharedCode};
 use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State};
 
 /// Which engine runs a program.
@@ -47,6 +48,8 @@ pub struct Statistics {
     pub compiled_instructions: u64,
     /// Steps done in compiled code.
     pub compiled_steps: u64,
+    /// Spent on compiling, if the engine was given a clock.
+    pub compile_time: Duration,
 }
 
 /// One of the engines.
@@ -90,16 +93,32 @@ impl EngineKind {
 
 #[cfg(feature = "jit")]
 fn jit(isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
-    let (cells, most) = (isa.code_memory().cells(), lathe_base::limits::FLAT_CELLS);
-    if cells > most {
-        return Err(Unavailable::LargeCodeMemory { cells, most });
-    }
-    Ok(AnyEngine::Jit(Box::new(Jit::new(isa))))
+    SharedEngine::new(isa).map(|shared| shared.engine())
 }
 
 #[cfg(not(feature = "jit"))]
 fn jit(_: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
     Err(Unavailable::NotBuilt)
+}
+
+/// What the compiling engines of several instances have in common: their code.
+#[cfg(feature = "jit")]
+#[derive(Clone)]
+pub(crate) struct SharedEngine<'i>(SharedCode<'i>);
+
+#[cfg(feature = "jit")]
+impl<'i> SharedEngine<'i> {
+    pub(crate) fn new(isa: &'i Isa) -> Result<Self, Unavailable> {
+        let (cells, most) = (isa.code_memory().cells(), lathe_base::limits::FLAT_CELLS);
+        if cells > most {
+            return Err(Unavailable::LargeCodeMemory { cells, most });
+        }
+        Ok(SharedEngine(SharedCode::new(isa)))
+    }
+
+    pub(crate) fn engine(&self) -> AnyEngine<'i> {
+        AnyEngine::Jit(Box::new(Jit::sharing(&self.0)))
+    }
 }
 
 impl AnyEngine<'_> {
@@ -113,15 +132,27 @@ impl AnyEngine<'_> {
         }
     }
 
+    /// Lets it measure with this clock how long compiling takes, if it is one that compiles. It tells
+    /// the time that has passed since some moment.
+    pub fn set_clock(&mut self, clock: fn() -> Duration) {
+        #[cfg(feature = "jit")]
+        if let AnyEngine::Jit(jit) = self {
+            jit.set_clock(clock);
+        }
+        #[cfg(not(feature = "jit"))]
+        let _ = clock;
+    }
+
     /// What it has compiled, if it is one that compiles.
     pub fn statistics(&self) -> Option<Statistics> {
         match self {
             AnyEngine::Interpreter(_) | AnyEngine::Fast(_) => None,
             #[cfg(feature = "jit")]
             AnyEngine::Jit(jit) => {
-                let lathe_jit::Statistics { regions, invalidations, compiled, steps, .. } = jit.statistics();
+                let lathe_jit::Statistics { regions, invalidations, compiled, steps, compile_time, .. } =
+                    jit.statistics();
                 let (compiled_instructions, compiled_steps) = (compiled, steps);
-                Some(Statistics { regions, invalidations, compiled_instructions, compiled_steps })
+                Some(Statistics { regions, invalidations, compiled_instructions, compiled_steps, compile_time })
             }
         }
     }

@@ -24,11 +24,13 @@
 
 mod engine;
 mod error;
+mod fleet;
 mod instance;
 mod machine;
 
 pub use engine::{AnyEngine, EngineKind, Statistics, Unavailable};
 pub use error::{Error, Finding};
+pub use fleet::Fleet;
 pub use instance::{Instance, lay_down};
 pub use machine::Machine;
 

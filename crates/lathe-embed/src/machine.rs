@@ -8,6 +8,7 @@ use lathe_isa::Isa;
 
 use crate::engine::EngineKind;
 use crate::error::{Error, findings};
+use crate::fleet::Fleet;
 use crate::instance::Instance;
 
 /// An instruction set that has been checked. Instances borrow it, and with it whatever they can
@@ -83,6 +84,11 @@ impl Machine {
     /// An instance at reset, on the fastest engine there is.
     pub fn instance(&self) -> Instance<'_> {
         Instance::new(&self.isa, EngineKind::Auto.build(&self.isa).expect("there is always one"))
+    }
+
+    /// Many instances that share what is compiled.
+    pub fn fleet(&self) -> Fleet<'_> {
+        Fleet::new(&self.isa)
     }
 
     /// An instance at reset, on an engine of choice.

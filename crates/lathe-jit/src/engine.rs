@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
@@ -36,7 +37,11 @@ pub struct Jit<'i> {
     compilations: HashMap<u64, u32>,
     misses: HashMap<u64, u32>,
     statistics: Statistics,
+    clock: Option<Clock>,
 }
+
+/// Tells the time that has passed since some moment. The engine has no clock of its own.
+pub type Clock = fn() -> Duration;
 
 type RegionId = u32;
 
@@ -68,6 +73,8 @@ pub struct Statistics {
     pub entries: u64,
     /// Steps done in compiled code.
     pub steps: u64,
+    /// Spent on compiling, if a clock was given.
+    pub compile_time: Duration,
 }
 
 impl<'i> Jit<'i> {
@@ -93,7 +100,13 @@ impl<'i> Jit<'i> {
             compilations: HashMap::new(),
             misses: HashMap::new(),
             statistics: Statistics::default(),
+            clock: None,
         }
+    }
+
+    /// Measures with this clock from now on how long compiling takes.
+    pub fn set_clock(&mut self, clock: Clock) {
+        self.clock = Some(clock);
     }
 
     /// What it has done so far.
@@ -136,7 +149,12 @@ impl<'i> Jit<'i> {
     fn prepare(&mut self, state: &State, pc: u64) {
         let found = self.code.find(&self.fast, state, pc);
         self.statistics.shared += u64::from(found.is_some());
-        match found.or_else(|| self.compile(state, pc)) {
+        let start = self.clock.map(|clock| clock());
+        let region = found.or_else(|| self.compile(state, pc));
+        if let (Some(clock), Some(start)) = (self.clock, start) {
+            self.statistics.compile_time += clock().saturating_sub(start);
+        }
+        match region {
             Some(region) => self.take_up(region),
             None => self.fast.set_heat(pc, Heat::Never),
         }

@@ -39,5 +39,5 @@ mod region;
 mod shared;
 mod values;
 
-pub use engine::{Jit, Statistics};
+pub use engine::{Clock, Jit, Statistics};
 pub use shared::SharedCode;

@@ -1,5 +1,6 @@
 //! `lathe run`: runs a program, with the console on standard input and output.
 
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use lathe_asm::Image;
@@ -39,6 +40,7 @@ pub(super) fn execute(arguments: &Run) -> Outcome {
     let Program { isa, image, tohost } = program;
     check_not_empty(name, &image)?;
     let mut engine = EngineKind::from(arguments.engine).build(&isa)?;
+    engine.set_clock(since_start);
     let mut state = State::new(&isa);
     lay_down(&image, &isa, &mut state);
     let terminal = Terminal::new();
@@ -54,6 +56,12 @@ pub(super) fn execute(arguments: &Run) -> Outcome {
     let stats = arguments.stats.then(|| ended.stats(&engine));
     Report { isa: &isa, state: &state, display: devices.find(), ended: &ended, stats }.tell(arguments)?;
     Ok(ended.exit())
+}
+
+/// The time since this was first asked.
+fn since_start() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
 }
 
 /// That there is something to run. A machine whose cells are all 0 may well go on for ever.

@@ -34,6 +34,7 @@ struct CompiledData {
     regions: u64,
     compiled_instructions: u64,
     compiled_steps: u64,
+    compile_seconds: f64,
     invalidations: u64,
 }
 
@@ -54,6 +55,7 @@ impl Stats {
             let share = compiled.compiled_steps as f64 / (self.steps.max(1)) as f64 * 100.0;
             let instructions = count(compiled.compiled_instructions as usize, "instruction");
             lines.push(("regions", format!("{} compiled, of {instructions}", compiled.regions)));
+            lines.push(("compiling", format!("took {:.6} s", compiled.compile_time.as_secs_f64())));
             lines.push(("compiled code", format!("did {share:.1} % of the instructions")));
             lines.push(("invalidations", compiled.invalidations.to_string()));
         }
@@ -65,6 +67,7 @@ impl Stats {
             regions: compiled.regions,
             compiled_instructions: compiled.compiled_instructions,
             compiled_steps: compiled.compiled_steps,
+            compile_seconds: compiled.compile_time.as_secs_f64(),
             invalidations: compiled.invalidations,
         });
         StatsData {
