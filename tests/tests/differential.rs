@@ -12,7 +12,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 }
 
 fn check<'i, E: lathe_vm::Engine>(isa: &'i lathe_isa::Isa, engine: &dyn Fn(&'i lathe_isa::Isa) -> E) {
-    let (programs, seed) = (number("LATHE_PROGRAMS", 2_500), number("LATHE_SEED", 1));
+    let (programs, seed) = (number("LATHE_PROGRAMS", 1_500), number("LATHE_SEED", 1));
     println!("{}: {programs} programs from seed {seed}", isa.name);
     if let Err(disagreement) = compare(isa, seed..seed + programs, engine) {
         panic!("{}: {disagreement}", isa.name);

@@ -191,7 +191,7 @@ pub enum FieldKind {
     /// `enum { low = 0, high = 3 }`
     Enumeration(Vec<(Name, Option<Expr>)>, Span),
     /// `u8`, `s8`, with what follows.
-    Number(Number),
+    Number(Box<Number>),
 }
 
 /// `u16 little address`, `s8 from next`, `u7 within pc` and so on.

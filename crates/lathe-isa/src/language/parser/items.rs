@@ -279,7 +279,7 @@ impl Parser<'_, '_> {
             })?;
             FieldKind::Enumeration(list, start)
         } else {
-            FieldKind::Number(self.number_kind(help)?)
+            FieldKind::Number(Box::new(self.number_kind(help)?))
         };
         Ok(Fields { names, kind })
     }
