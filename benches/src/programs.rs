@@ -30,6 +30,9 @@ programs! {
     "stack8a": "lfsr" "crc8" "fib";
     "stack8b": "lfsr" "crc8" "fib";
     "mos6502": "sieve" "lfsr" "crc8" "fib";
+    "sm83":    "sieve" "lfsr" "crc8" "fib";
+    "lc3":     "sieve" "lfsr" "crc8" "fib";
+    "rv32i":   "sieve" "lfsr" "crc8" "fib";
 }
 
 /// Those of one machine.

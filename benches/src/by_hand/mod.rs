@@ -4,8 +4,11 @@
 
 mod duo16;
 mod hex8;
+mod lc3;
 mod mos6502;
 mod quad8;
+mod rv32i;
+mod sm83;
 mod stack8;
 
 /// A machine written by hand.
@@ -47,6 +50,9 @@ pub fn load(machine: &str, program: &[u64], start: u64) -> Option<Box<dyn ByHand
         "stack8a" => Box::new(stack8::Stack8::new(&bytes, stack8::Revision::A)),
         "stack8b" => Box::new(stack8::Stack8::new(&bytes, stack8::Revision::B)),
         "mos6502" => Box::new(mos6502::Mos6502::new(&bytes)),
+        "sm83" => Box::new(sm83::Sm83::new(&bytes)),
+        "lc3" => Box::new(lc3::Lc3::new(program)),
+        "rv32i" => Box::new(rv32i::Rv32i::new(&bytes)),
         _ => return None,
     };
     machine.jump(start);
