@@ -190,9 +190,8 @@ impl Job<'_> {
     /// The hand-written interpreter with the program loaded, if it is wanted and there is one.
     fn by_hand(&self) -> Option<Box<dyn by_hand::ByHand>> {
         let code = self.image.flat(self.isa.pc.memory, 0).filter(|_| self.baselines == Baselines::All)?;
-        let before = std::iter::repeat_n(0, code.start as usize);
-        let program: Vec<u8> = before.chain(code.cells.iter().map(|cell| *cell as u8)).collect();
-        by_hand::load(&self.isa.name, &program)
+        let program: Vec<u64> = std::iter::repeat_n(0, code.start as usize).chain(code.cells).collect();
+        by_hand::load(&self.isa.name, &program, self.image.start(self.isa))
     }
 
     /// One run from the beginning.
@@ -232,7 +231,7 @@ impl Job<'_> {
                 let (_, found, left) = self.run(kind, limit);
                 (&found, &left) == (&run, &state)
             }
-            Runner::ByHand => self.by_hand_agrees(limit, &state),
+            Runner::ByHand => self.by_hand_agrees(limit, &run, &state),
             Runner::Translation(translation) => self.translation_agrees(translation, limit),
         };
         match runners.iter().find(|runner| !agrees(runner)) {
@@ -241,12 +240,10 @@ impl Job<'_> {
         }
     }
 
-    fn by_hand_agrees(&self, limit: u64, state: &State) -> bool {
-        let memory = state.memory(MemoryId(self.isa.memories.len() as u32 - 1));
+    fn by_hand_agrees(&self, limit: u64, run: &Run, state: &State) -> bool {
         self.by_hand().is_some_and(|mut machine| {
             machine.run(limit);
-            let mut found = machine.memory().iter().zip(0..);
-            machine.pc() == state.pc && found.all(|(byte, address)| memory.get(address) == u64::from(*byte))
+            leaves(&*machine, self.isa, state) && machine.cycles().is_none_or(|cycles| cycles == run.cycles)
         })
     }
 
@@ -257,4 +254,19 @@ impl Job<'_> {
             timed.steps >= limit && remains(self.isa, &state) == left
         })
     }
+}
+
+/// Whether a machine that was written by hand is in this state, as far as it tells.
+pub fn leaves(machine: &dyn by_hand::ByHand, isa: &Isa, state: &State) -> bool {
+    let register = |name: &str| {
+        let place = isa.registers.iter().position(|register| register.name == name);
+        place.map(|place| state.registers()[place])
+    };
+    let memory = isa.memories.iter().position(|memory| memory.name == machine.memory_name());
+    memory.is_some_and(|id| {
+        let memory = state.memory(MemoryId(id as u32));
+        machine.pc() == state.pc
+            && machine.registers().iter().all(|(name, value)| register(name) == Some(*value))
+            && machine.memory().iter().all(|(address, value)| memory.get(*address) == *value)
+    })
 }

@@ -29,6 +29,10 @@ programs! {
     "duo16":   "sieve" "lfsr" "crc8" "fib";
     "stack8a": "lfsr" "crc8" "fib";
     "stack8b": "lfsr" "crc8" "fib";
+    "mos6502": "sieve" "lfsr" "crc8" "fib";
+    "sm83":    "sieve" "lfsr" "crc8" "fib";
+    "lc3":     "sieve" "lfsr" "crc8" "fib";
+    "rv32i":   "sieve" "lfsr" "crc8" "fib";
 }
 
 /// Those of one machine.

@@ -5,12 +5,7 @@
 //! list them, so that a row lost or gained in a definition shows.
 
 use lathe_isa::Isa;
-use lathe_isa::encoding::{cells, window};
-use lathe_isa::model::InstructionId;
-
-/// What a document says about the cells at the beginning of a stream: the mnemonic, how many
-/// cells it takes, and those cells as an assembler writes them.
-type Document = fn(&[u64; 4]) -> Option<(String, usize, [u64; 4])>;
+use lathe_tests::encodings::{Document, check_bytes, check_rows, check_tree};
 
 const MACHINES: [(&str, Document); 5] =
     [("quad8", quad8), ("duo16", duo16), ("stack8a", stack8a), ("stack8b", stack8b), ("hex8", hex8)];
@@ -141,99 +136,20 @@ fn load(name: &str) -> Isa {
     lathe_isa::load(machine.definition).isa.expect("its definition is right")
 }
 
-/// Decodes, compares with the document, encodes, compares with the cells. Gives the length.
-fn check(isa: &Isa, document: Document, bytes: &[u64; 4]) -> usize {
-    let stream = window(*bytes, isa.code_memory().cell);
-    let expected = document(bytes);
-    let Some(decoded) = isa.decode(stream) else {
-        assert!(expected.is_none(), "{bytes:02X?} ought to be {expected:?}");
-        return 0;
-    };
-    let instruction = isa.instruction(decoded.instruction);
-    let Some((mnemonic, length, written)) = expected else {
-        panic!("{bytes:02X?} is not defined, but decodes as {}", instruction.syntax.mnemonic());
-    };
-    assert_eq!(instruction.syntax.mnemonic(), mnemonic, "{bytes:02X?}");
-    assert_eq!(instruction.encoding.cells as usize, length, "{bytes:02X?}");
-    let encoded = instruction.encoding.encode(&decoded.operands);
-    let again: Vec<u64> = cells(encoded, isa.code_memory().cell).take(length).collect();
-    assert_eq!(again, written[..length], "{bytes:02X?}");
-    assert_eq!(instruction.encoding.is_canonical(stream), written[..length] == bytes[..length], "{bytes:02X?}");
-    length
-}
-
-const CORNERS: [u64; 12] = [0x00, 0x01, 0x0F, 0x10, 0x11, 0x7F, 0x80, 0xA5, 0xF0, 0xFE, 0xFF, 0x5A];
-
-/// Values for the third and fourth byte: those that an instruction of this length, or of none, looks at.
-fn corners(length: usize) -> Vec<(u64, u64)> {
-    let all = CORNERS.iter().flat_map(|third| CORNERS.map(|fourth| (*third, fourth)));
-    match length {
-        1 | 2 => vec![(0, 0), (0xFF, 0xFF)],
-        3 => all.filter(|(_, fourth)| [0, 0xFF].contains(fourth)).collect(),
-        _ => all.collect(),
-    }
-}
-
 /// Every first and second byte, and corners for the rest.
 #[test]
 fn what_decodes_encodes_to_the_same_bytes() {
-    for (name, document) in MACHINES {
-        let isa = load(name);
-        let (mut defined, mut longest) = (0u32, 0);
-        for first in 0..256 {
-            for second in 0..256 {
-                let bytes = |third, fourth| [first, second, third, fourth];
-                for (third, fourth) in corners(check(&isa, document, &bytes(0, 0))) {
-                    let length = check(&isa, document, &bytes(third, fourth));
-                    defined += u32::from(length > 0);
-                    longest = longest.max(length);
-                }
-            }
-        }
-        assert_eq!(longest as u32, isa.longest(), "{name}");
-        println!("{name}: {defined} encodings, the longest of {longest} bytes");
-    }
+    MACHINES.iter().for_each(|(name, document)| check_bytes(&load(name), *document));
 }
 
 /// Every row is reached from its own encoding, with operands of all zeros and all ones where it has them.
 #[test]
 fn every_row_decodes_as_itself() {
-    for (name, _) in MACHINES {
-        let isa = load(name);
-        for (at, instruction) in isa.instructions.iter().enumerate() {
-            let operands = |value: u64| -> Vec<u64> {
-                instruction.operands.iter().map(|field| isa.field(*field).width.wrap(value)).collect()
-            };
-            for operands in [operands(1), operands(u64::MAX)] {
-                let stream = instruction.encoding.encode(&operands);
-                let decoded = isa.decode(stream).expect("a row decodes");
-                assert_eq!(decoded.instruction, InstructionId(at as u32), "{name} {}", instruction.syntax.mnemonic());
-                assert_eq!(decoded.operands[..operands.len()], operands);
-            }
-        }
-    }
+    MACHINES.iter().for_each(|(name, document)| check_rows(&load(name), *document));
 }
 
 /// The decision tree finds what a search through all rows finds, on windows of any kind.
 #[test]
 fn the_tree_finds_what_a_search_finds() {
-    let mut seed = 1u64;
-    let mut random = || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        seed ^ seed >> 29
-    };
-    for (name, _) in MACHINES {
-        let isa = load(name);
-        for _ in 0..200_000 {
-            let mut stream = u128::from(random()) << 64 | u128::from(random());
-            if random() % 2 == 0 {
-                let row = &isa.instructions[(random() % isa.instructions.len() as u64) as usize].encoding;
-                stream = stream & !row.fixed.mask | row.fixed.value;
-            }
-            let mut fitting = isa.instructions.iter().enumerate().filter(|(_, row)| row.encoding.matches(stream));
-            let expected = fitting.next().map(|(at, _)| InstructionId(at as u32));
-            assert_eq!(fitting.next().map(|(at, _)| at), None, "two rows for one encoding");
-            assert_eq!(isa.decode(stream).map(|decoded| decoded.instruction), expected, "{name} {stream:032X}");
-        }
-    }
+    MACHINES.iter().for_each(|(name, document)| check_tree(&load(name), *document, 1));
 }

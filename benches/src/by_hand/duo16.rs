@@ -1,6 +1,6 @@
 //! duo16 by hand. Traps stop it; the benchmark programs raise none.
 
-use super::ByHand;
+use super::{ByHand, numbered};
 
 pub(super) struct Duo16 {
     r: [u16; 16],
@@ -302,11 +302,15 @@ impl ByHand for Duo16 {
         }
     }
 
-    fn memory(&self) -> &[u8] {
-        &self.ram
+    fn memory(&self) -> Vec<(u64, u64)> {
+        numbered(&self.ram)
     }
 
     fn pc(&self) -> u64 {
         u64::from(self.pc)
+    }
+
+    fn jump(&mut self, pc: u64) {
+        self.pc = pc as u16;
     }
 }

@@ -1,6 +1,6 @@
 //! hex8 by hand.
 
-use super::ByHand;
+use super::{ByHand, numbered};
 
 pub(super) struct Hex8 {
     r: [u8; 16],
@@ -139,11 +139,15 @@ impl ByHand for Hex8 {
         }
     }
 
-    fn memory(&self) -> &[u8] {
-        &self.ram
+    fn memory(&self) -> Vec<(u64, u64)> {
+        numbered(&self.ram)
     }
 
     fn pc(&self) -> u64 {
         u64::from(self.pc)
+    }
+
+    fn jump(&mut self, pc: u64) {
+        self.pc = pc as u16;
     }
 }

@@ -1,6 +1,6 @@
 //! quad8 by hand.
 
-use super::ByHand;
+use super::{ByHand, numbered};
 
 pub(super) struct Quad8 {
     r: [u8; 4],
@@ -92,11 +92,15 @@ impl ByHand for Quad8 {
         }
     }
 
-    fn memory(&self) -> &[u8] {
-        &self.ram
+    fn memory(&self) -> Vec<(u64, u64)> {
+        numbered(&self.ram)
     }
 
     fn pc(&self) -> u64 {
         u64::from(self.pc)
+    }
+
+    fn jump(&mut self, pc: u64) {
+        self.pc = pc as u16;
     }
 }

@@ -1,6 +1,6 @@
 //! stack8a and stack8b by hand.
 
-use super::ByHand;
+use super::{ByHand, numbered};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Revision {
@@ -170,11 +170,19 @@ impl ByHand for Stack8 {
         }
     }
 
-    fn memory(&self) -> &[u8] {
-        &self.data
+    fn memory(&self) -> Vec<(u64, u64)> {
+        numbered(&self.data)
     }
 
     fn pc(&self) -> u64 {
         u64::from(self.pc)
+    }
+
+    fn jump(&mut self, pc: u64) {
+        self.pc = pc as u8;
+    }
+
+    fn memory_name(&self) -> &'static str {
+        "data"
     }
 }
