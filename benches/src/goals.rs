@@ -1,7 +1,7 @@
 //! What the compiling engine is to reach, as ratios to the hand-written interpreter.
 
 /// How many times as fast as the fast interpreter the compiling engine is to be at least, on every program that
-/// changes its own code. There is not much to gain, but compiling in vain must not cost more than this.
+/// changes its own code. Compiling in vain must not cost more than this.
 pub const CHANGING: f64 = 0.8;
 
 /// The goal for one machine.
