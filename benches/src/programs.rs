@@ -10,20 +10,22 @@ pub struct Program {
     pub name: &'static str,
     /// Its source.
     pub text: &'static str,
+    /// Whether it changes its own code. It is shown apart then, and does not count for the mean.
+    pub changes_itself: bool,
 }
 
 macro_rules! programs {
-    ($($machine:literal: $($name:literal)*;)*) => {
-        /// All of them.
-        pub const ALL: &[Program] = &[$($(Program {
+    ($list:ident, $changes_itself:literal: $($machine:literal: $($name:literal)*;)*) => {
+        const $list: &[Program] = &[$($(Program {
             machine: $machine,
             name: $name,
             text: include_str!(concat!("../programs/", $machine, "/", $name, ".asm")),
+            changes_itself: $changes_itself,
         }),*),*];
     };
 }
 
-programs! {
+programs! { ORDINARY, false:
     "hex8":    "sieve" "lfsr" "crc8" "fib";
     "quad8":   "marks" "lfsr" "fib";
     "duo16":   "sieve" "lfsr" "crc8" "fib";
@@ -35,7 +37,17 @@ programs! {
     "rv32i":   "sieve" "lfsr" "crc8" "fib";
 }
 
+programs! { CHANGING, true:
+    "hex8":  "patch" "flip";
+    "duo16": "patch";
+}
+
+/// All of them, those that change themselves last.
+pub fn all() -> impl Iterator<Item = &'static Program> {
+    ORDINARY.iter().chain(CHANGING)
+}
+
 /// Those of one machine.
 pub fn of(machine: &str) -> impl Iterator<Item = &'static Program> {
-    ALL.iter().filter(move |program| program.machine == machine)
+    all().filter(move |program| program.machine == machine)
 }

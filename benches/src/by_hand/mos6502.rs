@@ -308,7 +308,7 @@ impl Mos6502 {
         }
         let mut low = (self.a & 15) + (m & 15) + u8::from(self.c);
         if low > 9 {
-            low = (low + 6 & 15) + 16;
+            low = ((low + 6) & 15) + 16;
         }
         let mut high = u16::from(self.a & 0xF0) + u16::from(m & 0xF0) + u16::from(low);
         self.n = high & 0x80 != 0;

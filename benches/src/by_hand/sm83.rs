@@ -1,4 +1,4 @@
-//! The processor of the Game Boy by hand: the 245 instructions without a prefix and the 256 behind CB, with
+//! The processor of the Game Boy by hand: the 244 instructions without a prefix and the 256 behind CB, with
 //! flags, interrupts and cycles. The opcodes that hang the chip stop it.
 
 use super::{ByHand, numbered};
