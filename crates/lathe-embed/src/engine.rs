@@ -77,6 +77,18 @@ impl EngineKind {
         }
     }
 
+    /// The engine for tests that look after every step. The fast interpreter executes its own form of
+    /// each instruction then; compiled code is never reached in single steps.
+    ///
+    /// # Errors
+    /// As for [`EngineKind::build`].
+    pub fn build_for_steps(self, isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+        match self {
+            EngineKind::Fast => Ok(AnyEngine::Fast(Box::new(Fast::stepping(isa)))),
+            other => other.build(isa),
+        }
+    }
+
     /// The engine, for this instruction set.
     ///
     /// # Errors

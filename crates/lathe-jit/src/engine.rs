@@ -281,6 +281,9 @@ fn bases(isa: &Isa, state: &mut State) -> Vec<*mut u8> {
 
 impl Engine for Jit<'_> {
     fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+        if limit <= Fast::FEW {
+            return self.fast.advance(state, devices, limit);
+        }
         self.fast.revalidate(state);
         self.forget_changed();
         let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };

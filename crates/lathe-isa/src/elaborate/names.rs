@@ -45,9 +45,9 @@ impl Named {
 }
 
 /// Words that have a meaning of their own wherever they stand in a meaning.
-pub(crate) const RESERVED: [&str; 17] = [
+pub(crate) const RESERVED: [&str; 16] = [
     "next", "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "signed", "unsigned", "zext", "sext",
-    "rotl", "rotr", "code",
+    "rotl", "rotr",
 ];
 
 /// All names, in one space.

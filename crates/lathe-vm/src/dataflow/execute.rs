@@ -228,12 +228,7 @@ impl Executor<'_> {
         if let Some(known) = self.effects.frame.lookup(self.graph, memory, address) {
             return Some(known);
         }
-        // A store of this very instruction that may or may not have written the cell: reading
-        // after it would mean leaving after it.
-        let clear = |store: &Store| store.memory != memory || self.graph.are_distinct(store.address, address);
-        if !self.effects.stores.iter().all(clear) {
-            return None;
-        }
+        self.leave_if_just_written(memory, address)?;
         let stores = self.effects.frame.stores;
         let value = self.graph.load(self.isa.memory(memory).cell, memory, address, stores);
         if !self.effects.loads.contains(&value) {
@@ -241,6 +236,24 @@ impl Executor<'_> {
         }
         self.effects.frame.learn(memory, address, value);
         Some(value)
+    }
+
+    /// Leaves the instruction where it has itself written the cell that it is about to read: its stores
+    /// are done after its loads.
+    fn leave_if_just_written(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
+        let stores = self.effects.stores.clone();
+        for store in stores.iter().filter(|store| store.memory == memory) {
+            if self.graph.are_distinct(store.address, address) {
+                continue;
+            }
+            let same = self.graph.binary(BinaryOperator::Equal, store.address, address);
+            match self.graph.as_constant(same) {
+                Some(0) => {}
+                Some(_) => return None,
+                None => self.effects.bails.push(Bail::When(same)),
+            }
+        }
+        Some(())
     }
 
     fn store(&mut self, store: Store) -> Option<()> {

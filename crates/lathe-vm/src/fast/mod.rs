@@ -54,6 +54,8 @@ pub struct Fast<'i> {
     by_address: HashMap<u64, EntryId>,
     /// Where each computed jump went.
     jumps: Vec<Vec<(u64, EntryId)>>,
+    /// Whether every block is one instruction.
+    stepping: bool,
     jumps_by_address: HashMap<u64, u32>,
     instructions: HashMap<u64, Instruction>,
     marks: CodeMap,
@@ -111,6 +113,10 @@ pub enum Heat {
 }
 
 impl<'i> Fast<'i> {
+    /// A run of no more steps is left to the reference interpreter: it would take longer to look
+    /// whether all that was decoded is still there.
+    pub const FEW: u64 = 16;
+
     /// A fast interpreter for this instruction set.
     pub fn new(isa: &'i Isa) -> Self {
         let mut fast = Fast {
@@ -122,6 +128,7 @@ impl<'i> Fast<'i> {
             ops: Vec::new(),
             entries: Vec::new(),
             by_address: HashMap::new(),
+            stepping: false,
             jumps: Vec::new(),
             jumps_by_address: HashMap::new(),
             instructions: HashMap::new(),
@@ -132,6 +139,12 @@ impl<'i> Fast<'i> {
         };
         fast.forget_everything();
         fast
+    }
+
+    /// One for tests that look after every step: instructions are lowered one at a time, and executed in
+    /// that form however few steps are asked for.
+    pub fn stepping(isa: &'i Isa) -> Self {
+        Fast { stepping: true, ..Fast::new(isa) }
     }
 
     /// Pauses at addresses that have been jumped to so often.
@@ -327,7 +340,7 @@ impl<'i> Fast<'i> {
             self.forget_everything();
         }
         let id = self.entry(pc);
-        let most = if left >= LEFT_OFTEN { 1 } else { usize::MAX };
+        let most = if self.stepping || left >= LEFT_OFTEN { 1 } else { usize::MAX };
         let lowered = block::build(self, state, pc, most).and_then(|block| {
             let ways = self.ways(&block);
             Some((lower(&block, &ways, &mut self.constants)?, block))
@@ -376,6 +389,9 @@ impl<'i> Fast<'i> {
 
 impl Engine for Fast<'_> {
     fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+        if limit <= Fast::FEW && !self.stepping {
+            return self.reference.advance(state, devices, limit);
+        }
         self.revalidate(state);
         self.changed.clear();
         let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };

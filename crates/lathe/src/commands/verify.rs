@@ -26,7 +26,7 @@ pub(super) fn execute(arguments: &Verify) -> Outcome {
     let names = Names::new(&isa, &arguments.ignore);
     let kept = if arguments.format.format == Format::Json { LISTED } else { SHOWN };
     let mut tally = Tally { machine: &isa.name, passed: 0, failed: 0, files: Vec::new(), failures: Vec::new() };
-    let mut bench = Bench::new(&isa, &names, EngineKind::from(arguments.engine).build(&isa)?);
+    let mut bench = Bench::new(&isa, &names, EngineKind::from(arguments.engine).build_for_steps(&isa)?);
     let progress = Progress::new(arguments.files.len());
     for (at, file) in arguments.files.iter().enumerate() {
         progress.show(at, file);

@@ -52,7 +52,8 @@ impl Lowerer<'_, '_> {
                     if name.text == "rotl" { BinaryOperator::RotateLeft } else { BinaryOperator::RotateRight };
                 Some(Some(Value::unsigned(Expr::binary(operator, value.expr, count.expr))))
             }
-            "code" => {
+            // Too good a name for a memory or a function of one's own to be taken away.
+            "code" if !matches!(self.world.names.peek("code"), Some(Named::Function(_) | Named::Family(_))) => {
                 let [operand] = self.exactly(name, arguments, span)?;
                 self.operand_code(operand).map(Some)
             }
