@@ -1,6 +1,6 @@
 //! Many instances of one machine: the memory of each, what a thousand of them in turn cost,
 //! and what a second thread brings. Every instance has run its program long enough for the
-//! hot part to be compiled.
+//! hot part to be compiled; they share what is compiled.
 //!
 //! Each machine is measured in a process of its own, so that memory which another has left
 //! free is not counted as nothing.
@@ -10,8 +10,9 @@
 use std::process::Command;
 use std::time::Instant;
 
+use lathe_base::limits;
 use lathe_benches::programs;
-use lathe_embed::{Image, Instance, Machine};
+use lathe_embed::{Fleet, Image, Instance, Machine};
 use lathe_isa::model::Memory;
 
 const INSTANCES: usize = 1_000;
@@ -49,14 +50,15 @@ fn measure(name: &str) {
     let image = machine.assemble(program.text).expect("it assembles");
     let guest: u64 = machine.isa().memories.iter().map(bytes).sum();
     let before = resident();
-    let mut all: Vec<Instance> = (0..INSTANCES).map(|_| ready(&machine, &image)).collect();
+    let fleet = machine.fleet();
+    let mut all: Vec<Instance> = (0..INSTANCES).map(|_| ready(&fleet, &image)).collect();
     let beyond = before.zip(resident()).map(|(before, after)| (after - before) / INSTANCES as f64 - guest as f64);
     let beyond = beyond.map_or("unknown".to_owned(), |bytes| format!("{:.0}", bytes / 1024.0));
     let turns = INSTANCES * TURNS;
     let thousand = speed(turns, || run(&mut all, TURNS));
     drop(all);
-    let one = speed(turns, || run(&mut [ready(&machine, &image)], turns));
-    let two = speed(2 * turns, || two_threads(&machine, &image, turns));
+    let one = speed(turns, || run(&mut [ready(&fleet, &image)], turns));
+    let two = speed(2 * turns, || two_threads(&fleet, &image, turns));
     println!(
         "{name:<10}{:>9}{beyond:>16}{one:>13.0}{thousand:>15.0}{:>8.2}{two:>18.0}{:>8.2}",
         guest / 1024,
@@ -65,13 +67,15 @@ fn measure(name: &str) {
     );
 }
 
+/// What a memory takes; of one that is kept in pages, next to nothing.
 fn bytes(memory: &Memory) -> u64 {
-    memory.cells() * if memory.cell.bits() <= 8 { 1 } else { 8 }
+    let each = if memory.cell.bits() <= 8 { 1 } else { 8 };
+    Some(memory.cells()).filter(|cells| *cells <= limits::FLAT_CELLS).unwrap_or(0) * each
 }
 
 /// An instance whose hot code is compiled.
-fn ready<'m>(machine: &'m Machine, image: &Image) -> Instance<'m> {
-    let mut instance = machine.instance();
+fn ready<'m>(fleet: &Fleet<'m>, image: &Image) -> Instance<'m> {
+    let mut instance = fleet.instance();
     instance.load(image);
     instance.run(WARM_UP);
     instance
@@ -87,8 +91,8 @@ fn run(instances: &mut [Instance], turns: usize) -> f64 {
 }
 
 /// Two threads with one instance each, both with so many turns.
-fn two_threads(machine: &Machine, image: &Image, turns: usize) -> f64 {
-    let mut ready = [ready(machine, image), ready(machine, image)];
+fn two_threads(fleet: &Fleet, image: &Image, turns: usize) -> f64 {
+    let mut ready = [ready(fleet, image), ready(fleet, image)];
     let start = Instant::now();
     std::thread::scope(|scope| {
         for instance in &mut ready {
