@@ -436,7 +436,7 @@ fn elf(code: &[u32], tohost: bool) -> Vec<u8> {
     let word = |file: &mut Vec<u8>, value: u32| file.extend(value.to_le_bytes());
     [2u16, 243].into_iter().for_each(|value| half(&mut file, value));
     [1, start, head, if tohost { sections_at } else { 0 }, 0].into_iter().for_each(|value| word(&mut file, value));
-    [52u16, 32, 1, 40, sections, 0].into_iter().for_each(|value| half(&mut file, value));
+    [52u16, 32, 1, 40, sections, sections.saturating_sub(1)].into_iter().for_each(|value| half(&mut file, value));
     let length = code.len() as u32;
     [1, code_at, start, start, length, length + 0x200, 7, 4].into_iter().for_each(|value| word(&mut file, value));
     file.extend(&code);
@@ -468,7 +468,16 @@ fn telling(told: u32) -> [u32; 4] {
 
 #[test]
 fn an_elf_file_tells_its_host_how_it_went() {
-    let run = |told| Bench::with("t.elf", elf(&telling(told), true)).run(&["run", "t.elf", "-m", "rv32i"]);
+    let run = |told| {
+        Bench::with("t.elf", elf(&telling(told), true)).run(&[
+            "run",
+            "t.elf",
+            "-m",
+            "rv32i",
+            "--max-steps",
+            "10_000_000",
+        ])
+    };
     assert_eq!(run(1).code, 0);
     let failed = run(7);
     assert_eq!(failed.code, 3);
