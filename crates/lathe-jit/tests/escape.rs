@@ -21,8 +21,11 @@ const THRESHOLD: i32 = 2;
 /// Programs of each machine that must have been compiled.
 const COMPILED: usize = 10;
 
+/// The machines that are compiled: rv32i has too large a memory, and the timers of chip8 leave no stretch
+/// of a run that is worth it.
 fn shipped() -> impl Iterator<Item = Isa> {
-    lathe_machines::ALL.iter().map(|machine| lathe_isa::load(machine.definition).isa.expect("the definition is right"))
+    let compiled = lathe_machines::ALL.iter().filter(|machine| !["rv32i", "chip8"].contains(&machine.name));
+    compiled.map(|machine| lathe_isa::load(machine.definition).isa.expect("the definition is right"))
 }
 
 /// Numbers that look random; the same ones every time.
