@@ -2,4 +2,5 @@
 
 pub mod differential;
 pub mod encodings;
+pub mod pages;
 pub mod random;

@@ -12,7 +12,7 @@
 //!
 //! `LATHE_UPDATE=1` writes blocks of the last two kinds into the page.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lathe_asm::formats::{self, Format};
@@ -21,6 +21,7 @@ use lathe_asm::{Assembled, Image, Method, Options, assemble, codes, disassemble}
 use lathe_base::files::MemoryFiles;
 use lathe_base::{Severity, Source, Span, limits};
 use lathe_isa::Isa;
+use lathe_tests::pages::{check_limits, check_links};
 
 /// The machine of examples that name none.
 const DEFAULT: &str = "hex8";
@@ -258,7 +259,6 @@ fn every_directive_of_the_table_exists() {
 
 #[test]
 fn every_limit_stands_in_the_table() {
-    let page = page();
     let limits = [
         (limits::SOURCE_BYTES as u64, "bytes of a source"),
         (limits::IMAGE_BYTES, "bytes of an image that is read"),
@@ -272,30 +272,11 @@ fn every_limit_stands_in_the_table() {
         (limits::LAYOUT_PASSES as u64, "passes until addresses agree"),
         (limits::DIAGNOSTICS as u64, "diagnostics shown"),
     ];
-    for (number, words) in limits {
-        let row = format!("| {} | {words} |", with_commas(number));
-        assert!(page.lines().any(|line| line == row), "the page has no row {row}");
-    }
-}
-
-fn with_commas(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or("")).collect();
-    groups.join(",")
+    check_limits(&page(), &limits);
 }
 
 /// Links lead to headings, of this page or of another.
 #[test]
 fn links_lead_to_headings() {
-    let page = page();
-    let anchor = |heading: &str| heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
-    for link in page.split("](").skip(1).filter_map(|part| part.split(')').next()) {
-        let (file, place) = link.split_once('#').unwrap_or((link, ""));
-        let other =
-            if file.is_empty() { Ok(page.clone()) } else { std::fs::read_to_string(page_path().with_file_name(file)) };
-        let other = other.unwrap_or_else(|error| panic!("{link}: {error}"));
-        let anchors: BTreeSet<String> = other.lines().filter(|line| line.starts_with('#')).map(anchor).collect();
-        assert!(place.is_empty() || anchors.contains(place), "no heading for {link}");
-    }
+    check_links(&page_path());
 }

@@ -7,10 +7,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lathe_base::{Severity, limits};
 use lathe_isa::codes;
+use lathe_tests::pages::{check_limits, check_links};
 
 /// What fragments are completed with: each line unless the fragment declares one of its names.
 const PREAMBLE: [(&str, &[&str]); 8] = [
@@ -31,9 +32,12 @@ struct Example {
     text: String,
 }
 
+fn page_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/language.md")
+}
+
 fn page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/language.md");
-    fs::read_to_string(path).expect("the page is there")
+    fs::read_to_string(page_path()).expect("the page is there")
 }
 
 fn examples(page: &str) -> Vec<Example> {
@@ -129,7 +133,6 @@ fn every_diagnostic_stands_in_the_table() {
 
 #[test]
 fn every_limit_stands_in_the_table() {
-    let page = page();
     let limits = [
         (limits::DEFINITION_BYTES as u64, "bytes of a definition"),
         (limits::NAMES as u64, "names declared"),
@@ -141,6 +144,9 @@ fn every_limit_stands_in_the_table() {
         (limits::INSTRUCTION_BITS as u64, "bits of an instruction"),
         (limits::OPERANDS as u64, "operands of an instruction"),
         (limits::CONDITIONS as u64, "conditions after `where`"),
+        (limits::CONTENTS as u64, "cells that have a value at reset"),
+        (limits::DISPLAY, "pixels of a display in one direction"),
+        (limits::KEYS, "keys of a keypad"),
         (limits::COLUMN_BYTES as u64, "bytes of a column of syntax or encoding"),
         (limits::DOCUMENTATION_BYTES as u64, "bytes of documentation before a row"),
         (limits::ROWS as u64, "examples; pseudo-instructions; rows of maps"),
@@ -152,27 +158,11 @@ fn every_limit_stands_in_the_table() {
         (limits::TOTAL_NODES as u64, "parts of all meanings together"),
         (limits::DIAGNOSTICS as u64, "diagnostics shown"),
     ];
-    for (number, words) in limits {
-        let row = format!("| {} | {words} |", with_commas(number));
-        assert!(page.lines().any(|line| line == row), "the page has no row {row}");
-    }
+    check_limits(&page(), &limits);
 }
 
-fn with_commas(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or("")).collect();
-    groups.join(",")
-}
-
-/// Links inside the page lead somewhere.
+/// Links lead to headings, of this page or of another.
 #[test]
 fn links_lead_to_headings() {
-    let page = page();
-    let anchor = |heading: &str| heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
-    let anchors: BTreeSet<String> = page.lines().filter(|line| line.starts_with('#')).map(anchor).collect();
-    for part in page.split("](#").skip(1) {
-        let target = part.split(')').next().unwrap_or("");
-        assert!(anchors.contains(target), "no heading for #{target}");
-    }
+    check_links(&page_path());
 }
