@@ -4,12 +4,12 @@
 //! A mark stays when the code under it is gone, unless it is taken away. That costs a
 //! detour on a store, never a wrong result.
 
-use std::collections::BTreeSet;
-
 use lathe_base::limits;
 use lathe_isa::Isa;
 
 use crate::dataflow::execute::mapped_spans;
+use crate::memory::Room;
+use crate::pages::{PAGE, Tables, within};
 
 /// Something is mapped over the cell.
 const MAPPED: u8 = 2;
@@ -23,19 +23,47 @@ const END: u8 = 4;
 /// cell a mark is found, so that cells which were looked at together lie together.
 pub const MARKS_AT_ONCE: u64 = 8;
 
+/// The cell may be written, among the permits of a large memory.
+pub const PERMITTED: u8 = 1;
+
 /// One mark for every cell of the code memory.
-#[derive(Clone, Debug)]
 pub struct CodeMap {
     mask: u64,
     marks: Marks,
 }
 
-#[derive(Clone, Debug)]
 enum Marks {
     /// As many as there are cells, and those behind the last.
     Flat(Vec<u8>),
-    /// For a memory that is too large: the cells that hold code, and what is mapped.
-    Sparse(BTreeSet<u64>, Vec<(u64, u64)>),
+    Sparse(Sparse),
+}
+
+/// The marks of a memory that is too large to have one for every cell.
+struct Sparse {
+    /// Those of the pages that hold code.
+    pages: Tables<Option<Box<[u8]>>>,
+    /// What is mapped.
+    spans: Vec<(u64, u64)>,
+    permits: Option<Permits>,
+}
+
+/// The opposite of marks, in room that an engine has lent, because room for all cells is full of
+/// zeros in the beginning: [`PERMITTED`] where a cell may be written, zero elsewhere, above all in
+/// pages that nobody has written yet.
+struct Permits {
+    room: Box<dyn Room<u8>>,
+    opened: Tables<bool>,
+}
+
+/// How the marks of all cells can be looked at.
+#[derive(Clone, Copy, Debug)]
+pub enum View<'m> {
+    /// One byte for every cell, not zero where it is marked, and [`MARKS_AT_ONCE`] more that are
+    /// not zero.
+    Marks(&'m [u8]),
+    /// One byte for every cell, [`PERMITTED`] where it is not marked and its page has been opened,
+    /// and [`MARKS_AT_ONCE`] more that are zero.
+    Permits(&'m [u8]),
 }
 
 impl CodeMap {
@@ -44,7 +72,7 @@ impl CodeMap {
         let cells = isa.code_memory().cells();
         let spans = mapped_spans(isa, isa.pc.memory);
         let marks = if cells > limits::FLAT_CELLS {
-            Marks::Sparse(BTreeSet::new(), spans)
+            Marks::Sparse(Sparse { pages: Tables::new(), spans, permits: None })
         } else {
             let mut marks = vec![0; cells as usize];
             spans.iter().for_each(|(first, last)| marks[*first as usize..=*last as usize].fill(MAPPED));
@@ -59,8 +87,9 @@ impl CodeMap {
         let address = address & self.mask;
         match &mut self.marks {
             Marks::Flat(marks) => marks[address as usize] |= CODE,
-            Marks::Sparse(code, _) => {
-                code.insert(address);
+            Marks::Sparse(sparse) => {
+                *sparse.mark(address) |= CODE;
+                sparse.permit(address);
             }
         }
     }
@@ -70,8 +99,9 @@ impl CodeMap {
         let address = address & self.mask;
         match &mut self.marks {
             Marks::Flat(marks) => marks[address as usize] &= !CODE,
-            Marks::Sparse(code, _) => {
-                code.remove(&address);
+            Marks::Sparse(sparse) => {
+                *sparse.mark(address) &= !CODE;
+                sparse.permit(address);
             }
         }
     }
@@ -82,18 +112,138 @@ impl CodeMap {
         let address = address & self.mask;
         match &self.marks {
             Marks::Flat(marks) => marks[address as usize] != 0,
-            Marks::Sparse(code, spans) => {
-                code.contains(&address) || spans.iter().any(|(first, last)| (*first..=*last).contains(&address))
-            }
+            Marks::Sparse(sparse) => sparse.is_marked(address),
         }
     }
 
-    /// One byte for every cell, not zero where it is marked, and [`MARKS_AT_ONCE`] more that are
-    /// not zero, if the memory is small enough.
-    pub fn flat(&self) -> Option<&[u8]> {
-        match &self.marks {
-            Marks::Flat(marks) => Some(marks),
-            Marks::Sparse(..) => None,
+    /// Takes room for the permits of a large memory, if there is none yet: for so many bytes, all zero.
+    pub fn move_into(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn Room<u8>>>) {
+        if let Marks::Sparse(sparse) = &mut self.marks
+            && sparse.permits.is_none()
+        {
+            let count = usize::try_from(self.mask + 1 + MARKS_AT_ONCE).ok();
+            sparse.permits = count.and_then(room).map(|room| Permits { room, opened: Tables::new() });
         }
+    }
+
+    /// Permits stores into the page of this address, which has been written.
+    pub fn open(&mut self, address: u64) {
+        if let Marks::Sparse(sparse) = &mut self.marks {
+            sparse.open(address & self.mask);
+        }
+    }
+
+    /// The first addresses of the pages into which stores are permitted.
+    pub fn opened(&self) -> impl Iterator<Item = u64> {
+        let permits = match &self.marks {
+            Marks::Flat(_) => None,
+            Marks::Sparse(sparse) => sparse.permits.as_ref(),
+        };
+        let opened = permits.into_iter().flat_map(|permits| permits.opened.iter());
+        opened.filter(|(_, opened)| **opened).map(|(address, _)| address)
+    }
+
+    /// All marks at once; none of a large memory as long as there is no room for them.
+    pub fn view(&self) -> Option<View<'_>> {
+        match &self.marks {
+            Marks::Flat(marks) => Some(View::Marks(marks)),
+            Marks::Sparse(sparse) => Some(View::Permits(sparse.permits.as_ref()?.room.cells())),
+        }
+    }
+}
+
+impl Sparse {
+    /// Where there are permits, a page that has not been opened counts as marked: the first store into
+    /// it must be seen.
+    #[inline]
+    fn is_marked(&self, address: u64) -> bool {
+        match &self.permits {
+            Some(permits) => permits.room.cells()[address as usize] != PERMITTED,
+            None => self.holds_code_or_is_mapped(address),
+        }
+    }
+
+    fn holds_code_or_is_mapped(&self, address: u64) -> bool {
+        match self.pages.get(address) {
+            Some(Some(page)) => page[within(address)] != 0,
+            _ => is_mapped(&self.spans, address),
+        }
+    }
+
+    fn mark(&mut self, address: u64) -> &mut u8 {
+        let first = address & !(PAGE - 1);
+        let mapped = |address| if is_mapped(&self.spans, address) { MAPPED } else { 0 };
+        let page = || (first..first + PAGE).map(mapped).collect();
+        &mut self.pages.entry(address).get_or_insert_with(page)[within(address)]
+    }
+
+    /// Makes the permit of one cell right, if its page has been opened.
+    fn permit(&mut self, address: u64) {
+        let permit = if self.holds_code_or_is_mapped(address) { 0 } else { PERMITTED };
+        if let Some(permits) = &mut self.permits
+            && permits.opened.get(address) == Some(&true)
+        {
+            permits.room.cells_mut()[address as usize] = permit;
+        }
+    }
+
+    fn open(&mut self, address: u64) {
+        let Some(permits) = &mut self.permits else { return };
+        if std::mem::replace(permits.opened.entry(address), true) {
+            return;
+        }
+        let first = address & !(PAGE - 1);
+        (first..first + PAGE).for_each(|address| self.permit(address));
+    }
+}
+
+fn is_mapped(spans: &[(u64, u64)], address: u64) -> bool {
+    spans.iter().any(|(first, last)| (*first..=*last).contains(&address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Owned(Vec<u8>);
+
+    impl Room<u8> for Owned {
+        fn cells(&self) -> &[u8] {
+            &self.0
+        }
+
+        fn cells_mut(&mut self) -> &mut [u8] {
+            &mut self.0
+        }
+    }
+
+    fn permits(map: &CodeMap, first: u64) -> &[u8] {
+        match map.view() {
+            Some(View::Permits(permits)) => &permits[first as usize..][..4],
+            other => panic!("a large memory has permits, not {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_large_memory_permits_stores_into_opened_pages_except_where_marked() {
+        let text = "machine m \"\"\nmemory r : u24 -> u8\npc pc : u24 in r\ndevice out : stream\n\
+            map r {\n 0x00_2002 | 0 | out.write(value)\n}\ninstructions {\n h | 0000 0000 | halt\n}\n";
+        let loaded = lathe_isa::load(text);
+        let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let mut map = CodeMap::new(&isa);
+        map.mark(0x2001);
+        assert!(map.view().is_none());
+        map.move_into(|count| Some(Box::new(Owned(vec![0; count]))));
+        assert_eq!(permits(&map, 0x2000), [0, 0, 0, 0]);
+        assert!(map.is_marked(0x2000));
+        map.open(0x2FFF);
+        assert_eq!(permits(&map, 0x2000), [1, 0, 0, 1]);
+        assert_eq!(permits(&map, 0x3000), [0, 0, 0, 0]);
+        map.mark(0x2003);
+        map.unmark(0x2001);
+        map.unmark(0x2002);
+        assert_eq!(permits(&map, 0x2000), [1, 1, 0, 0]);
+        assert_eq!(map.opened().collect::<Vec<_>>(), [0x2000]);
+        assert!(map.is_marked(0x2002) && map.is_marked(0x100_2003) && !map.is_marked(0x2001));
     }
 }

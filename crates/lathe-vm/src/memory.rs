@@ -6,7 +6,8 @@ use std::ops::{Deref, DerefMut};
 
 use lathe_base::limits;
 
-use crate::pages::Pages;
+pub use crate::pages::PAGE_BITS;
+use crate::pages::{Lent, Pages};
 
 /// Bytes behind the last cell. An engine may read them together with the last cells, and must
 /// not make anything of what it finds there.
@@ -88,11 +89,12 @@ impl<T: fmt::Debug> fmt::Debug for Piece<T> {
     }
 }
 
-impl<T> Piece<T> {
-    fn move_into(&mut self, room: impl FnOnce(&[T]) -> Option<Box<dyn Room<T>>>) {
+impl<T: Copy> Piece<T> {
+    fn move_into(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn Room<T>>>) {
         if let Piece::Own(cells) = self
-            && let Some(room) = room(cells)
+            && let Some(mut room) = room(cells.len())
         {
+            room.cells_mut().copy_from_slice(cells);
             *self = Piece::Lent(room);
         }
     }
@@ -136,39 +138,63 @@ impl Memory {
         }
     }
 
-    /// The cells one after the other, if they are kept as bytes.
-    pub fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        let count = self.mask as usize + 1;
-        self.spacious_bytes_mut().map(|bytes| &mut bytes[..count])
-    }
-
-    /// The same with [`SPARE`] bytes behind the last cell, which must stay zero.
+    /// The cells one after the other, if they are kept as bytes, with [`SPARE`] bytes behind the
+    /// last cell, which must stay zero. Those of a large memory only where there is [room](Room)
+    /// for them.
     pub fn spacious_bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.cells {
             Cells::Bytes(cells) => Some(cells),
-            Cells::Words(_) | Cells::BytePages(_) | Cells::WordPages(_) => None,
+            Cells::BytePages(pages) => pages.lent_mut().map(|lent| lent.cells.cells_mut()),
+            Cells::Words(_) | Cells::WordPages(_) => None,
         }
     }
 
-    /// The cells one after the other, if they are kept as words.
+    /// The same for cells that are kept as words.
     pub fn words_mut(&mut self) -> Option<&mut [u64]> {
         match &mut self.cells {
             Cells::Words(cells) => Some(cells),
-            Cells::Bytes(_) | Cells::BytePages(_) | Cells::WordPages(_) => None,
+            Cells::WordPages(pages) => pages.lent_mut().map(|lent| lent.cells.cells_mut()),
+            Cells::Bytes(_) | Cells::BytePages(_) => None,
         }
     }
 
-    /// Moves the cells, if they are in one piece that was not moved yet, to where the engine makes
-    /// room for them: with the same content.
+    /// Moves the cells to where an engine makes room for so many, all zero, if they were not moved
+    /// yet. The content stays the same. Whoever then writes to the room of a large memory must have
+    /// [opened](Memory::open) the page before.
     pub fn move_into(
         &mut self,
-        bytes: impl FnOnce(&[u8]) -> Option<Box<dyn Room<u8>>>,
-        words: impl FnOnce(&[u64]) -> Option<Box<dyn Room<u64>>>,
+        bytes: impl Fn(usize) -> Option<Box<dyn Room<u8>>>,
+        words: impl Fn(usize) -> Option<Box<dyn Room<u64>>>,
     ) {
+        let Ok(count) = usize::try_from(self.mask + 1) else { return };
+        let there = || bytes(count >> PAGE_BITS);
         match &mut self.cells {
             Cells::Bytes(cells) => cells.move_into(bytes),
             Cells::Words(cells) => cells.move_into(words),
-            Cells::BytePages(_) | Cells::WordPages(_) => {}
+            Cells::BytePages(pages) => {
+                pages.move_into(|| Some(Lent { cells: bytes(count + SPARE)?, there: there()? }));
+            }
+            Cells::WordPages(pages) => pages.move_into(|| Some(Lent { cells: words(count)?, there: there()? })),
+        }
+    }
+
+    /// One byte for every page of a large memory for whose cells there is [room](Room): not zero where
+    /// the page has been opened.
+    pub fn opened_mut(&mut self) -> Option<&mut [u8]> {
+        match &mut self.cells {
+            Cells::Bytes(_) | Cells::Words(_) => None,
+            Cells::BytePages(pages) => pages.lent_mut().map(|lent| lent.there.cells_mut()),
+            Cells::WordPages(pages) => pages.lent_mut().map(|lent| lent.there.cells_mut()),
+        }
+    }
+
+    /// Notes that cells in the page of this address may be written in the room lent for them. What
+    /// is there counts as content from now on.
+    pub fn open(&mut self, address: u64) {
+        match &mut self.cells {
+            Cells::Bytes(_) | Cells::Words(_) => {}
+            Cells::BytePages(pages) => pages.open(address & self.mask),
+            Cells::WordPages(pages) => pages.open(address & self.mask),
         }
     }
 

@@ -1,48 +1,168 @@
 //! The cells of a memory too large for one piece: pages that come into being when they are written,
 //! found through two tables of a thousand entries each.
+//!
+//! An engine may lend room for all of them at once, most of which is never touched. The pages that
+//! were written are noted all the same, so that nobody looks through the rest.
+
+use crate::memory::Room;
 
 /// Cells of a page, as a power of two.
-const PAGE_BITS: u32 = 12;
+pub const PAGE_BITS: u32 = 12;
+/// Cells of a page.
+pub(crate) const PAGE: u64 = 1 << PAGE_BITS;
 /// Entries of a table, as a power of two. Two tables and a page make 32 bits of an address.
 const TABLE_BITS: u32 = 10;
 
-type Page<T> = Option<Box<[T]>>;
-type Table<T> = Option<Box<[Page<T>]>>;
-
 /// Cells of one type, by address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pages<T>(Box<[Table<T>]>);
+pub(crate) enum Pages<T> {
+    Own(Tables<Option<Box<[T]>>>),
+    Lent(Lent<T>),
+}
+
+/// Room for all cells.
+pub(crate) struct Lent<T> {
+    pub(crate) cells: Box<dyn Room<T>>,
+    /// One byte for every page: 1 if it is there, that is, may hold something else than zeros.
+    pub(crate) there: Box<dyn Room<u8>>,
+}
+
+impl<T> Lent<T> {
+    #[inline]
+    fn open(&mut self, address: u64) {
+        self.there.cells_mut()[(address >> PAGE_BITS) as usize] = 1;
+    }
+}
 
 impl<T: Copy + Default> Pages<T> {
     /// All cells zero, and none of them there.
     pub(crate) fn new() -> Self {
-        Pages(entries(TABLE_BITS))
+        Pages::Own(Tables::new())
     }
 
     /// The cell at an address.
     #[inline]
     pub(crate) fn get(&self, address: u64) -> T {
-        let [table, page, cell] = path(address);
-        let page = self.0[table].as_ref().and_then(|table| table[page].as_ref());
-        page.map_or_else(T::default, |page| page[cell])
+        match self {
+            Pages::Own(pages) => {
+                let page = pages.get(address).and_then(Option::as_ref);
+                page.map_or_else(T::default, |page| page[within(address)])
+            }
+            Pages::Lent(lent) => lent.cells.cells()[address as usize],
+        }
     }
 
     /// Writes the cell at an address.
     #[inline]
     pub(crate) fn set(&mut self, address: u64, value: T) {
-        let [table, page, cell] = path(address);
-        let table = self.0[table].get_or_insert_with(|| entries(TABLE_BITS));
-        let page = table[page].get_or_insert_with(|| entries(PAGE_BITS));
-        page[cell] = value;
+        match self {
+            Pages::Own(pages) => pages.entry(address).get_or_insert_with(page)[within(address)] = value,
+            Pages::Lent(lent) => {
+                lent.open(address);
+                lent.cells.cells_mut()[address as usize] = value;
+            }
+        }
+    }
+
+    /// Moves the cells to room for all of them, which must be all zero.
+    pub(crate) fn move_into(&mut self, room: impl FnOnce() -> Option<Lent<T>>) {
+        let Pages::Own(pages) = self else { return };
+        let Some(mut lent) = room() else { return };
+        for (base, page) in pages.iter().filter_map(|(base, page)| Some((base, page.as_ref()?))) {
+            lent.open(base);
+            lent.cells.cells_mut()[base as usize..][..page.len()].copy_from_slice(page);
+        }
+        *self = Pages::Lent(lent);
+    }
+
+    /// The room that was lent for them.
+    pub(crate) fn lent_mut(&mut self) -> Option<&mut Lent<T>> {
+        match self {
+            Pages::Own(_) => None,
+            Pages::Lent(lent) => Some(lent),
+        }
+    }
+
+    /// Notes that the page of an address may be written without being told so each time.
+    pub(crate) fn open(&mut self, address: u64) {
+        match self {
+            Pages::Own(pages) => {
+                pages.entry(address).get_or_insert_with(page);
+            }
+            Pages::Lent(lent) => lent.open(address),
+        }
     }
 
     /// The cells that are there, with their addresses, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, T)> {
+        self.pages().flat_map(|(base, page)| (base..).zip(page.iter().copied()))
+    }
+
+    /// The pages that are there, with the addresses of their first cells, in order.
+    fn pages(&self) -> Box<dyn Iterator<Item = (u64, &[T])> + '_> {
+        match self {
+            Pages::Own(pages) => Box::new(pages.iter().filter_map(|(base, page)| Some((base, page.as_deref()?)))),
+            Pages::Lent(lent) => {
+                let there = (0u64..).zip(lent.there.cells()).filter(|(_, there)| **there != 0);
+                let cells = lent.cells.cells();
+                let page = |base: u64| (base, &cells[base as usize..][..PAGE as usize]);
+                Box::new(there.map(move |(number, _)| page(number << PAGE_BITS)))
+            }
+        }
+    }
+}
+
+/// A copy is at no particular place.
+impl<T: Copy + Default> Clone for Pages<T> {
+    fn clone(&self) -> Self {
+        let mut copy = Tables::new();
+        self.pages().for_each(|(base, page)| *copy.entry(base) = Some(page.into()));
+        Pages::Own(copy)
+    }
+}
+
+/// A page that is not there is the same as one full of zeros.
+impl<T: Copy + Default + PartialEq> PartialEq for Pages<T> {
+    fn eq(&self, other: &Self) -> bool {
+        let differs = |(_, x): &(u64, T)| *x != T::default();
+        self.iter().filter(differs).eq(other.iter().filter(differs))
+    }
+}
+
+impl<T: Copy + Default + Eq> Eq for Pages<T> {}
+
+impl<T: Copy + Default + std::fmt::Debug> std::fmt::Debug for Pages<T> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+        formatter.debug_map().entries(self.pages()).finish()
+    }
+}
+
+/// Something for every page, found through tables that come into being when they are needed.
+#[derive(Clone, Debug)]
+pub(crate) struct Tables<E>(Box<[Option<Box<[E]>>]>);
+
+impl<E: Clone + Default> Tables<E> {
+    pub(crate) fn new() -> Self {
+        Tables(entries(TABLE_BITS))
+    }
+
+    /// What there is for the page of an address.
+    #[inline]
+    pub(crate) fn get(&self, address: u64) -> Option<&E> {
+        let (table, page) = path(address);
+        self.0[table].as_ref().map(|table| &table[page])
+    }
+
+    /// The same, to be written.
+    #[inline]
+    pub(crate) fn entry(&mut self, address: u64) -> &mut E {
+        let (table, page) = path(address);
+        &mut self.0[table].get_or_insert_with(|| entries(TABLE_BITS))[page]
+    }
+
+    /// Everything in tables that are there, with the addresses of the pages, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &E)> {
         let tables = self.0.iter().zip(0u64..).filter_map(|(table, at)| Some((table.as_ref()?, at << TABLE_BITS)));
-        let pages = tables.flat_map(|(table, base)| {
-            table.iter().zip(base..).filter_map(|(page, at)| Some((page.as_ref()?, at << PAGE_BITS)))
-        });
-        pages.flat_map(|(page, base)| (base..).zip(page.iter().copied()))
+        tables.flat_map(|(table, base)| table.iter().zip(base..).map(|(entry, at)| (at << PAGE_BITS, entry)))
     }
 }
 
@@ -51,9 +171,20 @@ fn entries<T: Clone + Default>(bits: u32) -> Box<[T]> {
     vec![T::default(); 1 << bits].into_boxed_slice()
 }
 
-/// The positions in the first table, in the second, and in the page.
+/// A page of zeros.
+fn page<T: Clone + Default>() -> Box<[T]> {
+    entries(PAGE_BITS)
+}
+
+/// The positions in the first table and in the second.
 #[inline]
-fn path(address: u64) -> [usize; 3] {
-    let part = |low: u32, bits: u32| (address >> low) as usize & ((1 << bits) - 1);
-    [part(PAGE_BITS + TABLE_BITS, TABLE_BITS), part(PAGE_BITS, TABLE_BITS), part(0, PAGE_BITS)]
+fn path(address: u64) -> (usize, usize) {
+    let part = |low: u32| (address >> low) as usize & ((1 << TABLE_BITS) - 1);
+    (part(PAGE_BITS + TABLE_BITS), part(PAGE_BITS))
+}
+
+/// The position in the page.
+#[inline]
+pub(crate) fn within(address: u64) -> usize {
+    (address & (PAGE - 1)) as usize
 }

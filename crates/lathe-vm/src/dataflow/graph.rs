@@ -311,6 +311,33 @@ impl Graph {
         }
     }
 
+    /// Values that have been joined already, the highest first.
+    pub fn joined(&self, mut values: impl Iterator<Item = ValueId>) -> Option<ValueId> {
+        let first = values.next()?;
+        values.try_fold(first, |high, low| {
+            let width = self.width(high).plus(self.width(low))?;
+            self.found.get(&(Node::Join(high, low), width)).copied()
+        })
+    }
+
+    /// Values as one, the highest first, if that takes no effort: they have been joined already, are
+    /// parts of one, or are all numbers.
+    pub fn whole(&mut self, values: impl Iterator<Item = ValueId> + Clone) -> Option<ValueId> {
+        let part = |id: ValueId| match self.node(id) {
+            Node::Slice(x, low) => (Some(x), low, self.width(id)),
+            Node::Constant(_) => (None, 0, self.width(id)),
+            _ => (Some(id), 0, self.width(id)),
+        };
+        let follows = |x: ValueId, y: ValueId| match (part(x), part(y)) {
+            ((None, ..), (None, ..)) => true,
+            ((high, upper, _), (low, lower, width)) => high == low && upper == lower + width.bits(),
+        };
+        if values.clone().zip(values.clone().skip(1)).all(|(x, y)| follows(x, y)) {
+            return { values }.reduce(|high, low| self.join(high, low));
+        }
+        self.joined(values)
+    }
+
     /// `x` with zeros above.
     pub fn zero_extend(&mut self, width: Width, x: ValueId) -> ValueId {
         match self.node(x) {

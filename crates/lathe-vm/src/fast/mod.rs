@@ -162,6 +162,11 @@ impl<'i> Fast<'i> {
         &self.marks
     }
 
+    /// The same, for an engine that makes room for them.
+    pub fn marks_mut(&mut self) -> &mut CodeMap {
+        &mut self.marks
+    }
+
     /// The addresses of instructions that were changed since this was last asked.
     pub fn take_changed(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.changed)

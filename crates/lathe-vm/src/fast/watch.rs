@@ -76,6 +76,7 @@ impl Fast<'_> {
     /// Makes the instructions stale that a store into code has changed, or that have been hit
     /// often enough to be treated otherwise.
     pub(super) fn note_store(&mut self, state: &State, address: u64) {
+        self.marks.open(address);
         if !self.marks.is_marked(address) {
             return;
         }
