@@ -28,13 +28,6 @@ pub enum EngineKind {
 pub enum Unavailable {
     /// Lathe was built without it.
     NotBuilt,
-    /// The machine's code memory has more cells than compiled code can watch for changes.
-    LargeCodeMemory {
-        /// How many it has.
-        cells: u64,
-        /// How many it may have.
-        most: u64,
-    },
 }
 
 /// What a compiling engine has done.
@@ -105,7 +98,7 @@ impl EngineKind {
 
 #[cfg(feature = "jit")]
 fn jit(isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
-    SharedEngine::new(isa).map(|shared| shared.engine())
+    Ok(SharedEngine::new(isa).engine())
 }
 
 #[cfg(not(feature = "jit"))]
@@ -120,12 +113,8 @@ pub(crate) struct SharedEngine<'i>(SharedCode<'i>);
 
 #[cfg(feature = "jit")]
 impl<'i> SharedEngine<'i> {
-    pub(crate) fn new(isa: &'i Isa) -> Result<Self, Unavailable> {
-        let (cells, most) = (isa.code_memory().cells(), lathe_base::limits::FLAT_CELLS);
-        if cells > most {
-            return Err(Unavailable::LargeCodeMemory { cells, most });
-        }
-        Ok(SharedEngine(SharedCode::new(isa)))
+    pub(crate) fn new(isa: &'i Isa) -> Self {
+        SharedEngine(SharedCode::new(isa))
     }
 
     pub(crate) fn engine(&self) -> AnyEngine<'i> {
@@ -186,9 +175,6 @@ impl Unavailable {
     pub fn next_step(&self) -> &'static str {
         match self {
             Unavailable::NotBuilt => "build it with the feature `jit`, or choose `fast`, which does the same",
-            Unavailable::LargeCodeMemory { .. } => {
-                "choose `fast`, which does the same, or `auto`, which finds it itself"
-            }
         }
     }
 }
@@ -197,9 +183,6 @@ impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unavailable::NotBuilt => write!(f, "this build of Lathe has no JIT"),
-            Unavailable::LargeCodeMemory { cells, most } => {
-                write!(f, "the JIT takes no more than {most} cells of code memory, and this machine has {cells}")
-            }
         }
     }
 }

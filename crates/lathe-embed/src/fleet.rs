@@ -2,6 +2,7 @@
 
 use lathe_isa::Isa;
 
+#[cfg(not(feature = "jit"))]
 use crate::engine::EngineKind;
 #[cfg(feature = "jit")]
 use crate::engine::SharedEngine;
@@ -14,7 +15,7 @@ use crate::instance::Instance;
 pub struct Fleet<'m> {
     isa: &'m Isa,
     #[cfg(feature = "jit")]
-    shared: Option<SharedEngine<'m>>,
+    shared: SharedEngine<'m>,
 }
 
 impl<'m> Fleet<'m> {
@@ -22,16 +23,16 @@ impl<'m> Fleet<'m> {
         Fleet {
             isa,
             #[cfg(feature = "jit")]
-            shared: SharedEngine::new(isa).ok(),
+            shared: SharedEngine::new(isa),
         }
     }
 
     /// One more instance, at reset.
     pub fn instance(&self) -> Instance<'m> {
         #[cfg(feature = "jit")]
-        if let Some(shared) = &self.shared {
-            return Instance::new(self.isa, shared.engine());
-        }
-        Instance::new(self.isa, EngineKind::Auto.build(self.isa).expect("there is always one"))
+        let engine = self.shared.engine();
+        #[cfg(not(feature = "jit"))]
+        let engine = EngineKind::Auto.build(self.isa).expect("there is always one");
+        Instance::new(self.isa, engine)
     }
 }

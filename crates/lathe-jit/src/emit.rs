@@ -12,12 +12,15 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Block as Label, Function, InstBuilder, MemFlagsData, Signature, Value};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
+use lathe_base::limits;
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Order, RegisterId};
+use lathe_vm::code_map::PERMITTED;
 use lathe_vm::dataflow::{Node, Store, ValueId};
+use lathe_vm::memory::PAGE_BITS;
 
 use crate::live::{Live, live};
-use crate::region::{Block, Check, Edge, End, Event, Pair, Region, Segment, Snapshot};
+use crate::region::{Block, Check, Edge, End, Event, Group, Region, Segment, Snapshot, Stores};
 use crate::values::{Computed, Values, type_of};
 
 /// What compiled code and the engine share. Offsets are used by compiled code.
@@ -25,10 +28,12 @@ use crate::values::{Computed, Values, type_of};
 pub(crate) struct Context {
     /// One word for every register.
     pub(crate) registers: *mut u64,
-    /// One byte for every cell of the code memory.
+    /// One byte for every cell of the code memory: marks, or permits where it is large.
     pub(crate) marks: *const u8,
     /// The first cell of every memory.
     pub(crate) memories: *const *mut u8,
+    /// One byte for every page of every large memory: 1 if it may be written. Null for the others.
+    pub(crate) opened: *const *mut u8,
     /// Steps left, less the bound of the region.
     pub(crate) fuel: i64,
     /// Cycles taken.
@@ -112,12 +117,18 @@ struct Emitter<'a, 'f> {
     leave: Label,
     /// The context.
     pointer: Value,
+    /// Marks, or permits.
     marks: Value,
     memories: Vec<Value>,
     variables: Variables,
     live: Live,
     /// The leader of the block being emitted.
     block: u64,
+}
+
+/// Whether there are permits instead of marks, because the code memory is large.
+fn has_permits(isa: &Isa) -> bool {
+    isa.code_memory().cells() > limits::FLAT_CELLS
 }
 
 /// Guest and context memory are always there, and Cranelift may assume so.
@@ -190,9 +201,9 @@ impl<'f> Emitter<'_, 'f> {
         for event in &segment.events {
             match event {
                 Event::Load(load) => self.load(block, *load, computed),
-                Event::LoadPair(pair) => self.load_pair(block, pair, computed),
+                Event::LoadGroup(group) => self.load_group(block, group, computed),
                 Event::Leave(checks, snapshot) => self.leave_if(block, checks, snapshot, computed),
-                Event::Store(store) => self.store(block, store, computed),
+                Event::Store(stores) => self.stores(block, stores, computed),
             }
         }
         match &segment.end {
@@ -256,38 +267,54 @@ impl<'f> Emitter<'_, 'f> {
         computed.set_exact(load, value);
     }
 
-    /// Reads two bytes at once. Where they do not lie together, the region is left before anything
-    /// is made of them; the second then lies in the spare bytes of the memory.
-    fn load_pair(&mut self, block: &Block, pair: &Pair, computed: &mut Computed) {
-        let Node::Load(memory, address, _) = block.graph.node(pair.first) else { return };
+    /// Reads neighbouring bytes at once. Where they do not lie together, the region is left before
+    /// anything is made of them; those beyond the last then lie in the spare bytes of the memory.
+    fn load_group(&mut self, block: &Block, group: &Group, computed: &mut Computed) {
+        let Some(Node::Load(memory, address, _)) = group.cells.first().map(|first| block.graph.node(*first)) else {
+            return;
+        };
         let from = self.cell(block, memory, address, computed);
-        let both = self.builder.ins().uload16(I32, trusted(), from, 0);
-        let byte = self.builder.ins().iconst(I32, 0xFF);
-        let first = self.builder.ins().band(both, byte);
-        let second = self.builder.ins().ushr_imm_u(both, 8);
-        let swapped = self.swap_bytes(both);
-        for (id, value) in [(pair.first, first), (pair.second, second), (pair.little, both), (pair.big, swapped)] {
-            computed.set_exact(id, value);
+        let all = match group.cells.len() {
+            2 => self.builder.ins().uload16(I32, trusted(), from, 0),
+            4 => self.builder.ins().load(I32, trusted(), from, 0),
+            _ => self.builder.ins().load(I64, trusted(), from, 0),
+        };
+        for (cell, number) in group.cells.iter().zip(0..) {
+            let shifted = if number == 0 { all } else { self.builder.ins().ushr_imm_u(all, 8 * number) };
+            let narrow = if group.cells.len() == 8 { self.builder.ins().ireduce(I32, shifted) } else { shifted };
+            let byte = self.builder.ins().iconst(I32, 0xFF);
+            let value = self.builder.ins().band(narrow, byte);
+            computed.set_exact(*cell, value);
+        }
+        if let Some(little) = group.little {
+            computed.set_exact(little, all);
+        }
+        if let Some(big) = group.big {
+            let swapped = self.swap_bytes(all, group.cells.len());
+            computed.set_exact(big, swapped);
         }
     }
 
-    /// The low two bytes in the other order.
-    fn swap_bytes(&mut self, value: Value) -> Value {
+    /// So many low bytes in the other order.
+    fn swap_bytes(&mut self, value: Value, count: usize) -> Value {
         let swapped = self.builder.ins().bswap(value);
-        self.builder.ins().ushr_imm_u(swapped, 16)
+        if count == 2 { self.builder.ins().ushr_imm_u(swapped, 16) } else { swapped }
     }
 
-    /// The stores that have been put off until here.
-    fn pending(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed) {
-        for pair in &snapshot.paired {
-            let store = &snapshot.pending[pair.positions.0];
+    fn stores(&mut self, block: &Block, stores: &Stores, computed: &mut Computed) {
+        for group in &stores.groups {
+            let store = &stores.stores[group.positions[0]];
             let to = self.cell(block, store.memory, store.address, computed);
-            let value = self.values(block, computed).loose(pair.value);
-            let value = if pair.order == Order::Big { self.swap_bytes(value) } else { value };
-            self.builder.ins().istore16(trusted(), value, to, 0);
+            let value = self.values(block, computed).loose(group.value);
+            let count = group.positions.len();
+            let value = if group.order == Order::Big { self.swap_bytes(value, count) } else { value };
+            match count {
+                2 => self.builder.ins().istore16(trusted(), value, to, 0),
+                _ => self.builder.ins().store(trusted(), value, to, 0),
+            };
         }
-        let is_paired = |at| snapshot.paired.iter().any(|pair| pair.positions.0 == at || pair.positions.1 == at);
-        for (_, store) in snapshot.pending.iter().enumerate().filter(|(at, _)| !is_paired(*at)) {
+        let is_grouped = |at| stores.groups.iter().any(|group| group.positions.contains(&at));
+        for (_, store) in stores.stores.iter().enumerate().filter(|(at, _)| !is_grouped(*at)) {
             self.store(block, store, computed);
         }
     }
@@ -333,6 +360,8 @@ impl<'f> Emitter<'_, 'f> {
                 }
                 Check::Marked { first, count } => self.marks(block, *first, *count, computed),
                 Check::MarkedIf(address, guard) => self.marks_if(block, *address, *guard, computed),
+                Check::Wraps { first, count } => self.wraps(block, *first, *count, computed),
+                Check::Untouched(memory, address) => self.untouched(block, *memory, *address, computed),
             };
             any = Some(match any {
                 Some(before) => self.builder.ins().bor(before, one),
@@ -357,11 +386,19 @@ impl<'f> Emitter<'_, 'f> {
             3 | 4 => self.builder.ins().uload32(trusted(), at, 0),
             _ => self.builder.ins().load(I64, trusted(), at, 0),
         };
-        if matches!(count, 1 | 2 | 4 | 8) {
+        let marks = if matches!(count, 1 | 2 | 4 | 8) {
+            marks
+        } else {
+            let wanted = self.builder.ins().iconst(I64, (1 << (8 * count)) - 1);
+            self.builder.ins().band(marks, wanted)
+        };
+        if !has_permits(self.isa) {
             return marks;
         }
-        let wanted = self.builder.ins().iconst(I64, (1 << (8 * count)) - 1);
-        self.builder.ins().band(marks, wanted)
+        let permitted = (0..count).fold(0, |all, _| all << 8 | i64::from(PERMITTED));
+        let permitted = self.builder.ins().iconst(I64, permitted);
+        let forbidden = self.builder.ins().icmp(IntCC::NotEqual, marks, permitted);
+        self.builder.ins().uextend(I64, forbidden)
     }
 
     fn marks_if(&mut self, block: &Block, address: ValueId, guard: ValueId, computed: &mut Computed) -> Value {
@@ -370,6 +407,26 @@ impl<'f> Emitter<'_, 'f> {
         let guard = self.builder.ins().uextend(I64, guard);
         let all = self.builder.ins().ineg(guard);
         self.builder.ins().band(mark, all)
+    }
+
+    /// Whether so many cells from an address on run over the last one.
+    fn wraps(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed) -> Value {
+        let mask = block.graph.width(first).mask();
+        let first = self.masked(block, first, mask, computed);
+        let last = self.builder.ins().iconst(I64, (mask - (count - 1)) as i64);
+        let wraps = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, first, last);
+        self.builder.ins().uextend(I64, wraps)
+    }
+
+    /// Whether the page of a cell has not been opened.
+    fn untouched(&mut self, block: &Block, memory: MemoryId, address: ValueId, computed: &mut Computed) -> Value {
+        let opened = self.builder.ins().load(I64, trusted(), self.pointer, offset!(opened));
+        let table = self.builder.ins().load(I64, trusted(), opened, memory.0 as i32 * 8);
+        let address = self.masked(block, address, self.isa.memory(memory).cells() - 1, computed);
+        let page = self.builder.ins().ushr_imm_u(address, i64::from(PAGE_BITS));
+        let at = self.builder.ins().iadd(table, page);
+        let opened = self.builder.ins().uload8(I64, trusted(), at, 0);
+        self.builder.ins().bxor_imm_u(opened, 1)
     }
 
     fn exit_at(&mut self, block: &Block, label: Label, snapshot: &Snapshot, computed: &mut Computed) {
@@ -382,7 +439,7 @@ impl<'f> Emitter<'_, 'f> {
 
     /// Writes everything back and returns.
     fn exit(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed) {
-        self.pending(block, snapshot, computed);
+        self.stores(block, &snapshot.pending, computed);
         let registers = self.builder.ins().load(I64, trusted(), self.pointer, offset!(registers));
         for register in self.variables.written.clone() {
             let value = self.values(block, computed).exact(snapshot.registers[register.index()]);
@@ -437,19 +494,14 @@ impl<'f> Emitter<'_, 'f> {
     /// Goes to another block of the region. Every cycle of blocks has an edge that does not go
     /// up, so the budget is checked there.
     fn go(&mut self, block: &Block, label: Label, snapshot: &Snapshot, computed: &mut Computed) {
-        self.pending(block, snapshot, computed);
+        self.stores(block, &snapshot.pending, computed);
         let fuel = self.fuel_after(block, snapshot, computed);
         let cycles = self.cycles_after(block, snapshot, computed);
         if snapshot.pc <= self.block {
             let spent = self.is_spent(block, fuel, snapshot.steps);
             let (cold, after) = (self.builder.create_block(), self.builder.create_block());
             self.builder.ins().brif(spent, cold, &[], after, &[]);
-            self.exit_at(
-                block,
-                cold,
-                &Snapshot { pending: Vec::new(), paired: Vec::new(), ..snapshot.clone() },
-                computed,
-            );
+            self.exit_at(block, cold, &Snapshot { pending: Stores::default(), ..snapshot.clone() }, computed);
             self.builder.switch_to_block(after);
         }
         let is_changed =

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
+use lathe_vm::code_map::View;
 use lathe_vm::fast::{Heat, Pause};
 use lathe_vm::{Devices, Engine, Fast, Run, State, Stop};
 
@@ -114,6 +115,15 @@ impl<'i> Jit<'i> {
         self.statistics
     }
 
+    /// Moves memories between guard pages, if they are not there yet, and makes sure that this state
+    /// has the pages into which stores are permitted: another may have been run before.
+    fn make_room(&mut self, state: &mut State) {
+        memories(self.isa).for_each(|id| state.memory_mut(id).move_into(guarded::room, guarded::room));
+        self.fast.marks_mut().move_into(guarded::room);
+        let code = state.memory_mut(self.isa.pc.memory);
+        self.fast.marks().opened().for_each(|address| code.open(address));
+    }
+
     /// Runs compiled code, if there is some here and the budget is large enough for it.
     fn enter(&mut self, state: &mut State, left: u64, run: &mut Run) -> Option<Exit> {
         let (id, block) = *self.entries.get(&state.pc)?;
@@ -122,14 +132,24 @@ impl<'i> Jit<'i> {
         if fuel < 0 {
             return None;
         }
-        let marks = self.fast.marks().flat()?.as_ptr();
-        let memories = bases(self.isa, state);
+        let (View::Marks(marks) | View::Permits(marks)) = self.fast.marks().view()?;
+        let marks = marks.as_ptr();
+        let memories = bases(self.isa, state)?;
+        let opened = opened(self.isa, state);
         let registers = state.registers_mut().as_mut_ptr();
-        let mut context =
-            Context { registers, marks, memories: memories.as_ptr(), fuel, cycles: 0, pc: 0, interpret: 0 };
+        let mut context = Context {
+            registers,
+            marks,
+            memories: memories.as_ptr(),
+            opened: opened.as_ptr(),
+            fuel,
+            cycles: 0,
+            pc: 0,
+            interpret: 0,
+        };
         // SAFETY: registers, marks and cells are those of a state of this instruction set, which
-        // the region was compiled for; nothing else touches them during the call. A memory that is
-        // not in one piece has a null base, and no code is compiled that reaches it.
+        // the region was compiled for; nothing else touches them during the call. Every memory is in
+        // one piece, and every large one has its table of pages.
         unsafe { used.region.code.call(&mut context, block) };
         state.pc = context.pc;
         let steps = (fuel - context.fuel) as u64;
@@ -146,7 +166,8 @@ impl<'i> Jit<'i> {
     }
 
     /// Makes the code at a hot address ready: somebody else's, or a new compilation.
-    fn prepare(&mut self, state: &State, pc: u64) {
+    fn prepare(&mut self, state: &mut State, pc: u64) {
+        self.make_room(state);
         let found = self.code.find(&self.fast, state, pc);
         self.statistics.shared += u64::from(found.is_some());
         let start = self.clock.map(|clock| clock());
@@ -164,7 +185,7 @@ impl<'i> Jit<'i> {
     fn compile(&mut self, state: &State, pc: u64) -> Option<Arc<Compiled>> {
         let count = self.compilations.entry(pc).or_default();
         *count += 1;
-        if *count > COMPILATIONS || self.fast.marks().flat().is_none() {
+        if *count > COMPILATIONS || self.fast.marks().view().is_none() {
             return None;
         }
         let region = Some(discover(&self.fast, state, pc)).filter(Region::does_anything)?;
@@ -265,24 +286,35 @@ enum Exit {
     Elsewhere,
 }
 
-/// The first cell of every memory that is in one piece, which is moved between guard pages if it
-/// is not there yet.
-fn bases(isa: &Isa, state: &mut State) -> Vec<*mut u8> {
+/// The first cell of every memory; none if one of them is in pieces.
+fn bases(isa: &Isa, state: &mut State) -> Option<Vec<*mut u8>> {
     let base = |id| {
         let memory = state.memory_mut(id);
-        memory.move_into(guarded::room, guarded::room);
         if let Some(bytes) = memory.spacious_bytes_mut() {
-            return bytes.as_mut_ptr();
+            return Some(bytes.as_mut_ptr());
         }
-        memory.words_mut().map_or(std::ptr::null_mut(), |words| words.as_mut_ptr().cast())
+        memory.words_mut().map(|words| words.as_mut_ptr().cast())
     };
-    (0..isa.memories.len() as u32).map(MemoryId).map(base).collect()
+    memories(isa).map(base).collect()
+}
+
+/// The table of pages of every large memory, null for the others.
+fn opened(isa: &Isa, state: &mut State) -> Vec<*mut u8> {
+    let table = |id| state.memory_mut(id).opened_mut().map_or(std::ptr::null_mut(), <[u8]>::as_mut_ptr);
+    memories(isa).map(table).collect()
+}
+
+fn memories(isa: &Isa) -> impl Iterator<Item = MemoryId> {
+    (0..isa.memories.len() as u32).map(MemoryId)
 }
 
 impl Engine for Jit<'_> {
     fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
         if limit <= Fast::FEW {
             return self.fast.advance(state, devices, limit);
+        }
+        if !self.entries.is_empty() {
+            self.make_room(state);
         }
         self.fast.revalidate(state);
         self.forget_changed();

@@ -8,12 +8,11 @@ use lathe_vm::memory::Room;
 /// Pages before and after guest memory that nothing may touch: as many bytes as this.
 const GUARD: usize = 1 << 16;
 
-/// Room for these cells between guard pages, with the same content; none where the system does
-/// not give it.
-pub(crate) fn room<T: Plain>(cells: &[T]) -> Option<Box<dyn Room<T>>> {
-    let mut mapping = mapping::Mapping::new(size_of_val(cells), GUARD)?;
-    T::view_mut(&mut mapping, cells.len()).copy_from_slice(cells);
-    Some(Box::new(Guarded { mapping, count: cells.len(), cells: std::marker::PhantomData }))
+/// Room for so many cells between guard pages, all zero; none where the system does not give it.
+/// The system gives memory only for what is touched, so the room may be larger than that.
+pub(crate) fn room<T: Plain>(count: usize) -> Option<Box<dyn Room<T>>> {
+    let mapping = mapping::Mapping::new(count.checked_mul(size_of::<T>())?, GUARD)?;
+    Some(Box::new(Guarded { mapping, count, cells: std::marker::PhantomData }))
 }
 
 struct Guarded<T> {
@@ -74,20 +73,31 @@ mod mapping {
         /// At least so many bytes, all zero, and as many guard bytes on either side, which must be
         /// whole pages.
         pub(crate) fn new(length: usize, guard: usize) -> Option<Mapping> {
-            let length = length.next_multiple_of(guard);
+            let length = length.checked_next_multiple_of(guard)?;
             let total = length.checked_add(2 * guard)?;
+            // Most of a large memory is never touched, so nothing is set aside for it.
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
             // SAFETY: a new private mapping at an address of the system's choice touches nothing
             // that exists.
-            let whole = unsafe {
-                libc::mmap(null_mut(), total, libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
-            };
+            let whole = unsafe { libc::mmap(null_mut(), total, libc::PROT_NONE, flags, -1, 0) };
             if whole == libc::MAP_FAILED {
                 return None;
             }
             let mapping = Mapping { whole: NonNull::new(whole.cast())?, guard, length };
             // SAFETY: these are pages of the mapping made above, which nobody else knows.
             let changed = unsafe { libc::mprotect(mapping.start().cast(), length, libc::PROT_READ | libc::PROT_WRITE) };
+            mapping.keep_pages_small();
             (changed == 0).then_some(mapping)
+        }
+
+        /// Asks for pages no larger than necessary: a few cells far apart should not cost megabytes.
+        /// Where the system does not listen, they do.
+        fn keep_pages_small(&self) {
+            #[cfg(target_os = "linux")]
+            // SAFETY: these are pages of this mapping, and the advice does not change their content.
+            unsafe {
+                libc::madvise(self.start().cast(), self.length, libc::MADV_NOHUGEPAGE);
+            }
         }
 
         /// The first byte between the guard pages.

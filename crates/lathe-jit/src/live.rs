@@ -62,11 +62,8 @@ impl Roots<'_> {
         for event in &segment.events {
             match event {
                 Event::Load(load) => self.see(*load),
-                Event::LoadPair(pair) => {
-                    self.see(pair.first);
-                    self.see(pair.second);
-                }
-                Event::Store(store) => self.store(store),
+                Event::LoadGroup(group) => group.cells.iter().for_each(|load| self.see(*load)),
+                Event::Store(stores) => stores.stores.iter().for_each(|store| self.store(store)),
                 Event::Leave(checks, snapshot) => {
                     checks.iter().for_each(|check| self.check(check));
                     self.exit(snapshot);
@@ -92,7 +89,7 @@ impl Roots<'_> {
     fn check(&mut self, check: &Check) {
         match check {
             Check::When(condition) => self.see(*condition),
-            Check::Marked { first, .. } => self.see(*first),
+            Check::Marked { first, .. } | Check::Wraps { first, .. } | Check::Untouched(_, first) => self.see(*first),
             Check::MarkedIf(address, guard) => {
                 self.see(*address);
                 self.see(*guard);
@@ -108,7 +105,7 @@ impl Roots<'_> {
 
     /// Everything that is not a register.
     fn rest(&mut self, snapshot: &Snapshot) {
-        snapshot.pending.iter().for_each(|store| self.store(store));
+        snapshot.pending.stores.iter().for_each(|store| self.store(store));
         self.see(snapshot.steps);
         self.see(snapshot.cycles);
     }

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use lathe_base::Width;
+use lathe_base::{Width, limits};
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Order, RegisterId};
 use lathe_isa::operators::BinaryOperator;
@@ -34,7 +34,11 @@ const VALUES: usize = 1_500;
 /// Instructions that a branch skips, at most, to become a choice between values.
 const SKIPPED: u64 = 5;
 /// Stores that are put off within a block.
-const PENDING: usize = 8;
+const PENDING: usize = 16;
+/// Cells for which one check that they lie together is enough, at most.
+const TOGETHER: u64 = 256;
+/// Neighbouring bytes that may be read or written together, the most first.
+const GROUPS: [usize; 3] = [8, 4, 2];
 /// How deep branches may nest within a block.
 const DEPTH: usize = 6;
 /// Leaders that a way through a block may run past, itself included: the code behind them is
@@ -73,32 +77,37 @@ pub(crate) struct Segment {
 pub(crate) enum Event {
     /// Reads memory.
     Load(ValueId),
-    /// Reads two cells that lie together.
-    LoadPair(Pair),
+    /// Reads cells that lie together.
+    LoadGroup(Group),
     /// Leaves the region before an instruction under any of these conditions.
     Leave(Vec<Check>, Rc<Snapshot>),
     /// Writes memory.
-    Store(Store),
+    Store(Stores),
 }
 
-/// Two neighbouring cells of one byte each, which are read together.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Pair {
-    /// The load at the lower address.
-    pub(crate) first: ValueId,
-    /// The load at the higher one.
-    pub(crate) second: ValueId,
-    /// Both as a number, the low byte first.
-    pub(crate) little: ValueId,
-    /// Both as a number, the high byte first.
-    pub(crate) big: ValueId,
+/// Neighbouring cells of one byte each, which are read together.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    /// The loads, the one at the lowest address first.
+    pub(crate) cells: Vec<ValueId>,
+    /// All as a number, the low byte first, if somebody wants that.
+    pub(crate) little: Option<ValueId>,
+    /// All as a number, the high byte first.
+    pub(crate) big: Option<ValueId>,
 }
 
-/// Two neighbouring cells of one byte each, which are written together.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PairedStore {
-    /// The positions of the two stores, the one at the lower address first.
-    pub(crate) positions: (usize, usize),
+/// Stores in order, and those of them that can be done together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stores {
+    pub(crate) stores: Vec<Store>,
+    pub(crate) groups: Vec<StoreGroup>,
+}
+
+/// Neighbouring cells of one byte each, which are written together.
+#[derive(Clone, Debug)]
+pub(crate) struct StoreGroup {
+    /// The positions of the stores, the one at the lowest address first.
+    pub(crate) positions: Vec<usize>,
     /// What they write together.
     pub(crate) value: ValueId,
     /// Which byte comes first.
@@ -114,6 +123,10 @@ pub(crate) enum Check {
     Marked { first: ValueId, count: u64 },
     /// This cell is marked, and the one bit is 1.
     MarkedIf(ValueId, ValueId),
+    /// So many cells from this address on do not lie together, because the address wraps.
+    Wraps { first: ValueId, count: u64 },
+    /// Nothing has been written yet to the page of this cell of a large memory.
+    Untouched(MemoryId, ValueId),
 }
 
 /// How a segment ends.
@@ -140,9 +153,7 @@ pub(crate) struct Snapshot {
     pub(crate) pc: u64,
     pub(crate) registers: Vec<ValueId>,
     /// Stores that have not been done yet; no two can touch the same cell.
-    pub(crate) pending: Vec<Store>,
-    /// Those of them that can be done two at a time.
-    pub(crate) paired: Vec<PairedStore>,
+    pub(crate) pending: Stores,
     /// Instructions since the leader.
     pub(crate) steps: ValueId,
     /// Cycles since the leader.
@@ -296,6 +307,7 @@ impl BlockBuilder<'_, '_> {
         for bail in &effects.bails {
             self.add_check(check(*bail), path, &mut checks, events);
         }
+        self.check_pages(&effects, &mut checks);
         self.read(&effects, path, &mut checks, events);
         if !checks.is_empty() {
             events.push(Event::Leave(checks, before.clone()));
@@ -304,16 +316,29 @@ impl BlockBuilder<'_, '_> {
         self.go_on(&decoded, effects.next, path, events, before)
     }
 
+    /// The first store to a page of a large memory is left to the interpreter, which notes that there
+    /// is such a page. The marks of the code memory say so already.
+    fn check_pages(&mut self, effects: &Effects, checks: &mut Vec<Check>) {
+        let isa = self.discovery.isa;
+        let is_paged = |memory: MemoryId| memory != isa.pc.memory && isa.memory(memory).cells() > limits::FLAT_CELLS;
+        for store in effects.stores.iter().filter(|store| is_paged(store.memory)) {
+            let check = Check::Untouched(store.memory, store.address);
+            if !checks.contains(&check) {
+                checks.push(check);
+            }
+        }
+    }
+
     /// Adds a check, or widens one that is there already, of this instruction or of one before
     /// it. Leaving earlier than necessary is always right, and two checks in one are cheaper.
     fn add_check(&mut self, check: Check, path: &mut Path, checks: &mut Vec<Check>, events: &mut [Event]) {
         let earlier = events.iter_mut().rev().filter_map(|event| match event {
-            Event::Leave(earlier, _) if matches!(check, Check::Marked { .. }) => Some(earlier),
+            Event::Leave(earlier, _) if matches!(check, Check::Marked { .. } | Check::Wraps { .. }) => Some(earlier),
             _ => None,
         });
         let mut all = checks.iter_mut().chain(earlier.flatten());
         match all.find_map(|other| self.widen(other, check).then_some(*other)) {
-            Some(Check::Marked { first, count }) => path.together.push((first, count)),
+            Some(Check::Marked { first, count } | Check::Wraps { first, count }) => path.together.push((first, count)),
             Some(_) => {}
             None => checks.push(check),
         }
@@ -323,17 +348,14 @@ impl BlockBuilder<'_, '_> {
     fn widen(&mut self, wider: &mut Check, check: Check) -> bool {
         match (*wider, check) {
             (a, b) if a == b => true,
-            (Check::Marked { first, count }, Check::Marked { first: other, count: 1 }) => {
-                let Some(distance) = self.distance(first, other) else { return false };
-                let (first, count) = if distance < 0 {
-                    (other, count + distance.unsigned_abs())
-                } else {
-                    (first, count.max(distance as u64 + 1))
-                };
-                if count <= MARKS_AT_ONCE {
-                    *wider = Check::Marked { first, count };
-                }
-                count <= MARKS_AT_ONCE
+            (Check::Marked { first, count }, Check::Marked { first: other, count: more }) => {
+                let both = self.span((first, count), (other, more)).filter(|(_, count)| *count <= MARKS_AT_ONCE);
+                both.inspect(|(first, count)| *wider = Check::Marked { first: *first, count: *count }).is_some()
+            }
+            (Check::Wraps { first, count }, Check::Wraps { first: other, count: more }) => {
+                let most = TOGETHER.min(self.graph.width(first).mask());
+                let both = self.span((first, count), (other, more)).filter(|(_, count)| *count <= most);
+                both.inspect(|(first, count)| *wider = Check::Wraps { first: *first, count: *count }).is_some()
             }
             (Check::When(a), Check::When(b)) => match self.either_reaches(a, b) {
                 Some(both) => {
@@ -344,6 +366,13 @@ impl BlockBuilder<'_, '_> {
             },
             _ => false,
         }
+    }
+
+    /// The cells from the lower of two addresses on that cover so many from either.
+    fn span(&self, one: (ValueId, u64), other: (ValueId, u64)) -> Option<(ValueId, u64)> {
+        let distance = self.distance(one.0, other.0)?;
+        let (low, high) = if distance < 0 { (other, one) } else { (one, other) };
+        Some((low.0, low.1.max(distance.unsigned_abs().saturating_add(high.1))))
     }
 
     /// How far the second address is above the first, if both count from the same value.
@@ -376,14 +405,7 @@ impl BlockBuilder<'_, '_> {
         if decoded.reading.is_volatile() {
             return None;
         }
-        let effects = execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, decoded.next)?;
-        let memories = effects.stores.iter().map(|store| store.memory);
-        let loads = effects.loads.iter().filter_map(|load| match self.graph.node(*load) {
-            Node::Load(memory, ..) => Some(memory),
-            _ => None,
-        });
-        let flat = |memory| self.discovery.isa.memory(memory).cells() <= lathe_base::limits::FLAT_CELLS;
-        memories.chain(loads).all(flat).then_some(effects)
+        execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, decoded.next)
     }
 
     /// Whether the instruction goes on where it is. The machine may stop then, which is for the
@@ -404,16 +426,14 @@ impl BlockBuilder<'_, '_> {
     }
 
     fn read(&mut self, effects: &Effects, path: &mut Path, checks: &mut Vec<Check>, events: &mut Vec<Event>) {
-        let mut loads = effects.loads.iter().copied().peekable();
-        while let Some(load) = loads.next() {
-            self.flush_for(load, path, events);
-            match loads.peek().and_then(|next| self.pair(load, *next, checks)) {
-                Some(pair) => {
-                    loads.next().into_iter().for_each(|next| self.flush_for(next, path, events));
-                    events.push(Event::LoadPair(pair));
-                }
-                None => events.push(Event::Load(load)),
-            }
+        let mut loads = effects.loads.as_slice();
+        while let Some((first, rest)) = loads.split_first() {
+            let groups = GROUPS.iter().filter_map(|count| loads.split_at_checked(*count));
+            let group = groups.map(|(loads, _)| loads).find_map(|loads| self.group(loads, path, checks, events));
+            let count = group.as_ref().map_or(1, |group| group.cells.len());
+            loads[..count].iter().for_each(|load| self.flush_for(*load, path, events));
+            events.push(group.map_or(Event::Load(*first), Event::LoadGroup));
+            loads = &rest[count - 1..];
         }
     }
 
@@ -423,99 +443,144 @@ impl BlockBuilder<'_, '_> {
         }
     }
 
-    /// Two loads as one, if they are of neighbouring bytes that make one value; bytes that do not
-    /// were mostly stored one by one, and reading them together would have to wait for both
-    /// stores. The second must not wrap to the first cell of the memory, so there is a check for
-    /// that, unless another says it already.
-    fn pair(&mut self, x: ValueId, y: ValueId, checks: &mut Vec<Check>) -> Option<Pair> {
-        let (Node::Load(memory, at_x, _), Node::Load(other, at_y, _)) = (self.graph.node(x), self.graph.node(y)) else {
-            return None;
-        };
-        let distance = self.distance(at_x, at_y).filter(|_| memory == other && self.is_in_bytes(memory))?;
-        let (first, second, lower) = match distance {
-            1 => (x, y, at_x),
-            -1 => (y, x, at_y),
-            _ => return None,
-        };
-        let known = self.graph.len();
-        let little = self.graph.join(second, first);
-        let one_value = self.graph.len() == known;
-        let big = self.graph.join(first, second);
-        if !one_value && self.graph.len() > known + 1 {
+    /// Loads as one, if they are of neighbouring bytes that make one value; bytes that do not were
+    /// mostly stored one by one, and reading them together would have to wait for all those stores.
+    /// None must wrap to the first cell of the memory, so there is a check for that, unless another
+    /// says it already.
+    fn group(
+        &mut self,
+        loads: &[ValueId],
+        path: &mut Path,
+        checks: &mut Vec<Check>,
+        events: &mut [Event],
+    ) -> Option<Group> {
+        let addresses: Option<Vec<(MemoryId, ValueId)>> = loads.iter().map(|load| self.loaded_from(*load)).collect();
+        let addresses = addresses?;
+        let (memory, origin) = *addresses.first()?;
+        if !self.is_in_bytes(memory) || addresses.iter().any(|(other, _)| *other != memory) {
             return None;
         }
-        let last = self.graph.width(lower).mask();
-        match self.graph.as_constant(lower) {
-            Some(lower) if lower == last => return None,
-            Some(_) => {}
-            None if checks.iter().any(|check| self.is_left_from(*check, lower)) => {}
-            None => {
-                let last = self.graph.constant(self.graph.width(lower), last);
-                checks.push(Check::When(self.graph.binary(BinaryOperator::Equal, lower, last)));
-            }
+        let distances = addresses.iter().map(|(_, address)| self.distance(origin, *address));
+        let mut ordered: Vec<(i64, ValueId, ValueId)> = Vec::new();
+        for ((distance, load), (_, address)) in distances.zip(loads).zip(&addresses) {
+            ordered.push((distance?, *load, *address));
         }
-        Some(Pair { first, second, little, big })
+        ordered.sort_unstable();
+        if !ordered.windows(2).all(|two| two[0].0 + 1 == two[1].0) {
+            return None;
+        }
+        let cells: Vec<ValueId> = ordered.iter().map(|(_, load, _)| *load).collect();
+        let little = self.graph.joined(cells.iter().rev().copied());
+        let big = self.graph.joined(cells.iter().copied());
+        little.or(big)?;
+        let (lowest, count) = (ordered.first()?.2, cells.len() as u64);
+        if self.may_wrap(lowest, count, checks)? {
+            self.add_check(Check::Wraps { first: lowest, count }, path, checks, events);
+        }
+        Some(Group { cells, little, big })
     }
 
-    /// Whether a check leaves where the address is the last, because it is beyond some other.
-    fn is_left_from(&self, check: Check, address: ValueId) -> bool {
+    fn loaded_from(&self, load: ValueId) -> Option<(MemoryId, ValueId)> {
+        match self.graph.node(load) {
+            Node::Load(memory, address, _) => Some((memory, address)),
+            _ => None,
+        }
+    }
+
+    /// Whether so many cells from an address on may not lie together, for all that is known and checked;
+    /// `None` if it is known that they do not.
+    fn may_wrap(&self, lowest: ValueId, count: u64, checks: &[Check]) -> Option<bool> {
+        let least = self.graph.width(lowest).mask() - (count - 2);
+        match self.graph.as_constant(lowest) {
+            Some(lowest) => (lowest < least).then_some(false),
+            None => Some(!checks.iter().any(|check| self.is_left_from(*check, lowest, least))),
+        }
+    }
+
+    /// Whether a check leaves where the address reaches this one, because it leaves from one on
+    /// that is no higher.
+    fn is_left_from(&self, check: Check, address: ValueId, from: u64) -> bool {
         let Check::When(condition) = check else { return false };
         matches!(self.graph.node(condition), Node::Binary(BinaryOperator::LessOrEqual, least, x)
-            if x == address && self.graph.as_constant(least).is_some())
+            if x == address && self.graph.as_constant(least).is_some_and(|least| least <= from))
     }
 
     fn is_in_bytes(&self, memory: MemoryId) -> bool {
         cfg!(target_endian = "little") && self.discovery.isa.memory(memory).cell.bits() == 8
     }
 
-    /// The stores that can be done two at a time: to neighbouring bytes that are known to lie
+    /// Stores, with those that can be done together: to neighbouring bytes that are known to lie
     /// together, and of values that are together one value.
-    fn paired(&mut self, path: &Path) -> Vec<PairedStore> {
-        let mut paired: Vec<PairedStore> = Vec::new();
-        for (low, first) in path.pending.iter().enumerate() {
-            for (high, second) in path.pending.iter().enumerate() {
-                let free = |at| paired.iter().all(|pair| pair.positions.0 != at && pair.positions.1 != at);
-                if first.memory != second.memory || self.distance(first.address, second.address) != Some(1) {
-                    continue;
-                }
-                if !free(low) || !free(high) || !self.lie_together(path, first) {
-                    continue;
-                }
-                if let Some((value, order)) = self.as_one(first.value, second.value) {
-                    paired.push(PairedStore { positions: (low, high), value, order });
-                }
-            }
+    fn grouped(&mut self, path: &Path, stores: Vec<Store>) -> Stores {
+        let mut ordered: Vec<Placed> = (0..).zip(&stores).filter_map(|(at, store)| self.placed(at, store)).collect();
+        ordered.sort_unstable();
+        let mut groups = Vec::new();
+        let mut rest = ordered.as_slice();
+        while !rest.is_empty() {
+            let tried = GROUPS.iter().filter_map(|count| rest.get(..*count));
+            let group = { tried }.find_map(|placed| self.store_group(path, &stores, placed));
+            rest = &rest[group.as_ref().map_or(1, |group| group.positions.len())..];
+            groups.extend(group);
         }
-        paired
+        Stores { stores, groups }
     }
 
-    /// Whether the cell of a store and the one after it are known to lie together.
-    fn lie_together(&self, path: &Path, store: &Store) -> bool {
+    /// Where a store is made that may be one of a group.
+    fn placed(&self, position: usize, store: &Store) -> Option<Placed> {
+        let (base, offset) = self.graph.base_and_offset(store.address);
+        let offset = self.graph.width(store.address).signed(offset);
+        let alone = store.guard.is_some() || !self.is_in_bytes(store.memory);
+        (!alone).then_some(Placed { memory: store.memory, base, offset, position })
+    }
+
+    fn store_group(&mut self, path: &Path, stores: &[Store], placed: &[Placed]) -> Option<StoreGroup> {
+        let adjoin = |two: &[Placed]| {
+            two[0].memory == two[1].memory && two[0].base == two[1].base && two[0].offset + 1 == two[1].offset
+        };
+        let lowest = &stores[placed.first()?.position];
+        if !placed.windows(2).all(adjoin) || !self.lie_together(path, lowest, placed.len() as u64) {
+            return None;
+        }
+        let positions: Vec<usize> = placed.iter().map(|placed| placed.position).collect();
+        let values: Vec<ValueId> = positions.iter().map(|at| stores[*at].value).collect();
+        let (value, order) = self.as_one(values)?;
+        Some(StoreGroup { positions, value, order })
+    }
+
+    /// Whether so many cells from that of a store on are known to lie together.
+    fn lie_together(&self, path: &Path, store: &Store, cells: u64) -> bool {
         let covers = |(first, count): &(ValueId, u64)| {
             let distance = self.distance(*first, store.address);
-            distance.is_some_and(|distance| distance >= 0 && distance.unsigned_abs() + 1 < *count)
+            distance.is_some_and(|distance| distance >= 0 && distance.unsigned_abs() + cells <= *count)
         };
         store.memory == self.discovery.isa.pc.memory
             && self.is_in_bytes(store.memory)
             && path.together.iter().any(covers)
     }
 
-    /// Two bytes as one value that takes no effort to put together.
-    fn as_one(&mut self, first: ValueId, second: ValueId) -> Option<(ValueId, Order)> {
-        let little = self.graph.join(second, first);
-        if !matches!(self.graph.node(little), Node::Join(..)) {
-            return Some((little, Order::Little));
+    /// Bytes, the one at the lowest address first, as one value that takes no effort to put together.
+    fn as_one(&mut self, mut bytes: Vec<ValueId>) -> Option<(ValueId, Order)> {
+        if let Some(big) = self.graph.whole(bytes.iter().copied()) {
+            return Some((big, Order::Big));
         }
-        let big = self.graph.join(first, second);
-        (!matches!(self.graph.node(big), Node::Join(..))).then_some((big, Order::Big))
+        bytes.reverse();
+        self.graph.whole(bytes.into_iter()).map(|little| (little, Order::Little))
     }
 
     /// Does the stores that may touch this cell.
     fn flush(&mut self, path: &mut Path, events: &mut Vec<Event>, memory: MemoryId, address: ValueId) {
         let graph = &self.graph;
         let clear = |store: &Store| store.memory != memory || graph.are_distinct(store.address, address);
-        events.extend(path.pending.iter().filter(|store| !clear(store)).map(|store| Event::Store(*store)));
-        path.pending.retain(clear);
+        let (kept, done) = std::mem::take(&mut path.pending).into_iter().partition(clear);
+        path.pending = kept;
+        self.do_now(path, done, events);
+    }
+
+    /// Does these stores.
+    fn do_now(&mut self, path: &Path, stores: Vec<Store>, events: &mut Vec<Event>) {
+        if !stores.is_empty() {
+            events.push(Event::Store(self.grouped(path, stores)));
+        }
     }
 
     fn advance(&mut self, decoded: &Lowerable, effects: Effects, path: &mut Path, events: &mut Vec<Event>) {
@@ -539,11 +604,11 @@ impl BlockBuilder<'_, '_> {
         }
         self.flush(path, events, store.memory, store.address);
         if store.guard.is_some() {
-            events.push(Event::Store(store));
-            return;
+            return self.do_now(path, vec![store], events);
         }
         if path.pending.len() == PENDING {
-            events.push(Event::Store(path.pending.remove(0)));
+            let all = std::mem::take(&mut path.pending);
+            self.do_now(path, all, events);
         }
         path.pending.push(store);
     }
@@ -707,13 +772,22 @@ impl BlockBuilder<'_, '_> {
         Rc::new(Snapshot {
             pc,
             registers: path.frame.registers.clone(),
-            pending: path.pending.clone(),
-            paired: self.paired(path),
+            pending: self.grouped(path, path.pending.clone()),
             steps: path.steps,
             cycles: path.cycles,
             interpret: matches!(interpret, Interpret::Yes),
         })
     }
+}
+
+/// Where a store is made: so far from a base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Placed {
+    memory: MemoryId,
+    base: Option<ValueId>,
+    offset: i64,
+    /// Which of the stores it is.
+    position: usize,
 }
 
 fn check(bail: Bail) -> Check {
