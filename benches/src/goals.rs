@@ -20,7 +20,7 @@ pub fn of(machine: &str) -> Option<Goal> {
     match machine {
         "hex8" => Some(Goal { mean: 15.0, each: 10.0, behind_translation: Some(1.3) }),
         "quad8" | "duo16" => Some(Goal { mean: 12.0, each: 8.0, behind_translation: None }),
-        "stack8a" | "stack8b" | "mos6502" | "sm83" | "lc3" | "rv32i" => {
+        "stack8a" | "stack8b" | "mos6502" | "sm83" | "lc3" | "rv32i" | "chip8" => {
             Some(Goal { mean: 8.0, each: 5.0, behind_translation: None })
         }
         _ => None,

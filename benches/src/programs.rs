@@ -35,6 +35,7 @@ programs! { ORDINARY, false:
     "sm83":    "sieve" "lfsr" "crc8" "fib";
     "lc3":     "sieve" "lfsr" "crc8" "fib";
     "rv32i":   "sieve" "lfsr" "crc8" "fib";
+    "chip8":   "sieve" "lfsr" "crc8" "fib";
 }
 
 programs! { CHANGING, true:

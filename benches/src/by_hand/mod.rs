@@ -2,6 +2,7 @@
 //! see a design run. They are the yardstick, so they are straightforward and no worse than
 //! that: registers in arrays, one dispatch per instruction, no decoding twice.
 
+mod chip8;
 mod duo16;
 mod hex8;
 mod lc3;
@@ -51,6 +52,7 @@ pub fn load(machine: &str, program: &[u64], start: u64) -> Option<Box<dyn ByHand
         "stack8b" => Box::new(stack8::Stack8::new(&bytes, stack8::Revision::B)),
         "mos6502" => Box::new(mos6502::Mos6502::new(&bytes)),
         "sm83" => Box::new(sm83::Sm83::new(&bytes)),
+        "chip8" => Box::new(chip8::Chip8::new(&bytes)),
         "lc3" => Box::new(lc3::Lc3::new(program)),
         "rv32i" => Box::new(rv32i::Rv32i::new(&bytes)),
         _ => return None,

@@ -7,27 +7,18 @@ use crate::state::State;
 
 /// Something that runs machines.
 pub trait Engine {
-    /// Runs until the machine stops, or so many instructions have been executed, without telling
-    /// devices that time passes.
+    /// Runs until the machine stops, or so many instructions have been executed. Devices must be
+    /// [told](Devices::catch_up) how many those are before an instruction that may use one.
     ///
     /// The state may be changed in any way between two calls.
     fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run;
 
     /// Runs until the machine stops, or so many instructions have been executed.
     fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
-        let mut total = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
-        loop {
-            let left = limit - total.steps;
-            let stretch = devices.until_tick().map_or(left, |ticks| ticks.min(left));
-            let run = self.advance(state, devices, stretch);
-            devices.pass(run.steps);
-            total.steps += run.steps;
-            total.cycles = total.cycles.saturating_add(run.cycles);
-            if run.stop != Stop::Limit || total.steps == limit {
-                total.stop = run.stop;
-                return total;
-            }
-        }
+        devices.begin();
+        let run = self.advance(state, devices, limit);
+        devices.catch_up(run.steps);
+        run
     }
 
     /// Executes one instruction.
@@ -41,6 +32,7 @@ impl Engine for Interpreter<'_> {
     fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
         let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
         while run.steps < limit {
+            devices.catch_up(run.steps);
             let step = self.step(state, devices);
             run.cycles = run.cycles.saturating_add(step.cycles);
             run.steps += u64::from(!matches!(step.stop, Some(Stop::Fault(_))));

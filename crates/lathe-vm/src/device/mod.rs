@@ -26,6 +26,10 @@ pub trait Device: Any + Send {
     fn write(&mut self, operation: u8, arguments: &[u64]);
     /// Is told that as many instructions have passed as its kind waits for.
     fn tick(&mut self) {}
+    /// The same, so many times.
+    fn ticks(&mut self, count: u64) {
+        (0..count).for_each(|_| self.tick());
+    }
 }
 
 /// A bus with nothing attached: reads 0, drops what is written.
@@ -47,6 +51,8 @@ pub struct Devices {
     masks: Vec<Vec<u64>>,
     /// Devices that count instructions.
     clocks: Vec<Clock>,
+    /// Instructions of this run that those have been told of.
+    told: u64,
     /// Writes of the instruction being executed.
     pending: Vec<(DeviceId, u8, Vec<u64>)>,
     console: Option<DeviceId>,
@@ -91,7 +97,7 @@ impl Devices {
             Some(Clock { device, every, left: every })
         };
         let clocks = (0..).map(DeviceId).zip(&isa.devices).filter_map(clock).collect();
-        Devices { list, masks, clocks, pending: Vec::new(), console: found }
+        Devices { list, masks, clocks, told: 0, pending: Vec::new(), console: found }
     }
 
     /// Puts another device in the place of one.
@@ -123,19 +129,25 @@ impl Devices {
         self.list.iter_mut().find_map(|device| (device.as_mut() as &mut dyn Any).downcast_mut())
     }
 
-    /// After how many instructions some device must be told; none if none counts.
-    pub(crate) fn until_tick(&self) -> Option<u64> {
-        self.clocks.iter().map(|clock| clock.left).min()
+    /// A run begins.
+    pub(crate) fn begin(&mut self) {
+        self.told = 0;
     }
 
-    /// So many instructions have been executed, no more than up to the next tick.
-    pub(crate) fn pass(&mut self, steps: u64) {
+    /// So many instructions of this run have been executed. What counts them need not know before
+    /// somebody looks at it.
+    #[inline]
+    pub fn catch_up(&mut self, steps: u64) {
+        let passed = steps.saturating_sub(self.told);
+        self.told = steps;
         for clock in &mut self.clocks {
-            clock.left -= steps.min(clock.left);
-            if clock.left == 0 {
-                clock.left = clock.every;
-                self.list[clock.device.index()].tick();
+            if passed < clock.left {
+                clock.left -= passed;
+                continue;
             }
+            let beyond = passed - clock.left;
+            clock.left = clock.every - beyond % clock.every;
+            self.list[clock.device.index()].ticks(1 + beyond / clock.every);
         }
     }
 

@@ -134,6 +134,12 @@ impl Device for Keypad {
             self.held = Some(next);
         }
     }
+
+    fn ticks(&mut self, count: u64) {
+        // Nothing happens any more once every key of the script has gone down and up.
+        let last = 2 * self.script.len() as u64 + u64::from(self.held.is_some());
+        (0..count.min(last)).for_each(|_| self.tick());
+    }
 }
 
 /// A number that goes down to 0, one at a time.
@@ -159,7 +165,11 @@ impl Device for Timer {
     }
 
     fn tick(&mut self) {
-        self.left = self.left.saturating_sub(1);
+        self.ticks(1);
+    }
+
+    fn ticks(&mut self, count: u64) {
+        self.left = self.left.saturating_sub(count);
     }
 }
 

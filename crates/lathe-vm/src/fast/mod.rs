@@ -89,6 +89,14 @@ pub enum Pause {
     Hot(u64),
 }
 
+/// What is left of a run.
+struct Left<'r> {
+    /// The steps it may do altogether.
+    limit: u64,
+    /// Those that it has not done.
+    steps: &'r mut u64,
+}
+
 /// What the inner loop cannot do by itself.
 enum Event {
     /// There are fewer steps left than the block has instructions.
@@ -201,7 +209,7 @@ impl<'i> Fast<'i> {
                 if left == 0 {
                     break Pause::Stopped(Stop::Limit);
                 }
-                if let Some(stop) = self.interpret(state, devices, run, &mut left, 1) {
+                if let Some(stop) = self.interpret(state, devices, run, Left { limit, steps: &mut left }, 1) {
                     break Pause::Stopped(stop);
                 }
                 entry = self.entry(state.pc);
@@ -224,7 +232,8 @@ impl<'i> Fast<'i> {
                 Event::Interpret(at, index) => {
                     state.pc = self.entries[at as usize].pc;
                     self.note_left(at);
-                    if let Some(stop) = self.interpret(state, devices, run, &mut left, u64::from(index) + 1) {
+                    let count = u64::from(index) + 1;
+                    if let Some(stop) = self.interpret(state, devices, run, Left { limit, steps: &mut left }, count) {
                         break Pause::Stopped(stop);
                     }
                     entry = self.entry(state.pc);
@@ -249,11 +258,11 @@ impl<'i> Fast<'i> {
         state: &mut State,
         devices: &mut Devices,
         run: &mut Run,
-        left: &mut u64,
+        mut left: Left,
         count: u64,
     ) -> Option<Stop> {
         self.give_registers(state);
-        let stop = (0..count).find_map(|_| self.interpret_one(state, devices, run, left));
+        let stop = (0..count).find_map(|_| self.interpret_one(state, devices, run, &mut left));
         self.take_registers(state);
         stop
     }
@@ -263,9 +272,10 @@ impl<'i> Fast<'i> {
         state: &mut State,
         devices: &mut Devices,
         run: &mut Run,
-        left: &mut u64,
+        left: &mut Left,
     ) -> Option<Stop> {
         let pc = state.pc;
+        devices.catch_up(left.limit - *left.steps);
         self.note_interpreted(state, pc);
         let step = self.reference.step(state, devices);
         let code = self.isa.pc.memory;
@@ -273,7 +283,7 @@ impl<'i> Fast<'i> {
             self.reference.written().filter(|(memory, _)| *memory == code).map(|(_, address)| address).collect();
         written.into_iter().for_each(|address| self.note_store(state, address));
         run.cycles += step.cycles;
-        *left -= u64::from(!matches!(step.stop, Some(Stop::Fault(_))));
+        *left.steps -= u64::from(!matches!(step.stop, Some(Stop::Fault(_))));
         if step.stop.is_none()
             && let Some(jump) = self.jumps_by_address.get(&pc).copied()
         {
