@@ -18,10 +18,10 @@ use lathe_isa::model::Memory;
 const INSTANCES: usize = 1_000;
 /// Steps that each instance does before anything is measured.
 const WARM_UP: u64 = 200_000;
-/// Steps that an instance does when it is its turn.
-const TURN: u64 = 100_000;
-/// Turns of each of the thousand; one alone gets as many as all of them together.
-const TURNS: usize = 3;
+/// Steps that an instance does when it is its turn: short turns, and ones of less than a millisecond.
+const TURNS: [u64; 2] = [100_000, 1_000_000];
+/// Steps that each of the thousand does altogether; one alone does as many as all of them together.
+const STEPS: u64 = 2_000_000;
 
 fn main() {
     // Cargo itself passes a flag.
@@ -32,7 +32,7 @@ fn main() {
 }
 
 fn measure_all() {
-    println!("{INSTANCES} instances, in turns of {TURN} instructions; M/s: millions of instructions a second\n");
+    println!("{INSTANCES} instances, in turns of {TURNS:?} instructions; M/s: millions of instructions a second\n");
     println!("{HEAD}");
     let this = std::env::current_exe().expect("it is running");
     for machine in lathe_machines::ALL {
@@ -41,7 +41,8 @@ fn measure_all() {
     }
 }
 
-const HEAD: &str = "machine   guest KiB   KiB beyond it      one M/s   thousand M/s   share   two threads M/s   times";
+const HEAD: &str =
+    "machine   guest KiB   KiB beyond it   one M/s   thousand: short turns   long turns   two threads: times";
 
 /// One row of the table, if the machine has a benchmark program.
 fn measure(name: &str) {
@@ -54,16 +55,18 @@ fn measure(name: &str) {
     let mut all: Vec<Instance> = (0..INSTANCES).map(|_| ready(&fleet, &image)).collect();
     let beyond = before.zip(resident()).map(|(before, after)| (after - before) / INSTANCES as f64 - guest as f64);
     let beyond = beyond.map_or("unknown".to_owned(), |bytes| format!("{:.0}", bytes / 1024.0));
-    let turns = INSTANCES * TURNS;
-    let thousand = speed(turns, || run(&mut all, TURNS));
+    let thousand = TURNS.map(|turn| speed(STEPS * INSTANCES as u64, || run(&mut all, turn, STEPS)));
     drop(all);
-    let one = speed(turns, || run(&mut [ready(&fleet, &image)], turns));
-    let two = speed(2 * turns, || two_threads(&fleet, &image, turns));
+    let (alone, long) = (STEPS * INSTANCES as u64, TURNS[1]);
+    let one = TURNS.map(|turn| speed(alone, || run(&mut [ready(&fleet, &image)], turn, alone)));
+    let two = speed(2 * alone, || two_threads(&fleet, &image, long, alone));
     println!(
-        "{name:<10}{:>9}{beyond:>16}{one:>13.0}{thousand:>15.0}{:>8.2}{two:>18.0}{:>8.2}",
+        "{name:<10}{:>9}{beyond:>16}{:>10.0}{:>24.2}{:>13.2}{:>21.2}",
         guest / 1024,
-        thousand / one,
-        two / one,
+        one[1],
+        thousand[0] / one[0],
+        thousand[1] / one[1],
+        two / one[1],
     );
 }
 
@@ -81,31 +84,31 @@ fn ready<'m>(fleet: &Fleet<'m>, image: &Image) -> Instance<'m> {
     instance
 }
 
-/// So many turns of each; gives the seconds.
-fn run(instances: &mut [Instance], turns: usize) -> f64 {
+/// So many steps of each, in turns; gives the seconds.
+fn run(instances: &mut [Instance], turn: u64, steps: u64) -> f64 {
     let start = Instant::now();
-    for _ in 0..turns {
-        instances.iter_mut().for_each(|instance| assert_eq!(instance.run(TURN).steps, TURN));
+    for _ in 0..steps / turn {
+        instances.iter_mut().for_each(|instance| assert_eq!(instance.run(turn).steps, turn));
     }
     start.elapsed().as_secs_f64()
 }
 
-/// Two threads with one instance each, both with so many turns.
-fn two_threads(fleet: &Fleet, image: &Image, turns: usize) -> f64 {
+/// Two threads with one instance each, both with so many steps.
+fn two_threads(fleet: &Fleet, image: &Image, turn: u64, steps: u64) -> f64 {
     let mut ready = [ready(fleet, image), ready(fleet, image)];
     let start = Instant::now();
     std::thread::scope(|scope| {
         for instance in &mut ready {
-            scope.spawn(move || run(std::slice::from_mut(instance), turns));
+            scope.spawn(move || run(std::slice::from_mut(instance), turn, steps));
         }
     });
     start.elapsed().as_secs_f64()
 }
 
 /// Millions of instructions a second, in the better of two rounds.
-fn speed(turns: usize, mut measure: impl FnMut() -> f64) -> f64 {
+fn speed(steps: u64, mut measure: impl FnMut() -> f64) -> f64 {
     let seconds = measure().min(measure());
-    turns as f64 * TURN as f64 / seconds / 1e6
+    steps as f64 / seconds / 1e6
 }
 
 /// Bytes that the process has in memory, where the system tells.
