@@ -17,7 +17,7 @@ use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::Statement;
 use lathe_vm::State;
 use lathe_vm::code_map::MARKS_AT_ONCE;
-use lathe_vm::dataflow::{Bail, Effects, Frame, Graph, Node, Store, ValueId, execute};
+use lathe_vm::dataflow::{Bail, Effects, Frame, Graph, Node, Site, Store, ValueId, execute};
 use lathe_vm::fast::{Fast, Lowerable};
 
 /// Instructions of one region.
@@ -376,7 +376,9 @@ impl BlockBuilder<'_, '_> {
         if decoded.reading.is_volatile() {
             return None;
         }
-        let effects = execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, decoded.next)?;
+        let code = decoded.reading.watched_cells(self.discovery.isa, path.pc);
+        let site = Site { next: decoded.next, code: &code };
+        let effects = execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, site)?;
         let memories = effects.stores.iter().map(|store| store.memory);
         let loads = effects.loads.iter().filter_map(|load| match self.graph.node(*load) {
             Node::Load(memory, ..) => Some(memory),
