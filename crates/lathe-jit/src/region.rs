@@ -16,8 +16,8 @@ use lathe_isa::model::{MemoryId, Order, RegisterId};
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::Statement;
 use lathe_vm::State;
-use lathe_vm::code_map::MARKS_AT_ONCE;
-use lathe_vm::dataflow::{Bail, Effects, Frame, Graph, Node, Site, Store, ValueId, execute};
+use lathe_vm::code_map::{CodeMap, MARKS_AT_ONCE};
+use lathe_vm::dataflow::{Bail, Effects, Frame, Graph, Node, Range, Site, Store, ValueId, execute};
 use lathe_vm::fast::{Fast, Lowerable};
 
 /// Instructions of one region.
@@ -42,6 +42,8 @@ const DEPTH: usize = 6;
 const CROSSINGS: usize = 3;
 /// Values of one block beyond which it runs past no leader.
 const CROSSING_VALUES: usize = 400;
+/// Cells that a store can reach, at most, so that it is worth assuming that none of them is marked.
+const UNMARKED: u64 = 256;
 /// Values of all blocks of a region beyond which none runs past a leader.
 const REGION_VALUES: usize = 3_000;
 
@@ -53,6 +55,19 @@ pub(crate) struct Region {
     pub(crate) instructions: BTreeMap<u64, Rc<Lowerable>>,
     /// More steps than this are never done between two checks of the budget.
     pub(crate) bound: u64,
+    /// What it does not look at because it is known already.
+    pub(crate) assumptions: Assumptions,
+}
+
+/// What must hold whenever a region is entered. Nothing that compiled code does can change it, so
+/// it need not be looked at inside.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Assumptions {
+    /// Cells of the code memory that have no mark, from the first to the last of each span.
+    pub(crate) unmarked: BTreeSet<(u64, u64)>,
+    /// Registers of one bit that the region reads but does not change, with what is in them: mostly
+    /// a mode that decides what instructions mean.
+    pub(crate) modes: BTreeMap<RegisterId, u64>,
 }
 
 /// Straight code from a leader on, with branches that only lead deeper.
@@ -151,27 +166,47 @@ pub(crate) struct Snapshot {
     pub(crate) interpret: bool,
 }
 
-/// The region around an address.
-pub(crate) fn discover(fast: &Fast, state: &State, entry: u64) -> Region {
+/// The region around an address; `modes` says whether it may be for the present ones only.
+pub(crate) fn discover(fast: &Fast, state: &State, entry: u64, modes: bool) -> Region {
     let mut discovery = Discovery {
         fast,
         isa: fast.isa(),
         state,
-        leaders: BTreeSet::from([entry]),
+        leaders: BTreeSet::new(),
         decoded: HashMap::new(),
         instructions: BTreeMap::new(),
         values: 0,
+        looks_at_marks: false,
+        assumptions: Assumptions::default(),
     };
-    let mut blocks = BTreeMap::new();
-    for _ in 0..PASSES {
-        let known = discovery.leaders.len();
-        blocks = discovery.blocks(entry);
-        if discovery.leaders.len() == known {
-            break;
-        }
+    let mut region = discovery.region(entry);
+    if region.marks_itself(fast.isa()) {
+        discovery.looks_at_marks = true;
+        region = discovery.region(entry);
     }
-    let bound = blocks.values().map(|block| block.longest).sum::<u64>().max(1);
-    Region { blocks, instructions: discovery.instructions, bound }
+    discovery.assumptions.modes = if modes { region.modes(fast.isa(), state) } else { BTreeMap::new() };
+    if discovery.assumptions.modes.is_empty() {
+        return region;
+    }
+    let specialized = discovery.region(entry);
+    let fits = !specialized.marks_itself(fast.isa()) && specialized.keeps_modes(fast.isa());
+    if fits { specialized } else { region }
+}
+
+impl Assumptions {
+    /// Whether a machine in this state is in the modes.
+    pub(crate) fn are_modes_of(&self, state: &State) -> bool {
+        self.modes.iter().all(|(id, value)| state.register(*id) == *value)
+    }
+
+    /// Whether cells are unmarked as they should be.
+    pub(crate) fn hold(&self, marks: &CodeMap) -> bool {
+        self.unmarked.iter().all(|(first, last)| marks.is_free(*first, *last))
+    }
+
+    fn covers(&self, cell: u64) -> bool {
+        self.unmarked.iter().any(|(first, last)| (*first..=*last).contains(&cell))
+    }
 }
 
 struct Discovery<'a> {
@@ -183,6 +218,9 @@ struct Discovery<'a> {
     instructions: BTreeMap<u64, Rc<Lowerable>>,
     /// Values of all blocks so far.
     values: usize,
+    /// Whether every store looks at the marks, though it can only reach a few cells.
+    looks_at_marks: bool,
+    assumptions: Assumptions,
 }
 
 /// The machine while a block is built.
@@ -204,6 +242,22 @@ struct Path {
 }
 
 impl Discovery<'_> {
+    /// The region around an address, with the modes that are assumed.
+    fn region(&mut self, entry: u64) -> Region {
+        self.leaders = BTreeSet::from([entry]);
+        self.assumptions.unmarked.clear();
+        let mut blocks = BTreeMap::new();
+        for _ in 0..PASSES {
+            let known = self.leaders.len();
+            blocks = self.blocks(entry);
+            if self.leaders.len() == known {
+                break;
+            }
+        }
+        let bound = blocks.values().map(|block: &Block| block.longest).sum::<u64>().max(1);
+        Region { blocks, instructions: self.instructions.clone(), bound, assumptions: self.assumptions.clone() }
+    }
+
     /// Builds the block of every leader that is reached, within the limit.
     fn blocks(&mut self, entry: u64) -> BTreeMap<u64, Block> {
         self.instructions.clear();
@@ -230,7 +284,10 @@ impl Discovery<'_> {
 
     fn block(&mut self, pc: u64) -> (Block, Vec<u64>) {
         let mut graph = Graph::default();
-        let frame = Frame::new(self.isa, &mut graph);
+        let mut frame = Frame::new(self.isa, &mut graph);
+        for (id, value) in &self.assumptions.modes {
+            frame.registers[id.index()] = graph.constant(self.isa.register(*id).width, *value);
+        }
         let zero = graph.constant(Width::MAX, 0);
         let (pending, together, crossed) = (Vec::new(), Vec::new(), vec![pc]);
         let path = Path { pc, frame, pending, steps: zero, cycles: zero, count: 0, depth: 0, crossed, together };
@@ -378,7 +435,8 @@ impl BlockBuilder<'_, '_> {
         }
         let code = decoded.reading.watched_cells(self.discovery.isa, path.pc);
         let site = Site { next: decoded.next, code: &code };
-        let effects = execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, site)?;
+        let mut effects = execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, site)?;
+        effects.bails.retain(|bail| !self.is_needless(bail));
         let memories = effects.stores.iter().map(|store| store.memory);
         let loads = effects.loads.iter().filter_map(|load| match self.graph.node(*load) {
             Node::Load(memory, ..) => Some(memory),
@@ -386,6 +444,20 @@ impl BlockBuilder<'_, '_> {
         });
         let flat = |memory| self.discovery.isa.memory(memory).cells() <= lathe_base::limits::FLAT_CELLS;
         memories.chain(loads).all(flat).then_some(effects)
+    }
+
+    /// Whether a check for marks cannot find one, as long as the few cells it can look at have none:
+    /// then the region is entered only where that is so.
+    fn is_needless(&mut self, bail: &Bail) -> bool {
+        let Bail::Marked(address, _) = bail else { return false };
+        let Range { least, greatest } = self.graph.range(*address);
+        let free = !self.discovery.looks_at_marks
+            && greatest - least < UNMARKED
+            && self.discovery.fast.marks().is_free(least, greatest);
+        if free {
+            self.discovery.assumptions.unmarked.insert((least, greatest));
+        }
+        free
     }
 
     /// Whether the instruction goes on where it is. The machine may stop then, which is for the
@@ -497,9 +569,9 @@ impl BlockBuilder<'_, '_> {
             let distance = self.distance(*first, store.address);
             distance.is_some_and(|distance| distance >= 0 && distance.unsigned_abs() + 1 < *count)
         };
-        store.memory == self.discovery.isa.pc.memory
-            && self.is_in_bytes(store.memory)
-            && path.together.iter().any(covers)
+        let is_not_last = self.graph.range(store.address).greatest < self.graph.width(store.address).mask();
+        self.is_in_bytes(store.memory)
+            && (is_not_last || store.memory == self.discovery.isa.pc.memory && path.together.iter().any(covers))
     }
 
     /// Two bytes as one value that takes no effort to put together.
@@ -737,9 +809,39 @@ impl Region {
         self.blocks.values().any(|block| block.longest > 0)
     }
 
+    /// Whether code of it lies where it assumes that nothing is marked: then it would be dropped as
+    /// soon as that code is watched.
+    fn marks_itself(&self, isa: &Isa) -> bool {
+        let cells = self.instructions.iter().flat_map(|(pc, decoded)| decoded.reading.watched_cells(isa, *pc));
+        cells.into_iter().any(|(cell, _)| self.assumptions.covers(cell))
+    }
+
+    /// The registers of one bit that something is made from and that are never changed, with what is
+    /// in them. A region for that is worth it where they are modes; a flag that happens not to be
+    /// written soon turns out to differ, and the region is made anew without.
+    fn modes(&self, isa: &Isa, state: &State) -> BTreeMap<RegisterId, u64> {
+        let is_flag = |id: &RegisterId| isa.register(*id).width == Width::BIT && !isa.register(*id).constant;
+        let flags = (0..isa.registers.len() as u32).map(RegisterId).filter(is_flag);
+        let mut modes: BTreeMap<RegisterId, u64> = flags.map(|id| (id, state.register(id))).collect();
+        let registers = self.registers_given(isa, &modes);
+        let is_used = |id: &RegisterId| self.blocks.values().any(|block| is_used(&block.graph, *id));
+        modes.retain(|id, _| !registers.written.contains(id) && is_used(id));
+        modes
+    }
+
+    /// Whether it changes none of the modes it was made for.
+    fn keeps_modes(&self, isa: &Isa) -> bool {
+        let written = self.registers(isa).written;
+        self.assumptions.modes.keys().all(|id| !written.contains(id))
+    }
+
     /// Registers that the region writes or reads, those it writes first.
     pub(crate) fn registers(&self, isa: &Isa) -> Registers {
-        let mut registers = Registers::default();
+        self.registers_given(isa, &self.assumptions.modes)
+    }
+
+    fn registers_given(&self, isa: &Isa, modes: &BTreeMap<RegisterId, u64>) -> Registers {
+        let mut registers = Registers { modes: modes.clone(), ..Registers::default() };
         for block in self.blocks.values() {
             registers.read_by(&block.graph);
             registers.written_by(isa, &block.graph, &block.root);
@@ -753,6 +855,14 @@ impl Region {
 pub(crate) struct Registers {
     pub(crate) read: BTreeSet<RegisterId>,
     pub(crate) written: BTreeSet<RegisterId>,
+    /// What is in some of them; writing that again changes nothing.
+    modes: BTreeMap<RegisterId, u64>,
+}
+
+/// Whether some value is made from a register.
+fn is_used(graph: &Graph, register: RegisterId) -> bool {
+    let is_it = |id: ValueId| graph.node(id) == Node::Register(register);
+    graph.ids().any(|id| graph.operands(id).any(is_it))
 }
 
 impl Registers {
@@ -790,7 +900,9 @@ impl Registers {
 
     fn written_in(&mut self, isa: &Isa, graph: &Graph, snapshot: &Snapshot) {
         for (id, value) in (0..).map(RegisterId).zip(&snapshot.registers) {
-            if !isa.register(id).constant && graph.node(*value) != Node::Register(id) {
+            let mode = self.modes.get(&id).copied();
+            let same = graph.node(*value) == Node::Register(id) || mode.is_some() && graph.as_constant(*value) == mode;
+            if !isa.register(id).constant && !same {
                 self.written.insert(id);
             }
         }

@@ -89,7 +89,7 @@ impl Frame {
     }
 
     /// The content of a cell, if it is known.
-    pub fn lookup(&self, graph: &Graph, memory: MemoryId, address: ValueId) -> Option<ValueId> {
+    fn lookup(&self, graph: &Graph, memory: MemoryId, address: ValueId) -> Option<ValueId> {
         let same = |cell: &&Cell| cell.memory == memory && cell.address == address;
         let cell = self.known.iter().rev().find(same)?;
         debug_assert_eq!(graph.width(cell.address), graph.width(address));
