@@ -733,6 +733,14 @@ impl BlockBuilder<'_, '_> {
         for (register, before) in frame.registers.iter_mut().zip(&path.frame.registers) {
             *register = self.graph.choose(executed, *register, *before);
         }
+        // Where nothing is executed the cells are written too, with what they get anyway.
+        for store in skipped.pending {
+            let same = |other: &&mut Store| other.memory == store.memory && other.address == store.address;
+            if let Some(before) = path.pending.iter_mut().find(same).filter(|before| before.value != store.value) {
+                before.value = self.graph.choose(executed, store.value, before.value);
+                frame.store(&self.graph, before);
+            }
+        }
         path.frame = frame;
         path.steps = self.graph.choose(executed, skipped.steps, path.steps);
         path.cycles = self.graph.choose(executed, skipped.cycles, path.cycles);
@@ -742,17 +750,21 @@ impl BlockBuilder<'_, '_> {
     }
 
     /// The machine after the instructions from `from` up to `to`, if there are few, and they
-    /// change nothing but registers.
+    /// change nothing but registers and cells that are to be written anyway.
     fn skipped(&mut self, path: &Path, from: u64, to: u64) -> Option<(Path, Vec<ValueId>)> {
         let distance = self.discovery.isa.pc.width.wrap(to.wrapping_sub(from));
         if distance == 0 || distance > SKIPPED * 4 {
             return None;
         }
         let mut path = Path { pc: from, ..path.clone() };
-        let mut loads = Vec::new();
+        let (mut loads, mut stores) = (Vec::new(), false);
         let mut passed = Vec::new();
         for _ in 0..SKIPPED {
             if path.pc == to {
+                // A load may have to wait for what was put off, which is then no longer to be chosen.
+                if stores && loads.iter().any(|load| !self.is_clear(*load, &path)) {
+                    return None;
+                }
                 self.discovery.instructions.extend(passed);
                 return Some((path, loads));
             }
@@ -761,16 +773,31 @@ impl BlockBuilder<'_, '_> {
             }
             let decoded = self.discovery.decode(path.pc);
             let effects = self.effects(&decoded, &path)?;
-            let harmless = effects.bails.is_empty() && effects.stores.is_empty();
+            let written = effects.stores.iter().all(|store| self.is_written_anyway(store, &path));
+            let harmless = effects.bails.is_empty() && written;
             if !harmless || self.graph.as_constant(effects.next) != Some(decoded.next) || decoded.next == path.pc {
                 return None;
             }
             passed.push((path.pc, decoded.clone()));
             loads.extend_from_slice(&effects.loads);
+            stores |= !effects.stores.is_empty();
             self.advance(&decoded, effects, &mut path, &mut Vec::new());
             path.pc = decoded.next;
         }
         None
+    }
+
+    /// Whether a load reads no cell that is still to be written.
+    fn is_clear(&self, load: ValueId, path: &Path) -> bool {
+        let Node::Load(memory, address, _) = self.graph.node(load) else { return true };
+        let clear = |store: &Store| store.memory != memory || self.graph.are_distinct(store.address, address);
+        path.pending.iter().all(clear)
+    }
+
+    /// Whether the cell of a store has one already that was put off.
+    fn is_written_anyway(&self, store: &Store, path: &Path) -> bool {
+        let same = |other: &Store| other.memory == store.memory && other.address == store.address;
+        store.guard.is_none() && path.pending.iter().any(same)
     }
 
     fn snapshot(&mut self, path: &Path, pc: u64) -> Rc<Snapshot> {
