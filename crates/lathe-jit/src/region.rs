@@ -176,6 +176,7 @@ pub(crate) fn discover(fast: &Fast, state: &State, entry: u64, modes: bool) -> R
         decoded: HashMap::new(),
         instructions: BTreeMap::new(),
         values: 0,
+        written_alone: BTreeSet::new(),
         looks_at_marks: false,
         assumptions: Assumptions::default(),
     };
@@ -218,6 +219,8 @@ struct Discovery<'a> {
     instructions: BTreeMap<u64, Rc<Lowerable>>,
     /// Values of all blocks so far.
     values: usize,
+    /// Cells that some instruction writes without writing one next to them.
+    written_alone: BTreeSet<(MemoryId, u64)>,
     /// Whether every store looks at the marks, though it can only reach a few cells.
     looks_at_marks: bool,
     assumptions: Assumptions,
@@ -253,6 +256,11 @@ impl Discovery<'_> {
             if self.leaders.len() == known {
                 break;
             }
+        }
+        for Block { graph, root, .. } in blocks.values_mut() {
+            root.separate(&|pair| {
+                self.is_written_alone(graph, pair.first) || self.is_written_alone(graph, pair.second)
+            });
         }
         let bound = blocks.values().map(|block: &Block| block.longest).sum::<u64>().max(1);
         Region { blocks, instructions: self.instructions.clone(), bound, assumptions: self.assumptions.clone() }
@@ -296,6 +304,11 @@ impl Discovery<'_> {
         let BlockBuilder { graph, targets, longest, .. } = builder;
         self.values += graph.len();
         (Block { graph, root, longest }, targets)
+    }
+
+    fn is_written_alone(&self, graph: &Graph, load: ValueId) -> bool {
+        let Node::Load(memory, address, _) = graph.node(load) else { return false };
+        graph.as_constant(address).is_some_and(|address| self.written_alone.contains(&(memory, address)))
     }
 
     fn decode(&mut self, pc: u64) -> Rc<Lowerable> {
@@ -596,12 +609,25 @@ impl BlockBuilder<'_, '_> {
         for store in &effects.stores {
             self.put_off(*store, path, events);
         }
+        self.note_written_alone(&effects.stores);
         let (one, row) = (self.graph.constant(Width::MAX, 1), self.graph.constant(Width::MAX, decoded.cycles));
         path.steps = self.graph.binary(BinaryOperator::Add, path.steps, one);
         let cycles = self.graph.binary(BinaryOperator::Add, effects.cycles, row);
         path.cycles = self.graph.binary(BinaryOperator::Add, path.cycles, cycles);
         path.frame = effects.frame;
         path.count += 1;
+    }
+
+    fn note_written_alone(&mut self, stores: &[Store]) {
+        for store in stores {
+            let is_next = |other: &Store| {
+                let distance = self.distance(store.address, other.address);
+                other.memory == store.memory && distance.is_some_and(|distance| distance.abs() == 1)
+            };
+            if let Some(address) = self.graph.as_constant(store.address).filter(|_| !stores.iter().any(is_next)) {
+                self.discovery.written_alone.insert((store.memory, address));
+            }
+        }
     }
 
     fn put_off(&mut self, store: Store, path: &mut Path, events: &mut Vec<Event>) {
@@ -830,6 +856,36 @@ enum Interpret {
     No,
 }
 
+impl Segment {
+    /// Reads one by one what was to be read together: where one byte has just been written alone,
+    /// reading two has to wait for it.
+    fn separate(&mut self, apart: &dyn Fn(&Pair) -> bool) {
+        let events = std::mem::take(&mut self.events);
+        for event in events {
+            match event {
+                Event::LoadPair(pair) if apart(&pair) => {
+                    self.events.extend([Event::Load(pair.first), Event::Load(pair.second)]);
+                }
+                other => self.events.push(other),
+            }
+        }
+        match &mut self.end {
+            End::Goto(edge) => edge.separate(apart),
+            End::Branch(_, x, y) => [x, y].into_iter().for_each(|edge| edge.separate(apart)),
+            End::Switch(_, arms, _) => arms.iter_mut().for_each(|(_, edge)| edge.separate(apart)),
+            End::Leave(_) => {}
+        }
+    }
+}
+
+impl Edge {
+    fn separate(&mut self, apart: &dyn Fn(&Pair) -> bool) {
+        if let Edge::Segment(segment) = self {
+            segment.separate(apart);
+        }
+    }
+}
+
 impl Region {
     /// Whether there is more in it than ways to the interpreter.
     pub(crate) fn does_anything(&self) -> bool {
@@ -933,5 +989,45 @@ impl Registers {
                 self.written.insert(id);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINE: &str = r#"
+machine pairs "Reads two bytes together"
+memory ram : u16 -> u8
+pc pc : u16 in ram
+register a : u16
+field N : u8
+instructions {
+  halt    | 0000 0000          | halt
+  load N  | 0000 0001 NNNNNNNN | a = a + (ram[zext(N + 1)] ++ ram[zext(N)])
+  inc N   | 0000 0010 NNNNNNNN | ram[zext(N)] = ram[zext(N)] + 1
+  store N | 0000 0011 NNNNNNNN | ram[zext(N)] = a[7:0]; ram[zext(N + 1)] = a[15:8]
+  again   | 0000 0100          | pc = 0
+}
+"#;
+
+    /// How many times the region of a program reads two bytes together.
+    fn pairs(program: &[u64]) -> usize {
+        let loaded = lathe_isa::load(MACHINE);
+        let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let mut state = State::new(&isa);
+        state.memory_mut(isa.pc.memory).fill(program.iter().copied());
+        let region = discover(&Fast::new(&isa), &state, 0, true);
+        let events = region.blocks.values().flat_map(|block| &block.root.events);
+        events.filter(|event| matches!(event, Event::LoadPair(_))).count()
+    }
+
+    #[test]
+    fn bytes_are_read_together_unless_one_is_written_alone() {
+        assert_eq!(pairs(&[1, 0x80, 4]), 1);
+        assert_eq!(pairs(&[1, 0x80, 3, 0x80, 4]), 1);
+        assert_eq!(pairs(&[1, 0x80, 2, 0x80, 4]), 0);
+        assert_eq!(pairs(&[1, 0x80, 2, 0x81, 4]), 0);
+        assert_eq!(pairs(&[1, 0x80, 2, 0x82, 4]), 1);
     }
 }
