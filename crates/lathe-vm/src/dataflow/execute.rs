@@ -470,6 +470,7 @@ instructions {
         assert_eq!(bails(0x2000), 0);
         assert_eq!(bails(0xEF01), 0);
         assert_eq!(bails(0xEF02), 1);
+        assert_eq!(bails(0xEF80), 1);
         assert_eq!(bails(0xF004), 1);
         assert_eq!(bails(0xF005), 0);
     }

@@ -609,6 +609,9 @@ mod tests {
         assert!(graph.are_distinct(first, outside));
         assert!(!graph.are_distinct(first, inside));
         assert!(!graph.are_distinct(first, first));
+        let one = graph.constant(width(16), 1);
+        let first_again = add(&mut graph, second, one);
+        assert!(!graph.are_distinct(first, first_again));
     }
 
     /// A sum digit by digit, where the sum of the lower digits has so many bits.
