@@ -3,7 +3,8 @@
 //! The function takes a [`Context`] and the number of the block to begin with. Registers
 //! live in variables from the entry to an exit, which writes them back. Guest memory is
 //! reached as base plus masked address; the mask is applied in 64 bits directly before the
-//! addition, so that no mistake elsewhere can reach outside.
+//! addition, so that no mistake elsewhere can reach outside. A constant may be added to that, if
+//! the mask and it together do not reach behind the last cell.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,7 @@ use lathe_base::limits;
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Order, RegisterId};
 use lathe_vm::code_map::PERMITTED;
-use lathe_vm::dataflow::{Node, Store, ValueId};
+use lathe_vm::dataflow::{Graph, Node, Store, ValueId};
 use lathe_vm::memory::PAGE_BITS;
 
 use crate::live::{Live, live};
@@ -136,6 +137,26 @@ fn trusted() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
+/// An address as an index, of which only the bits of a mask count, and a number beyond it.
+#[derive(Debug, PartialEq, Eq)]
+struct Indexed {
+    index: ValueId,
+    mask: u64,
+    beyond: u64,
+}
+
+/// An address that cannot lie behind the last cell. Where it is a narrow index into a table, masking
+/// the index says that already, and the host adds the table's address for nothing.
+fn indexed(graph: &Graph, address: ValueId, last: u64) -> Indexed {
+    if let (Some(base), beyond) = graph.base_and_offset(address)
+        && let Node::ZeroExtend(index) = graph.node(base)
+        && graph.width(index).mask().checked_add(beyond).is_some_and(|end| end <= last)
+    {
+        return Indexed { index, mask: graph.width(index).mask(), beyond };
+    }
+    Indexed { index: address, mask: last, beyond: 0 }
+}
+
 macro_rules! offset {
     ($field:ident) => {
         std::mem::offset_of!(Context, $field) as i32
@@ -239,9 +260,11 @@ impl<'f> Emitter<'_, 'f> {
     fn cell(&mut self, block: &Block, memory: MemoryId, address: ValueId, computed: &mut Computed) -> Value {
         let described = self.isa.memory(memory);
         let shift = i64::from(described.cell.bits() > 8) * 3;
-        let address = self.masked(block, address, described.cells() - 1, computed);
-        let offset = if shift == 0 { address } else { self.builder.ins().ishl_imm_u(address, shift) };
-        self.builder.ins().iadd(self.memories[memory.index()], offset)
+        let Indexed { index, mask, beyond } = indexed(&block.graph, address, described.cells() - 1);
+        let index = self.masked(block, index, mask, computed);
+        let offset = if shift == 0 { index } else { self.builder.ins().ishl_imm_u(index, shift) };
+        let cell = self.builder.ins().iadd(self.memories[memory.index()], offset);
+        if beyond == 0 { cell } else { self.builder.ins().iadd_imm_s(cell, (beyond as i64) << shift) }
     }
 
     /// An address in 64 bits, masked.
@@ -561,5 +584,32 @@ impl<'f> Emitter<'_, 'f> {
             self.edge_at(block, label, edge, computed);
         }
         self.exit_at(block, otherwise, before, computed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lathe_base::Width;
+    use lathe_isa::operators::BinaryOperator;
+
+    use super::*;
+
+    #[test]
+    fn an_index_is_masked_by_itself_where_the_table_ends_before_the_memory_does() {
+        let mut graph = Graph::default();
+        let [byte, word] = [8, 16].map(|bits| Width::new(bits).expect("a width"));
+        let index = graph.register(byte, RegisterId(0));
+        let wide = graph.zero_extend(word, index);
+        let mut from = |table: u64| {
+            let table = graph.constant(word, table);
+            let address = graph.binary(BinaryOperator::Add, wide, table);
+            (address, indexed(&graph, address, 0x0FFF))
+        };
+        assert_eq!(from(0).1, Indexed { index, mask: 0xFF, beyond: 0 });
+        assert_eq!(from(0x0F00).1, Indexed { index, mask: 0xFF, beyond: 0x0F00 });
+        let (address, whole) = from(0x0F01);
+        assert_eq!(whole, Indexed { index: address, mask: 0x0FFF, beyond: 0 });
+        let (address, whole) = from(0xFFFF);
+        assert_eq!(whole, Indexed { index: address, mask: 0x0FFF, beyond: 0 });
     }
 }

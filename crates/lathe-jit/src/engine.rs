@@ -1,7 +1,7 @@
 //! The engine: interprets, compiles what is hot, runs what is compiled, and forgets what
 //! has been changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +21,9 @@ const COMPILATIONS: u32 = 8;
 /// Exits at one computed jump before its region is compiled anew with the targets seen since.
 const MISSES: u32 = 50;
 
+/// Times that a region is reached in a mode it is not for before it is compiled anew for any.
+const STRANGERS: u32 = 8;
+
 /// A region is given up if it comes back to the interpreter so often...
 const VISITS: u64 = 512;
 /// ...and has done fewer steps than this each time: going in and out costs more than it saves.
@@ -37,6 +40,8 @@ pub struct Jit<'i> {
     entries: HashMap<u64, (RegionId, u32)>,
     compilations: HashMap<u64, u32>,
     misses: HashMap<u64, u32>,
+    /// Leaders of regions that were made for a mode and came to be reached in another.
+    any_mode: HashSet<u64>,
     statistics: Statistics,
     clock: Option<Clock>,
 }
@@ -52,6 +57,10 @@ struct InUse {
     /// Times it was left to the interpreter, and steps done, since they were last looked at.
     visits: u64,
     steps: u64,
+    /// The number of additions to the marks when its assumptions were last seen to hold.
+    additions: Option<u64>,
+    /// Times it was reached in a mode that it is not for.
+    strangers: u32,
 }
 
 /// What the engine has done.
@@ -100,6 +109,7 @@ impl<'i> Jit<'i> {
             entries: HashMap::new(),
             compilations: HashMap::new(),
             misses: HashMap::new(),
+            any_mode: HashSet::new(),
             statistics: Statistics::default(),
             clock: None,
         }
@@ -127,6 +137,9 @@ impl<'i> Jit<'i> {
     /// Runs compiled code, if there is some here and the budget is large enough for it.
     fn enter(&mut self, state: &mut State, left: u64, run: &mut Run) -> Option<Exit> {
         let (id, block) = *self.entries.get(&state.pc)?;
+        if !self.is_as_assumed(state, id) {
+            return None;
+        }
         let used = self.regions.get_mut(&id)?;
         let fuel = i64::try_from(left).ok()?.checked_sub(i64::try_from(used.region.bound).ok()?)?;
         if fuel < 0 {
@@ -165,10 +178,32 @@ impl<'i> Jit<'i> {
         Some(Exit::Interpret(id))
     }
 
+    /// Whether what was assumed for a region holds; one for which it never will again is dropped.
+    fn is_as_assumed(&mut self, state: &State, id: RegionId) -> bool {
+        let additions = self.fast.marks().additions();
+        let Some(used) = self.regions.get_mut(&id) else { return false };
+        let Compiled { assumptions, blocks, .. } = &*used.region;
+        if !assumptions.are_modes_of(state) {
+            used.strangers += 1;
+            if used.strangers == STRANGERS {
+                self.any_mode.extend(blocks.keys());
+                self.drop_region(id, Heat::Cold);
+            }
+            return false;
+        }
+        // Cells lose what was assumed of them only where a mark is added.
+        if used.additions != Some(additions) && !assumptions.hold(self.fast.marks()) {
+            self.drop_region(id, Heat::Cold);
+            return false;
+        }
+        used.additions = Some(additions);
+        true
+    }
+
     /// Makes the code at a hot address ready: somebody else's, or a new compilation.
     fn prepare(&mut self, state: &mut State, pc: u64) {
         self.make_room(state);
-        let found = self.code.find(&self.fast, state, pc);
+        let found = self.code.find(&self.fast, state, pc, !self.any_mode.contains(&pc));
         self.statistics.shared += u64::from(found.is_some());
         let start = self.clock.map(|clock| clock());
         let region = found.or_else(|| self.compile(state, pc));
@@ -188,7 +223,8 @@ impl<'i> Jit<'i> {
         if *count > COMPILATIONS || self.fast.marks().view().is_none() {
             return None;
         }
-        let region = Some(discover(&self.fast, state, pc)).filter(Region::does_anything)?;
+        let region = discover(&self.fast, state, pc, !self.any_mode.contains(&pc));
+        let region = Some(region).filter(Region::does_anything)?;
         let compiled = self.code.compile(pc, region)?;
         self.statistics.regions += 1;
         self.statistics.compiled += compiled.instructions.len() as u64;
@@ -208,7 +244,7 @@ impl<'i> Jit<'i> {
             self.entries.insert(*leader, (id, *number));
             self.fast.set_heat(*leader, Heat::Always);
         }
-        self.regions.insert(id, InUse { region, visits: 0, steps: 0 });
+        self.regions.insert(id, InUse { region, visits: 0, steps: 0, additions: None, strangers: 0 });
     }
 
     /// Gives a region up that comes back to the interpreter after every few steps.

@@ -16,8 +16,8 @@ use lathe_isa::model::{MemoryId, Order, RegisterId};
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::Statement;
 use lathe_vm::State;
-use lathe_vm::code_map::MARKS_AT_ONCE;
-use lathe_vm::dataflow::{Bail, Effects, Frame, Graph, Node, Store, ValueId, execute};
+use lathe_vm::code_map::{CodeMap, MARKS_AT_ONCE};
+use lathe_vm::dataflow::{Bail, Effects, Frame, Graph, Node, Range, Site, Store, ValueId, execute};
 use lathe_vm::fast::{Fast, Lowerable};
 
 /// Instructions of one region.
@@ -46,6 +46,8 @@ const DEPTH: usize = 6;
 const CROSSINGS: usize = 3;
 /// Values of one block beyond which it runs past no leader.
 const CROSSING_VALUES: usize = 400;
+/// Cells that a store can reach, at most, so that it is worth assuming that none of them is marked.
+const UNMARKED: u64 = 256;
 /// Values of all blocks of a region beyond which none runs past a leader.
 const REGION_VALUES: usize = 3_000;
 
@@ -57,6 +59,19 @@ pub(crate) struct Region {
     pub(crate) instructions: BTreeMap<u64, Rc<Lowerable>>,
     /// More steps than this are never done between two checks of the budget.
     pub(crate) bound: u64,
+    /// What it does not look at because it is known already.
+    pub(crate) assumptions: Assumptions,
+}
+
+/// What must hold whenever a region is entered. Nothing that compiled code does can change it, so
+/// it need not be looked at inside.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Assumptions {
+    /// Cells of the code memory that have no mark, from the first to the last of each span.
+    pub(crate) unmarked: BTreeSet<(u64, u64)>,
+    /// Registers of one bit that the region reads but does not change, with what is in them: mostly
+    /// a mode that decides what instructions mean.
+    pub(crate) modes: BTreeMap<RegisterId, u64>,
 }
 
 /// Straight code from a leader on, with branches that only lead deeper.
@@ -162,27 +177,48 @@ pub(crate) struct Snapshot {
     pub(crate) interpret: bool,
 }
 
-/// The region around an address.
-pub(crate) fn discover(fast: &Fast, state: &State, entry: u64) -> Region {
+/// The region around an address; `modes` says whether it may be for the present ones only.
+pub(crate) fn discover(fast: &Fast, state: &State, entry: u64, modes: bool) -> Region {
     let mut discovery = Discovery {
         fast,
         isa: fast.isa(),
         state,
-        leaders: BTreeSet::from([entry]),
+        leaders: BTreeSet::new(),
         decoded: HashMap::new(),
         instructions: BTreeMap::new(),
         values: 0,
+        written_alone: BTreeSet::new(),
+        looks_at_marks: false,
+        assumptions: Assumptions::default(),
     };
-    let mut blocks = BTreeMap::new();
-    for _ in 0..PASSES {
-        let known = discovery.leaders.len();
-        blocks = discovery.blocks(entry);
-        if discovery.leaders.len() == known {
-            break;
-        }
+    let mut region = discovery.region(entry);
+    if region.marks_itself(fast.isa()) {
+        discovery.looks_at_marks = true;
+        region = discovery.region(entry);
     }
-    let bound = blocks.values().map(|block| block.longest).sum::<u64>().max(1);
-    Region { blocks, instructions: discovery.instructions, bound }
+    discovery.assumptions.modes = if modes { region.modes(fast.isa(), state) } else { BTreeMap::new() };
+    if discovery.assumptions.modes.is_empty() {
+        return region;
+    }
+    let specialized = discovery.region(entry);
+    let fits = !specialized.marks_itself(fast.isa()) && specialized.keeps_modes(fast.isa());
+    if fits { specialized } else { region }
+}
+
+impl Assumptions {
+    /// Whether a machine in this state is in the modes.
+    pub(crate) fn are_modes_of(&self, state: &State) -> bool {
+        self.modes.iter().all(|(id, value)| state.register(*id) == *value)
+    }
+
+    /// Whether cells are unmarked as they should be.
+    pub(crate) fn hold(&self, marks: &CodeMap) -> bool {
+        self.unmarked.iter().all(|(first, last)| marks.is_free(*first, *last))
+    }
+
+    fn covers(&self, cell: u64) -> bool {
+        self.unmarked.iter().any(|(first, last)| (*first..=*last).contains(&cell))
+    }
 }
 
 struct Discovery<'a> {
@@ -194,6 +230,11 @@ struct Discovery<'a> {
     instructions: BTreeMap<u64, Rc<Lowerable>>,
     /// Values of all blocks so far.
     values: usize,
+    /// Cells that some instruction writes without writing one next to them.
+    written_alone: BTreeSet<(MemoryId, u64)>,
+    /// Whether every store looks at the marks, though it can only reach a few cells.
+    looks_at_marks: bool,
+    assumptions: Assumptions,
 }
 
 /// The machine while a block is built.
@@ -215,6 +256,25 @@ struct Path {
 }
 
 impl Discovery<'_> {
+    /// The region around an address, with the modes that are assumed.
+    fn region(&mut self, entry: u64) -> Region {
+        self.leaders = BTreeSet::from([entry]);
+        self.assumptions.unmarked.clear();
+        let mut blocks = BTreeMap::new();
+        for _ in 0..PASSES {
+            let known = self.leaders.len();
+            blocks = self.blocks(entry);
+            if self.leaders.len() == known {
+                break;
+            }
+        }
+        for Block { graph, root, .. } in blocks.values_mut() {
+            root.separate(&|group| group.cells.iter().any(|load| self.is_written_alone(graph, *load)));
+        }
+        let bound = blocks.values().map(|block: &Block| block.longest).sum::<u64>().max(1);
+        Region { blocks, instructions: self.instructions.clone(), bound, assumptions: self.assumptions.clone() }
+    }
+
     /// Builds the block of every leader that is reached, within the limit.
     fn blocks(&mut self, entry: u64) -> BTreeMap<u64, Block> {
         self.instructions.clear();
@@ -241,7 +301,10 @@ impl Discovery<'_> {
 
     fn block(&mut self, pc: u64) -> (Block, Vec<u64>) {
         let mut graph = Graph::default();
-        let frame = Frame::new(self.isa, &mut graph);
+        let mut frame = Frame::new(self.isa, &mut graph);
+        for (id, value) in &self.assumptions.modes {
+            frame.registers[id.index()] = graph.constant(self.isa.register(*id).width, *value);
+        }
         let zero = graph.constant(Width::MAX, 0);
         let (pending, together, crossed) = (Vec::new(), Vec::new(), vec![pc]);
         let path = Path { pc, frame, pending, steps: zero, cycles: zero, count: 0, depth: 0, crossed, together };
@@ -250,6 +313,11 @@ impl Discovery<'_> {
         let BlockBuilder { graph, targets, longest, .. } = builder;
         self.values += graph.len();
         (Block { graph, root, longest }, targets)
+    }
+
+    fn is_written_alone(&self, graph: &Graph, load: ValueId) -> bool {
+        let Node::Load(memory, address, _) = graph.node(load) else { return false };
+        graph.as_constant(address).is_some_and(|address| self.written_alone.contains(&(memory, address)))
     }
 
     fn decode(&mut self, pc: u64) -> Rc<Lowerable> {
@@ -405,7 +473,25 @@ impl BlockBuilder<'_, '_> {
         if decoded.reading.is_volatile() {
             return None;
         }
-        execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, decoded.next)
+        let code = decoded.reading.watched_cells(self.discovery.isa, path.pc);
+        let site = Site { next: decoded.next, code: &code };
+        let mut effects = execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, site)?;
+        effects.bails.retain(|bail| !self.is_needless(bail));
+        Some(effects)
+    }
+
+    /// Whether a check for marks cannot find one, as long as the few cells it can look at have none:
+    /// then the region is entered only where that is so.
+    fn is_needless(&mut self, bail: &Bail) -> bool {
+        let Bail::Marked(address, _) = bail else { return false };
+        let Range { least, greatest } = self.graph.range(*address);
+        let free = !self.discovery.looks_at_marks
+            && greatest - least < UNMARKED
+            && self.discovery.fast.marks().is_free(least, greatest);
+        if free {
+            self.discovery.assumptions.unmarked.insert((least, greatest));
+        }
+        free
     }
 
     /// Whether the instruction goes on where it is. The machine may stop then, which is for the
@@ -493,6 +579,7 @@ impl BlockBuilder<'_, '_> {
         let least = self.graph.width(lowest).mask() - (count - 2);
         match self.graph.as_constant(lowest) {
             Some(lowest) => (lowest < least).then_some(false),
+            None if self.graph.range(lowest).greatest < least => Some(false),
             None => Some(!checks.iter().any(|check| self.is_left_from(*check, lowest, least))),
         }
     }
@@ -553,18 +640,18 @@ impl BlockBuilder<'_, '_> {
             let distance = self.distance(*first, store.address);
             distance.is_some_and(|distance| distance >= 0 && distance.unsigned_abs() + cells <= *count)
         };
-        store.memory == self.discovery.isa.pc.memory
-            && self.is_in_bytes(store.memory)
-            && path.together.iter().any(covers)
+        let cannot_wrap = self.may_wrap(store.address, cells, &[]) == Some(false);
+        self.is_in_bytes(store.memory)
+            && (cannot_wrap || store.memory == self.discovery.isa.pc.memory && path.together.iter().any(covers))
     }
 
     /// Bytes, the one at the lowest address first, as one value that takes no effort to put together.
     fn as_one(&mut self, mut bytes: Vec<ValueId>) -> Option<(ValueId, Order)> {
-        if let Some(big) = self.graph.whole(bytes.iter().copied()) {
+        if let Some(big) = self.graph.as_one(bytes.iter().copied()) {
             return Some((big, Order::Big));
         }
         bytes.reverse();
-        self.graph.whole(bytes.into_iter()).map(|little| (little, Order::Little))
+        self.graph.as_one(bytes.into_iter()).map(|little| (little, Order::Little))
     }
 
     /// Does the stores that may touch this cell.
@@ -587,12 +674,25 @@ impl BlockBuilder<'_, '_> {
         for store in &effects.stores {
             self.put_off(*store, path, events);
         }
+        self.note_written_alone(&effects.stores);
         let (one, row) = (self.graph.constant(Width::MAX, 1), self.graph.constant(Width::MAX, decoded.cycles));
         path.steps = self.graph.binary(BinaryOperator::Add, path.steps, one);
         let cycles = self.graph.binary(BinaryOperator::Add, effects.cycles, row);
         path.cycles = self.graph.binary(BinaryOperator::Add, path.cycles, cycles);
         path.frame = effects.frame;
         path.count += 1;
+    }
+
+    fn note_written_alone(&mut self, stores: &[Store]) {
+        for store in stores {
+            let is_next = |other: &Store| {
+                let distance = self.distance(store.address, other.address);
+                other.memory == store.memory && distance.is_some_and(|distance| distance.abs() == 1)
+            };
+            if let Some(address) = self.graph.as_constant(store.address).filter(|_| !stores.iter().any(is_next)) {
+                self.discovery.written_alone.insert((store.memory, address));
+            }
+        }
     }
 
     fn put_off(&mut self, store: Store, path: &mut Path, events: &mut Vec<Event>) {
@@ -724,6 +824,14 @@ impl BlockBuilder<'_, '_> {
         for (register, before) in frame.registers.iter_mut().zip(&path.frame.registers) {
             *register = self.graph.choose(executed, *register, *before);
         }
+        // Where nothing is executed the cells are written too, with what they get anyway.
+        for store in skipped.pending {
+            let same = |other: &&mut Store| other.memory == store.memory && other.address == store.address;
+            if let Some(before) = path.pending.iter_mut().find(same).filter(|before| before.value != store.value) {
+                before.value = self.graph.choose(executed, store.value, before.value);
+                frame.store(&self.graph, before);
+            }
+        }
         path.frame = frame;
         path.steps = self.graph.choose(executed, skipped.steps, path.steps);
         path.cycles = self.graph.choose(executed, skipped.cycles, path.cycles);
@@ -733,17 +841,21 @@ impl BlockBuilder<'_, '_> {
     }
 
     /// The machine after the instructions from `from` up to `to`, if there are few, and they
-    /// change nothing but registers.
+    /// change nothing but registers and cells that are to be written anyway.
     fn skipped(&mut self, path: &Path, from: u64, to: u64) -> Option<(Path, Vec<ValueId>)> {
         let distance = self.discovery.isa.pc.width.wrap(to.wrapping_sub(from));
         if distance == 0 || distance > SKIPPED * 4 {
             return None;
         }
         let mut path = Path { pc: from, ..path.clone() };
-        let mut loads = Vec::new();
+        let (mut loads, mut stores) = (Vec::new(), false);
         let mut passed = Vec::new();
         for _ in 0..SKIPPED {
             if path.pc == to {
+                // A load may have to wait for what was put off, which is then no longer to be chosen.
+                if stores && loads.iter().any(|load| !self.is_clear(*load, &path)) {
+                    return None;
+                }
                 self.discovery.instructions.extend(passed);
                 return Some((path, loads));
             }
@@ -752,16 +864,31 @@ impl BlockBuilder<'_, '_> {
             }
             let decoded = self.discovery.decode(path.pc);
             let effects = self.effects(&decoded, &path)?;
-            let harmless = effects.bails.is_empty() && effects.stores.is_empty();
+            let written = effects.stores.iter().all(|store| self.is_written_anyway(store, &path));
+            let harmless = effects.bails.is_empty() && written;
             if !harmless || self.graph.as_constant(effects.next) != Some(decoded.next) || decoded.next == path.pc {
                 return None;
             }
             passed.push((path.pc, decoded.clone()));
             loads.extend_from_slice(&effects.loads);
+            stores |= !effects.stores.is_empty();
             self.advance(&decoded, effects, &mut path, &mut Vec::new());
             path.pc = decoded.next;
         }
         None
+    }
+
+    /// Whether a load reads no cell that is still to be written.
+    fn is_clear(&self, load: ValueId, path: &Path) -> bool {
+        let Node::Load(memory, address, _) = self.graph.node(load) else { return true };
+        let clear = |store: &Store| store.memory != memory || self.graph.are_distinct(store.address, address);
+        path.pending.iter().all(clear)
+    }
+
+    /// Whether the cell of a store has one already that was put off.
+    fn is_written_anyway(&self, store: &Store, path: &Path) -> bool {
+        let same = |other: &Store| other.memory == store.memory && other.address == store.address;
+        store.guard.is_none() && path.pending.iter().any(same)
     }
 
     fn snapshot(&mut self, path: &Path, pc: u64) -> Rc<Snapshot> {
@@ -803,15 +930,75 @@ enum Interpret {
     No,
 }
 
+impl Segment {
+    /// Reads one by one what was to be read together: where one byte has just been written alone,
+    /// reading it with others has to wait for it.
+    fn separate(&mut self, apart: &dyn Fn(&Group) -> bool) {
+        let events = std::mem::take(&mut self.events);
+        for event in events {
+            match event {
+                Event::LoadGroup(group) if apart(&group) => {
+                    self.events.extend(group.cells.into_iter().map(Event::Load));
+                }
+                other => self.events.push(other),
+            }
+        }
+        match &mut self.end {
+            End::Goto(edge) => edge.separate(apart),
+            End::Branch(_, x, y) => [x, y].into_iter().for_each(|edge| edge.separate(apart)),
+            End::Switch(_, arms, _) => arms.iter_mut().for_each(|(_, edge)| edge.separate(apart)),
+            End::Leave(_) => {}
+        }
+    }
+}
+
+impl Edge {
+    fn separate(&mut self, apart: &dyn Fn(&Group) -> bool) {
+        if let Edge::Segment(segment) = self {
+            segment.separate(apart);
+        }
+    }
+}
+
 impl Region {
     /// Whether there is more in it than ways to the interpreter.
     pub(crate) fn does_anything(&self) -> bool {
         self.blocks.values().any(|block| block.longest > 0)
     }
 
+    /// Whether code of it lies where it assumes that nothing is marked: then it would be dropped as
+    /// soon as that code is watched.
+    fn marks_itself(&self, isa: &Isa) -> bool {
+        let cells = self.instructions.iter().flat_map(|(pc, decoded)| decoded.reading.watched_cells(isa, *pc));
+        cells.into_iter().any(|(cell, _)| self.assumptions.covers(cell))
+    }
+
+    /// The registers of one bit that something is made from and that are never changed, with what is
+    /// in them. A region for that is worth it where they are modes; a flag that happens not to be
+    /// written soon turns out to differ, and the region is made anew without.
+    fn modes(&self, isa: &Isa, state: &State) -> BTreeMap<RegisterId, u64> {
+        let is_flag = |id: &RegisterId| isa.register(*id).width == Width::BIT && !isa.register(*id).constant;
+        let flags = (0..isa.registers.len() as u32).map(RegisterId).filter(is_flag);
+        let mut modes: BTreeMap<RegisterId, u64> = flags.map(|id| (id, state.register(id))).collect();
+        let registers = self.registers_given(isa, &modes);
+        let is_used = |id: &RegisterId| self.blocks.values().any(|block| is_used(&block.graph, *id));
+        modes.retain(|id, _| !registers.written.contains(id) && is_used(id));
+        modes
+    }
+
+    /// Whether it changes none of the modes it was made for.
+    fn keeps_modes(&self, isa: &Isa) -> bool {
+        let written = self.registers(isa).written;
+        self.assumptions.modes.keys().all(|id| !written.contains(id))
+    }
+
     /// Registers that the region writes or reads, those it writes first.
     pub(crate) fn registers(&self, isa: &Isa) -> Registers {
-        let mut registers = Registers::default();
+        self.registers_given(isa, &self.assumptions.modes)
+    }
+
+    fn registers_given(&self, isa: &Isa, modes: &BTreeMap<RegisterId, u64>) -> Registers {
+        let mut registers = Registers { modes: modes.clone(), ..Registers::default() };
         for block in self.blocks.values() {
             registers.read_by(&block.graph);
             registers.written_by(isa, &block.graph, &block.root);
@@ -825,6 +1012,14 @@ impl Region {
 pub(crate) struct Registers {
     pub(crate) read: BTreeSet<RegisterId>,
     pub(crate) written: BTreeSet<RegisterId>,
+    /// What is in some of them; writing that again changes nothing.
+    modes: BTreeMap<RegisterId, u64>,
+}
+
+/// Whether some value is made from a register.
+fn is_used(graph: &Graph, register: RegisterId) -> bool {
+    let is_it = |id: ValueId| graph.node(id) == Node::Register(register);
+    graph.ids().any(|id| graph.operands(id).any(is_it))
 }
 
 impl Registers {
@@ -862,9 +1057,51 @@ impl Registers {
 
     fn written_in(&mut self, isa: &Isa, graph: &Graph, snapshot: &Snapshot) {
         for (id, value) in (0..).map(RegisterId).zip(&snapshot.registers) {
-            if !isa.register(id).constant && graph.node(*value) != Node::Register(id) {
+            let mode = self.modes.get(&id).copied();
+            let same = graph.node(*value) == Node::Register(id) || mode.is_some() && graph.as_constant(*value) == mode;
+            if !isa.register(id).constant && !same {
                 self.written.insert(id);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MACHINE: &str = r#"
+machine pairs "Reads two bytes together"
+memory ram : u16 -> u8
+pc pc : u16 in ram
+register a : u16
+field N : u8
+instructions {
+  halt    | 0000 0000          | halt
+  load N  | 0000 0001 NNNNNNNN | a = a + (ram[zext(N + 1)] ++ ram[zext(N)])
+  inc N   | 0000 0010 NNNNNNNN | ram[zext(N)] = ram[zext(N)] + 1
+  store N | 0000 0011 NNNNNNNN | ram[zext(N)] = a[7:0]; ram[zext(N + 1)] = a[15:8]
+  again   | 0000 0100          | pc = 0
+}
+"#;
+
+    /// How many times the region of a program reads two bytes together.
+    fn pairs(program: &[u64]) -> usize {
+        let loaded = lathe_isa::load(MACHINE);
+        let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let mut state = State::new(&isa);
+        state.memory_mut(isa.pc.memory).fill(program.iter().copied());
+        let region = discover(&Fast::new(&isa), &state, 0, true);
+        let events = region.blocks.values().flat_map(|block| &block.root.events);
+        events.filter(|event| matches!(event, Event::LoadGroup(_))).count()
+    }
+
+    #[test]
+    fn bytes_are_read_together_unless_one_is_written_alone() {
+        assert_eq!(pairs(&[1, 0x80, 4]), 1);
+        assert_eq!(pairs(&[1, 0x80, 3, 0x80, 4]), 1);
+        assert_eq!(pairs(&[1, 0x80, 2, 0x80, 4]), 0);
+        assert_eq!(pairs(&[1, 0x80, 2, 0x81, 4]), 0);
+        assert_eq!(pairs(&[1, 0x80, 2, 0x82, 4]), 1);
     }
 }

@@ -13,7 +13,7 @@ use lathe_vm::fast::{Fast, Reading};
 
 use crate::code::{Code, Compilers};
 use crate::emit::block_numbers;
-use crate::region::Region;
+use crate::region::{Assumptions, Region};
 
 /// How often an address is jumped to before it is compiled, unless said otherwise.
 const THRESHOLD: i32 = 1_000;
@@ -55,6 +55,8 @@ pub(crate) struct Compiled {
     pub(crate) blocks: BTreeMap<u64, u32>,
     /// The instructions it was made from.
     pub(crate) instructions: BTreeMap<u64, Reading>,
+    /// What must hold whenever it is entered.
+    pub(crate) assumptions: Assumptions,
 }
 
 impl<'i> SharedCode<'i> {
@@ -77,11 +79,15 @@ impl<'i> SharedCode<'i> {
         self.threshold
     }
 
-    /// The newest region from this address that fits the machine.
-    pub(crate) fn find(&self, fast: &Fast, state: &State, entry: u64) -> Option<Arc<Compiled>> {
+    /// The newest region from this address that fits the machine; `modes` says whether it may be for
+    /// the present ones only.
+    pub(crate) fn find(&self, fast: &Fast, state: &State, entry: u64, modes: bool) -> Option<Arc<Compiled>> {
         let library = self.lock();
         let fits = |region: &&Arc<Compiled>| {
-            region.instructions.iter().all(|(pc, reading)| fast.reads_like(state, *pc, reading))
+            (modes || region.assumptions.modes.is_empty())
+                && region.assumptions.are_modes_of(state)
+                && region.assumptions.hold(fast.marks())
+                && region.instructions.iter().all(|(pc, reading)| fast.reads_like(state, *pc, reading))
         };
         library.regions.get(&entry)?.iter().rev().find(fits).cloned()
     }
@@ -92,7 +98,8 @@ impl<'i> SharedCode<'i> {
         let code = library.compilers.as_mut()?.compile(self.isa, &region)?;
         let blocks = block_numbers(&region);
         let instructions = region.instructions.iter().map(|(pc, decoded)| (*pc, decoded.reading)).collect();
-        let compiled = Arc::new(Compiled { code, entry, bound: region.bound, blocks, instructions });
+        let Region { bound, assumptions, .. } = region;
+        let compiled = Arc::new(Compiled { code, entry, bound, blocks, instructions, assumptions });
         if library.regions.len() >= ADDRESSES {
             library.regions.clear();
         }

@@ -30,6 +30,8 @@ pub const PERMITTED: u8 = 1;
 pub struct CodeMap {
     mask: u64,
     marks: Marks,
+    /// How often a cell has been marked that was not.
+    additions: u64,
 }
 
 enum Marks {
@@ -79,12 +81,13 @@ impl CodeMap {
             marks.extend([END; MARKS_AT_ONCE as usize]);
             Marks::Flat(marks)
         };
-        CodeMap { mask: cells - 1, marks }
+        CodeMap { mask: cells - 1, marks, additions: 0 }
     }
 
     /// Marks a cell as code.
     pub fn mark(&mut self, address: u64) {
         let address = address & self.mask;
+        self.additions += u64::from(!self.is_marked(address));
         match &mut self.marks {
             Marks::Flat(marks) => marks[address as usize] |= CODE,
             Marks::Sparse(sparse) => {
@@ -113,6 +116,20 @@ impl CodeMap {
         match &self.marks {
             Marks::Flat(marks) => marks[address as usize] != 0,
             Marks::Sparse(sparse) => sparse.is_marked(address),
+        }
+    }
+
+    /// How often a cell has been marked that was not: as long as this stays the same, what had no
+    /// mark has none.
+    pub fn additions(&self) -> u64 {
+        self.additions
+    }
+
+    /// Whether no cell from the first to the last is marked.
+    pub fn is_free(&self, first: u64, last: u64) -> bool {
+        match &self.marks {
+            Marks::Flat(marks) => marks[first as usize..=last as usize].iter().all(|mark| *mark == 0),
+            Marks::Sparse(..) => (first..=last).all(|address| !self.is_marked(address)),
         }
     }
 
@@ -245,5 +262,23 @@ mod tests {
         assert_eq!(permits(&map, 0x2000), [1, 1, 0, 0]);
         assert_eq!(map.opened().collect::<Vec<_>>(), [0x2000]);
         assert!(map.is_marked(0x2002) && map.is_marked(0x100_2003) && !map.is_marked(0x2001));
+    }
+
+    #[test]
+    fn additions_say_whether_what_was_free_may_not_be_any_more() {
+        let text = "machine m \"\"\nmemory r : u8 -> u8\npc pc : u8 in r\ninstructions {\n h | 0000 0000 | halt\n}\n";
+        let isa = lathe_isa::load(text).isa.expect("the definition is right");
+        let mut marks = CodeMap::new(&isa);
+        assert!(marks.is_free(0, 255));
+        marks.mark(7);
+        assert_eq!(marks.additions(), 1);
+        assert!(!marks.is_free(0, 7) && !marks.is_free(7, 255));
+        assert!(marks.is_free(0, 6) && marks.is_free(8, 255));
+        marks.mark(7);
+        assert_eq!(marks.additions(), 1, "it was there already");
+        marks.unmark(7);
+        assert!(marks.is_free(0, 255));
+        marks.mark(7);
+        assert_eq!(marks.additions(), 2, "it was away in between");
     }
 }

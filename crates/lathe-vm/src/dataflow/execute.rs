@@ -14,6 +14,8 @@ use super::graph::{Graph, ValueId};
 
 /// An `if` with more statements than this in one alternative is not worth a choice.
 const LONG_ALTERNATIVE: usize = 12;
+/// Mapped addresses that are no further apart are looked for together.
+const CLOSE: u64 = 16;
 /// The width in which cycles are counted.
 const CYCLES: Width = Width::MAX;
 
@@ -103,7 +105,8 @@ impl Frame {
         self.known.retain(|cell| cell.memory != memory || graph.are_distinct(cell.address, address));
     }
 
-    fn store(&mut self, graph: &Graph, store: &Store) {
+    /// Notes that a cell is written.
+    pub fn store(&mut self, graph: &Graph, store: &Store) {
         self.stores += 1;
         self.forget(graph, store.memory, store.address);
         if store.guard.is_none() {
@@ -112,15 +115,25 @@ impl Frame {
     }
 }
 
+/// Where an instruction stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The address of the instruction that follows it.
+    pub next: u64,
+    /// Cells of the code memory, with what is in them for as long as this instruction is what was
+    /// decoded: its own, unless they are live. An engine that watches those need not read them.
+    pub code: &'a [(u64, u64)],
+}
+
 /// Executes a body from this frame on. `None` if the instruction must always be left to the
-/// reference interpreter. `next` is the address of the instruction that follows it.
-pub fn execute(isa: &Isa, graph: &mut Graph, frame: &Frame, body: &Body, next: u64) -> Option<Effects> {
-    let next = graph.constant(isa.pc.width, next);
+/// reference interpreter.
+pub fn execute(isa: &Isa, graph: &mut Graph, frame: &Frame, body: &Body, site: Site) -> Option<Effects> {
+    let next = graph.constant(isa.pc.width, site.next);
     let cycles = graph.constant(CYCLES, 0);
     let effects =
         Effects { loads: Vec::new(), bails: Vec::new(), stores: Vec::new(), next, cycles, frame: frame.clone() };
     let locals = body.locals.iter().map(|width| graph.constant(*width, 0)).collect();
-    let mut executor = Executor { isa, graph, effects, locals, guard: None };
+    let mut executor = Executor { isa, graph, effects, locals, guard: None, code: site.code };
     executor.block(&body.block)?;
     let effects = executor.effects;
     // What is done between instructions depends on some registers; whoever changes one of them
@@ -137,6 +150,8 @@ struct Executor<'a> {
     locals: Vec<ValueId>,
     /// The condition under which the statement being executed is reached, if not always.
     guard: Option<ValueId>,
+    /// Cells of the code memory that are known.
+    code: &'a [(u64, u64)],
 }
 
 impl Executor<'_> {
@@ -229,6 +244,9 @@ impl Executor<'_> {
             return Some(known);
         }
         self.leave_if_just_written(memory, address)?;
+        if let Some(content) = self.as_decoded(memory, address) {
+            return Some(self.graph.constant(self.isa.memory(memory).cell, content));
+        }
         let stores = self.effects.frame.stores;
         let value = self.graph.load(self.isa.memory(memory).cell, memory, address, stores);
         if !self.effects.loads.contains(&value) {
@@ -236,6 +254,13 @@ impl Executor<'_> {
         }
         self.effects.frame.learn(memory, address, value);
         Some(value)
+    }
+
+    /// What is in a cell of the instruction itself. No store before it can have changed that:
+    /// whoever watches the cell has left at the store.
+    fn as_decoded(&self, memory: MemoryId, address: ValueId) -> Option<u64> {
+        let address = self.graph.as_constant(address).filter(|_| memory == self.isa.pc.memory)?;
+        self.code.iter().find(|(cell, _)| *cell == address).map(|(_, content)| *content)
     }
 
     /// Leaves the instruction where it has itself written the cell that it is about to read: its stores
@@ -269,7 +294,11 @@ impl Executor<'_> {
 
     /// Leaves the instruction where something is mapped over the address.
     fn leave_if_mapped(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
-        for (first, last) in mapped_spans(self.isa, memory) {
+        let spans = match self.graph.as_constant(address) {
+            Some(_) => mapped_spans(self.isa, memory),
+            None => roughly(mapped_spans(self.isa, memory)),
+        };
+        for (first, last) in spans {
             let within = self.within(address, first, last);
             let reached = match self.guard {
                 Some(guard) => self.graph.and(guard, within),
@@ -355,6 +384,19 @@ fn is_simple(block: &[Statement]) -> bool {
     simple && count <= LONG_ALTERNATIVE
 }
 
+/// Spans that lie close together as one: leaving where nothing is mapped is right too, and looking
+/// once is cheaper than looking twice.
+fn roughly(spans: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    let mut rough: Vec<(u64, u64)> = Vec::new();
+    for (first, last) in spans {
+        match rough.last_mut() {
+            Some((_, before)) if first - *before <= CLOSE => *before = last,
+            _ => rough.push((first, last)),
+        }
+    }
+    rough
+}
+
 /// The addresses of a memory that have something mapped over them, neighbours joined.
 pub fn mapped_spans(isa: &Isa, memory: MemoryId) -> Vec<(u64, u64)> {
     let mut spans: Vec<(u64, u64)> = Vec::new();
@@ -365,4 +407,71 @@ pub fn mapped_spans(isa: &Isa, memory: MemoryId) -> Vec<(u64, u64)> {
         }
     }
     spans
+}
+
+#[cfg(test)]
+mod tests {
+    use lathe_isa::operand::Location;
+    use lathe_isa::specialize::specialize;
+
+    use super::*;
+
+    const MACHINE: &str = r#"
+machine stacked "Pushes before it reads where to go, and has something mapped in two places"
+memory ram : u16 -> u8
+pc pc : u16 in ram
+register s, x : u8
+field A : u16
+device console : stream
+map ram {
+  0xF001 | ram[address] | console.write(value)
+  0xF004 | ram[address] | console.write(value)
+}
+instructions {
+  call A    | 0000 0001 {A} | ram[0x100 + zext(s)] = 1; s = s - 1; pc = ram[next - 1] ++ A[7:0]
+  get A     | 0000 0010 {A} | x = ram[A + zext(x)]
+}
+"#;
+
+    /// What an instruction at an address does.
+    fn effects(code: [u64; 3], pc: u64, watched: &[(u64, u64)]) -> (Graph, Effects) {
+        let loaded = lathe_isa::load(MACHINE);
+        let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let window = lathe_isa::encoding::window(code, isa.code_memory().cell);
+        let decoded = isa.decode(window).expect("a row fits");
+        let body = specialize(&isa, &decoded, Location { pc, next: pc + 3, width: isa.pc.width });
+        let mut graph = Graph::default();
+        let frame = Frame::new(&isa, &mut graph);
+        let site = Site { next: pc + 3, code: watched };
+        let effects = execute(&isa, &mut graph, &frame, &body, site).expect("it is not left altogether");
+        (graph, effects)
+    }
+
+    #[test]
+    fn what_an_instruction_reads_of_itself_is_known_if_it_is_watched() {
+        let (graph, watched) = effects([1, 0x12, 0x34], 0x400, &[(0x400, 1), (0x401, 0x12), (0x402, 0x34)]);
+        assert!(graph.as_constant(watched.next).is_some());
+        assert!(watched.loads.is_empty());
+        assert!(matches!(watched.bails[..], [Bail::Marked(..)]), "{:?}", watched.bails);
+        let (graph, live) = effects([1, 0x12, 0x34], 0x400, &[(0x400, 1), (0x401, 0x12)]);
+        assert!(graph.as_constant(live.next).is_none());
+        assert_eq!(live.loads.len(), 1);
+    }
+
+    #[test]
+    fn what_an_instruction_has_perhaps_written_itself_is_checked_first() {
+        let (_, effects) = effects([1, 0x12, 0x34], 0x180, &[(0x180, 1), (0x181, 0x12), (0x182, 0x34)]);
+        assert!(matches!(effects.bails[..], [Bail::Marked(..), Bail::When(_)]), "{:?}", effects.bails);
+    }
+
+    #[test]
+    fn what_is_mapped_is_looked_for_once_and_only_where_it_can_be() {
+        let bails = |base: u64| effects([2, base >> 8, base & 0xFF], 0x400, &[]).1.bails.len();
+        assert_eq!(bails(0x2000), 0);
+        assert_eq!(bails(0xEF01), 0);
+        assert_eq!(bails(0xEF02), 1);
+        assert_eq!(bails(0xEF80), 1);
+        assert_eq!(bails(0xF004), 1);
+        assert_eq!(bails(0xF005), 0);
+    }
 }

@@ -10,7 +10,7 @@ use lathe_isa::specialize::{specialize, specialize_illegal};
 use super::Fast;
 use super::history::Treatment;
 use crate::dataflow::patched::{Cells, guarded_bits, patched};
-use crate::dataflow::{Bail, Effects, Frame, Graph, execute};
+use crate::dataflow::{Bail, Effects, Frame, Graph, Site, execute};
 use crate::state::State;
 
 /// A decoded instruction on values: the graph and what it does, if it can be lowered.
@@ -50,6 +50,15 @@ impl Reading {
     /// Whether its opcode changes so often that it is to be interpreted.
     pub fn is_volatile(&self) -> bool {
         self.volatile
+    }
+
+    /// The cells that are watched, with what was in them, of an instruction at this address.
+    pub fn watched_cells(&self, isa: &Isa, pc: u64) -> Vec<(u64, u64)> {
+        let (cell, last) = (isa.code_memory().cell, isa.code_memory().cells() - 1);
+        let watched = self.watched(cell);
+        let content = |at: u32, bits: u128| (bits >> (128 - (at + 1) * cell.bits())) as u64 & cell.mask();
+        let cells = (0..self.cells).filter(|at| content(*at, watched) != 0);
+        cells.map(|at| (pc.wrapping_add(u64::from(at)) & last, content(at, self.window))).collect()
     }
 
     /// The bits that must not change behind an engine's back.
@@ -118,7 +127,8 @@ pub(super) fn effects_at(
     lowerable: &Lowerable,
     pc: u64,
 ) -> Option<Effects> {
-    let mut effects = execute(isa, graph, frame, lowerable.body.as_ref()?, lowerable.next)?;
+    let site = Site { next: lowerable.next, code: &[] };
+    let mut effects = execute(isa, graph, frame, lowerable.body.as_ref()?, site)?;
     let here = graph.constant(isa.pc.width, pc);
     let stays = graph.binary(BinaryOperator::Equal, effects.next, here);
     match graph.as_constant(stays) {
