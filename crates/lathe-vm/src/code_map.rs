@@ -88,6 +88,16 @@ impl CodeMap {
         }
     }
 
+    /// Whether something is mapped over this cell.
+    #[inline]
+    pub fn is_mapped(&self, address: u64) -> bool {
+        let address = address & self.mask;
+        match &self.marks {
+            Marks::Flat(marks) => marks[address as usize] & MAPPED != 0,
+            Marks::Sparse(_, spans) => spans.iter().any(|(first, last)| (*first..=*last).contains(&address)),
+        }
+    }
+
     /// One byte for every cell, not zero where it is marked, and [`MARKS_AT_ONCE`] more that are
     /// not zero, if the memory is small enough.
     pub fn flat(&self) -> Option<&[u8]> {

@@ -4,7 +4,7 @@ use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::operand::Location;
 use lathe_isa::operators::BinaryOperator;
-use lathe_isa::semantics::Body;
+use lathe_isa::semantics::{Block, Body, Expr, Statement};
 use lathe_isa::specialize::{specialize, specialize_illegal};
 
 use super::Fast;
@@ -87,6 +87,11 @@ impl Fast<'_> {
             patched(isa, &decoded, location, window, live)
         };
         let window = window & all_bits(cells, isa.code_memory().cell);
+        let mut body = body;
+        if !volatile {
+            let own = OwnCells { isa, pc, cells, window, live };
+            own.replace_loads(&mut body.block);
+        }
         let reading = Reading { cells, window, live, guarded: guarded_bits(isa, &decoded, live), volatile };
         Lowerable { cycles: instruction.cycles, body: Some(body), next, reading }
     }
@@ -105,6 +110,47 @@ impl Fast<'_> {
         let compared = reading.watched(self.isa.code_memory().cell) | reading.guarded;
         let same = (self.head(state, pc, reading.cells) ^ reading.window) & compared == 0;
         same && reading.live == live && reading.volatile == volatile
+    }
+}
+
+/// The cells of an instruction that cannot change unseen. What it reads from them is known: a store of its
+/// own that hits them leaves it to the reference interpreter before anything of it has happened.
+struct OwnCells<'i> {
+    isa: &'i Isa,
+    pc: u64,
+    cells: u32,
+    window: u128,
+    live: Cells,
+}
+
+impl OwnCells<'_> {
+    fn replace_loads(&self, block: &mut Block) {
+        for statement in block {
+            match statement {
+                Statement::Load { into, memory, address } if *memory == self.isa.pc.memory => {
+                    if let Some(known) = address.as_constant().and_then(|address| self.content(address)) {
+                        *statement = Statement::Let(*into, known);
+                    }
+                }
+                Statement::If { then, otherwise, .. } => {
+                    self.replace_loads(then);
+                    self.replace_loads(otherwise);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What the cell at an address holds, if it is one of them.
+    fn content(&self, address: u64) -> Option<Expr> {
+        let memory = self.isa.code_memory();
+        let at = u32::try_from(memory.address.wrap(address.wrapping_sub(self.pc))).ok()?;
+        let fixed = at < self.cells && !self.live.contains(at);
+        if !fixed || self.isa.mapping(self.isa.pc.memory, address).is_some() {
+            return None;
+        }
+        let bits = (self.window >> (128 - (at + 1) * memory.cell.bits())) as u64;
+        Some(Expr::constant(memory.cell, memory.cell.wrap(bits)))
     }
 }
 

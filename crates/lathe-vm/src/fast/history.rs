@@ -70,6 +70,11 @@ impl History {
         changes.mismatches >= MISMATCHES
     }
 
+    /// The instruction is treated as if it had never been changed.
+    pub(super) fn forget(&mut self, pc: u64) {
+        self.changes.remove(&pc);
+    }
+
     /// An interpreted instruction was the same as last time. Whether it is treated otherwise from
     /// now on.
     pub(super) fn same(&mut self, pc: u64) -> bool {

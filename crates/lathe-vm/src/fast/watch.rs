@@ -135,6 +135,12 @@ impl Fast<'_> {
         }
     }
 
+    /// Decodes an instruction like any other again that has not changed for a long time.
+    pub(super) fn settle(&mut self, pc: u64) {
+        self.history.forget(pc);
+        self.make_stale(pc);
+    }
+
     /// The beginning of the instruction stream, without what lies beyond so many cells.
     pub(super) fn head(&self, state: &State, pc: u64, cells: u32) -> u128 {
         state.window(self.isa, pc, cells)
@@ -146,6 +152,7 @@ impl Fast<'_> {
         known.blocks.into_iter().for_each(|block| self.forget_block(block));
         if let Some(jump) = self.jumps_by_address.get(&pc) {
             self.jumps[*jump as usize].clear();
+            self.jump_cache.forget(*jump);
         }
         self.changed.push(pc);
     }
