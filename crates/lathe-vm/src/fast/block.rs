@@ -5,6 +5,7 @@
 //! leaving a block never has to undo anything.
 
 use lathe_base::Width;
+use lathe_isa::model::RegisterId;
 use lathe_isa::operators::BinaryOperator;
 
 use super::Fast;
@@ -28,6 +29,8 @@ pub(super) struct Block {
     pub(super) readings: Vec<(u64, Reading)>,
     /// How many instructions it may have.
     most: usize,
+    /// Registers that are taken to have the value they have now, and whether anything depends on it.
+    assumed: Vec<(RegisterId, u64, bool)>,
 }
 
 /// One instruction of a block.
@@ -60,18 +63,28 @@ pub(super) enum End {
     Jump(ValueId),
 }
 
-/// The block of one instruction that is decoded already; none if it must be interpreted.
-pub(super) fn build_one(fast: &Fast, decoded: Lowerable, pc: u64) -> Option<Block> {
-    let mut block = Block::new(fast, pc, 1);
-    let effects = block.effects(fast, &decoded, pc)?;
-    block.add(decoded, effects, pc);
-    Some(block)
-}
-
 /// Builds the block at an address, of at most so many instructions; none if the first must be
 /// interpreted.
-pub(super) fn build(fast: &Fast, state: &State, pc: u64, most: usize) -> Option<Block> {
-    let mut block = Block::new(fast, pc, most.min(INSTRUCTIONS));
+///
+/// These registers are taken to have these values.
+pub(super) fn build(fast: &Fast, state: &State, pc: u64, most: usize, modes: &[(RegisterId, u64)]) -> Option<Block> {
+    let decoded = Some(fast.decode(state, pc)).filter(|decoded| !decoded.reading.is_volatile())?;
+    build_from(fast, state, decoded, pc, most, modes)
+}
+
+/// The same with the first instruction decoded already. It may be volatile, because the block is entered only where
+/// it is this one.
+pub(super) fn build_from(
+    fast: &Fast,
+    state: &State,
+    first: Lowerable,
+    pc: u64,
+    most: usize,
+    modes: &[(RegisterId, u64)],
+) -> Option<Block> {
+    let mut block = Block::new(fast, pc, most.min(INSTRUCTIONS), modes);
+    let effects = block.effects(fast, &first, pc)?;
+    block.add(first, effects, pc);
     while block.steps.len() < block.most && block.graph.len() <= VALUES / 2 {
         let Some((pc, side)) = block.way_on() else { break };
         let decoded = fast.decode(state, pc);
@@ -80,14 +93,23 @@ pub(super) fn build(fast: &Fast, state: &State, pc: u64, most: usize) -> Option<
         block.follow(side);
         block.add(decoded, effects, pc);
     }
-    (!block.steps.is_empty()).then_some(block)
+    Some(block)
 }
 
 impl Block {
-    fn new(fast: &Fast, pc: u64, most: usize) -> Block {
+    fn new(fast: &Fast, pc: u64, most: usize, modes: &[(RegisterId, u64)]) -> Block {
         let mut graph = Graph::default();
-        let before = Frame::new(fast.isa, &mut graph);
-        Block { graph, before, steps: Vec::new(), end: End::Goto(pc), readings: Vec::new(), most }
+        let mut before = Frame::new(fast.isa, &mut graph);
+        for (register, value) in modes {
+            before.registers[register.index()] = graph.constant(fast.isa.register(*register).width, *value);
+        }
+        let assumed = modes.iter().map(|(register, value)| (*register, *value, false)).collect();
+        Block { graph, before, steps: Vec::new(), end: End::Goto(pc), readings: Vec::new(), most, assumed }
+    }
+
+    /// The registers whose value anything in the block depends on, with that value.
+    pub(super) fn assumptions(&self) -> impl Iterator<Item = (RegisterId, u64)> {
+        self.assumed.iter().filter(|(_, _, matters)| *matters).map(|(register, value, _)| (*register, *value))
     }
 
     /// The address that the block may go on with, and how it is left there otherwise.
@@ -145,6 +167,11 @@ impl Block {
     }
 
     fn add(&mut self, decoded: Lowerable, effects: Effects, pc: u64) {
+        let touched = decoded.body.as_ref().map(|body| body.effects()).filter(|_| !self.assumed.is_empty());
+        for (register, _, matters) in &mut self.assumed {
+            *matters |=
+                touched.iter().any(|touched| touched.reads.contains(register) || touched.writes.contains(register));
+        }
         let row = self.graph.constant(Width::MAX, decoded.cycles);
         let cycles = self.graph.binary(BinaryOperator::Add, effects.cycles, row);
         let so_far = self.steps.last().map(|step| step.cycles);

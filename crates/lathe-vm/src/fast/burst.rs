@@ -2,9 +2,10 @@
 
 use lathe_base::Width;
 
-use super::ops::{Code, EntryId, NEAR_MEMORIES, Op, Slot, Ways};
+use super::ops::{Code, EntryId, NEAR_MEMORIES, Op, Shape, Slot, Ways};
 use super::volatile::Found;
 use super::{Event, Fast};
+use crate::code_map::CodeMap;
 use crate::interpreter::Run;
 use crate::memory::Memory;
 use crate::state::State;
@@ -93,6 +94,50 @@ impl<'a> Memories<'a> {
         }
     }
 
+    /// Neighbouring cells of a memory of bytes, whose addresses wrap at the mask.
+    #[inline(always)]
+    fn wide(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
+        let (at, count) = (address as usize, shape.count());
+        // There are so many bytes behind the last cell that the cells in question may be read with those.
+        let bytes = self.bytes[usize::from(memory) % NEAR_MEMORIES].get(at..).and_then(|bytes| bytes.first_chunk());
+        match bytes {
+            Some(bytes) if address + count as u64 <= mask + 1 => {
+                let spare = 64 - 8 * count as u32;
+                match shape.is_big() {
+                    true => u64::from_be_bytes(*bytes) >> spare,
+                    false => u64::from_le_bytes(*bytes) << spare >> spare,
+                }
+            }
+            _ => self.wide_slowly(memory, address, mask, shape),
+        }
+    }
+
+    fn wide_slowly(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
+        let count = shape.count() as u64;
+        let cell = |at: u64| self.byte(memory, address.wrapping_add(at) & mask);
+        (0..count).fold(0, |all, at| all << 8 | cell(if shape.is_big() { at } else { count - 1 - at }))
+    }
+
+    /// Writes neighbouring cells of a memory of bytes, whose addresses wrap at the mask.
+    #[inline(always)]
+    fn set_wide(&mut self, memory: u8, address: u64, mask: u64, shape: Shape, value: u64) {
+        let (at, count) = (address as usize, shape.count());
+        let parts = match shape.is_big() {
+            true => (value << (64 - 8 * count as u32)).to_be_bytes(),
+            false => value.to_le_bytes(),
+        };
+        let inside = address + count as u64 <= mask + 1;
+        let bytes = &mut self.bytes[usize::from(memory) % NEAR_MEMORIES];
+        match bytes.get_mut(at..at + count).filter(|_| inside) {
+            Some(bytes) => bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part),
+            None => {
+                for (part, at) in parts.iter().take(count).zip(0..) {
+                    self.set_byte(memory, address.wrapping_add(at) & mask, u64::from(*part));
+                }
+            }
+        }
+    }
+
     /// A cell of any memory.
     fn any(&self, memory: u8, address: u64) -> u64 {
         let at = usize::from(memory);
@@ -105,6 +150,10 @@ impl<'a> Memories<'a> {
 
     /// So many cells from an address on, the first above the others.
     fn cells(&self, memory: u8, described: &lathe_isa::model::Memory, address: u64, count: u8) -> u64 {
+        if described.cell.bits() == 8 {
+            // One at a time: some have just been written, and a wider read would have to wait for those.
+            return self.wide_slowly(memory, address, described.address.mask(), Shape::new(count, true));
+        }
         let cell = |at: u8| self.any(memory, described.address.wrap(address.wrapping_add(u64::from(at))));
         (0..count).fold(0u64, |cells, at| cells.wrapping_shl(described.cell.bits()) | cell(at))
     }
@@ -120,9 +169,21 @@ impl<'a> Memories<'a> {
     }
 }
 
+/// Whether one of so many neighbouring code cells is marked, or they do not lie together.
+#[inline(always)]
+fn any_marked(flat: &[u8], marks: &CodeMap, address: u64, count: usize) -> bool {
+    match flat.get(address as usize..).and_then(|marks| marks.first_chunk()) {
+        Some(marks) => u64::from_le_bytes(*marks) << (64 - 8 * count as u32) != 0,
+        None => (0..count as u64).any(|at| marks.is_marked(address.wrapping_add(at))),
+    }
+}
+
 impl Fast<'_> {
     /// Executes blocks until something comes up that needs more than slots and memory. There must
     /// be as many steps left as the first block takes.
+    ///
+    /// Not part of its caller, whose variables would take the registers of the processor that this needs.
+    #[inline(never)]
     pub(super) fn burst(&mut self, entry: EntryId, left: &mut u64, state: &mut State, run: &mut Run) -> Event {
         let Fast { slots, ops, entries, jump_cache, marks, volatiles, isa, .. } = self;
         // As slices, so that where they begin need not be looked up at every operation.
@@ -228,6 +289,7 @@ impl Fast<'_> {
                 Code::UnequalNumber => u64::from(get!(op.x) != op.extra),
                 Code::Less => u64::from(get!(op.x) < get!(op.y)),
                 Code::LessNumber => u64::from(get!(op.x) < op.extra),
+                Code::Positive => u64::from(get!(op.x).wrapping_sub(1) < op.extra),
                 Code::Unary(operator) => operator.apply(width(op.extra), get!(op.x)),
                 Code::Binary(operator) => operator.apply(width(op.extra), get!(op.x), get!(op.y)),
                 Code::Slice => (get!(op.x) >> (op.z % 64)) & op.extra,
@@ -248,6 +310,7 @@ impl Fast<'_> {
                 Code::LoadWord => memories.word(op.z, get!(op.x)),
                 Code::LoadWordOffset => memories.word(op.z, offset(get!(op.x), op.extra)),
                 Code::LoadFar => memories.far[usize::from(op.z) - NEAR_MEMORIES].get(get!(op.x)),
+                Code::LoadWide => memories.wide(op.z, offset(get!(op.x), op.extra), op.extra >> 32, Shape(op.exit)),
                 Code::Store => {
                     memories.set_byte(op.z, get!(op.x), get!(op.y));
                     continue;
@@ -279,6 +342,15 @@ impl Fast<'_> {
                 Code::StoreUnmarkedJoined => {
                     store_unmarked!(set_byte, get!(op.x) << (op.extra % 64) | get!(op.into))
                 }
+                Code::StoreWideUnmarked => {
+                    let (address, shape) = (offset(get!(op.x), op.extra), Shape(u16::from(op.into)));
+                    if any_marked(flat, marks, address, shape.count()) {
+                        at += usize::from(op.exit);
+                    } else {
+                        memories.set_wide(op.z, address, op.extra >> 32, shape, get!(op.y));
+                    }
+                    continue;
+                }
                 Code::StoreWordUnmarked => store_unmarked!(set_word, get!(op.x)),
                 Code::StoreWordUnmarkedOffset => store_unmarked!(set_word, offset(get!(op.x), op.extra)),
                 Code::LeaveIf => leave_if!(get!(op.x) != 0),
@@ -308,7 +380,8 @@ impl Fast<'_> {
                     let volatile = &mut volatiles[number as usize];
                     let content = memories.cells(op.z, isa.code_memory(), volatile.pc, op.y);
                     match volatile.find(content) {
-                        Found::Start(start) => at = start as usize,
+                        Found::Start(start, count) if u64::from(count) <= steps_left => at = start as usize,
+                        Found::Start(..) => pause!(Event::Interpret(volatile.pc)),
                         Found::Unknown => pause!(Event::Unknown(current, number)),
                         Found::Settled => pause!(Event::Settled(current)),
                     }

@@ -44,10 +44,10 @@ fn reads_of(code: Code) -> Reads {
     match code {
         Set | GetRegister | CyclesNumber | Select | Goto | Interpret | InterpretEntry | Decode => none,
         Move | SetRegister | AddNumber | AndNumber | OrNumber | XorNumber | Not | EqualNumber | UnequalNumber
-        | LessNumber | Unary(_) | Slice | ShiftLeft | JoinNumber | SignExtend | Load | LoadOffset | LoadWord
-        | LoadWordOffset | LoadFar | LeaveIf | LeaveUnless | LeaveIfNumber | LeaveUnlessNumber | LeaveIfBit
-        | LeaveUnlessBit | LeaveIfMarked | LeaveIfMarkedOffset | LeaveIfMapped | Cycles | BranchIf | BranchIfBit
-        | Jump => x,
+        | LessNumber | Positive | LoadWide | Unary(_) | Slice | ShiftLeft | JoinNumber | SignExtend | Load
+        | LoadOffset | LoadWord | LoadWordOffset | LoadFar | LeaveIf | LeaveUnless | LeaveIfNumber
+        | LeaveUnlessNumber | LeaveIfBit | LeaveUnlessBit | LeaveIfMarked | LeaveIfMarkedOffset | LeaveIfMapped
+        | Cycles | BranchIf | BranchIfBit | Jump => x,
         Add
         | Subtract
         | And
@@ -66,6 +66,7 @@ fn reads_of(code: Code) -> Reads {
         | StoreFar
         | StoreUnmarked
         | StoreUnmarkedOffset
+        | StoreWideUnmarked
         | StoreWordUnmarked
         | StoreWordUnmarkedOffset
         | LeaveIfEqual
@@ -85,9 +86,9 @@ fn gives_value(code: Code) -> bool {
     use Code::*;
     match code {
         Set | Move | GetRegister | Add | AddNumber | Subtract | And | AndNumber | Or | OrNumber | Xor | XorNumber
-        | Not | Equal | EqualNumber | Unequal | UnequalNumber | Less | LessNumber | Unary(_) | Binary(_) | Slice
-        | ShiftLeft | Join | JoinNumber | SignExtend | Choose | Load | LoadOffset | LoadJoined | LoadWord
-        | LoadWordOffset | LoadFar => true,
+        | Not | Equal | EqualNumber | Unequal | UnequalNumber | Less | LessNumber | Positive | LoadWide | Unary(_)
+        | Binary(_) | Slice | ShiftLeft | Join | JoinNumber | SignExtend | Choose | Load | LoadOffset | LoadJoined
+        | LoadWord | LoadWordOffset | LoadFar => true,
         SetRegister
         | Store
         | StoreOffset
@@ -96,6 +97,7 @@ fn gives_value(code: Code) -> bool {
         | StoreFar
         | StoreIf
         | StoreUnmarked
+        | StoreWideUnmarked
         | StoreUnmarkedOffset
         | StoreUnmarkedJoined
         | StoreWordUnmarked
@@ -149,6 +151,7 @@ pub(super) fn leaves(code: Code) -> bool {
             | LeaveIfBothMarked
             | LeaveIfMapped
             | StoreUnmarked
+            | StoreWideUnmarked
             | StoreUnmarkedOffset
             | StoreUnmarkedJoined
             | StoreWordUnmarked

@@ -8,7 +8,8 @@ use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
 use super::block::{Block, End, Side};
 use super::fuse::{fuse_writes, leaves};
-use super::ops::{Code, EntryId, NEAR_MEMORIES, Op, REGISTERS, SLOTS, Slot, Ways};
+use super::ops::{Code, EntryId, NEAR_MEMORIES, Op, REGISTERS, SLOTS, Shape, Slot, Ways};
+use super::wide::{Cells, WideStore, WideValue, Words, wide_store, words};
 use crate::dataflow::{Bail, Effects, Frame, Graph, Node, Store, ValueId, mapped_spans};
 
 /// Slots for numbers, shared by all blocks. Where they are used up, blocks set slots of their own.
@@ -50,17 +51,21 @@ impl Constants {
 pub(super) trait Names {
     /// The entry of an address.
     fn entry(&mut self, address: u64) -> EntryId;
+    /// The entry of an address for a block that assumes nothing.
+    fn careful_entry(&mut self, address: u64) -> EntryId;
     /// The computed jump at an address.
     fn jump(&mut self, address: u64) -> u32;
 }
 
 /// Lowers a block; `None` if it is too large.
 pub(super) fn lower(isa: &Isa, block: &Block, names: &mut dyn Names, constants: &mut Constants) -> Option<Vec<Op>> {
+    let uses = uses(block);
     let mut lowering = Lowering {
         isa,
         graph: &block.graph,
         before: &block.before,
-        needed: needed(block),
+        words: words(&block.graph, &uses),
+        uses,
         slots: vec![None; block.graph.len()],
         trail: Vec::new(),
         temporaries: block.before.registers.len().min(REGISTERS),
@@ -72,6 +77,7 @@ pub(super) fn lower(isa: &Isa, block: &Block, names: &mut dyn Names, constants: 
         ops: Vec::new(),
         exits: Vec::new(),
     };
+    lowering.assume(block)?;
     let mut so_far = (&block.before, None);
     for (step, count) in block.steps.iter().zip(0..) {
         lowering.loads(&step.effects.loads)?;
@@ -94,10 +100,10 @@ fn changed_registers(before: &Frame, frame: &Frame) -> Vec<(RegisterId, ValueId)
     ids.filter(|(id, value)| before.registers[id.index()] != *value).collect()
 }
 
-/// The values that something is made of, wherever the block is left.
-fn needed(block: &Block) -> Vec<bool> {
-    let mut needed = vec![false; block.graph.len()];
-    let mut see = |value: ValueId| needed[value.index()] = true;
+/// How often each value is used, wherever the block is left.
+fn uses(block: &Block) -> Vec<u32> {
+    let mut uses = vec![0; block.graph.len()];
+    let mut see = |value: ValueId| uses[value.index()] += 1;
     for step in &block.steps {
         step.effects.frame.registers.iter().copied().for_each(&mut see);
         for bail in &step.effects.bails {
@@ -118,11 +124,11 @@ fn needed(block: &Block) -> Vec<bool> {
     }
     // Operands come before what is made from them, so one pass backwards reaches all.
     for value in block.graph.ids().rev() {
-        if needed[value.index()] {
-            block.graph.operands(value).for_each(|operand| needed[operand.index()] = true);
+        if uses[value.index()] > 0 {
+            block.graph.operands(value).for_each(|operand| uses[operand.index()] += 1);
         }
     }
-    needed
+    uses
 }
 
 /// How a block is left, and with what.
@@ -176,7 +182,9 @@ struct Lowering<'a> {
     isa: &'a Isa,
     graph: &'a Graph,
     before: &'a Frame,
-    needed: Vec<bool>,
+    /// How often each value is used.
+    uses: Vec<u32>,
+    words: Words,
     /// Where each value is, once it has been computed.
     slots: Vec<Option<Slot>>,
     /// The values that have been computed, in order.
@@ -238,6 +246,10 @@ impl Lowering<'_> {
             Node::Unary(operator, x) => {
                 Op { x: self.slot(x)?, extra: u64::from(width.bits()), ..Op::new(Code::Unary(operator)) }
             }
+            Node::Binary(BinaryOperator::And, x, y) if self.positive(x, y).is_some() => {
+                let value = self.positive(x, y)?;
+                Op { x: self.slot(value)?, extra: self.graph.width(value).mask() >> 1, ..Op::new(Code::Positive) }
+            }
             Node::Binary(operator, x, y) => self.binary(operator, x, y)?,
             Node::Slice(x, low) => Op { x: self.slot(x)?, z: low as u8, extra: width.mask(), ..Op::new(Code::Slice) },
             Node::Join(high, low) => {
@@ -260,6 +272,44 @@ impl Lowering<'_> {
         let into = self.temporary()?;
         self.ops.push(Op { into, ..op });
         Some(into)
+    }
+
+    /// The value of which two conditions together say that it is positive as a two's complement number.
+    fn positive(&self, x: ValueId, y: ValueId) -> Option<ValueId> {
+        let not_negative = |id| match self.graph.node(id) {
+            Node::Unary(UnaryOperator::Not, sign) => self.sign(sign),
+            _ => None,
+        };
+        let not_zero = |id| match self.graph.node(id) {
+            Node::Binary(BinaryOperator::Unequal, value, zero) if self.graph.as_constant(zero) == Some(0) => {
+                Some(value)
+            }
+            _ => None,
+        };
+        let (a, b) = if not_zero(y).is_some() { (x, y) } else { (y, x) };
+        not_zero(b).filter(|value| not_negative(a) == Some(*value))
+    }
+
+    /// The value of which another is the sign.
+    fn sign(&self, id: ValueId) -> Option<ValueId> {
+        match self.graph.node(id) {
+            Node::Slice(value, low) if low + 1 == self.graph.width(value).bits() => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The value of which two conditions together say that it is zero or positive.
+    fn not_negative(&self, x: ValueId, y: ValueId) -> Option<ValueId> {
+        let is_zero = |id| match self.graph.node(id) {
+            Node::Binary(BinaryOperator::Equal, value, zero) if self.graph.as_constant(zero) == Some(0) => Some(value),
+            _ => None,
+        };
+        let is_positive = |id| match self.graph.node(id) {
+            Node::Binary(BinaryOperator::And, x, y) => self.positive(x, y),
+            _ => None,
+        };
+        let (zero, positive) = if is_zero(x).is_some() { (x, y) } else { (y, x) };
+        is_zero(zero).filter(|value| is_positive(positive) == Some(*value))
     }
 
     fn load(&mut self, memory: MemoryId, address: ValueId) -> Option<Op> {
@@ -341,20 +391,83 @@ impl Lowering<'_> {
         Some(Op { x, y: self.slot(y)?, extra, ..Op::new(code) })
     }
 
+    /// Leaves the block for the one that assumes nothing where an assumption of it does not hold.
+    fn assume(&mut self, block: &Block) -> Option<()> {
+        for (register, extra) in block.assumptions() {
+            let x = Slot::try_from(register.index()).ok()?;
+            let entry = self.names.careful_entry(block.steps.first()?.pc);
+            self.exits.push(vec![Op { extra: u64::from(entry), ..Op::new(Code::Goto) }]);
+            let exit = u16::try_from(self.exits.len() - 1).ok()?;
+            self.ops.push(Op { x, exit, extra, ..Op::new(Code::LeaveUnlessNumber) });
+        }
+        Some(())
+    }
+
     /// Reads the cells that an instruction reads, because stores may change them afterwards.
     fn loads(&mut self, loads: &[ValueId]) -> Option<()> {
-        for load in loads.iter().filter(|load| self.needed[load.index()]).copied().collect::<Vec<_>>() {
+        for load in loads.iter().filter(|load| self.uses[load.index()] > 0).copied().collect::<Vec<_>>() {
             if let Node::Load(memory, address, _) = self.graph.node(load) {
                 self.store_before_load(memory, address)?;
             }
-            self.slot(load)?;
+            let word = self.words.get(&load).copied();
+            match word.filter(|(_, cells)| self.keeping(cells.memory) == Keeping::Bytes) {
+                Some((word, cells)) => self.load_word(word, &cells)?,
+                None => {
+                    self.slot(load)?;
+                }
+            }
         }
+        Some(())
+    }
+
+    /// Reads a word at once, with the first of its cells.
+    fn load_word(&mut self, word: ValueId, cells: &Cells) -> Option<()> {
+        if self.slots[word.index()].is_none() {
+            self.store_pending(Some(cells.memory))?;
+            let op = self.wide(Code::LoadWide, cells)?;
+            let into = self.temporary()?;
+            self.ops.push(Op { into, ..op });
+            self.slots[word.index()] = Some(into);
+            self.trail.push(word);
+        }
+        Some(())
+    }
+
+    /// An operation on neighbouring cells.
+    fn wide(&mut self, code: Code, cells: &Cells) -> Option<Op> {
+        let mask = self.graph.width(cells.base).mask();
+        let (x, extra) = (self.slot(cells.base)?, mask << 32 | cells.offset);
+        let shape = Shape::new(cells.count, cells.big);
+        Some(Op { x, z: cells.memory.index() as u8, exit: shape.0, extra, ..Op::new(code) })
+    }
+
+    /// The stores of an instruction and the checks of their cells at once.
+    fn store_wide(&mut self, store: &WideStore, exit: u16) -> Option<()> {
+        let y = match store.value {
+            WideValue::Number(number) => self.number(number)?,
+            WideValue::Value(value) => self.slot(value)?,
+            WideValue::Pair(high, low) => {
+                let (x, y, into) = (self.slot(high)?, self.slot(low)?, self.temporary()?);
+                self.ops.push(Op { into, x, y, z: 8, ..Op::new(Code::Join) });
+                into
+            }
+        };
+        let op = self.wide(Code::StoreWideUnmarked, &store.cells)?;
+        self.ops.push(Op { y, into: op.exit as Slot, exit, ..op });
         Some(())
     }
 
     /// The conditions to leave one instruction to the reference interpreter, which all leave the block in the
     /// same way, and its stores.
     fn bails_and_stores(&mut self, effects: &Effects, leaving: &Leaving) -> Option<()> {
+        let near = self.keeping(self.isa.pc.memory) == Keeping::Bytes;
+        if let Some(store) = wide_store(self.graph, effects, self.isa.pc.memory).filter(|_| near) {
+            let exit = self.exit(leaving)?;
+            self.mapped.clear();
+            let others = effects.bails.iter().filter(|bail| matches!(bail, Bail::When(_)));
+            others.copied().collect::<Vec<_>>().iter().try_for_each(|bail| self.bail(bail, exit))?;
+            return self.store_wide(&store, exit);
+        }
         let mut stores = effects.stores.clone();
         if let Some((last, others)) = effects.bails.split_last() {
             let exit = self.exit(leaving)?;
@@ -395,19 +508,19 @@ impl Lowering<'_> {
         let mask = self.graph.width(x).mask();
         let of_code = self.graph.width(x) == self.isa.code_memory().address && mask <= u64::from(u32::MAX);
         let spans = self.spans.iter().filter(|_| of_code);
-        let (base, offset, first) = match (self.graph.as_constant(x), self.graph.as_constant(y)) {
+        if let (Some(least), None) = (self.graph.as_constant(x), self.graph.as_constant(y)) {
             // The span up to the last address.
-            (Some(least), None) => {
-                let (base, offset) = self.graph.base_and_offset(y);
-                (base, offset, spans.clone().find(|(first, last)| *last == mask && *first == least).map(|_| 0))
-            }
-            (None, Some(length)) => {
-                let (base, offset) = self.graph.base_and_offset(x);
-                (base, offset, spans.clone().find(|(first, last)| last - first == length).map(|(first, _)| *first))
-            }
-            _ => return None,
-        };
-        Some((base?, offset.wrapping_add(first?) & mask))
+            spans.clone().find(|(first, last)| *last == mask && *first == least)?;
+            let (base, offset) = self.graph.base_and_offset(y);
+            return Some((base?, offset));
+        }
+        let (length, (base, offset)) = (self.graph.as_constant(y)?, self.graph.base_and_offset(x));
+        let base = base?;
+        let spans = spans.filter(|(first, last)| last - first == length);
+        let mut addresses = spans.map(|(first, _)| (base, offset.wrapping_add(*first) & mask));
+        // Where several spans are equally long, the address that was looked up already is meant.
+        let first = addresses.clone().next();
+        addresses.find(|address| self.mapped.contains(address)).or(first)
     }
 
     fn leave_if_mapped(&mut self, base: ValueId, offset: u64, exit: u16) -> Option<()> {
@@ -607,7 +720,7 @@ impl Lowering<'_> {
 
     /// How a condition is tested, and whether it is the inverse that is; with a number, if it may be.
     fn condition(&mut self, condition: ValueId, number: bool) -> Option<(Op, bool)> {
-        use BinaryOperator::{Equal, Less, LessOrEqual, Unequal};
+        use BinaryOperator::{Equal, Less, LessOrEqual, Or, Unequal};
         let test = |code, x, y| Op { x, y, ..Op::new(code) };
         Some(match self.graph.node(condition) {
             Node::Unary(UnaryOperator::Not, inner) => {
@@ -620,6 +733,11 @@ impl Lowering<'_> {
                     None => test(Code::BranchIfEqual, self.slot(x)?, self.slot(y)?),
                 };
                 (op, operator == Unequal)
+            }
+            Node::Binary(Or, x, y) if self.not_negative(x, y).is_some() => {
+                let value = self.not_negative(x, y)?;
+                let top = self.graph.width(value).bits() - 1;
+                (Op { x: self.slot(value)?, z: top as u8, ..Op::new(Code::BranchIfBit) }, true)
             }
             Node::Binary(Less, x, y) => (test(Code::BranchIfLess, self.slot(x)?, self.slot(y)?), false),
             Node::Binary(LessOrEqual, x, y) => (test(Code::BranchIfLess, self.slot(y)?, self.slot(x)?), true),

@@ -14,12 +14,17 @@ mod history;
 mod jump_cache;
 mod lower;
 mod ops;
+#[cfg(test)]
+mod tests;
 mod volatile;
 mod watch;
+mod wide;
 
 use std::collections::HashMap;
 
+use lathe_base::Width;
 use lathe_isa::Isa;
+use lathe_isa::model::RegisterId;
 
 use crate::code_map::CodeMap;
 use crate::device::Devices;
@@ -37,6 +42,8 @@ use watch::Instruction;
 
 /// Operations beyond this number are forgotten all at once.
 const OPERATIONS: usize = 1 << 20;
+/// A register is a mode if at most one in so many instructions changes it.
+const RARE: usize = 16;
 /// How many targets of one computed jump are remembered for those who ask.
 const TARGETS: usize = 16;
 /// The operation that decodes, and the one that interprets.
@@ -54,6 +61,10 @@ pub struct Fast<'i> {
     ops: Vec<Op>,
     entries: Vec<Entry>,
     by_address: HashMap<u64, EntryId>,
+    /// The same for blocks that assume nothing.
+    careful: HashMap<u64, EntryId>,
+    /// Registers that rarely change.
+    modes: Vec<RegisterId>,
     /// Where each computed jump went.
     jumps: Vec<Vec<u64>>,
     jump_cache: JumpCache,
@@ -135,6 +146,8 @@ impl<'i> Fast<'i> {
             ops: Vec::new(),
             entries: Vec::new(),
             by_address: HashMap::new(),
+            careful: HashMap::new(),
+            modes: modes(isa),
             stepping: false,
             jumps: Vec::new(),
             jump_cache: JumpCache::new(),
@@ -184,12 +197,13 @@ impl<'i> Fast<'i> {
 
     /// Lets an address pause the run on the next jump to it, or only after the threshold again.
     pub fn set_heat(&mut self, pc: u64, heat: Heat) {
-        let id = self.entry(pc);
-        self.entries[id as usize].heat = match heat {
+        let heat = match heat {
             Heat::Always => -1,
             Heat::Cold => -self.threshold,
             Heat::Never => i32::MIN,
         };
+        let ids = [Some(self.entry(pc)), self.careful.get(&pc).copied()];
+        ids.into_iter().flatten().for_each(|id| self.entries[id as usize].heat = heat);
     }
 
     /// Runs until the machine stops, the limit is reached or an address is hot.
@@ -285,10 +299,14 @@ impl<'i> Fast<'i> {
         if let Some(id) = self.by_address.get(&pc) {
             return *id;
         }
-        let id = self.entries.len() as EntryId;
-        self.entries.push(Entry { pc, start: DECODE, count: 1, heat: -self.threshold });
+        let id = self.new_entry(pc);
         self.by_address.insert(pc, id);
         id
+    }
+
+    fn new_entry(&mut self, pc: u64) -> EntryId {
+        self.entries.push(Entry { pc, start: DECODE, count: 1, heat: -self.threshold });
+        self.entries.len() as EntryId - 1
     }
 
     /// The computed jump at an address.
@@ -316,6 +334,7 @@ impl<'i> Fast<'i> {
         self.ops.clear();
         self.entries.clear();
         self.by_address.clear();
+        self.careful.clear();
         self.jumps.clear();
         self.jump_cache = JumpCache::new();
         self.jumps_by_address.clear();
@@ -332,8 +351,10 @@ impl<'i> Fast<'i> {
         if self.ops.len() > OPERATIONS {
             self.forget_everything();
         }
-        let id = self.entry(pc);
-        let lowered = self.lower_block(state, pc);
+        // One that assumes nothing keeps its entry, unless it was forgotten with all others.
+        let careful = self.careful.get(&pc) == Some(&id);
+        let id = if careful { id } else { self.entry(pc) };
+        let lowered = self.lower_block(state, pc, careful);
         match lowered {
             Some((ops, block)) => {
                 let entry = &mut self.entries[id as usize];
@@ -355,10 +376,12 @@ impl<'i> Fast<'i> {
     }
 
     /// The operations of the block at an address. One that is too large is made of fewer instructions.
-    fn lower_block(&mut self, state: &State, pc: u64) -> Option<(Vec<Op>, Block)> {
+    fn lower_block(&mut self, state: &State, pc: u64, careful: bool) -> Option<(Vec<Op>, Block)> {
+        let modes = self.modes.iter().filter(|_| !careful);
+        let modes: Vec<(RegisterId, u64)> = modes.map(|id| (*id, self.slots[id.index()])).collect();
         let mut most = if self.stepping { 1 } else { usize::MAX };
         loop {
-            let block = block::build(self, state, pc, most)?;
+            let block = block::build(self, state, pc, most, &modes)?;
             let ops = self.with_constants(|fast, constants| lower(fast.isa, &block, fast, constants));
             match ops {
                 Some(ops) => return Some((ops, block)),
@@ -387,9 +410,36 @@ impl<'i> Fast<'i> {
     }
 }
 
+/// Single bits that few instructions change, such as whether arithmetic is decimal. Blocks are made for the
+/// value that they have.
+fn modes(isa: &Isa) -> Vec<RegisterId> {
+    let mut writers = vec![0; isa.registers.len().min(REGISTERS)];
+    for instruction in &isa.instructions {
+        for register in instruction.body.effects().writes {
+            if let Some(count) = writers.get_mut(register.index()) {
+                *count += 1;
+            }
+        }
+    }
+    let is_mode = |(register, writers): &(RegisterId, usize)| {
+        let described = isa.register(*register);
+        described.width == Width::BIT && !described.constant && writers * RARE <= isa.instructions.len()
+    };
+    (0..).map(RegisterId).zip(writers).filter(is_mode).map(|(register, _)| register).collect()
+}
+
 impl Names for Fast<'_> {
     fn entry(&mut self, address: u64) -> EntryId {
         Fast::entry(self, address)
+    }
+
+    fn careful_entry(&mut self, address: u64) -> EntryId {
+        if let Some(id) = self.careful.get(&address) {
+            return *id;
+        }
+        let id = self.new_entry(address);
+        self.careful.insert(address, id);
+        id
     }
 
     fn jump(&mut self, address: u64) -> u32 {

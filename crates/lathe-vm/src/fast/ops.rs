@@ -87,6 +87,8 @@ pub(super) enum Code {
     Less,
     /// `into = x < extra`
     LessNumber,
+    /// `into = x - 1 < extra`, so whether it is positive where that is the largest positive number.
+    Positive,
     /// Any operator with one operand of `extra` bits.
     Unary(UnaryOperator),
     /// Any operator with two operands of `extra` bits.
@@ -115,6 +117,8 @@ pub(super) enum Code {
     LoadWordOffset,
     /// As `Load`, from a memory that is not at hand.
     LoadFar,
+    /// `into =` the cells from `x` plus an offset on, of the memory `z` of bytes; `exit` is their [`Shape`].
+    LoadWide,
     /// The cell at `x` of the memory `z` gets `y`.
     Store,
     /// The same at `x` plus an offset.
@@ -133,6 +137,9 @@ pub(super) enum Code {
     StoreUnmarkedOffset,
     /// The same at `x << extra | into`.
     StoreUnmarkedJoined,
+    /// The code cells from `x` plus an offset on, none of which is marked, get `y` together; else leaves. `into` is
+    /// their [`Shape`].
+    StoreWideUnmarked,
     /// As `StoreUnmarked`, for code in words.
     StoreWordUnmarked,
     /// As `StoreUnmarkedOffset`, for code in words.
@@ -209,5 +216,25 @@ impl Ways {
     #[inline(always)]
     pub(super) fn other_goes_back(self) -> bool {
         self.0 & 2 != 0
+    }
+}
+
+/// How many cells are reached together, and whether the first is the highest part of what they hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape(pub(super) u16);
+
+impl Shape {
+    pub(super) fn new(count: u8, big: bool) -> Shape {
+        Shape(u16::from(count) | u16::from(big) << 7)
+    }
+
+    #[inline(always)]
+    pub(super) fn count(self) -> usize {
+        usize::from(self.0 & 0xF)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_big(self) -> bool {
+        self.0 & 0x80 != 0
     }
 }

@@ -1,7 +1,7 @@
 //! Instructions whose opcode keeps changing. Each is looked up by what its cells hold whenever it is executed, so
 //! that going back and forth between a few instructions costs a comparison, and storing into them nothing.
 
-use super::block::build_one;
+use super::block::build_from;
 use super::lower::lower;
 use super::ops::{Code, EntryId, Op};
 use super::{Fast, INTERPRET};
@@ -9,9 +9,9 @@ use crate::state::State;
 
 /// Contents that are remembered for one address.
 const VARIANTS: usize = 16;
-/// A content is lowered when so many executions since the last time have found theirs. Otherwise contents that never
-/// come back would cost more than interpreting them.
-const WORTH: u32 = 16;
+/// A content is lowered after so many executions since the last time. Otherwise contents that never come back would
+/// cost more than interpreting them.
+const WORTH: u32 = 64;
 /// Executions of the same content after which the instruction is decoded like any other once more.
 pub(super) const QUIET: u32 = 200;
 
@@ -23,8 +23,8 @@ pub(super) struct Volatile {
     /// The variant that was executed last, and how often in a row.
     last: usize,
     quiet: u32,
-    /// Executions that found their variant, less those spent on new ones.
-    credit: u32,
+    /// Executions since a variant was added.
+    executed: u32,
 }
 
 /// The operations for one content of the cells.
@@ -33,12 +33,14 @@ struct Variant {
     mask: u64,
     content: u64,
     start: u32,
+    /// How many instructions there are: this one and those that follow it.
+    count: u32,
 }
 
 /// What is to be done with a volatile instruction.
 pub(super) enum Found {
-    /// Its operations begin here.
-    Start(u32),
+    /// Its operations begin here, and are for at most so many instructions.
+    Start(u32, u32),
     /// This content is not known.
     Unknown,
     /// It has not changed for a long time.
@@ -50,19 +52,25 @@ impl Volatile {
     #[inline]
     pub(super) fn find(&mut self, content: u64) -> Found {
         let matches = |variant: &Variant| (variant.content ^ content) & variant.mask == 0;
+        self.executed = self.executed.saturating_add(1);
         let Some(at) = self.variants.iter().position(matches) else { return Found::Unknown };
-        self.credit = self.credit.saturating_add(1);
         self.quiet = if at == self.last { self.quiet + 1 } else { 0 };
         self.last = at;
         if self.quiet >= QUIET {
             self.quiet = 0;
             return Found::Settled;
         }
-        Found::Start(self.variants[at].start)
+        Found::Start(self.variants[at].start, self.variants[at].count)
+    }
+
+    /// Forgets all operations, because an instruction that follows has changed.
+    pub(super) fn forget(&mut self) {
+        self.variants.clear();
+        self.last = 0;
     }
 
     fn add(&mut self, variant: Variant) {
-        self.credit = 0;
+        self.executed = 0;
         match self.variants.len() < VARIANTS {
             true => self.variants.push(variant),
             // The next one after the last that was of use.
@@ -86,7 +94,7 @@ impl Fast<'_> {
         let known = self.volatiles.iter().zip(0..).find(|(volatile, _)| volatile.pc == pc).map(|(_, at)| at);
         let extra = known.unwrap_or(next);
         if extra == next {
-            self.volatiles.push(Volatile { pc, variants: Vec::new(), last: 0, quiet: 0, credit: WORTH });
+            self.volatiles.push(Volatile { pc, variants: Vec::new(), last: 0, quiet: 0, executed: WORTH });
         }
         let (z, y) = (self.isa.pc.memory.index() as u8, self.longest as u8);
         self.ops.push(Op { y, z, extra, ..Op::new(Code::Select) });
@@ -96,22 +104,28 @@ impl Fast<'_> {
     /// Lowers what a volatile instruction is now, if that seems worth it. Whether it was.
     pub(super) fn add_variant(&mut self, state: &State, entry: EntryId, number: u32) -> bool {
         let pc = self.entries[entry as usize].pc;
-        if self.volatiles[number as usize].credit < WORTH {
+        if self.volatiles[number as usize].executed < WORTH {
             return false;
         }
-        let decoded = self.decode(state, pc);
+        let reading = self.decode(state, pc).reading;
         let bits = u64::BITS - self.longest * self.isa.code_memory().cell.bits();
-        let used = decoded.reading.cells * self.isa.code_memory().cell.bits();
+        let used = reading.cells * self.isa.code_memory().cell.bits();
         let mask = u64::MAX.checked_shl(u64::BITS - used).unwrap_or(0) >> bits;
-        let content = (decoded.reading.window >> 64) as u64 >> bits;
-        let block = build_one(self, decoded, pc);
-        let ops =
-            block.and_then(|block| self.with_constants(|fast, constants| lower(fast.isa, &block, fast, constants)));
-        let start = ops.map_or(INTERPRET, |ops| {
-            self.ops.extend(ops.iter());
-            (self.ops.len() - ops.len()) as u32
+        let content = (reading.window >> 64) as u64 >> bits;
+        let lengths = if self.stepping { [1, 1] } else { [usize::MAX, 1] };
+        let lowered = lengths.into_iter().find_map(|most| {
+            let block = build_from(self, state, self.decode(state, pc), pc, most, &[])?;
+            Some((self.with_constants(|fast, constants| lower(fast.isa, &block, fast, constants))?, block))
         });
-        self.volatiles[number as usize].add(Variant { mask, content, start });
+        let (mut start, mut count) = (INTERPRET, 1);
+        if let Some((ops, block)) = lowered {
+            (start, count) = (self.ops.len() as u32, block.steps.len() as u32);
+            self.ops.extend(ops);
+            for (pc, reading) in &block.readings[1..] {
+                self.watch_in_block(state, *pc, reading, entry);
+            }
+        }
+        self.volatiles[number as usize].add(Variant { mask, content, start, count });
         true
     }
 }

@@ -5,6 +5,7 @@ use lathe_base::Width;
 
 use super::decode::Reading;
 use super::ops::EntryId;
+use super::volatile::Volatile;
 use super::{DECODE, Fast};
 use crate::state::State;
 
@@ -161,5 +162,7 @@ impl Fast<'_> {
     pub(super) fn forget_block(&mut self, block: EntryId) {
         let entry = &mut self.entries[block as usize];
         (entry.start, entry.count) = (DECODE, 1);
+        let pc = entry.pc;
+        self.volatiles.iter_mut().filter(|volatile| volatile.pc == pc).for_each(Volatile::forget);
     }
 }
