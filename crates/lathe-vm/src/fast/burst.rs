@@ -22,6 +22,12 @@ fn offset(base: u64, extra: u64) -> u64 {
     base.wrapping_add(extra & 0xFFFF_FFFF) & extra >> 32
 }
 
+/// Shifts by any number: nothing is left where it is too large.
+#[inline(always)]
+fn shift(value: u64, count: u64, shift: impl FnOnce(u64, u32) -> Option<u64>) -> u64 {
+    u32::try_from(count).ok().and_then(|count| shift(value, count)).unwrap_or(0)
+}
+
 /// The first memories, each in the form in which it is reached fastest; the other forms are empty.
 struct Memories<'a> {
     bytes: [&'a mut [u8]; NEAR_MEMORIES],
@@ -289,6 +295,14 @@ impl Fast<'_> {
                 Code::UnequalNumber => u64::from(get!(op.x) != op.extra),
                 Code::Less => u64::from(get!(op.x) < get!(op.y)),
                 Code::LessNumber => u64::from(get!(op.x) < op.extra),
+                Code::LessOrEqual => u64::from(get!(op.x) <= get!(op.y)),
+                Code::LessSigned => {
+                    let signed = |value: u64| (value << (op.z % 64)) as i64;
+                    u64::from(signed(get!(op.x)) < signed(get!(op.y)))
+                }
+                Code::Multiply => get!(op.x).wrapping_mul(get!(op.y)) & op.extra,
+                Code::ShiftLeftBy => shift(get!(op.x), get!(op.y), u64::checked_shl) & op.extra,
+                Code::ShiftRightBy => shift(get!(op.x), get!(op.y), u64::checked_shr),
                 Code::Positive => u64::from(get!(op.x).wrapping_sub(1) < op.extra),
                 Code::Unary(operator) => operator.apply(width(op.extra), get!(op.x)),
                 Code::Binary(operator) => operator.apply(width(op.extra), get!(op.x), get!(op.y)),

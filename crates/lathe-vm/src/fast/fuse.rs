@@ -49,6 +49,11 @@ fn reads_of(code: Code) -> Reads {
         | LeaveUnlessNumber | LeaveIfBit | LeaveUnlessBit | LeaveIfMarked | LeaveIfMarkedOffset | LeaveIfMapped
         | Cycles | BranchIf | BranchIfBit | Jump => x,
         Add
+        | LessOrEqual
+        | LessSigned
+        | Multiply
+        | ShiftLeftBy
+        | ShiftRightBy
         | Subtract
         | And
         | Or
@@ -85,10 +90,11 @@ fn reads_of(code: Code) -> Reads {
 fn gives_value(code: Code) -> bool {
     use Code::*;
     match code {
-        Set | Move | GetRegister | Add | AddNumber | Subtract | And | AndNumber | Or | OrNumber | Xor | XorNumber
-        | Not | Equal | EqualNumber | Unequal | UnequalNumber | Less | LessNumber | Positive | LoadWide | Unary(_)
-        | Binary(_) | Slice | ShiftLeft | Join | JoinNumber | SignExtend | Choose | Load | LoadOffset | LoadJoined
-        | LoadWord | LoadWordOffset | LoadFar => true,
+        Set | LessOrEqual | LessSigned | Multiply | ShiftLeftBy | ShiftRightBy | Move | GetRegister | Add
+        | AddNumber | Subtract | And | AndNumber | Or | OrNumber | Xor | XorNumber | Not | Equal | EqualNumber
+        | Unequal | UnequalNumber | Less | LessNumber | Positive | LoadWide | Unary(_) | Binary(_) | Slice
+        | ShiftLeft | Join | JoinNumber | SignExtend | Choose | Load | LoadOffset | LoadJoined | LoadWord
+        | LoadWordOffset | LoadFar => true,
         SetRegister
         | Store
         | StoreOffset

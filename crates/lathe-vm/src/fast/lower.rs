@@ -386,9 +386,14 @@ impl Lowering<'_> {
             Equal => (Code::Equal, 0),
             Unequal => (Code::Unequal, 0),
             Less => (Code::Less, 0),
+            LessOrEqual => (Code::LessOrEqual, 0),
+            LessSigned => (Code::LessSigned, 0),
+            Multiply => (Code::Multiply, mask),
+            ShiftLeft => (Code::ShiftLeftBy, mask),
+            ShiftRight => (Code::ShiftRightBy, 0),
             other => (Code::Binary(other), u64::from(operands.bits())),
         };
-        Some(Op { x, y: self.slot(y)?, extra, ..Op::new(code) })
+        Some(Op { x, y: self.slot(y)?, z: 64 - operands.bits() as u8, extra, ..Op::new(code) })
     }
 
     /// Leaves the block for the one that assumes nothing where an assumption of it does not hold.

@@ -87,6 +87,16 @@ pub(super) enum Code {
     Less,
     /// `into = x < extra`
     LessNumber,
+    /// `into = x <= y`
+    LessOrEqual,
+    /// `into = x < y` as two's complement numbers, with `z` unused bits above each.
+    LessSigned,
+    /// `into = (x * y) & extra`
+    Multiply,
+    /// `into = (x << y) & extra`
+    ShiftLeftBy,
+    /// `into = x >> y`
+    ShiftRightBy,
     /// `into = x - 1 < extra`, so whether it is positive where that is the largest positive number.
     Positive,
     /// Any operator with one operand of `extra` bits.
