@@ -37,7 +37,7 @@ pub struct Reading {
     live: Cells,
     /// The bits of those that must be as they were.
     pub(super) guarded: u128,
-    /// Whether the opcode changes so often that the instruction is to be interpreted.
+    /// Whether the opcode changes so often that the instruction is looked up by its content every time.
     pub(super) volatile: bool,
 }
 
@@ -47,7 +47,7 @@ impl Reading {
         !self.live.is_empty()
     }
 
-    /// Whether its opcode changes so often that it is to be interpreted.
+    /// Whether its opcode changes so often that it must be looked up by its content, or interpreted, every time.
     pub fn is_volatile(&self) -> bool {
         self.volatile
     }
@@ -100,7 +100,7 @@ impl Fast<'_> {
     fn treatment(&self, pc: u64) -> (Cells, bool) {
         match self.history.treatment(pc) {
             Treatment::Decoded(live) => (live, false),
-            Treatment::Interpreted => (Cells::default(), true),
+            Treatment::Volatile => (Cells::default(), true),
         }
     }
 
