@@ -17,7 +17,7 @@ use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::Statement;
 use lathe_vm::State;
 use lathe_vm::code_map::{CodeMap, MARKS_AT_ONCE};
-use lathe_vm::dataflow::{Bail, Effects, Frame, Graph, Node, Range, Site, Store, ValueId, execute};
+use lathe_vm::dataflow::{Bail, Effects, Frame, Graph, Node, Range, Store, ValueId, execute};
 use lathe_vm::fast::{Fast, Lowerable};
 
 /// Instructions of one region.
@@ -473,9 +473,8 @@ impl BlockBuilder<'_, '_> {
         if decoded.reading.is_volatile() {
             return None;
         }
-        let code = decoded.reading.watched_cells(self.discovery.isa, path.pc);
-        let site = Site { next: decoded.next, code: &code };
-        let mut effects = execute(self.discovery.isa, &mut self.graph, &path.frame, decoded.body.as_ref()?, site)?;
+        let body = decoded.body.as_ref()?;
+        let mut effects = execute(self.discovery.isa, &mut self.graph, &path.frame, body, decoded.next)?;
         effects.bails.retain(|bail| !self.is_needless(bail));
         Some(effects)
     }

@@ -119,6 +119,16 @@ impl CodeMap {
         }
     }
 
+    /// Whether something is mapped over this cell.
+    #[inline]
+    pub fn is_mapped(&self, address: u64) -> bool {
+        let address = address & self.mask;
+        match &self.marks {
+            Marks::Flat(marks) => marks[address as usize] & MAPPED != 0,
+            Marks::Sparse(sparse) => is_mapped(&sparse.spans, address),
+        }
+    }
+
     /// How often a cell has been marked that was not: as long as this stays the same, what had no
     /// mark has none.
     pub fn additions(&self) -> u64 {

@@ -88,14 +88,9 @@ impl State {
         &mut self.memories[id.index()]
     }
 
-    /// A memory by its position, for engines that keep positions in their operations.
-    pub(crate) fn memory_at(&self, position: u64) -> &Memory {
-        &self.memories[position as usize]
-    }
-
-    /// A memory by its position, to be written.
-    pub(crate) fn memory_at_mut(&mut self, position: u64) -> &mut Memory {
-        &mut self.memories[position as usize]
+    /// All registers and all memories, for engines that keep both at hand.
+    pub(crate) fn parts_mut(&mut self) -> (&mut [u64], &mut [Memory]) {
+        (&mut self.registers, &mut self.memories)
     }
 
     /// The beginning of the instruction stream at an address. Addresses wrap; devices are not reached.

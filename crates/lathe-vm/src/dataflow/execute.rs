@@ -115,25 +115,15 @@ impl Frame {
     }
 }
 
-/// Where an instruction stands.
-#[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
-    /// The address of the instruction that follows it.
-    pub next: u64,
-    /// Cells of the code memory, with what is in them for as long as this instruction is what was
-    /// decoded: its own, unless they are live. An engine that watches those need not read them.
-    pub code: &'a [(u64, u64)],
-}
-
 /// Executes a body from this frame on. `None` if the instruction must always be left to the
-/// reference interpreter.
-pub fn execute(isa: &Isa, graph: &mut Graph, frame: &Frame, body: &Body, site: Site) -> Option<Effects> {
-    let next = graph.constant(isa.pc.width, site.next);
+/// reference interpreter. `next` is the address of the instruction that follows it.
+pub fn execute(isa: &Isa, graph: &mut Graph, frame: &Frame, body: &Body, next: u64) -> Option<Effects> {
+    let next = graph.constant(isa.pc.width, next);
     let cycles = graph.constant(CYCLES, 0);
     let effects =
         Effects { loads: Vec::new(), bails: Vec::new(), stores: Vec::new(), next, cycles, frame: frame.clone() };
     let locals = body.locals.iter().map(|width| graph.constant(*width, 0)).collect();
-    let mut executor = Executor { isa, graph, effects, locals, guard: None, code: site.code };
+    let mut executor = Executor { isa, graph, effects, locals, guard: None };
     executor.block(&body.block)?;
     let effects = executor.effects;
     // What is done between instructions depends on some registers; whoever changes one of them
@@ -150,8 +140,6 @@ struct Executor<'a> {
     locals: Vec<ValueId>,
     /// The condition under which the statement being executed is reached, if not always.
     guard: Option<ValueId>,
-    /// Cells of the code memory that are known.
-    code: &'a [(u64, u64)],
 }
 
 impl Executor<'_> {
@@ -244,9 +232,6 @@ impl Executor<'_> {
             return Some(known);
         }
         self.leave_if_just_written(memory, address)?;
-        if let Some(content) = self.as_decoded(memory, address) {
-            return Some(self.graph.constant(self.isa.memory(memory).cell, content));
-        }
         let stores = self.effects.frame.stores;
         let value = self.graph.load(self.isa.memory(memory).cell, memory, address, stores);
         if !self.effects.loads.contains(&value) {
@@ -254,13 +239,6 @@ impl Executor<'_> {
         }
         self.effects.frame.learn(memory, address, value);
         Some(value)
-    }
-
-    /// What is in a cell of the instruction itself. No store before it can have changed that:
-    /// whoever watches the cell has left at the store.
-    fn as_decoded(&self, memory: MemoryId, address: ValueId) -> Option<u64> {
-        let address = self.graph.as_constant(address).filter(|_| memory == self.isa.pc.memory)?;
-        self.code.iter().find(|(cell, _)| *cell == address).map(|(_, content)| *content)
     }
 
     /// Leaves the instruction where it has itself written the cell that it is about to read: its stores
@@ -434,7 +412,7 @@ instructions {
 "#;
 
     /// What an instruction at an address does.
-    fn effects(code: [u64; 3], pc: u64, watched: &[(u64, u64)]) -> (Graph, Effects) {
+    fn effects(code: [u64; 3], pc: u64) -> Effects {
         let loaded = lathe_isa::load(MACHINE);
         let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
         let window = lathe_isa::encoding::window(code, isa.code_memory().cell);
@@ -442,31 +420,19 @@ instructions {
         let body = specialize(&isa, &decoded, Location { pc, next: pc + 3, width: isa.pc.width });
         let mut graph = Graph::default();
         let frame = Frame::new(&isa, &mut graph);
-        let site = Site { next: pc + 3, code: watched };
-        let effects = execute(&isa, &mut graph, &frame, &body, site).expect("it is not left altogether");
-        (graph, effects)
-    }
-
-    #[test]
-    fn what_an_instruction_reads_of_itself_is_known_if_it_is_watched() {
-        let (graph, watched) = effects([1, 0x12, 0x34], 0x400, &[(0x400, 1), (0x401, 0x12), (0x402, 0x34)]);
-        assert!(graph.as_constant(watched.next).is_some());
-        assert!(watched.loads.is_empty());
-        assert!(matches!(watched.bails[..], [Bail::Marked(..)]), "{:?}", watched.bails);
-        let (graph, live) = effects([1, 0x12, 0x34], 0x400, &[(0x400, 1), (0x401, 0x12)]);
-        assert!(graph.as_constant(live.next).is_none());
-        assert_eq!(live.loads.len(), 1);
+        execute(&isa, &mut graph, &frame, &body, pc + 3).expect("it is not left altogether")
     }
 
     #[test]
     fn what_an_instruction_has_perhaps_written_itself_is_checked_first() {
-        let (_, effects) = effects([1, 0x12, 0x34], 0x180, &[(0x180, 1), (0x181, 0x12), (0x182, 0x34)]);
-        assert!(matches!(effects.bails[..], [Bail::Marked(..), Bail::When(_)]), "{:?}", effects.bails);
+        let bails = |pc| effects([1, 0x12, 0x34], pc).bails;
+        assert!(matches!(bails(0x180)[..], [Bail::Marked(..), Bail::When(_)]), "{:?}", bails(0x180));
+        assert!(matches!(bails(0x400)[..], [Bail::Marked(..)]), "{:?}", bails(0x400));
     }
 
     #[test]
     fn what_is_mapped_is_looked_for_once_and_only_where_it_can_be() {
-        let bails = |base: u64| effects([2, base >> 8, base & 0xFF], 0x400, &[]).1.bails.len();
+        let bails = |base: u64| effects([2, base >> 8, base & 0xFF], 0x400).bails.len();
         assert_eq!(bails(0x2000), 0);
         assert_eq!(bails(0xEF01), 0);
         assert_eq!(bails(0xEF02), 1);

@@ -1,10 +1,11 @@
 //! Blocks: instructions that follow one another, executed on values as if they were one.
 //!
-//! A block changes nothing before its last condition to leave it has been looked at: once
-//! it has stored something it takes in no more instructions that might have to be left to
-//! the reference interpreter. So leaving a block means that nothing of it has happened.
+//! A block can be left before each of its instructions, with the registers as they are then, and
+//! behind a branch that does not go the way the block goes. What is stored is stored in order, so
+//! leaving a block never has to undo anything.
 
 use lathe_base::Width;
+use lathe_isa::model::RegisterId;
 use lathe_isa::operators::BinaryOperator;
 
 use super::Fast;
@@ -15,24 +16,46 @@ use crate::state::State;
 /// Instructions of one block.
 const INSTRUCTIONS: usize = 32;
 /// Values of one block.
-pub(super) const VALUES: usize = 512;
+const VALUES: usize = 512;
 
 /// Instructions as one.
 pub(super) struct Block {
     pub(super) graph: Graph,
     pub(super) before: Frame,
     /// What each instruction does, in order.
-    pub(super) steps: Vec<Effects>,
-    /// The cycles they take together.
-    pub(super) cycles: ValueId,
+    pub(super) steps: Vec<Step>,
     pub(super) end: End,
-    /// The address of the last.
-    pub(super) last: u64,
     /// What they were made from.
     pub(super) readings: Vec<(u64, Reading)>,
+    /// How many instructions it may have.
+    most: usize,
+    /// Registers that are taken to have the value they have now, and whether anything depends on it.
+    assumed: Vec<(RegisterId, u64, bool)>,
+}
+
+/// One instruction of a block.
+pub(super) struct Step {
+    pub(super) pc: u64,
+    pub(super) effects: Effects,
+    /// The cycles of all instructions up to this one.
+    pub(super) cycles: ValueId,
+    /// Where the block is left behind it.
+    pub(super) side: Option<Side>,
+}
+
+/// A branch that leaves a block to an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Side {
+    pub(super) condition: ValueId,
+    /// Whether it leaves where the condition is 1, or where it is 0.
+    pub(super) when: bool,
+    pub(super) target: u64,
+    /// The cycles of all instructions until there.
+    pub(super) cycles: ValueId,
 }
 
 /// Where a block goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Goto(u64),
     /// To the first address where the condition is 1, else to the second.
@@ -42,53 +65,125 @@ pub(super) enum End {
 
 /// Builds the block at an address, of at most so many instructions; none if the first must be
 /// interpreted.
-pub(super) fn build(fast: &Fast, state: &State, pc: u64, most: usize) -> Option<Block> {
-    let mut graph = Graph::default();
-    let frame = Frame::new(fast.isa, &mut graph);
-    let cycles = graph.constant(Width::MAX, 0);
-    let (steps, readings) = (Vec::new(), Vec::new());
-    let mut block = Block { graph, before: frame, steps, cycles, end: End::Goto(pc), last: pc, readings };
-    let mut stored = false;
-    while let End::Goto(pc) = block.end {
-        let full = block.steps.len() >= most.min(INSTRUCTIONS) || block.graph.len() > VALUES / 2;
-        let again = block.readings.iter().any(|(known, _)| *known == pc);
-        // A jump back may close a loop. A block begins there, so that it is counted.
-        let closes_loop = !block.steps.is_empty() && pc <= block.last;
-        if full || again || closes_loop {
-            break;
-        }
+///
+/// These registers are taken to have these values.
+pub(super) fn build(fast: &Fast, state: &State, pc: u64, most: usize, modes: &[(RegisterId, u64)]) -> Option<Block> {
+    let decoded = Some(fast.decode(state, pc)).filter(|decoded| !decoded.reading.is_volatile())?;
+    build_from(fast, state, decoded, pc, most, modes)
+}
+
+/// The same with the first instruction decoded already. It may be volatile, because the block is entered only where
+/// it is this one.
+pub(super) fn build_from(
+    fast: &Fast,
+    state: &State,
+    first: Lowerable,
+    pc: u64,
+    most: usize,
+    modes: &[(RegisterId, u64)],
+) -> Option<Block> {
+    let mut block = Block::new(fast, pc, most.min(INSTRUCTIONS), modes);
+    let effects = block.effects(fast, &first, pc)?;
+    block.add(first, effects, pc);
+    while block.steps.len() < block.most && block.graph.len() <= VALUES / 2 {
+        let Some((pc, side)) = block.way_on() else { break };
         let decoded = fast.decode(state, pc);
-        let Some(effects) = block.next(fast, &decoded, pc) else { break };
-        if stored && !effects.bails.is_empty() {
-            break;
-        }
-        stored |= !effects.stores.is_empty();
+        let fixed = Some(&decoded).filter(|decoded| !decoded.reading.is_volatile());
+        let Some(effects) = fixed.and_then(|decoded| block.effects(fast, decoded, pc)) else { break };
+        block.follow(side);
         block.add(decoded, effects, pc);
     }
-    (!block.steps.is_empty()).then_some(block)
+    Some(block)
 }
 
 impl Block {
-    fn next(&mut self, fast: &Fast, decoded: &Lowerable, pc: u64) -> Option<Effects> {
-        if decoded.reading.is_volatile() {
-            return None;
+    fn new(fast: &Fast, pc: u64, most: usize, modes: &[(RegisterId, u64)]) -> Block {
+        let mut graph = Graph::default();
+        let mut before = Frame::new(fast.isa, &mut graph);
+        for (register, value) in modes {
+            before.registers[register.index()] = graph.constant(fast.isa.register(*register).width, *value);
         }
-        let frame = self.steps.last().map_or(&self.before, |step| &step.frame);
+        let assumed = modes.iter().map(|(register, value)| (*register, *value, false)).collect();
+        Block { graph, before, steps: Vec::new(), end: End::Goto(pc), readings: Vec::new(), most, assumed }
+    }
+
+    /// The registers whose value anything in the block depends on, with that value.
+    pub(super) fn assumptions(&self) -> impl Iterator<Item = (RegisterId, u64)> {
+        self.assumed.iter().filter(|(_, _, matters)| *matters).map(|(register, value, _)| (*register, *value))
+    }
+
+    /// The address that the block may go on with, and how it is left there otherwise.
+    fn way_on(&self) -> Option<(u64, Option<Side>)> {
+        match self.end {
+            End::Goto(pc) => self.may_follow(pc).then_some((pc, None)),
+            End::Branch(condition, taken, other) => {
+                // Going round a loop once more is the best guess, and falling through the second best: what is
+                // jumped over is there to be executed.
+                let start = self.start();
+                let when =
+                    if start == Some(taken) || start == Some(other) { start == Some(other) } else { taken > other };
+                let (pc, target) = if when { (other, taken) } else { (taken, other) };
+                let cycles = self.steps.last()?.cycles;
+                self.may_follow(pc).then_some((pc, Some(Side { condition, when, target, cycles })))
+            }
+            End::Jump(_) => None,
+        }
+    }
+
+    /// Whether the block may take in the instruction at an address.
+    ///
+    /// A jump back may close a loop, and a block begins there. The loop that the block itself is goes on in it
+    /// as often as there is room for all of it: flags that the next round overwrites are never computed.
+    fn may_follow(&self, pc: u64) -> bool {
+        let Some(last) = self.steps.last() else { return true };
+        if self.start() != Some(pc) {
+            return pc > last.pc;
+        }
+        let round = self.steps.iter().rev().position(|step| step.pc == pc).map_or(0, |at| at + 1);
+        let with_a_round = |amount: usize| amount + amount * round / self.steps.len();
+        with_a_round(self.steps.len()) <= self.most && with_a_round(self.graph.len()) <= VALUES / 2
+    }
+
+    fn start(&self) -> Option<u64> {
+        self.steps.first().map(|step| step.pc)
+    }
+
+    fn effects(&mut self, fast: &Fast, decoded: &Lowerable, pc: u64) -> Option<Effects> {
+        let frame = self.steps.last().map_or(&self.before, |step| &step.effects.frame);
         let effects = effects_at(fast.isa, &mut self.graph, frame, decoded, pc)?;
         (self.graph.len() <= VALUES).then_some(effects)
     }
 
-    fn add(&mut self, decoded: Lowerable, effects: Effects, pc: u64) {
-        let row = self.graph.constant(Width::MAX, decoded.cycles);
-        let cycles = self.graph.binary(BinaryOperator::Add, effects.cycles, row);
-        self.cycles = self.graph.binary(BinaryOperator::Add, self.cycles, cycles);
-        self.end = self.way_on(effects.next);
-        self.last = pc;
-        self.readings.push((pc, decoded.reading));
-        self.steps.push(effects);
+    /// Goes on behind the last instruction. Cycles that depend on the way are known from there on.
+    fn follow(&mut self, side: Option<Side>) {
+        let Some(last) = self.steps.last_mut() else { return };
+        last.side = side;
+        if let Some(side) = &mut last.side
+            && let Node::Choose(condition, x, y) = self.graph.node(last.cycles)
+            && condition == side.condition
+        {
+            (side.cycles, last.cycles) = if side.when { (x, y) } else { (y, x) };
+        }
     }
 
-    fn way_on(&self, next: ValueId) -> End {
+    fn add(&mut self, decoded: Lowerable, effects: Effects, pc: u64) {
+        let touched = decoded.body.as_ref().map(|body| body.effects()).filter(|_| !self.assumed.is_empty());
+        for (register, _, matters) in &mut self.assumed {
+            *matters |=
+                touched.iter().any(|touched| touched.reads.contains(register) || touched.writes.contains(register));
+        }
+        let row = self.graph.constant(Width::MAX, decoded.cycles);
+        let cycles = self.graph.binary(BinaryOperator::Add, effects.cycles, row);
+        let so_far = self.steps.last().map(|step| step.cycles);
+        let cycles = so_far.map_or(cycles, |so_far| self.graph.binary(BinaryOperator::Add, so_far, cycles));
+        self.end = self.end_at(effects.next);
+        if !self.readings.iter().any(|(known, _)| *known == pc) {
+            self.readings.push((pc, decoded.reading));
+        }
+        self.steps.push(Step { pc, effects, cycles, side: None });
+    }
+
+    fn end_at(&self, next: ValueId) -> End {
         match self.graph.node(next) {
             Node::Constant(target) => End::Goto(target),
             Node::Choose(condition, x, y) => match (self.graph.as_constant(x), self.graph.as_constant(y)) {
@@ -99,8 +194,8 @@ impl Block {
         }
     }
 
-    /// The machine after it.
-    pub(super) fn after(&self) -> &Frame {
-        self.steps.last().map_or(&self.before, |step| &step.frame)
+    /// The address of its last instruction.
+    pub(super) fn last(&self) -> u64 {
+        self.steps.last().map_or(0, |step| step.pc)
     }
 }

@@ -1,10 +1,14 @@
 //! The inner loop of the fast interpreter.
 
 use lathe_base::Width;
+use lathe_isa::model::MemoryId;
 
-use super::ops::{Code, EntryId, Op, SLOTS, Slot, Way};
-use super::{Entry, Event, Fast};
+use super::ops::{Code, EntryId, NEAR_MEMORIES, Op, Shape, Slot, Ways};
+use super::volatile::Found;
+use super::{Event, Fast};
+use crate::code_map::{CodeMap, View};
 use crate::interpreter::Run;
+use crate::memory::Memory;
 use crate::state::State;
 
 /// The width of so many bits, which came from a width.
@@ -13,13 +17,193 @@ fn width(bits: u64) -> Width {
     Width::new(bits).unwrap_or(Width::MAX)
 }
 
+/// A number that stands for an address plus an offset and a mask.
+#[inline(always)]
+fn offset(base: u64, extra: u64) -> u64 {
+    base.wrapping_add(extra & 0xFFFF_FFFF) & extra >> 32
+}
+
+/// Shifts by any number: nothing is left where it is too large.
+#[inline(always)]
+fn shift(value: u64, count: u64, shift: impl FnOnce(u64, u32) -> Option<u64>) -> u64 {
+    u32::try_from(count).ok().and_then(|count| shift(value, count)).unwrap_or(0)
+}
+
+/// The first memories, each in the form in which it is reached fastest; the other forms are empty.
+struct Memories<'a> {
+    bytes: [&'a mut [u8]; NEAR_MEMORIES],
+    words: [&'a mut [u64]; NEAR_MEMORIES],
+    /// Those that are not in one piece, or want to be told which pages are written.
+    others: [Option<&'a mut Memory>; NEAR_MEMORIES],
+    far: &'a mut [Memory],
+}
+
+impl<'a> Memories<'a> {
+    /// The marks of the code memory say which pages of it may be written, if it is large.
+    fn new(memories: &'a mut [Memory], code: MemoryId) -> Memories<'a> {
+        let (near, far) = memories.split_at_mut(memories.len().min(NEAR_MEMORIES));
+        let (bytes, words, others) = Default::default();
+        let mut all = Memories { bytes, words, others, far };
+        for (memory, at) in near.iter_mut().zip(0..) {
+            if at != code.index() && memory.opened_mut().is_some() {
+                all.others[at] = Some(memory);
+            } else if memory.spacious_bytes_mut().is_some() {
+                all.bytes[at] = memory.spacious_bytes_mut().unwrap_or_default();
+            } else if memory.words_mut().is_some() {
+                all.words[at] = memory.words_mut().unwrap_or_default();
+            } else {
+                all.others[at] = Some(memory);
+            }
+        }
+        all
+    }
+
+    #[inline(always)]
+    fn byte(&self, memory: u8, address: u64) -> u64 {
+        let memory = usize::from(memory) % NEAR_MEMORIES;
+        match self.bytes[memory].get(address as usize) {
+            Some(byte) => u64::from(*byte),
+            None => self.other(memory, address),
+        }
+    }
+
+    #[inline(always)]
+    fn word(&self, memory: u8, address: u64) -> u64 {
+        let memory = usize::from(memory) % NEAR_MEMORIES;
+        match self.words[memory].get(address as usize) {
+            Some(word) => *word,
+            None => self.other(memory, address),
+        }
+    }
+
+    #[inline(always)]
+    fn set_byte(&mut self, memory: u8, address: u64, value: u64) {
+        let memory = usize::from(memory) % NEAR_MEMORIES;
+        match self.bytes[memory].get_mut(address as usize) {
+            Some(byte) => *byte = value as u8,
+            None => self.set_other(memory, address, value),
+        }
+    }
+
+    #[inline(always)]
+    fn set_word(&mut self, memory: u8, address: u64, value: u64) {
+        let memory = usize::from(memory) % NEAR_MEMORIES;
+        match self.words[memory].get_mut(address as usize) {
+            Some(word) => *word = value,
+            None => self.set_other(memory, address, value),
+        }
+    }
+
+    fn other(&self, memory: usize, address: u64) -> u64 {
+        self.others[memory].as_ref().map_or(0, |memory| memory.get(address))
+    }
+
+    fn set_other(&mut self, memory: usize, address: u64, value: u64) {
+        if let Some(memory) = &mut self.others[memory] {
+            memory.set(address, value);
+        }
+    }
+
+    /// Neighbouring cells of a memory of bytes, whose addresses wrap at the mask.
+    #[inline(always)]
+    fn wide(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
+        let (at, count) = (address as usize, shape.count());
+        // There are so many bytes behind the last cell that the cells in question may be read with those.
+        let bytes = self.bytes[usize::from(memory) % NEAR_MEMORIES].get(at..).and_then(|bytes| bytes.first_chunk());
+        match bytes {
+            Some(bytes) if address + count as u64 <= mask + 1 => {
+                let spare = 64 - 8 * count as u32;
+                match shape.is_big() {
+                    true => u64::from_be_bytes(*bytes) >> spare,
+                    false => u64::from_le_bytes(*bytes) << spare >> spare,
+                }
+            }
+            _ => self.wide_slowly(memory, address, mask, shape),
+        }
+    }
+
+    fn wide_slowly(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
+        let count = shape.count() as u64;
+        let cell = |at: u64| self.byte(memory, address.wrapping_add(at) & mask);
+        (0..count).fold(0, |all, at| all << 8 | cell(if shape.is_big() { at } else { count - 1 - at }))
+    }
+
+    /// Writes neighbouring cells of a memory of bytes, whose addresses wrap at the mask.
+    #[inline(always)]
+    fn set_wide(&mut self, memory: u8, address: u64, mask: u64, shape: Shape, value: u64) {
+        let (at, count) = (address as usize, shape.count());
+        let parts = match shape.is_big() {
+            true => (value << (64 - 8 * count as u32)).to_be_bytes(),
+            false => value.to_le_bytes(),
+        };
+        let inside = address + count as u64 <= mask + 1;
+        let bytes = &mut self.bytes[usize::from(memory) % NEAR_MEMORIES];
+        match bytes.get_mut(at..at + count).filter(|_| inside) {
+            Some(bytes) => bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part),
+            None => {
+                for (part, at) in parts.iter().take(count).zip(0..) {
+                    self.set_byte(memory, address.wrapping_add(at) & mask, u64::from(*part));
+                }
+            }
+        }
+    }
+
+    /// A cell of any memory.
+    fn any(&self, memory: u8, address: u64) -> u64 {
+        let at = usize::from(memory);
+        match at.checked_sub(NEAR_MEMORIES) {
+            Some(far) => self.far[far].get(address),
+            None if !self.words[at].is_empty() => self.word(memory, address),
+            None => self.byte(memory, address),
+        }
+    }
+
+    /// So many cells from an address on, the first above the others.
+    fn cells(&self, memory: u8, described: &lathe_isa::model::Memory, address: u64, count: u8) -> u64 {
+        if described.cell.bits() == 8 {
+            // One at a time: some have just been written, and a wider read would have to wait for those.
+            return self.wide_slowly(memory, address, described.address.mask(), Shape::new(count, true));
+        }
+        let cell = |at: u8| self.any(memory, described.address.wrap(address.wrapping_add(u64::from(at))));
+        (0..count).fold(0u64, |cells, at| cells.wrapping_shl(described.cell.bits()) | cell(at))
+    }
+
+    /// Writes a cell of any memory.
+    fn set_any(&mut self, memory: u8, address: u64, value: u64) {
+        let at = usize::from(memory);
+        match at.checked_sub(NEAR_MEMORIES) {
+            Some(far) => self.far[far].set(address, value),
+            None if !self.words[at].is_empty() => self.set_word(memory, address, value),
+            None => self.set_byte(memory, address, value),
+        }
+    }
+}
+
+/// Whether one of so many neighbouring code cells is marked, or they do not lie together.
+#[inline(always)]
+fn any_marked(flat: &[u8], marks: &CodeMap, address: u64, count: usize) -> bool {
+    match flat.get(address as usize..).and_then(|marks| marks.first_chunk()) {
+        Some(marks) => u64::from_le_bytes(*marks) << (64 - 8 * count as u32) != 0,
+        None => (0..count as u64).any(|at| marks.is_marked(address.wrapping_add(at))),
+    }
+}
+
 impl Fast<'_> {
     /// Executes blocks until something comes up that needs more than slots and memory. There must
     /// be as many steps left as the first block takes.
+    ///
+    /// Not part of its caller, whose variables would take the registers of the processor that this needs.
+    #[inline(never)]
     pub(super) fn burst(&mut self, entry: EntryId, left: &mut u64, state: &mut State, run: &mut Run) -> Event {
-        let Fast { slots, ops, entries, jumps, marks, .. } = self;
+        let Fast { slots, ops, entries, jump_cache, marks, volatiles, isa, .. } = self;
         // As slices, so that where they begin need not be looked up at every operation.
-        let (ops, entries, slots): (&[Op], &mut [Entry], &mut [u64; SLOTS]) = (ops, entries, slots);
+        let (ops, entries): (&[Op], &mut [super::Entry]) = (ops, entries);
+        let flat = match marks.view() {
+            Some(View::Marks(marks)) => marks,
+            Some(View::Permits(_)) | None => &[],
+        };
+        let (registers, memories) = state.parts_mut();
+        let mut memories = Memories::new(memories, isa.pc.memory);
         let mut steps_left = *left;
         let mut current = entry;
         let mut at = entries[current as usize].start as usize;
@@ -28,28 +212,56 @@ impl Fast<'_> {
             at += 1;
             macro_rules! get {
                 ($slot:expr) => {
-                    slots[usize::from($slot) % SLOTS]
+                    slots[usize::from($slot)]
                 };
             }
-            macro_rules! leave {
+            macro_rules! pause {
                 ($event:expr) => {{
                     *left = steps_left;
                     return $event;
+                }};
+            }
+            macro_rules! leave_if {
+                ($condition:expr) => {{
+                    if $condition {
+                        at += usize::from(op.exit);
+                    }
+                    continue;
+                }};
+            }
+            macro_rules! is_marked {
+                ($address:expr) => {
+                    match flat.get($address as usize) {
+                        Some(mark) => *mark != 0,
+                        None => marks.is_marked($address),
+                    }
+                };
+            }
+            // Writes a cell of the code memory, unless it is marked.
+            macro_rules! store_unmarked {
+                ($set:ident, $address:expr) => {{
+                    let address = $address;
+                    if is_marked!(address) {
+                        at += usize::from(op.exit);
+                    } else {
+                        memories.$set(op.z, address, get!(op.y));
+                    }
+                    continue;
                 }};
             }
             // Goes on with another block.
             macro_rules! go {
                 ($target:expr, $back:expr) => {{
                     let target: EntryId = $target;
-                    steps_left -= Way(op.into).count();
+                    steps_left -= u64::from(op.into);
                     let next = &mut entries[target as usize];
                     if steps_left < u64::from(next.count) {
-                        leave!(Event::Short(target));
+                        pause!(Event::Short(target));
                     }
                     if $back {
                         next.heat = next.heat.wrapping_add(1);
                         if next.heat == 0 {
-                            leave!(Event::Hot(target));
+                            pause!(Event::Hot(target));
                         }
                     }
                     current = target;
@@ -59,88 +271,164 @@ impl Fast<'_> {
             }
             macro_rules! branch {
                 ($condition:expr) => {{
-                    let way = Way(op.into);
+                    let ways = Ways(op.z);
                     if $condition {
-                        go!((op.extra >> 32) as EntryId, way.other_goes_back())
+                        go!((op.extra >> 32) as EntryId, ways.other_goes_back())
                     }
-                    go!(op.extra as EntryId, way.goes_back())
+                    go!(op.extra as EntryId, ways.go_back())
                 }};
             }
             let value = match op.code {
+                Code::Set => op.extra,
                 Code::Move => get!(op.x),
+                Code::GetRegister => registers[op.extra as usize],
+                Code::SetRegister => {
+                    registers[op.extra as usize] = get!(op.x);
+                    continue;
+                }
                 Code::Add => get!(op.x).wrapping_add(get!(op.y)) & op.extra,
+                Code::AddNumber => offset(get!(op.x), op.extra),
                 Code::Subtract => get!(op.x).wrapping_sub(get!(op.y)) & op.extra,
                 Code::And => get!(op.x) & get!(op.y),
+                Code::AndNumber => get!(op.x) & op.extra,
                 Code::Or => get!(op.x) | get!(op.y),
+                Code::OrNumber => get!(op.x) | op.extra,
                 Code::Xor => get!(op.x) ^ get!(op.y),
+                Code::XorNumber => get!(op.x) ^ op.extra,
                 Code::Not => !get!(op.x) & op.extra,
                 Code::Equal => u64::from(get!(op.x) == get!(op.y)),
+                Code::EqualNumber => u64::from(get!(op.x) == op.extra),
                 Code::Unequal => u64::from(get!(op.x) != get!(op.y)),
+                Code::UnequalNumber => u64::from(get!(op.x) != op.extra),
                 Code::Less => u64::from(get!(op.x) < get!(op.y)),
+                Code::LessNumber => u64::from(get!(op.x) < op.extra),
+                Code::LessOrEqual => u64::from(get!(op.x) <= get!(op.y)),
+                Code::LessSigned => {
+                    let signed = |value: u64| (value << (op.z % 64)) as i64;
+                    u64::from(signed(get!(op.x)) < signed(get!(op.y)))
+                }
+                Code::Multiply => get!(op.x).wrapping_mul(get!(op.y)) & op.extra,
+                Code::ShiftLeftBy => shift(get!(op.x), get!(op.y), u64::checked_shl) & op.extra,
+                Code::ShiftRightBy => shift(get!(op.x), get!(op.y), u64::checked_shr),
+                Code::Positive => u64::from(get!(op.x).wrapping_sub(1) < op.extra),
                 Code::Unary(operator) => operator.apply(width(op.extra), get!(op.x)),
                 Code::Binary(operator) => operator.apply(width(op.extra), get!(op.x), get!(op.y)),
-                Code::Slice => (get!(op.x) >> (op.y % 64)) & op.extra,
-                Code::Join => (get!(op.x) << (op.extra % 64)) | get!(op.y),
-                Code::SignExtend => width(u64::from(op.y)).signed(get!(op.x)) as u64 & op.extra,
+                Code::Slice => (get!(op.x) >> (op.z % 64)) & op.extra,
+                Code::ShiftLeft => (get!(op.x) << (op.z % 64)) & op.extra,
+                Code::Join => (get!(op.x) << (op.z % 64)) | get!(op.y),
+                Code::JoinNumber => (get!(op.x) << (op.z % 64)) | op.extra,
+                Code::SignExtend => width(u64::from(op.z)).signed(get!(op.x)) as u64 & op.extra,
                 Code::Choose => {
-                    if get!(op.extra as Slot) != 0 {
+                    if get!(op.z) != 0 {
                         get!(op.x)
                     } else {
                         get!(op.y)
                     }
                 }
-                Code::Load => state.memory_at(op.extra).get(get!(op.x)),
+                Code::Load => memories.byte(op.z, get!(op.x)),
+                Code::LoadOffset => memories.byte(op.z, offset(get!(op.x), op.extra)),
+                Code::LoadJoined => memories.byte(op.z, get!(op.x) << (op.extra % 64) | get!(op.y)),
+                Code::LoadWord => memories.word(op.z, get!(op.x)),
+                Code::LoadWordOffset => memories.word(op.z, offset(get!(op.x), op.extra)),
+                Code::LoadFar => memories.far[usize::from(op.z) - NEAR_MEMORIES].get(get!(op.x)),
+                Code::LoadWide => memories.wide(op.z, offset(get!(op.x), op.extra), op.extra >> 32, Shape(op.exit)),
                 Code::Store => {
-                    state.memory_at_mut(op.extra).set(get!(op.x), get!(op.y));
+                    memories.set_byte(op.z, get!(op.x), get!(op.y));
+                    continue;
+                }
+                Code::StoreOffset => {
+                    memories.set_byte(op.z, offset(get!(op.x), op.extra), get!(op.y));
+                    continue;
+                }
+                Code::StoreWord => {
+                    memories.set_word(op.z, get!(op.x), get!(op.y));
+                    continue;
+                }
+                Code::StoreWordOffset => {
+                    memories.set_word(op.z, offset(get!(op.x), op.extra), get!(op.y));
+                    continue;
+                }
+                Code::StoreFar => {
+                    memories.set_any(op.z, get!(op.x), get!(op.y));
                     continue;
                 }
                 Code::StoreIf => {
                     if get!(op.into) != 0 {
-                        state.memory_at_mut(op.extra).set(get!(op.x), get!(op.y));
+                        memories.set_any(op.z, get!(op.x), get!(op.y));
                     }
                     continue;
                 }
-                Code::StoreUnmarked => {
-                    if marks.is_marked(get!(op.x)) {
-                        leave!(Event::Interpret(current, u32::from(op.into)));
-                    }
-                    state.memory_at_mut(op.extra).set(get!(op.x), get!(op.y));
-                    continue;
+                Code::StoreUnmarked => store_unmarked!(set_byte, get!(op.x)),
+                Code::StoreUnmarkedOffset => store_unmarked!(set_byte, offset(get!(op.x), op.extra)),
+                Code::StoreUnmarkedJoined => {
+                    store_unmarked!(set_byte, get!(op.x) << (op.extra % 64) | get!(op.into))
                 }
-                Code::LeaveIf => {
-                    if get!(op.x) != 0 {
-                        leave!(Event::Interpret(current, op.extra as u32));
-                    }
-                    continue;
-                }
-                Code::LeaveIfMarked => {
-                    if get!(op.y) != 0 && marks.is_marked(get!(op.x)) {
-                        leave!(Event::Interpret(current, op.extra as u32));
+                Code::StoreWideUnmarked => {
+                    let (address, shape) = (offset(get!(op.x), op.extra), Shape(u16::from(op.into)));
+                    if any_marked(flat, marks, address, shape.count()) {
+                        at += usize::from(op.exit);
+                    } else {
+                        memories.set_wide(op.z, address, op.extra >> 32, shape, get!(op.y));
                     }
                     continue;
                 }
+                Code::StoreWordUnmarked => store_unmarked!(set_word, get!(op.x)),
+                Code::StoreWordUnmarkedOffset => store_unmarked!(set_word, offset(get!(op.x), op.extra)),
+                Code::LeaveIf => leave_if!(get!(op.x) != 0),
+                Code::LeaveUnless => leave_if!(get!(op.x) == 0),
+                Code::LeaveIfEqual => leave_if!(get!(op.x) == get!(op.y)),
+                Code::LeaveUnlessEqual => leave_if!(get!(op.x) != get!(op.y)),
+                Code::LeaveIfNumber => leave_if!(get!(op.x) == op.extra),
+                Code::LeaveUnlessNumber => leave_if!(get!(op.x) != op.extra),
+                Code::LeaveIfLess => leave_if!(get!(op.x) < get!(op.y)),
+                Code::LeaveUnlessLess => leave_if!(get!(op.x) >= get!(op.y)),
+                Code::LeaveIfBit => leave_if!(get!(op.x) >> (op.z % 64) & 1 != 0),
+                Code::LeaveUnlessBit => leave_if!(get!(op.x) >> (op.z % 64) & 1 == 0),
+                Code::LeaveIfMarked => leave_if!(is_marked!(get!(op.x))),
+                Code::LeaveIfMarkedOffset => leave_if!(is_marked!(offset(get!(op.x), op.extra))),
+                Code::LeaveIfBothMarked => leave_if!(get!(op.y) != 0 && is_marked!(get!(op.x))),
+                Code::LeaveIfMapped => leave_if!(marks.is_mapped(offset(get!(op.x), op.extra))),
                 Code::Cycles => {
                     run.cycles += get!(op.x);
                     continue;
                 }
-                Code::Goto => go!(op.extra as EntryId, Way(op.into).goes_back()),
+                Code::CyclesNumber => {
+                    run.cycles += op.extra;
+                    continue;
+                }
+                Code::Select => {
+                    let number = op.extra as u32;
+                    let volatile = &mut volatiles[number as usize];
+                    let content = memories.cells(op.z, isa.code_memory(), volatile.pc, op.y);
+                    match volatile.find(content) {
+                        Found::Start(start, count) if u64::from(count) <= steps_left => at = start as usize,
+                        Found::Start(..) => pause!(Event::Interpret(volatile.pc)),
+                        Found::Unknown => pause!(Event::Unknown(current, number)),
+                        Found::Settled => pause!(Event::Settled(current)),
+                    }
+                    continue;
+                }
+                Code::Goto => go!(op.extra as EntryId, Ways(op.z).go_back()),
                 Code::BranchIf => branch!(get!(op.x) != 0),
                 Code::BranchIfEqual => branch!(get!(op.x) == get!(op.y)),
                 Code::BranchIfLess => branch!(get!(op.x) < get!(op.y)),
                 Code::BranchIfBit => branch!(get!(op.x) >> (op.y % 64) & 1 != 0),
                 Code::Jump => {
                     let (jump, pc) = (op.extra as u32, get!(op.x));
-                    let known = jumps[jump as usize].iter().find(|(target, _)| *target == pc);
-                    let Some((_, target)) = known else {
-                        steps_left -= Way(op.into).count();
-                        leave!(Event::Jump(jump, pc));
+                    let Some(target) = jump_cache.find(jump, pc) else {
+                        steps_left -= u64::from(op.into);
+                        pause!(Event::Jump(jump, pc));
                     };
-                    go!(*target, true)
+                    go!(target, true)
                 }
-                Code::Interpret => leave!(Event::Interpret(current, 0)),
-                Code::Decode => leave!(Event::Decode(current)),
+                Code::Interpret => {
+                    steps_left -= u64::from(op.into);
+                    pause!(Event::Interpret(op.extra));
+                }
+                Code::InterpretEntry => pause!(Event::Interpret(entries[current as usize].pc)),
+                Code::Decode => pause!(Event::Decode(current)),
             };
-            slots[usize::from(op.into) % SLOTS] = value;
+            slots[usize::from(op.into as Slot)] = value;
         }
     }
 }

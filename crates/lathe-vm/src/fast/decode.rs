@@ -4,13 +4,13 @@ use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::operand::Location;
 use lathe_isa::operators::BinaryOperator;
-use lathe_isa::semantics::Body;
+use lathe_isa::semantics::{Block, Body, Expr, Statement};
 use lathe_isa::specialize::{specialize, specialize_illegal};
 
 use super::Fast;
 use super::history::Treatment;
 use crate::dataflow::patched::{Cells, guarded_bits, patched};
-use crate::dataflow::{Bail, Effects, Frame, Graph, Site, execute};
+use crate::dataflow::{Bail, Effects, Frame, Graph, execute};
 use crate::state::State;
 
 /// A decoded instruction on values: the graph and what it does, if it can be lowered.
@@ -37,7 +37,7 @@ pub struct Reading {
     live: Cells,
     /// The bits of those that must be as they were.
     pub(super) guarded: u128,
-    /// Whether the opcode changes so often that the instruction is to be interpreted.
+    /// Whether the opcode changes so often that the instruction is looked up by its content every time.
     pub(super) volatile: bool,
 }
 
@@ -47,7 +47,7 @@ impl Reading {
         !self.live.is_empty()
     }
 
-    /// Whether its opcode changes so often that it is to be interpreted.
+    /// Whether its opcode changes so often that it must be looked up by its content, or interpreted, every time.
     pub fn is_volatile(&self) -> bool {
         self.volatile
     }
@@ -90,12 +90,16 @@ impl Fast<'_> {
         let cells = instruction.encoding.cells;
         let next = isa.pc.width.wrap(pc.wrapping_add(u64::from(cells)));
         let location = Location { pc, next, width: isa.pc.width };
-        let body = if live.is_empty() {
+        let mut body = if live.is_empty() {
             specialize(isa, &decoded, location)
         } else {
             patched(isa, &decoded, location, window, live)
         };
         let window = window & all_bits(cells, isa.code_memory().cell);
+        if !volatile {
+            let own = OwnCells { isa, pc, cells, window, live };
+            own.replace_loads(&mut body.block);
+        }
         let reading = Reading { cells, window, live, guarded: guarded_bits(isa, &decoded, live), volatile };
         Lowerable { cycles: instruction.cycles, body: Some(body), next, reading }
     }
@@ -104,7 +108,7 @@ impl Fast<'_> {
     fn treatment(&self, pc: u64) -> (Cells, bool) {
         match self.history.treatment(pc) {
             Treatment::Decoded(live) => (live, false),
-            Treatment::Interpreted => (Cells::default(), true),
+            Treatment::Volatile => (Cells::default(), true),
         }
     }
 
@@ -114,6 +118,47 @@ impl Fast<'_> {
         let compared = reading.watched(self.isa.code_memory().cell) | reading.guarded;
         let same = (self.head(state, pc, reading.cells) ^ reading.window) & compared == 0;
         same && reading.live == live && reading.volatile == volatile
+    }
+}
+
+/// The cells of an instruction that cannot change unseen. What it reads from them is known: a store of its
+/// own that hits them leaves it to the reference interpreter before anything of it has happened.
+struct OwnCells<'i> {
+    isa: &'i Isa,
+    pc: u64,
+    cells: u32,
+    window: u128,
+    live: Cells,
+}
+
+impl OwnCells<'_> {
+    fn replace_loads(&self, block: &mut Block) {
+        for statement in block {
+            match statement {
+                Statement::Load { into, memory, address } if *memory == self.isa.pc.memory => {
+                    if let Some(known) = address.as_constant().and_then(|address| self.content(address)) {
+                        *statement = Statement::Let(*into, known);
+                    }
+                }
+                Statement::If { then, otherwise, .. } => {
+                    self.replace_loads(then);
+                    self.replace_loads(otherwise);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What the cell at an address holds, if it is one of them.
+    fn content(&self, address: u64) -> Option<Expr> {
+        let memory = self.isa.code_memory();
+        let at = u32::try_from(memory.address.wrap(address.wrapping_sub(self.pc))).ok()?;
+        let fixed = at < self.cells && !self.live.contains(at);
+        if !fixed || self.isa.mapping(self.isa.pc.memory, address).is_some() {
+            return None;
+        }
+        let bits = (self.window >> (128 - (at + 1) * memory.cell.bits())) as u64;
+        Some(Expr::constant(memory.cell, memory.cell.wrap(bits)))
     }
 }
 
@@ -127,8 +172,7 @@ pub(super) fn effects_at(
     lowerable: &Lowerable,
     pc: u64,
 ) -> Option<Effects> {
-    let site = Site { next: lowerable.next, code: &[] };
-    let mut effects = execute(isa, graph, frame, lowerable.body.as_ref()?, site)?;
+    let mut effects = execute(isa, graph, frame, lowerable.body.as_ref()?, lowerable.next)?;
     let here = graph.constant(isa.pc.width, pc);
     let stays = graph.binary(BinaryOperator::Equal, effects.next, here);
     match graph.as_constant(stays) {

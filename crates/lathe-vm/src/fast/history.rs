@@ -2,7 +2,7 @@
 //!
 //! An instruction that was hit by stores twice has its hit cells *live*: read whenever it is
 //! executed, so that further stores cost nothing. Where even the opcode keeps changing, it
-//! is interpreted, until it has been the same for a while.
+//! is volatile, so looked up by what its cells hold, until it has been the same for a while.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::dataflow::patched::Cells;
 
 /// Stores into an instruction after which its cells are live.
 const HITS: u32 = 2;
-/// Executions as another instruction than the decoded one after which it is interpreted.
+/// Executions as another instruction than the decoded one after which it is volatile.
 const MISMATCHES: u32 = 2;
 /// Executions of the same instruction after which it is decoded once more.
 const QUIET: u32 = 200;
@@ -22,8 +22,8 @@ const REMEMBERED: usize = 1 << 16;
 pub(super) enum Treatment {
     /// Decoded once; these of its cells are live.
     Decoded(Cells),
-    /// Left to the reference interpreter every time.
-    Interpreted,
+    /// Looked up by what its cells hold every time.
+    Volatile,
 }
 
 /// The changed instructions, by address.
@@ -44,7 +44,7 @@ impl History {
     /// How the instruction at an address is treated.
     pub(super) fn treatment(&self, pc: u64) -> Treatment {
         match self.changes.get(&pc) {
-            Some(changes) if changes.mismatches >= MISMATCHES => Treatment::Interpreted,
+            Some(changes) if changes.mismatches >= MISMATCHES => Treatment::Volatile,
             Some(changes) if changes.hits >= HITS => Treatment::Decoded(changes.cells),
             _ => Treatment::Decoded(Cells::default()),
         }
@@ -68,6 +68,11 @@ impl History {
         changes.mismatches = changes.mismatches.saturating_add(1);
         changes.quiet = 0;
         changes.mismatches >= MISMATCHES
+    }
+
+    /// The instruction is treated as if it had never been changed.
+    pub(super) fn forget(&mut self, pc: u64) {
+        self.changes.remove(&pc);
     }
 
     /// An interpreted instruction was the same as last time. Whether it is treated otherwise from

@@ -9,34 +9,43 @@
 mod block;
 mod burst;
 mod decode;
+mod fuse;
 mod history;
+mod jump_cache;
 mod lower;
 mod ops;
+#[cfg(test)]
+mod tests;
+mod volatile;
 mod watch;
+mod wide;
 
 use std::collections::HashMap;
 
+use lathe_base::Width;
 use lathe_isa::Isa;
+use lathe_isa::model::RegisterId;
 
 use crate::code_map::CodeMap;
 use crate::device::Devices;
 use crate::engine::Engine;
 use crate::interpreter::{Interpreter, Run, Stop};
 use crate::state::State;
-use block::{Block, End};
+use block::Block;
 pub use decode::{Lowerable, Reading};
 use history::History;
-use lower::{Constants, Ways, lower};
-use ops::{Code, EntryId, Op, SLOTS};
+use jump_cache::JumpCache;
+use lower::{Constants, Names, lower};
+use ops::{Code, EntryId, Op, REGISTERS, SLOTS};
+use volatile::Volatile;
 use watch::Instruction;
 
 /// Operations beyond this number are forgotten all at once.
 const OPERATIONS: usize = 1 << 20;
-/// How many targets of one computed jump are remembered.
+/// A register is a mode if at most one in so many instructions changes it.
+const RARE: usize = 16;
+/// How many targets of one computed jump are remembered for those who ask.
 const TARGETS: usize = 16;
-/// A block that was left so often is made of single instructions instead, so that not all of it
-/// is interpreted.
-const LEFT_OFTEN: u8 = 4;
 /// The operation that decodes, and the one that interprets.
 const DECODE: u32 = 0;
 const INTERPRET: u32 = 1;
@@ -52,12 +61,19 @@ pub struct Fast<'i> {
     ops: Vec<Op>,
     entries: Vec<Entry>,
     by_address: HashMap<u64, EntryId>,
+    /// The same for blocks that assume nothing.
+    careful: HashMap<u64, EntryId>,
+    /// Registers that rarely change.
+    modes: Vec<RegisterId>,
     /// Where each computed jump went.
-    jumps: Vec<Vec<(u64, EntryId)>>,
+    jumps: Vec<Vec<u64>>,
+    jump_cache: JumpCache,
     /// Whether every block is one instruction.
     stepping: bool,
     jumps_by_address: HashMap<u64, u32>,
     instructions: HashMap<u64, Instruction>,
+    /// Instructions that are looked up by their content.
+    volatiles: Vec<Volatile>,
     marks: CodeMap,
     /// How often an address must be jumped to before the run pauses there.
     threshold: i32,
@@ -76,8 +92,6 @@ struct Entry {
     count: u32,
     /// Counts up to zero.
     heat: i32,
-    /// How often it was left to the reference interpreter.
-    left: u8,
 }
 
 /// Why a run paused.
@@ -89,22 +103,18 @@ pub enum Pause {
     Hot(u64),
 }
 
-/// What is left of a run.
-struct Left<'r> {
-    /// The steps it may do altogether.
-    limit: u64,
-    /// Those that it has not done.
-    steps: &'r mut u64,
-}
-
 /// What the inner loop cannot do by itself.
 enum Event {
     /// There are fewer steps left than the block has instructions.
     Short(EntryId),
     Hot(EntryId),
     Decode(EntryId),
-    /// The instruction with this number in the block must be interpreted.
-    Interpret(EntryId, u32),
+    /// The instruction at this address must be interpreted.
+    Interpret(u64),
+    /// The volatile instruction with this number is something that has no operations yet.
+    Unknown(EntryId, u32),
+    /// The volatile instruction at this entry has not changed for a long time.
+    Settled(EntryId),
     /// A computed jump has gone somewhere new.
     Jump(u32, u64),
 }
@@ -132,14 +142,18 @@ impl<'i> Fast<'i> {
             reference: Interpreter::new(isa),
             longest: isa.longest(),
             slots: Box::new([0; SLOTS]),
-            constants: Constants::new(isa.registers.len()),
+            constants: Constants::default(),
             ops: Vec::new(),
             entries: Vec::new(),
             by_address: HashMap::new(),
+            careful: HashMap::new(),
+            modes: modes(isa),
             stepping: false,
             jumps: Vec::new(),
+            jump_cache: JumpCache::new(),
             jumps_by_address: HashMap::new(),
             instructions: HashMap::new(),
+            volatiles: Vec::new(),
             marks: CodeMap::new(isa),
             threshold: i32::MAX,
             changed: Vec::new(),
@@ -183,17 +197,18 @@ impl<'i> Fast<'i> {
     /// Where the computed jump at this address went so far.
     pub fn targets(&self, pc: u64) -> impl Iterator<Item = u64> {
         let jump = self.jumps_by_address.get(&pc).map(|jump| &self.jumps[*jump as usize]);
-        jump.into_iter().flatten().map(|(target, _)| *target)
+        jump.into_iter().flatten().copied()
     }
 
     /// Lets an address pause the run on the next jump to it, or only after the threshold again.
     pub fn set_heat(&mut self, pc: u64, heat: Heat) {
-        let id = self.entry(pc);
-        self.entries[id as usize].heat = match heat {
+        let heat = match heat {
             Heat::Always => -1,
             Heat::Cold => -self.threshold,
             Heat::Never => i32::MIN,
         };
+        let ids = [Some(self.entry(pc)), self.careful.get(&pc).copied()];
+        ids.into_iter().flatten().for_each(|id| self.entries[id as usize].heat = heat);
     }
 
     /// Runs until the machine stops, the limit is reached or an address is hot.
@@ -209,7 +224,8 @@ impl<'i> Fast<'i> {
                 if left == 0 {
                     break Pause::Stopped(Stop::Limit);
                 }
-                if let Some(stop) = self.interpret(state, devices, run, Left { limit, steps: &mut left }, 1) {
+                devices.catch_up(limit - left);
+                if let Some(stop) = self.interpret(state, devices, run, &mut left) {
                     break Pause::Stopped(stop);
                 }
                 entry = self.entry(state.pc);
@@ -229,11 +245,22 @@ impl<'i> Fast<'i> {
                     entry = self.entry(target);
                     self.remember(jump, target, entry);
                 }
-                Event::Interpret(at, index) => {
-                    state.pc = self.entries[at as usize].pc;
-                    self.note_left(at);
-                    let count = u64::from(index) + 1;
-                    if let Some(stop) = self.interpret(state, devices, run, Left { limit, steps: &mut left }, count) {
+                Event::Settled(at) => {
+                    self.settle(self.entries[at as usize].pc);
+                    entry = at;
+                }
+                Event::Unknown(at, _) if self.ops.len() > OPERATIONS => {
+                    let pc = self.entries[at as usize].pc;
+                    self.forget_everything();
+                    entry = self.entry(pc);
+                }
+                Event::Unknown(at, number) if self.add_variant(state, at, number) => entry = at,
+                // It is interpreted.
+                Event::Unknown(at, _) => (entry, due) = (at, true),
+                Event::Interpret(pc) => {
+                    state.pc = pc;
+                    devices.catch_up(limit - left);
+                    if let Some(stop) = self.interpret(state, devices, run, &mut left) {
                         break Pause::Stopped(stop);
                     }
                     entry = self.entry(state.pc);
@@ -252,30 +279,10 @@ impl<'i> Fast<'i> {
         self.reference.is_due(state)
     }
 
-    /// Lets the reference interpreter do so many instructions, no more than there are steps left.
-    fn interpret(
-        &mut self,
-        state: &mut State,
-        devices: &mut Devices,
-        run: &mut Run,
-        mut left: Left,
-        count: u64,
-    ) -> Option<Stop> {
+    /// Lets the reference interpreter do one instruction.
+    fn interpret(&mut self, state: &mut State, devices: &mut Devices, run: &mut Run, left: &mut u64) -> Option<Stop> {
         self.give_registers(state);
-        let stop = (0..count).find_map(|_| self.interpret_one(state, devices, run, &mut left));
-        self.take_registers(state);
-        stop
-    }
-
-    fn interpret_one(
-        &mut self,
-        state: &mut State,
-        devices: &mut Devices,
-        run: &mut Run,
-        left: &mut Left,
-    ) -> Option<Stop> {
         let pc = state.pc;
-        devices.catch_up(left.limit - *left.steps);
         self.note_interpreted(state, pc);
         let step = self.reference.step(state, devices);
         let code = self.isa.pc.memory;
@@ -283,25 +290,15 @@ impl<'i> Fast<'i> {
             self.reference.written().filter(|(memory, _)| *memory == code).map(|(_, address)| address).collect();
         written.into_iter().for_each(|address| self.note_store(state, address));
         run.cycles += step.cycles;
-        *left.steps -= u64::from(!matches!(step.stop, Some(Stop::Fault(_))));
+        *left -= u64::from(!matches!(step.stop, Some(Stop::Fault(_))));
         if step.stop.is_none()
             && let Some(jump) = self.jumps_by_address.get(&pc).copied()
         {
             let entry = self.entry(state.pc);
             self.remember(jump, state.pc, entry);
         }
+        self.take_registers(state);
         step.stop
-    }
-
-    /// A block that is left often becomes one of a single instruction.
-    fn note_left(&mut self, id: EntryId) {
-        let entry = &mut self.entries[id as usize];
-        if entry.count > 1 {
-            entry.left = entry.left.saturating_add(1);
-            if entry.left >= LEFT_OFTEN {
-                self.forget_block(id);
-            }
-        }
     }
 
     /// The entry of an address, to be decoded when it is reached.
@@ -309,10 +306,14 @@ impl<'i> Fast<'i> {
         if let Some(id) = self.by_address.get(&pc) {
             return *id;
         }
-        let id = self.entries.len() as EntryId;
-        self.entries.push(Entry { pc, start: DECODE, count: 1, heat: -self.threshold, left: 0 });
+        let id = self.new_entry(pc);
         self.by_address.insert(pc, id);
         id
+    }
+
+    fn new_entry(&mut self, pc: u64) -> EntryId {
+        self.entries.push(Entry { pc, start: DECODE, count: 1, heat: -self.threshold });
+        self.entries.len() as EntryId - 1
     }
 
     /// The computed jump at an address.
@@ -327,9 +328,10 @@ impl<'i> Fast<'i> {
 
     fn remember(&mut self, jump: u32, target: u64, entry: EntryId) {
         let targets = &mut self.jumps[jump as usize];
-        if targets.len() < TARGETS && targets.iter().all(|(known, _)| *known != target) {
-            targets.push((target, entry));
+        if targets.len() < TARGETS && !targets.contains(&target) {
+            targets.push(target);
         }
+        self.jump_cache.insert(jump, target, entry);
     }
 
     /// Forgets everything that was decoded. Marks stay, which costs detours only.
@@ -339,33 +341,32 @@ impl<'i> Fast<'i> {
         self.ops.clear();
         self.entries.clear();
         self.by_address.clear();
+        self.careful.clear();
         self.jumps.clear();
+        self.jump_cache = JumpCache::new();
         self.jumps_by_address.clear();
         self.instructions.clear();
+        self.volatiles.clear();
         self.constants.clear();
-        let op = |code| Op { code, into: 0, x: 0, y: 0, extra: 0 };
-        self.ops.extend([op(Code::Decode), op(Code::Interpret)]);
+        self.ops.extend([Op::new(Code::Decode), Op::new(Code::InterpretEntry)]);
     }
 
     /// Decodes and lowers an entry. The entry may have another id afterwards, because all of
     /// them are forgotten when there are too many operations.
     fn lower_entry(&mut self, state: &State, id: EntryId) -> EntryId {
-        let Entry { pc, left, .. } = self.entries[id as usize];
-        if self.ops.len() > OPERATIONS || self.constants.are_full() {
+        let pc = self.entries[id as usize].pc;
+        if self.ops.len() > OPERATIONS {
             self.forget_everything();
         }
-        let id = self.entry(pc);
-        let most = if self.stepping || left >= LEFT_OFTEN { 1 } else { usize::MAX };
-        let lowered = block::build(self, state, pc, most).and_then(|block| {
-            let ways = self.ways(&block);
-            Some((lower(&block, &ways, &mut self.constants)?, block))
-        });
+        // One that assumes nothing keeps its entry, unless it was forgotten with all others.
+        let careful = self.careful.get(&pc) == Some(&id);
+        let id = if careful { id } else { self.entry(pc) };
+        let lowered = self.lower_block(state, pc, careful);
         match lowered {
             Some((ops, block)) => {
                 let entry = &mut self.entries[id as usize];
                 (entry.start, entry.count) = (self.ops.len() as u32, block.steps.len() as u32);
                 self.ops.extend(ops);
-                self.constants.slots().for_each(|(slot, value)| self.slots[slot] = value);
                 for (pc, reading) in &block.readings {
                     self.watch_in_block(state, *pc, reading, id);
                 }
@@ -373,32 +374,83 @@ impl<'i> Fast<'i> {
             None => {
                 let reading = self.decode(state, pc).reading;
                 self.watch_in_block(state, pc, &reading, id);
+                let start = if reading.volatile { self.select(pc) } else { INTERPRET };
                 let entry = &mut self.entries[id as usize];
-                (entry.start, entry.count) = (INTERPRET, 1);
+                (entry.start, entry.count) = (start, 1);
             }
         }
         id
     }
 
-    fn ways(&mut self, block: &Block) -> Ways {
-        let mut way = |target: u64| (self.entry(target), target <= block.last);
-        match block.end {
-            End::Goto(target) => {
-                let (entry, back) = way(target);
-                Ways::Goto(entry, back)
+    /// The operations of the block at an address. One that is too large is made of fewer instructions.
+    fn lower_block(&mut self, state: &State, pc: u64, careful: bool) -> Option<(Vec<Op>, Block)> {
+        let modes = self.modes.iter().filter(|_| !careful);
+        let modes: Vec<(RegisterId, u64)> = modes.map(|id| (*id, self.slots[id.index()])).collect();
+        let mut most = if self.stepping { 1 } else { usize::MAX };
+        loop {
+            let block = block::build(self, state, pc, most, &modes)?;
+            let ops = self.with_constants(|fast, constants| lower(fast.isa, &block, fast, constants));
+            match ops {
+                Some(ops) => return Some((ops, block)),
+                None => most = Some(block.steps.len() / 2).filter(|most| *most > 0)?,
             }
-            End::Branch(condition, taken, other) => Ways::Branch(condition, way(taken), way(other)),
-            End::Jump(target) => Ways::Jump(target, self.jump(block.last)),
         }
     }
 
+    /// Does something with the constants, which are not there meanwhile.
+    fn with_constants<T>(&mut self, act: impl FnOnce(&mut Self, &mut Constants) -> T) -> T {
+        let mut constants = std::mem::take(&mut self.constants);
+        let done = act(self, &mut constants);
+        constants.slots().for_each(|(slot, value)| self.slots[slot] = value);
+        self.constants = constants;
+        done
+    }
+
     fn take_registers(&mut self, state: &State) {
-        self.slots[..state.registers().len()].copy_from_slice(state.registers());
+        let count = state.registers().len().min(REGISTERS);
+        self.slots[..count].copy_from_slice(&state.registers()[..count]);
     }
 
     fn give_registers(&self, state: &mut State) {
-        let registers = state.registers_mut();
-        registers.copy_from_slice(&self.slots[..registers.len()]);
+        let count = state.registers().len().min(REGISTERS);
+        state.registers_mut()[..count].copy_from_slice(&self.slots[..count]);
+    }
+}
+
+/// Single bits that few instructions change, such as whether arithmetic is decimal. Blocks are made for the
+/// value that they have.
+fn modes(isa: &Isa) -> Vec<RegisterId> {
+    let mut writers = vec![0; isa.registers.len().min(REGISTERS)];
+    for instruction in &isa.instructions {
+        for register in instruction.body.effects().writes {
+            if let Some(count) = writers.get_mut(register.index()) {
+                *count += 1;
+            }
+        }
+    }
+    let is_mode = |(register, writers): &(RegisterId, usize)| {
+        let described = isa.register(*register);
+        described.width == Width::BIT && !described.constant && writers * RARE <= isa.instructions.len()
+    };
+    (0..).map(RegisterId).zip(writers).filter(is_mode).map(|(register, _)| register).collect()
+}
+
+impl Names for Fast<'_> {
+    fn entry(&mut self, address: u64) -> EntryId {
+        Fast::entry(self, address)
+    }
+
+    fn careful_entry(&mut self, address: u64) -> EntryId {
+        if let Some(id) = self.careful.get(&address) {
+            return *id;
+        }
+        let id = self.new_entry(address);
+        self.careful.insert(address, id);
+        id
+    }
+
+    fn jump(&mut self, address: u64) -> u32 {
+        Fast::jump(self, address)
     }
 }
 

@@ -3,11 +3,17 @@
 
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
-/// A position in the list of slots.
-pub(super) type Slot = u16;
+/// A position in the list of slots. Every number is one, so that reaching a slot needs no check.
+pub(super) type Slot = u8;
 
-/// How many slots there are: a power of two, so that a position needs only to be masked.
-pub(super) const SLOTS: usize = 1 << 12;
+/// How many slots there are.
+pub(super) const SLOTS: usize = 1 << Slot::BITS;
+
+/// Registers that have a slot of their own; the others stay in the state.
+pub(super) const REGISTERS: usize = SLOTS / 2;
+
+/// Memories that are at hand while blocks are executed.
+pub(super) const NEAR_MEMORIES: usize = 4;
 
 /// A position in the list of entries.
 pub(super) type EntryId = u32;
@@ -20,62 +26,169 @@ pub(super) struct Op {
     pub(super) into: Slot,
     pub(super) x: Slot,
     pub(super) y: Slot,
+    pub(super) z: u8,
+    /// How far behind the next operation those for leaving the block begin.
+    pub(super) exit: u16,
     pub(super) extra: u64,
+}
+
+impl Op {
+    pub(super) const fn new(code: Code) -> Op {
+        Op { code, into: 0, x: 0, y: 0, z: 0, exit: 0, extra: 0 }
+    }
 }
 
 /// What an operation does.
 ///
-/// Those that leave a block name the instruction of the block, counted from its first, that
-/// must be interpreted. Those that end a block have a [`Way`] in `into`, and in `extra` the
-/// entry to go on with; where there are two ways, the other one is in its upper half.
+/// Operations that may leave a block go on at their `exit`. Those that end a block have in `into` how many
+/// instructions were done, in `z` which [`Ways`] go back, and in `extra` the entry to go on with; where there
+/// are two ways, the other one is in its upper half.
+///
+/// An *offset* is a number to be added in the lower half of `extra` with the mask of the sum in the upper half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Code {
+    /// `into = extra`
+    Set,
     /// `into = x`
     Move,
+    /// `into =` the register `extra`, which has no slot.
+    GetRegister,
+    /// The register `extra`, which has no slot, gets `x`.
+    SetRegister,
     /// `into = (x + y) & extra`
     Add,
+    /// `into = x` plus an offset.
+    AddNumber,
     /// `into = (x - y) & extra`
     Subtract,
     /// `into = x & y`
     And,
+    /// `into = x & extra`
+    AndNumber,
     /// `into = x | y`
     Or,
+    /// `into = x | extra`
+    OrNumber,
     /// `into = x ^ y`
     Xor,
+    /// `into = x ^ extra`
+    XorNumber,
     /// `into = !x & extra`
     Not,
     /// `into = x == y`
     Equal,
+    /// `into = x == extra`
+    EqualNumber,
     /// `into = x != y`
     Unequal,
+    /// `into = x != extra`
+    UnequalNumber,
     /// `into = x < y`
     Less,
+    /// `into = x < extra`
+    LessNumber,
+    /// `into = x <= y`
+    LessOrEqual,
+    /// `into = x < y` as two's complement numbers, with `z` unused bits above each.
+    LessSigned,
+    /// `into = (x * y) & extra`
+    Multiply,
+    /// `into = (x << y) & extra`
+    ShiftLeftBy,
+    /// `into = x >> y`
+    ShiftRightBy,
+    /// `into = x - 1 < extra`, so whether it is positive where that is the largest positive number.
+    Positive,
     /// Any operator with one operand of `extra` bits.
     Unary(UnaryOperator),
     /// Any operator with two operands of `extra` bits.
     Binary(BinaryOperator),
-    /// `into = (x >> y) & extra`, where `y` is the number itself.
+    /// `into = (x >> z) & extra`
     Slice,
-    /// `into = x << extra | y`
+    /// `into = (x << z) & extra`
+    ShiftLeft,
+    /// `into = x << z | y`
     Join,
-    /// `into = x`, of `y` bits, with copies of its sign up to the mask `extra`.
+    /// `into = x << z | extra`
+    JoinNumber,
+    /// `into = x`, of `z` bits, with copies of its sign up to the mask `extra`.
     SignExtend,
-    /// `into = x` where the slot `extra` is not zero, else `y`.
+    /// `into = x` where the slot `z` is not zero, else `y`.
     Choose,
-    /// `into =` the cell at `x` of the memory `extra`.
+    /// `into =` the cell at `x` of the memory `z`, in bytes if it is in one piece.
     Load,
-    /// The cell at `x` of the memory `extra` gets `y`.
+    /// The same at `x` plus an offset.
+    LoadOffset,
+    /// The same at `x << extra | y`.
+    LoadJoined,
+    /// As `Load`, from a memory of words.
+    LoadWord,
+    /// As `LoadOffset`, from a memory of words.
+    LoadWordOffset,
+    /// As `Load`, from a memory that is not at hand.
+    LoadFar,
+    /// `into =` the cells from `x` plus an offset on, of the memory `z` of bytes; `exit` is their [`Shape`].
+    LoadWide,
+    /// The cell at `x` of the memory `z` gets `y`.
     Store,
-    /// The same, where the slot `into` is not zero.
+    /// The same at `x` plus an offset.
+    StoreOffset,
+    /// As `Store`, into a memory of words.
+    StoreWord,
+    /// As `StoreOffset`, into a memory of words.
+    StoreWordOffset,
+    /// As `Store`, into a memory that is not at hand.
+    StoreFar,
+    /// The cell at `x` of any memory `z` gets `y` where the slot `into` is not zero.
     StoreIf,
-    /// The same as `Store` for a code cell that is not marked; else leaves at instruction `into`.
+    /// As `Store` for a code cell that is not marked; else leaves.
     StoreUnmarked,
-    /// Leaves the block at instruction `extra` where `x` is not zero.
+    /// The same at `x` plus an offset.
+    StoreUnmarkedOffset,
+    /// The same at `x << extra | into`.
+    StoreUnmarkedJoined,
+    /// The code cells from `x` plus an offset on, none of which is marked, get `y` together; else leaves. `into` is
+    /// their [`Shape`].
+    StoreWideUnmarked,
+    /// As `StoreUnmarked`, for code in words.
+    StoreWordUnmarked,
+    /// As `StoreUnmarkedOffset`, for code in words.
+    StoreWordUnmarkedOffset,
+    /// Leaves where `x` is not zero.
     LeaveIf,
-    /// Leaves it where the code cell at `x` is marked and `y` is not zero.
+    /// Leaves where `x` is zero.
+    LeaveUnless,
+    /// Leaves where `x == y`.
+    LeaveIfEqual,
+    /// Leaves where `x != y`.
+    LeaveUnlessEqual,
+    /// Leaves where `x == extra`.
+    LeaveIfNumber,
+    /// Leaves where `x != extra`.
+    LeaveUnlessNumber,
+    /// Leaves where `x < y`.
+    LeaveIfLess,
+    /// Leaves where `x >= y`.
+    LeaveUnlessLess,
+    /// Leaves where the bit `z` of `x` is set.
+    LeaveIfBit,
+    /// Leaves where the bit `z` of `x` is not set.
+    LeaveUnlessBit,
+    /// Leaves where the code cell at `x` is marked.
     LeaveIfMarked,
+    /// Leaves where the code cell at `x` plus an offset is marked.
+    LeaveIfMarkedOffset,
+    /// Leaves where the code cell at `x` is marked and `y` is not zero.
+    LeaveIfBothMarked,
+    /// Leaves where something is mapped over the code cell at `x` plus an offset.
+    LeaveIfMapped,
     /// The block takes `x` cycles.
     Cycles,
+    /// The block takes `extra` cycles.
+    CyclesNumber,
+    /// Goes on with the operations for what is in the `y` cells, of the memory `z`, of the volatile instruction with
+    /// the number `extra`.
+    Select,
     /// Goes on with an entry.
     Goto,
     /// Goes the other way where `x` is not zero.
@@ -84,38 +197,54 @@ pub(super) enum Code {
     BranchIfEqual,
     /// Goes the other way where `x < y`.
     BranchIfLess,
-    /// Goes the other way where the bit `y` of `x` is set.
+    /// Goes the other way where the bit `y` of `x` is set, where `y` is the number itself.
     BranchIfBit,
     /// Goes on at the address `x`; `extra` is the number of the computed jump.
     Jump,
-    /// Leaves the block at its first instruction.
+    /// `into` instructions were done; the one at the address `extra` must be interpreted.
     Interpret,
+    /// The entry is an instruction that must be interpreted.
+    InterpretEntry,
     /// Decodes the entry first.
     Decode,
 }
 
-/// How a block ends: how many instructions it had, and which ways do not go up. Only those can
-/// close a loop, and only they make an address hot.
+/// Which ways on do not go up. Only those can close a loop, and only they make an address hot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Way(pub(super) Slot);
+pub(super) struct Ways(pub(super) u8);
 
-impl Way {
-    pub(super) fn new(count: u64, back: bool, other_back: bool) -> Way {
-        Way((count as Slot) << 2 | Slot::from(other_back) << 1 | Slot::from(back))
+impl Ways {
+    pub(super) fn new(back: bool, other_back: bool) -> Ways {
+        Ways(u8::from(other_back) << 1 | u8::from(back))
     }
 
     #[inline(always)]
-    pub(super) fn count(self) -> u64 {
-        u64::from(self.0 >> 2)
-    }
-
-    #[inline(always)]
-    pub(super) fn goes_back(self) -> bool {
+    pub(super) fn go_back(self) -> bool {
         self.0 & 1 != 0
     }
 
     #[inline(always)]
     pub(super) fn other_goes_back(self) -> bool {
         self.0 & 2 != 0
+    }
+}
+
+/// How many cells are reached together, and whether the first is the highest part of what they hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape(pub(super) u16);
+
+impl Shape {
+    pub(super) fn new(count: u8, big: bool) -> Shape {
+        Shape(u16::from(count) | u16::from(big) << 7)
+    }
+
+    #[inline(always)]
+    pub(super) fn count(self) -> usize {
+        usize::from(self.0 & 0xF)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_big(self) -> bool {
+        self.0 & 0x80 != 0
     }
 }

@@ -5,6 +5,7 @@ use lathe_base::Width;
 
 use super::decode::Reading;
 use super::ops::EntryId;
+use super::volatile::Volatile;
 use super::{DECODE, Fast};
 use crate::state::State;
 
@@ -136,6 +137,12 @@ impl Fast<'_> {
         }
     }
 
+    /// Decodes an instruction like any other again that has not changed for a long time.
+    pub(super) fn settle(&mut self, pc: u64) {
+        self.history.forget(pc);
+        self.make_stale(pc);
+    }
+
     /// The beginning of the instruction stream, without what lies beyond so many cells.
     pub(super) fn head(&self, state: &State, pc: u64, cells: u32) -> u128 {
         state.window(self.isa, pc, cells)
@@ -147,6 +154,7 @@ impl Fast<'_> {
         known.blocks.into_iter().for_each(|block| self.forget_block(block));
         if let Some(jump) = self.jumps_by_address.get(&pc) {
             self.jumps[*jump as usize].clear();
+            self.jump_cache.forget(*jump);
         }
         self.changed.push(pc);
     }
@@ -155,5 +163,7 @@ impl Fast<'_> {
     pub(super) fn forget_block(&mut self, block: EntryId) {
         let entry = &mut self.entries[block as usize];
         (entry.start, entry.count) = (DECODE, 1);
+        let pc = entry.pc;
+        self.volatiles.iter_mut().filter(|volatile| volatile.pc == pc).for_each(Volatile::forget);
     }
 }

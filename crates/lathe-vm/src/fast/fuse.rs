@@ -1,0 +1,178 @@
+//! What operations read, write and do, and writes of registers by those that make the value.
+
+use super::ops::{Code, Op, Slot};
+
+/// Lets an operation write a register itself, instead of a move at the end, where nothing in
+/// between could see the difference and the block is not left in between.
+pub(super) fn fuse_writes(ops: &mut Vec<Op>, registers: usize) {
+    let mut at = 0;
+    while at < ops.len() {
+        let Op { code, into, x, .. } = ops[at];
+        at += 1;
+        if code != Code::Move || usize::from(into) >= registers || usize::from(x) < registers {
+            continue;
+        }
+        let Some(maker) = ops[..at - 1].iter().rposition(|op| gives_value(op.code) && op.into == x) else { continue };
+        let between = ops[maker + 1..at - 1].iter();
+        let seen = |op: &Op| reads(op, into) || leaves(op.code) || (gives_value(op.code) && op.into == into);
+        let seen_after = ops[at..].iter().any(|op| reads(op, into));
+        if between.clone().any(seen) || seen_after {
+            continue;
+        }
+        ops[maker].into = into;
+        at -= 1;
+        ops.remove(at);
+        ops[maker + 1..].iter_mut().for_each(|op| replace_reads(op, x, into));
+    }
+}
+
+/// Which fields of an operation are slots that it reads.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reads {
+    x: bool,
+    y: bool,
+    z: bool,
+    into: bool,
+}
+
+/// What an operation does with its fields.
+fn reads_of(code: Code) -> Reads {
+    use Code::*;
+    let none = Reads::default();
+    let x = Reads { x: true, ..none };
+    let both = Reads { y: true, ..x };
+    match code {
+        Set | GetRegister | CyclesNumber | Select | Goto | Interpret | InterpretEntry | Decode => none,
+        Move | SetRegister | AddNumber | AndNumber | OrNumber | XorNumber | Not | EqualNumber | UnequalNumber
+        | LessNumber | Positive | LoadWide | Unary(_) | Slice | ShiftLeft | JoinNumber | SignExtend | Load
+        | LoadOffset | LoadWord | LoadWordOffset | LoadFar | LeaveIf | LeaveUnless | LeaveIfNumber
+        | LeaveUnlessNumber | LeaveIfBit | LeaveUnlessBit | LeaveIfMarked | LeaveIfMarkedOffset | LeaveIfMapped
+        | Cycles | BranchIf | BranchIfBit | Jump => x,
+        Add
+        | LessOrEqual
+        | LessSigned
+        | Multiply
+        | ShiftLeftBy
+        | ShiftRightBy
+        | Subtract
+        | And
+        | Or
+        | Xor
+        | Equal
+        | Unequal
+        | Less
+        | Binary(_)
+        | Join
+        | LoadJoined
+        | Store
+        | StoreOffset
+        | StoreWord
+        | StoreWordOffset
+        | StoreFar
+        | StoreUnmarked
+        | StoreUnmarkedOffset
+        | StoreWideUnmarked
+        | StoreWordUnmarked
+        | StoreWordUnmarkedOffset
+        | LeaveIfEqual
+        | LeaveUnlessEqual
+        | LeaveIfLess
+        | LeaveUnlessLess
+        | LeaveIfBothMarked
+        | BranchIfEqual
+        | BranchIfLess => both,
+        Choose => Reads { z: true, ..both },
+        StoreIf | StoreUnmarkedJoined => Reads { into: true, ..both },
+    }
+}
+
+/// Whether `into` takes a value.
+fn gives_value(code: Code) -> bool {
+    use Code::*;
+    match code {
+        Set | LessOrEqual | LessSigned | Multiply | ShiftLeftBy | ShiftRightBy | Move | GetRegister | Add
+        | AddNumber | Subtract | And | AndNumber | Or | OrNumber | Xor | XorNumber | Not | Equal | EqualNumber
+        | Unequal | UnequalNumber | Less | LessNumber | Positive | LoadWide | Unary(_) | Binary(_) | Slice
+        | ShiftLeft | Join | JoinNumber | SignExtend | Choose | Load | LoadOffset | LoadJoined | LoadWord
+        | LoadWordOffset | LoadFar => true,
+        SetRegister
+        | Store
+        | StoreOffset
+        | StoreWord
+        | StoreWordOffset
+        | StoreFar
+        | StoreIf
+        | StoreUnmarked
+        | StoreWideUnmarked
+        | StoreUnmarkedOffset
+        | StoreUnmarkedJoined
+        | StoreWordUnmarked
+        | StoreWordUnmarkedOffset
+        | LeaveIf
+        | LeaveUnless
+        | LeaveIfEqual
+        | LeaveUnlessEqual
+        | LeaveIfNumber
+        | LeaveUnlessNumber
+        | LeaveIfLess
+        | LeaveUnlessLess
+        | LeaveIfBit
+        | LeaveUnlessBit
+        | LeaveIfMarked
+        | LeaveIfMarkedOffset
+        | LeaveIfBothMarked
+        | LeaveIfMapped
+        | Cycles
+        | CyclesNumber
+        | Select
+        | Goto
+        | BranchIf
+        | BranchIfEqual
+        | BranchIfLess
+        | BranchIfBit
+        | Jump
+        | Interpret
+        | InterpretEntry
+        | Decode => false,
+    }
+}
+
+/// Whether an operation may leave the block.
+pub(super) fn leaves(code: Code) -> bool {
+    use Code::*;
+    matches!(
+        code,
+        LeaveIf
+            | LeaveUnless
+            | LeaveIfEqual
+            | LeaveUnlessEqual
+            | LeaveIfNumber
+            | LeaveUnlessNumber
+            | LeaveIfLess
+            | LeaveUnlessLess
+            | LeaveIfBit
+            | LeaveUnlessBit
+            | LeaveIfMarked
+            | LeaveIfMarkedOffset
+            | LeaveIfBothMarked
+            | LeaveIfMapped
+            | StoreUnmarked
+            | StoreWideUnmarked
+            | StoreUnmarkedOffset
+            | StoreUnmarkedJoined
+            | StoreWordUnmarked
+            | StoreWordUnmarkedOffset
+    )
+}
+
+fn reads(op: &Op, slot: Slot) -> bool {
+    let reads = reads_of(op.code);
+    let fields = [(reads.x, op.x), (reads.y, op.y), (reads.z, op.z), (reads.into, op.into)];
+    fields.contains(&(true, slot))
+}
+
+fn replace_reads(op: &mut Op, from: Slot, to: Slot) {
+    let reads = reads_of(op.code);
+    let fields = [(reads.x, &mut op.x), (reads.y, &mut op.y), (reads.z, &mut op.z), (reads.into, &mut op.into)];
+    fields.into_iter().filter(|(read, field)| *read && **field == from).for_each(|(_, field)| *field = to);
+}

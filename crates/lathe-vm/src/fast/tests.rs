@@ -1,0 +1,190 @@
+//! Programs for what the fast interpreter does otherwise than the reference interpreter, compared with it at every
+//! limit; and that it does so.
+
+use lathe_isa::Isa;
+
+use super::Fast;
+use super::ops::Code;
+use crate::device::{Console, Devices};
+use crate::engine::Engine;
+use crate::interpreter::Interpreter;
+use crate::state::State;
+
+const MACHINE: &str = r#"
+machine t "Calls, a stack of data, a mode"
+memory ram  : u16 -> u8 big
+memory data : u8 -> u8
+pc pc : u16 in ram
+register a, b : u8
+register sp   : u16
+register mode : u1
+field V : u8
+field M : u16 address
+instructions {
+  nop      | 0x00     |
+  set V    | 0x01 {V} | a = V
+  add V    | 0x02 {V} | a = a + V
+  call M   | 0x03 {M} | sp = sp - 2; ram[sp + 1] = next[15:8]; ram[sp] = next[7:0]; pc = M
+  ret      | 0x04     | let l = ram[sp]; let h = ram[sp + 1]; sp = sp + 2; pc = h ++ l
+  jmp M    | 0x05 {M} | pc = M
+  store M  | 0x06 {M} | ram[M] = a
+  load M   | 0x07 {M} | a = ram[M]
+  push     | 0x08     | b = b - 1; data[b] = a
+  pop      | 0x09     | a = data[b]; b = b + 1
+  switch   | 0x0A     | mode = ~mode
+  inc      | 0x0B     | if mode { a = a + 2 } else { a = a + 1 }
+  xor V    | 0x0C {V} | a = a ^ V
+  odd M    | 0x0D {M} | if a[0] { pc = M }
+  data     | 0x0E     | a = data[a]
+  self     | 0x0F     | ram[sp] = a; a = a + ram[pc]
+  swap     | 0x10     | let l = ram[sp]; let h = ram[sp + 1]; ram[sp] = a; a = l; pc = h ++ l
+}
+"#;
+
+fn isa() -> Isa {
+    let loaded = lathe_isa::load(MACHINE);
+    loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+}
+
+/// The state with a program in it, and the stack pointer somewhere.
+fn state(isa: &Isa, program: &[u64], sp: u64) -> State {
+    let mut state = State::new(isa);
+    state.memory_mut(isa.pc.memory).fill(program.iter().copied());
+    state.registers_mut()[2] = sp;
+    state
+}
+
+fn run(engine: &mut dyn Engine, isa: &Isa, state: &mut State, limit: u64) -> crate::interpreter::Run {
+    engine.run(state, &mut Devices::new(isa, Console::default()), limit)
+}
+
+/// Both interpreters must leave the same behind at every limit; gives the fast one after the longest run.
+fn agree<'i>(isa: &'i Isa, program: &[u64], sp: u64, limits: std::ops::Range<u64>) -> Fast<'i> {
+    let mut last = Fast::new(isa);
+    for limit in limits {
+        let (mut expected, mut found) = (state(isa, program, sp), state(isa, program, sp));
+        last = Fast::new(isa);
+        let runs = (run(&mut Interpreter::new(isa), isa, &mut expected, limit), run(&mut last, isa, &mut found, limit));
+        assert_eq!(runs.0, runs.1, "limit {limit}, sp {sp:#x}");
+        assert!(expected == found, "limit {limit}, sp {sp:#x}: {:?}, {:?}", expected.registers(), found.registers());
+    }
+    last
+}
+
+fn has(fast: &Fast, code: Code) -> bool {
+    fast.ops.iter().any(|op| op.code == code)
+}
+
+/// `inc` and `nop` in turn, and what follows.
+const FLIP: &[u64] = &[0x0B, 0x08, 0x07, 0, 0, 0x0C, 0x0B, 0x06, 0, 0, 0x05, 0, 0];
+
+#[test]
+fn an_opcode_that_keeps_changing_is_found_by_its_content() {
+    let isa = isa();
+    let fast = agree(&isa, FLIP, 0x8000, 17..1500);
+    assert_eq!(fast.volatiles.len(), 1);
+    assert!(has(&fast, Code::Select));
+    // The rest is not interpreted either, because the cell is not marked.
+    assert!(!fast.marks.is_marked(0) && fast.marks.is_marked(1));
+}
+
+#[test]
+fn what_follows_a_changing_opcode_may_change_too() {
+    let isa = isa();
+    let (mut expected, mut found) = (state(&isa, FLIP, 0), state(&isa, FLIP, 0));
+    let (mut reference, mut fast) = (Interpreter::new(&isa), Fast::new(&isa));
+    for cell in [0x08, 0x00, 0x09, 0x0A, 0x08] {
+        for state in [&mut expected, &mut found] {
+            state.memory_mut(isa.pc.memory).set(1, cell);
+        }
+        run(&mut reference, &isa, &mut expected, 2000);
+        run(&mut fast, &isa, &mut found, 2000);
+        assert!(expected == found, "{cell:#x}");
+    }
+}
+
+#[test]
+fn an_opcode_that_no_longer_changes_is_decoded_again() {
+    let isa = isa();
+    let (mut found, mut fast) = (state(&isa, FLIP, 0), Fast::new(&isa));
+    run(&mut fast, &isa, &mut found, 6 * 400);
+    assert_eq!(found.pc, 0);
+    assert!(fast.decode(&found, 0).reading.is_volatile());
+    // It is xored with nothing from now on.
+    found.memory_mut(isa.pc.memory).set(6, 0);
+    let mut expected = found.clone();
+    run(&mut Interpreter::new(&isa), &isa, &mut expected, 6 * 400);
+    run(&mut fast, &isa, &mut found, 6 * 400);
+    assert!(expected == found);
+    assert!(!fast.decode(&found, 0).reading.is_volatile());
+}
+
+/// Everywhere on the stack, over the end of the memory and over the program.
+#[test]
+fn addresses_are_pushed_and_popped_at_once() {
+    let isa = isa();
+    let program = [0x03, 0, 8, 0x02, 3, 0x05, 0, 0, 0x0B, 0x04];
+    for sp in [0, 1, 2, 3, 5, 8, 10, 12, 0x8000, 0xFFFF, 0xFFFE] {
+        agree(&isa, &program, sp, 17..80);
+    }
+    let fast = agree(&isa, &program, 0x8000, 300..301);
+    assert!(has(&fast, Code::StoreWideUnmarked));
+    // The address that was pushed is known where it is popped.
+    assert!(!has(&fast, Code::Jump));
+    let fast = agree(&isa, &[0x04], 0x8000, 17..18);
+    assert!(has(&fast, Code::LoadWide));
+    // Half of it behind the last cell, and half in the first.
+    let mut program = vec![0; 0x1_0000];
+    (program[0], program[0xFFFF]) = (0x04, 0x30);
+    agree(&isa, &program, 0xFFFF, 17..20);
+}
+
+#[test]
+fn half_of_an_address_may_be_of_use_alone() {
+    let isa = isa();
+    let program = [0x01, 0x55, 0x10, 0, 0, 0, 0, 0, 0x08, 0x05, 0, 2, 8, 0];
+    let fast = agree(&isa, &program, 12, 17..80);
+    assert!(!has(&fast, Code::LoadWide));
+    let program = [0x01, 0x55, 0x10, 0, 0, 0, 0, 0, 0x08, 0x05, 0, 0];
+    agree(&isa, &program, 0x8000, 17..80);
+}
+
+#[test]
+fn a_mode_is_assumed_to_stay() {
+    let isa = isa();
+    assert_eq!(Fast::new(&isa).modes.len(), 1);
+    let fast = agree(&isa, &[0x0B, 0x08, 0x05, 0, 0], 0, 17..200);
+    assert!(fast.careful.len() == 1 && has(&fast, Code::LeaveUnlessNumber));
+    // And changes all the same.
+    agree(&isa, &[0x0B, 0x08, 0x0A, 0x05, 0, 0], 0, 17..200);
+    agree(&isa, &[0x0B, 0x08, 0x0D, 0, 7, 0x0A, 0x0A, 0x0A, 0x05, 0, 0], 0, 17..200);
+}
+
+/// A store that waits is seen by what reads the cell, and by everybody where the block is left.
+#[test]
+fn stores_wait_until_somebody_can_see_them() {
+    let isa = isa();
+    let seen = [0x02, 5, 0x08, 0x01, 0xFF, 0x0E, 0x08, 0x09, 0x0B, 0x0D, 0, 0, 0x05, 0, 0];
+    agree(&isa, &seen, 0, 17..300);
+    let overwritten = [0x02, 7, 0x08, 0x0B, 0x08, 0x09, 0x09, 0x08, 0x09, 0x0D, 0, 0, 0x08, 0x05, 0, 0];
+    agree(&isa, &overwritten, 0, 17..300);
+}
+
+/// An instruction that reads its own cells behind a store of its own, which may hit them.
+#[test]
+fn what_an_instruction_reads_of_itself_is_known() {
+    let isa = isa();
+    for sp in [0, 1, 2, 0x8000] {
+        let fast = agree(&isa, &[0x00, 0x0F, 0x00, 0x05, 0, 0], sp, 17..200);
+        assert!(sp != 0x8000 || !has(&fast, Code::Load));
+    }
+}
+
+/// The loop goes round several times in one block, and is left anywhere.
+#[test]
+fn loops_go_on_in_their_block() {
+    let isa = isa();
+    let fast = agree(&isa, &[0x0B, 0x08, 0x0D, 0, 0, 0x05, 0, 0], 0, 17..200);
+    let start = fast.by_address[&0];
+    assert!(fast.entries[start as usize].count > 8, "{:?}", fast.entries[start as usize]);
+}

@@ -1,0 +1,145 @@
+//! Neighbouring cells that are read or written together: words of several bytes, pushed and popped addresses.
+
+use std::collections::HashMap;
+
+use lathe_base::Width;
+use lathe_isa::model::MemoryId;
+
+use crate::dataflow::{Bail, Effects, Graph, Node, Store, ValueId};
+
+/// Cells that are reached together, at most.
+const MOST: usize = 8;
+/// Bits of a cell that is kept as a byte and has no bits to spare.
+const BYTE: u32 = 8;
+
+/// Neighbouring cells, from the one with the lowest address on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cells {
+    pub(super) memory: MemoryId,
+    pub(super) base: ValueId,
+    pub(super) offset: u64,
+    pub(super) count: u8,
+    /// Whether the first is the highest part of what they hold together.
+    pub(super) big: bool,
+}
+
+/// A word that is read as a whole, by every cell of it.
+pub(super) type Words = HashMap<ValueId, (ValueId, Cells)>;
+
+/// The words of a graph whose cells nobody looks at one by one. `uses` tells how often each value is used.
+pub(super) fn words(graph: &Graph, uses: &[u32]) -> Words {
+    let mut words = Words::new();
+    // Larger words come after what they are made of.
+    for id in graph.ids().rev().filter(|id| uses[id.index()] > 0 && matches!(graph.node(*id), Node::Join(..))) {
+        let mut parts = Vec::new();
+        let alone = collect(graph, uses, id, id, &mut parts);
+        if let Some(cells) = gather(graph, &parts).filter(|_| alone && !words.contains_key(&parts[0])) {
+            words.extend(parts.iter().map(|part| (*part, (id, cells))));
+        }
+    }
+    words
+}
+
+/// Collects what a value is joined from, the highest first. Whether nobody else uses any of that.
+fn collect(graph: &Graph, uses: &[u32], top: ValueId, id: ValueId, parts: &mut Vec<ValueId>) -> bool {
+    let alone = id == top || uses[id.index()] == 1;
+    match graph.node(id) {
+        Node::Join(high, low) => {
+            alone && collect(graph, uses, top, high, parts) && collect(graph, uses, top, low, parts)
+        }
+        _ => {
+            parts.push(id);
+            alone && parts.len() <= MOST
+        }
+    }
+}
+
+/// The cells that are read for these values, if they are neighbours read at the same time.
+fn gather(graph: &Graph, parts: &[ValueId]) -> Option<Cells> {
+    let Node::Load(memory, _, time) = graph.node(*parts.first()?) else { return None };
+    let mut addresses = Vec::new();
+    for part in parts {
+        match graph.node(*part) {
+            Node::Load(other, address, at) if (other, at) == (memory, time) => addresses.push(address),
+            _ => return None,
+        }
+    }
+    let is_byte = parts.iter().all(|part| graph.width(*part).bits() == BYTE);
+    neighbours(graph, memory, &addresses).filter(|_| is_byte)
+}
+
+/// The cells at these addresses, the highest part first, if they are neighbours.
+fn neighbours(graph: &Graph, memory: MemoryId, addresses: &[ValueId]) -> Option<Cells> {
+    let places: Vec<_> = addresses.iter().map(|address| graph.base_and_offset(*address)).collect();
+    let (base, first) = *places.first()?;
+    let (_, last) = *places.last()?;
+    let width = graph.width(addresses[0]);
+    let ascends = |step: u64| {
+        places
+            .iter()
+            .zip(0..)
+            .all(|(place, at)| *place == (base, width.wrap(first.wrapping_add(step.wrapping_mul(at)))))
+    };
+    let (big, small) = (ascends(1), ascends(u64::MAX));
+    let fits = (2..=MOST).contains(&places.len()) && (MOST as u64..=u64::from(u32::MAX)).contains(&width.mask());
+    let offset = if big { first } else { last };
+    (fits && (big || small)).then_some(Cells { memory, base: base?, offset, count: places.len() as u8, big })
+}
+
+/// What an instruction stores into neighbouring cells of the code memory.
+pub(super) struct WideStore {
+    pub(super) cells: Cells,
+    pub(super) value: WideValue,
+}
+
+/// What neighbouring cells get together.
+pub(super) enum WideValue {
+    Number(u64),
+    Value(ValueId),
+    /// The first above the second.
+    Pair(ValueId, ValueId),
+}
+
+/// The stores of an instruction as one, if they are all into neighbouring cells of the code memory and checked for
+/// marks.
+pub(super) fn wide_store(graph: &Graph, effects: &Effects, code: MemoryId) -> Option<WideStore> {
+    let stores = &effects.stores;
+    let plain =
+        |store: &Store| store.memory == code && store.guard.is_none() && graph.width(store.value).bits() == BYTE;
+    let checked = stores.iter().all(|store| effects.bails.contains(&Bail::Marked(store.address, None)));
+    if stores.len() < 2 || !checked || !stores.iter().all(plain) {
+        return None;
+    }
+    let mut high_first = stores.clone();
+    high_first.sort_by_key(|store| std::cmp::Reverse(part(graph, store.value)));
+    let addresses: Vec<ValueId> = high_first.iter().map(|store| store.address).collect();
+    let parts: Vec<ValueId> = high_first.iter().map(|store| store.value).collect();
+    Some(WideStore { cells: neighbours(graph, code, &addresses)?, value: value_of(graph, &parts)? })
+}
+
+/// Which part of another value a value is.
+fn part(graph: &Graph, value: ValueId) -> u32 {
+    match graph.node(value) {
+        Node::Slice(_, low) => low,
+        _ => 0,
+    }
+}
+
+/// The value that consists of these parts, the highest first.
+fn value_of(graph: &Graph, parts: &[ValueId]) -> Option<WideValue> {
+    let numbers: Option<Vec<u64>> = parts.iter().map(|part| graph.as_constant(*part)).collect();
+    if let Some(numbers) = numbers {
+        return Some(WideValue::Number(numbers.iter().fold(0, |all, number| all << BYTE | number)));
+    }
+    if let Some(Node::Slice(whole, _)) = parts.first().map(|part| graph.node(*part)) {
+        let low_first = parts.iter().rev().zip((0..).step_by(BYTE as usize));
+        let of_whole = low_first.clone().all(|(part, low)| graph.node(*part) == Node::Slice(whole, low));
+        if of_whole && Some(graph.width(whole)) == Width::new(u64::from(BYTE) * parts.len() as u64) {
+            return Some(WideValue::Value(whole));
+        }
+    }
+    match parts {
+        [high, low] => Some(WideValue::Pair(*high, *low)),
+        _ => None,
+    }
+}
