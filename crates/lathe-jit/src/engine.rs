@@ -10,15 +10,20 @@ use lathe_isa::model::MemoryId;
 use lathe_vm::fast::{Heat, Pause};
 use lathe_vm::{Devices, Engine, Fast, Run, State, Stop};
 
-use crate::emit::Context;
+use crate::addresses::ByNumber;
+use crate::emit::{Context, NO_JUMP};
 use crate::guarded;
-use crate::region::{Region, discover};
+use crate::jumps::Jumps;
+use crate::region::{Extent, Known, Region, discover};
 use crate::shared::{Compiled, SharedCode};
 
 /// Compilations of one address, at most; code that changes all the time is interpreted.
 const COMPILATIONS: u32 = 8;
-/// Exits at one computed jump before its region is compiled anew with the targets seen since.
-const MISSES: u32 = 50;
+/// An exit from compiled code counts as so many jumps to where it leads, divided into the threshold:
+/// code that leads there is hot already.
+const EXITS: i32 = 50;
+/// Regions in use; beyond that all are let go.
+const REGIONS: usize = 1 << 12;
 
 /// A region is given up if it comes back to the interpreter so often...
 const VISITS: u64 = 512;
@@ -30,12 +35,14 @@ pub struct Jit<'i> {
     isa: &'i Isa,
     fast: Fast<'i>,
     code: SharedCode<'i>,
-    regions: HashMap<RegionId, InUse>,
+    regions: ByNumber<RegionId, InUse>,
     next_region: RegionId,
     /// Where compiled code can be entered.
-    entries: HashMap<u64, (RegionId, u32)>,
+    entries: ByNumber<u64, (RegionId, u32)>,
     compilations: HashMap<u64, u32>,
-    misses: HashMap<u64, u32>,
+    jumps: Jumps,
+    /// Whether every region is one instruction, compiled before it is first executed.
+    stepping: bool,
     statistics: Statistics,
     clock: Option<Clock>,
 }
@@ -94,14 +101,21 @@ impl<'i> Jit<'i> {
             isa: code.isa(),
             fast: Fast::with_threshold(code.isa(), code.threshold()),
             code: code.clone(),
-            regions: HashMap::new(),
+            regions: ByNumber::default(),
             next_region: 0,
-            entries: HashMap::new(),
+            entries: ByNumber::default(),
             compilations: HashMap::new(),
-            misses: HashMap::new(),
+            jumps: Jumps::default(),
+            stepping: false,
             statistics: Statistics::default(),
             clock: None,
         }
+    }
+
+    /// One for tests that look after every step: instructions are compiled one at a time, before they
+    /// are first executed, and run in that form however few steps are asked for.
+    pub fn stepping(isa: &'i Isa) -> Self {
+        Jit { fast: Fast::stepping(isa), stepping: true, ..Jit::new(isa) }
     }
 
     /// Measures with this clock from now on how long compiling takes.
@@ -125,8 +139,16 @@ impl<'i> Jit<'i> {
         let marks = self.fast.marks().flat()?.as_ptr();
         let memories = bases(self.isa, state);
         let registers = state.registers_mut().as_mut_ptr();
-        let mut context =
-            Context { registers, marks, memories: memories.as_ptr(), fuel, cycles: 0, pc: 0, interpret: 0 };
+        let mut context = Context {
+            registers,
+            marks,
+            memories: memories.as_ptr(),
+            fuel,
+            cycles: 0,
+            pc: 0,
+            interpret: 0,
+            jump: NO_JUMP,
+        };
         // SAFETY: registers, marks and cells are those of a state of this instruction set, which
         // the region was compiled for; nothing else touches them during the call. A memory that is
         // not in one piece has a null base, and no code is compiled that reaches it.
@@ -138,6 +160,9 @@ impl<'i> Jit<'i> {
         self.statistics.entries += 1;
         self.statistics.steps += steps;
         used.steps += steps;
+        if context.jump != NO_JUMP {
+            return Some(Exit::Jumped(id, context.jump));
+        }
         if context.interpret == 0 {
             return Some(Exit::Elsewhere);
         }
@@ -146,11 +171,11 @@ impl<'i> Jit<'i> {
     }
 
     /// Makes the code at a hot address ready: somebody else's, or a new compilation.
-    fn prepare(&mut self, state: &State, pc: u64) {
+    fn prepare(&mut self, state: &State, pc: u64, extent: Extent) {
         let found = self.code.find(&self.fast, state, pc);
         self.statistics.shared += u64::from(found.is_some());
         let start = self.clock.map(|clock| clock());
-        let region = found.or_else(|| self.compile(state, pc));
+        let region = found.or_else(|| self.compile(state, pc, extent));
         if let (Some(clock), Some(start)) = (self.clock, start) {
             self.statistics.compile_time += clock().saturating_sub(start);
         }
@@ -161,13 +186,16 @@ impl<'i> Jit<'i> {
     }
 
     /// Compiles the region around an address.
-    fn compile(&mut self, state: &State, pc: u64) -> Option<Arc<Compiled>> {
+    fn compile(&mut self, state: &State, pc: u64, extent: Extent) -> Option<Arc<Compiled>> {
         let count = self.compilations.entry(pc).or_default();
         *count += 1;
-        if *count > COMPILATIONS || self.fast.marks().flat().is_none() {
+        if (*count > COMPILATIONS && !self.stepping) || self.fast.marks().flat().is_none() {
             return None;
         }
-        let region = Some(discover(&self.fast, state, pc)).filter(Region::does_anything)?;
+        let is_compiled = |pc| self.entries.contains_key(&pc);
+        let targets = |pc| self.jumps.targets(&self.fast, pc);
+        let known = Known { fast: &self.fast, state, targets: &targets, is_compiled: &is_compiled };
+        let region = Some(discover(&known, pc, extent)).filter(Region::does_anything)?;
         let compiled = self.code.compile(pc, region)?;
         self.statistics.regions += 1;
         self.statistics.compiled += compiled.instructions.len() as u64;
@@ -178,6 +206,9 @@ impl<'i> Jit<'i> {
 
     /// Uses a region from now on.
     fn take_up(&mut self, region: Arc<Compiled>) {
+        if self.regions.len() >= REGIONS {
+            self.drop_all();
+        }
         let id = self.next_region;
         self.next_region += 1;
         for (pc, reading) in &region.instructions {
@@ -204,6 +235,7 @@ impl<'i> Jit<'i> {
     /// Drops the regions that hold an instruction which was changed.
     fn forget_changed(&mut self) {
         for pc in self.fast.take_changed() {
+            self.jumps.forget(pc);
             let mut hit: Vec<RegionId> = self.regions.keys().copied().collect();
             hit.retain(|id| self.regions[id].region.instructions.contains_key(&pc));
             for id in hit {
@@ -227,24 +259,35 @@ impl<'i> Jit<'i> {
         leaders.into_iter().for_each(|leader| self.fast.set_heat(leader, heat));
     }
 
-    /// Counts an exit before a computed jump; a region that misses often is compiled anew.
-    fn miss(&mut self, state: &State, id: RegionId, pc: u64, known: usize) {
-        if self.fast.targets(pc).count() == known {
+    /// Lets go of all regions.
+    fn drop_all(&mut self) {
+        self.regions.clear();
+        let mut leaders: Vec<u64> = self.entries.drain().map(|(leader, _)| leader).collect();
+        leaders.sort_unstable();
+        leaders.into_iter().for_each(|leader| self.fast.set_heat(leader, Heat::Cold));
+    }
+
+    /// Counts an exit at a computed jump; a region that misses often is compiled anew.
+    fn miss(&mut self, state: &State, id: RegionId, pc: u64) {
+        if !self.jumps.missed(&self.fast, pc, state.pc) {
             return;
         }
-        let count = self.misses.entry(pc).or_default();
-        *count += 1;
-        if *count < MISSES {
-            return;
-        }
-        *count = 0;
-        if let Some(entry) = self.regions.get(&id).map(|used| used.region.entry) {
+        let Some(entry) = self.regions.get(&id).map(|used| used.region.entry) else { return };
+        // One that has been compiled often enough is kept as it is.
+        if let Some(region) = self.compile(state, entry, Extent::Everything) {
             self.drop_region(id, Heat::Cold);
-            match self.compile(state, entry) {
-                Some(region) => self.take_up(region),
-                None => self.fast.set_heat(entry, Heat::Never),
-            }
+            self.take_up(region);
         }
+    }
+
+    /// Compiled code has led to an address. Whether it can be entered there, perhaps because it has
+    /// been led there often enough to go on compiling.
+    fn arrive(&mut self, state: &State) -> bool {
+        let pc = state.pc;
+        if !self.entries.contains_key(&pc) && self.fast.warm(pc, (self.code.threshold() / EXITS).max(1)) {
+            self.prepare(state, pc, Extent::Gap);
+        }
+        self.entries.contains_key(&pc)
     }
 
     /// One instruction by the interpreter, after compiled code has left it to it.
@@ -261,6 +304,8 @@ impl<'i> Jit<'i> {
 enum Exit {
     /// The instruction where it stands must be interpreted.
     Interpret(RegionId),
+    /// The computed jump at this address has gone where the region has no code.
+    Jumped(RegionId, u64),
     /// It goes on where the region has no code, or the budget is nearly spent.
     Elsewhere,
 }
@@ -279,13 +324,61 @@ fn bases(isa: &Isa, state: &mut State) -> Vec<*mut u8> {
     (0..isa.memories.len() as u32).map(MemoryId).map(base).collect()
 }
 
+impl Jit<'_> {
+    /// Goes on after compiled code was left; why the machine stops, if it does.
+    fn leave(&mut self, exit: &Exit, state: &mut State, devices: &mut Devices, run: &mut Run) -> Option<Stop> {
+        match *exit {
+            Exit::Interpret(id) => {
+                let stop = self.step(state, devices, run);
+                self.give_up_if_worthless(id);
+                self.forget_changed();
+                stop
+            }
+            Exit::Jumped(id, pc) => {
+                self.miss(state, id, pc);
+                None
+            }
+            Exit::Elsewhere => None,
+        }
+    }
+
+    /// Compiles what stands at the next address, unless that was done before.
+    fn prepare_step(&mut self, state: &State) {
+        if !self.entries.contains_key(&state.pc) {
+            self.prepare(state, state.pc, Extent::One);
+        }
+    }
+
+    /// Every instruction by itself.
+    fn advance_in_steps(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+        let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
+        while run.steps < limit {
+            self.prepare_step(state);
+            let is_due = self.fast.is_due(state);
+            let exit = if is_due { None } else { self.enter(state, 1, &mut run) };
+            if matches!(exit, Some(Exit::Elsewhere | Exit::Jumped(..))) {
+                continue;
+            }
+            if let Some(stop) = self.step(state, devices, &mut run) {
+                run.stop = stop;
+                break;
+            }
+            self.forget_changed();
+        }
+        run
+    }
+}
+
 impl Engine for Jit<'_> {
     fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
-        if limit <= Fast::FEW {
+        if limit <= Fast::FEW && !self.stepping {
             return self.fast.advance(state, devices, limit);
         }
         self.fast.revalidate(state);
         self.forget_changed();
+        if self.stepping {
+            return self.advance_in_steps(state, devices, limit);
+        }
         let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
         while run.steps < limit {
             if !self.fast.is_due(state)
@@ -294,16 +387,11 @@ impl Engine for Jit<'_> {
                 if run.steps == limit {
                     break;
                 }
-                if let Exit::Interpret(id) = exit {
-                    let pc = state.pc;
-                    let known = self.fast.targets(pc).count();
-                    if let Some(stop) = self.step(state, devices, &mut run) {
-                        run.stop = stop;
-                        return run;
-                    }
-                    self.miss(state, id, pc, known);
-                    self.give_up_if_worthless(id);
-                    self.forget_changed();
+                if let Some(stop) = self.leave(&exit, state, devices, &mut run) {
+                    run.stop = stop;
+                    return run;
+                }
+                if self.arrive(state) || run.steps == limit {
                     continue;
                 }
             }
@@ -315,7 +403,7 @@ impl Engine for Jit<'_> {
                 Pause::Hot(pc) => {
                     self.forget_changed();
                     if !self.entries.contains_key(&pc) {
-                        self.prepare(state, pc);
+                        self.prepare(state, pc, Extent::Everything);
                     }
                 }
             }

@@ -120,10 +120,20 @@ pub(crate) enum Check {
 pub(crate) enum End {
     Goto(Edge),
     Branch(ValueId, Edge, Edge),
-    /// A computed jump: where it has gone so far, and the state before it otherwise.
-    Switch(ValueId, Vec<(u64, Edge)>, Rc<Snapshot>),
+    Jump(Jump),
     /// Leaves the region.
     Leave(Rc<Snapshot>),
+}
+
+/// A computed jump.
+pub(crate) struct Jump {
+    pub(crate) target: ValueId,
+    /// Where it has gone so far.
+    pub(crate) arms: Vec<(u64, Edge)>,
+    /// The machine after it, but for where it goes on: the region is left to anywhere else.
+    pub(crate) after: Rc<Snapshot>,
+    /// The machine before it, if it has not been looked at yet whether it stays where it is.
+    pub(crate) before: Option<Rc<Snapshot>>,
 }
 
 /// A way on.
@@ -151,12 +161,34 @@ pub(crate) struct Snapshot {
     pub(crate) interpret: bool,
 }
 
+/// How far a region extends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// To everything that is reached by known jumps, as far as there is room.
+    Everything,
+    /// As far as nothing is compiled: what compiled code leads to leads back to it soon, and would
+    /// be there once more for every way out of it.
+    Gap,
+    /// One instruction.
+    One,
+}
+
+/// What is known about the program.
+pub(crate) struct Known<'a> {
+    pub(crate) fast: &'a Fast<'a>,
+    pub(crate) state: &'a State,
+    /// Where the computed jump at an address went so far.
+    pub(crate) targets: &'a dyn Fn(u64) -> Vec<u64>,
+    /// Whether compiled code can be entered at an address.
+    pub(crate) is_compiled: &'a dyn Fn(u64) -> bool,
+}
+
 /// The region around an address.
-pub(crate) fn discover(fast: &Fast, state: &State, entry: u64) -> Region {
+pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
     let mut discovery = Discovery {
-        fast,
-        isa: fast.isa(),
-        state,
+        known,
+        extent,
+        isa: known.fast.isa(),
         leaders: BTreeSet::from([entry]),
         decoded: HashMap::new(),
         instructions: BTreeMap::new(),
@@ -175,9 +207,9 @@ pub(crate) fn discover(fast: &Fast, state: &State, entry: u64) -> Region {
 }
 
 struct Discovery<'a> {
-    fast: &'a Fast<'a>,
+    known: &'a Known<'a>,
+    extent: Extent,
     isa: &'a Isa,
-    state: &'a State,
     leaders: BTreeSet<u64>,
     decoded: HashMap<u64, Rc<Lowerable>>,
     instructions: BTreeMap<u64, Rc<Lowerable>>,
@@ -216,6 +248,9 @@ impl Discovery<'_> {
             if self.instructions.len() >= INSTRUCTIONS || blocks.len() >= BLOCKS {
                 break;
             }
+            if pc != entry && self.ends_before(pc) {
+                continue;
+            }
             let (block, targets) = self.block(pc);
             empty += usize::from(block.longest == 0);
             if block.longest == 0 && empty > EMPTY_BLOCKS {
@@ -241,8 +276,17 @@ impl Discovery<'_> {
         (Block { graph, root, longest }, targets)
     }
 
+    /// Whether the region does not extend to an address that it leads to.
+    fn ends_before(&self, pc: u64) -> bool {
+        match self.extent {
+            Extent::Everything => false,
+            Extent::Gap => (self.known.is_compiled)(pc),
+            Extent::One => true,
+        }
+    }
+
     fn decode(&mut self, pc: u64) -> Rc<Lowerable> {
-        let decode = || Rc::new(self.fast.decode(self.state, pc));
+        let decode = || Rc::new(self.known.fast.decode(self.known.state, pc));
         self.decoded.entry(pc).or_insert_with(decode).clone()
     }
 }
@@ -260,7 +304,7 @@ impl BlockBuilder<'_, '_> {
         let mut events = Vec::new();
         let mut fresh = path.crossed.last() == Some(&path.pc);
         let end = loop {
-            let known = self.discovery.leaders.contains(&path.pc);
+            let known = self.discovery.leaders.contains(&path.pc) || self.discovery.ends_before(path.pc);
             if !fresh && (known || self.graph.len() > VALUES) && !self.cross(&mut path) {
                 break End::Goto(self.way_to_leader(&path));
             }
@@ -289,8 +333,11 @@ impl BlockBuilder<'_, '_> {
             return Some(self.leave_to_interpreter(&decoded, before));
         }
         let computed = self.two_ways(effects.next).is_none() && self.graph.as_constant(effects.next).is_none();
+        // A computed jump that stores nothing can still be left after its target is known not to be
+        // one of those that are expected. One that stores may have done so by then.
+        let stays_later = computed && effects.stores.is_empty();
         let mut checks: Vec<Check> = Vec::new();
-        if self.graph.as_constant(stays).is_none() && !computed {
+        if self.graph.as_constant(stays).is_none() && !stays_later {
             checks.push(Check::When(stays));
         }
         for bail in &effects.bails {
@@ -301,7 +348,7 @@ impl BlockBuilder<'_, '_> {
             events.push(Event::Leave(checks, before.clone()));
         }
         self.advance(&decoded, effects.clone(), path, events);
-        self.go_on(&decoded, effects.next, path, events, before)
+        self.go_on(&decoded, effects.next, path, events, Some(before).filter(|_| stays_later))
     }
 
     /// Adds a check, or widens one that is there already, of this instruction or of one before
@@ -554,8 +601,9 @@ impl BlockBuilder<'_, '_> {
         next: ValueId,
         path: &mut Path,
         events: &mut Vec<Event>,
-        before: Rc<Snapshot>,
+        before: Option<Rc<Snapshot>>,
     ) -> Option<End> {
+        let pc = path.pc;
         if let Some(target) = self.graph.as_constant(next) {
             path.pc = target;
             if target == decoded.next || self.cross(path) {
@@ -564,7 +612,7 @@ impl BlockBuilder<'_, '_> {
             return Some(End::Goto(self.way_to_leader(path)));
         }
         let Some((condition, taken, other)) = self.two_ways(next) else {
-            return Some(self.computed(next, path, before));
+            return Some(self.computed(next, path, pc, before));
         };
         if self.choose_instead(condition, taken, other, path, events) {
             return None;
@@ -606,7 +654,8 @@ impl BlockBuilder<'_, '_> {
     fn way(&mut self, path: &Path, target: u64, falls_to: u64, condition: ValueId, holds: u64) -> Edge {
         let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
         self.assume(&mut path, condition, holds);
-        let falls = target == falls_to && !self.discovery.leaders.contains(&target);
+        let is_leader = self.discovery.leaders.contains(&target) || self.discovery.ends_before(target);
+        let falls = target == falls_to && !is_leader;
         if path.depth <= DEPTH && (falls || self.cross(&mut path)) {
             return Edge::Segment(Box::new(self.segment(path)));
         }
@@ -616,7 +665,8 @@ impl BlockBuilder<'_, '_> {
     /// Runs past the leader where the path stands, if that is worth it.
     fn cross(&mut self, path: &mut Path) -> bool {
         let room = self.graph.len() < CROSSING_VALUES && self.discovery.values < REGION_VALUES;
-        let crosses = room && path.crossed.len() < CROSSINGS && !path.crossed.contains(&path.pc);
+        let new = !path.crossed.contains(&path.pc) && !self.discovery.ends_before(path.pc);
+        let crosses = room && path.crossed.len() < CROSSINGS && new;
         if crosses {
             path.crossed.push(path.pc);
         }
@@ -628,15 +678,17 @@ impl BlockBuilder<'_, '_> {
         Edge::Block(self.snapshot_of(path, path.pc, Interpret::No))
     }
 
-    fn computed(&mut self, next: ValueId, path: &Path, before: Rc<Snapshot>) -> End {
-        let targets: Vec<u64> = self.discovery.fast.targets(before.pc).filter(|target| *target != before.pc).collect();
+    fn computed(&mut self, target: ValueId, path: &Path, pc: u64, before: Option<Rc<Snapshot>>) -> End {
+        let targets: Vec<u64> = (self.discovery.known.targets)(pc).into_iter().filter(|target| *target != pc).collect();
         let edge = |target: u64| {
             let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
             let deeper = path.depth <= DEPTH && self.cross(&mut path);
             let edge = if deeper { Edge::Segment(Box::new(self.segment(path))) } else { self.way_to_leader(&path) };
             (target, edge)
         };
-        End::Switch(next, targets.into_iter().map(edge).collect(), before)
+        let arms = targets.into_iter().map(edge).collect();
+        let after = self.snapshot_of(path, pc, Interpret::No);
+        End::Jump(Jump { target, arms, after, before })
     }
 
     /// Turns a branch over a few harmless instructions into choices between values.
@@ -682,7 +734,7 @@ impl BlockBuilder<'_, '_> {
                 self.discovery.instructions.extend(passed);
                 return Some((path, loads));
             }
-            if self.discovery.leaders.contains(&path.pc) {
+            if self.discovery.leaders.contains(&path.pc) || self.discovery.ends_before(path.pc) {
                 return None;
             }
             let decoded = self.discovery.decode(path.pc);
@@ -772,9 +824,9 @@ impl Registers {
             End::Leave(snapshot) => self.written_in(isa, graph, snapshot),
             End::Goto(edge) => self.written_on(isa, graph, edge),
             End::Branch(_, x, y) => [x, y].into_iter().for_each(|edge| self.written_on(isa, graph, edge)),
-            End::Switch(_, arms, before) => {
-                self.written_in(isa, graph, before);
-                arms.iter().for_each(|(_, edge)| self.written_on(isa, graph, edge));
+            End::Jump(jump) => {
+                jump.before.iter().chain([&jump.after]).for_each(|snapshot| self.written_in(isa, graph, snapshot));
+                jump.arms.iter().for_each(|(_, edge)| self.written_on(isa, graph, edge));
             }
         }
     }
