@@ -14,7 +14,7 @@ use crate::addresses::ByNumber;
 use crate::emit::{Context, NO_JUMP};
 use crate::guarded;
 use crate::jumps::Jumps;
-use crate::region::{Extent, Known, Region, discover};
+use crate::region::{Extent, Known, discover};
 use crate::shared::{Compiled, SharedCode};
 
 /// Compilations of one address, at most; code that changes all the time is interpreted.
@@ -164,9 +164,8 @@ impl<'i> Jit<'i> {
             return Some(Exit::Jumped(id, context.jump));
         }
         if context.interpret == 0 {
-            return Some(Exit::Elsewhere);
+            return Some(Exit::Elsewhere(id));
         }
-        used.visits += 1;
         Some(Exit::Interpret(id))
     }
 
@@ -195,7 +194,7 @@ impl<'i> Jit<'i> {
         let is_compiled = |pc| self.entries.contains_key(&pc);
         let targets = |pc| self.jumps.targets(&self.fast, pc);
         let known = Known { fast: &self.fast, state, targets: &targets, is_compiled: &is_compiled };
-        let region = Some(discover(&known, pc, extent)).filter(Region::does_anything)?;
+        let region = Some(discover(&known, pc, extent)).filter(|region| region.is_worth(extent))?;
         let compiled = self.code.compile(pc, region)?;
         self.statistics.regions += 1;
         self.statistics.compiled += compiled.instructions.len() as u64;
@@ -221,12 +220,17 @@ impl<'i> Jit<'i> {
         self.regions.insert(id, InUse { region, visits: 0, steps: 0 });
     }
 
-    /// Gives a region up that comes back to the interpreter after every few steps.
+    /// A region has come back to the interpreter. It is given up if it does so after every few steps.
     fn give_up_if_worthless(&mut self, id: RegionId) {
-        let Some(used) = self.regions.get_mut(&id).filter(|used| used.visits >= VISITS) else { return };
+        let Some(used) = self.regions.get_mut(&id) else { return };
+        used.visits += 1;
+        if used.visits < VISITS {
+            return;
+        }
         let worthless = used.steps < used.visits * WORTH;
         (used.visits, used.steps) = (0, 0);
         if worthless {
+            used.region.instructions.keys().for_each(|pc| self.jumps.give_up(*pc));
             self.drop_region(id, Heat::Never);
             self.statistics.given_up += 1;
         }
@@ -282,10 +286,16 @@ impl<'i> Jit<'i> {
 
     /// Compiled code has led to an address. Whether it can be entered there, perhaps because it has
     /// been led there often enough to go on compiling.
-    fn arrive(&mut self, state: &State) -> bool {
+    fn arrive(&mut self, state: &State, exit: &Exit) -> bool {
         let pc = state.pc;
-        if !self.entries.contains_key(&pc) && self.fast.warm(pc, (self.code.threshold() / EXITS).max(1)) {
-            self.prepare(state, pc, Extent::Gap);
+        if self.entries.contains_key(&pc) {
+            return true;
+        }
+        if self.fast.warm(pc, (self.code.threshold() / EXITS).max(1)) {
+            self.prepare(state, pc, if matches!(exit, Exit::Jumped(..)) { Extent::Target } else { Extent::Gap });
+        }
+        if let Exit::Jumped(id, _) | Exit::Elsewhere(id) = *exit {
+            self.give_up_if_worthless(id);
         }
         self.entries.contains_key(&pc)
     }
@@ -307,7 +317,7 @@ enum Exit {
     /// The computed jump at this address has gone where the region has no code.
     Jumped(RegionId, u64),
     /// It goes on where the region has no code, or the budget is nearly spent.
-    Elsewhere,
+    Elsewhere(RegionId),
 }
 
 /// The first cell of every memory that is in one piece, which is moved between guard pages if it
@@ -338,7 +348,7 @@ impl Jit<'_> {
                 self.miss(state, id, pc);
                 None
             }
-            Exit::Elsewhere => None,
+            Exit::Elsewhere(_) => None,
         }
     }
 
@@ -356,7 +366,7 @@ impl Jit<'_> {
             self.prepare_step(state);
             let is_due = self.fast.is_due(state);
             let exit = if is_due { None } else { self.enter(state, 1, &mut run) };
-            if matches!(exit, Some(Exit::Elsewhere | Exit::Jumped(..))) {
+            if matches!(exit, Some(Exit::Elsewhere(_) | Exit::Jumped(..))) {
                 continue;
             }
             if let Some(stop) = self.step(state, devices, &mut run) {
@@ -391,7 +401,7 @@ impl Engine for Jit<'_> {
                     run.stop = stop;
                     return run;
                 }
-                if self.arrive(state) || run.steps == limit {
+                if self.arrive(state, &exit) || run.steps == limit {
                     continue;
                 }
             }

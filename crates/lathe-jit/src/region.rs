@@ -22,6 +22,9 @@ use lathe_vm::fast::{Fast, Lowerable};
 
 /// Instructions of one region.
 const INSTRUCTIONS: usize = 1_000;
+/// Instructions of the code that a computed jump leads to, at least, to be a region: entering it takes
+/// as long as interpreting about so many.
+const TARGET_INSTRUCTIONS: usize = 8;
 /// Blocks of one region.
 const BLOCKS: usize = 256;
 /// Blocks of one region that only lead to the interpreter.
@@ -169,6 +172,8 @@ pub(crate) enum Extent {
     /// As far as nothing is compiled: what compiled code leads to leads back to it soon, and would
     /// be there once more for every way out of it.
     Gap,
+    /// The same from a target of a computed jump, of which there may be very many.
+    Target,
     /// One instruction.
     One,
 }
@@ -280,7 +285,7 @@ impl Discovery<'_> {
     fn ends_before(&self, pc: u64) -> bool {
         match self.extent {
             Extent::Everything => false,
-            Extent::Gap => (self.known.is_compiled)(pc),
+            Extent::Gap | Extent::Target => (self.known.is_compiled)(pc),
             Extent::One => true,
         }
     }
@@ -782,9 +787,21 @@ enum Interpret {
 }
 
 impl Region {
-    /// Whether there is more in it than ways to the interpreter.
-    pub(crate) fn does_anything(&self) -> bool {
-        self.blocks.values().any(|block| block.longest > 0)
+    /// Whether there is more in it than ways to the interpreter, and enough to be entered for it.
+    pub(crate) fn is_worth(&self, extent: Extent) -> bool {
+        let does_anything = self.blocks.values().any(|block| block.longest > 0);
+        let is_short = || self.instructions.len() < TARGET_INSTRUCTIONS && self.blocks.len() == 1;
+        does_anything && (extent != Extent::Target || !is_short() || self.is_loop())
+    }
+
+    /// Whether it is a block that leads to itself.
+    fn is_loop(&self) -> bool {
+        let leads_back = |edge: &Edge| matches!(edge, Edge::Block(to) if self.blocks.contains_key(&to.pc));
+        self.blocks.values().any(|block| match &block.root.end {
+            End::Goto(edge) => leads_back(edge),
+            End::Branch(_, taken, other) => leads_back(taken) || leads_back(other),
+            End::Jump(_) | End::Leave(_) => false,
+        })
     }
 
     /// Registers that the region writes or reads, those it writes first.
