@@ -19,6 +19,16 @@ impl Random {
         self.number() % count
     }
 
+    /// A number in a range that is not empty.
+    pub fn within(&mut self, range: std::ops::Range<u64>) -> u64 {
+        range.start + self.below(range.end - range.start)
+    }
+
+    /// One of a list that is not empty.
+    pub fn pick<'l, T>(&mut self, list: &'l [T]) -> &'l T {
+        &list[self.below(list.len() as u64) as usize]
+    }
+
     /// True once in so many times.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0

@@ -18,7 +18,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("lathe-embed", &["lathe-asm", "lathe-base", "lathe-isa", "lathe-jit", "lathe-machines", "lathe-vm"]),
     ("lathe", &["lathe-asm", "lathe-base", "lathe-benches", "lathe-embed", "lathe-isa", "lathe-machines", "lathe-vm"]),
     ("oracle", &[]),
-    ("lathe-tests", &["lathe-isa", "lathe-vm"]),
+    ("lathe-tests", &["lathe-asm", "lathe-isa", "lathe-vm"]),
     ("lathe-benches", &["lathe-asm", "lathe-base", "lathe-embed", "lathe-isa", "lathe-vm"]),
     ("xtask", &["lathe-isa", "lathe-jit", "lathe-machines", "lathe-tests", "lathe-vm", "oracle"]),
 ];

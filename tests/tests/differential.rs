@@ -3,20 +3,39 @@
 //! `LATHE_PROGRAMS` sets how many programs each machine gets, and `LATHE_SEED` where the
 //! seeds start.
 
-use lathe_jit::{Jit, SharedCode};
-use lathe_tests::differential::compare;
-use lathe_vm::Fast;
+use std::path::Path;
+
+use lathe_isa::Isa;
+use lathe_jit::{Jit, SharedCode, Statistics};
+use lathe_tests::differential::{Contestant, Disagreement, compare, generate, play, save, text};
+use lathe_vm::{Fast, Stop};
+
+/// Steps one at a time are slow, and programs do not need many of them to differ.
+const SINGLE_STEPS: u64 = 16;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-fn check<'i, E: lathe_vm::Engine>(isa: &'i lathe_isa::Isa, engine: &dyn Fn(&'i lathe_isa::Isa) -> E) {
-    let (programs, seed) = (number("LATHE_PROGRAMS", 1_600), number("LATHE_SEED", 1));
-    println!("{}: {programs} programs from seed {seed}", isa.name);
-    if let Err(disagreement) = compare(isa, seed..seed + programs, engine) {
-        panic!("{}: {disagreement}", isa.name);
+/// Compares the programs of one machine, divided by so many.
+fn check<'i>(isa: &'i Isa, machine: &str, engine: &Contestant<'i>, divided_by: u64) {
+    let (programs, seed) = (number("LATHE_PROGRAMS", 1_600) / divided_by, number("LATHE_SEED", 1));
+    println!("{machine}: {programs} programs from seed {seed}");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential");
+    let keep = |found: &Disagreement| save(&folder, isa, machine, engine, found);
+    let found = compare(isa, seed..seed + programs, engine, &mut |found| drop(keep(found)));
+    if let Err(found) = found {
+        let path = keep(&found).map_or_else(|error| error.to_string(), |path| path.display().to_string());
+        panic!("{}saved: {path}", text(isa, machine, engine, &found));
     }
+}
+
+fn fast<'i>() -> Contestant<'i> {
+    Contestant::new("fast", Fast::new)
+}
+
+fn jit<'i>() -> Contestant<'i> {
+    Contestant::new("jit", |isa| Jit::with_threshold(isa, 2))
 }
 
 fn isa(name: &str) -> lathe_isa::Isa {
@@ -25,18 +44,15 @@ fn isa(name: &str) -> lathe_isa::Isa {
 }
 
 /// Machines that do not ship: other cell and address widths, other word orders.
-fn other(name: &str) -> lathe_isa::Isa {
-    let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).expect("the definition is there");
-    lathe_isa::load(&text).isa.expect("the definition is right")
-}
-
 #[test]
 fn machines_that_do_not_ship() {
     for name in ["acc12", "tape16", "twice8", "word32"] {
-        let isa = other(name);
-        check(&isa, &Fast::new);
-        check(&isa, &|isa| Jit::with_threshold(isa, 2));
+        let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
+        let definition = std::fs::read_to_string(&path).expect("the definition is there");
+        let isa = lathe_isa::load(&definition).isa.expect("the definition is right");
+        let machine = format!("tests/machines/{name}.isa");
+        check(&isa, &machine, &fast(), 1);
+        check(&isa, &machine, &jit(), 1);
     }
 }
 
@@ -46,25 +62,76 @@ fn engines_that_share_code() {
     for machine in lathe_machines::ALL {
         let isa = isa(machine.name);
         let code = SharedCode::with_threshold(&isa, 2);
-        check(&isa, &|_| Jit::sharing(&code));
+        check(&isa, machine.name, &Contestant::new("jit-shared", move |_| Jit::sharing(&code)), 1);
+    }
+}
+
+/// The engines for single steps, on which a program is as good as many vectors.
+#[test]
+fn engines_for_single_steps() {
+    for machine in lathe_machines::ALL {
+        let isa = isa(machine.name);
+        check(&isa, machine.name, &Contestant::new("fast-steps", Fast::stepping), SINGLE_STEPS);
+        check(&isa, machine.name, &Contestant::new("jit-steps", Jit::stepping), SINGLE_STEPS);
+    }
+}
+
+/// How many of a machine's programs come to something.
+#[derive(Debug, Default)]
+struct Reached {
+    compiled: u64,
+    chained: u64,
+    changed: u64,
+    output: u64,
+    faults: u64,
+    ends_midway: u64,
+    wrapped: u64,
+}
+
+/// What the generated programs are made for happens, and not once in a while.
+#[test]
+fn generated_programs_reach_what_they_are_made_for() {
+    const PROGRAMS: u64 = 400;
+    for name in ["duo16", "hex8", "sm83", "mos6502"] {
+        let isa = isa(name);
+        let mut reached = Reached::default();
+        for seed in 0..PROGRAMS {
+            let case = generate(&isa, seed);
+            let mut jit = Jit::with_threshold(&isa, 2);
+            let sights = play(&isa, &case, &mut jit);
+            let Statistics { steps, entries, invalidations, patched, .. } = jit.statistics();
+            let last = sights.last().expect("there is a limit");
+            reached.compiled += u64::from(steps > 100);
+            reached.chained += u64::from(entries > 4);
+            reached.changed += u64::from(invalidations + patched > 0);
+            reached.output += u64::from(!last.output.is_empty());
+            reached.faults += u64::from(matches!(last.run.stop, Stop::Fault(_)));
+            reached.ends_midway += u64::from(sights.iter().filter(|sight| sight.run.stop == Stop::Limit).count() > 4);
+            reached.wrapped += u64::from(case.origin > isa.pc.width.mask() - 8);
+        }
+        println!("{name}: {reached:?}");
+        let Reached { compiled, chained, changed, output, faults, ends_midway, wrapped } = reached;
+        assert!(compiled > PROGRAMS / 8 && chained > PROGRAMS / 40, "{name}: {reached:?}");
+        assert!(changed > 0 && ends_midway > PROGRAMS / 40, "{name}: {reached:?}");
+        assert!(wrapped > PROGRAMS / 10 && output + faults > 1, "{name}: {reached:?}");
     }
 }
 
 macro_rules! machines {
     ($($name:ident)*) => {
-        mod fast {
+        mod fast_engine {
             use super::*;
             $(#[test]
             fn $name() {
-                check(&isa(stringify!($name)), &Fast::new);
+                check(&isa(stringify!($name)), stringify!($name), &fast(), 1);
             })*
         }
 
-        mod jit {
+        mod jit_engine {
             use super::*;
             $(#[test]
             fn $name() {
-                check(&isa(stringify!($name)), &|isa| Jit::with_threshold(isa, 2));
+                check(&isa(stringify!($name)), stringify!($name), &jit(), 1);
             })*
         }
     };

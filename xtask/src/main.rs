@@ -14,9 +14,11 @@ Chores of this project:
       given), from the models in crates/oracle. Then, for example:
       cargo run --release -p lathe -- verify -m quad8 FOLDER/quad8.json
 
-  cargo xtask differential [--programs N] [--seed S] [--machine NAME|FILE.isa]
-      Compares the fast engines with the reference interpreter on generated programs, and
-      saves the shortest program on which they disagree.
+  cargo xtask differential [--programs N] [--seed S] [--machine NAME|FILE.isa] [--engine NAME]
+      Compares the fast engines with the reference interpreter on generated programs, N for
+      each machine. Every disagreement is saved as assembly in target/differential, made as
+      small as possible. The engines are fast, jit, jit-shared, and for single steps
+      fast-steps and jit-steps.
 
   cargo xtask startup
       Builds the binary, and measures the time from the start of the process to the first

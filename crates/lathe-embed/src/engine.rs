@@ -70,15 +70,17 @@ impl EngineKind {
         }
     }
 
-    /// The engine for tests that look after every step. The fast interpreter executes its own form of
-    /// each instruction then; compiled code is never reached in single steps.
+    /// The engine for tests that look after every step. Each executes its own form of every instruction
+    /// then, one at a time: the fast interpreter its operations, the JIT compiled code.
     ///
     /// # Errors
     /// As for [`EngineKind::build`].
     pub fn build_for_steps(self, isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
         match self {
+            EngineKind::Interpreter => self.build(isa),
             EngineKind::Fast => Ok(AnyEngine::Fast(Box::new(Fast::stepping(isa)))),
-            other => other.build(isa),
+            EngineKind::Jit => stepping_jit(isa),
+            EngineKind::Auto => stepping_jit(isa).or_else(|_| EngineKind::Fast.build_for_steps(isa)),
         }
     }
 
@@ -103,6 +105,16 @@ fn jit(isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
 
 #[cfg(not(feature = "jit"))]
 fn jit(_: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+    Err(Unavailable::NotBuilt)
+}
+
+#[cfg(feature = "jit")]
+fn stepping_jit(isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+    SharedEngine::new(isa).map(|_| AnyEngine::Jit(Box::new(Jit::stepping(isa))))
+}
+
+#[cfg(not(feature = "jit"))]
+fn stepping_jit(_: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 

@@ -13,7 +13,7 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Block as Label, Function, InstBuilder, MemFlagsData, Signature, Value};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
-use lathe_base::limits;
+use lathe_base::{Width, limits};
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Order, RegisterId};
 use lathe_vm::code_map::PERMITTED;
@@ -21,8 +21,11 @@ use lathe_vm::dataflow::{Graph, Node, Store, ValueId};
 use lathe_vm::memory::PAGE_BITS;
 
 use crate::live::{Live, live};
-use crate::region::{Block, Check, Edge, End, Event, Group, Region, Segment, Snapshot, Stores};
+use crate::region::{Block, Check, Edge, End, Event, Group, Jump, Region, Segment, Snapshot, Stores};
 use crate::values::{Computed, Values, type_of};
+
+/// Targets of a computed jump that are compared one after the other.
+const TRIED_IN_TURN: usize = 4;
 
 /// What compiled code and the engine share. Offsets are used by compiled code.
 #[repr(C)]
@@ -43,7 +46,13 @@ pub(crate) struct Context {
     pub(crate) pc: u64,
     /// Not zero if the instruction there must be interpreted.
     pub(crate) interpret: u64,
+    /// The address of the computed jump that went where it was not expected to go, if that is why
+    /// the region was left; else as it was.
+    pub(crate) jump: u64,
 }
+
+/// No computed jump: addresses have fewer bits.
+pub(crate) const NO_JUMP: u64 = u64::MAX;
 
 /// The signature of a compiled region.
 pub(crate) fn signature(mut signature: Signature) -> Signature {
@@ -242,7 +251,7 @@ impl<'f> Emitter<'_, 'f> {
                 self.edge_at(block, labels.0, taken, computed);
                 self.edge_at(block, labels.1, other, computed);
             }
-            End::Switch(value, arms, before) => self.switch(block, *value, arms, before, computed),
+            End::Jump(jump) => self.jump(block, jump, computed),
             End::Leave(snapshot) => self.exit(block, snapshot, computed),
         }
     }
@@ -462,24 +471,43 @@ impl<'f> Emitter<'_, 'f> {
 
     /// Writes everything back and returns.
     fn exit(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed) {
+        let (fuel, cycles) = self.write_back(block, snapshot, computed);
+        let pc = self.builder.ins().iconst(I64, snapshot.pc as i64);
+        self.leave_with(fuel, cycles, pc, snapshot.interpret);
+    }
+
+    /// The same after a computed jump, of which the snapshot has the address.
+    fn exit_to(&mut self, block: &Block, snapshot: &Snapshot, target: ValueId, computed: &mut Computed) {
+        let (fuel, cycles) = self.write_back(block, snapshot, computed);
+        let from = self.builder.ins().iconst(I64, snapshot.pc as i64);
+        self.builder.ins().store(trusted(), from, self.pointer, offset!(jump));
+        let pc = self.values(block, computed).exact(target);
+        let pc = self.widened(pc, block.graph.width(target));
+        self.leave_with(fuel, cycles, pc, false);
+    }
+
+    /// Does the stores and writes the registers; fuel and cycles after them.
+    fn write_back(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed) -> (Value, Option<Value>) {
         self.stores(block, &snapshot.pending, computed);
         let registers = self.builder.ins().load(I64, trusted(), self.pointer, offset!(registers));
         for register in self.variables.written.clone() {
             let value = self.values(block, computed).exact(snapshot.registers[register.index()]);
-            let wide = match type_of(self.isa.register(register).width) {
-                I32 => self.builder.ins().uextend(I64, value),
-                _ => value,
-            };
+            let wide = self.widened(value, self.isa.register(register).width);
             self.builder.ins().store(trusted(), wide, registers, register.0 as i32 * 8);
         }
-        let fuel = self.fuel_after(block, snapshot, computed);
-        let cycles = self.cycles_after(block, snapshot, computed);
-        self.leave_with(fuel, cycles, snapshot.pc, snapshot.interpret);
+        (self.fuel_after(block, snapshot, computed), self.cycles_after(block, snapshot, computed))
     }
 
-    fn leave_with(&mut self, fuel: Value, cycles: Option<Value>, pc: u64, interpret: bool) {
+    /// A value of this width in 64 bits.
+    fn widened(&mut self, value: Value, width: Width) -> Value {
+        match type_of(width) {
+            I32 => self.builder.ins().uextend(I64, value),
+            _ => value,
+        }
+    }
+
+    fn leave_with(&mut self, fuel: Value, cycles: Option<Value>, pc: Value, interpret: bool) {
         let cycles = cycles.unwrap_or_else(|| self.builder.ins().iconst(I64, 0));
-        let pc = self.builder.ins().iconst(I64, pc as i64);
         let interpret = self.builder.ins().iconst(I64, i64::from(interpret));
         let arguments = [fuel, cycles, pc, interpret].map(Into::into);
         self.builder.ins().jump(self.leave, &arguments);
@@ -559,31 +587,48 @@ impl<'f> Emitter<'_, 'f> {
         }
     }
 
-    /// A computed jump: to where it has gone so far, else to the interpreter, which remembers
-    /// where it goes.
-    fn switch(
-        &mut self,
-        block: &Block,
-        value: ValueId,
-        arms: &[(u64, Edge)],
-        before: &Snapshot,
-        computed: &mut Computed,
-    ) {
-        let target = self.values(block, computed).exact(value);
-        let labels: Vec<Label> = arms.iter().map(|_| self.builder.create_block()).collect();
+    /// A computed jump: to where it has gone so far, else out of the region, for the engine to
+    /// remember where it goes.
+    fn jump(&mut self, block: &Block, jump: &Jump, computed: &mut Computed) {
+        let target = self.values(block, computed).exact(jump.target);
+        let labels: Vec<Label> = jump.arms.iter().map(|_| self.builder.create_block()).collect();
         let otherwise = self.builder.create_block();
-        for ((pc, _), label) in arms.iter().zip(&labels) {
+        self.find_arm(block, jump, target, &labels, otherwise);
+        for ((_, edge), label) in jump.arms.iter().zip(labels) {
+            self.edge_at(block, label, edge, computed);
+        }
+        self.builder.switch_to_block(otherwise);
+        self.builder.set_cold_block(otherwise);
+        if let Some(before) = &jump.before {
+            let here = self.builder.ins().iconst(type_of(block.graph.width(jump.target)), before.pc as i64);
+            let stays = self.builder.ins().icmp(IntCC::Equal, target, here);
+            let (staying, going) = (self.builder.create_block(), self.builder.create_block());
+            self.builder.ins().brif(stays, staying, &[], going, &[]);
+            self.exit_at(block, staying, before, computed);
+            self.builder.switch_to_block(going);
+            self.builder.set_cold_block(going);
+        }
+        self.exit_to(block, &jump.after, jump.target, computed);
+    }
+
+    /// Goes to the label of the arm for this target. A few are tried one after the other, which is
+    /// how the processor guesses best; more are searched for.
+    fn find_arm(&mut self, block: &Block, jump: &Jump, target: Value, labels: &[Label], otherwise: Label) {
+        if labels.len() > TRIED_IN_TURN {
+            let mut switch = Switch::new();
+            for ((pc, _), label) in jump.arms.iter().zip(labels) {
+                switch.set_entry(u128::from(*pc), *label);
+            }
+            return switch.emit(&mut self.builder, target, otherwise);
+        }
+        for ((pc, _), label) in jump.arms.iter().zip(labels) {
             let next = self.builder.create_block();
-            let pc = self.builder.ins().iconst(type_of(block.graph.width(value)), *pc as i64);
+            let pc = self.builder.ins().iconst(type_of(block.graph.width(jump.target)), *pc as i64);
             let same = self.builder.ins().icmp(IntCC::Equal, target, pc);
             self.builder.ins().brif(same, *label, &[], next, &[]);
             self.builder.switch_to_block(next);
         }
         self.builder.ins().jump(otherwise, &[]);
-        for ((_, edge), label) in arms.iter().zip(labels) {
-            self.edge_at(block, label, edge, computed);
-        }
-        self.exit_at(block, otherwise, before, computed);
     }
 }
 

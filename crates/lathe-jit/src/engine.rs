@@ -11,15 +11,20 @@ use lathe_vm::code_map::View;
 use lathe_vm::fast::{Heat, Pause};
 use lathe_vm::{Devices, Engine, Fast, Run, State, Stop};
 
-use crate::emit::Context;
+use crate::addresses::ByNumber;
+use crate::emit::{Context, NO_JUMP};
 use crate::guarded;
-use crate::region::{Region, discover};
+use crate::jumps::Jumps;
+use crate::region::{Extent, Known, discover};
 use crate::shared::{Compiled, SharedCode};
 
 /// Compilations of one address, at most; code that changes all the time is interpreted.
 const COMPILATIONS: u32 = 8;
-/// Exits at one computed jump before its region is compiled anew with the targets seen since.
-const MISSES: u32 = 50;
+/// An exit from compiled code counts as so many jumps to where it leads, divided into the threshold:
+/// code that leads there is hot already.
+const EXITS: i32 = 50;
+/// Regions in use; beyond that all are let go.
+const REGIONS: usize = 1 << 12;
 
 /// Times that a region is reached in a mode it is not for before it is compiled anew for any.
 const STRANGERS: u32 = 8;
@@ -34,14 +39,16 @@ pub struct Jit<'i> {
     isa: &'i Isa,
     fast: Fast<'i>,
     code: SharedCode<'i>,
-    regions: HashMap<RegionId, InUse>,
+    regions: ByNumber<RegionId, InUse>,
     next_region: RegionId,
     /// Where compiled code can be entered.
-    entries: HashMap<u64, (RegionId, u32)>,
+    entries: ByNumber<u64, (RegionId, u32)>,
     compilations: HashMap<u64, u32>,
-    misses: HashMap<u64, u32>,
     /// Leaders of regions that were made for a mode and came to be reached in another.
     any_mode: HashSet<u64>,
+    jumps: Jumps,
+    /// Whether every region is one instruction, compiled before it is first executed.
+    stepping: bool,
     statistics: Statistics,
     clock: Option<Clock>,
 }
@@ -104,15 +111,22 @@ impl<'i> Jit<'i> {
             isa: code.isa(),
             fast: Fast::with_threshold(code.isa(), code.threshold()),
             code: code.clone(),
-            regions: HashMap::new(),
+            regions: ByNumber::default(),
             next_region: 0,
-            entries: HashMap::new(),
+            entries: ByNumber::default(),
             compilations: HashMap::new(),
-            misses: HashMap::new(),
             any_mode: HashSet::new(),
+            jumps: Jumps::default(),
+            stepping: false,
             statistics: Statistics::default(),
             clock: None,
         }
+    }
+
+    /// One for tests that look after every step: instructions are compiled one at a time, before they
+    /// are first executed, and run in that form however few steps are asked for.
+    pub fn stepping(isa: &'i Isa) -> Self {
+        Jit { fast: Fast::stepping(isa), stepping: true, ..Jit::new(isa) }
     }
 
     /// Measures with this clock from now on how long compiling takes.
@@ -159,6 +173,7 @@ impl<'i> Jit<'i> {
             cycles: 0,
             pc: 0,
             interpret: 0,
+            jump: NO_JUMP,
         };
         // SAFETY: registers, marks and cells are those of a state of this instruction set, which
         // the region was compiled for; nothing else touches them during the call. Every memory is in
@@ -171,10 +186,12 @@ impl<'i> Jit<'i> {
         self.statistics.entries += 1;
         self.statistics.steps += steps;
         used.steps += steps;
-        if context.interpret == 0 {
-            return Some(Exit::Elsewhere);
+        if context.jump != NO_JUMP {
+            return Some(Exit::Jumped(id, context.jump));
         }
-        used.visits += 1;
+        if context.interpret == 0 {
+            return Some(Exit::Elsewhere(id));
+        }
         Some(Exit::Interpret(id))
     }
 
@@ -201,12 +218,12 @@ impl<'i> Jit<'i> {
     }
 
     /// Makes the code at a hot address ready: somebody else's, or a new compilation.
-    fn prepare(&mut self, state: &mut State, pc: u64) {
+    fn prepare(&mut self, state: &mut State, pc: u64, extent: Extent) {
         self.make_room(state);
-        let found = self.code.find(&self.fast, state, pc, !self.any_mode.contains(&pc));
+        let found = self.code.find(&self.fast, state, pc, self.may_assume_modes(pc));
         self.statistics.shared += u64::from(found.is_some());
         let start = self.clock.map(|clock| clock());
-        let region = found.or_else(|| self.compile(state, pc));
+        let region = found.or_else(|| self.compile(state, pc, extent));
         if let (Some(clock), Some(start)) = (self.clock, start) {
             self.statistics.compile_time += clock().saturating_sub(start);
         }
@@ -216,15 +233,23 @@ impl<'i> Jit<'i> {
         }
     }
 
+    /// Whether a region from this address may be for the present modes only.
+    fn may_assume_modes(&self, pc: u64) -> bool {
+        !self.stepping && !self.any_mode.contains(&pc)
+    }
+
     /// Compiles the region around an address.
-    fn compile(&mut self, state: &State, pc: u64) -> Option<Arc<Compiled>> {
+    fn compile(&mut self, state: &State, pc: u64, extent: Extent) -> Option<Arc<Compiled>> {
         let count = self.compilations.entry(pc).or_default();
         *count += 1;
-        if *count > COMPILATIONS || self.fast.marks().view().is_none() {
+        if (*count > COMPILATIONS && !self.stepping) || self.fast.marks().view().is_none() {
             return None;
         }
-        let region = discover(&self.fast, state, pc, !self.any_mode.contains(&pc));
-        let region = Some(region).filter(Region::does_anything)?;
+        let is_compiled = |pc| self.entries.contains_key(&pc);
+        let targets = |pc| self.jumps.targets(&self.fast, pc);
+        let modes = self.may_assume_modes(pc);
+        let known = Known { fast: &self.fast, state, modes, targets: &targets, is_compiled: &is_compiled };
+        let region = Some(discover(&known, pc, extent)).filter(|region| region.is_worth(extent))?;
         let compiled = self.code.compile(pc, region)?;
         self.statistics.regions += 1;
         self.statistics.compiled += compiled.instructions.len() as u64;
@@ -235,6 +260,9 @@ impl<'i> Jit<'i> {
 
     /// Uses a region from now on.
     fn take_up(&mut self, region: Arc<Compiled>) {
+        if self.regions.len() >= REGIONS {
+            self.drop_all();
+        }
         let id = self.next_region;
         self.next_region += 1;
         for (pc, reading) in &region.instructions {
@@ -247,12 +275,17 @@ impl<'i> Jit<'i> {
         self.regions.insert(id, InUse { region, visits: 0, steps: 0, additions: None, strangers: 0 });
     }
 
-    /// Gives a region up that comes back to the interpreter after every few steps.
+    /// A region has come back to the interpreter. It is given up if it does so after every few steps.
     fn give_up_if_worthless(&mut self, id: RegionId) {
-        let Some(used) = self.regions.get_mut(&id).filter(|used| used.visits >= VISITS) else { return };
+        let Some(used) = self.regions.get_mut(&id) else { return };
+        used.visits += 1;
+        if used.visits < VISITS {
+            return;
+        }
         let worthless = used.steps < used.visits * WORTH;
         (used.visits, used.steps) = (0, 0);
         if worthless {
+            used.region.instructions.keys().for_each(|pc| self.jumps.give_up(*pc));
             self.drop_region(id, Heat::Never);
             self.statistics.given_up += 1;
         }
@@ -261,6 +294,7 @@ impl<'i> Jit<'i> {
     /// Drops the regions that hold an instruction which was changed.
     fn forget_changed(&mut self) {
         for pc in self.fast.take_changed() {
+            self.jumps.forget(pc);
             let mut hit: Vec<RegionId> = self.regions.keys().copied().collect();
             hit.retain(|id| self.regions[id].region.instructions.contains_key(&pc));
             for id in hit {
@@ -284,24 +318,41 @@ impl<'i> Jit<'i> {
         leaders.into_iter().for_each(|leader| self.fast.set_heat(leader, heat));
     }
 
-    /// Counts an exit before a computed jump; a region that misses often is compiled anew.
-    fn miss(&mut self, state: &State, id: RegionId, pc: u64, known: usize) {
-        if self.fast.targets(pc).count() == known {
+    /// Lets go of all regions.
+    fn drop_all(&mut self) {
+        self.regions.clear();
+        let mut leaders: Vec<u64> = self.entries.drain().map(|(leader, _)| leader).collect();
+        leaders.sort_unstable();
+        leaders.into_iter().for_each(|leader| self.fast.set_heat(leader, Heat::Cold));
+    }
+
+    /// Counts an exit at a computed jump; a region that misses often is compiled anew.
+    fn miss(&mut self, state: &State, id: RegionId, pc: u64) {
+        if !self.jumps.missed(&self.fast, pc, state.pc) {
             return;
         }
-        let count = self.misses.entry(pc).or_default();
-        *count += 1;
-        if *count < MISSES {
-            return;
-        }
-        *count = 0;
-        if let Some(entry) = self.regions.get(&id).map(|used| used.region.entry) {
+        let Some(entry) = self.regions.get(&id).map(|used| used.region.entry) else { return };
+        // One that has been compiled often enough is kept as it is.
+        if let Some(region) = self.compile(state, entry, Extent::Everything) {
             self.drop_region(id, Heat::Cold);
-            match self.compile(state, entry) {
-                Some(region) => self.take_up(region),
-                None => self.fast.set_heat(entry, Heat::Never),
-            }
+            self.take_up(region);
         }
+    }
+
+    /// Compiled code has led to an address. Whether it can be entered there, perhaps because it has
+    /// been led there often enough to go on compiling.
+    fn arrive(&mut self, state: &mut State, exit: &Exit) -> bool {
+        let pc = state.pc;
+        if self.entries.contains_key(&pc) {
+            return true;
+        }
+        if self.fast.warm(pc, (self.code.threshold() / EXITS).max(1)) {
+            self.prepare(state, pc, if matches!(exit, Exit::Jumped(..)) { Extent::Target } else { Extent::Gap });
+        }
+        if let Exit::Jumped(id, _) | Exit::Elsewhere(id) = *exit {
+            self.give_up_if_worthless(id);
+        }
+        self.entries.contains_key(&pc)
     }
 
     /// One instruction by the interpreter, after compiled code has left it to it.
@@ -318,8 +369,10 @@ impl<'i> Jit<'i> {
 enum Exit {
     /// The instruction where it stands must be interpreted.
     Interpret(RegionId),
+    /// The computed jump at this address has gone where the region has no code.
+    Jumped(RegionId, u64),
     /// It goes on where the region has no code, or the budget is nearly spent.
-    Elsewhere,
+    Elsewhere(RegionId),
 }
 
 /// The first cell of every memory; none if one of them is in pieces.
@@ -344,9 +397,54 @@ fn memories(isa: &Isa) -> impl Iterator<Item = MemoryId> {
     (0..isa.memories.len() as u32).map(MemoryId)
 }
 
+impl Jit<'_> {
+    /// Goes on after compiled code was left; why the machine stops, if it does.
+    fn leave(&mut self, exit: &Exit, state: &mut State, devices: &mut Devices, run: &mut Run) -> Option<Stop> {
+        match *exit {
+            Exit::Interpret(id) => {
+                let stop = self.step(state, devices, run);
+                self.give_up_if_worthless(id);
+                self.forget_changed();
+                stop
+            }
+            Exit::Jumped(id, pc) => {
+                self.miss(state, id, pc);
+                None
+            }
+            Exit::Elsewhere(_) => None,
+        }
+    }
+
+    /// Compiles what stands at the next address, unless that was done before.
+    fn prepare_step(&mut self, state: &mut State) {
+        if !self.entries.contains_key(&state.pc) {
+            self.prepare(state, state.pc, Extent::One);
+        }
+    }
+
+    /// Every instruction by itself.
+    fn advance_in_steps(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+        let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
+        while run.steps < limit {
+            self.prepare_step(state);
+            let is_due = self.fast.is_due(state);
+            let exit = if is_due { None } else { self.enter(state, 1, &mut run) };
+            if matches!(exit, Some(Exit::Elsewhere(_) | Exit::Jumped(..))) {
+                continue;
+            }
+            if let Some(stop) = self.step(state, devices, &mut run) {
+                run.stop = stop;
+                break;
+            }
+            self.forget_changed();
+        }
+        run
+    }
+}
+
 impl Engine for Jit<'_> {
     fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
-        if limit <= Fast::FEW {
+        if limit <= Fast::FEW && !self.stepping {
             return self.fast.advance(state, devices, limit);
         }
         if !self.entries.is_empty() {
@@ -354,6 +452,9 @@ impl Engine for Jit<'_> {
         }
         self.fast.revalidate(state);
         self.forget_changed();
+        if self.stepping {
+            return self.advance_in_steps(state, devices, limit);
+        }
         let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
         while run.steps < limit {
             if !self.fast.is_due(state)
@@ -362,16 +463,11 @@ impl Engine for Jit<'_> {
                 if run.steps == limit {
                     break;
                 }
-                if let Exit::Interpret(id) = exit {
-                    let pc = state.pc;
-                    let known = self.fast.targets(pc).count();
-                    if let Some(stop) = self.step(state, devices, &mut run) {
-                        run.stop = stop;
-                        return run;
-                    }
-                    self.miss(state, id, pc, known);
-                    self.give_up_if_worthless(id);
-                    self.forget_changed();
+                if let Some(stop) = self.leave(&exit, state, devices, &mut run) {
+                    run.stop = stop;
+                    return run;
+                }
+                if self.arrive(state, &exit) || run.steps == limit {
                     continue;
                 }
             }
@@ -383,7 +479,7 @@ impl Engine for Jit<'_> {
                 Pause::Hot(pc) => {
                     self.forget_changed();
                     if !self.entries.contains_key(&pc) {
-                        self.prepare(state, pc);
+                        self.prepare(state, pc, Extent::Everything);
                     }
                 }
             }

@@ -30,10 +30,12 @@
 //!
 //! This is the only crate that may be unsafe; `README.md` lists every use.
 
+mod addresses;
 mod code;
 mod emit;
 mod engine;
 mod guarded;
+mod jumps;
 mod live;
 mod region;
 mod shared;

@@ -78,10 +78,10 @@ impl Roots<'_> {
                 self.edge(taken);
                 self.edge(other);
             }
-            End::Switch(value, arms, before) => {
-                self.see(*value);
-                self.exit(before);
-                arms.iter().for_each(|(_, edge)| self.edge(edge));
+            End::Jump(jump) => {
+                self.see(jump.target);
+                jump.before.iter().chain([&jump.after]).for_each(|snapshot| self.exit(snapshot));
+                jump.arms.iter().for_each(|(_, edge)| self.edge(edge));
             }
         }
     }

@@ -22,6 +22,9 @@ use lathe_vm::fast::{Fast, Lowerable};
 
 /// Instructions of one region.
 const INSTRUCTIONS: usize = 1_000;
+/// Instructions of the code that a computed jump leads to, at least, to be a region: entering it takes
+/// as long as interpreting about so many.
+const TARGET_INSTRUCTIONS: usize = 8;
 /// Blocks of one region.
 const BLOCKS: usize = 256;
 /// Blocks of one region that only lead to the interpreter.
@@ -148,10 +151,20 @@ pub(crate) enum Check {
 pub(crate) enum End {
     Goto(Edge),
     Branch(ValueId, Edge, Edge),
-    /// A computed jump: where it has gone so far, and the state before it otherwise.
-    Switch(ValueId, Vec<(u64, Edge)>, Rc<Snapshot>),
+    Jump(Jump),
     /// Leaves the region.
     Leave(Rc<Snapshot>),
+}
+
+/// A computed jump.
+pub(crate) struct Jump {
+    pub(crate) target: ValueId,
+    /// Where it has gone so far.
+    pub(crate) arms: Vec<(u64, Edge)>,
+    /// The machine after it, but for where it goes on: the region is left to anywhere else.
+    pub(crate) after: Rc<Snapshot>,
+    /// The machine before it, if it has not been looked at yet whether it stays where it is.
+    pub(crate) before: Option<Rc<Snapshot>>,
 }
 
 /// A way on.
@@ -177,12 +190,38 @@ pub(crate) struct Snapshot {
     pub(crate) interpret: bool,
 }
 
-/// The region around an address; `modes` says whether it may be for the present ones only.
-pub(crate) fn discover(fast: &Fast, state: &State, entry: u64, modes: bool) -> Region {
+/// How far a region extends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// To everything that is reached by known jumps, as far as there is room.
+    Everything,
+    /// As far as nothing is compiled: what compiled code leads to leads back to it soon, and would
+    /// be there once more for every way out of it.
+    Gap,
+    /// The same from a target of a computed jump, of which there may be very many.
+    Target,
+    /// One instruction.
+    One,
+}
+
+/// What is known about the program.
+pub(crate) struct Known<'a> {
+    pub(crate) fast: &'a Fast<'a>,
+    pub(crate) state: &'a State,
+    /// Whether the region may be for the present modes only.
+    pub(crate) modes: bool,
+    /// Where the computed jump at an address went so far.
+    pub(crate) targets: &'a dyn Fn(u64) -> Vec<u64>,
+    /// Whether compiled code can be entered at an address.
+    pub(crate) is_compiled: &'a dyn Fn(u64) -> bool,
+}
+
+/// The region around an address.
+pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
     let mut discovery = Discovery {
-        fast,
-        isa: fast.isa(),
-        state,
+        known,
+        extent,
+        isa: known.fast.isa(),
         leaders: BTreeSet::new(),
         decoded: HashMap::new(),
         instructions: BTreeMap::new(),
@@ -191,17 +230,20 @@ pub(crate) fn discover(fast: &Fast, state: &State, entry: u64, modes: bool) -> R
         looks_at_marks: false,
         assumptions: Assumptions::default(),
     };
+    let isa = discovery.isa;
     let mut region = discovery.region(entry);
-    if region.marks_itself(fast.isa()) {
+    if region.marks_itself(isa) {
         discovery.looks_at_marks = true;
         region = discovery.region(entry);
     }
-    discovery.assumptions.modes = if modes { region.modes(fast.isa(), state) } else { BTreeMap::new() };
+    if known.modes {
+        discovery.assumptions.modes = region.modes(isa, known.state);
+    }
     if discovery.assumptions.modes.is_empty() {
         return region;
     }
     let specialized = discovery.region(entry);
-    let fits = !specialized.marks_itself(fast.isa()) && specialized.keeps_modes(fast.isa());
+    let fits = !specialized.marks_itself(isa) && specialized.keeps_modes(isa);
     if fits { specialized } else { region }
 }
 
@@ -222,9 +264,9 @@ impl Assumptions {
 }
 
 struct Discovery<'a> {
-    fast: &'a Fast<'a>,
+    known: &'a Known<'a>,
+    extent: Extent,
     isa: &'a Isa,
-    state: &'a State,
     leaders: BTreeSet<u64>,
     decoded: HashMap<u64, Rc<Lowerable>>,
     instructions: BTreeMap<u64, Rc<Lowerable>>,
@@ -287,6 +329,9 @@ impl Discovery<'_> {
             if self.instructions.len() >= INSTRUCTIONS || blocks.len() >= BLOCKS {
                 break;
             }
+            if pc != entry && self.ends_before(pc) {
+                continue;
+            }
             let (block, targets) = self.block(pc);
             empty += usize::from(block.longest == 0);
             if block.longest == 0 && empty > EMPTY_BLOCKS {
@@ -320,8 +365,17 @@ impl Discovery<'_> {
         graph.as_constant(address).is_some_and(|address| self.written_alone.contains(&(memory, address)))
     }
 
+    /// Whether the region does not extend to an address that it leads to.
+    fn ends_before(&self, pc: u64) -> bool {
+        match self.extent {
+            Extent::Everything => false,
+            Extent::Gap | Extent::Target => (self.known.is_compiled)(pc),
+            Extent::One => true,
+        }
+    }
+
     fn decode(&mut self, pc: u64) -> Rc<Lowerable> {
-        let decode = || Rc::new(self.fast.decode(self.state, pc));
+        let decode = || Rc::new(self.known.fast.decode(self.known.state, pc));
         self.decoded.entry(pc).or_insert_with(decode).clone()
     }
 }
@@ -339,7 +393,7 @@ impl BlockBuilder<'_, '_> {
         let mut events = Vec::new();
         let mut fresh = path.crossed.last() == Some(&path.pc);
         let end = loop {
-            let known = self.discovery.leaders.contains(&path.pc);
+            let known = self.discovery.leaders.contains(&path.pc) || self.discovery.ends_before(path.pc);
             if !fresh && (known || self.graph.len() > VALUES) && !self.cross(&mut path) {
                 break End::Goto(self.way_to_leader(&path));
             }
@@ -368,8 +422,11 @@ impl BlockBuilder<'_, '_> {
             return Some(self.leave_to_interpreter(&decoded, before));
         }
         let computed = self.two_ways(effects.next).is_none() && self.graph.as_constant(effects.next).is_none();
+        // A computed jump that stores nothing can still be left after its target is known not to be
+        // one of those that are expected. One that stores may have done so by then.
+        let stays_later = computed && effects.stores.is_empty();
         let mut checks: Vec<Check> = Vec::new();
-        if self.graph.as_constant(stays).is_none() && !computed {
+        if self.graph.as_constant(stays).is_none() && !stays_later {
             checks.push(Check::When(stays));
         }
         for bail in &effects.bails {
@@ -381,7 +438,7 @@ impl BlockBuilder<'_, '_> {
             events.push(Event::Leave(checks, before.clone()));
         }
         self.advance(&decoded, effects.clone(), path, events);
-        self.go_on(&decoded, effects.next, path, events, before)
+        self.go_on(&decoded, effects.next, path, events, Some(before).filter(|_| stays_later))
     }
 
     /// The first store to a page of a large memory is left to the interpreter, which notes that there
@@ -486,7 +543,7 @@ impl BlockBuilder<'_, '_> {
         let Range { least, greatest } = self.graph.range(*address);
         let free = !self.discovery.looks_at_marks
             && greatest - least < UNMARKED
-            && self.discovery.fast.marks().is_free(least, greatest);
+            && self.discovery.known.fast.marks().is_free(least, greatest);
         if free {
             self.discovery.assumptions.unmarked.insert((least, greatest));
         }
@@ -718,8 +775,9 @@ impl BlockBuilder<'_, '_> {
         next: ValueId,
         path: &mut Path,
         events: &mut Vec<Event>,
-        before: Rc<Snapshot>,
+        before: Option<Rc<Snapshot>>,
     ) -> Option<End> {
+        let pc = path.pc;
         if let Some(target) = self.graph.as_constant(next) {
             path.pc = target;
             if target == decoded.next || self.cross(path) {
@@ -728,7 +786,7 @@ impl BlockBuilder<'_, '_> {
             return Some(End::Goto(self.way_to_leader(path)));
         }
         let Some((condition, taken, other)) = self.two_ways(next) else {
-            return Some(self.computed(next, path, before));
+            return Some(self.computed(next, path, pc, before));
         };
         if self.choose_instead(condition, taken, other, path, events) {
             return None;
@@ -770,7 +828,8 @@ impl BlockBuilder<'_, '_> {
     fn way(&mut self, path: &Path, target: u64, falls_to: u64, condition: ValueId, holds: u64) -> Edge {
         let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
         self.assume(&mut path, condition, holds);
-        let falls = target == falls_to && !self.discovery.leaders.contains(&target);
+        let is_leader = self.discovery.leaders.contains(&target) || self.discovery.ends_before(target);
+        let falls = target == falls_to && !is_leader;
         if path.depth <= DEPTH && (falls || self.cross(&mut path)) {
             return Edge::Segment(Box::new(self.segment(path)));
         }
@@ -780,7 +839,8 @@ impl BlockBuilder<'_, '_> {
     /// Runs past the leader where the path stands, if that is worth it.
     fn cross(&mut self, path: &mut Path) -> bool {
         let room = self.graph.len() < CROSSING_VALUES && self.discovery.values < REGION_VALUES;
-        let crosses = room && path.crossed.len() < CROSSINGS && !path.crossed.contains(&path.pc);
+        let new = !path.crossed.contains(&path.pc) && !self.discovery.ends_before(path.pc);
+        let crosses = room && path.crossed.len() < CROSSINGS && new;
         if crosses {
             path.crossed.push(path.pc);
         }
@@ -792,15 +852,17 @@ impl BlockBuilder<'_, '_> {
         Edge::Block(self.snapshot_of(path, path.pc, Interpret::No))
     }
 
-    fn computed(&mut self, next: ValueId, path: &Path, before: Rc<Snapshot>) -> End {
-        let targets: Vec<u64> = self.discovery.fast.targets(before.pc).filter(|target| *target != before.pc).collect();
+    fn computed(&mut self, target: ValueId, path: &Path, pc: u64, before: Option<Rc<Snapshot>>) -> End {
+        let targets: Vec<u64> = (self.discovery.known.targets)(pc).into_iter().filter(|target| *target != pc).collect();
         let edge = |target: u64| {
             let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
             let deeper = path.depth <= DEPTH && self.cross(&mut path);
             let edge = if deeper { Edge::Segment(Box::new(self.segment(path))) } else { self.way_to_leader(&path) };
             (target, edge)
         };
-        End::Switch(next, targets.into_iter().map(edge).collect(), before)
+        let arms = targets.into_iter().map(edge).collect();
+        let after = self.snapshot_of(path, pc, Interpret::No);
+        End::Jump(Jump { target, arms, after, before })
     }
 
     /// Turns a branch over a few harmless instructions into choices between values.
@@ -858,7 +920,7 @@ impl BlockBuilder<'_, '_> {
                 self.discovery.instructions.extend(passed);
                 return Some((path, loads));
             }
-            if self.discovery.leaders.contains(&path.pc) {
+            if self.discovery.leaders.contains(&path.pc) || self.discovery.ends_before(path.pc) {
                 return None;
             }
             let decoded = self.discovery.decode(path.pc);
@@ -945,7 +1007,7 @@ impl Segment {
         match &mut self.end {
             End::Goto(edge) => edge.separate(apart),
             End::Branch(_, x, y) => [x, y].into_iter().for_each(|edge| edge.separate(apart)),
-            End::Switch(_, arms, _) => arms.iter_mut().for_each(|(_, edge)| edge.separate(apart)),
+            End::Jump(jump) => jump.arms.iter_mut().for_each(|(_, edge)| edge.separate(apart)),
             End::Leave(_) => {}
         }
     }
@@ -960,9 +1022,21 @@ impl Edge {
 }
 
 impl Region {
-    /// Whether there is more in it than ways to the interpreter.
-    pub(crate) fn does_anything(&self) -> bool {
-        self.blocks.values().any(|block| block.longest > 0)
+    /// Whether there is more in it than ways to the interpreter, and enough to be entered for it.
+    pub(crate) fn is_worth(&self, extent: Extent) -> bool {
+        let does_anything = self.blocks.values().any(|block| block.longest > 0);
+        let is_short = || self.instructions.len() < TARGET_INSTRUCTIONS && self.blocks.len() == 1;
+        does_anything && (extent != Extent::Target || !is_short() || self.is_loop())
+    }
+
+    /// Whether it is a block that leads to itself.
+    fn is_loop(&self) -> bool {
+        let leads_back = |edge: &Edge| matches!(edge, Edge::Block(to) if self.blocks.contains_key(&to.pc));
+        self.blocks.values().any(|block| match &block.root.end {
+            End::Goto(edge) => leads_back(edge),
+            End::Branch(_, taken, other) => leads_back(taken) || leads_back(other),
+            End::Jump(_) | End::Leave(_) => false,
+        })
     }
 
     /// Whether code of it lies where it assumes that nothing is marked: then it would be dropped as
@@ -1040,9 +1114,9 @@ impl Registers {
             End::Leave(snapshot) => self.written_in(isa, graph, snapshot),
             End::Goto(edge) => self.written_on(isa, graph, edge),
             End::Branch(_, x, y) => [x, y].into_iter().for_each(|edge| self.written_on(isa, graph, edge)),
-            End::Switch(_, arms, before) => {
-                self.written_in(isa, graph, before);
-                arms.iter().for_each(|(_, edge)| self.written_on(isa, graph, edge));
+            End::Jump(jump) => {
+                jump.before.iter().chain([&jump.after]).for_each(|snapshot| self.written_in(isa, graph, snapshot));
+                jump.arms.iter().for_each(|(_, edge)| self.written_on(isa, graph, edge));
             }
         }
     }
@@ -1090,7 +1164,10 @@ instructions {
         let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
         let mut state = State::new(&isa);
         state.memory_mut(isa.pc.memory).fill(program.iter().copied());
-        let region = discover(&Fast::new(&isa), &state, 0, true);
+        let fast = Fast::new(&isa);
+        let known =
+            Known { fast: &fast, state: &state, modes: true, targets: &|_| Vec::new(), is_compiled: &|_| false };
+        let region = discover(&known, 0, Extent::Everything);
         let events = region.blocks.values().flat_map(|block| &block.root.events);
         events.filter(|event| matches!(event, Event::LoadGroup(_))).count()
     }

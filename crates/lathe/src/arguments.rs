@@ -351,7 +351,7 @@ pub(crate) struct Verify {
     pub(crate) ignore: Vec<String>,
 
     /// Which engine executes the steps; all of them must pass what one of them passes. The jit
-    /// leaves a single step to its interpreter, as it does the last ones before every limit
+    /// compiles every instruction by itself here, before it is first executed
     #[arg(long, value_name = "ENGINE", default_value = "interp")]
     pub(crate) engine: Engine,
 

@@ -211,6 +211,18 @@ impl<'i> Fast<'i> {
         ids.into_iter().flatten().for_each(|id| self.entries[id as usize].heat = heat);
     }
 
+    /// Counts so many jumps to an address that were done by another engine. Whether it is hot now.
+    pub fn warm(&mut self, pc: u64, jumps: i32) -> bool {
+        let id = self.entry(pc);
+        let heat = &mut self.entries[id as usize].heat;
+        *heat = heat.saturating_add(jumps).min(0);
+        let is_hot = *heat == 0;
+        if is_hot {
+            *heat = -1;
+        }
+        is_hot
+    }
+
     /// Runs until the machine stops, the limit is reached or an address is hot.
     pub fn run_until_hot(&mut self, state: &mut State, devices: &mut Devices, limit: u64, run: &mut Run) -> Pause {
         self.take_registers(state);

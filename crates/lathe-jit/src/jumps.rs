@@ -1,0 +1,85 @@
+//! Where computed jumps went when they left compiled code.
+//!
+//! The interpreter remembers the first few targets of each; here are those that turned up
+//! afterwards. When jumps to them have left a region often enough, it is compiled anew
+//! with them.
+
+use lathe_vm::Fast;
+
+use crate::addresses::ByNumber;
+
+/// Targets of one jump, at most; the others leave compiled code every time.
+const TARGETS: usize = 128;
+/// Times that compiled code is left at one jump before it is compiled anew. It is twice as many
+/// each time, because a jump with many targets keeps finding new ones.
+const MISSES: u32 = 50;
+/// Jumps that are remembered; beyond that all are forgotten, which costs time only.
+const REMEMBERED: usize = 1 << 12;
+
+/// The computed jumps of one machine.
+#[derive(Default)]
+pub(crate) struct Jumps {
+    seen: ByNumber<u64, Seen>,
+}
+
+struct Seen {
+    /// In the order in which they turned up, and to be looked up.
+    targets: Vec<u64>,
+    known: ByNumber<u64, ()>,
+    /// How often compiled code was left since it was compiled.
+    misses: u32,
+    patience: u32,
+    /// Whether it goes to so many places that remembering them is no use.
+    given_up: bool,
+}
+
+impl Jumps {
+    /// Where the jump at an address went, as far as that is remembered.
+    pub(crate) fn targets(&self, fast: &Fast, pc: u64) -> Vec<u64> {
+        let first: Vec<u64> = fast.targets(pc).collect();
+        let later = self.seen.get(&pc).into_iter().flat_map(|seen| &seen.targets).copied();
+        let later: Vec<u64> = later.filter(|target| !first.contains(target)).collect();
+        [first, later].concat()
+    }
+
+    /// Compiled code was left because the jump went to this target. Whether the code is to be
+    /// compiled anew.
+    pub(crate) fn missed(&mut self, fast: &Fast, pc: u64, target: u64) -> bool {
+        if self.seen.len() >= REMEMBERED {
+            self.seen.clear();
+        }
+        let known = || fast.targets(pc).map(|target| (target, ())).collect();
+        let new = || Seen { targets: Vec::new(), known: known(), misses: 0, patience: MISSES, given_up: false };
+        let seen = self.seen.entry(pc).or_insert_with(new);
+        if seen.given_up {
+            return false;
+        }
+        if !seen.known.contains_key(&target) {
+            if seen.known.len() >= TARGETS {
+                return false;
+            }
+            seen.targets.push(target);
+            seen.known.insert(target, ());
+        }
+        seen.misses += 1;
+        if seen.misses < seen.patience {
+            return false;
+        }
+        (seen.misses, seen.patience) = (0, seen.patience.saturating_mul(2));
+        true
+    }
+
+    /// Remembers no more of a jump than the interpreter does, because code with all its targets was
+    /// not worth it. Every region that it is part of would be as large.
+    pub(crate) fn give_up(&mut self, pc: u64) {
+        if let Some(seen) = self.seen.get_mut(&pc) {
+            seen.targets.clear();
+            seen.given_up = true;
+        }
+    }
+
+    /// Forgets a jump that was changed.
+    pub(crate) fn forget(&mut self, pc: u64) {
+        self.seen.remove(&pc);
+    }
+}

@@ -1,0 +1,116 @@
+//! Programs that do not fit into one region run compiled all the same: long loops, and computed jumps
+//! with many targets, with targets that turn up late, and with effects of their own.
+
+use lathe_isa::Isa;
+use lathe_jit::{Jit, Statistics};
+use lathe_vm::{Console, Devices, Engine, Interpreter, State};
+
+const MACHINE: &str = r#"
+machine chain "Long loops and tables of routines"
+memory ram : u16 -> u8
+pc pc : u16 in ram
+register a   : u16
+register b   : u8
+register few : u8 = 0
+field N : u8
+instructions {
+  nop     | 0000 0000          |
+  add N   | 0000 0001 NNNNNNNN | a = a + zext(N)
+  start   | 0000 0010          | pc = 0
+  table N | 0000 0011 NNNNNNNN | b = b + 37; pc = 0x4000 + (zext(b & N & ~few) << 3)
+  few N   | 0000 0100 NNNNNNNN | few = N
+  count   | 0000 0101          | if b[0] { ram[0x8000] = ram[0x8000] + 1 }; pc = 0x4000 + (zext(b) << 3)
+  step    | 0000 0110          | b = b + 37
+}
+"#;
+
+const ADD: u64 = 1;
+const START: u64 = 2;
+const TABLE: u64 = 3;
+const COUNT: u64 = 5;
+const STEP: u64 = 6;
+
+fn isa() -> Isa {
+    lathe_isa::load(MACHINE).isa.expect("the definition is right")
+}
+
+/// A program from address 0 on, and 256 routines which add different numbers and start again.
+fn with_routines(isa: &Isa, program: impl IntoIterator<Item = u64>) -> State {
+    let mut state = State::new(isa);
+    let ram = state.memory_mut(isa.pc.memory);
+    ram.fill(program);
+    for routine in 0..256 {
+        for (cell, at) in [ADD, routine, START].into_iter().zip(0x4000 + 8 * routine..) {
+            ram.set(at, cell);
+        }
+    }
+    state
+}
+
+/// Runs for so many steps, as the reference interpreter does; what was done in the last of them.
+fn run(isa: &Isa, mut state: State, jit: &mut Jit, stretches: &[u64]) -> (Statistics, State) {
+    let mut expected = state.clone();
+    let mut devices = Devices::new(isa, Console::default());
+    let mut before = jit.statistics();
+    for steps in stretches {
+        before = jit.statistics();
+        let found = jit.run(&mut state, &mut devices, *steps);
+        assert_eq!(found, Interpreter::new(isa).run(&mut expected, &mut devices, *steps));
+        assert_eq!(state, expected);
+    }
+    let after = jit.statistics();
+    let last = Statistics { steps: after.steps - before.steps, entries: after.entries - before.entries, ..after };
+    (last, state)
+}
+
+#[test]
+fn a_loop_longer_than_a_region_is_compiled_to_its_end() {
+    let isa = isa();
+    let program = (0..6_000).flat_map(|at| [ADD, at % 256]).chain([START]);
+    let mut jit = Jit::with_threshold(&isa, 50);
+    let (last, _) = run(&isa, with_routines(&isa, program), &mut jit, &[1_500_000, 300_000]);
+    assert!(last.regions > 3, "{last:?}");
+    assert!(last.steps > 295_000, "the rest was interpreted: {last:?}");
+    assert!(last.compiled < 7_000, "instructions are there more than once: {last:?}");
+}
+
+#[test]
+fn a_jump_to_many_places_stays_in_compiled_code() {
+    let isa = isa();
+    let mut jit = Jit::with_threshold(&isa, 50);
+    let (last, _) = run(&isa, with_routines(&isa, [TABLE, 127]), &mut jit, &[200_000, 100_000]);
+    assert!(last.steps > 99_000, "{last:?}");
+    assert!(last.entries < 200, "compiled code was left all the time: {last:?}");
+}
+
+/// Where there are more targets than can be remembered, little is compiled for nothing.
+#[test]
+fn a_jump_to_more_places_than_are_remembered_costs_little() {
+    let isa = isa();
+    let mut jit = Jit::with_threshold(&isa, 50);
+    let (last, _) = run(&isa, with_routines(&isa, [ADD, 1, STEP, TABLE, 255]), &mut jit, &[400_000, 100_000]);
+    assert!(last.regions < 40 && last.compiled < 4_000, "{last:?}");
+}
+
+/// The second target turns up when the region is compiled and has been running for long.
+#[test]
+fn a_target_that_turns_up_late_is_compiled_too() {
+    let isa = isa();
+    let mut jit = Jit::with_threshold(&isa, 50);
+    let mut state = with_routines(&isa, [TABLE, 127]);
+    let few = lathe_isa::model::Place::whole(lathe_isa::model::RegisterId(2), isa.registers[2].width);
+    state.set_place(&isa, &few, 0xFF);
+    let (_, mut state) = run(&isa, state, &mut jit, &[10_000]);
+    state.set_place(&isa, &few, 0xFE);
+    let (last, _) = run(&isa, state, &mut jit, &[10_000, 10_000]);
+    assert!(last.steps > 9_900 && last.entries < 10, "{last:?}");
+}
+
+/// A jump that goes somewhere new has counted something in memory, once.
+#[test]
+fn a_jump_with_an_effect_is_not_done_twice() {
+    let isa = isa();
+    let mut jit = Jit::with_threshold(&isa, 2);
+    let (last, _) = run(&isa, with_routines(&isa, [STEP, COUNT]), &mut jit, &[20, 20, 20, 20, 200, 5_000]);
+    assert!(last.steps > 1_000, "{last:?}");
+}

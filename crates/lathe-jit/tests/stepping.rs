@@ -1,0 +1,86 @@
+//! The engine for tests that look after every step: every instruction that can be compiled is
+//! executed in its compiled form.
+
+use lathe_isa::Isa;
+use lathe_isa::encoding::cells;
+use lathe_isa::model::{InstructionId, Place, RegisterId};
+use lathe_jit::Jit;
+use lathe_vm::dataflow::{Frame, Graph, execute};
+use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, State};
+
+/// Vectors of each machine.
+const VECTORS: u64 = 1_500;
+
+/// The machines whose code memory is small enough.
+fn machines() -> impl Iterator<Item = Isa> {
+    let all = lathe_machines::ALL.iter().map(|machine| lathe_isa::load(machine.definition).isa.expect("it is right"));
+    all.filter(|isa| isa.code_memory().cells() <= lathe_base::limits::FLAT_CELLS)
+}
+
+/// Numbers that look random; the same ones every time.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 8
+    }
+}
+
+/// One instruction with arbitrary operands at an arbitrary address, and arbitrary registers.
+fn vector(isa: &Isa, random: &mut Random) -> State {
+    let mut state = State::new(isa);
+    let id = InstructionId((random.next() % isa.instructions.len() as u64) as u32);
+    let encoding = &isa.instruction(id).encoding;
+    let operands: Vec<u64> = encoding.operands.iter().map(|_| random.next()).collect();
+    let pc = isa.pc.width.wrap(random.next());
+    state.pc = pc;
+    let instruction = cells(encoding.encode(&operands), isa.code_memory().cell).take(encoding.cells as usize);
+    for (cell, offset) in instruction.zip(0..) {
+        state.memory_mut(isa.pc.memory).set(pc.wrapping_add(offset), cell);
+    }
+    for id in (0..isa.registers.len() as u32).map(RegisterId).filter(|id| !isa.register(*id).constant) {
+        let width = isa.register(id).width;
+        state.set_place(isa, &Place::whole(id, width), width.wrap(random.next()));
+    }
+    state
+}
+
+/// Whether the machine is about to execute an instruction on registers and memory that does not stay
+/// where it is.
+fn can_be_compiled(isa: &Isa, state: &State) -> bool {
+    let mut fast = Fast::new(isa);
+    let decoded = fast.decode(state, state.pc);
+    if fast.is_due(state) {
+        return false;
+    }
+    let mut graph = Graph::default();
+    let frame = Frame::new(isa, &mut graph);
+    let effects = decoded.body.and_then(|body| execute(isa, &mut graph, &frame, &body, decoded.next));
+    effects.is_some_and(|effects| graph.as_constant(effects.next) != Some(state.pc))
+}
+
+#[test]
+fn single_steps_are_steps_of_compiled_code() {
+    for isa in machines() {
+        let mut random = Random(0x2545_F491_4F6C_DD1D);
+        let mut jit = Jit::stepping(&isa);
+        let mut possible = 0;
+        for _ in 0..VECTORS {
+            let mut state = vector(&isa, &mut random);
+            let mut expected = state.clone();
+            let devices = || Devices::new(&isa, Console::with_input([1, 2, 3]));
+            possible += u64::from(can_be_compiled(&isa, &state));
+            let wanted = Interpreter::new(&isa).run(&mut expected, &mut devices(), 1);
+            let found = jit.run(&mut state, &mut devices(), 1);
+            assert_eq!((found, &state), (wanted, &expected), "{}", isa.name);
+        }
+        let steps = jit.statistics().steps;
+        // A few are left to the interpreter when they are executed: stores into code, mapped addresses.
+        assert!(steps * 10 >= possible * 9, "{}: {steps} of {possible} in compiled code", isa.name);
+        assert!(possible * 4 > VECTORS, "{}: only {possible} can be compiled", isa.name);
+        assert!(steps <= possible, "{}: {steps} of {possible}", isa.name);
+    }
+}

@@ -1,0 +1,234 @@
+//! Generated programs on several engines, which must agree in everything.
+//!
+//! A case is a program, an input, registers and data to start with, and a few step limits. It is a
+//! function of its seed, so a seed is all it takes to see a failure again. State, output, steps,
+//! cycles and the reason to stop are compared after every limit.
+
+mod generator;
+mod report;
+mod shrink;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::Range;
+
+use lathe_isa::Isa;
+use lathe_isa::model::{MemoryId, Place, RegisterId};
+use lathe_vm::{Console, Devices, Engine, Interpreter, Run, State, Stop};
+
+pub use generator::generate;
+pub use report::{save, text};
+pub use shrink::shrink;
+
+/// Programs that one engine runs before another is made.
+const KEPT: u64 = 16;
+/// One program in so many is also run on an engine of its own.
+const FRESH: u64 = 4;
+
+/// A program with everything that its run depends on.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The instructions, in order from `origin` on: encoded cells.
+    pub program: Vec<Vec<u64>>,
+    /// The address of the first.
+    pub origin: u64,
+    /// What the registers hold at first.
+    pub registers: Vec<u64>,
+    /// Cells of data, by memory and address; the program lies over them.
+    pub data: Vec<(MemoryId, u64, u64)>,
+    /// What the console has to give.
+    pub input: Vec<u8>,
+    /// Steps of the runs, one after the other.
+    pub limits: Vec<u64>,
+}
+
+impl Case {
+    /// What the memories hold at first, in the order of addresses.
+    fn cells(&self, isa: &Isa) -> Vec<(MemoryId, u64, u64)> {
+        let at = |offset| isa.pc.width.wrap(self.origin.wrapping_add(offset));
+        let program = self.program.iter().flatten().zip(0..).map(|(value, offset)| (isa.pc.memory, at(offset), *value));
+        let all = self.data.iter().copied().chain(program);
+        let cells: BTreeMap<(u32, u64), u64> =
+            all.map(|(memory, address, value)| ((memory.0, address), value)).collect();
+        cells.into_iter().map(|((memory, address), value)| (MemoryId(memory), address, value)).collect()
+    }
+}
+
+/// An engine to be compared.
+pub struct Contestant<'i> {
+    /// What it is called.
+    pub name: &'static str,
+    /// Makes one.
+    pub make: Box<dyn Fn(&'i Isa) -> Box<dyn Engine + 'i> + 'i>,
+}
+
+impl<'i> Contestant<'i> {
+    /// An engine with its name.
+    pub fn new<E: Engine + 'i>(name: &'static str, make: impl Fn(&'i Isa) -> E + 'i) -> Self {
+        Contestant { name, make: Box::new(move |isa| Box::new(make(isa))) }
+    }
+}
+
+/// Something on which an engine does not agree with the reference interpreter.
+#[derive(Clone, Debug)]
+pub struct Disagreement {
+    /// The seed of the program.
+    pub seed: u64,
+    /// The seed of the first program that the engine had run, if a new engine agrees.
+    pub since: Option<u64>,
+    /// The smallest case so far that shows it.
+    pub case: Case,
+    /// What is not as it should be.
+    pub difference: String,
+}
+
+/// What there is to see after a run.
+#[derive(Debug, PartialEq)]
+pub struct Sight {
+    /// How the run ended.
+    pub run: Run,
+    /// The machine after it.
+    pub state: State,
+    /// All that was written so far.
+    pub output: Vec<u8>,
+}
+
+/// A machine with a case laid down in it.
+struct Laid {
+    state: State,
+    devices: Devices,
+}
+
+impl Laid {
+    fn new(isa: &Isa, case: &Case) -> Laid {
+        let mut state = State::new(isa);
+        for (id, value) in (0..).map(RegisterId).zip(&case.registers) {
+            if !isa.register(id).constant {
+                state.set_place(isa, &Place::whole(id, isa.register(id).width), *value);
+            }
+        }
+        for (memory, address, value) in case.cells(isa) {
+            state.memory_mut(memory).set(address, value);
+        }
+        state.pc = case.origin;
+        Laid { state, devices: Devices::new(isa, Console::with_input(case.input.iter().copied())) }
+    }
+
+    fn output(&self) -> &[u8] {
+        self.devices.find_console().map_or(&[][..], Console::output)
+    }
+}
+
+/// What the reference interpreter shows after each limit, up to where the machine stops.
+fn expected(isa: &Isa, case: &Case) -> Vec<Sight> {
+    play(isa, case, &mut Interpreter::new(isa))
+}
+
+/// What an engine shows after each limit, up to where the machine stops.
+pub fn play(isa: &Isa, case: &Case, engine: &mut dyn Engine) -> Vec<Sight> {
+    let mut laid = Laid::new(isa, case);
+    let mut sights = Vec::new();
+    for limit in &case.limits {
+        let run = engine.run(&mut laid.state, &mut laid.devices, *limit);
+        let goes_on = run.stop == Stop::Limit;
+        sights.push(Sight { run, state: laid.state.clone(), output: laid.output().to_vec() });
+        if !goes_on {
+            break;
+        }
+    }
+    sights
+}
+
+/// The first difference that an engine makes, if it makes one.
+fn difference(isa: &Isa, case: &Case, expected: &[Sight], engine: &mut dyn Engine) -> Option<String> {
+    let mut laid = Laid::new(isa, case);
+    for (at, (sight, limit)) in expected.iter().zip(&case.limits).enumerate() {
+        let run = engine.run(&mut laid.state, &mut laid.devices, *limit);
+        if run != sight.run || laid.state != sight.state || laid.output() != sight.output {
+            return Some(format!("after run {} of {}\n{}", at + 1, case.limits.len(), told(isa, sight, &run, &laid)));
+        }
+    }
+    None
+}
+
+fn told(isa: &Isa, expected: &Sight, run: &Run, found: &Laid) -> String {
+    let mut text = String::new();
+    if *run != expected.run {
+        let _ = writeln!(text, "{run:?}\n  not {:?}", expected.run);
+    }
+    if found.state.pc != expected.state.pc {
+        let _ = writeln!(text, "{} = {:#x}, not {:#x}", isa.pc.name, found.state.pc, expected.state.pc);
+    }
+    for ((register, a), b) in isa.registers.iter().zip(found.state.registers()).zip(expected.state.registers()) {
+        if a != b {
+            let _ = writeln!(text, "{} = {a:#x}, not {b:#x}", register.name);
+        }
+    }
+    for (id, memory) in (0..).map(MemoryId).zip(&isa.memories) {
+        let (found, expected) = (found.state.memory(id), expected.state.memory(id));
+        let all = found.nonzero().into_iter().chain(expected.nonzero()).map(|(address, _)| address);
+        let mut all: Vec<u64> = all.filter(|at| found.get(*at) != expected.get(*at)).collect();
+        all.sort_unstable();
+        all.dedup();
+        for at in all.iter().take(8) {
+            let _ = writeln!(text, "{}[{at:#x}] = {:#x}, not {:#x}", memory.name, found.get(*at), expected.get(*at));
+        }
+    }
+    if found.output() != expected.output {
+        let _ = writeln!(text, "output {:?}, not {:?}", found.output(), expected.output);
+    }
+    text
+}
+
+/// Compares the programs of these seeds. A disagreement is shown to `found` at once, and then ever
+/// smaller ones, so that nothing is lost if that takes too long for somebody.
+///
+/// One engine is kept over many programs, so that what it remembers of one must not disturb the next.
+///
+/// # Errors
+/// The smallest disagreement around the first.
+pub fn compare<'i>(
+    isa: &'i Isa,
+    seeds: Range<u64>,
+    engine: &Contestant<'i>,
+    found: &mut dyn FnMut(&Disagreement),
+) -> Result<(), Box<Disagreement>> {
+    let mut kept = (engine.make)(isa);
+    for seed in seeds {
+        if seed % KEPT == 0 {
+            kept = (engine.make)(isa);
+        }
+        let case = generate(isa, seed);
+        let expected = expected(isa, &case);
+        let alone = || difference(isa, &case, &expected, &mut *(engine.make)(isa));
+        if let Some(difference) = Some(()).filter(|()| seed % FRESH == 0).and_then(|()| alone()) {
+            return Err(smallest(isa, Disagreement { seed, since: None, case, difference }, engine, found));
+        }
+        if let Some(difference) = difference(isa, &case, &expected, &mut *kept) {
+            let since = alone().is_none().then_some(seed - seed % KEPT);
+            return Err(smallest(isa, Disagreement { seed, since, case, difference }, engine, found));
+        }
+    }
+    Ok(())
+}
+
+/// The smallest disagreement around this one on a new engine. One that takes an old engine stays as it
+/// is.
+fn smallest<'i>(
+    isa: &'i Isa,
+    first: Disagreement,
+    engine: &Contestant<'i>,
+    found: &mut dyn FnMut(&Disagreement),
+) -> Box<Disagreement> {
+    found(&first);
+    let mut best = first.clone();
+    if first.since.is_none() {
+        let alone = |case: &Case| difference(isa, case, &expected(isa, case), &mut *(engine.make)(isa));
+        let mut show = |case: &Case| {
+            best = Disagreement { case: case.clone(), difference: alone(case).unwrap_or_default(), ..first.clone() };
+            found(&best);
+        };
+        shrink(isa, &first.case, &mut |case| alone(case).is_some(), &mut show);
+    }
+    Box::new(best)
+}
