@@ -4,6 +4,8 @@
 //! A mark stays when the code under it is gone, unless it is taken away. That costs a
 //! detour on a store, never a wrong result.
 
+use std::collections::BTreeSet;
+
 use lathe_base::limits;
 use lathe_isa::Isa;
 
@@ -54,7 +56,8 @@ struct Sparse {
 /// pages that nobody has written yet.
 struct Permits {
     room: Box<dyn Room<u8>>,
-    opened: Tables<bool>,
+    /// The first addresses of the pages that have been opened.
+    opened: BTreeSet<u64>,
 }
 
 /// How the marks of all cells can be looked at.
@@ -149,7 +152,7 @@ impl CodeMap {
             && sparse.permits.is_none()
         {
             let count = usize::try_from(self.mask + 1 + MARKS_AT_ONCE).ok();
-            sparse.permits = count.and_then(room).map(|room| Permits { room, opened: Tables::new() });
+            sparse.permits = count.and_then(room).map(|room| Permits { room, opened: BTreeSet::new() });
         }
     }
 
@@ -166,8 +169,7 @@ impl CodeMap {
             Marks::Flat(_) => None,
             Marks::Sparse(sparse) => sparse.permits.as_ref(),
         };
-        let opened = permits.into_iter().flat_map(|permits| permits.opened.iter());
-        opened.filter(|(_, opened)| **opened).map(|(address, _)| address)
+        permits.into_iter().flat_map(|permits| permits.opened.iter().copied())
     }
 
     /// All marks at once; none of a large memory as long as there is no room for them.
@@ -198,7 +200,7 @@ impl Sparse {
     }
 
     fn mark(&mut self, address: u64) -> &mut u8 {
-        let first = address & !(PAGE - 1);
+        let first = first_of_page(address);
         let mapped = |address| if is_mapped(&self.spans, address) { MAPPED } else { 0 };
         let page = || (first..first + PAGE).map(mapped).collect();
         &mut self.pages.entry(address).get_or_insert_with(page)[within(address)]
@@ -208,20 +210,22 @@ impl Sparse {
     fn permit(&mut self, address: u64) {
         let permit = if self.holds_code_or_is_mapped(address) { 0 } else { PERMITTED };
         if let Some(permits) = &mut self.permits
-            && permits.opened.get(address) == Some(&true)
+            && permits.opened.contains(&first_of_page(address))
         {
             permits.room.cells_mut()[address as usize] = permit;
         }
     }
 
     fn open(&mut self, address: u64) {
-        let Some(permits) = &mut self.permits else { return };
-        if std::mem::replace(permits.opened.entry(address), true) {
-            return;
+        let first = first_of_page(address);
+        if self.permits.as_mut().is_some_and(|permits| permits.opened.insert(first)) {
+            (first..first + PAGE).for_each(|address| self.permit(address));
         }
-        let first = address & !(PAGE - 1);
-        (first..first + PAGE).for_each(|address| self.permit(address));
     }
+}
+
+fn first_of_page(address: u64) -> u64 {
+    address & !(PAGE - 1)
 }
 
 fn is_mapped(spans: &[(u64, u64)], address: u64) -> bool {
