@@ -28,6 +28,10 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let number = |text: Option<&&str>, otherwise: u64| text.map_or(Ok(otherwise), |text| text.parse());
+    if words.iter().any(|word| ["--help", "-h"].contains(word)) || words == ["help"] {
+        println!("{HELP}");
+        return ExitCode::SUCCESS;
+    }
     match words.as_slice() {
         ["vectors", folder, rest @ ..] if rest.len() <= 2 => match (number(rest.first(), 40), number(rest.get(1), 1)) {
             (Ok(count), Ok(seed)) => report(vectors::write(folder, count, seed)),
@@ -35,10 +39,6 @@ fn main() -> ExitCode {
         },
         ["startup"] => report(startup::measure()),
         ["differential", ..] => differential::run(&arguments[1..]),
-        ["help" | "--help" | "-h"] => {
-            println!("{HELP}");
-            ExitCode::SUCCESS
-        }
         _ => usage(),
     }
 }
