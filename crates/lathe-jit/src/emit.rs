@@ -13,7 +13,7 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Block as Label, Function, InstBuilder, MemFlagsData, Signature, Value};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
-use lathe_base::{Width, limits};
+use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Order, RegisterId};
 use lathe_vm::code_map::PERMITTED;
@@ -138,7 +138,7 @@ struct Emitter<'a, 'f> {
 
 /// Whether there are permits instead of marks, because the code memory is large.
 fn has_permits(isa: &Isa) -> bool {
-    isa.code_memory().cells() > limits::FLAT_CELLS
+    isa.code_memory().is_large()
 }
 
 /// Guest and context memory are always there, and Cranelift may assume so.

@@ -14,7 +14,7 @@ const VECTORS: u64 = 1_500;
 /// The machines whose code memory is small enough.
 fn machines() -> impl Iterator<Item = Isa> {
     let all = lathe_machines::ALL.iter().map(|machine| lathe_isa::load(machine.definition).isa.expect("it is right"));
-    all.filter(|isa| isa.code_memory().cells() <= lathe_base::limits::FLAT_CELLS)
+    all.filter(|isa| !isa.code_memory().is_large())
 }
 
 /// Numbers that look random; the same ones every time.

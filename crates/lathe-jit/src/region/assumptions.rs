@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 use lathe_vm::State;
@@ -54,7 +53,7 @@ impl Region {
     /// in them. A region for that is worth it where they are modes; a flag that happens not to be
     /// written soon turns out to differ, and the region is made anew without.
     pub(super) fn modes(&self, isa: &Isa, state: &State) -> BTreeMap<RegisterId, u64> {
-        let is_flag = |id: &RegisterId| isa.register(*id).width == Width::BIT && !isa.register(*id).constant;
+        let is_flag = |id: &RegisterId| isa.register(*id).is_flag();
         let flags = (0..isa.registers.len() as u32).map(RegisterId).filter(is_flag);
         let mut modes: BTreeMap<RegisterId, u64> = flags.map(|id| (id, state.register(id))).collect();
         let registers = self.registers_given(isa, &modes);

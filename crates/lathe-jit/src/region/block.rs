@@ -81,7 +81,7 @@ impl BlockBuilder<'_, '_> {
         if self.graph.as_constant(stays) == Some(1) {
             return Some(self.leave_to_interpreter(&decoded, before));
         }
-        let computed = self.two_ways(effects.next).is_none() && self.graph.as_constant(effects.next).is_none();
+        let computed = self.graph.two_numbers(effects.next).is_none() && self.graph.as_constant(effects.next).is_none();
         // A computed jump that stores nothing can still be left after its target is known not to be
         // one of those that are expected. One that stores may have done so by then.
         let stays_later = computed && effects.stores.is_empty();

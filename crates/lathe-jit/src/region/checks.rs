@@ -1,6 +1,5 @@
 //! Conditions to leave a region, as few as will do.
 
-use lathe_base::limits;
 use lathe_isa::model::MemoryId;
 use lathe_isa::operators::BinaryOperator;
 use lathe_vm::code_map::MARKS_AT_ONCE;
@@ -27,7 +26,7 @@ impl BlockBuilder<'_, '_> {
     /// is such a page. The marks of the code memory say so already.
     pub(super) fn check_pages(&mut self, effects: &Effects, checks: &mut Vec<Check>) {
         let isa = self.discovery.isa;
-        let is_paged = |memory: MemoryId| memory != isa.pc.memory && isa.memory(memory).cells() > limits::FLAT_CELLS;
+        let is_paged = |memory: MemoryId| memory != isa.pc.memory && isa.memory(memory).is_large();
         for store in effects.stores.iter().filter(|store| is_paged(store.memory)) {
             let check = Check::Untouched(store.memory, store.address);
             if !checks.contains(&check) {
@@ -77,16 +76,9 @@ impl BlockBuilder<'_, '_> {
 
     /// The cells from the lower of two addresses on that cover so many from either.
     fn span(&self, one: (ValueId, u64), other: (ValueId, u64)) -> Option<(ValueId, u64)> {
-        let distance = self.distance(one.0, other.0)?;
+        let distance = self.graph.distance(one.0, other.0)?;
         let (low, high) = if distance < 0 { (other, one) } else { (one, other) };
         Some((low.0, low.1.max(distance.unsigned_abs().saturating_add(high.1))))
-    }
-
-    /// How far the second address is above the first, if both count from the same value.
-    pub(super) fn distance(&self, from: ValueId, to: ValueId) -> Option<i64> {
-        let ((base, x), (other, y)) = (self.graph.base_and_offset(from), self.graph.base_and_offset(to));
-        let width = self.graph.width(from);
-        (base == other).then(|| width.signed(width.wrap(y.wrapping_sub(x))))
     }
 
     /// `first <= x` or `first <= x + 1`, as one comparison. The sum may wrap, but where it does,
@@ -98,7 +90,7 @@ impl BlockBuilder<'_, '_> {
             return None;
         };
         let least = self.graph.as_constant(first).filter(|least| first == other && *least > 0)?;
-        let lower = match self.distance(x, y)? {
+        let lower = match self.graph.distance(x, y)? {
             1 => x,
             -1 => y,
             _ => return None,

@@ -31,7 +31,7 @@ impl BlockBuilder<'_, '_> {
         }
         // Where nothing is executed the cells are written too, with what they get anyway.
         for store in skipped.pending {
-            let same = |other: &&mut Store| other.memory == store.memory && other.address == store.address;
+            let same = |other: &&mut Store| other.is_to_cell_of(&store);
             if let Some(before) = path.pending.iter_mut().find(same).filter(|before| before.value != store.value) {
                 before.value = self.graph.choose(executed, store.value, before.value);
                 frame.store(&self.graph, before);

@@ -148,7 +148,7 @@ impl Discovery<'_> {
         let mut graph = Graph::default();
         let mut frame = Frame::new(self.isa, &mut graph);
         for (id, value) in &self.assumptions.modes {
-            frame.registers[id.index()] = graph.constant(self.isa.register(*id).width, *value);
+            frame.assume(self.isa, &mut graph, *id, *value);
         }
         let zero = graph.constant(Width::MAX, 0);
         let (pending, together, crossed) = (Vec::new(), Vec::new(), vec![pc]);

@@ -85,7 +85,7 @@ impl BlockBuilder<'_, '_> {
         if !self.is_in_bytes(memory) || addresses.iter().any(|(other, _)| *other != memory) {
             return None;
         }
-        let distances = addresses.iter().map(|(_, address)| self.distance(origin, *address));
+        let distances = addresses.iter().map(|(_, address)| self.graph.distance(origin, *address));
         let mut ordered: Vec<(i64, ValueId, ValueId)> = Vec::new();
         for ((distance, load), (_, address)) in distances.zip(loads).zip(&addresses) {
             ordered.push((distance?, *load, *address));
@@ -153,7 +153,7 @@ impl BlockBuilder<'_, '_> {
     /// Whether so many cells from that of a store on are known to lie together.
     fn lie_together(&self, path: &Path, store: &Store, cells: u64) -> bool {
         let covers = |(first, count): &(ValueId, u64)| {
-            let distance = self.distance(*first, store.address);
+            let distance = self.graph.distance(*first, store.address);
             distance.is_some_and(|distance| distance >= 0 && distance.unsigned_abs() + cells <= *count)
         };
         let cannot_wrap = self.may_wrap(store.address, cells, &[]) == Some(false);
@@ -177,7 +177,7 @@ impl BlockBuilder<'_, '_> {
     pub(super) fn note_written_alone(&mut self, stores: &[Store]) {
         for store in stores {
             let is_next = |other: &Store| {
-                let distance = self.distance(store.address, other.address);
+                let distance = self.graph.distance(store.address, other.address);
                 other.memory == store.memory && distance.is_some_and(|distance| distance.abs() == 1)
             };
             if let Some(address) = self.graph.as_constant(store.address).filter(|_| !stores.iter().any(is_next)) {

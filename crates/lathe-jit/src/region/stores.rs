@@ -12,8 +12,7 @@ const PENDING: usize = 16;
 
 impl BlockBuilder<'_, '_> {
     pub(super) fn put_off(&mut self, store: Store, path: &mut Path, events: &mut Vec<Event>) {
-        let same = |other: &Store| other.memory == store.memory && other.address == store.address;
-        let earlier = path.pending.iter_mut().find(|other| same(other));
+        let earlier = path.pending.iter_mut().find(|other| other.is_to_cell_of(&store));
         if let Some(earlier) = earlier.filter(|_| store.guard.is_none()) {
             earlier.value = store.value;
             return;
@@ -38,8 +37,8 @@ impl BlockBuilder<'_, '_> {
     /// Does the stores that may touch this cell.
     fn flush(&mut self, path: &mut Path, events: &mut Vec<Event>, memory: MemoryId, address: ValueId) {
         let graph = &self.graph;
-        let clear = |store: &Store| store.memory != memory || graph.are_distinct(store.address, address);
-        let (kept, done) = std::mem::take(&mut path.pending).into_iter().partition(clear);
+        let must_be_done = |store: &Store| store.may_reach(graph, memory, address);
+        let (done, kept) = std::mem::take(&mut path.pending).into_iter().partition(must_be_done);
         path.pending = kept;
         self.do_now(path, done, events);
     }
@@ -54,13 +53,11 @@ impl BlockBuilder<'_, '_> {
     /// Whether a load reads no cell that is still to be written.
     pub(super) fn is_clear(&self, load: ValueId, path: &Path) -> bool {
         let Node::Load(memory, address, _) = self.graph.node(load) else { return true };
-        let clear = |store: &Store| store.memory != memory || self.graph.are_distinct(store.address, address);
-        path.pending.iter().all(clear)
+        !path.pending.iter().any(|store| store.may_reach(&self.graph, memory, address))
     }
 
     /// Whether the cell of a store has one already that was put off.
     pub(super) fn is_written_anyway(&self, store: &Store, path: &Path) -> bool {
-        let same = |other: &Store| other.memory == store.memory && other.address == store.address;
-        store.guard.is_none() && path.pending.iter().any(same)
+        store.guard.is_none() && path.pending.iter().any(|other| other.is_to_cell_of(store))
     }
 }

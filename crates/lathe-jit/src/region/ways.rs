@@ -36,7 +36,7 @@ impl BlockBuilder<'_, '_> {
             }
             return Some(End::Goto(self.way_to_leader(path)));
         }
-        let Some((condition, taken, other)) = self.two_ways(next) else {
+        let Some((condition, taken, other)) = self.graph.two_numbers(next) else {
             return Some(self.computed(next, path, pc, before));
         };
         if self.choose_instead(condition, taken, other, path, events) {
@@ -45,12 +45,6 @@ impl BlockBuilder<'_, '_> {
         let taken = self.way(path, taken, decoded.next, condition, 1);
         let other = self.way(path, other, decoded.next, condition, 0);
         Some(End::Branch(condition, taken, other))
-    }
-
-    /// The condition and the two addresses of a branch.
-    pub(super) fn two_ways(&self, next: ValueId) -> Option<(ValueId, u64, u64)> {
-        let Node::Choose(condition, x, y) = self.graph.node(next) else { return None };
-        Some((condition, self.graph.as_constant(x)?, self.graph.as_constant(y)?))
     }
 
     /// One side of a branch: deeper into the block where it falls through, else to a leader.

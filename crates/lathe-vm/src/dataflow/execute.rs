@@ -50,6 +50,18 @@ pub struct Store {
     pub guard: Option<ValueId>,
 }
 
+impl Store {
+    /// Whether it certainly writes the same cell as another, if both are made.
+    pub fn is_to_cell_of(&self, other: &Store) -> bool {
+        self.memory == other.memory && self.address == other.address
+    }
+
+    /// Whether it may write this cell.
+    pub fn may_reach(&self, graph: &Graph, memory: MemoryId, address: ValueId) -> bool {
+        self.memory == memory && !graph.are_distinct(self.address, address)
+    }
+}
+
 /// When an instruction must be left to the reference interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bail {
@@ -86,6 +98,11 @@ impl Frame {
             false => graph.register(register.width, id),
         };
         Frame { registers: ids.map(value).collect(), known: Vec::new(), stores: 0 }
+    }
+
+    /// A register is taken to have this value.
+    pub fn assume(&mut self, isa: &Isa, graph: &mut Graph, register: RegisterId, value: u64) {
+        self.registers[register.index()] = graph.constant(isa.register(register).width, value);
     }
 
     /// The content of a cell, if it is known.
@@ -245,8 +262,8 @@ impl Executor<'_> {
     /// are done after its loads.
     fn leave_if_just_written(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
         let stores = self.effects.stores.clone();
-        for store in stores.iter().filter(|store| store.memory == memory) {
-            if self.graph.are_distinct(store.address, address) {
+        for store in stores {
+            if !store.may_reach(self.graph, memory, address) {
                 continue;
             }
             let same = self.graph.binary(BinaryOperator::Equal, store.address, address);

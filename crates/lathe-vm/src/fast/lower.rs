@@ -492,7 +492,7 @@ impl Lowering<'_> {
         let code = self.isa.pc.memory;
         let is_checked = |store: &Store| store.memory == code && store.address == *address && store.guard.is_none();
         let at = stores.iter().position(is_checked)?;
-        let is_apart = |store: &Store| store.memory != code || self.graph.are_distinct(store.address, *address);
+        let is_apart = |store: &Store| !store.may_reach(self.graph, code, *address);
         (stores[..at].iter().all(is_apart) && self.keeping(code) != Keeping::Far).then_some(at)
     }
 
@@ -596,15 +596,14 @@ impl Lowering<'_> {
             self.store_pending(Some(store.memory))?;
             return self.store_now(store);
         }
-        self.pending.retain(|earlier| earlier.memory != store.memory || earlier.address != store.address);
+        self.pending.retain(|earlier| !earlier.is_to_cell_of(store));
         self.pending.push(*store);
         Some(())
     }
 
     /// Does the stores that a load might have to see.
     fn store_before_load(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
-        let seen = |store: &Store| store.memory == memory && !self.graph.are_distinct(store.address, address);
-        if self.pending.iter().any(seen) {
+        if self.pending.iter().any(|store| store.may_reach(self.graph, memory, address)) {
             self.store_pending(Some(memory))?;
         }
         Some(())

@@ -22,7 +22,6 @@ mod wide;
 
 use std::collections::HashMap;
 
-use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 
@@ -441,8 +440,7 @@ fn modes(isa: &Isa) -> Vec<RegisterId> {
         }
     }
     let is_mode = |(register, writers): &(RegisterId, usize)| {
-        let described = isa.register(*register);
-        described.width == Width::BIT && !described.constant && writers * RARE <= isa.instructions.len()
+        isa.register(*register).is_flag() && writers * RARE <= isa.instructions.len()
     };
     (0..).map(RegisterId).zip(writers).filter(is_mode).map(|(register, _)| register).collect()
 }
