@@ -8,6 +8,7 @@
 
 mod block;
 mod burst;
+mod constants;
 mod decode;
 mod fuse;
 mod history;
@@ -31,10 +32,11 @@ use crate::engine::Engine;
 use crate::interpreter::{Interpreter, Run, Stop};
 use crate::state::State;
 use block::Block;
+use constants::Constants;
 pub use decode::{Lowerable, Reading};
 use history::History;
 use jump_cache::JumpCache;
-use lower::{Constants, Names, lower};
+use lower::{Names, lower};
 use ops::{Code, EntryId, Op, REGISTERS, SLOTS};
 use volatile::Volatile;
 use watch::Instruction;
