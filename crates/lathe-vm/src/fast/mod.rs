@@ -14,6 +14,7 @@ mod fuse;
 mod history;
 mod jump_cache;
 mod lower;
+mod memories;
 mod ops;
 #[cfg(test)]
 mod tests;
