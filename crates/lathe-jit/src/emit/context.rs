@@ -1,4 +1,4 @@
-//! What compiled code and the engine share.
+//! What an engine hands over to compiled code, and gets back from it.
 
 /// What compiled code and the engine share. Offsets are used by compiled code.
 #[repr(C)]
