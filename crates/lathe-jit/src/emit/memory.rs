@@ -1,4 +1,4 @@
-//! Cells of guest memory: the only place where a guest value becomes a host address.
+//! Cells of guest memory. Every guest value that becomes part of a host address is masked here.
 
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
