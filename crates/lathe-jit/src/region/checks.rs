@@ -14,7 +14,7 @@ const TOGETHER: u64 = 256;
 impl From<Bail> for Check {
     fn from(bail: Bail) -> Check {
         match bail {
-            Bail::When(condition) => Check::When(condition),
+            Bail::When(condition) | Bail::Mapped { condition, .. } => Check::When(condition),
             Bail::Marked(address, None) => Check::Marked { first: address, count: 1 },
             Bail::Marked(address, Some(guard)) => Check::MarkedIf(address, guard),
         }

@@ -67,6 +67,16 @@ impl Store {
 pub enum Bail {
     /// This one bit is 1.
     When(ValueId),
+    /// Something is mapped over this cell. The one bit is 1 wherever that is so, and perhaps close by;
+    /// an engine may look at either.
+    Mapped {
+        /// The memory.
+        memory: MemoryId,
+        /// The address.
+        address: ValueId,
+        /// The one bit.
+        condition: ValueId,
+    },
     /// This cell of the code memory holds code, or something is mapped over it, and the store
     /// with this guard happens.
     Marked(ValueId, Option<ValueId>),
@@ -295,14 +305,17 @@ impl Executor<'_> {
         };
         for (first, last) in spans {
             let within = self.within(address, first, last);
-            let reached = match self.guard {
-                Some(guard) => self.graph.and(guard, within),
-                None => within,
+            let (reached, bail) = match self.guard {
+                Some(guard) => {
+                    let both = self.graph.and(guard, within);
+                    (both, Bail::When(both))
+                }
+                None => (within, Bail::Mapped { memory, address, condition: within }),
             };
             match self.graph.as_constant(reached) {
                 Some(0) => {}
                 Some(_) => return None,
-                None => self.effects.bails.push(Bail::When(reached)),
+                None => self.effects.bails.push(bail),
             }
         }
         Some(())

@@ -1,7 +1,5 @@
 //! Conditions to leave one instruction to the reference interpreter.
 
-use lathe_isa::operators::BinaryOperator;
-
 use super::memory::{Address, Form, Keeping};
 use super::{Leaving, Lowering};
 use crate::dataflow::{Bail, Effects, Node, Store, ValueId};
@@ -16,7 +14,7 @@ impl Lowering<'_> {
         if let Some(store) = wide_store(self.graph, effects, self.isa.pc.memory).filter(|_| near) {
             let exit = self.exit(leaving)?;
             self.mapped.clear();
-            let others = effects.bails.iter().filter(|bail| matches!(bail, Bail::When(_)));
+            let others = effects.bails.iter().filter(|bail| !matches!(bail, Bail::Marked(..)));
             others.copied().collect::<Vec<_>>().iter().try_for_each(|bail| self.bail(bail, exit))?;
             return self.store_wide(&store, exit);
         }
@@ -45,34 +43,14 @@ impl Lowering<'_> {
 
     fn bail(&mut self, bail: &Bail, exit: u16) -> Option<()> {
         match bail {
-            Bail::When(condition) => match self.mapped_address(*condition) {
-                Some((base, offset)) => self.leave_if_mapped(base, offset, exit),
-                None => self.leave_if(*condition, true, exit),
+            Bail::When(condition) => self.leave_if(*condition, true, exit),
+            // One look at the marks answers that for all that is mapped over the code memory.
+            Bail::Mapped { memory, address, condition } => match self.graph.base_and_offset(*address) {
+                (Some(base), offset) if *memory == self.isa.pc.memory => self.leave_if_mapped(base, offset, exit),
+                _ => self.leave_if(*condition, true, exit),
             },
             Bail::Marked(address, guard) => self.leave_if_marked(*address, *guard, exit),
         }
-    }
-
-    /// The address, as a value plus a number, that a condition says something is mapped over. One look at the
-    /// marks answers that for all that is mapped.
-    fn mapped_address(&self, condition: ValueId) -> Option<(ValueId, u64)> {
-        let Node::Binary(BinaryOperator::LessOrEqual, x, y) = self.graph.node(condition) else { return None };
-        let mask = self.graph.width(x).mask();
-        let of_code = self.graph.width(x) == self.isa.code_memory().address && mask <= u64::from(u32::MAX);
-        let spans = self.spans.iter().filter(|_| of_code);
-        if let (Some(least), None) = (self.graph.as_constant(x), self.graph.as_constant(y)) {
-            // The span up to the last address.
-            spans.clone().find(|(first, last)| *last == mask && *first == least)?;
-            let (base, offset) = self.graph.base_and_offset(y);
-            return Some((base?, offset));
-        }
-        let (length, (base, offset)) = (self.graph.as_constant(y)?, self.graph.base_and_offset(x));
-        let base = base?;
-        let spans = spans.filter(|(first, last)| last - first == length);
-        let mut addresses = spans.map(|(first, _)| (base, offset.wrapping_add(*first) & mask));
-        // Where several spans are equally long, the address that was looked up already is meant.
-        let first = addresses.clone().next();
-        addresses.find(|address| self.mapped.contains(address)).or(first)
     }
 
     fn leave_if_mapped(&mut self, base: ValueId, offset: u64, exit: u16) -> Option<()> {

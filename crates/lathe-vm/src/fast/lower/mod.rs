@@ -69,7 +69,7 @@ fn uses(block: &Block) -> Vec<u32> {
         step.effects.frame.registers.iter().copied().for_each(&mut see);
         for bail in &step.effects.bails {
             match bail {
-                Bail::When(condition) => see(*condition),
+                Bail::When(condition) | Bail::Mapped { condition, .. } => see(*condition),
                 Bail::Marked(address, guard) => [Some(*address), *guard].into_iter().flatten().for_each(&mut see),
             }
         }
