@@ -1,5 +1,5 @@
 //! The choice of an engine. All of them do the same; they differ in speed, and in what
-//! builds and machines they are there for.
+//! builds they are there for.
 
 use std::fmt;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 //! Ids are positions in the lists of [`Isa`]. Nothing here knows the text it came from,
 //! apart from places kept for diagnostics that are found later.
 
-use lathe_base::{Span, Width};
+use lathe_base::{Span, Width, limits};
 
 pub use crate::language::ast::Order;
 
@@ -530,10 +530,22 @@ fn position<'a>(mut names: impl Iterator<Item = &'a String>, name: &str) -> Opti
     names.position(|known| known == name).map(|at| at as u32)
 }
 
+impl Register {
+    /// Whether it is a single bit that can change: a flag, or a mode that decides what instructions mean.
+    pub fn is_flag(&self) -> bool {
+        self.width == Width::BIT && !self.constant
+    }
+}
+
 impl Memory {
     /// How many cells it has.
     pub fn cells(&self) -> u64 {
         1 << self.address.bits()
+    }
+
+    /// Whether it has too many cells to be kept in one piece.
+    pub fn is_large(&self) -> bool {
+        self.cells() > limits::FLAT_CELLS
     }
 
     /// How many bytes of a file hold one cell.

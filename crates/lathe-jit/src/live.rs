@@ -34,7 +34,7 @@ fn needed(pc: u64, block: &Block, written: &BTreeSet<RegisterId>, live: &Live) -
     roots.segment(&block.root);
     let mut values = roots.values;
     let mut registers = BTreeSet::new();
-    for id in block.graph.ids().rev().filter(|id| id.index() < block.graph.len()) {
+    for id in block.graph.ids().rev() {
         if !values[id.index()] {
             continue;
         }

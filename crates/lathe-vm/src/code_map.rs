@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 
-use lathe_base::limits;
 use lathe_isa::Isa;
 
 use crate::dataflow::execute::mapped_spans;
@@ -76,7 +75,7 @@ impl CodeMap {
     pub fn new(isa: &Isa) -> CodeMap {
         let cells = isa.code_memory().cells();
         let spans = mapped_spans(isa, isa.pc.memory);
-        let marks = if cells > limits::FLAT_CELLS {
+        let marks = if isa.code_memory().is_large() {
             Marks::Sparse(Sparse { pages: Tables::new(), spans, permits: None })
         } else {
             let mut marks = vec![0; cells as usize];

@@ -4,8 +4,6 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use lathe_base::limits;
-
 pub use crate::pages::PAGE_BITS;
 use crate::pages::{Lent, Pages};
 
@@ -104,7 +102,7 @@ impl Memory {
     /// A memory as the definition describes it, all zero.
     pub fn new(described: &lathe_isa::model::Memory) -> Memory {
         let count = described.cells();
-        let in_one_piece = count <= limits::FLAT_CELLS;
+        let in_one_piece = !described.is_large();
         let cells = match described.cell.bits() <= 8 {
             true if in_one_piece => Cells::Bytes(Piece::Own(vec![0; count as usize + SPARE])),
             false if in_one_piece => Cells::Words(Piece::Own(vec![0; count as usize])),

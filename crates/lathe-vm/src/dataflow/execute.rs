@@ -50,11 +50,33 @@ pub struct Store {
     pub guard: Option<ValueId>,
 }
 
+impl Store {
+    /// Whether it certainly writes the same cell as another, if both are made.
+    pub fn is_to_cell_of(&self, other: &Store) -> bool {
+        self.memory == other.memory && self.address == other.address
+    }
+
+    /// Whether it may write this cell.
+    pub fn may_reach(&self, graph: &Graph, memory: MemoryId, address: ValueId) -> bool {
+        self.memory == memory && !graph.are_distinct(self.address, address)
+    }
+}
+
 /// When an instruction must be left to the reference interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bail {
     /// This one bit is 1.
     When(ValueId),
+    /// Something is mapped over this cell. The one bit is 1 wherever that is so, and perhaps close by;
+    /// an engine may look at either.
+    Mapped {
+        /// The memory.
+        memory: MemoryId,
+        /// The address.
+        address: ValueId,
+        /// The one bit.
+        condition: ValueId,
+    },
     /// This cell of the code memory holds code, or something is mapped over it, and the store
     /// with this guard happens.
     Marked(ValueId, Option<ValueId>),
@@ -86,6 +108,11 @@ impl Frame {
             false => graph.register(register.width, id),
         };
         Frame { registers: ids.map(value).collect(), known: Vec::new(), stores: 0 }
+    }
+
+    /// A register is taken to have this value.
+    pub fn assume(&mut self, isa: &Isa, graph: &mut Graph, register: RegisterId, value: u64) {
+        self.registers[register.index()] = graph.constant(isa.register(register).width, value);
     }
 
     /// The content of a cell, if it is known.
@@ -245,8 +272,8 @@ impl Executor<'_> {
     /// are done after its loads.
     fn leave_if_just_written(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
         let stores = self.effects.stores.clone();
-        for store in stores.iter().filter(|store| store.memory == memory) {
-            if self.graph.are_distinct(store.address, address) {
+        for store in stores {
+            if !store.may_reach(self.graph, memory, address) {
                 continue;
             }
             let same = self.graph.binary(BinaryOperator::Equal, store.address, address);
@@ -278,14 +305,17 @@ impl Executor<'_> {
         };
         for (first, last) in spans {
             let within = self.within(address, first, last);
-            let reached = match self.guard {
-                Some(guard) => self.graph.and(guard, within),
-                None => within,
+            let (reached, bail) = match self.guard {
+                Some(guard) => {
+                    let both = self.graph.and(guard, within);
+                    (both, Bail::When(both))
+                }
+                None => (within, Bail::Mapped { memory, address, condition: within }),
             };
             match self.graph.as_constant(reached) {
                 Some(0) => {}
                 Some(_) => return None,
-                None => self.effects.bails.push(Bail::When(reached)),
+                None => self.effects.bails.push(bail),
             }
         }
         Some(())

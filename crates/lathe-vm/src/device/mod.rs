@@ -119,6 +119,12 @@ impl Devices {
         device.downcast_ref()
     }
 
+    /// The same, to be given input or rid of output.
+    pub fn find_console_mut(&mut self) -> Option<&mut Console> {
+        let device: &mut dyn Any = self.list[self.console?.index()].as_mut();
+        device.downcast_mut()
+    }
+
     /// The first device of this type, and a way to reach what only that type has.
     pub fn find<T: Device>(&self) -> Option<&T> {
         self.list.iter().find_map(|device| (device.as_ref() as &dyn Any).downcast_ref())
@@ -149,12 +155,6 @@ impl Devices {
             clock.left = clock.every - beyond % clock.every;
             self.list[clock.device.index()].ticks(1 + beyond / clock.every);
         }
-    }
-
-    /// The same, to be given input or rid of output.
-    pub fn find_console_mut(&mut self) -> Option<&mut Console> {
-        let device: &mut dyn Any = self.list[self.console?.index()].as_mut();
-        device.downcast_mut()
     }
 
     pub(crate) fn read(&mut self, id: DeviceId, operation: u8, arguments: &[u64]) -> u64 {

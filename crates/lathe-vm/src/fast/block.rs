@@ -101,7 +101,7 @@ impl Block {
         let mut graph = Graph::default();
         let mut before = Frame::new(fast.isa, &mut graph);
         for (register, value) in modes {
-            before.registers[register.index()] = graph.constant(fast.isa.register(*register).width, *value);
+            before.assume(fast.isa, &mut graph, *register, *value);
         }
         let assumed = modes.iter().map(|(register, value)| (*register, *value, false)).collect();
         Block { graph, before, steps: Vec::new(), end: End::Goto(pc), readings: Vec::new(), most, assumed }
@@ -184,13 +184,10 @@ impl Block {
     }
 
     fn end_at(&self, next: ValueId) -> End {
-        match self.graph.node(next) {
-            Node::Constant(target) => End::Goto(target),
-            Node::Choose(condition, x, y) => match (self.graph.as_constant(x), self.graph.as_constant(y)) {
-                (Some(x), Some(y)) => End::Branch(condition, x, y),
-                _ => End::Jump(next),
-            },
-            _ => End::Jump(next),
+        match (self.graph.as_constant(next), self.graph.two_numbers(next)) {
+            (Some(target), _) => End::Goto(target),
+            (None, Some((condition, x, y))) => End::Branch(condition, x, y),
+            (None, None) => End::Jump(next),
         }
     }
 

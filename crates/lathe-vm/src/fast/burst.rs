@@ -1,14 +1,13 @@
 //! The inner loop of the fast interpreter.
 
 use lathe_base::Width;
-use lathe_isa::model::MemoryId;
 
-use super::ops::{Code, EntryId, NEAR_MEMORIES, Op, Shape, Slot, Ways};
+use super::memories::Memories;
+use super::ops::{Code, EntryId, Op, Shape, Slot, Ways};
 use super::volatile::Found;
 use super::{Event, Fast};
 use crate::code_map::{CodeMap, View};
 use crate::interpreter::Run;
-use crate::memory::Memory;
 use crate::state::State;
 
 /// The width of so many bits, which came from a width.
@@ -27,156 +26,6 @@ fn offset(base: u64, extra: u64) -> u64 {
 #[inline(always)]
 fn shift(value: u64, count: u64, shift: impl FnOnce(u64, u32) -> Option<u64>) -> u64 {
     u32::try_from(count).ok().and_then(|count| shift(value, count)).unwrap_or(0)
-}
-
-/// The first memories, each in the form in which it is reached fastest; the other forms are empty.
-struct Memories<'a> {
-    bytes: [&'a mut [u8]; NEAR_MEMORIES],
-    words: [&'a mut [u64]; NEAR_MEMORIES],
-    /// Those that are not in one piece, or want to be told which pages are written.
-    others: [Option<&'a mut Memory>; NEAR_MEMORIES],
-    far: &'a mut [Memory],
-}
-
-impl<'a> Memories<'a> {
-    /// The marks of the code memory say which pages of it may be written, if it is large.
-    fn new(memories: &'a mut [Memory], code: MemoryId) -> Memories<'a> {
-        let (near, far) = memories.split_at_mut(memories.len().min(NEAR_MEMORIES));
-        let (bytes, words, others) = Default::default();
-        let mut all = Memories { bytes, words, others, far };
-        for (memory, at) in near.iter_mut().zip(0..) {
-            if at != code.index() && memory.opened_mut().is_some() {
-                all.others[at] = Some(memory);
-            } else if memory.spacious_bytes_mut().is_some() {
-                all.bytes[at] = memory.spacious_bytes_mut().unwrap_or_default();
-            } else if memory.words_mut().is_some() {
-                all.words[at] = memory.words_mut().unwrap_or_default();
-            } else {
-                all.others[at] = Some(memory);
-            }
-        }
-        all
-    }
-
-    #[inline(always)]
-    fn byte(&self, memory: u8, address: u64) -> u64 {
-        let memory = usize::from(memory) % NEAR_MEMORIES;
-        match self.bytes[memory].get(address as usize) {
-            Some(byte) => u64::from(*byte),
-            None => self.other(memory, address),
-        }
-    }
-
-    #[inline(always)]
-    fn word(&self, memory: u8, address: u64) -> u64 {
-        let memory = usize::from(memory) % NEAR_MEMORIES;
-        match self.words[memory].get(address as usize) {
-            Some(word) => *word,
-            None => self.other(memory, address),
-        }
-    }
-
-    #[inline(always)]
-    fn set_byte(&mut self, memory: u8, address: u64, value: u64) {
-        let memory = usize::from(memory) % NEAR_MEMORIES;
-        match self.bytes[memory].get_mut(address as usize) {
-            Some(byte) => *byte = value as u8,
-            None => self.set_other(memory, address, value),
-        }
-    }
-
-    #[inline(always)]
-    fn set_word(&mut self, memory: u8, address: u64, value: u64) {
-        let memory = usize::from(memory) % NEAR_MEMORIES;
-        match self.words[memory].get_mut(address as usize) {
-            Some(word) => *word = value,
-            None => self.set_other(memory, address, value),
-        }
-    }
-
-    fn other(&self, memory: usize, address: u64) -> u64 {
-        self.others[memory].as_ref().map_or(0, |memory| memory.get(address))
-    }
-
-    fn set_other(&mut self, memory: usize, address: u64, value: u64) {
-        if let Some(memory) = &mut self.others[memory] {
-            memory.set(address, value);
-        }
-    }
-
-    /// Neighbouring cells of a memory of bytes, whose addresses wrap at the mask.
-    #[inline(always)]
-    fn wide(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
-        let (at, count) = (address as usize, shape.count());
-        // There are so many bytes behind the last cell that the cells in question may be read with those.
-        let bytes = self.bytes[usize::from(memory) % NEAR_MEMORIES].get(at..).and_then(|bytes| bytes.first_chunk());
-        match bytes {
-            Some(bytes) if address + count as u64 <= mask + 1 => {
-                let spare = 64 - 8 * count as u32;
-                match shape.is_big() {
-                    true => u64::from_be_bytes(*bytes) >> spare,
-                    false => u64::from_le_bytes(*bytes) << spare >> spare,
-                }
-            }
-            _ => self.wide_slowly(memory, address, mask, shape),
-        }
-    }
-
-    fn wide_slowly(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
-        let count = shape.count() as u64;
-        let cell = |at: u64| self.byte(memory, address.wrapping_add(at) & mask);
-        (0..count).fold(0, |all, at| all << 8 | cell(if shape.is_big() { at } else { count - 1 - at }))
-    }
-
-    /// Writes neighbouring cells of a memory of bytes, whose addresses wrap at the mask.
-    #[inline(always)]
-    fn set_wide(&mut self, memory: u8, address: u64, mask: u64, shape: Shape, value: u64) {
-        let (at, count) = (address as usize, shape.count());
-        let parts = match shape.is_big() {
-            true => (value << (64 - 8 * count as u32)).to_be_bytes(),
-            false => value.to_le_bytes(),
-        };
-        let inside = address + count as u64 <= mask + 1;
-        let bytes = &mut self.bytes[usize::from(memory) % NEAR_MEMORIES];
-        match bytes.get_mut(at..at + count).filter(|_| inside) {
-            Some(bytes) => bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part),
-            None => {
-                for (part, at) in parts.iter().take(count).zip(0..) {
-                    self.set_byte(memory, address.wrapping_add(at) & mask, u64::from(*part));
-                }
-            }
-        }
-    }
-
-    /// A cell of any memory.
-    fn any(&self, memory: u8, address: u64) -> u64 {
-        let at = usize::from(memory);
-        match at.checked_sub(NEAR_MEMORIES) {
-            Some(far) => self.far[far].get(address),
-            None if !self.words[at].is_empty() => self.word(memory, address),
-            None => self.byte(memory, address),
-        }
-    }
-
-    /// So many cells from an address on, the first above the others.
-    fn cells(&self, memory: u8, described: &lathe_isa::model::Memory, address: u64, count: u8) -> u64 {
-        if described.cell.bits() == 8 {
-            // One at a time: some have just been written, and a wider read would have to wait for those.
-            return self.wide_slowly(memory, address, described.address.mask(), Shape::new(count, true));
-        }
-        let cell = |at: u8| self.any(memory, described.address.wrap(address.wrapping_add(u64::from(at))));
-        (0..count).fold(0u64, |cells, at| cells.wrapping_shl(described.cell.bits()) | cell(at))
-    }
-
-    /// Writes a cell of any memory.
-    fn set_any(&mut self, memory: u8, address: u64, value: u64) {
-        let at = usize::from(memory);
-        match at.checked_sub(NEAR_MEMORIES) {
-            Some(far) => self.far[far].set(address, value),
-            None if !self.words[at].is_empty() => self.set_word(memory, address, value),
-            None => self.set_byte(memory, address, value),
-        }
-    }
 }
 
 /// Whether one of so many neighbouring code cells is marked, or they do not lie together.
@@ -330,7 +179,7 @@ impl Fast<'_> {
                 Code::LoadJoined => memories.byte(op.z, get!(op.x) << (op.extra % 64) | get!(op.y)),
                 Code::LoadWord => memories.word(op.z, get!(op.x)),
                 Code::LoadWordOffset => memories.word(op.z, offset(get!(op.x), op.extra)),
-                Code::LoadFar => memories.far[usize::from(op.z) - NEAR_MEMORIES].get(get!(op.x)),
+                Code::LoadFar => memories.far(op.z, get!(op.x)),
                 Code::LoadWide => memories.wide(op.z, offset(get!(op.x), op.extra), op.extra >> 32, Shape(op.exit)),
                 Code::Store => {
                     memories.set_byte(op.z, get!(op.x), get!(op.y));

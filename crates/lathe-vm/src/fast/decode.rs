@@ -56,9 +56,8 @@ impl Reading {
     pub fn watched_cells(&self, isa: &Isa, pc: u64) -> Vec<(u64, u64)> {
         let (cell, last) = (isa.code_memory().cell, isa.code_memory().cells() - 1);
         let watched = self.watched(cell);
-        let content = |at: u32, bits: u128| (bits >> (128 - (at + 1) * cell.bits())) as u64 & cell.mask();
-        let cells = (0..self.cells).filter(|at| content(*at, watched) != 0);
-        cells.map(|at| (pc.wrapping_add(u64::from(at)) & last, content(at, self.window))).collect()
+        let cells = (0..self.cells).filter(|at| cell_of(watched, *at, cell) != 0);
+        cells.map(|at| (pc.wrapping_add(u64::from(at)) & last, cell_of(self.window, at, cell))).collect()
     }
 
     /// The bits that must not change behind an engine's back.
@@ -68,6 +67,12 @@ impl Reading {
             false => all_bits(self.cells, cell) & !self.live.bits(cell, self.cells),
         }
     }
+}
+
+/// One cell of a window; zero behind its end.
+pub(super) fn cell_of(window: u128, at: u32, cell: Width) -> u64 {
+    let shift = u128::BITS.checked_sub((at + 1) * cell.bits());
+    shift.map_or(0, |shift| cell.wrap((window >> shift) as u64))
 }
 
 /// The bits of so many cells in a window.
@@ -157,8 +162,7 @@ impl OwnCells<'_> {
         if !fixed || self.isa.mapping(self.isa.pc.memory, address).is_some() {
             return None;
         }
-        let bits = (self.window >> (128 - (at + 1) * memory.cell.bits())) as u64;
-        Some(Expr::constant(memory.cell, memory.cell.wrap(bits)))
+        Some(Expr::constant(memory.cell, cell_of(self.window, at, memory.cell)))
     }
 }
 

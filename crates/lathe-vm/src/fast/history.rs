@@ -12,8 +12,8 @@ use crate::dataflow::patched::Cells;
 const HITS: u32 = 2;
 /// Executions as another instruction than the decoded one after which it is volatile.
 const MISMATCHES: u32 = 2;
-/// Executions of the same instruction after which it is decoded once more.
-const QUIET: u32 = 200;
+/// Executions of the same instruction after which one that is volatile is decoded like any other once more.
+pub(super) const QUIET: u32 = 200;
 /// Instructions that are remembered; beyond that all are forgotten, which costs time only.
 const REMEMBERED: usize = 1 << 16;
 

@@ -11,7 +11,7 @@ const MOST: u32 = 12;
 #[derive(Clone, Debug)]
 pub(super) struct JumpCache {
     places: Vec<Place>,
-    /// How many of the upper bits of a product do not count for the position.
+    /// How many of the lower bits of a product do not count for the position.
     shift: u32,
     /// Targets that came in since the table has grown.
     came_in: usize,

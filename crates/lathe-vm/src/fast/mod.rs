@@ -8,11 +8,13 @@
 
 mod block;
 mod burst;
+mod constants;
 mod decode;
 mod fuse;
 mod history;
 mod jump_cache;
 mod lower;
+mod memories;
 mod ops;
 #[cfg(test)]
 mod tests;
@@ -22,7 +24,6 @@ mod wide;
 
 use std::collections::HashMap;
 
-use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 
@@ -32,10 +33,11 @@ use crate::engine::Engine;
 use crate::interpreter::{Interpreter, Run, Stop};
 use crate::state::State;
 use block::Block;
+use constants::Constants;
 pub use decode::{Lowerable, Reading};
 use history::History;
 use jump_cache::JumpCache;
-use lower::{Constants, Names, lower};
+use lower::{Names, lower};
 use ops::{Code, EntryId, Op, REGISTERS, SLOTS};
 use volatile::Volatile;
 use watch::Instruction;
@@ -441,8 +443,7 @@ fn modes(isa: &Isa) -> Vec<RegisterId> {
         }
     }
     let is_mode = |(register, writers): &(RegisterId, usize)| {
-        let described = isa.register(*register);
-        described.width == Width::BIT && !described.constant && writers * RARE <= isa.instructions.len()
+        isa.register(*register).is_flag() && writers * RARE <= isa.instructions.len()
     };
     (0..).map(RegisterId).zip(writers).filter(is_mode).map(|(register, _)| register).collect()
 }

@@ -188,3 +188,28 @@ fn loops_go_on_in_their_block() {
     let start = fast.by_address[&0];
     assert!(fast.entries[start as usize].count > 8, "{:?}", fast.entries[start as usize]);
 }
+
+/// Mapped addresses that are close together are left together by other engines; here the marks tell them apart.
+#[test]
+fn mapped_addresses_are_looked_up_among_the_marks() {
+    let text = r#"
+machine t "Reads one cell after the other"
+memory ram : u16 -> u8
+pc pc : u16 in ram
+register a, b : u8
+register sp   : u16
+device console : stream
+map ram {
+  0xF001 | 7                    | console.write(value)
+  0xF004 | zext(console.ready()) |
+}
+instructions {
+  add   | 0x00 | a = a + ram[sp]; sp = sp + 1
+  again | 0x01 | pc = 0
+}
+"#;
+    let loaded = lathe_isa::load(text);
+    let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let fast = agree(&isa, &[0, 1], 0xEFF8, 17..60);
+    assert!(has(&fast, Code::LeaveIfMapped));
+}

@@ -2,6 +2,7 @@
 //! that going back and forth between a few instructions costs a comparison, and storing into them nothing.
 
 use super::block::build_from;
+use super::history::QUIET;
 use super::lower::lower;
 use super::ops::{Code, EntryId, Op};
 use super::{Fast, INTERPRET};
@@ -12,8 +13,6 @@ const VARIANTS: usize = 16;
 /// A content is lowered after so many executions since the last time. Otherwise contents that never come back would
 /// cost more than interpreting them.
 const WORTH: u32 = 64;
-/// Executions of the same content after which the instruction is decoded like any other once more.
-pub(super) const QUIET: u32 = 200;
 
 /// An instruction whose opcode keeps changing.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 
 use lathe_base::Width;
 
-use super::decode::Reading;
+use super::decode::{Reading, cell_of};
 use super::ops::EntryId;
 use super::volatile::Volatile;
 use super::{DECODE, Fast};
@@ -22,9 +22,7 @@ pub(super) struct Instruction {
 impl Instruction {
     /// Whether a store to this cell of it must not go unseen.
     fn watches(&self, cell: u32, width: Width) -> bool {
-        let shift = 128u32.checked_sub((cell + 1) * width.bits());
-        let bits = shift.map_or(0, |shift| (self.watched >> shift) as u64 & width.mask());
-        cell < self.reading.cells && bits != 0
+        cell < self.reading.cells && cell_of(self.watched, cell, width) != 0
     }
 }
 

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use lathe_base::limits;
 use lathe_embed::AnyEngine;
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Place, RegisterId, Status};
@@ -64,7 +63,7 @@ impl<'i> Bench<'i> {
     /// A bench for this machine, with this engine.
     pub(super) fn new(isa: &'i Isa, names: &'i Names, engine: AnyEngine<'i>) -> Bench<'i> {
         let memories = || (0..isa.memories.len() as u32).map(MemoryId);
-        let large = |id: &MemoryId| isa.memory(*id).cells() > limits::FLAT_CELLS;
+        let large = |id: &MemoryId| isa.memory(*id).is_large();
         let registers = isa.registers.iter().zip(0..).filter(|(register, _)| !register.constant);
         let reset = |id, width, reset| (Place::whole(RegisterId(id), width), reset);
         Bench {

@@ -1,6 +1,9 @@
 //! A graph of pure values. Building a value computes what is known, brings it into one of
 //! few forms, and finds it again if it exists already.
 
+mod facts;
+mod sums;
+
 use std::collections::HashMap;
 
 use lathe_base::Width;
@@ -8,9 +11,6 @@ use lathe_isa::model::{MemoryId, RegisterId};
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
 use super::range::Range;
-
-/// A sum of more values is not looked at.
-const TERMS: usize = 8;
 
 /// A value of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -182,101 +182,6 @@ impl Graph {
                 None => self.add(Node::Binary(operator, x, y), width),
             },
         }
-    }
-
-    /// `x operator y` where that only puts together what is apart.
-    fn put_together(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> Option<ValueId> {
-        use BinaryOperator::*;
-        let disjoint = match operator {
-            Add | Or | Xor => self.raised_above(x, y).or_else(|| self.raised_above(y, x)),
-            _ => None,
-        };
-        match operator {
-            Add if disjoint.is_none() => self.sum_of_parts(x, y),
-            _ => disjoint,
-        }
-    }
-
-    /// `high << count` with `low` in the bits that became free.
-    fn raised_above(&mut self, high: ValueId, low: ValueId) -> Option<ValueId> {
-        let width = self.width(high);
-        let (Node::Binary(BinaryOperator::ShiftLeft, high, count), Node::ZeroExtend(low)) =
-            (self.node(high), self.node(low))
-        else {
-            return None;
-        };
-        let below = Width::new(self.as_constant(count)?)?;
-        let Node::ZeroExtend(high) = self.node(high) else { return None };
-        let together = self.width(high).plus(below).filter(|together| *together <= width)?;
-        if self.width(low) > below {
-            return None;
-        }
-        let low = self.zero_extend(below, low);
-        let whole = self.join(high, low);
-        debug_assert_eq!(self.width(whole), together);
-        Some(self.zero_extend(width, whole))
-    }
-
-    /// A sum in which the upper bits of a value, in their place, and its lower bits are added apart,
-    /// as where each digit has a sum of its own: with the whole value instead.
-    fn sum_of_parts(&mut self, x: ValueId, y: ValueId) -> Option<ValueId> {
-        let width = self.width(x);
-        let mut terms = Vec::new();
-        self.terms(x, &mut terms);
-        self.terms(y, &mut terms);
-        let mut found = false;
-        let mut at = 0;
-        while at < terms.len() && terms.len() <= TERMS {
-            let rest = (0..terms.len()).find_map(|other| Some((other, self.whole(terms[at], terms[other])?)));
-            match rest {
-                Some((other, whole)) => {
-                    terms[at] = whole;
-                    terms.remove(other);
-                    found = true;
-                    at = 0;
-                }
-                None => at += 1,
-            }
-        }
-        let zero = self.constant(width, 0);
-        found.then(|| {
-            terms.into_iter().fold(zero, |sum, term| {
-                let term = self.zero_extend(width, term);
-                self.binary(BinaryOperator::Add, sum, term)
-            })
-        })
-    }
-
-    /// What a sum adds up, through sums of fewer bits that cannot wrap.
-    fn terms(&self, id: ValueId, terms: &mut Vec<ValueId>) {
-        let inner = match self.node(id) {
-            Node::ZeroExtend(inner) if self.cannot_wrap(inner) => inner,
-            _ => id,
-        };
-        match self.node(inner) {
-            Node::Binary(BinaryOperator::Add, x, y) if terms.len() < TERMS => {
-                self.terms(x, terms);
-                self.terms(y, terms);
-            }
-            Node::ZeroExtend(narrow) => terms.push(narrow),
-            _ => terms.push(inner),
-        }
-    }
-
-    fn cannot_wrap(&self, sum: ValueId) -> bool {
-        let Node::Binary(BinaryOperator::Add, x, y) = self.node(sum) else { return false };
-        let greatest = self.range(x).greatest.checked_add(self.range(y).greatest);
-        greatest.is_some_and(|greatest| self.width(sum).holds(greatest))
-    }
-
-    /// The value of which these are the upper bits, in their place, and all below them.
-    fn whole(&mut self, upper: ValueId, lower: ValueId) -> Option<ValueId> {
-        let Node::Join(high, zeros) = self.node(upper) else { return None };
-        let (Node::Slice(x, above), Node::Slice(y, 0)) = (self.node(high), self.node(lower)) else { return None };
-        let below = self.width(lower);
-        let fits = x == y && above == below.bits() && self.width(zeros) == below && self.as_constant(zeros) == Some(0);
-        let width = self.width(high).plus(below).filter(|_| fits)?;
-        Some(self.slice(x, 0, width))
     }
 
     fn binary_with_itself(&mut self, operator: BinaryOperator, x: ValueId, width: Width) -> ValueId {
@@ -509,53 +414,6 @@ impl Graph {
         }
     }
 
-    /// A value as another plus a number.
-    pub fn base_and_offset(&self, id: ValueId) -> (Option<ValueId>, u64) {
-        match self.node(id) {
-            Node::Constant(value) => (None, value),
-            Node::Binary(BinaryOperator::Add, base, offset) => match self.as_constant(offset) {
-                Some(offset) => (Some(base), offset),
-                None => (Some(id), 0),
-            },
-            _ => (Some(id), 0),
-        }
-    }
-
-    /// Whether two values of one width can never be the same.
-    pub fn are_distinct(&self, x: ValueId, y: ValueId) -> bool {
-        if self.range(x).is_apart_from(self.range(y)) {
-            return true;
-        }
-        let ((base_x, x), (base_y, y)) = (self.base_and_offset(x), self.base_and_offset(y));
-        if base_x == base_y {
-            return x != y;
-        }
-        if let (Some(a), Some(b)) = (base_x, base_y)
-            && let (Node::ZeroExtend(a), Node::ZeroExtend(b)) = (self.node(a), self.node(b))
-            && x == y
-            && self.width(a) == self.width(b)
-        {
-            return self.are_distinct(a, b);
-        }
-        // The same page or not: a join with a known half.
-        self.known_halves_differ(base_x, x, base_y, y)
-    }
-
-    fn known_halves_differ(&self, base_x: Option<ValueId>, x: u64, base_y: Option<ValueId>, y: u64) -> bool {
-        let (Some(a), Some(b)) = (base_x, base_y) else { return false };
-        let (Node::Join(high_a, low_a), Node::Join(high_b, low_b)) = (self.node(a), self.node(b)) else { return false };
-        let same_shape = self.width(low_a) == self.width(low_b);
-        same_shape
-            && x == 0
-            && y == 0
-            && (self.differ_by_constant(high_a, high_b) || self.differ_by_constant(low_a, low_b))
-    }
-
-    fn differ_by_constant(&self, x: ValueId, y: ValueId) -> bool {
-        let ((base_x, x), (base_y, y)) = (self.base_and_offset(x), self.base_and_offset(y));
-        base_x == base_y && x != y
-    }
-
     /// The values that a value is made from.
     pub fn operands(&self, id: ValueId) -> impl Iterator<Item = ValueId> {
         let (x, y, z) = match self.node(id) {
@@ -579,32 +437,15 @@ fn is_commutative(operator: BinaryOperator) -> bool {
 mod tests {
     use super::*;
 
-    fn width(bits: u64) -> Width {
+    pub(super) fn width(bits: u64) -> Width {
         Width::new(bits).unwrap()
     }
 
-    /// The number that a value is, with these numbers in the registers.
-    fn evaluate(graph: &Graph, id: ValueId, registers: &[u64]) -> u64 {
-        let of = |id| evaluate(graph, id, registers);
-        match graph.node(id) {
-            Node::Constant(number) => number,
-            Node::Register(register) => registers[register.index()],
-            Node::Load(..) => unreachable!("there is no memory here"),
-            Node::Unary(operator, x) => operator.apply(graph.width(x), of(x)),
-            Node::Binary(operator, x, y) => operator.apply(graph.width(x), of(x), of(y)),
-            Node::Slice(x, low) => graph.width(id).wrap(of(x) >> low),
-            Node::Join(high, low) => of(high) << graph.width(low).bits() | of(low),
-            Node::ZeroExtend(x) => of(x),
-            Node::SignExtend(x) => graph.width(id).wrap(graph.width(x).signed(of(x)) as u64),
-            Node::Choose(condition, x, y) => of(if of(condition) == 1 { x } else { y }),
-        }
-    }
-
-    fn add(graph: &mut Graph, x: ValueId, y: ValueId) -> ValueId {
+    pub(super) fn add(graph: &mut Graph, x: ValueId, y: ValueId) -> ValueId {
         graph.binary(BinaryOperator::Add, x, y)
     }
 
-    fn register(graph: &mut Graph, bits: u64, number: u32) -> ValueId {
+    pub(super) fn register(graph: &mut Graph, bits: u64, number: u32) -> ValueId {
         graph.register(width(bits), RegisterId(number))
     }
 
@@ -618,96 +459,5 @@ mod tests {
         let [within, across] = [within, across].map(|address| graph.slice(address, 8, width(8)));
         assert_eq!(graph.as_constant(within), Some(0x20));
         assert_eq!(graph.as_constant(across), None);
-    }
-
-    #[test]
-    fn cells_are_told_apart_by_their_range_and_by_their_distance_in_a_page() {
-        let mut graph = Graph::default();
-        let pointer = register(&mut graph, 8, 0);
-        let minus_one = graph.constant(width(8), 0xFF);
-        let below = add(&mut graph, pointer, minus_one);
-        let page = graph.constant(width(16), 0x100);
-        let [first, second] = [pointer, below].map(|low| {
-            let low = graph.zero_extend(width(16), low);
-            add(&mut graph, low, page)
-        });
-        let [outside, inside] = [0xFF, 0x1FF].map(|address| graph.constant(width(16), address));
-        assert!(graph.are_distinct(first, second));
-        assert!(graph.are_distinct(first, outside));
-        assert!(!graph.are_distinct(first, inside));
-        assert!(!graph.are_distinct(first, first));
-        let one = graph.constant(width(16), 1);
-        let first_again = add(&mut graph, second, one);
-        assert!(!graph.are_distinct(first, first_again));
-    }
-
-    /// A sum digit by digit, where the sum of the lower digits has so many bits.
-    fn by_digits(graph: &mut Graph, bits: u64) -> ValueId {
-        let [x, y] = [0, 1].map(|number| register(graph, 4, number));
-        let carry = register(graph, 1, 2);
-        let [x_low, y_low] = [x, y].map(|value| {
-            let digit = graph.slice(value, 0, width(2));
-            graph.zero_extend(width(bits), digit)
-        });
-        let carry = graph.zero_extend(width(bits), carry);
-        let low = add(graph, x_low, y_low);
-        let low = add(graph, low, carry);
-        let low = graph.zero_extend(width(5), low);
-        let [x_high, y_high] = [x, y].map(|value| {
-            let (digit, zero) = (graph.slice(value, 2, width(2)), graph.constant(width(2), 0));
-            let digit = graph.join(digit, zero);
-            graph.zero_extend(width(5), digit)
-        });
-        let high = add(graph, x_high, y_high);
-        add(graph, high, low)
-    }
-
-    #[test]
-    fn a_sum_digit_by_digit_is_the_sum() {
-        let mut graph = Graph::default();
-        let sum = by_digits(&mut graph, 3);
-        let [x, y] = [0, 1].map(|number| register(&mut graph, 4, number));
-        let carry = register(&mut graph, 1, 2);
-        let [x, y, carry] = [x, y, carry].map(|value| graph.zero_extend(width(5), value));
-        let whole = add(&mut graph, x, y);
-        assert_eq!(sum, add(&mut graph, whole, carry));
-    }
-
-    #[test]
-    fn sums_are_what_they_were() {
-        // Digits whose sum wraps in two bits are no parts of the whole sum.
-        for bits in [2, 3] {
-            let mut graph = Graph::default();
-            let sum = by_digits(&mut graph, bits);
-            for (x, y, carry) in (0..16).flat_map(|x| (0..16).flat_map(move |y| [(x, y, 0), (x, y, 1)])) {
-                let low = width(bits).wrap((x & 3) + (y & 3) + carry);
-                let expected = (x & 12) + (y & 12) + low;
-                assert_eq!(evaluate(&graph, sum, &[x, y, carry]), expected, "{x} + {y} + {carry} in {bits} bits");
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_raised_above_another_is_joined_with_it() {
-        use BinaryOperator::*;
-        for operator in [Add, Or, Xor] {
-            for (count, joins) in [(1, false), (2, true), (3, true), (4, false)] {
-                let mut graph = Graph::default();
-                let [high, low] = [0, 1].map(|number| register(&mut graph, 2, number));
-                let [wide_high, wide_low] = [high, low].map(|value| graph.zero_extend(width(5), value));
-                let shift = graph.constant(width(5), count);
-                let raised = graph.binary(ShiftLeft, wide_high, shift);
-                let whole = graph.binary(operator, wide_low, raised);
-                let inner = match graph.node(whole) {
-                    Node::ZeroExtend(inner) => inner,
-                    _ => whole,
-                };
-                assert_eq!(matches!(graph.node(inner), Node::Join(..)), joins, "{operator:?} after << {count}");
-                for (x, y) in (0..4).flat_map(|x| (0..4).map(move |y| (x, y))) {
-                    let expected = operator.apply(width(5), width(5).wrap(x << count), y);
-                    assert_eq!(evaluate(&graph, whole, &[x, y]), expected, "{x} << {count} {operator:?} {y}");
-                }
-            }
-        }
     }
 }

@@ -1,0 +1,103 @@
+//! Conditions to leave a region before an instruction.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use lathe_isa::Isa;
+use lathe_isa::model::MemoryId;
+use lathe_vm::code_map::PERMITTED;
+use lathe_vm::dataflow::ValueId;
+use lathe_vm::memory::PAGE_BITS;
+
+use super::context::{Context, offset};
+use super::{Emitter, trusted};
+use crate::region::{Block, Check, Snapshot};
+use crate::values::Computed;
+
+/// Whether there are permits instead of marks, because the code memory is large.
+fn has_permits(isa: &Isa) -> bool {
+    isa.code_memory().is_large()
+}
+
+impl Emitter<'_, '_> {
+    /// Leaves the region under any of the conditions.
+    pub(super) fn leave_if(&mut self, block: &Block, checks: &[Check], snapshot: &Snapshot, computed: &mut Computed) {
+        let mut any: Option<Value> = None;
+        for check in checks {
+            let one = match check {
+                Check::When(condition) if checks.len() == 1 => self.values(block, computed).condition(*condition),
+                Check::When(condition) => {
+                    let bit = self.values(block, computed).exact(*condition);
+                    self.builder.ins().uextend(I64, bit)
+                }
+                Check::Marked { first, count } => self.marks(block, *first, *count, computed),
+                Check::MarkedIf(address, guard) => self.marks_if(block, *address, *guard, computed),
+                Check::Wraps { first, count } => self.wraps(block, *first, *count, computed),
+                Check::Untouched(memory, address) => self.untouched(block, *memory, *address, computed),
+            };
+            any = Some(match any {
+                Some(before) => self.builder.ins().bor(before, one),
+                None => one,
+            });
+        }
+        let Some(any) = any else { return };
+        let (cold, after) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(any, cold, &[], after, &[]);
+        self.exit_at(block, cold, snapshot, computed);
+        self.builder.switch_to_block(after);
+    }
+
+    /// The marks of so many cells from an address on, as one number. There are marks behind the last
+    /// cell, so this does not reach beyond them.
+    fn marks(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed) -> Value {
+        let address = self.masked(block, first, self.isa.code_memory().cells() - 1, computed);
+        let at = self.builder.ins().iadd(self.marks, address);
+        let marks = match count {
+            1 => self.builder.ins().uload8(I64, trusted(), at, 0),
+            2 => self.builder.ins().uload16(I64, trusted(), at, 0),
+            3 | 4 => self.builder.ins().uload32(trusted(), at, 0),
+            _ => self.builder.ins().load(I64, trusted(), at, 0),
+        };
+        let marks = if matches!(count, 1 | 2 | 4 | 8) {
+            marks
+        } else {
+            let wanted = self.builder.ins().iconst(I64, (1 << (8 * count)) - 1);
+            self.builder.ins().band(marks, wanted)
+        };
+        if !has_permits(self.isa) {
+            return marks;
+        }
+        let permitted = (0..count).fold(0, |all, _| all << 8 | i64::from(PERMITTED));
+        let permitted = self.builder.ins().iconst(I64, permitted);
+        let forbidden = self.builder.ins().icmp(IntCC::NotEqual, marks, permitted);
+        self.builder.ins().uextend(I64, forbidden)
+    }
+
+    fn marks_if(&mut self, block: &Block, address: ValueId, guard: ValueId, computed: &mut Computed) -> Value {
+        let mark = self.marks(block, address, 1, computed);
+        let guard = self.values(block, computed).exact(guard);
+        let guard = self.builder.ins().uextend(I64, guard);
+        let all = self.builder.ins().ineg(guard);
+        self.builder.ins().band(mark, all)
+    }
+
+    /// Whether so many cells from an address on run over the last one.
+    fn wraps(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed) -> Value {
+        let mask = block.graph.width(first).mask();
+        let first = self.masked(block, first, mask, computed);
+        let last = self.builder.ins().iconst(I64, (mask - (count - 1)) as i64);
+        let wraps = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, first, last);
+        self.builder.ins().uextend(I64, wraps)
+    }
+
+    /// Whether the page of a cell has not been opened.
+    fn untouched(&mut self, block: &Block, memory: MemoryId, address: ValueId, computed: &mut Computed) -> Value {
+        let opened = self.builder.ins().load(I64, trusted(), self.pointer, offset!(opened));
+        let table = self.builder.ins().load(I64, trusted(), opened, memory.0 as i32 * 8);
+        let address = self.masked(block, address, self.isa.memory(memory).cells() - 1, computed);
+        let page = self.builder.ins().ushr_imm_u(address, i64::from(PAGE_BITS));
+        let at = self.builder.ins().iadd(table, page);
+        let opened = self.builder.ins().uload8(I64, trusted(), at, 0);
+        self.builder.ins().bxor_imm_u(opened, 1)
+    }
+}

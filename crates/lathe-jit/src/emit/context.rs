@@ -1,0 +1,37 @@
+//! What an engine hands over to compiled code, and gets back from it.
+
+/// What compiled code and the engine share. Offsets are used by compiled code.
+#[repr(C)]
+pub(crate) struct Context {
+    /// One word for every register.
+    pub(crate) registers: *mut u64,
+    /// One byte for every cell of the code memory: marks, or permits where it is large.
+    pub(crate) marks: *const u8,
+    /// The first cell of every memory.
+    pub(crate) memories: *const *mut u8,
+    /// One byte for every page of every large memory: 1 if it may be written. Null for the others.
+    pub(crate) opened: *const *mut u8,
+    /// Steps left, less the bound of the region.
+    pub(crate) fuel: i64,
+    /// Cycles taken.
+    pub(crate) cycles: u64,
+    /// Where it goes on.
+    pub(crate) pc: u64,
+    /// Not zero if the instruction there must be interpreted.
+    pub(crate) interpret: u64,
+    /// The address of the computed jump that went where it was not expected to go, if that is why
+    /// the region was left; else as it was.
+    pub(crate) jump: u64,
+}
+
+/// No computed jump: addresses have fewer bits.
+pub(crate) const NO_JUMP: u64 = u64::MAX;
+
+/// Where compiled code finds a field of the [`Context`].
+macro_rules! offset {
+    ($field:ident) => {
+        std::mem::offset_of!(Context, $field) as i32
+    };
+}
+
+pub(super) use offset;

@@ -1,0 +1,158 @@
+//! Builds a block: instruction after instruction is executed on values, until the way on is not known
+//! or leads to a leader. What it does with memory, checks and branches is in files of their own.
+
+use std::rc::Rc;
+
+use lathe_base::Width;
+use lathe_isa::operators::BinaryOperator;
+use lathe_isa::semantics::{Body, Statement};
+use lathe_vm::dataflow::{Effects, Frame, Graph, Store, ValueId, execute};
+use lathe_vm::fast::Lowerable;
+
+use super::discover::Discovery;
+use super::{Check, End, Event, Segment, Snapshot};
+
+/// Values of one block; this also bounds how deep they nest.
+const VALUES: usize = 1_500;
+
+/// A block that is being built.
+pub(super) struct BlockBuilder<'d, 'a> {
+    pub(super) discovery: &'d mut Discovery<'a>,
+    pub(super) graph: Graph,
+    /// Leaders that the block leads to.
+    pub(super) targets: Vec<u64>,
+    pub(super) longest: u64,
+}
+
+/// The machine while a block is built.
+#[derive(Clone)]
+pub(super) struct Path {
+    pub(super) pc: u64,
+    pub(super) frame: Frame,
+    pub(super) pending: Vec<Store>,
+    pub(super) steps: ValueId,
+    pub(super) cycles: ValueId,
+    /// The most instructions so far.
+    pub(super) count: u64,
+    pub(super) depth: usize,
+    /// The leaders on the way, the block's own first.
+    pub(super) crossed: Vec<u64>,
+    /// Cells of the code memory that lie together, from an address on: their marks were looked at
+    /// together.
+    pub(super) together: Vec<(ValueId, u64)>,
+}
+
+/// Whether the instruction where a snapshot stands must be interpreted.
+pub(super) enum Interpret {
+    Yes,
+    No,
+}
+
+impl BlockBuilder<'_, '_> {
+    pub(super) fn segment(&mut self, mut path: Path) -> Segment {
+        let mut events = Vec::new();
+        let mut fresh = path.crossed.last() == Some(&path.pc);
+        let end = loop {
+            let known = self.discovery.leaders.contains(&path.pc) || self.discovery.ends_before(path.pc);
+            if !fresh && (known || self.graph.len() > VALUES) && !self.cross(&mut path) {
+                break End::Goto(self.way_to_leader(&path));
+            }
+            fresh = false;
+            if let Some(end) = self.instruction(&mut path, &mut events) {
+                break end;
+            }
+        };
+        self.longest = self.longest.max(path.count);
+        Segment { events, end }
+    }
+
+    /// Adds one instruction; how the segment ends, if it ends there.
+    fn instruction(&mut self, path: &mut Path, events: &mut Vec<Event>) -> Option<End> {
+        let pc = path.pc;
+        let decoded = self.discovery.decode(pc);
+        let before = self.snapshot(path, pc);
+        // One that is left to the interpreter belongs to the region too: what follows it was found
+        // through its length.
+        self.discovery.instructions.insert(pc, decoded.clone());
+        let Some(effects) = self.effects(&decoded, path) else {
+            return Some(self.leave_to_interpreter(&decoded, before));
+        };
+        let stays = self.stays(&effects, pc);
+        if self.graph.as_constant(stays) == Some(1) {
+            return Some(self.leave_to_interpreter(&decoded, before));
+        }
+        let computed = self.graph.two_numbers(effects.next).is_none() && self.graph.as_constant(effects.next).is_none();
+        // A computed jump that stores nothing can still be left after its target is known not to be
+        // one of those that are expected. One that stores may have done so by then.
+        let stays_later = computed && effects.stores.is_empty();
+        let mut checks: Vec<Check> = Vec::new();
+        if self.graph.as_constant(stays).is_none() && !stays_later {
+            checks.push(Check::When(stays));
+        }
+        for bail in &effects.bails {
+            self.add_check(Check::from(*bail), path, &mut checks, events);
+        }
+        self.check_pages(&effects, &mut checks);
+        self.read(&effects, path, &mut checks, events);
+        if !checks.is_empty() {
+            events.push(Event::Leave(checks, before.clone()));
+        }
+        self.advance(&decoded, effects.clone(), path, events);
+        self.go_on(&decoded, effects.next, path, events, Some(before).filter(|_| stays_later))
+    }
+
+    pub(super) fn effects(&mut self, decoded: &Lowerable, path: &Path) -> Option<Effects> {
+        if decoded.reading.is_volatile() {
+            return None;
+        }
+        let body = decoded.body.as_ref()?;
+        let mut effects = execute(self.discovery.isa, &mut self.graph, &path.frame, body, decoded.next)?;
+        effects.bails.retain(|bail| !self.is_needless(bail));
+        Some(effects)
+    }
+
+    /// Whether the instruction goes on where it is. The machine may stop then, which is for the
+    /// interpreter to find out.
+    fn stays(&mut self, effects: &Effects, pc: u64) -> ValueId {
+        let here = self.graph.constant(self.discovery.isa.pc.width, pc);
+        self.graph.binary(BinaryOperator::Equal, effects.next, here)
+    }
+
+    fn leave_to_interpreter(&mut self, decoded: &Lowerable, before: Rc<Snapshot>) -> End {
+        let halts = |body: &Body| {
+            body.block.iter().any(|statement| matches!(statement, Statement::Halt | Statement::Fault { .. }))
+        };
+        if decoded.body.as_ref().is_some_and(|body| !halts(body)) && decoded.next != before.pc {
+            self.targets.push(decoded.next);
+        }
+        End::Leave(before)
+    }
+
+    pub(super) fn advance(&mut self, decoded: &Lowerable, effects: Effects, path: &mut Path, events: &mut Vec<Event>) {
+        for store in &effects.stores {
+            self.put_off(*store, path, events);
+        }
+        self.note_written_alone(&effects.stores);
+        let (one, row) = (self.graph.constant(Width::MAX, 1), self.graph.constant(Width::MAX, decoded.cycles));
+        path.steps = self.graph.binary(BinaryOperator::Add, path.steps, one);
+        let cycles = self.graph.binary(BinaryOperator::Add, effects.cycles, row);
+        path.cycles = self.graph.binary(BinaryOperator::Add, path.cycles, cycles);
+        path.frame = effects.frame;
+        path.count += 1;
+    }
+
+    fn snapshot(&mut self, path: &Path, pc: u64) -> Rc<Snapshot> {
+        self.snapshot_of(path, pc, Interpret::Yes)
+    }
+
+    pub(super) fn snapshot_of(&mut self, path: &Path, pc: u64, interpret: Interpret) -> Rc<Snapshot> {
+        Rc::new(Snapshot {
+            pc,
+            registers: path.frame.registers.clone(),
+            pending: self.grouped(path, path.pending.clone()),
+            steps: path.steps,
+            cycles: path.cycles,
+            interpret: matches!(interpret, Interpret::Yes),
+        })
+    }
+}

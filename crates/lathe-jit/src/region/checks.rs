@@ -1,0 +1,121 @@
+//! Conditions to leave a region, as few as will do.
+
+use lathe_isa::model::MemoryId;
+use lathe_isa::operators::BinaryOperator;
+use lathe_vm::code_map::MARKS_AT_ONCE;
+use lathe_vm::dataflow::{Bail, Effects, Node, ValueId};
+
+use super::block::{BlockBuilder, Path};
+use super::{Check, Event};
+
+/// Cells for which one check that they lie together is enough, at most.
+const TOGETHER: u64 = 256;
+
+impl From<Bail> for Check {
+    fn from(bail: Bail) -> Check {
+        match bail {
+            Bail::When(condition) | Bail::Mapped { condition, .. } => Check::When(condition),
+            Bail::Marked(address, None) => Check::Marked { first: address, count: 1 },
+            Bail::Marked(address, Some(guard)) => Check::MarkedIf(address, guard),
+        }
+    }
+}
+
+impl BlockBuilder<'_, '_> {
+    /// The first store to a page of a large memory is left to the interpreter, which notes that there
+    /// is such a page. The marks of the code memory say so already.
+    pub(super) fn check_pages(&mut self, effects: &Effects, checks: &mut Vec<Check>) {
+        let isa = self.discovery.isa;
+        let is_paged = |memory: MemoryId| memory != isa.pc.memory && isa.memory(memory).is_large();
+        for store in effects.stores.iter().filter(|store| is_paged(store.memory)) {
+            let check = Check::Untouched(store.memory, store.address);
+            if !checks.contains(&check) {
+                checks.push(check);
+            }
+        }
+    }
+
+    /// Adds a check, or widens one that is there already, of this instruction or of one before
+    /// it. Leaving earlier than necessary is always right, and two checks in one are cheaper.
+    pub(super) fn add_check(&mut self, check: Check, path: &mut Path, checks: &mut Vec<Check>, events: &mut [Event]) {
+        let earlier = events.iter_mut().rev().filter_map(|event| match event {
+            Event::Leave(earlier, _) if matches!(check, Check::Marked { .. } | Check::Wraps { .. }) => Some(earlier),
+            _ => None,
+        });
+        let mut all = checks.iter_mut().chain(earlier.flatten());
+        match all.find_map(|other| self.widen(other, check).then_some(*other)) {
+            Some(Check::Marked { first, count } | Check::Wraps { first, count }) => path.together.push((first, count)),
+            Some(_) => {}
+            None => checks.push(check),
+        }
+    }
+
+    /// Makes the first check cover the second, if they are about neighbours.
+    fn widen(&mut self, wider: &mut Check, check: Check) -> bool {
+        match (*wider, check) {
+            (a, b) if a == b => true,
+            (Check::Marked { first, count }, Check::Marked { first: other, count: more }) => {
+                let both = self.span((first, count), (other, more)).filter(|(_, count)| *count <= MARKS_AT_ONCE);
+                both.inspect(|(first, count)| *wider = Check::Marked { first: *first, count: *count }).is_some()
+            }
+            (Check::Wraps { first, count }, Check::Wraps { first: other, count: more }) => {
+                let most = TOGETHER.min(self.graph.width(first).mask());
+                let both = self.span((first, count), (other, more)).filter(|(_, count)| *count <= most);
+                both.inspect(|(first, count)| *wider = Check::Wraps { first: *first, count: *count }).is_some()
+            }
+            (Check::When(a), Check::When(b)) => match self.either_reaches(a, b) {
+                Some(both) => {
+                    *wider = Check::When(both);
+                    true
+                }
+                None => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// The cells from the lower of two addresses on that cover so many from either.
+    fn span(&self, one: (ValueId, u64), other: (ValueId, u64)) -> Option<(ValueId, u64)> {
+        let distance = self.graph.distance(one.0, other.0)?;
+        let (low, high) = if distance < 0 { (other, one) } else { (one, other) };
+        Some((low.0, low.1.max(distance.unsigned_abs().saturating_add(high.1))))
+    }
+
+    /// `first <= x` or `first <= x + 1`, as one comparison. The sum may wrap, but where it does,
+    /// the first comparison holds anyway.
+    fn either_reaches(&mut self, a: ValueId, b: ValueId) -> Option<ValueId> {
+        let (Node::Binary(BinaryOperator::LessOrEqual, first, x), Node::Binary(BinaryOperator::LessOrEqual, other, y)) =
+            (self.graph.node(a), self.graph.node(b))
+        else {
+            return None;
+        };
+        let least = self.graph.as_constant(first).filter(|least| first == other && *least > 0)?;
+        let lower = match self.graph.distance(x, y)? {
+            1 => x,
+            -1 => y,
+            _ => return None,
+        };
+        let width = self.graph.width(lower);
+        let least = self.graph.constant(width, least - 1);
+        Some(self.graph.binary(BinaryOperator::LessOrEqual, least, lower))
+    }
+
+    /// Whether so many cells from an address on may not lie together, for all that is known and checked;
+    /// `None` if it is known that they do not.
+    pub(super) fn may_wrap(&self, lowest: ValueId, count: u64, checks: &[Check]) -> Option<bool> {
+        let least = self.graph.width(lowest).mask() - (count - 2);
+        match self.graph.as_constant(lowest) {
+            Some(lowest) => (lowest < least).then_some(false),
+            None if self.graph.range(lowest).greatest < least => Some(false),
+            None => Some(!checks.iter().any(|check| self.is_left_from(*check, lowest, least))),
+        }
+    }
+
+    /// Whether a check leaves where the address reaches this one, because it leaves from one on
+    /// that is no higher.
+    fn is_left_from(&self, check: Check, address: ValueId, from: u64) -> bool {
+        let Check::When(condition) = check else { return false };
+        matches!(self.graph.node(condition), Node::Binary(BinaryOperator::LessOrEqual, least, x)
+            if x == address && self.graph.as_constant(least).is_some_and(|least| least <= from))
+    }
+}

@@ -1,0 +1,176 @@
+//! Finds the blocks of a region: one for every leader that is reached, until no new leader turns up.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use lathe_base::Width;
+use lathe_isa::Isa;
+use lathe_isa::model::MemoryId;
+use lathe_vm::State;
+use lathe_vm::dataflow::{Frame, Graph};
+use lathe_vm::fast::{Fast, Lowerable};
+
+use super::block::{BlockBuilder, Path};
+use super::{Assumptions, Block, Region};
+
+/// Instructions of one region.
+const INSTRUCTIONS: usize = 1_000;
+/// Blocks of one region.
+const BLOCKS: usize = 256;
+/// Blocks of one region that only lead to the interpreter.
+const EMPTY_BLOCKS: usize = 16;
+/// Leaders found later split blocks that were built before, so all are built again, but not
+/// more often than this: a block that runs past a leader is longer than it need be, not wrong.
+const PASSES: usize = 6;
+
+/// How far a region extends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// To everything that is reached by known jumps, as far as there is room.
+    Everything,
+    /// As far as nothing is compiled: what compiled code leads to leads back to it soon, and would
+    /// be there once more for every way out of it.
+    Gap,
+    /// The same from a target of a computed jump, of which there may be very many.
+    Target,
+    /// One instruction.
+    One,
+}
+
+/// What is known about the program.
+pub(crate) struct Known<'a> {
+    pub(crate) fast: &'a Fast<'a>,
+    pub(crate) state: &'a State,
+    /// Whether the region may be for the present modes only.
+    pub(crate) modes: bool,
+    /// Where the computed jump at an address went so far.
+    pub(crate) targets: &'a dyn Fn(u64) -> Vec<u64>,
+    /// Whether compiled code can be entered at an address.
+    pub(crate) is_compiled: &'a dyn Fn(u64) -> bool,
+}
+
+/// The region around an address.
+pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
+    let mut discovery = Discovery {
+        known,
+        extent,
+        isa: known.fast.isa(),
+        leaders: BTreeSet::new(),
+        decoded: HashMap::new(),
+        instructions: BTreeMap::new(),
+        values: 0,
+        written_alone: BTreeSet::new(),
+        looks_at_marks: false,
+        assumptions: Assumptions::default(),
+    };
+    let isa = discovery.isa;
+    let mut region = discovery.region(entry);
+    if region.marks_itself(isa) {
+        discovery.looks_at_marks = true;
+        region = discovery.region(entry);
+    }
+    if known.modes {
+        discovery.assumptions.modes = region.modes(isa, known.state);
+    }
+    if discovery.assumptions.modes.is_empty() {
+        return region;
+    }
+    let specialized = discovery.region(entry);
+    let fits = !specialized.marks_itself(isa) && specialized.keeps_modes(isa);
+    if fits { specialized } else { region }
+}
+
+/// A region that is being built.
+pub(super) struct Discovery<'a> {
+    pub(super) known: &'a Known<'a>,
+    pub(super) extent: Extent,
+    pub(super) isa: &'a Isa,
+    pub(super) leaders: BTreeSet<u64>,
+    pub(super) decoded: HashMap<u64, Rc<Lowerable>>,
+    pub(super) instructions: BTreeMap<u64, Rc<Lowerable>>,
+    /// Values of all blocks so far.
+    pub(super) values: usize,
+    /// Cells that some instruction writes without writing one next to them.
+    pub(super) written_alone: BTreeSet<(MemoryId, u64)>,
+    /// Whether every store looks at the marks, though it can only reach a few cells.
+    pub(super) looks_at_marks: bool,
+    pub(super) assumptions: Assumptions,
+}
+
+impl Discovery<'_> {
+    /// The region around an address, with the modes that are assumed.
+    fn region(&mut self, entry: u64) -> Region {
+        self.leaders = BTreeSet::from([entry]);
+        self.assumptions.unmarked.clear();
+        let mut blocks = BTreeMap::new();
+        for _ in 0..PASSES {
+            let known = self.leaders.len();
+            blocks = self.blocks(entry);
+            if self.leaders.len() == known {
+                break;
+            }
+        }
+        for Block { graph, root, .. } in blocks.values_mut() {
+            root.separate(&|group| group.cells.iter().any(|load| self.is_written_alone(graph, *load)));
+        }
+        let bound = blocks.values().map(|block: &Block| block.longest).sum::<u64>().max(1);
+        Region { blocks, instructions: self.instructions.clone(), bound, assumptions: self.assumptions.clone() }
+    }
+
+    /// Builds the block of every leader that is reached, within the limit.
+    fn blocks(&mut self, entry: u64) -> BTreeMap<u64, Block> {
+        self.instructions.clear();
+        self.values = 0;
+        let mut blocks = BTreeMap::new();
+        let mut waiting = vec![entry];
+        let mut seen = BTreeSet::from([entry]);
+        let mut empty = 0;
+        while let Some(pc) = waiting.pop() {
+            if self.instructions.len() >= INSTRUCTIONS || blocks.len() >= BLOCKS {
+                break;
+            }
+            if pc != entry && self.ends_before(pc) {
+                continue;
+            }
+            let (block, targets) = self.block(pc);
+            empty += usize::from(block.longest == 0);
+            if block.longest == 0 && empty > EMPTY_BLOCKS {
+                continue;
+            }
+            blocks.insert(pc, block);
+            self.leaders.extend(targets.iter().copied());
+            waiting.extend(targets.into_iter().filter(|target| seen.insert(*target)));
+        }
+        blocks
+    }
+
+    fn block(&mut self, pc: u64) -> (Block, Vec<u64>) {
+        let mut graph = Graph::default();
+        let mut frame = Frame::new(self.isa, &mut graph);
+        for (id, value) in &self.assumptions.modes {
+            frame.assume(self.isa, &mut graph, *id, *value);
+        }
+        let zero = graph.constant(Width::MAX, 0);
+        let (pending, together, crossed) = (Vec::new(), Vec::new(), vec![pc]);
+        let path = Path { pc, frame, pending, steps: zero, cycles: zero, count: 0, depth: 0, crossed, together };
+        let mut builder = BlockBuilder { discovery: self, graph, targets: Vec::new(), longest: 0 };
+        let root = builder.segment(path);
+        let BlockBuilder { graph, targets, longest, .. } = builder;
+        self.values += graph.len();
+        (Block { graph, root, longest }, targets)
+    }
+
+    /// Whether the region does not extend to an address that it leads to.
+    pub(super) fn ends_before(&self, pc: u64) -> bool {
+        match self.extent {
+            Extent::Everything => false,
+            Extent::Gap | Extent::Target => (self.known.is_compiled)(pc),
+            Extent::One => true,
+        }
+    }
+
+    pub(super) fn decode(&mut self, pc: u64) -> Rc<Lowerable> {
+        let decode = || Rc::new(self.known.fast.decode(self.known.state, pc));
+        self.decoded.entry(pc).or_insert_with(decode).clone()
+    }
+}

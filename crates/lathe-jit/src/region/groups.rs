@@ -1,0 +1,271 @@
+//! Neighbouring bytes that are read or written together.
+
+use lathe_isa::model::{MemoryId, Order};
+use lathe_vm::dataflow::{Effects, Graph, Node, Store, ValueId};
+
+use super::block::{BlockBuilder, Path};
+use super::discover::Discovery;
+use super::{Check, Edge, End, Event, Segment};
+
+/// Neighbouring bytes that may be read or written together, the most first.
+const GROUPS: [usize; 3] = [8, 4, 2];
+
+/// Neighbouring cells of one byte each, which are read together.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    /// The loads, the one at the lowest address first.
+    pub(crate) cells: Vec<ValueId>,
+    /// All as a number, the low byte first, if somebody wants that.
+    pub(crate) little: Option<ValueId>,
+    /// All as a number, the high byte first.
+    pub(crate) big: Option<ValueId>,
+}
+
+/// Stores in order, and those of them that can be done together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stores {
+    pub(crate) stores: Vec<Store>,
+    pub(crate) groups: Vec<StoreGroup>,
+}
+
+/// Neighbouring cells of one byte each, which are written together.
+#[derive(Clone, Debug)]
+pub(crate) struct StoreGroup {
+    /// The positions of the stores, the one at the lowest address first.
+    pub(crate) positions: Vec<usize>,
+    /// What they write together.
+    pub(crate) value: ValueId,
+    /// Which byte comes first.
+    pub(crate) order: Order,
+}
+
+/// Where a store is made: so far from a base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Placed {
+    memory: MemoryId,
+    base: Option<ValueId>,
+    offset: i64,
+    /// Which of the stores it is.
+    position: usize,
+}
+
+impl BlockBuilder<'_, '_> {
+    pub(super) fn read(
+        &mut self,
+        effects: &Effects,
+        path: &mut Path,
+        checks: &mut Vec<Check>,
+        events: &mut Vec<Event>,
+    ) {
+        let mut loads = effects.loads.as_slice();
+        while let Some((first, rest)) = loads.split_first() {
+            let groups = GROUPS.iter().filter_map(|count| loads.split_at_checked(*count));
+            let group = groups.map(|(loads, _)| loads).find_map(|loads| self.group(loads, path, checks, events));
+            let count = group.as_ref().map_or(1, |group| group.cells.len());
+            loads[..count].iter().for_each(|load| self.flush_for(*load, path, events));
+            events.push(group.map_or(Event::Load(*first), Event::LoadGroup));
+            loads = &rest[count - 1..];
+        }
+    }
+
+    /// Loads as one, if they are of neighbouring bytes that make one value; bytes that do not were
+    /// mostly stored one by one, and reading them together would have to wait for all those stores.
+    /// None must wrap to the first cell of the memory, so there is a check for that, unless another
+    /// says it already.
+    fn group(
+        &mut self,
+        loads: &[ValueId],
+        path: &mut Path,
+        checks: &mut Vec<Check>,
+        events: &mut [Event],
+    ) -> Option<Group> {
+        let addresses: Option<Vec<(MemoryId, ValueId)>> = loads.iter().map(|load| self.loaded_from(*load)).collect();
+        let addresses = addresses?;
+        let (memory, origin) = *addresses.first()?;
+        if !self.is_in_bytes(memory) || addresses.iter().any(|(other, _)| *other != memory) {
+            return None;
+        }
+        let distances = addresses.iter().map(|(_, address)| self.graph.distance(origin, *address));
+        let mut ordered: Vec<(i64, ValueId, ValueId)> = Vec::new();
+        for ((distance, load), (_, address)) in distances.zip(loads).zip(&addresses) {
+            ordered.push((distance?, *load, *address));
+        }
+        ordered.sort_unstable();
+        if !ordered.windows(2).all(|two| two[0].0 + 1 == two[1].0) {
+            return None;
+        }
+        let cells: Vec<ValueId> = ordered.iter().map(|(_, load, _)| *load).collect();
+        let little = self.graph.joined(cells.iter().rev().copied());
+        let big = self.graph.joined(cells.iter().copied());
+        little.or(big)?;
+        let (lowest, count) = (ordered.first()?.2, cells.len() as u64);
+        if self.may_wrap(lowest, count, checks)? {
+            self.add_check(Check::Wraps { first: lowest, count }, path, checks, events);
+        }
+        Some(Group { cells, little, big })
+    }
+
+    fn loaded_from(&self, load: ValueId) -> Option<(MemoryId, ValueId)> {
+        match self.graph.node(load) {
+            Node::Load(memory, address, _) => Some((memory, address)),
+            _ => None,
+        }
+    }
+
+    /// Stores, with those that can be done together: to neighbouring bytes that are known to lie
+    /// together, and of values that are together one value.
+    pub(super) fn grouped(&mut self, path: &Path, stores: Vec<Store>) -> Stores {
+        let mut ordered: Vec<Placed> = (0..).zip(&stores).filter_map(|(at, store)| self.placed(at, store)).collect();
+        ordered.sort_unstable();
+        let mut groups = Vec::new();
+        let mut rest = ordered.as_slice();
+        while !rest.is_empty() {
+            let tried = GROUPS.iter().filter_map(|count| rest.get(..*count));
+            let group = { tried }.find_map(|placed| self.store_group(path, &stores, placed));
+            rest = &rest[group.as_ref().map_or(1, |group| group.positions.len())..];
+            groups.extend(group);
+        }
+        Stores { stores, groups }
+    }
+
+    /// Where a store is made that may be one of a group.
+    fn placed(&self, position: usize, store: &Store) -> Option<Placed> {
+        let (base, offset) = self.graph.base_and_offset(store.address);
+        let offset = self.graph.width(store.address).signed(offset);
+        let alone = store.guard.is_some() || !self.is_in_bytes(store.memory);
+        (!alone).then_some(Placed { memory: store.memory, base, offset, position })
+    }
+
+    fn store_group(&mut self, path: &Path, stores: &[Store], placed: &[Placed]) -> Option<StoreGroup> {
+        let adjoin = |two: &[Placed]| {
+            two[0].memory == two[1].memory && two[0].base == two[1].base && two[0].offset + 1 == two[1].offset
+        };
+        let lowest = &stores[placed.first()?.position];
+        if !placed.windows(2).all(adjoin) || !self.lie_together(path, lowest, placed.len() as u64) {
+            return None;
+        }
+        let positions: Vec<usize> = placed.iter().map(|placed| placed.position).collect();
+        let values: Vec<ValueId> = positions.iter().map(|at| stores[*at].value).collect();
+        let (value, order) = self.as_one(values)?;
+        Some(StoreGroup { positions, value, order })
+    }
+
+    /// Whether so many cells from that of a store on are known to lie together.
+    fn lie_together(&self, path: &Path, store: &Store, cells: u64) -> bool {
+        let covers = |(first, count): &(ValueId, u64)| {
+            let distance = self.graph.distance(*first, store.address);
+            distance.is_some_and(|distance| distance >= 0 && distance.unsigned_abs() + cells <= *count)
+        };
+        let cannot_wrap = self.may_wrap(store.address, cells, &[]) == Some(false);
+        self.is_in_bytes(store.memory)
+            && (cannot_wrap || store.memory == self.discovery.isa.pc.memory && path.together.iter().any(covers))
+    }
+
+    /// Bytes, the one at the lowest address first, as one value that takes no effort to put together.
+    fn as_one(&mut self, mut bytes: Vec<ValueId>) -> Option<(ValueId, Order)> {
+        if let Some(big) = self.graph.as_one(bytes.iter().copied()) {
+            return Some((big, Order::Big));
+        }
+        bytes.reverse();
+        self.graph.as_one(bytes.into_iter()).map(|little| (little, Order::Little))
+    }
+
+    fn is_in_bytes(&self, memory: MemoryId) -> bool {
+        cfg!(target_endian = "little") && self.discovery.isa.memory(memory).cell.bits() == 8
+    }
+
+    pub(super) fn note_written_alone(&mut self, stores: &[Store]) {
+        for store in stores {
+            let is_next = |other: &Store| {
+                let distance = self.graph.distance(store.address, other.address);
+                other.memory == store.memory && distance.is_some_and(|distance| distance.abs() == 1)
+            };
+            if let Some(address) = self.graph.as_constant(store.address).filter(|_| !stores.iter().any(is_next)) {
+                self.discovery.written_alone.insert((store.memory, address));
+            }
+        }
+    }
+}
+
+impl Discovery<'_> {
+    pub(super) fn is_written_alone(&self, graph: &Graph, load: ValueId) -> bool {
+        let Node::Load(memory, address, _) = graph.node(load) else { return false };
+        graph.as_constant(address).is_some_and(|address| self.written_alone.contains(&(memory, address)))
+    }
+}
+
+impl Segment {
+    /// Reads one by one what was to be read together: where one byte has just been written alone,
+    /// reading it with others has to wait for it.
+    pub(super) fn separate(&mut self, apart: &dyn Fn(&Group) -> bool) {
+        let events = std::mem::take(&mut self.events);
+        for event in events {
+            match event {
+                Event::LoadGroup(group) if apart(&group) => {
+                    self.events.extend(group.cells.into_iter().map(Event::Load));
+                }
+                other => self.events.push(other),
+            }
+        }
+        match &mut self.end {
+            End::Goto(edge) => edge.separate(apart),
+            End::Branch(_, x, y) => [x, y].into_iter().for_each(|edge| edge.separate(apart)),
+            End::Jump(jump) => jump.arms.iter_mut().for_each(|(_, edge)| edge.separate(apart)),
+            End::Leave(_) => {}
+        }
+    }
+}
+
+impl Edge {
+    fn separate(&mut self, apart: &dyn Fn(&Group) -> bool) {
+        if let Edge::Segment(segment) = self {
+            segment.separate(apart);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lathe_vm::{Fast, State};
+
+    use super::*;
+    use crate::region::{Extent, Known, discover};
+
+    const MACHINE: &str = r#"
+machine pairs "Reads two bytes together"
+memory ram : u16 -> u8
+pc pc : u16 in ram
+register a : u16
+field N : u8
+instructions {
+  halt    | 0000 0000          | halt
+  load N  | 0000 0001 NNNNNNNN | a = a + (ram[zext(N + 1)] ++ ram[zext(N)])
+  inc N   | 0000 0010 NNNNNNNN | ram[zext(N)] = ram[zext(N)] + 1
+  store N | 0000 0011 NNNNNNNN | ram[zext(N)] = a[7:0]; ram[zext(N + 1)] = a[15:8]
+  again   | 0000 0100          | pc = 0
+}
+"#;
+
+    /// How many times the region of a program reads two bytes together.
+    fn pairs(program: &[u64]) -> usize {
+        let loaded = lathe_isa::load(MACHINE);
+        let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let mut state = State::new(&isa);
+        state.memory_mut(isa.pc.memory).fill(program.iter().copied());
+        let fast = Fast::new(&isa);
+        let known =
+            Known { fast: &fast, state: &state, modes: true, targets: &|_| Vec::new(), is_compiled: &|_| false };
+        let region = discover(&known, 0, Extent::Everything);
+        let events = region.blocks.values().flat_map(|block| &block.root.events);
+        events.filter(|event| matches!(event, Event::LoadGroup(_))).count()
+    }
+
+    #[test]
+    fn bytes_are_read_together_unless_one_is_written_alone() {
+        assert_eq!(pairs(&[1, 0x80, 4]), 1);
+        assert_eq!(pairs(&[1, 0x80, 3, 0x80, 4]), 1);
+        assert_eq!(pairs(&[1, 0x80, 2, 0x80, 4]), 0);
+        assert_eq!(pairs(&[1, 0x80, 2, 0x81, 4]), 0);
+        assert_eq!(pairs(&[1, 0x80, 2, 0x82, 4]), 1);
+    }
+}

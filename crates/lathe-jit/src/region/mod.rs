@@ -1,0 +1,148 @@
+//! Regions: everything that can be reached from a hot address by jumps whose targets are
+//! known, as blocks of straight code over graphs of values.
+//!
+//! A block begins at a *leader* and is a tree: where a branch falls through to code that
+//! nothing else reaches, that code continues the block and sees its values. Constants are
+//! followed through the tree, so a jump to a computed address that was just loaded into a
+//! register is a jump to a known one. The leaders are found by building blocks until no
+//! new one turns up.
+
+mod assumptions;
+mod block;
+mod checks;
+mod choices;
+mod discover;
+mod groups;
+mod registers;
+mod stores;
+mod ways;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use lathe_isa::model::MemoryId;
+use lathe_vm::dataflow::{Graph, ValueId};
+use lathe_vm::fast::Lowerable;
+
+pub(crate) use self::assumptions::Assumptions;
+pub(crate) use self::discover::{Extent, Known, discover};
+pub(crate) use self::groups::{Group, Stores};
+
+/// Instructions of the code that a computed jump leads to, at least, to be a region: entering it takes
+/// as long as interpreting about so many.
+const TARGET_INSTRUCTIONS: usize = 8;
+
+/// A region, ready to be compiled.
+pub(crate) struct Region {
+    /// The blocks, by the address of their leader.
+    pub(crate) blocks: BTreeMap<u64, Block>,
+    /// The instructions it was made from.
+    pub(crate) instructions: BTreeMap<u64, Rc<Lowerable>>,
+    /// More steps than this are never done between two checks of the budget.
+    pub(crate) bound: u64,
+    /// What it does not look at because it is known already.
+    pub(crate) assumptions: Assumptions,
+}
+
+/// Straight code from a leader on, with branches that only lead deeper.
+pub(crate) struct Block {
+    pub(crate) graph: Graph,
+    pub(crate) root: Segment,
+    /// The most instructions on any way through it.
+    longest: u64,
+}
+
+/// Effects in order, and how it goes on.
+pub(crate) struct Segment {
+    pub(crate) events: Vec<Event>,
+    pub(crate) end: End,
+}
+
+/// Something that happens at its place in the order.
+pub(crate) enum Event {
+    /// Reads memory.
+    Load(ValueId),
+    /// Reads cells that lie together.
+    LoadGroup(Group),
+    /// Leaves the region before an instruction under any of these conditions.
+    Leave(Vec<Check>, Rc<Snapshot>),
+    /// Writes memory.
+    Store(Stores),
+}
+
+/// A condition to leave the region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// This one bit is 1.
+    When(ValueId),
+    /// One of so many cells of the code memory is marked, from this address on.
+    Marked { first: ValueId, count: u64 },
+    /// This cell is marked, and the one bit is 1.
+    MarkedIf(ValueId, ValueId),
+    /// So many cells from this address on do not lie together, because the address wraps.
+    Wraps { first: ValueId, count: u64 },
+    /// Nothing has been written yet to the page of this cell of a large memory.
+    Untouched(MemoryId, ValueId),
+}
+
+/// How a segment ends.
+pub(crate) enum End {
+    Goto(Edge),
+    Branch(ValueId, Edge, Edge),
+    Jump(Jump),
+    /// Leaves the region.
+    Leave(Rc<Snapshot>),
+}
+
+/// A computed jump.
+pub(crate) struct Jump {
+    pub(crate) target: ValueId,
+    /// Where it has gone so far.
+    pub(crate) arms: Vec<(u64, Edge)>,
+    /// The machine after it, but for where it goes on: the region is left to anywhere else.
+    pub(crate) after: Rc<Snapshot>,
+    /// The machine before it, if it has not been looked at yet whether it stays where it is.
+    pub(crate) before: Option<Rc<Snapshot>>,
+}
+
+/// A way on.
+pub(crate) enum Edge {
+    /// To the leader that the snapshot names.
+    Block(Rc<Snapshot>),
+    /// Deeper into the block.
+    Segment(Box<Segment>),
+}
+
+/// The machine between two instructions.
+#[derive(Clone)]
+pub(crate) struct Snapshot {
+    pub(crate) pc: u64,
+    pub(crate) registers: Vec<ValueId>,
+    /// Stores that have not been done yet; no two can touch the same cell.
+    pub(crate) pending: Stores,
+    /// Instructions since the leader.
+    pub(crate) steps: ValueId,
+    /// Cycles since the leader.
+    pub(crate) cycles: ValueId,
+    /// Whether the instruction there must be interpreted.
+    pub(crate) interpret: bool,
+}
+
+impl Region {
+    /// Whether there is more in it than ways to the interpreter, and enough to be entered for it.
+    pub(crate) fn is_worth(&self, extent: Extent) -> bool {
+        let does_anything = self.blocks.values().any(|block| block.longest > 0);
+        let is_short = || self.instructions.len() < TARGET_INSTRUCTIONS && self.blocks.len() == 1;
+        does_anything && (extent != Extent::Target || !is_short() || self.is_loop())
+    }
+
+    /// Whether it is a block that leads to itself.
+    fn is_loop(&self) -> bool {
+        let leads_back = |edge: &Edge| matches!(edge, Edge::Block(to) if self.blocks.contains_key(&to.pc));
+        self.blocks.values().any(|block| match &block.root.end {
+            End::Goto(edge) => leads_back(edge),
+            End::Branch(_, taken, other) => leads_back(taken) || leads_back(other),
+            End::Jump(_) | End::Leave(_) => false,
+        })
+    }
+}

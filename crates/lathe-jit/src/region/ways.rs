@@ -1,0 +1,112 @@
+//! Where a block goes on after an instruction: further, deeper, to a leader, or wherever a computed jump leads.
+
+use std::rc::Rc;
+
+use lathe_isa::operators::BinaryOperator;
+use lathe_vm::dataflow::{Node, ValueId};
+use lathe_vm::fast::Lowerable;
+
+use super::block::{BlockBuilder, Interpret, Path};
+use super::{Edge, End, Event, Jump, Snapshot};
+
+/// How deep branches may nest within a block.
+const DEPTH: usize = 6;
+/// Leaders that a way through a block may run past, itself included: the code behind them is
+/// then there twice, but what it overwrites (flags above all) need not be computed before it.
+const CROSSINGS: usize = 3;
+/// Values of one block beyond which it runs past no leader.
+const CROSSING_VALUES: usize = 400;
+/// Values of all blocks of a region beyond which none runs past a leader.
+const REGION_VALUES: usize = 3_000;
+
+impl BlockBuilder<'_, '_> {
+    pub(super) fn go_on(
+        &mut self,
+        decoded: &Lowerable,
+        next: ValueId,
+        path: &mut Path,
+        events: &mut Vec<Event>,
+        before: Option<Rc<Snapshot>>,
+    ) -> Option<End> {
+        let pc = path.pc;
+        if let Some(target) = self.graph.as_constant(next) {
+            path.pc = target;
+            if target == decoded.next || self.cross(path) {
+                return None;
+            }
+            return Some(End::Goto(self.way_to_leader(path)));
+        }
+        let Some((condition, taken, other)) = self.graph.two_numbers(next) else {
+            return Some(self.computed(next, path, pc, before));
+        };
+        if self.choose_instead(condition, taken, other, path, events) {
+            return None;
+        }
+        let taken = self.way(path, taken, decoded.next, condition, 1);
+        let other = self.way(path, other, decoded.next, condition, 0);
+        Some(End::Branch(condition, taken, other))
+    }
+
+    /// One side of a branch: deeper into the block where it falls through, else to a leader.
+    fn way(&mut self, path: &Path, target: u64, falls_to: u64, condition: ValueId, holds: u64) -> Edge {
+        let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
+        self.assume(&mut path, condition, holds);
+        let is_leader = self.discovery.leaders.contains(&target) || self.discovery.ends_before(target);
+        let falls = target == falls_to && !is_leader;
+        if path.depth <= DEPTH && (falls || self.cross(&mut path)) {
+            return Edge::Segment(Box::new(self.segment(path)));
+        }
+        self.way_to_leader(&path)
+    }
+
+    /// Puts numbers in place of what is known where a condition has this value: above all the
+    /// register that was just tested, which then need not be computed.
+    fn assume(&mut self, path: &mut Path, condition: ValueId, holds: u64) {
+        let mut known = vec![(condition, holds), (self.graph.not(condition), 1 - holds)];
+        match (self.graph.node(condition), holds) {
+            (Node::Binary(BinaryOperator::Equal, x, y), 1) | (Node::Binary(BinaryOperator::Unequal, x, y), 0) => {
+                known.extend(self.graph.as_constant(y).map(|y| (x, y)));
+            }
+            _ => {}
+        }
+        let Path { frame, pending, .. } = path;
+        for value in frame.registers.iter_mut().chain(pending.iter_mut().map(|store| &mut store.value)) {
+            let inner = match self.graph.node(*value) {
+                Node::ZeroExtend(inner) => inner,
+                _ => *value,
+            };
+            if let Some((_, number)) = known.iter().find(|(fact, _)| *fact == inner) {
+                *value = self.graph.constant(self.graph.width(*value), *number);
+            }
+        }
+    }
+
+    /// Runs past the leader where the path stands, if that is worth it.
+    pub(super) fn cross(&mut self, path: &mut Path) -> bool {
+        let room = self.graph.len() < CROSSING_VALUES && self.discovery.values < REGION_VALUES;
+        let new = !path.crossed.contains(&path.pc) && !self.discovery.ends_before(path.pc);
+        let crosses = room && path.crossed.len() < CROSSINGS && new;
+        if crosses {
+            path.crossed.push(path.pc);
+        }
+        crosses
+    }
+
+    pub(super) fn way_to_leader(&mut self, path: &Path) -> Edge {
+        self.targets.push(path.pc);
+        Edge::Block(self.snapshot_of(path, path.pc, Interpret::No))
+    }
+
+    fn computed(&mut self, target: ValueId, path: &Path, pc: u64, before: Option<Rc<Snapshot>>) -> End {
+        let targets: Vec<u64> = (self.discovery.known.targets)(pc).into_iter().filter(|target| *target != pc).collect();
+        let edge = |target: u64| {
+            let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
+            let deeper = path.depth <= DEPTH && self.cross(&mut path);
+            let edge = if deeper { Edge::Segment(Box::new(self.segment(path))) } else { self.way_to_leader(&path) };
+            (target, edge)
+        };
+        let arms = targets.into_iter().map(edge).collect();
+        let after = self.snapshot_of(path, pc, Interpret::No);
+        End::Jump(Jump { target, arms, after, before })
+    }
+}

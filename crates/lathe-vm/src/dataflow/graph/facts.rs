@@ -1,0 +1,95 @@
+//! What is known about the values of a graph: how far they are apart, and whether they can be the same.
+
+use lathe_isa::operators::BinaryOperator;
+
+use super::{Graph, Node, ValueId};
+
+impl Graph {
+    /// The condition and the two numbers, of which the first is meant where it is 1, if a value is one of
+    /// two numbers: where a branch goes on.
+    pub fn two_numbers(&self, id: ValueId) -> Option<(ValueId, u64, u64)> {
+        let Node::Choose(condition, x, y) = self.node(id) else { return None };
+        Some((condition, self.as_constant(x)?, self.as_constant(y)?))
+    }
+
+    /// A value as another plus a number.
+    pub fn base_and_offset(&self, id: ValueId) -> (Option<ValueId>, u64) {
+        match self.node(id) {
+            Node::Constant(value) => (None, value),
+            Node::Binary(BinaryOperator::Add, base, offset) => match self.as_constant(offset) {
+                Some(offset) => (Some(base), offset),
+                None => (Some(id), 0),
+            },
+            _ => (Some(id), 0),
+        }
+    }
+
+    /// How far the second value is above the first, if both are the same value plus a number.
+    pub fn distance(&self, from: ValueId, to: ValueId) -> Option<i64> {
+        let ((base, x), (other, y)) = (self.base_and_offset(from), self.base_and_offset(to));
+        let width = self.width(from);
+        (base == other).then(|| width.signed(width.wrap(y.wrapping_sub(x))))
+    }
+
+    /// Whether two values of one width can never be the same.
+    pub fn are_distinct(&self, x: ValueId, y: ValueId) -> bool {
+        if self.range(x).is_apart_from(self.range(y)) {
+            return true;
+        }
+        let ((base_x, x), (base_y, y)) = (self.base_and_offset(x), self.base_and_offset(y));
+        if base_x == base_y {
+            return x != y;
+        }
+        if let (Some(a), Some(b)) = (base_x, base_y)
+            && let (Node::ZeroExtend(a), Node::ZeroExtend(b)) = (self.node(a), self.node(b))
+            && x == y
+            && self.width(a) == self.width(b)
+        {
+            return self.are_distinct(a, b);
+        }
+        // The same page or not: a join with a known half.
+        self.known_halves_differ(base_x, x, base_y, y)
+    }
+
+    fn known_halves_differ(&self, base_x: Option<ValueId>, x: u64, base_y: Option<ValueId>, y: u64) -> bool {
+        let (Some(a), Some(b)) = (base_x, base_y) else { return false };
+        let (Node::Join(high_a, low_a), Node::Join(high_b, low_b)) = (self.node(a), self.node(b)) else { return false };
+        let same_shape = self.width(low_a) == self.width(low_b);
+        same_shape
+            && x == 0
+            && y == 0
+            && (self.differ_by_constant(high_a, high_b) || self.differ_by_constant(low_a, low_b))
+    }
+
+    fn differ_by_constant(&self, x: ValueId, y: ValueId) -> bool {
+        let ((base_x, x), (base_y, y)) = (self.base_and_offset(x), self.base_and_offset(y));
+        base_x == base_y && x != y
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{add, register, width};
+    use super::*;
+
+    #[test]
+    fn cells_are_told_apart_by_their_range_and_by_their_distance_in_a_page() {
+        let mut graph = Graph::default();
+        let pointer = register(&mut graph, 8, 0);
+        let minus_one = graph.constant(width(8), 0xFF);
+        let below = add(&mut graph, pointer, minus_one);
+        let page = graph.constant(width(16), 0x100);
+        let [first, second] = [pointer, below].map(|low| {
+            let low = graph.zero_extend(width(16), low);
+            add(&mut graph, low, page)
+        });
+        let [outside, inside] = [0xFF, 0x1FF].map(|address| graph.constant(width(16), address));
+        assert!(graph.are_distinct(first, second));
+        assert!(graph.are_distinct(first, outside));
+        assert!(!graph.are_distinct(first, inside));
+        assert!(!graph.are_distinct(first, first));
+        let one = graph.constant(width(16), 1);
+        let first_again = add(&mut graph, second, one);
+        assert!(!graph.are_distinct(first, first_again));
+    }
+}

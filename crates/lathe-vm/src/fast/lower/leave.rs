@@ -1,0 +1,175 @@
+//! How a block is left: at its end, behind a branch, or before an instruction that must be interpreted.
+
+use lathe_isa::model::RegisterId;
+
+use super::Lowering;
+use crate::dataflow::{Frame, ValueId};
+use crate::fast::block::{Block, End, Side};
+use crate::fast::fuse::{fuse_writes, leaves};
+use crate::fast::ops::{Code, Op, REGISTERS, Slot, Ways};
+
+/// How a block is left, and with what.
+pub(super) struct Leaving<'a> {
+    pub(super) frame: &'a Frame,
+    pub(super) cycles: Option<ValueId>,
+    /// How many instructions were done.
+    pub(super) count: u8,
+    pub(super) way: Way,
+}
+
+/// Where execution goes on.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    /// The instruction at this address is interpreted.
+    Interpret(u64),
+    /// At the first address, from the second.
+    Goto(u64, u64),
+    /// As the block ends, whose last instruction is at this address.
+    End(End, u64),
+}
+
+impl Lowering<'_> {
+    /// Leaves the block for the one that assumes nothing where an assumption of it does not hold.
+    pub(super) fn assume(&mut self, block: &Block) -> Option<()> {
+        for (register, extra) in block.assumptions() {
+            let x = Slot::try_from(register.index()).ok()?;
+            let entry = self.names.careful_entry(block.steps.first()?.pc);
+            self.exits.push(vec![Op { extra: u64::from(entry), ..Op::new(Code::Goto) }]);
+            let exit = u16::try_from(self.exits.len() - 1).ok()?;
+            self.ops.push(Op { x, exit, extra, ..Op::new(Code::LeaveUnlessNumber) });
+        }
+        Some(())
+    }
+
+    pub(super) fn side(&mut self, side: &Side, frame: &Frame, count: u8, pc: u64) -> Option<()> {
+        let leaving = Leaving { frame, cycles: Some(side.cycles), count, way: Way::Goto(side.target, pc) };
+        let exit = self.exit(&leaving)?;
+        self.leave_if(side.condition, side.when, exit)
+    }
+
+    /// Leaves where the condition is 1, or where it is 0.
+    pub(super) fn leave_if(&mut self, condition: ValueId, when: bool, exit: u16) -> Option<()> {
+        let (op, inverse) = self.condition(condition, true)?;
+        let [leave_if, leave_unless] = match op.code {
+            Code::BranchIfEqual => [Code::LeaveIfEqual, Code::LeaveUnlessEqual],
+            Code::EqualNumber => [Code::LeaveIfNumber, Code::LeaveUnlessNumber],
+            Code::BranchIfLess => [Code::LeaveIfLess, Code::LeaveUnlessLess],
+            Code::BranchIfBit => [Code::LeaveIfBit, Code::LeaveUnlessBit],
+            _ => [Code::LeaveIf, Code::LeaveUnless],
+        };
+        let code = if when != inverse { leave_if } else { leave_unless };
+        self.ops.push(Op { code, exit, ..op });
+        Some(())
+    }
+
+    /// The operations for leaving the block from here on, which come behind all others. Values that are
+    /// computed there are not there for the rest of the block.
+    pub(super) fn exit(&mut self, leaving: &Leaving) -> Option<u16> {
+        let ops = std::mem::take(&mut self.ops);
+        let (computed, temporaries, pending) = (self.trail.len(), self.temporaries, self.pending.clone());
+        self.finish(leaving)?;
+        self.trail.drain(computed..).for_each(|value| self.slots[value.index()] = None);
+        (self.temporaries, self.pending) = (temporaries, pending);
+        let ops = std::mem::replace(&mut self.ops, ops);
+        self.exits.push(ops);
+        u16::try_from(self.exits.len() - 1).ok()
+    }
+
+    /// Does what is still to be done, writes the registers, and goes on.
+    pub(super) fn finish(&mut self, leaving: &Leaving) -> Option<()> {
+        self.store_pending(None)?;
+        self.cycles(leaving.cycles)?;
+        let changed = changed_registers(self.before, leaving.frame);
+        let is_changed = |slot: Slot| changed.iter().any(|(register, _)| register.index() == usize::from(slot));
+        let mut sources = Vec::new();
+        for (_, value) in &changed {
+            sources.push(self.slot(*value)?);
+        }
+        let mut end = self.end(leaving)?;
+        // A register that is copied or tested is saved if it gets a new value before that.
+        let tested = tested_slots(&mut end).into_iter();
+        for source in sources.iter_mut().chain(tested) {
+            if is_changed(*source) {
+                let saved = self.temporary()?;
+                self.ops.push(Op { into: saved, x: *source, ..Op::new(Code::Move) });
+                *source = saved;
+            }
+        }
+        for ((register, _), x) in changed.iter().zip(sources) {
+            self.ops.push(match register.index() < REGISTERS {
+                true => Op { into: register.index() as Slot, x, ..Op::new(Code::Move) },
+                false => Op { x, extra: register.index() as u64, ..Op::new(Code::SetRegister) },
+            });
+        }
+        self.ops.push(end);
+        fuse_writes(&mut self.ops, self.before.registers.len().min(REGISTERS));
+        Some(())
+    }
+
+    fn cycles(&mut self, cycles: Option<ValueId>) -> Option<()> {
+        let Some(cycles) = cycles else { return Some(()) };
+        match self.graph.as_constant(cycles) {
+            Some(0) => {}
+            Some(extra) => self.ops.push(Op { extra, ..Op::new(Code::CyclesNumber) }),
+            None => {
+                let x = self.slot(cycles)?;
+                self.ops.push(Op { x, ..Op::new(Code::Cycles) });
+            }
+        }
+        Some(())
+    }
+
+    fn end(&mut self, leaving: &Leaving) -> Option<Op> {
+        let into = leaving.count;
+        Some(match leaving.way {
+            Way::Interpret(extra) => Op { into, extra, ..Op::new(Code::Interpret) },
+            Way::Goto(target, from) | Way::End(End::Goto(target), from) => {
+                let extra = u64::from(self.names.entry(target));
+                Op { into, z: Ways::new(target <= from, false).0, extra, ..Op::new(Code::Goto) }
+            }
+            Way::End(End::Jump(target), from) => {
+                let extra = u64::from(self.names.jump(from));
+                Op { into, x: self.slot(target)?, extra, ..Op::new(Code::Jump) }
+            }
+            Way::End(End::Branch(condition, taken, other), from) => {
+                let (op, inverse) = self.condition(condition, false)?;
+                let (taken, other) = if inverse { (other, taken) } else { (taken, other) };
+                let entries = (self.names.entry(taken), self.names.entry(other));
+                let extra = u64::from(entries.0) << 32 | u64::from(entries.1);
+                // The bit has to make room for the ways.
+                let y = if op.code == Code::BranchIfBit { op.z } else { op.y };
+                Op { into, y, z: Ways::new(other <= from, taken <= from).0, extra, ..op }
+            }
+        })
+    }
+
+    /// The operations of the block, and behind them those for leaving it.
+    pub(super) fn together(self) -> Option<Vec<Op>> {
+        let mut ops = self.ops;
+        let own = ops.len();
+        let mut starts = Vec::new();
+        for exit in self.exits {
+            starts.push(ops.len());
+            ops.extend(exit);
+        }
+        for (op, at) in ops[..own].iter_mut().zip(1..).filter(|(op, _)| leaves(op.code)) {
+            op.exit = u16::try_from(starts[usize::from(op.exit)] - at).ok()?;
+        }
+        Some(ops)
+    }
+}
+
+/// The registers that change on the way to a frame, with their new values.
+fn changed_registers(before: &Frame, frame: &Frame) -> Vec<(RegisterId, ValueId)> {
+    let ids = (0..).map(RegisterId).zip(frame.registers.iter().copied());
+    ids.filter(|(id, value)| before.registers[id.index()] != *value).collect()
+}
+
+/// The slots that the end of a block looks at.
+fn tested_slots(end: &mut Op) -> Vec<&mut Slot> {
+    match end.code {
+        Code::BranchIfEqual | Code::BranchIfLess => vec![&mut end.x, &mut end.y],
+        Code::BranchIf | Code::BranchIfBit | Code::Jump => vec![&mut end.x],
+        _ => Vec::new(),
+    }
+}

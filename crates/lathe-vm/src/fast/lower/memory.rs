@@ -1,0 +1,194 @@
+//! Cells: how they are reached, read and written, one at a time or several together.
+
+use lathe_isa::model::MemoryId;
+
+use super::Lowering;
+use crate::dataflow::{Node, Store, ValueId};
+use crate::fast::ops::{Code, NEAR_MEMORIES, Op, Shape, Slot};
+use crate::fast::wide::{Cells, WideStore, WideValue};
+
+/// An address as an operation has it.
+pub(super) struct Address {
+    pub(super) form: Form,
+    pub(super) x: Slot,
+    pub(super) low: Slot,
+    pub(super) extra: u64,
+}
+
+/// How a memory is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeping {
+    Bytes,
+    Words,
+    /// Not at hand.
+    Far,
+}
+
+/// What an address is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// In a slot.
+    Plain,
+    /// A slot plus an offset.
+    Offset,
+    /// A slot above another.
+    Joined,
+}
+
+impl Lowering<'_> {
+    pub(super) fn load(&mut self, memory: MemoryId, address: ValueId) -> Option<Op> {
+        let keeping = self.keeping(memory);
+        let Address { form, x, low, extra } = self.address(address, keeping, true)?;
+        let code = match (keeping, form) {
+            (Keeping::Bytes, Form::Plain) => Code::Load,
+            (Keeping::Bytes, Form::Offset) => Code::LoadOffset,
+            (Keeping::Bytes, Form::Joined) => Code::LoadJoined,
+            (Keeping::Words, Form::Offset) => Code::LoadWordOffset,
+            (Keeping::Words, _) => Code::LoadWord,
+            (Keeping::Far, _) => Code::LoadFar,
+        };
+        Some(Op { x, y: low, z: memory.index() as u8, extra, ..Op::new(code) })
+    }
+
+    /// An address in a form that memories kept like this are reached with. One that is not in a slot yet
+    /// needs none where the operation can make it.
+    pub(super) fn address(&mut self, address: ValueId, keeping: Keeping, joined: bool) -> Option<Address> {
+        let mask = self.graph.width(address).mask();
+        let fresh = self.slots[address.index()].is_none() && keeping != Keeping::Far;
+        match (self.graph.node(address), self.graph.base_and_offset(address)) {
+            (Node::Binary(..), (Some(base), offset)) if fresh && base != address && mask <= u64::from(u32::MAX) => {
+                Some(Address { form: Form::Offset, x: self.slot(base)?, low: 0, extra: mask << 32 | offset })
+            }
+            (Node::Join(high, low), _) if fresh && joined && keeping == Keeping::Bytes => {
+                let extra = u64::from(self.graph.width(low).bits());
+                Some(Address { form: Form::Joined, x: self.slot(high)?, low: self.slot(low)?, extra })
+            }
+            _ => Some(Address { form: Form::Plain, x: self.slot(address)?, low: 0, extra: 0 }),
+        }
+    }
+
+    pub(super) fn keeping(&self, memory: MemoryId) -> Keeping {
+        match memory.index() < NEAR_MEMORIES {
+            true if self.isa.memory(memory).cell.bits() <= 8 => Keeping::Bytes,
+            true => Keeping::Words,
+            false => Keeping::Far,
+        }
+    }
+
+    /// Reads the cells that an instruction reads, because stores may change them afterwards.
+    pub(super) fn loads(&mut self, loads: &[ValueId]) -> Option<()> {
+        for load in loads.iter().filter(|load| self.uses[load.index()] > 0).copied().collect::<Vec<_>>() {
+            if let Node::Load(memory, address, _) = self.graph.node(load) {
+                self.store_before_load(memory, address)?;
+            }
+            let word = self.words.get(&load).copied();
+            match word.filter(|(_, cells)| self.keeping(cells.memory) == Keeping::Bytes) {
+                Some((word, cells)) => self.load_word(word, &cells)?,
+                None => {
+                    self.slot(load)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Reads a word at once, with the first of its cells.
+    fn load_word(&mut self, word: ValueId, cells: &Cells) -> Option<()> {
+        if self.slots[word.index()].is_none() {
+            self.store_pending(Some(cells.memory))?;
+            let op = self.wide(Code::LoadWide, cells)?;
+            let into = self.temporary()?;
+            self.ops.push(Op { into, ..op });
+            self.slots[word.index()] = Some(into);
+            self.trail.push(word);
+        }
+        Some(())
+    }
+
+    /// An operation on neighbouring cells.
+    fn wide(&mut self, code: Code, cells: &Cells) -> Option<Op> {
+        let mask = self.graph.width(cells.base).mask();
+        let (x, extra) = (self.slot(cells.base)?, mask << 32 | cells.offset);
+        let shape = Shape::new(cells.count, cells.big);
+        Some(Op { x, z: cells.memory.index() as u8, exit: shape.0, extra, ..Op::new(code) })
+    }
+
+    /// The stores of an instruction and the checks of their cells at once.
+    pub(super) fn store_wide(&mut self, store: &WideStore, exit: u16) -> Option<()> {
+        let y = match store.value {
+            WideValue::Number(number) => self.number(number)?,
+            WideValue::Value(value) => self.slot(value)?,
+            WideValue::Pair(high, low) => {
+                let (x, y, into) = (self.slot(high)?, self.slot(low)?, self.temporary()?);
+                self.ops.push(Op { into, x, y, z: 8, ..Op::new(Code::Join) });
+                into
+            }
+        };
+        let op = self.wide(Code::StoreWideUnmarked, &store.cells)?;
+        self.ops.push(Op { y, into: op.exit as Slot, exit, ..op });
+        Some(())
+    }
+
+    pub(super) fn store(&mut self, store: &Store) -> Option<()> {
+        if store.memory == self.isa.pc.memory || store.guard.is_some() {
+            self.store_pending(Some(store.memory))?;
+            return self.store_now(store);
+        }
+        self.pending.retain(|earlier| !earlier.is_to_cell_of(store));
+        self.pending.push(*store);
+        Some(())
+    }
+
+    /// Does the stores that a load might have to see.
+    fn store_before_load(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
+        if self.pending.iter().any(|store| store.may_reach(self.graph, memory, address)) {
+            self.store_pending(Some(memory))?;
+        }
+        Some(())
+    }
+
+    /// Does the stores that were put off, all or those into one memory.
+    pub(super) fn store_pending(&mut self, memory: Option<MemoryId>) -> Option<()> {
+        let is_due = |store: &Store| memory.is_none_or(|memory| store.memory == memory);
+        let (due, later) = std::mem::take(&mut self.pending).into_iter().partition(is_due);
+        self.pending = later;
+        let due: Vec<Store> = due;
+        due.iter().try_for_each(|store| self.store_now(store))
+    }
+
+    fn store_now(&mut self, store: &Store) -> Option<()> {
+        let (z, keeping) = (store.memory.index() as u8, self.keeping(store.memory));
+        if let Some(guard) = store.guard {
+            let (x, y, into) = (self.slot(store.address)?, self.slot(store.value)?, self.slot(guard)?);
+            self.ops.push(Op { into, x, y, z, ..Op::new(Code::StoreIf) });
+            return Some(());
+        }
+        let y = self.slot(store.value)?;
+        let Address { form, x, extra, .. } = self.address(store.address, keeping, false)?;
+        let code = match (keeping, form) {
+            (Keeping::Bytes, Form::Offset) => Code::StoreOffset,
+            (Keeping::Bytes, _) => Code::Store,
+            (Keeping::Words, Form::Offset) => Code::StoreWordOffset,
+            (Keeping::Words, _) => Code::StoreWord,
+            (Keeping::Far, _) => Code::StoreFar,
+        };
+        self.ops.push(Op { x, y, z, extra, ..Op::new(code) });
+        Some(())
+    }
+
+    /// A store into the code memory, and the check of its cell.
+    pub(super) fn store_unmarked(&mut self, store: &Store, exit: u16) -> Option<()> {
+        let y = self.slot(store.value)?;
+        let keeping = self.keeping(store.memory);
+        let Address { form, x, low, extra } = self.address(store.address, keeping, true)?;
+        let code = match (keeping, form) {
+            (Keeping::Words, Form::Offset) => Code::StoreWordUnmarkedOffset,
+            (Keeping::Words, _) => Code::StoreWordUnmarked,
+            (_, Form::Plain) => Code::StoreUnmarked,
+            (_, Form::Offset) => Code::StoreUnmarkedOffset,
+            (_, Form::Joined) => Code::StoreUnmarkedJoined,
+        };
+        self.ops.push(Op { into: low, x, y, z: store.memory.index() as u8, exit, extra, ..Op::new(code) });
+        Some(())
+    }
+}

@@ -1,0 +1,120 @@
+//! From a block to operations.
+
+mod checks;
+mod leave;
+mod memory;
+mod values;
+
+use lathe_isa::Isa;
+
+use super::block::{Block, End};
+use super::constants::Constants;
+use super::ops::{EntryId, Op, REGISTERS, Slot};
+use super::wide::{Words, words};
+use crate::dataflow::{Bail, Frame, Graph, Store, ValueId, mapped_spans};
+use leave::{Leaving, Way};
+
+/// What addresses and computed jumps are called in operations.
+pub(super) trait Names {
+    /// The entry of an address.
+    fn entry(&mut self, address: u64) -> EntryId;
+    /// The entry of an address for a block that assumes nothing.
+    fn careful_entry(&mut self, address: u64) -> EntryId;
+    /// The computed jump at an address.
+    fn jump(&mut self, address: u64) -> u32;
+}
+
+/// Lowers a block; `None` if it is too large.
+pub(super) fn lower(isa: &Isa, block: &Block, names: &mut dyn Names, constants: &mut Constants) -> Option<Vec<Op>> {
+    let uses = uses(block);
+    let mut lowering = Lowering {
+        isa,
+        graph: &block.graph,
+        before: &block.before,
+        words: words(&block.graph, &uses),
+        uses,
+        slots: vec![None; block.graph.len()],
+        trail: Vec::new(),
+        temporaries: block.before.registers.len().min(REGISTERS),
+        names,
+        constants,
+        pending: Vec::new(),
+        spans: mapped_spans(isa, isa.pc.memory),
+        mapped: Vec::new(),
+        ops: Vec::new(),
+        exits: Vec::new(),
+    };
+    lowering.assume(block)?;
+    let mut so_far = (&block.before, None);
+    for (step, count) in block.steps.iter().zip(0..) {
+        lowering.loads(&step.effects.loads)?;
+        let leaving = Leaving { frame: so_far.0, cycles: so_far.1, count, way: Way::Interpret(step.pc) };
+        lowering.bails_and_stores(&step.effects, &leaving)?;
+        so_far = (&step.effects.frame, Some(step.cycles));
+        if let Some(side) = &step.side {
+            lowering.side(side, so_far.0, count + 1, step.pc)?;
+        }
+    }
+    let (frame, cycles) = so_far;
+    let way = Way::End(block.end, block.last());
+    lowering.finish(&Leaving { frame, cycles, count: block.steps.len() as u8, way })?;
+    lowering.together()
+}
+
+/// How often each value is used, wherever the block is left.
+fn uses(block: &Block) -> Vec<u32> {
+    let mut uses = vec![0; block.graph.len()];
+    let mut see = |value: ValueId| uses[value.index()] += 1;
+    for step in &block.steps {
+        step.effects.frame.registers.iter().copied().for_each(&mut see);
+        for bail in &step.effects.bails {
+            match bail {
+                Bail::When(condition) | Bail::Mapped { condition, .. } => see(*condition),
+                Bail::Marked(address, guard) => [Some(*address), *guard].into_iter().flatten().for_each(&mut see),
+            }
+        }
+        for store in &step.effects.stores {
+            [Some(store.address), Some(store.value), store.guard].into_iter().flatten().for_each(&mut see);
+        }
+        see(step.cycles);
+        step.side.iter().for_each(|side| [side.condition, side.cycles].into_iter().for_each(&mut see));
+    }
+    match block.end {
+        End::Branch(value, ..) | End::Jump(value) => see(value),
+        End::Goto(..) => {}
+    }
+    // Operands come before what is made from them, so one pass backwards reaches all.
+    for value in block.graph.ids().rev() {
+        if uses[value.index()] > 0 {
+            block.graph.operands(value).for_each(|operand| uses[operand.index()] += 1);
+        }
+    }
+    uses
+}
+
+struct Lowering<'a> {
+    isa: &'a Isa,
+    graph: &'a Graph,
+    before: &'a Frame,
+    /// How often each value is used.
+    uses: Vec<u32>,
+    words: Words,
+    /// Where each value is, once it has been computed.
+    slots: Vec<Option<Slot>>,
+    /// The values that have been computed, in order.
+    trail: Vec<ValueId>,
+    /// The next slot for a value.
+    temporaries: usize,
+    names: &'a mut dyn Names,
+    constants: &'a mut Constants,
+    /// Stores that nobody has to see yet. Those into the code memory are never among them.
+    pending: Vec<Store>,
+    /// What is mapped over the code memory.
+    spans: Vec<(u64, u64)>,
+    /// Addresses of the instruction that were looked up there, as values plus numbers.
+    mapped: Vec<(ValueId, u64)>,
+    ops: Vec<Op>,
+    /// The operations for leaving the block here and there. While it is lowered, operations that may leave
+    /// it have the number of one of these.
+    exits: Vec<Vec<Op>>,
+}

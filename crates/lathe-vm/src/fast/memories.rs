@@ -1,0 +1,162 @@
+//! The memories of a machine, as the inner loop reaches them.
+
+use lathe_isa::model::MemoryId;
+
+use super::ops::{NEAR_MEMORIES, Shape};
+use crate::memory::Memory;
+
+/// The first memories, each in the form in which it is reached fastest; the other forms are empty.
+pub(super) struct Memories<'a> {
+    bytes: [&'a mut [u8]; NEAR_MEMORIES],
+    words: [&'a mut [u64]; NEAR_MEMORIES],
+    /// Those that are not in one piece, or want to be told which pages are written.
+    others: [Option<&'a mut Memory>; NEAR_MEMORIES],
+    far: &'a mut [Memory],
+}
+
+impl<'a> Memories<'a> {
+    /// The marks of the code memory say which pages of it may be written, if it is large.
+    pub(super) fn new(memories: &'a mut [Memory], code: MemoryId) -> Memories<'a> {
+        let (near, far) = memories.split_at_mut(memories.len().min(NEAR_MEMORIES));
+        let (bytes, words, others) = Default::default();
+        let mut all = Memories { bytes, words, others, far };
+        for (memory, at) in near.iter_mut().zip(0..) {
+            if at != code.index() && memory.opened_mut().is_some() {
+                all.others[at] = Some(memory);
+            } else if memory.spacious_bytes_mut().is_some() {
+                all.bytes[at] = memory.spacious_bytes_mut().unwrap_or_default();
+            } else if memory.words_mut().is_some() {
+                all.words[at] = memory.words_mut().unwrap_or_default();
+            } else {
+                all.others[at] = Some(memory);
+            }
+        }
+        all
+    }
+
+    #[inline(always)]
+    pub(super) fn byte(&self, memory: u8, address: u64) -> u64 {
+        let memory = usize::from(memory) % NEAR_MEMORIES;
+        match self.bytes[memory].get(address as usize) {
+            Some(byte) => u64::from(*byte),
+            None => self.other(memory, address),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn word(&self, memory: u8, address: u64) -> u64 {
+        let memory = usize::from(memory) % NEAR_MEMORIES;
+        match self.words[memory].get(address as usize) {
+            Some(word) => *word,
+            None => self.other(memory, address),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn set_byte(&mut self, memory: u8, address: u64, value: u64) {
+        let memory = usize::from(memory) % NEAR_MEMORIES;
+        match self.bytes[memory].get_mut(address as usize) {
+            Some(byte) => *byte = value as u8,
+            None => self.set_other(memory, address, value),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn set_word(&mut self, memory: u8, address: u64, value: u64) {
+        let memory = usize::from(memory) % NEAR_MEMORIES;
+        match self.words[memory].get_mut(address as usize) {
+            Some(word) => *word = value,
+            None => self.set_other(memory, address, value),
+        }
+    }
+
+    fn other(&self, memory: usize, address: u64) -> u64 {
+        self.others[memory].as_ref().map_or(0, |memory| memory.get(address))
+    }
+
+    fn set_other(&mut self, memory: usize, address: u64, value: u64) {
+        if let Some(memory) = &mut self.others[memory] {
+            memory.set(address, value);
+        }
+    }
+
+    /// Neighbouring cells of a memory of bytes, whose addresses wrap at the mask.
+    #[inline(always)]
+    pub(super) fn wide(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
+        let (at, count) = (address as usize, shape.count());
+        // There are so many bytes behind the last cell that the cells in question may be read with those.
+        let bytes = self.bytes[usize::from(memory) % NEAR_MEMORIES].get(at..).and_then(|bytes| bytes.first_chunk());
+        match bytes {
+            Some(bytes) if address + count as u64 <= mask + 1 => {
+                let spare = 64 - 8 * count as u32;
+                match shape.is_big() {
+                    true => u64::from_be_bytes(*bytes) >> spare,
+                    false => u64::from_le_bytes(*bytes) << spare >> spare,
+                }
+            }
+            _ => self.wide_slowly(memory, address, mask, shape),
+        }
+    }
+
+    fn wide_slowly(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
+        let count = shape.count() as u64;
+        let cell = |at: u64| self.byte(memory, address.wrapping_add(at) & mask);
+        (0..count).fold(0, |all, at| all << 8 | cell(if shape.is_big() { at } else { count - 1 - at }))
+    }
+
+    /// Writes neighbouring cells of a memory of bytes, whose addresses wrap at the mask.
+    #[inline(always)]
+    pub(super) fn set_wide(&mut self, memory: u8, address: u64, mask: u64, shape: Shape, value: u64) {
+        let (at, count) = (address as usize, shape.count());
+        let parts = match shape.is_big() {
+            true => (value << (64 - 8 * count as u32)).to_be_bytes(),
+            false => value.to_le_bytes(),
+        };
+        let inside = address + count as u64 <= mask + 1;
+        let bytes = &mut self.bytes[usize::from(memory) % NEAR_MEMORIES];
+        match bytes.get_mut(at..at + count).filter(|_| inside) {
+            Some(bytes) => bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part),
+            None => {
+                for (part, at) in parts.iter().take(count).zip(0..) {
+                    self.set_byte(memory, address.wrapping_add(at) & mask, u64::from(*part));
+                }
+            }
+        }
+    }
+
+    /// A cell of a memory that is not at hand.
+    #[inline(always)]
+    pub(super) fn far(&self, memory: u8, address: u64) -> u64 {
+        self.far[usize::from(memory) - NEAR_MEMORIES].get(address)
+    }
+
+    /// A cell of any memory.
+    pub(super) fn any(&self, memory: u8, address: u64) -> u64 {
+        let at = usize::from(memory);
+        match at.checked_sub(NEAR_MEMORIES) {
+            Some(far) => self.far[far].get(address),
+            None if !self.words[at].is_empty() => self.word(memory, address),
+            None => self.byte(memory, address),
+        }
+    }
+
+    /// So many cells from an address on, the first above the others.
+    pub(super) fn cells(&self, memory: u8, described: &lathe_isa::model::Memory, address: u64, count: u8) -> u64 {
+        if described.cell.bits() == 8 {
+            // One at a time: some have just been written, and a wider read would have to wait for those.
+            return self.wide_slowly(memory, address, described.address.mask(), Shape::new(count, true));
+        }
+        let cell = |at: u8| self.any(memory, described.address.wrap(address.wrapping_add(u64::from(at))));
+        (0..count).fold(0u64, |cells, at| cells.wrapping_shl(described.cell.bits()) | cell(at))
+    }
+
+    /// Writes a cell of any memory.
+    pub(super) fn set_any(&mut self, memory: u8, address: u64, value: u64) {
+        let at = usize::from(memory);
+        match at.checked_sub(NEAR_MEMORIES) {
+            Some(far) => self.far[far].set(address, value),
+            None if !self.words[at].is_empty() => self.set_word(memory, address, value),
+            None => self.set_byte(memory, address, value),
+        }
+    }
+}
