@@ -8,10 +8,12 @@ use std::path::Path;
 use lathe_isa::Isa;
 use lathe_jit::{Jit, SharedCode, Statistics};
 use lathe_tests::differential::{Contestant, Disagreement, compare, generate, play, save, text};
-use lathe_vm::{Fast, Stop};
+use lathe_vm::{Devices, Engine, Fast, Run, State, Stop};
 
 /// Steps one at a time are slow, and programs do not need many of them to differ.
 const SINGLE_STEPS: u64 = 16;
+/// Programs that go from engine to engine differ soon or not at all.
+const TURNS: u64 = 4;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -63,6 +65,34 @@ fn engines_that_share_code() {
         let isa = isa(machine.name);
         let code = SharedCode::with_threshold(&isa, 2);
         check(&isa, machine.name, &Contestant::new("jit-shared", move |_| Jit::sharing(&code)), 1);
+    }
+}
+
+/// One run on one engine, the next on another: a state goes from one to the other as it is.
+struct TakingTurns<'i> {
+    engines: [Box<dyn Engine + 'i>; 3],
+    next: usize,
+}
+
+impl<'i> TakingTurns<'i> {
+    fn new(isa: &'i Isa) -> Self {
+        let jit = || Box::new(Jit::with_threshold(isa, 2));
+        TakingTurns { engines: [jit(), Box::new(Fast::new(isa)), jit()], next: 0 }
+    }
+}
+
+impl Engine for TakingTurns<'_> {
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+        self.next = (self.next + 1) % self.engines.len();
+        self.engines[self.next].advance(state, devices, limit)
+    }
+}
+
+#[test]
+fn engines_that_take_turns() {
+    for machine in lathe_machines::ALL {
+        let isa = isa(machine.name);
+        check(&isa, machine.name, &Contestant::new("turns", TakingTurns::new), TURNS);
     }
 }
 

@@ -182,7 +182,7 @@ impl<'i> Jit<'i> {
         state.pc = context.pc;
         let steps = (fuel - context.fuel) as u64;
         run.steps += steps;
-        run.cycles += context.cycles;
+        run.cycles = run.cycles.wrapping_add(context.cycles);
         self.statistics.entries += 1;
         self.statistics.steps += steps;
         used.steps += steps;
@@ -447,7 +447,8 @@ impl Engine for Jit<'_> {
         if limit <= Fast::FEW && !self.stepping {
             return self.fast.advance(state, devices, limit);
         }
-        if !self.entries.is_empty() {
+        // Where stores are permitted, the pages must be open in this state too.
+        if !self.entries.is_empty() || self.fast.marks().opened().next().is_some() {
             self.make_room(state);
         }
         self.fast.revalidate(state);

@@ -34,7 +34,7 @@ impl Engine for Interpreter<'_> {
         while run.steps < limit {
             devices.catch_up(run.steps);
             let step = self.step(state, devices);
-            run.cycles = run.cycles.saturating_add(step.cycles);
+            run.cycles = run.cycles.wrapping_add(step.cycles);
             run.steps += u64::from(!matches!(step.stop, Some(Stop::Fault(_))));
             if let Some(stop) = step.stop {
                 run.stop = stop;

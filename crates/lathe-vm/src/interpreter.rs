@@ -228,7 +228,7 @@ impl<'i> Interpreter<'i> {
         devices: &mut Devices,
     ) -> Result<(), Box<FaultCause>> {
         let body = fetched.body.ok_or(FaultCause::Undefined)?;
-        progress.cycles = progress.cycles.saturating_add(fetched.cycles);
+        progress.cycles = progress.cycles.wrapping_add(fetched.cycles);
         self.body(body, &[], fetched, progress, state, devices)?;
         progress.pc.get_or_insert(fetched.location.next);
         Ok(())
@@ -332,7 +332,7 @@ impl<'i> Interpreter<'i> {
                 return Err(Box::new(FaultCause::Declared(message.clone(), detail)));
             }
             Statement::Cycles(count) => {
-                progress.cycles = progress.cycles.saturating_add(self.value(count, fetched, state));
+                progress.cycles = progress.cycles.wrapping_add(self.value(count, fetched, state));
             }
             Statement::If { condition, then, otherwise } => {
                 let taken = self.value(condition, fetched, state) != 0;

@@ -47,12 +47,13 @@ impl Fast<'_> {
         let Fast { slots, ops, entries, jump_cache, marks, volatiles, isa, .. } = self;
         // As slices, so that where they begin need not be looked up at every operation.
         let (ops, entries): (&[Op], &mut [super::Entry]) = (ops, entries);
-        let flat = match marks.view() {
-            Some(View::Marks(marks)) => marks,
-            Some(View::Permits(_)) | None => &[],
+        let (flat, permitted): (&[u8], _) = match marks.view() {
+            Some(View::Marks(marks)) => (marks, None),
+            Some(View::Permits(_)) => (&[], Some(isa.pc.memory)),
+            None => (&[], None),
         };
         let (registers, memories) = state.parts_mut();
-        let mut memories = Memories::new(memories, isa.pc.memory);
+        let mut memories = Memories::new(memories, permitted);
         let mut steps_left = *left;
         let mut current = entry;
         let mut at = entries[current as usize].start as usize;
@@ -238,11 +239,11 @@ impl Fast<'_> {
                 Code::LeaveIfBothMarked => leave_if!(get!(op.y) != 0 && is_marked!(get!(op.x))),
                 Code::LeaveIfMapped => leave_if!(marks.is_mapped(offset(get!(op.x), op.extra))),
                 Code::Cycles => {
-                    run.cycles += get!(op.x);
+                    run.cycles = run.cycles.wrapping_add(get!(op.x));
                     continue;
                 }
                 Code::CyclesNumber => {
-                    run.cycles += op.extra;
+                    run.cycles = run.cycles.wrapping_add(op.extra);
                     continue;
                 }
                 Code::Select => {

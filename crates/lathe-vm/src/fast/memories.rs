@@ -15,13 +15,13 @@ pub(super) struct Memories<'a> {
 }
 
 impl<'a> Memories<'a> {
-    /// The marks of the code memory say which pages of it may be written, if it is large.
-    pub(super) fn new(memories: &'a mut [Memory], code: MemoryId) -> Memories<'a> {
+    /// A large memory is written where it lies only if there are permits, which say where that may be done.
+    pub(super) fn new(memories: &'a mut [Memory], permitted: Option<MemoryId>) -> Memories<'a> {
         let (near, far) = memories.split_at_mut(memories.len().min(NEAR_MEMORIES));
         let (bytes, words, others) = Default::default();
         let mut all = Memories { bytes, words, others, far };
         for (memory, at) in near.iter_mut().zip(0..) {
-            if at != code.index() && memory.opened_mut().is_some() {
+            if permitted.is_none_or(|id| id.index() != at) && memory.opened_mut().is_some() {
                 all.others[at] = Some(memory);
             } else if memory.spacious_bytes_mut().is_some() {
                 all.bytes[at] = memory.spacious_bytes_mut().unwrap_or_default();

@@ -303,7 +303,7 @@ impl<'i> Fast<'i> {
         let written: Vec<u64> =
             self.reference.written().filter(|(memory, _)| *memory == code).map(|(_, address)| address).collect();
         written.into_iter().for_each(|address| self.note_store(state, address));
-        run.cycles += step.cycles;
+        run.cycles = run.cycles.wrapping_add(step.cycles);
         *left -= u64::from(!matches!(step.stop, Some(Stop::Fault(_))));
         if step.stop.is_none()
             && let Some(jump) = self.jumps_by_address.get(&pc).copied()

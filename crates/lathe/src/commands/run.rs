@@ -156,7 +156,7 @@ fn run(
         slice = if taken < SHORT { LONGEST_SLICE.min(slice * 2) } else { SLICE };
         ended.time += taken;
         ended.steps += run.steps;
-        ended.cycles += run.cycles;
+        ended.cycles = ended.cycles.wrapping_add(run.cycles);
         let seen = outside.look(state, devices)?;
         if run.stop != Stop::Limit || ended.steps == limit {
             ended.stop = Some(run.stop);

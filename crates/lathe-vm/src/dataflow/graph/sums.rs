@@ -47,8 +47,8 @@ impl Graph {
     fn sum_of_parts(&mut self, x: ValueId, y: ValueId) -> Option<ValueId> {
         let width = self.width(x);
         let mut terms = Vec::new();
-        self.terms(x, &mut terms);
-        self.terms(y, &mut terms);
+        self.terms(x, width, &mut terms);
+        self.terms(y, width, &mut terms);
         let mut found = false;
         let mut at = 0;
         while at < terms.len() && terms.len() <= TERMS {
@@ -72,16 +72,19 @@ impl Graph {
         })
     }
 
-    /// What a sum adds up, through sums of fewer bits that cannot wrap.
-    fn terms(&self, id: ValueId, terms: &mut Vec<ValueId>) {
+    /// What a sum of this width adds up, through sums of fewer bits that cannot wrap. Where one of its own
+    /// width does, so does the whole.
+    fn terms(&self, id: ValueId, whole: Width, terms: &mut Vec<ValueId>) {
         let inner = match self.node(id) {
             Node::ZeroExtend(inner) if self.cannot_wrap(inner) => inner,
             _ => id,
         };
         match self.node(inner) {
-            Node::Binary(BinaryOperator::Add, x, y) if terms.len() < TERMS => {
-                self.terms(x, terms);
-                self.terms(y, terms);
+            Node::Binary(BinaryOperator::Add, x, y)
+                if terms.len() < TERMS && (self.width(inner) == whole || self.cannot_wrap(inner)) =>
+            {
+                self.terms(x, whole, terms);
+                self.terms(y, whole, terms);
             }
             Node::ZeroExtend(narrow) => terms.push(narrow),
             _ => terms.push(inner),
