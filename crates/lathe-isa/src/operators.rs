@@ -64,6 +64,9 @@ pub enum BinaryOperator {
 }
 
 impl UnaryOperator {
+    /// All of them.
+    pub const ALL: [UnaryOperator; 2] = [UnaryOperator::Not, UnaryOperator::Negate];
+
     /// The result for an operand of this width.
     pub fn apply(self, width: Width, x: u64) -> u64 {
         match self {
@@ -74,6 +77,34 @@ impl UnaryOperator {
 }
 
 impl BinaryOperator {
+    /// All of them.
+    pub const ALL: [BinaryOperator; 21] = {
+        use BinaryOperator::*;
+        [
+            Add,
+            Subtract,
+            Multiply,
+            Divide,
+            DivideSigned,
+            Remainder,
+            RemainderSigned,
+            And,
+            Or,
+            Xor,
+            ShiftLeft,
+            ShiftRight,
+            ShiftRightSigned,
+            RotateLeft,
+            RotateRight,
+            Equal,
+            Unequal,
+            Less,
+            LessOrEqual,
+            LessSigned,
+            LessOrEqualSigned,
+        ]
+    };
+
     /// The result for a left operand of this width.
     #[inline]
     pub fn apply(self, width: Width, x: u64, y: u64) -> u64 {

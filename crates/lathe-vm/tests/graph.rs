@@ -9,43 +9,12 @@ use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_vm::dataflow::{Graph, Node, ValueId};
 
 /// Graphs that are made.
-const GRAPHS: u64 = 40_000;
+const GRAPHS: u64 = 15_000;
 /// Values of each.
 const VALUES: usize = 60;
 /// Contents of the registers that are tried on each.
 const SAMPLES: usize = 12;
 const WIDTHS: [u64; 12] = [1, 2, 3, 4, 5, 8, 9, 12, 16, 24, 32, 64];
-const UNARY: [UnaryOperator; 2] = [UnaryOperator::Not, UnaryOperator::Negate];
-/// Those that much is made of are there twice.
-const BINARY: [BinaryOperator; 23] = {
-    use BinaryOperator::*;
-    [
-        Add,
-        Add,
-        Subtract,
-        Multiply,
-        Divide,
-        DivideSigned,
-        Remainder,
-        RemainderSigned,
-        And,
-        Or,
-        Or,
-        Xor,
-        ShiftLeft,
-        ShiftRight,
-        ShiftRightSigned,
-        RotateLeft,
-        RotateRight,
-        Equal,
-        Unequal,
-        Less,
-        LessOrEqual,
-        LessSigned,
-        LessOrEqualSigned,
-    ]
-};
-
 /// Numbers that look random; the same ones every time.
 struct Random(u64);
 
@@ -103,7 +72,7 @@ impl Maker {
     fn new(seed: u64) -> Maker {
         let mut random = Random(seed);
         let widths = (0..3).map(|_| Width::new(random.one_of(&WIDTHS)).expect("a width")).collect();
-        let operators = (0..4).map(|_| random.one_of(&BINARY)).collect();
+        let operators = (0..4).map(|_| random.one_of(&BinaryOperator::ALL)).collect();
         let (graph, values, registers) = (Graph::default(), Vec::new(), Vec::new());
         let mut maker = Maker { random, widths, operators, graph, values, registers };
         for register in 0..8 {
@@ -209,7 +178,7 @@ impl Maker {
                 self.resize(x, width)
             }
             1 => {
-                let operator = self.random.one_of(&UNARY);
+                let operator = self.random.one_of(&UnaryOperator::ALL);
                 let wanted = x.wanted.map(|value| operator.apply(x.width, value));
                 Value { id: self.graph.unary(operator, x.id), width: x.width, wanted }
             }

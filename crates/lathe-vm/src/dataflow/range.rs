@@ -163,30 +163,6 @@ mod tests {
     use super::*;
     use BinaryOperator::*;
 
-    const OPERATORS: [BinaryOperator; 21] = [
-        Add,
-        Subtract,
-        Multiply,
-        Divide,
-        DivideSigned,
-        Remainder,
-        RemainderSigned,
-        And,
-        Or,
-        Xor,
-        ShiftLeft,
-        ShiftRight,
-        ShiftRightSigned,
-        RotateLeft,
-        RotateRight,
-        Equal,
-        Unequal,
-        Less,
-        LessOrEqual,
-        LessSigned,
-        LessOrEqualSigned,
-    ];
-
     fn width(bits: u64) -> Width {
         Width::new(bits).unwrap()
     }
@@ -203,7 +179,7 @@ mod tests {
     #[test]
     fn every_result_of_an_operator_lies_in_its_range() {
         let width = width(3);
-        for operator in OPERATORS {
+        for operator in BinaryOperator::ALL {
             for (x, y) in ranges(width).flat_map(|x| ranges(width).map(move |y| (x, y))) {
                 let range = Range::binary(operator, width, x, y);
                 for (a, b) in numbers(x).flat_map(|a| numbers(y).map(move |b| (a, b))) {
@@ -218,7 +194,7 @@ mod tests {
     fn every_result_in_64_bits_lies_in_its_range() {
         let interesting = [0, 1, 2, u64::MAX / 2, u64::MAX / 2 + 1, u64::MAX - 1, u64::MAX];
         let all = || interesting.into_iter().flat_map(|a| interesting.into_iter().map(move |b| (a, b)));
-        for operator in OPERATORS {
+        for operator in BinaryOperator::ALL {
             for ((a, b), (c, d)) in all().flat_map(|x| all().map(move |y| (x, y))) {
                 let (x, y) = (Range::of(a).or(Range::of(b)), Range::of(c).or(Range::of(d)));
                 let range = Range::binary(operator, Width::MAX, x, y);

@@ -86,29 +86,26 @@ fn reads_of(code: Code) -> Reads {
     }
 }
 
-/// Whether `into` takes a value.
-fn gives_value(code: Code) -> bool {
+/// What comes of an operation. Every one is named, so that a new one cannot be forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// `into` takes a value.
+    Value,
+    /// The block is perhaps left.
+    PerhapsLeft,
+    /// Something else is written, or the block ends.
+    Other,
+}
+
+fn outcome_of(code: Code) -> Outcome {
     use Code::*;
     match code {
         Set | LessOrEqual | LessSigned | Multiply | ShiftLeftBy | ShiftRightBy | Move | GetRegister | Add
         | AddNumber | Subtract | And | AndNumber | Or | OrNumber | Xor | XorNumber | Not | Equal | EqualNumber
         | Unequal | UnequalNumber | Less | LessNumber | Positive | LoadWide | Unary(_) | Binary(_) | Slice
         | ShiftLeft | Join | JoinNumber | SignExtend | Choose | Load | LoadOffset | LoadJoined | LoadWord
-        | LoadWordOffset | LoadFar => true,
-        SetRegister
-        | Store
-        | StoreOffset
-        | StoreWord
-        | StoreWordOffset
-        | StoreFar
-        | StoreIf
-        | StoreUnmarked
-        | StoreWideUnmarked
-        | StoreUnmarkedOffset
-        | StoreUnmarkedJoined
-        | StoreWordUnmarked
-        | StoreWordUnmarkedOffset
-        | LeaveIf
+        | LoadWordOffset | LoadFar => Outcome::Value,
+        LeaveIf
         | LeaveUnless
         | LeaveIfEqual
         | LeaveUnlessEqual
@@ -122,47 +119,26 @@ fn gives_value(code: Code) -> bool {
         | LeaveIfMarkedOffset
         | LeaveIfBothMarked
         | LeaveIfMapped
-        | Cycles
-        | CyclesNumber
-        | Select
-        | Goto
-        | BranchIf
-        | BranchIfEqual
-        | BranchIfLess
-        | BranchIfBit
-        | Jump
-        | Interpret
-        | InterpretEntry
-        | Decode => false,
+        | StoreUnmarked
+        | StoreWideUnmarked
+        | StoreUnmarkedOffset
+        | StoreUnmarkedJoined
+        | StoreWordUnmarked
+        | StoreWordUnmarkedOffset => Outcome::PerhapsLeft,
+        SetRegister | Store | StoreOffset | StoreWord | StoreWordOffset | StoreFar | StoreIf | Cycles
+        | CyclesNumber | Select | Goto | BranchIf | BranchIfEqual | BranchIfLess | BranchIfBit | Jump | Interpret
+        | InterpretEntry | Decode => Outcome::Other,
     }
+}
+
+/// Whether `into` takes a value.
+fn gives_value(code: Code) -> bool {
+    outcome_of(code) == Outcome::Value
 }
 
 /// Whether an operation may leave the block.
 pub(super) fn leaves(code: Code) -> bool {
-    use Code::*;
-    matches!(
-        code,
-        LeaveIf
-            | LeaveUnless
-            | LeaveIfEqual
-            | LeaveUnlessEqual
-            | LeaveIfNumber
-            | LeaveUnlessNumber
-            | LeaveIfLess
-            | LeaveUnlessLess
-            | LeaveIfBit
-            | LeaveUnlessBit
-            | LeaveIfMarked
-            | LeaveIfMarkedOffset
-            | LeaveIfBothMarked
-            | LeaveIfMapped
-            | StoreUnmarked
-            | StoreWideUnmarked
-            | StoreUnmarkedOffset
-            | StoreUnmarkedJoined
-            | StoreWordUnmarked
-            | StoreWordUnmarkedOffset
-    )
+    outcome_of(code) == Outcome::PerhapsLeft
 }
 
 fn reads(op: &Op, slot: Slot) -> bool {
