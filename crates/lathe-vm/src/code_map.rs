@@ -217,8 +217,14 @@ impl Sparse {
 
     fn open(&mut self, address: u64) {
         let first = first_of_page(address);
-        if self.permits.as_mut().is_some_and(|permits| permits.opened.insert(first)) {
-            (first..first + PAGE).for_each(|address| self.permit(address));
+        let Some(permits) = self.permits.as_mut().filter(|permits| !permits.opened.contains(&first)) else { return };
+        permits.opened.insert(first);
+        // The marks of the page are found once, not for each of its cells.
+        let marks = self.pages.get(first).and_then(Option::as_deref);
+        let cells = &mut permits.room.cells_mut()[first as usize..][..PAGE as usize];
+        for (cell, address) in cells.iter_mut().zip(first..) {
+            let marked = marks.map_or_else(|| is_mapped(&self.spans, address), |marks| marks[within(address)] != 0);
+            *cell = if marked { 0 } else { PERMITTED };
         }
     }
 }
