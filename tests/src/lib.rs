@@ -4,3 +4,4 @@ pub mod differential;
 pub mod encodings;
 pub mod pages;
 pub mod random;
+pub mod tools;

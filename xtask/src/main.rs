@@ -1,13 +1,29 @@
-//! Chores of this project that are too long for an ordinary test run.
+//! Chores of this project: the test command, and what is too long for an ordinary test run.
 
+#[cfg(feature = "engines")]
 mod differential;
+mod nightly;
+mod packages;
+#[cfg(feature = "engines")]
 mod startup;
+mod test;
+#[cfg(feature = "engines")]
 mod vectors;
 
-use std::process::ExitCode;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 Chores of this project:
+
+  cargo xtask test [--no-install] [ARGUMENTS OF cargo test]
+      Runs all tests. First installs what some of them need beyond Rust (xtask/packages.txt),
+      with the system's package manager, pip and npm, and says so. With --no-install nothing
+      is installed, and tests whose tools are missing are skipped and listed by name.
+
+  cargo xtask nightly [--seed S]
+      The long versions of the tests: more random states, more generated programs, more
+      edits. Takes hours; prints the seed, and the commands as it goes.
 
   cargo xtask vectors FOLDER [COUNT] [SEED]
       Writes single-step vectors of the five machines, COUNT for each first byte (40 if not
@@ -27,11 +43,26 @@ Chores of this project:
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let number = |text: Option<&&str>, otherwise: u64| text.map_or(Ok(otherwise), |text| text.parse());
-    if words.iter().any(|word| ["--help", "-h"].contains(word)) || words == ["help"] {
+    // `cargo xtask test -- --help` asks the tests, not this program.
+    let own = words.iter().take_while(|word| **word != "--");
+    if own.clone().any(|word| ["--help", "-h"].contains(word)) || words == ["help"] {
         println!("{HELP}");
         return ExitCode::SUCCESS;
     }
+    match words.as_slice() {
+        ["test", rest @ ..] => test::run(rest),
+        ["nightly"] => nightly::run(1),
+        ["nightly", "--seed", seed] => seed.parse().map_or_else(|_| usage(), nightly::run),
+        ["vectors" | "differential" | "startup", ..] => with_engines(&arguments),
+        _ => usage(),
+    }
+}
+
+/// Runs a command that needs the engines.
+#[cfg(feature = "engines")]
+fn with_engines(arguments: &[String]) -> ExitCode {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let number = |text: Option<&&str>, otherwise: u64| text.map_or(Ok(otherwise), |text| text.parse());
     match words.as_slice() {
         ["vectors", folder, rest @ ..] if rest.len() <= 2 => match (number(rest.first(), 40), number(rest.get(1), 1)) {
             (Ok(count), Ok(seed)) => report(vectors::write(folder, count, seed)),
@@ -43,11 +74,43 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs a command that needs the engines: builds this program once more, with them.
+#[cfg(not(feature = "engines"))]
+fn with_engines(arguments: &[String]) -> ExitCode {
+    let mut command = cargo();
+    command.args(["run", "--quiet", "--release", "--package", "xtask", "--features", "engines", "--"]).args(arguments);
+    exit(&mut command)
+}
+
+/// Cargo, at the root of the project.
+fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// The root of the project.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Runs a command to its end, and ends as it did.
+fn exit(command: &mut Command) -> ExitCode {
+    match command.status() {
+        Ok(status) => status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from),
+        Err(error) => {
+            eprintln!("error: {} cannot be started: {error}", command.get_program().to_string_lossy());
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn usage() -> ExitCode {
     eprintln!("{HELP}");
     ExitCode::from(2)
 }
 
+#[cfg(feature = "engines")]
 fn report(result: std::io::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

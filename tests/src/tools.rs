@@ -1,0 +1,71 @@
+//! Programs that some tests need beyond Rust: a browser, a debugger, a language client.
+//!
+//! `cargo xtask test` installs them (xtask/packages.txt) and then insists that they are found.
+//! Under a plain `cargo test` a test whose tool is missing is skipped, and says so by name.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// The program of this name: on the path, or among the project's own tools. None if it is not
+/// there, and then the test that asks is to end: it has been noted as skipped.
+///
+/// # Panics
+/// If it is not there although everything has been installed.
+pub fn find(test: &str, program: &str) -> Option<PathBuf> {
+    let own = folder();
+    let own = own.iter().flat_map(|own| [own.join("python/bin"), own.join("node/node_modules/.bin")]);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = own.chain(std::env::split_paths(&path)).map(|folder| folder.join(program)).find(|file| file.is_file());
+    found.or_else(|| skip(test, program))
+}
+
+/// The folder of a Node package of this name, to be required by its path.
+///
+/// # Panics
+/// If it is not there although everything has been installed.
+pub fn find_node_package(test: &str, name: &str) -> Option<PathBuf> {
+    let package = folder().map(|own| own.join("node/node_modules").join(name)).filter(|package| package.is_dir());
+    package.or_else(|| skip(test, &format!("the Node package {name}")))
+}
+
+/// A Python that has this module.
+///
+/// # Panics
+/// If it is not there although everything has been installed.
+pub fn find_python_with(test: &str, module: &str) -> Option<PathBuf> {
+    let has_module = |python: &PathBuf| {
+        let mut command = std::process::Command::new(python);
+        command.args(["-c", &format!("import {module}")]).stderr(std::process::Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let own = folder().map(|own| own.join("python/bin/python")).filter(|python| python.is_file());
+    let found = own.into_iter().chain([PathBuf::from("python3")]).find(has_module);
+    found.or_else(|| skip(test, &format!("the Python module {module}")))
+}
+
+/// Where `cargo xtask test` installs: it says so, and otherwise it is beside the test binaries.
+fn folder() -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("LATHE_TOOLS") {
+        return Some(folder.into());
+    }
+    let binary = std::env::current_exe().ok()?;
+    binary.ancestors().nth(3).map(|target| target.join("tools")).filter(|folder| folder.is_dir())
+}
+
+fn skip(test: &str, missing: &str) -> Option<PathBuf> {
+    let required = std::env::var_os("LATHE_TOOLS_REQUIRED").is_some();
+    assert!(!required, "{test} needs {missing}, which is not installed; is it in xtask/packages.txt?");
+    println!("skipped: {test} needs {missing}");
+    if let Some(folder) = folder() {
+        // The list is for whoever reads the end of `cargo xtask test`; without it nothing is lost.
+        let _ = note(&folder, &format!("{test} needs {missing}\n"));
+    }
+    None
+}
+
+/// Writes a whole line at once, since tests run side by side.
+fn note(folder: &Path, line: &str) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("skipped.txt"));
+    file?.write_all(line.as_bytes())
+}
