@@ -186,7 +186,9 @@ impl Unavailable {
     /// What to do about it.
     pub fn next_step(&self) -> &'static str {
         match self {
-            Unavailable::NotBuilt => "build it with the feature `jit`, or choose `fast`, which does the same",
+            Unavailable::NotBuilt => {
+                "choose `fast`, which does the same, or install one that has it: `cargo install --path crates/lathe`"
+            }
         }
     }
 }

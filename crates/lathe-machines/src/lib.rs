@@ -1,5 +1,5 @@
-//! The definitions that ship with Lathe, as text. They are in no way special: each is a
-//! file in `machines/` that a user could have written.
+//! The machines that ship with Lathe, as text: definitions and sample programs. They are in no
+//! way special: each is a file in `machines/` that a user could have written.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -10,21 +10,90 @@ pub struct Machine {
     pub name: &'static str,
     /// The text of its definition.
     pub definition: &'static str,
+    /// Programs for it, and files that they include.
+    pub programs: &'static [Program],
+}
+
+/// A program that ships with Lathe, or a file that one includes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// Its name, without `.asm`.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
 }
 
 macro_rules! machines {
-    ($($name:literal)*) => {
+    ($($name:literal: $($program:literal)*;)*) => {
         /// All of them.
         pub const ALL: &[Machine] = &[$(Machine {
             name: $name,
             definition: include_str!(concat!("../../../machines/", $name, "/", $name, ".isa")),
+            programs: &[$(Program {
+                name: $program,
+                text: include_str!(concat!("../../../machines/", $name, "/programs/", $program, ".asm")),
+            }),*],
         }),*];
     };
 }
 
-machines! { "quad8" "duo16" "stack8a" "stack8b" "hex8" "sm83" "mos6502" "rv32i" "chip8" "lc3" }
+// A test compares the programs with what is in the folders.
+#[rustfmt::skip]
+machines! {
+    "quad8":   "coroutines" "fibonacci" "guess" "hanoi" "hello" "jack" "lib" "library" "life" "macros" "mandelbrot" "primes" "sort";
+    "duo16":   "calculator" "e" "emulate" "fibonacci" "guess" "hanoi" "hello" "lib" "life" "mandelbrot" "primes" "sort" "syscalls" "tasks" "words";
+    "stack8a": "decimal" "fibonacci" "gcd" "hanoi" "hello" "lfsr" "lib" "life" "primes" "sort" "turing";
+    "stack8b": "bf" "calculator" "fibonacci" "hanoi" "hello" "lib" "life" "monitor" "portrait" "primes" "sierpinski" "sort";
+    "hex8":    "brainfuck" "collatz" "fibonacci" "hanoi" "hello" "lib" "library" "life" "macros" "mandelbrot" "primes" "selfmod" "sort";
+    "sm83":    "brainfuck" "crc32" "decimal" "fibonacci" "hello" "lib" "life" "muldiv" "primes" "selftest" "sort";
+    "mos6502": "crc32" "decimal" "fibonacci" "forth" "hello" "lib" "life" "muldiv" "primes" "selftest" "sort";
+    "rv32i":   "calculator" "fibonacci" "hello" "lib" "mandelbrot" "matrix" "primes" "quicksort" "selftest" "traps";
+    "chip8":   "ball" "counter" "digits" "keypad" "life" "maze" "selftest" "sierpinski" "steer";
+    "lc3":     "arithmetic" "bubble" "count" "factorial" "fibonacci" "hello" "lib" "reverse" "selftest";
+}
 
 /// The machine of this name.
 pub fn find(name: &str) -> Option<Machine> {
     ALL.iter().copied().find(|machine| machine.name == name)
+}
+
+impl Machine {
+    /// The program of this name, with or without `.asm`.
+    pub fn program(&self, name: &str) -> Option<Program> {
+        let name = name.strip_suffix(".asm").unwrap_or(name);
+        self.programs.iter().copied().find(|program| program.name == name)
+    }
+}
+
+impl Program {
+    /// What it says about itself, on the first line of its first comment: `; name.asm: says hello`.
+    pub fn title(&self) -> &'static str {
+        let mut lines = self.text.lines().map(|line| line.trim_start_matches([';', '#', '/', ' ', '*']).trim());
+        let first = lines.find(|line| !line.is_empty() && !line.starts_with('.')).unwrap_or("");
+        first.split_once(".asm: ").map_or(first, |(_, title)| title)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods)]
+    fn the_programs_are_those_of_the_folders() {
+        for machine in ALL {
+            let folder = format!("{}/../../machines/{}/programs", env!("CARGO_MANIFEST_DIR"), machine.name);
+            let entries = std::fs::read_dir(folder).expect("there are programs");
+            let names = entries.map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned());
+            let mut names: Vec<String> =
+                names.filter_map(|name| name.strip_suffix(".asm").map(str::to_owned)).collect();
+            names.sort();
+            assert_eq!(
+                machine.programs.iter().map(|program| program.name).collect::<Vec<_>>(),
+                names,
+                "{}",
+                machine.name
+            );
+        }
+    }
 }

@@ -17,17 +17,44 @@ use lathe_embed::EngineKind;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// When to use colours; auto means on a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
+    pub(crate) color: Color,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal
+    Auto,
+    /// Also into files and pipes
+    Always,
+    /// Nowhere
+    Never,
+}
+
+impl Color {
+    /// Lets everything that is written from now on follow it.
+    pub(crate) fn apply(self) {
+        match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
 }
 
 const AFTER_HELP: &str = "\
 Examples:
+  lathe new mine8                     Begin a machine of your own
   lathe machines                      Which machines come with Lathe
   lathe check quad8 --map             Look at one of them, with its opcode map
   lathe check mine.isa                Check a definition of your own
   lathe run hello.asm                 Assemble a program and run it
   lathe asm hello.asm -f bin,listing  Assemble it into files
   lathe dis hello.bin -m quad8        Take it apart again
-  lathe bench -m hex8                 Measure how fast the engines are
 
 Exit codes:
   0  done; a run: the machine halted
@@ -39,14 +66,32 @@ Exit codes:
 /// One command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    New(New),
     Machines(Machines),
+    Show(Show),
     Check(Check),
     Asm(Asm),
     Dis(Dis),
     Run(Run),
     Verify(Verify),
+    Explain(Explain),
+    Completions(Completions),
+    Man(Man),
     #[cfg(feature = "bench")]
     Bench(Bench),
+    #[cfg(not(feature = "bench"))]
+    #[command(hide = true)]
+    Bench(NoBench),
+}
+
+/// Stands in for `lathe bench` in builds that cannot measure, so that whoever looks for it learns how
+/// to get it.
+#[cfg(not(feature = "bench"))]
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct NoBench {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    _arguments: Vec<String>,
 }
 
 /// List the machines that come with Lathe
@@ -59,6 +104,86 @@ Each of these names can be given wherever a machine is asked for, and so can a f
 pub(crate) struct Machines {
     #[command(flatten)]
     pub(crate) format: FormatArgument,
+}
+
+/// Make a folder with a small machine that works, a program and a test
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe new mine8        Make mine8/mine8.isa, mine8/hello.asm and mine8/README.md
+  cd mine8
+  lathe run hello.asm    It works; now change it")]
+pub(crate) struct New {
+    /// The name of the machine, and of the folder
+    pub(crate) name: String,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
+/// Show a machine: its definition, one of its instructions, its sample programs
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe show quad8                      Print the whole definition
+  lathe show quad8 add                  Print one row, with its bits, operands and examples
+  lathe show quad8 --programs           List the sample programs
+  lathe show quad8 --programs hello     Print one of them")]
+pub(crate) struct Show {
+    /// The machine: one that comes with Lathe, or a file
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) machine: String,
+
+    /// An instruction: its mnemonic, or its whole syntax as the definition has it
+    pub(crate) row: Option<String>,
+
+    /// List the sample programs that come with the machine, or print one
+    #[arg(long, value_name = "NAME", num_args = 0..=1, conflicts_with = "row")]
+    pub(crate) programs: Option<Option<String>>,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
+/// Explain a diagnostic, with a wrong and a right example
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe explain E401    What the error means, and how to put it right
+  lathe explain         List all codes")]
+pub(crate) struct Explain {
+    /// The code, as in `error[E401]` [default: list all of them]
+    pub(crate) code: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
+/// Print completions for a shell
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe completions bash > ~/.local/share/bash-completion/completions/lathe
+  lathe completions fish > ~/.config/fish/completions/lathe.fish
+  lathe completions zsh > ~/.zfunc/_lathe")]
+pub(crate) struct Completions {
+    /// Which shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Print a manual page, or write all of them into a folder
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe man run | man -l -                 Read the page of `lathe run`
+  lathe man -o ~/.local/share/man/man1     Install all pages")]
+pub(crate) struct Man {
+    /// The command [default: lathe itself]
+    pub(crate) command: Option<String>,
+
+    /// Write all pages into this folder
+    #[arg(short, long, value_name = "FOLDER", conflicts_with = "command")]
+    pub(crate) output: Option<String>,
 }
 
 /// Check a definition, and say what is in it
@@ -83,6 +208,10 @@ pub(crate) struct Check {
     /// Also print the opcode map: one place for every value of the first cell
     #[arg(long)]
     pub(crate) map: bool,
+
+    /// Check again whenever the file changes
+    #[arg(long)]
+    pub(crate) watch: bool,
 
     #[command(flatten)]
     pub(crate) format: FormatArgument,
@@ -239,6 +368,10 @@ Where the final state goes:
   not zero are printed on standard output by themselves. A machine with a console keeps standard
   output for its program: --state prints the registers on standard error.
   --format json prints registers and memory there as one line of JSON, with how the run ended.
+
+Engines:
+  auto takes the fastest one of this build. The quick build that `cargo lathe` makes has no jit;
+  `cargo install --path crates/lathe` makes one that has.
 
 Exit code 0 if the machine halted, 1 if the image or the definition is wrong, 3 if the machine
 faulted, 4 if --max-steps was reached. A jump to itself that changes nothing counts as halted.")]

@@ -13,10 +13,12 @@ mod inputs;
 mod machine;
 mod output;
 mod outputs;
+mod png;
 mod program;
 mod project;
 mod render;
 mod vectors;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -24,6 +26,7 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let arguments = arguments::Arguments::parse();
+    arguments.color.apply();
     match commands::execute(arguments.command) {
         Ok(exit) => exit.into(),
         Err(failure) => {

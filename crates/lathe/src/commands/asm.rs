@@ -1,7 +1,5 @@
 //! `lathe asm`: assembles a program and writes it in one or several formats.
 
-use std::time::Duration;
-
 use lathe_asm::{Options, Overlap};
 
 use super::Outcome;
@@ -9,17 +7,13 @@ use crate::arguments::Asm;
 use crate::exit::{Exit, Failure};
 use crate::inputs::Inputs;
 use crate::outputs::{self, Product, Target};
-use crate::{definitions, files, output, program, render};
-
-/// How often `--watch` looks at the files. Looking is cheap and works on every file system,
-/// which waiting for events of the system does not.
-const LOOK: Duration = Duration::from_millis(200);
+use crate::{definitions, files, output, program, watch};
 
 /// Assembles a program, once or whenever it changes.
 pub(super) fn execute(arguments: &Asm) -> Outcome {
     let job = Job::new(arguments)?;
     if arguments.watch {
-        job.watch();
+        watch::forever(|inputs| job.once(inputs));
     }
     job.once(&Inputs::default())?;
     Ok(Exit::Done)
@@ -38,21 +32,6 @@ impl<'a> Job<'a> {
         let overlap = if arguments.allow_overlap { Overlap::LaterWins } else { Overlap::Refuse };
         let options = Options { definitions: definitions::read(&arguments.assembly.define)?, overlap };
         Ok(Job { arguments, options, targets: outputs::targets(arguments)? })
-    }
-
-    /// Assembles whenever a file of the program changes, until the process is ended. Mistakes
-    /// are told and waited for: whoever watches is about to mend them.
-    fn watch(&self) -> ! {
-        loop {
-            let inputs = Inputs::default();
-            if let Err(failure) = self.once(&inputs) {
-                output::complain(&render::failure(&failure));
-            }
-            output::complain(&format!("watching {}\n", render::count(inputs.count(), "file")));
-            while !inputs.have_changed() {
-                std::thread::sleep(LOOK);
-            }
-        }
     }
 
     /// Assembles and writes. Nothing is written before everything is made.
@@ -82,7 +61,7 @@ fn check_standard_input(arguments: &Asm) -> Result<(), Failure> {
         return Err(program::both_from_standard_input());
     }
     if arguments.watch && (source || machine) {
-        return Err(Failure::usage("standard input cannot be watched").help("give the name of a file"));
+        watch::check([files::STANDARD])?;
     }
     Ok(())
 }

@@ -12,11 +12,23 @@ use serde::Serialize;
 use super::{Outcome, opcode_map};
 use crate::arguments::{Check, Format};
 use crate::exit::{Exit, Failure};
+use crate::inputs::Inputs;
 use crate::machine::{self, Checked};
-use crate::{output, render};
+use crate::{output, render, watch};
 
 /// Checks a definition.
 pub(super) fn execute(arguments: &Check) -> Outcome {
+    if arguments.watch {
+        watch::check([arguments.definition.as_str()])?;
+        watch::forever(|inputs| once(arguments, inputs));
+    }
+    once(arguments, &Inputs::default())
+}
+
+fn once(arguments: &Check, inputs: &Inputs) -> Outcome {
+    if lathe_machines::find(&arguments.definition).is_none() {
+        inputs.note(&arguments.definition);
+    }
     let checked = machine::check(machine::find(&arguments.definition)?);
     match arguments.format.format {
         Format::Json => output::answer(&output::json(&report_data(&checked))?)?,

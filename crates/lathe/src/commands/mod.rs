@@ -7,10 +7,14 @@ mod bench;
 mod check;
 mod console;
 mod dis;
+mod explain;
 mod machines;
+mod new;
 mod opcode_map;
 mod run;
 mod screen;
+mod shell;
+mod show;
 mod stats;
 mod test_bench;
 mod verify;
@@ -25,12 +29,20 @@ type Outcome = Result<Exit, Failure>;
 pub(crate) fn execute(command: Command) -> Outcome {
     match command {
         Command::Machines(arguments) => machines::execute(&arguments),
+        Command::Show(arguments) => show::execute(&arguments),
+        Command::New(arguments) => new::execute(&arguments),
         Command::Check(arguments) => check::execute(&arguments),
         Command::Asm(arguments) => asm::execute(&arguments),
         Command::Dis(arguments) => dis::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
         Command::Verify(arguments) => verify::execute(&arguments),
+        Command::Explain(arguments) => explain::execute(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::man(&arguments),
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => bench::execute(&arguments),
+        #[cfg(not(feature = "bench"))]
+        Command::Bench(_) => Err(Failure::usage("this build of Lathe has no `bench` command")
+            .help("build it in: `cargo run --release -p lathe --features bench -- bench`")),
     }
 }

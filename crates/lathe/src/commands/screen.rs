@@ -15,6 +15,7 @@ use lathe_vm::{Devices, Display, Keypad, Random};
 use crate::arguments::PanelArguments;
 use crate::exit::Failure;
 use crate::files::{self, Whole};
+use crate::png;
 
 /// How often the screen is looked at, and how long a frame takes.
 const FRAMES: u64 = 60;
@@ -61,24 +62,14 @@ pub(super) fn save(arguments: &PanelArguments, devices: &Devices) -> Result<(), 
         return crate::output::answer(&display.text());
     }
     let bytes =
-        if name.to_ascii_lowercase().ends_with(".png") { picture(display)? } else { display.text().into_bytes() };
+        if name.to_ascii_lowercase().ends_with(".png") { picture(display) } else { display.text().into_bytes() };
     files::write_all(&[Whole { name: name.clone(), bytes }])
 }
 
 /// A picture in black and white.
-fn picture(display: &Display) -> Result<Vec<u8>, Failure> {
-    let failed = |error: png::EncodingError| Failure::input(format!("the picture cannot be made: {error}"));
+fn picture(display: &Display) -> Vec<u8> {
     let (width, height) = (display.width() * SCALE, display.height() * SCALE);
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
-    encoder.set_color(png::ColorType::Grayscale);
-    encoder.set_depth(png::BitDepth::Eight);
-    let pixel = |at: u32| if display.pixel(at % width / SCALE, at / width / SCALE) { 255 } else { 0 };
-    let pixels: Vec<u8> = (0..width * height).map(pixel).collect();
-    let mut writer = encoder.write_header().map_err(failed)?;
-    writer.write_image_data(&pixels).map_err(failed)?;
-    writer.finish().map_err(failed)?;
-    Ok(bytes)
+    png::black_and_white(width, height, |x, y| display.pixel(x / SCALE, y / SCALE))
 }
 
 /// A terminal that shows the display and takes keys.

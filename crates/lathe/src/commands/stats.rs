@@ -43,10 +43,16 @@ impl Stats {
         self.steps as f64 / self.time.as_secs_f64().max(1e-9) / 1e6
     }
 
+    /// A build without the JIT says so: its figures are not the best that Lathe can do.
+    fn engine_text(&self) -> String {
+        let missing = if cfg!(feature = "jit") { "" } else { " (this build has no JIT: see `lathe run --help`)" };
+        format!("{}{missing}", self.engine.name())
+    }
+
     /// A line for each figure.
     pub(super) fn text(&self) -> String {
         let mut lines = vec![
-            ("engine", self.engine.name().to_owned()),
+            ("engine", self.engine_text()),
             ("instructions", self.steps.to_string()),
             ("time", format!("{:.6} s", self.time.as_secs_f64())),
             ("speed", format!("{:.1} million instructions a second", self.millions_per_second())),

@@ -5,6 +5,7 @@ mod asm;
 mod bench;
 mod check;
 mod dis;
+mod first_steps;
 mod machines;
 mod run;
 mod usage;

@@ -1,0 +1,275 @@
+//! `lathe show`: the text of a machine, one of its rows with its bits, or its sample programs.
+
+use lathe_base::{Source, Span, nearest};
+use lathe_isa::Isa;
+use lathe_isa::encoding::Encoding;
+use lathe_isa::model::{Domain, Example, Field, Instruction, InstructionId};
+use lathe_isa::syntax::Head;
+use lathe_machines::Program;
+use serde::Serialize;
+
+use super::Outcome;
+use crate::arguments::{Format, Show};
+use crate::exit::{Exit, Failure};
+use crate::render::{self, bold, dim};
+use crate::{machine, output};
+
+/// Members of a family, or other instructions of one row, that are listed for people.
+const LISTED: usize = 16;
+
+/// Shows what was asked for.
+pub(super) fn execute(arguments: &Show) -> Outcome {
+    let json = arguments.format.format == Format::Json;
+    let text = match (&arguments.programs, &arguments.row) {
+        (Some(name), _) => programs(&arguments.machine, name.as_deref(), json)?,
+        (None, None) => definition(&arguments.machine, json)?,
+        (None, Some(row)) => {
+            let machine = machine::open(&arguments.machine)?;
+            let rows = rows(&machine.isa, &machine.definition, row)?;
+            if json { output::json(&rows)? } else { rows.iter().map(RowData::text).collect::<Vec<_>>().join("\n") }
+        }
+    };
+    output::answer(&text)?;
+    Ok(Exit::Done)
+}
+
+/// The definition as it is written: its author's comments are the best account of it.
+fn definition(name: &str, json: bool) -> Result<String, Failure> {
+    let source = machine::find(name)?;
+    if json {
+        return output::json(&serde_json::json!({ "file": source.name, "definition": source.text }));
+    }
+    Ok(source.text)
+}
+
+fn programs(machine: &str, name: Option<&str>, json: bool) -> Result<String, Failure> {
+    let Some(known) = lathe_machines::find(machine) else {
+        machine::find(machine)?;
+        let message = format!("`{machine}` does not come with Lathe, so it has no sample programs");
+        return Err(Failure::usage(message).help("`lathe machines` lists those that have"));
+    };
+    let Some(name) = name else {
+        let all: Vec<ProgramData> = known.programs.iter().map(ProgramData::from).collect();
+        return if json { output::json(&all) } else { Ok(program_list(machine, &all)) };
+    };
+    let program = known.program(name).ok_or_else(|| {
+        let near = nearest(name, known.programs.iter().map(|program| program.name));
+        let help = near.map_or_else(
+            || format!("`lathe show {machine} --programs` lists them"),
+            |near| format!("did you mean `{near}`?"),
+        );
+        Failure::usage(format!("{machine} has no sample program `{name}`")).help(help)
+    })?;
+    if json {
+        return output::json(&serde_json::json!({ "name": program.name, "text": program.text }));
+    }
+    Ok(program.text.to_owned())
+}
+
+fn program_list(machine: &str, all: &[ProgramData]) -> String {
+    let width = all.iter().map(|program| program.name.len()).max().unwrap_or(0);
+    let line = |program: &ProgramData| {
+        let gap = " ".repeat(width - program.name.len());
+        format!("{}{gap}  {}\n", bold(program.name), program.title)
+    };
+    let lines: String = all.iter().map(line).collect();
+    format!("{lines}\nTo run one: lathe show {machine} --programs hello > hello.asm, then lathe run hello.asm\n")
+}
+
+#[derive(Debug, Serialize)]
+struct ProgramData {
+    name: &'static str,
+    title: &'static str,
+}
+
+impl From<&Program> for ProgramData {
+    fn from(program: &Program) -> ProgramData {
+        ProgramData { name: program.name, title: program.title() }
+    }
+}
+
+/// One row of a definition.
+#[derive(Debug, Serialize)]
+struct RowData {
+    /// As it is written in the definition.
+    row: String,
+    line: usize,
+    documentation: String,
+    /// The instructions it describes: several if it has a family.
+    instructions: Vec<InstructionData>,
+    operands: Vec<OperandData>,
+    /// Examples from the definition, as they are written.
+    examples: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct InstructionData {
+    syntax: String,
+    /// One character for a bit: `0` and `1`, the letter of an operand, `-` where it is ignored.
+    bits: Vec<String>,
+    cycles: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct OperandData {
+    name: String,
+    letter: char,
+    kind: String,
+}
+
+/// The rows whose first word, or whose whole syntax, is this.
+fn rows(isa: &Isa, source: &Source, wanted: &str) -> Result<Vec<RowData>, Failure> {
+    let matches = |instruction: &Instruction| {
+        let syntax = written(isa, instruction);
+        mnemonics(instruction).any(|name| name.eq_ignore_ascii_case(wanted)) || syntax.eq_ignore_ascii_case(wanted)
+    };
+    let mut found: Vec<(u32, Vec<InstructionId>)> = Vec::new();
+    for (at, instruction) in isa.instructions.iter().enumerate().filter(|(_, instruction)| matches(instruction)) {
+        let id = InstructionId(at as u32);
+        match found.iter_mut().find(|(row, _)| *row == instruction.row) {
+            Some((_, ids)) => ids.push(id),
+            None => found.push((instruction.row, vec![id])),
+        }
+    }
+    if found.is_empty() {
+        return Err(unknown(isa, wanted));
+    }
+    Ok(found.iter().map(|(_, ids)| row_data(isa, source, ids)).collect())
+}
+
+fn unknown(isa: &Isa, wanted: &str) -> Failure {
+    let pseudo = isa.pseudos.iter().find(|pseudo| pseudo.syntax.mnemonic().eq_ignore_ascii_case(wanted));
+    if let Some(pseudo) = pseudo {
+        let parts: Vec<&str> = pseudo.expansion.iter().map(|part| part.text.as_str()).collect();
+        let message = format!("`{wanted}` is a pseudo-instruction of {}, which stands for others", isa.name);
+        return Failure::usage(message).help(format!("it expands to `{}`", parts.join("; ")));
+    }
+    let names = isa.instructions.iter().map(|instruction| instruction.syntax.mnemonic());
+    let near = nearest(wanted, names);
+    let help = near.map_or_else(
+        || format!("`lathe show {}` prints all of them", isa.name),
+        |near| format!("did you mean `{near}`?"),
+    );
+    Failure::usage(format!("{} has no instruction `{wanted}`", isa.name)).help(help)
+}
+
+fn mnemonics(instruction: &Instruction) -> impl Iterator<Item = &str> {
+    instruction.syntax.heads.iter().map(|head| match head {
+        Head::Word(word) => word.as_str(),
+        Head::Glued { prefix, .. } => prefix.as_str(),
+    })
+}
+
+/// The syntax with the names of its operands.
+fn written(isa: &Isa, instruction: &Instruction) -> String {
+    instruction.syntax.render(|at| isa.field(instruction.operands[at]).name.clone())
+}
+
+fn row_data(isa: &Isa, source: &Source, ids: &[InstructionId]) -> RowData {
+    let first = isa.instruction(ids[0]);
+    let letters = letters(isa, first);
+    let instruction = |id: &InstructionId| {
+        let instruction = isa.instruction(*id);
+        InstructionData {
+            syntax: written(isa, instruction),
+            bits: bits(&instruction.encoding, &letters, isa.code_memory().cell.bits()),
+            cycles: isa.has_cycles.then_some(instruction.cycles),
+        }
+    };
+    let operands = first.operands.iter().zip(&letters).map(|(id, letter)| {
+        let field = isa.field(*id);
+        OperandData { name: field.name.clone(), letter: *letter, kind: kind(field) }
+    });
+    let line_of = |span: Span| source.line_column(span.start).0;
+    let text_of = |line: usize| source.text.lines().nth(line - 1).unwrap_or("").trim().to_owned();
+    let example = |example: &Example| text_of(line_of(example.span));
+    let line = line_of(first.span);
+    RowData {
+        row: text_of(line),
+        line,
+        documentation: first.documentation.clone(),
+        instructions: ids.iter().map(instruction).collect(),
+        operands: operands.collect(),
+        examples: isa.examples.iter().filter(|example| ids.contains(&example.instruction)).map(example).collect(),
+    }
+}
+
+/// The letter that stands for each operand in the picture: its field's name, or the next letter that
+/// is free.
+fn letters(isa: &Isa, instruction: &Instruction) -> Vec<char> {
+    let mut letters: Vec<char> = Vec::new();
+    for id in &instruction.operands {
+        let own = isa.field(*id).name.chars().next().unwrap_or('X');
+        let free = std::iter::once(own).chain('A'..='Z').find(|letter| !letters.contains(letter));
+        letters.push(free.unwrap_or('?'));
+    }
+    letters
+}
+
+/// The bits of each cell.
+fn bits(encoding: &Encoding, letters: &[char], cell: u32) -> Vec<String> {
+    let bit = |at: u32| {
+        let mask = 1u128 << (127 - at);
+        let operand = encoding.operands.iter().zip(letters).find(|(segments, _)| {
+            segments.iter().any(|segment| (segment.shift..segment.shift + segment.width.bits()).contains(&(127 - at)))
+        });
+        match operand {
+            Some((_, letter)) => *letter,
+            None if encoding.ignored & mask != 0 => '-',
+            None if encoding.fixed.value & mask != 0 => '1',
+            None => '0',
+        }
+    };
+    (0..encoding.cells).map(|number| (number * cell..(number + 1) * cell).map(bit).collect()).collect()
+}
+
+/// What can be written for an operand.
+fn kind(field: &Field) -> String {
+    let list = |names: Vec<&str>| match names.as_slice() {
+        [first, .., last] if names.len() > 8 => format!("{first} … {last}, {} names", names.len()),
+        _ => names.join(", "),
+    };
+    match &field.domain {
+        Domain::Registers(places) => list(places.iter().flatten().map(|(name, _)| name.as_str()).collect()),
+        Domain::Names(names) => list(names.iter().map(|(name, _)| name.as_str()).collect()),
+        Domain::Number(number) => {
+            let sign = if number.signed { "signed" } else { "unsigned" };
+            let what = if number.target.is_some() { "an address" } else { "a number" };
+            format!("{what}, {sign}, {}", render::count(field.width.bits() as usize, "bit"))
+        }
+    }
+}
+
+impl RowData {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n{}\n\n", bold(&self.row), dim(&format!("line {} of the definition", self.line)));
+        if !self.documentation.is_empty() {
+            text += &format!("{}\n\n", self.documentation.trim_end());
+        }
+        let width = self.instructions.iter().map(|one| one.syntax.chars().count()).max().unwrap_or(0);
+        for instruction in self.instructions.iter().take(LISTED) {
+            let cells: Vec<String> = instruction.bits.iter().map(|bits| nibbles(bits)).collect();
+            let cycles = instruction.cycles.map(|cycles| format!("  {}", render::count(cycles as usize, "cycle")));
+            let (syntax, cells) = (&instruction.syntax, cells.join("  "));
+            text += &format!("  {syntax:<width$}  {cells}{}\n", cycles.unwrap_or_default());
+        }
+        if self.instructions.len() > LISTED {
+            text += &format!("  … and {} more\n", self.instructions.len() - LISTED);
+        }
+        if !self.operands.is_empty() {
+            text += "\nOperands:\n";
+            text.extend(self.operands.iter().map(|one| format!("  {}  {}: {}\n", one.letter, one.name, one.kind)));
+        }
+        if !self.examples.is_empty() {
+            text += "\nExamples:\n";
+            text.extend(self.examples.iter().map(|example| format!("  {example}\n")));
+        }
+        text
+    }
+}
+
+/// `01000001` as `0100 0001`: groups of four, as datasheets have them.
+fn nibbles(bits: &str) -> String {
+    let bits: Vec<char> = bits.chars().collect();
+    bits.rchunks(4).rev().map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
+}
