@@ -25,6 +25,7 @@
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod codes;
+pub mod compile;
 pub mod coverage;
 pub mod decode;
 mod elaborate;
@@ -32,6 +33,7 @@ pub mod encoding;
 pub mod language;
 pub mod matching;
 pub mod model;
+pub mod names;
 pub mod operand;
 pub mod operators;
 pub mod pseudo;

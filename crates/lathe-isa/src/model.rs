@@ -5,10 +5,12 @@
 
 use lathe_base::{Span, Width, limits};
 
+use crate::language::ast;
 pub use crate::language::ast::Order;
 
 use crate::decode::Decoder;
 use crate::encoding::Encoding;
+use crate::names::Resolved;
 use crate::pseudo::{Arithmetic, Pseudo};
 use crate::semantics::Body;
 use crate::syntax::Syntax;
@@ -62,6 +64,8 @@ pub struct Isa {
     pub fields: Vec<Field>,
     /// The devices.
     pub devices: Vec<Device>,
+    /// The functions; meanings have them in place already.
+    pub functions: Vec<Function>,
     /// Addresses that reach something other than memory, in order and without overlap.
     pub maps: Vec<Mapping>,
     /// Names for numbers of traps.
@@ -84,6 +88,8 @@ pub struct Isa {
     pub examples: Vec<Example>,
     /// Finds the instruction of an encoding.
     pub decoder: Decoder,
+    /// Everything that has a name.
+    pub names: Resolved,
 }
 
 /// A memory.
@@ -351,6 +357,23 @@ impl DeviceKind {
             }
             DeviceKind::Random { width } => vec![operation("read", vec![], Some(width))],
         }
+    }
+}
+
+/// A function of the definition.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// As written.
+    pub tree: ast::Function,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+impl From<&ast::Function> for Function {
+    fn from(tree: &ast::Function) -> Self {
+        Function { name: tree.name.text.clone(), tree: tree.clone(), span: tree.name.span }
     }
 }
 

@@ -173,6 +173,29 @@ impl<'i> Interpreter<'i> {
         condition.value.as_ref().is_some_and(|value| self.value(value, &nowhere, state) == 1)
     }
 
+    /// Does what a meaning says between two instructions, such as one from [`Isa::compile`], and gives its
+    /// value. Memory is reached cell by cell, never through a mapped address, so looking changes nothing.
+    ///
+    /// # Errors
+    /// If it faults; the state is then as before.
+    pub fn evaluate(&mut self, body: &Body, state: &mut State, devices: &mut Devices) -> Result<u64, FaultCause> {
+        self.undo.clear();
+        let mut progress = Progress { pc: None, cycles: 0, halted: false, touched: false, mapped: true };
+        let nowhere = self.between(state);
+        match self.body(body, &[], &nowhere, &mut progress, state, devices) {
+            Ok(value) => {
+                devices.commit();
+                state.pc = progress.pc.unwrap_or(state.pc);
+                Ok(value)
+            }
+            Err(cause) => {
+                self.roll_back(state);
+                devices.discard();
+                Err(*cause)
+            }
+        }
+    }
+
     /// What is done before an instruction.
     fn hook(
         &mut self,

@@ -2,9 +2,10 @@
 
 use lathe_base::{Diagnostic, Diagnostics, Width};
 
-use super::names::{Named, Names};
+use super::names::Names;
 use crate::codes;
 use crate::language::ast::{Binary, Expr, ExprKind, Type, Unary};
+use crate::names::Named;
 use crate::operand::fit;
 use crate::pseudo;
 

@@ -1,64 +1,70 @@
 //! Memories, registers, views, devices, traps, functions, families, maps.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::constants::{constant_in, plural, width};
 use super::meaning::{self, Setting};
-use super::names::{Named, Names};
-use super::{Family, World};
+use super::names::Names;
+use super::{Declarations, Family};
 use crate::codes;
 use crate::encoding::EFFORT;
 use crate::language::ast::{self, ExprKind, Item, Name, NameRange, Order};
 use crate::model::*;
+use crate::names::Named;
 use crate::semantics::{Body, Statement};
 
-impl<'a> World<'a> {
+impl<'a> Declarations<'a> {
     /// Declares everything that has a name. Views and fields come after the registers they are made
     /// of, wherever they stand in the text.
-    pub(crate) fn declare(definition: &'a ast::Definition, text: &'a str, diagnostics: &mut Diagnostics) -> World<'a> {
-        let mut world = World {
+    pub(crate) fn declare(
+        definition: &'a ast::Definition,
+        text: &'a str,
+        diagnostics: &mut Diagnostics,
+    ) -> Declarations<'a> {
+        let mut declarations = Declarations {
             text,
             names: Names::without(&definition.broken),
             rows_lost: Cell::new(definition.rows_lost),
             effort: Cell::new(EFFORT),
             nodes: Cell::new(0),
-            memories: Vec::new(),
+            memories: Cow::default(),
             pc: None,
-            registers: Vec::new(),
-            views: Vec::new(),
-            fields: Vec::new(),
-            devices: Vec::new(),
-            traps: Vec::new(),
+            registers: Cow::default(),
+            views: Cow::default(),
+            fields: Cow::default(),
+            devices: Cow::default(),
+            traps: Cow::default(),
             functions: Vec::new(),
             families: Vec::new(),
         };
         for item in &definition.items {
             match item {
-                Item::Memory(memory) => world.memory(memory, diagnostics),
-                Item::Registers(registers) => world.registers(registers, diagnostics),
-                Item::Device(device) => world.device(device, diagnostics),
-                Item::Traps(traps) => world.traps(traps, diagnostics),
-                Item::Function(function) => world.function(function, diagnostics),
+                Item::Memory(memory) => declarations.memory(memory, diagnostics),
+                Item::Registers(registers) => declarations.registers(registers, diagnostics),
+                Item::Device(device) => declarations.device(device, diagnostics),
+                Item::Traps(traps) => declarations.traps(traps, diagnostics),
+                Item::Function(function) => declarations.function(function, diagnostics),
                 _ => {}
             }
         }
         for item in &definition.items {
             match item {
-                Item::Pc(pc) => world.pc(pc, diagnostics),
-                Item::View(view) => world.view(view, diagnostics),
+                Item::Pc(pc) => declarations.pc(pc, diagnostics),
+                Item::View(view) => declarations.view(view, diagnostics),
                 _ => {}
             }
         }
         for item in &definition.items {
             match item {
-                Item::Fields(fields) => world.fields(fields, diagnostics),
-                Item::Family(family) => world.family(family, diagnostics),
+                Item::Fields(fields) => declarations.fields(fields, diagnostics),
+                Item::Family(family) => declarations.family(family, diagnostics),
                 _ => {}
             }
         }
-        world
+        declarations
     }
 
     fn memory(&mut self, memory: &ast::Memory, diagnostics: &mut Diagnostics) {
@@ -81,7 +87,7 @@ impl<'a> World<'a> {
         let id = MemoryId(self.memories.len() as u32);
         if self.names.declare(&memory.name, Named::Memory(id), diagnostics) {
             let order = memory.order.unwrap_or(Order::Big);
-            self.memories.push(Memory { name: memory.name.text.clone(), address, cell, order });
+            self.memories.to_mut().push(Memory { name: memory.name.text.clone(), address, cell, order });
         }
     }
 
@@ -139,7 +145,7 @@ impl<'a> World<'a> {
                 let id = RegisterId(self.registers.len() as u32);
                 if self.names.declare(&name, Named::Register(id), diagnostics) {
                     let (name, span) = (name.text, name.span);
-                    self.registers.push(Register { name, width, reset, constant: registers.constant, span });
+                    self.registers.to_mut().push(Register { name, width, reset, constant: registers.constant, span });
                 }
             }
         }
@@ -165,7 +171,7 @@ impl<'a> World<'a> {
         };
         if self.names.declare(&view.name, Named::View(self.views.len()), diagnostics) {
             let place = Place { parts, width, clearing: view.clearing };
-            self.views.push(View { name: view.name.text.clone(), place });
+            self.views.to_mut().push(View { name: view.name.text.clone(), place });
         }
     }
 
@@ -229,7 +235,7 @@ impl<'a> World<'a> {
         };
         let id = DeviceId(self.devices.len() as u32);
         if self.names.declare(&device.name, Named::Device(id), diagnostics) {
-            self.devices.push(Device { name: device.name.text.clone(), kind });
+            self.devices.to_mut().push(Device { name: device.name.text.clone(), kind });
         }
     }
 
@@ -277,7 +283,7 @@ impl<'a> World<'a> {
                 continue;
             };
             if self.names.declare(name, Named::Trap(value), diagnostics) {
-                self.traps.push((name.text.clone(), value));
+                self.traps.to_mut().push((name.text.clone(), value));
             }
         }
     }
@@ -384,18 +390,22 @@ pub(crate) fn slice_of(
 }
 
 /// The mapped addresses, in order.
-pub(crate) fn maps(world: &World, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Vec<Mapping> {
+pub(crate) fn maps(
+    declarations: &Declarations,
+    definition: &ast::Definition,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Mapping> {
     let mut maps: Vec<(Mapping, Span)> = Vec::new();
     for item in &definition.items {
         let Item::Map(map) = item else { continue };
-        let Some(memory) = world.memory_of(&map.memory, diagnostics) else { continue };
+        let Some(memory) = declarations.memory_of(&map.memory, diagnostics) else { continue };
         for row in &map.rows {
             if maps.len() >= limits::ROWS {
                 let message = format!("at most {} rows of mapped addresses", limits::ROWS);
                 diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.span, message).help("use ranges of addresses"));
                 break;
             }
-            if let Some(mapping) = mapping(world, memory, row, diagnostics) {
+            if let Some(mapping) = mapping(declarations, memory, row, diagnostics) {
                 maps.push((mapping, row.span));
             }
         }
@@ -412,11 +422,16 @@ pub(crate) fn maps(world: &World, definition: &ast::Definition, diagnostics: &mu
     maps.into_iter().map(|(mapping, _)| mapping).collect()
 }
 
-fn mapping(world: &World, memory: MemoryId, row: &ast::MapRow, diagnostics: &mut Diagnostics) -> Option<Mapping> {
-    let Memory { address, cell, .. } = world.memories[memory.index()];
-    let first = constant_in(address, &row.first, &world.names, diagnostics)?;
+fn mapping(
+    declarations: &Declarations,
+    memory: MemoryId,
+    row: &ast::MapRow,
+    diagnostics: &mut Diagnostics,
+) -> Option<Mapping> {
+    let Memory { address, cell, .. } = declarations.memories[memory.index()];
+    let first = constant_in(address, &row.first, &declarations.names, diagnostics)?;
     let last = match &row.last {
-        Some(last) => constant_in(address, last, &world.names, diagnostics)?,
+        Some(last) => constant_in(address, last, &declarations.names, diagnostics)?,
         None => first,
     };
     if last < first {
@@ -424,25 +439,31 @@ fn mapping(world: &World, memory: MemoryId, row: &ast::MapRow, diagnostics: &mut
         diagnostics.push(Diagnostic::new(codes::BAD_RANGE, row.span, message).help("the lower address comes first"));
         return None;
     }
-    let reading = Setting::reading(&[("address", address)]);
+    let reading = Setting::reading(address);
     let zero = ast::Expr { kind: ExprKind::Number(0), span: row.span };
-    let read = meaning::give(world, reading, row.read.as_ref().unwrap_or(&zero), cell, diagnostics)?;
-    let writing = Setting::writing(&[("address", address), ("value", cell)]);
+    let read = meaning::give(declarations, reading, row.read.as_ref().unwrap_or(&zero), cell, diagnostics)?;
+    let writing = Setting::writing(address, cell);
     let nothing = ast::Block::default();
-    let write = meaning::perform(world, writing, row.write.as_ref().unwrap_or(&nothing), diagnostics)?;
+    let write = meaning::perform(declarations, writing, row.write.as_ref().unwrap_or(&nothing), diagnostics)?;
     Some(Mapping { memory, first, last, read, write })
 }
 
 /// What memories hold at reset.
-pub(crate) fn contents(world: &World, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Vec<Contents> {
+pub(crate) fn contents(
+    declarations: &Declarations,
+    definition: &ast::Definition,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Contents> {
     let mut all = Vec::new();
     let mut cells = 0;
     for item in &definition.items {
         let Item::Contents(tree) = item else { continue };
-        let Some(id) = world.memory_of(&tree.memory, diagnostics) else { continue };
-        let memory = &world.memories[id.index()];
-        let Some(address) = constant_in(memory.address, &tree.address, &world.names, diagnostics) else { continue };
-        let values = tree.values.iter().map(|value| constant_in(memory.cell, value, &world.names, diagnostics));
+        let Some(id) = declarations.memory_of(&tree.memory, diagnostics) else { continue };
+        let memory = &declarations.memories[id.index()];
+        let Some(address) = constant_in(memory.address, &tree.address, &declarations.names, diagnostics) else {
+            continue;
+        };
+        let values = tree.values.iter().map(|value| constant_in(memory.cell, value, &declarations.names, diagnostics));
         let values: Vec<u64> = values.flatten().collect();
         cells += values.len();
         if values.len() as u64 > memory.cells() - address {
@@ -460,7 +481,11 @@ pub(crate) fn contents(world: &World, definition: &ast::Definition, diagnostics:
 }
 
 /// What is done between two instructions.
-pub(crate) fn on_step(world: &World, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Option<Hook> {
+pub(crate) fn on_step(
+    declarations: &Declarations,
+    definition: &ast::Definition,
+    diagnostics: &mut Diagnostics,
+) -> Option<Hook> {
     let mut hooks = definition.items.iter().filter_map(|item| match item {
         Item::OnStep(hook) => Some(hook),
         _ => None,
@@ -472,8 +497,8 @@ pub(crate) fn on_step(world: &World, definition: &ast::Definition, diagnostics: 
     }
     let always = ast::Expr { kind: ExprKind::Number(1), span: tree.span };
     let when = tree.when.as_ref().unwrap_or(&always);
-    let condition = meaning::give(world, Setting::reading(&[]), when, Width::BIT, diagnostics);
-    let body = meaning::perform(world, Setting::illegal(), &tree.body, diagnostics);
+    let condition = meaning::give(declarations, Setting::condition(), when, Width::BIT, diagnostics);
+    let body = meaning::perform(declarations, Setting::hook(), &tree.body, diagnostics);
     let (condition, body) = (condition?, body?);
     let lets_only = condition.block.iter().all(|statement| matches!(statement, Statement::Let(..)));
     if !lets_only {
@@ -486,7 +511,11 @@ pub(crate) fn on_step(world: &World, definition: &ast::Definition, diagnostics: 
 }
 
 /// What an undefined encoding does.
-pub(crate) fn on_illegal(world: &World, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Option<Body> {
+pub(crate) fn on_illegal(
+    declarations: &Declarations,
+    definition: &ast::Definition,
+    diagnostics: &mut Diagnostics,
+) -> Option<Body> {
     let mut found = None;
     let mut first: Option<Span> = None;
     for item in &definition.items {
@@ -496,7 +525,7 @@ pub(crate) fn on_illegal(world: &World, definition: &ast::Definition, diagnostic
             diagnostics.push(diagnostic.also(first, "the first one").help("keep one of them"));
         }
         first = Some(*span);
-        found = meaning::perform(world, Setting::illegal(), block, diagnostics);
+        found = meaning::perform(declarations, Setting::hook(), block, diagnostics);
     }
     found
 }

@@ -3,18 +3,18 @@
 
 use lathe_base::{Diagnostic, Diagnostics, Width, limits};
 
-use super::World;
+use super::Declarations;
 use super::constants::{constant, constant_in, declared};
-use super::names::Named;
 use super::source_line::{forms, no_form};
 use crate::codes;
 use crate::language::ast::{self, Column, Item, Name};
 use crate::matching::Found;
 use crate::model::{Example, Fact, FactKind, Field, Instruction, InstructionId, Status};
+use crate::names::Named;
 use crate::operand::Location;
 
 pub(crate) fn examples(
-    world: &World,
+    declarations: &Declarations,
     definition: &ast::Definition,
     instructions: &[Instruction],
     diagnostics: &mut Diagnostics,
@@ -27,42 +27,42 @@ pub(crate) fn examples(
         diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.source.span, message).help("keep the telling ones"));
         return Vec::new();
     }
-    rows.into_iter().filter_map(|row| example(world, row, instructions, diagnostics)).collect()
+    rows.into_iter().filter_map(|row| example(declarations, row, instructions, diagnostics)).collect()
 }
 
 fn example(
-    world: &World,
+    declarations: &Declarations,
     row: &ast::Example,
     instructions: &[Instruction],
     diagnostics: &mut Diagnostics,
 ) -> Option<Example> {
-    let before = facts(world, &row.before, diagnostics);
-    let after = facts(world, &row.after, diagnostics);
+    let before = facts(declarations, &row.before, diagnostics);
+    let after = facts(declarations, &row.after, diagnostics);
     let (before, after) = (before?, after?);
     let pc = before.iter().find_map(|fact| if let FactKind::Pc(pc) = fact.kind { Some(pc) } else { None }).unwrap_or(0);
-    let (instruction, operands) = instruction(world, &row.source, pc, instructions, diagnostics)?;
+    let (instruction, operands) = instruction(declarations, &row.source, pc, instructions, diagnostics)?;
     let (source, span) = (row.source.text.clone(), row.source.span);
     Some(Example { source, instruction, operands, before, after, span })
 }
 
 /// The shortest instruction that the line fits.
 fn instruction(
-    world: &World,
+    declarations: &Declarations,
     source: &Column,
     pc: u64,
     instructions: &[Instruction],
     diagnostics: &mut Diagnostics,
 ) -> Option<(InstructionId, Vec<u64>)> {
-    let mut candidates = forms(world, source, instructions, &[], &[]);
+    let mut candidates = forms(declarations, source, instructions, &[], &[]);
     candidates.sort_by_key(|(id, _)| instructions[id.index()].encoding.cells);
     let mut problem = None;
     for (id, found) in candidates {
         let instruction = &instructions[id.index()];
-        let width = world.pc_width();
+        let width = declarations.pc_width();
         let next = width.wrap(pc.wrapping_add(u64::from(instruction.encoding.cells)));
         let location = Location { pc, next, width };
-        let fields = instruction.operands.iter().map(|field| &world.fields[field.index()]);
-        let bits = found.iter().zip(fields).map(|(found, field)| bits(world, found, field, location));
+        let fields = instruction.operands.iter().map(|field| &declarations.fields[field.index()]);
+        let bits = found.iter().zip(fields).map(|(found, field)| bits(declarations, found, field, location));
         match bits.collect::<Result<Vec<u64>, Box<Diagnostic>>>() {
             Ok(bits) if instruction.encoding.matches(instruction.encoding.encode(&bits)) => return Some((id, bits)),
             Ok(_) => {
@@ -73,17 +73,22 @@ fn instruction(
             Err(diagnostic) => problem = Some(*diagnostic),
         }
     }
-    let diagnostic = problem.or_else(|| no_form(codes::BAD_EXAMPLE, world, source, instructions));
+    let diagnostic = problem.or_else(|| no_form(codes::BAD_EXAMPLE, declarations, source, instructions));
     diagnostics.extend(diagnostic);
     None
 }
 
-fn bits(world: &World, found: &Found<ast::Expr>, field: &Field, location: Location) -> Result<u64, Box<Diagnostic>> {
+fn bits(
+    declarations: &Declarations,
+    found: &Found<ast::Expr>,
+    field: &Field,
+    location: Location,
+) -> Result<u64, Box<Diagnostic>> {
     let expr = match found {
         Found::Bits(bits) => return Ok(*bits),
         Found::Value(expr) => expr,
     };
-    let number = constant(expr, &|name| declared(&world.names, name)).ok_or_else(|| {
+    let number = constant(expr, &|name| declared(&declarations.names, name)).ok_or_else(|| {
         let message = "an operand of an example is a register or a number";
         let diagnostic = Diagnostic::new(codes::BAD_EXAMPLE, expr.span, message);
         Box::new(diagnostic.help("examples know no labels; write the number"))
@@ -95,22 +100,24 @@ fn bits(world: &World, found: &Found<ast::Expr>, field: &Field, location: Locati
     })
 }
 
-fn facts(world: &World, facts: &[ast::Fact], diagnostics: &mut Diagnostics) -> Option<Vec<Fact>> {
-    facts.iter().map(|written| fact(world, written, diagnostics)).collect()
+fn facts(declarations: &Declarations, facts: &[ast::Fact], diagnostics: &mut Diagnostics) -> Option<Vec<Fact>> {
+    facts.iter().map(|written| fact(declarations, written, diagnostics)).collect()
 }
 
-fn fact(world: &World, written: &ast::Fact, diagnostics: &mut Diagnostics) -> Option<Fact> {
+fn fact(declarations: &Declarations, written: &ast::Fact, diagnostics: &mut Diagnostics) -> Option<Fact> {
     let (kind, span) = match written {
-        ast::Fact::Register(name, value) => (register(world, name, value, diagnostics)?, name.span.to(value.span)),
+        ast::Fact::Register(name, value) => {
+            (register(declarations, name, value, diagnostics)?, name.span.to(value.span))
+        }
         ast::Fact::Cell(name, address, value) => {
-            let memory = world.memory_of(name, diagnostics)?;
-            let described = &world.memories[memory.index()];
-            let address = constant_in(described.address, address, &world.names, diagnostics)?;
-            let cell = constant_in(described.cell, value, &world.names, diagnostics)?;
+            let memory = declarations.memory_of(name, diagnostics)?;
+            let described = &declarations.memories[memory.index()];
+            let address = constant_in(described.address, address, &declarations.names, diagnostics)?;
+            let cell = constant_in(described.cell, value, &declarations.names, diagnostics)?;
             (FactKind::Cell(memory, address, cell), name.span.to(value.span))
         }
-        ast::Fact::Input(span, bytes) => (FactKind::Input(numbers(world, bytes, diagnostics)?), *span),
-        ast::Fact::Output(span, bytes) => (FactKind::Output(numbers(world, bytes, diagnostics)?), *span),
+        ast::Fact::Input(span, bytes) => (FactKind::Input(numbers(declarations, bytes, diagnostics)?), *span),
+        ast::Fact::Output(span, bytes) => (FactKind::Output(numbers(declarations, bytes, diagnostics)?), *span),
         ast::Fact::Status(name) => {
             let status = match name.text.as_str() {
                 "halted" => Status::Halted,
@@ -123,16 +130,21 @@ fn fact(world: &World, written: &ast::Fact, diagnostics: &mut Diagnostics) -> Op
     Some(Fact { kind, span })
 }
 
-fn register(world: &World, name: &Name, value: &ast::Expr, diagnostics: &mut Diagnostics) -> Option<FactKind> {
-    if world.names.peek(&name.text) == Some(Named::Pc) {
-        return constant_in(world.pc_width(), value, &world.names, diagnostics).map(FactKind::Pc);
+fn register(
+    declarations: &Declarations,
+    name: &Name,
+    value: &ast::Expr,
+    diagnostics: &mut Diagnostics,
+) -> Option<FactKind> {
+    if declarations.names.peek(&name.text) == Some(Named::Pc) {
+        return constant_in(declarations.pc_width(), value, &declarations.names, diagnostics).map(FactKind::Pc);
     }
-    let place = world.place_of(name, diagnostics)?;
-    let value = constant_in(place.width, value, &world.names, diagnostics)?;
+    let place = declarations.place_of(name, diagnostics)?;
+    let value = constant_in(place.width, value, &declarations.names, diagnostics)?;
     Some(FactKind::Place(place, value))
 }
 
-fn numbers(world: &World, list: &[ast::Expr], diagnostics: &mut Diagnostics) -> Option<Vec<u8>> {
+fn numbers(declarations: &Declarations, list: &[ast::Expr], diagnostics: &mut Diagnostics) -> Option<Vec<u8>> {
     let byte = Width::new(8)?;
-    list.iter().map(|expr| constant_in(byte, expr, &world.names, diagnostics).map(|value| value as u8)).collect()
+    list.iter().map(|expr| constant_in(byte, expr, &declarations.names, diagnostics).map(|value| value as u8)).collect()
 }

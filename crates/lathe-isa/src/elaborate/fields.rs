@@ -2,15 +2,15 @@
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
-use super::World;
+use super::Declarations;
 use super::constants::{constant_in, width};
 use super::declarations::spread;
-use super::names::Named;
 use crate::codes;
 use crate::language::ast::{self, AddressKind, FieldKind, ListedRegister, Name, Order, Page};
 use crate::model::*;
+use crate::names::Named;
 
-impl World<'_> {
+impl Declarations<'_> {
     pub(crate) fn fields(&mut self, fields: &ast::Fields, diagnostics: &mut Diagnostics) {
         let mut spellings = Vec::new();
         let described = match &fields.kind {
@@ -50,7 +50,7 @@ impl World<'_> {
             if self.names.declare(name, Named::Field(id), diagnostics) {
                 let (name, span) = (name.text.clone(), name.span);
                 let (domain, spellings) = (domain.clone(), spellings.clone());
-                self.fields.push(Field { name, width, order, domain, spellings, span });
+                self.fields.to_mut().push(Field { name, width, order, domain, spellings, span });
             }
         }
     }

@@ -4,19 +4,24 @@ use std::collections::BTreeSet;
 
 use lathe_base::{Diagnostic, Diagnostics};
 
-use super::World;
-use super::names::Named;
+use super::Declarations;
 use crate::codes;
 use crate::model::{Domain, Instruction, RegisterId};
+use crate::names::Named;
 use crate::semantics::Body;
 
 /// Looks at everything declared; `others` are the meanings that belong to no instruction.
-pub(crate) fn lint(world: &World, instructions: &[Instruction], others: &[&Body], diagnostics: &mut Diagnostics) {
+pub(crate) fn lint(
+    declarations: &Declarations,
+    instructions: &[Instruction],
+    others: &[&Body],
+    diagnostics: &mut Diagnostics,
+) {
     if diagnostics.has_errors() {
         // What could not be read may use anything.
         return;
     }
-    for (name, named, span) in world.names.unused() {
+    for (name, named, span) in declarations.names.unused() {
         let warned = matches!(
             named,
             Named::Field(_)
@@ -32,8 +37,8 @@ pub(crate) fn lint(world: &World, instructions: &[Instruction], others: &[&Body]
             diagnostics.push(Diagnostic::new(codes::UNUSED, span, message).help("use it or remove it"));
         }
     }
-    let read = registers_read(world, instructions, others);
-    for (at, register) in world.registers.iter().enumerate() {
+    let read = registers_read(declarations, instructions, others);
+    for (at, register) in declarations.registers.iter().enumerate() {
         if !register.constant && !read.contains(&RegisterId(at as u32)) {
             let message = format!("nothing reads the register `{}`", register.name);
             let help = "its value has no effect; use it in a meaning or remove it";
@@ -42,13 +47,13 @@ pub(crate) fn lint(world: &World, instructions: &[Instruction], others: &[&Body]
     }
 }
 
-fn registers_read(world: &World, instructions: &[Instruction], others: &[&Body]) -> BTreeSet<RegisterId> {
+fn registers_read(declarations: &Declarations, instructions: &[Instruction], others: &[&Body]) -> BTreeSet<RegisterId> {
     let mut read = BTreeSet::new();
     for instruction in instructions {
         let effects = instruction.body.effects();
         read.extend(effects.reads);
         for operand in effects.operands_read {
-            let field = &world.fields[instruction.operands[usize::from(operand.0)].index()];
+            let field = &declarations.fields[instruction.operands[usize::from(operand.0)].index()];
             if let Domain::Registers(list) = &field.domain {
                 read.extend(list.iter().flatten().flat_map(|(_, place)| place.parts.iter().map(|part| part.register)));
             }

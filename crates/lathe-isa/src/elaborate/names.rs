@@ -1,48 +1,15 @@
 //! The names of a definition, and the search for them.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits, nearest};
+use lathe_base::{Diagnostic, Diagnostics, Span, limits, nearest};
 
 use crate::codes;
 use crate::language::ast::Name;
 use crate::language::parser::is_type;
-use crate::model::{DeviceId, FieldId, MemoryId, RegisterId};
-
-/// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
-    Memory(MemoryId),
-    Pc,
-    Register(RegisterId),
-    View(usize),
-    Field(FieldId),
-    Family(usize),
-    Device(DeviceId),
-    Trap(u64),
-    /// A value of an enumeration.
-    Constant(u64, Width),
-    Function(usize),
-}
-
-impl Named {
-    /// For messages: "a memory".
-    pub(crate) fn kind(self) -> &'static str {
-        match self {
-            Named::Memory(_) => "a memory",
-            Named::Pc => "the program counter",
-            Named::Register(_) => "a register",
-            Named::View(_) => "a view",
-            Named::Field(_) => "a field",
-            Named::Family(_) => "a family",
-            Named::Device(_) => "a device",
-            Named::Trap(_) => "a trap",
-            Named::Constant(..) => "a value of an enumeration",
-            Named::Function(_) => "a function",
-        }
-    }
-}
+use crate::names::{Entry, Named, Resolved};
 
 /// Words that have a meaning of their own wherever they stand in a meaning.
 pub(crate) const RESERVED: [&str; 16] = [
@@ -52,18 +19,28 @@ pub(crate) const RESERVED: [&str; 16] = [
 
 /// All names, in one space.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
-    table: BTreeMap<String, (Named, Span)>,
+pub(crate) struct Names<'a> {
+    table: Cow<'a, Resolved>,
     used: RefCell<BTreeSet<String>>,
     /// Names that are missing, or declared in a way that could not be understood. That has been
     /// reported once and is not reported wherever they are used.
     broken: RefCell<BTreeSet<String>>,
 }
 
-impl Names {
+impl<'a> Names<'a> {
     /// No names yet, and these words not to be reported as missing.
-    pub(crate) fn without(broken: &BTreeSet<String>) -> Names {
+    pub(crate) fn without(broken: &BTreeSet<String>) -> Names<'a> {
         Names { broken: RefCell::new(broken.clone()), ..Names::default() }
+    }
+
+    /// The names of a definition that has been read already.
+    pub(crate) fn known(resolved: &'a Resolved) -> Names<'a> {
+        Names { table: Cow::Borrowed(resolved), ..Names::default() }
+    }
+
+    /// All of them.
+    pub(crate) fn into_resolved(self) -> Resolved {
+        self.table.into_owned()
     }
 
     /// Notes that a name cannot be used and that the reason has been reported.
@@ -111,7 +88,7 @@ impl Names {
             diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, name.span, message).help("choose another name"));
             return false;
         }
-        if let Some((_, first)) = self.table.get(&name.text) {
+        if let Some(Entry { span: first, .. }) = self.table.get(&name.text) {
             let message = format!("`{}` is declared twice", name.text);
             let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, name.span, message)
                 .also(*first, "first declared here")
@@ -125,13 +102,13 @@ impl Names {
             diagnostics.push(Diagnostic::new(codes::TOO_MANY, name.span, message).help("split the machine"));
             return false;
         }
-        self.table.insert(name.text.clone(), (named, name.span));
+        self.table.to_mut().insert(&name.text, Entry { named, span: name.span });
         true
     }
 
     /// What the name stands for; it counts as used from now on.
     pub(crate) fn find(&self, name: &str) -> Option<Named> {
-        let found = self.table.get(name).map(|(named, _)| *named);
+        let found = self.table.get(name).map(|entry| entry.named);
         if found.is_some() {
             self.used.borrow_mut().insert(name.to_owned());
         }
@@ -140,7 +117,7 @@ impl Names {
 
     /// What the name stands for, without counting it as used.
     pub(crate) fn peek(&self, name: &str) -> Option<Named> {
-        self.table.get(name).map(|(named, _)| *named)
+        self.table.get(name).map(|entry| entry.named)
     }
 
     /// Everything declared and never looked for.
@@ -149,12 +126,12 @@ impl Names {
         self.table
             .iter()
             .filter(move |(name, _)| !used.contains(*name))
-            .map(|(name, (named, span))| (name.as_str(), *named, *span))
+            .map(|(name, entry)| (name, entry.named, entry.span))
     }
 
     /// "Did you mean", among names that `fits` accepts.
     pub(crate) fn suggestion(&self, name: &str, fits: impl Fn(Named) -> bool) -> Option<String> {
-        let candidates = self.table.iter().filter(|(_, (named, _))| fits(*named)).map(|(name, _)| name.as_str());
+        let candidates = self.table.iter().filter(|(_, entry)| fits(entry.named)).map(|(name, _)| name);
         nearest(name, candidates).map(|meant| format!("did you mean `{meant}`?"))
     }
 }

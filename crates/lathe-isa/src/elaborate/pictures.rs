@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
-use super::World;
+use super::Declarations;
 use super::constants::plural;
-use super::names::Named;
 use crate::codes;
 use crate::encoding::{Cube, Segment};
 use crate::language::ast::{Column, Name, Order};
 use crate::model::FieldId;
+use crate::names::Named;
 
 /// Something that takes bits of a picture: a field, or the code of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,8 +45,13 @@ pub(crate) struct Unit {
     pub(crate) order: Order,
 }
 
-pub(crate) fn read(world: &World, column: &Column, unit: Unit, diagnostics: &mut Diagnostics) -> Option<Picture> {
-    let mut reader = Reader { world, column, bits: Vec::new(), diagnostics };
+pub(crate) fn read(
+    declarations: &Declarations,
+    column: &Column,
+    unit: Unit,
+    diagnostics: &mut Diagnostics,
+) -> Option<Picture> {
+    let mut reader = Reader { declarations, column, bits: Vec::new(), diagnostics };
     reader.bits()?;
     reader.number_letters()?;
     reader.check_each_once()?;
@@ -54,7 +59,7 @@ pub(crate) fn read(world: &World, column: &Column, unit: Unit, diagnostics: &mut
 }
 
 struct Reader<'r, 'a> {
-    world: &'r World<'a>,
+    declarations: &'r Declarations<'a>,
     column: &'r Column,
     bits: Vec<Bit>,
     diagnostics: &'r mut Diagnostics,
@@ -127,7 +132,7 @@ impl Reader<'_, '_> {
             '1' => Bit::Fixed(true),
             '-' => Bit::Ignored,
             'A'..='Z' => Bit::Taken(self.taker(&c.to_string(), self.span(at, at + 1))?, None),
-            _ if self.world.names.is_broken(&c.to_string()) => return None,
+            _ if self.declarations.names.is_broken(&c.to_string()) => return None,
             _ => return self.fail(self.stranger(c, at)),
         };
         self.bits.push(bit);
@@ -137,7 +142,7 @@ impl Reader<'_, '_> {
     fn stranger(&self, c: char, at: usize) -> Diagnostic {
         let span = self.span(at, at + c.len_utf8());
         let capital = c.to_uppercase().to_string();
-        let help = match self.world.names.peek(&capital) {
+        let help = match self.declarations.names.peek(&capital) {
             Some(Named::Field(_) | Named::Family(_)) => format!("the field is called `{capital}`, with a capital"),
             _ => "an encoding is made of 0, 1, `-` for an ignored bit, capital letters for the bits of a field, \
                   `0x41`, and `{W}` for a whole field"
@@ -147,14 +152,14 @@ impl Reader<'_, '_> {
     }
 
     fn taker(&mut self, name: &str, span: Span) -> Option<Taker> {
-        match self.world.names.find(name) {
+        match self.declarations.names.find(name) {
             Some(Named::Field(id)) => Some(Taker::Field(id)),
             Some(Named::Family(at)) => Some(Taker::Family(at)),
             _ => {
                 let name = Name { text: name.to_owned(), span };
                 let declare = format!("declare it with a line such as `field {} : u4`", name.text);
                 let is_field = |named| matches!(named, Named::Field(_) | Named::Family(_));
-                self.world.names.report_wrong(&name, "field", is_field, declare, self.diagnostics);
+                self.declarations.names.report_wrong(&name, "field", is_field, declare, self.diagnostics);
                 None
             }
         }
@@ -184,12 +189,12 @@ impl Reader<'_, '_> {
     fn whole(&mut self, taker: Taker, span: Span) -> Option<()> {
         let (low, high) = (self.unstored_of(taker), self.width_of(taker).bits());
         let numbers: Vec<u32> = (low..high).rev().collect();
-        let little = matches!(taker, Taker::Field(id) if self.world.fields[id.index()].order == Order::Little);
+        let little = matches!(taker, Taker::Field(id) if self.declarations.fields[id.index()].order == Order::Little);
         if !little {
             self.bits.extend(numbers.into_iter().map(|bit| Bit::Taken(taker, Some(bit))));
             return Some(());
         }
-        let cell = self.world.code_cell().bits() as usize;
+        let cell = self.declarations.code_cell().bits() as usize;
         if !numbers.len().is_multiple_of(cell) {
             let message = format!("a `little` field of {} bits does not fill cells of {cell}", numbers.len());
             let diagnostic = Diagnostic::new(codes::BAD_PICTURE, span, message);
@@ -202,22 +207,22 @@ impl Reader<'_, '_> {
 
     fn width_of(&self, taker: Taker) -> Width {
         match taker {
-            Taker::Field(id) => self.world.fields[id.index()].width,
-            Taker::Family(at) => self.world.families[at].width,
+            Taker::Field(id) => self.declarations.fields[id.index()].width,
+            Taker::Family(at) => self.declarations.families[at].width,
         }
     }
 
     fn unstored_of(&self, taker: Taker) -> u32 {
         match taker {
-            Taker::Field(id) => self.world.fields[id.index()].unstored_bits(),
+            Taker::Field(id) => self.declarations.fields[id.index()].unstored_bits(),
             Taker::Family(_) => 0,
         }
     }
 
     fn name_of(&self, taker: Taker) -> &str {
         match taker {
-            Taker::Field(id) => &self.world.fields[id.index()].name,
-            Taker::Family(at) => &self.world.families[at].tree.name.text,
+            Taker::Field(id) => &self.declarations.fields[id.index()].name,
+            Taker::Family(at) => &self.declarations.families[at].tree.name.text,
         }
     }
 
@@ -285,7 +290,7 @@ impl Reader<'_, '_> {
     }
 
     fn into_picture(mut self, unit: Unit) -> Option<Picture> {
-        let cell = self.world.code_cell();
+        let cell = self.declarations.code_cell();
         let (bits, unit_bits) = (self.bits.len(), unit.width.bits() as usize);
         if !bits.is_multiple_of(unit_bits) {
             let message = format!("this encoding has {bits} bits, which is not a multiple of {unit_bits}");

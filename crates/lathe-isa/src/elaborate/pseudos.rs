@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
-use super::World;
+use super::Declarations;
 use super::constants::constant_in;
 use super::meaning::Chosen;
 use super::rows::{combinations, member, same_syntax, told_apart};
@@ -17,7 +17,7 @@ use crate::model::{Assembly, Domain, Field, Instruction};
 use crate::pseudo::{Argument, Arithmetic, Pseudo, Template};
 
 pub(crate) fn pseudos(
-    world: &World,
+    declarations: &Declarations,
     definition: &ast::Definition,
     instructions: &[Instruction],
     diagnostics: &mut Diagnostics,
@@ -32,20 +32,25 @@ pub(crate) fn pseudos(
             diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.syntax.span, message).help("use macros instead"));
             break;
         }
-        let spread = spread(world, row, instructions, diagnostics).unwrap_or_default();
+        let spread = spread(declarations, row, instructions, diagnostics).unwrap_or_default();
         names += spread.iter().flat_map(|pseudo| &pseudo.parameters).map(|field| field.names().count()).sum::<usize>();
         pseudos.extend(spread);
     }
-    check_syntax(world, &pseudos, instructions, diagnostics);
+    check_syntax(declarations, &pseudos, instructions, diagnostics);
     pseudos
 }
 
 /// No pseudo-instruction is written like an instruction or like another one.
-fn check_syntax(world: &World, pseudos: &[Pseudo], instructions: &[Instruction], diagnostics: &mut Diagnostics) {
+fn check_syntax(
+    declarations: &Declarations,
+    pseudos: &[Pseudo],
+    instructions: &[Instruction],
+    diagnostics: &mut Diagnostics,
+) {
     type Form<'f> = (Span, Vec<&'f Field>);
     let mut by_shape: BTreeMap<String, Vec<Form>> = BTreeMap::new();
     for instruction in instructions {
-        let fields: Vec<&Field> = instruction.operands.iter().map(|id| &world.fields[id.index()]).collect();
+        let fields: Vec<&Field> = instruction.operands.iter().map(|id| &declarations.fields[id.index()]).collect();
         for key in instruction.syntax.shapes() {
             by_shape.entry(key).or_default().push((instruction.span, fields.clone()));
         }
@@ -64,26 +69,26 @@ fn check_syntax(world: &World, pseudos: &[Pseudo], instructions: &[Instruction],
 
 /// The pseudo-instructions of a row: one for each choice of members from its families.
 fn spread(
-    world: &World,
+    declarations: &Declarations,
     row: &ast::Pseudo,
     instructions: &[Instruction],
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Pseudo>> {
-    let written = syntaxes::read(world, &row.syntax, Inline::Allowed, diagnostics)?;
+    let written = syntaxes::read(declarations, &row.syntax, Inline::Allowed, diagnostics)?;
     let mut parameters = Vec::new();
     for operand in written.operands() {
-        parameters.push(parameter(world, operand, diagnostics)?);
+        parameters.push(parameter(declarations, operand, diagnostics)?);
     }
     let mut pseudos = Vec::new();
-    for chosen in combinations(world, &written.families()) {
-        let syntax = written.syntax(|family| member(world, &chosen, family));
+    for chosen in combinations(declarations, &written.families()) {
+        let syntax = written.syntax(|family| member(declarations, &chosen, family));
         let named = |Chosen { family, .. }: &Chosen| {
-            (world.families[*family].tree.name.text.clone(), member(world, &chosen, *family))
+            (declarations.families[*family].tree.name.text.clone(), member(declarations, &chosen, *family))
         };
         let members: Vec<(String, String)> = chosen.iter().map(named).collect();
         let mut expansion = Vec::new();
         for column in &row.expansion {
-            expansion.push(template(world, column, &parameters, &members, instructions, diagnostics)?);
+            expansion.push(template(declarations, column, &parameters, &members, instructions, diagnostics)?);
         }
         pseudos.push(Pseudo { syntax, parameters: parameters.clone(), expansion, span: row.syntax.span });
     }
@@ -91,7 +96,11 @@ fn spread(
 }
 
 /// The habits of the people who write programs.
-pub(crate) fn assembly(world: &World, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Assembly {
+pub(crate) fn assembly(
+    declarations: &Declarations,
+    definition: &ast::Definition,
+    diagnostics: &mut Diagnostics,
+) -> Assembly {
     let mut assembly = Assembly::default();
     let blocks =
         definition.items.iter().filter_map(|item| if let Item::Assembly(rows) = item { Some(rows) } else { None });
@@ -109,7 +118,7 @@ pub(crate) fn assembly(world: &World, definition: &ast::Definition, diagnostics:
                 assembly.directives.extend(names.iter().map(|name| (name.text.to_ascii_lowercase(), means.clone())));
             }
             AssemblyRow::Prefix { text, base } => {
-                let value = constant_in(Width::MAX, base, &world.names, diagnostics);
+                let value = constant_in(Width::MAX, base, &declarations.names, diagnostics);
                 match value {
                     Some(value @ 2..=36) => {
                         assembly.prefixes.push((text.text.to_ascii_lowercase(), value as u32));
@@ -130,12 +139,12 @@ pub(crate) fn assembly(world: &World, definition: &ast::Definition, diagnostics:
     assembly
 }
 
-fn parameter(world: &World, operand: &Operand, diagnostics: &mut Diagnostics) -> Option<Field> {
+fn parameter(declarations: &Declarations, operand: &Operand, diagnostics: &mut Diagnostics) -> Option<Field> {
     match operand {
-        Operand::Field(id) => Some(world.fields[id.index()].clone()),
+        Operand::Field(id) => Some(declarations.fields[id.index()].clone()),
         Operand::Inline(name, number) => {
-            let (width, order, domain) = world.number_field(number, diagnostics)?;
-            let spellings = world.number_names(number, width, diagnostics)?;
+            let (width, order, domain) = declarations.number_field(number, diagnostics)?;
+            let spellings = declarations.number_names(number, width, diagnostics)?;
             let (name, span) = (name.text.clone(), name.span);
             Some(Field { name, width, order, domain, spellings, span })
         }
@@ -143,7 +152,7 @@ fn parameter(world: &World, operand: &Operand, diagnostics: &mut Diagnostics) ->
 }
 
 fn template(
-    world: &World,
+    declarations: &Declarations,
     column: &Column,
     parameters: &[Field],
     members: &[(String, String)],
@@ -154,19 +163,19 @@ fn template(
     let stand_ins: Vec<String> = parameters.iter().filter(is_named).map(|field| field.name.clone()).collect();
     let mut found = Vec::new();
     let mut problem = None;
-    for (id, operands) in forms(world, column, instructions, &stand_ins, members) {
+    for (id, operands) in forms(declarations, column, instructions, &stand_ins, members) {
         let fields = &instructions[id.index()].operands;
         let arguments = operands
             .iter()
             .zip(fields)
-            .map(|(operand, field)| argument(operand, parameters, &world.fields[field.index()]));
+            .map(|(operand, field)| argument(operand, parameters, &declarations.fields[field.index()]));
         match arguments.collect::<Result<Vec<_>, Box<Diagnostic>>>() {
             Ok(arguments) => found.push((id, arguments)),
             Err(diagnostic) => problem = Some(*diagnostic),
         }
     }
     if found.is_empty() {
-        diagnostics.extend(problem.or_else(|| no_form(codes::BAD_EXPANSION, world, column, instructions)));
+        diagnostics.extend(problem.or_else(|| no_form(codes::BAD_EXPANSION, declarations, column, instructions)));
         return None;
     }
     Some(Template { text: column.text.clone(), forms: found })

@@ -8,7 +8,7 @@ use super::constants::{constant, constant_in, declared, plural, width};
 use super::meaning::{self, Setting};
 use super::pictures::{self, Picture, Taker, Unit};
 use super::syntaxes::{self, Inline, Operand, Written};
-use super::{World, meaning::Chosen};
+use super::{Declarations, meaning::Chosen};
 use crate::codes;
 use crate::encoding::{Cube, Encoding, Segment, TooComplex, cells, scatter, witness_within};
 use crate::language::ast::{self, Binary, ExprKind, Item, Order};
@@ -30,28 +30,28 @@ pub(crate) struct Draft<'a> {
 
 /// All rows, as far as they can be understood without their meaning.
 pub(crate) fn drafts<'a>(
-    world: &World<'a>,
+    declarations: &Declarations<'a>,
     definition: &'a ast::Definition,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Draft<'a>> {
     let mut drafts = Vec::new();
     for item in &definition.items {
         let Item::Instructions(block) = item else { continue };
-        let Some(unit) = unit(world, block, diagnostics) else {
-            world.rows_lost.set(true);
+        let Some(unit) = unit(declarations, block, diagnostics) else {
+            declarations.rows_lost.set(true);
             continue;
         };
         drafts.extend(block.rows.iter().filter_map(|row| {
-            let draft = draft(world, row, unit, diagnostics);
-            world.rows_lost.set(world.rows_lost.get() || draft.is_none());
+            let draft = draft(declarations, row, unit, diagnostics);
+            declarations.rows_lost.set(declarations.rows_lost.get() || draft.is_none());
             draft
         }));
     }
     drafts
 }
 
-fn unit(world: &World, block: &ast::Instructions, diagnostics: &mut Diagnostics) -> Option<Unit> {
-    let cell = world.code_cell();
+fn unit(declarations: &Declarations, block: &ast::Instructions, diagnostics: &mut Diagnostics) -> Option<Unit> {
+    let cell = declarations.code_cell();
     let Some((ty, order)) = &block.unit else { return Some(Unit { width: cell, order: Order::Big }) };
     let width = width(ty, &|_| None, diagnostics)?;
     if width.bits() % cell.bits() != 0 {
@@ -63,26 +63,31 @@ fn unit(world: &World, block: &ast::Instructions, diagnostics: &mut Diagnostics)
     Some(Unit { width, order: order.unwrap_or(Order::Big) })
 }
 
-fn draft<'a>(world: &World<'a>, row: &'a ast::Row, unit: Unit, diagnostics: &mut Diagnostics) -> Option<Draft<'a>> {
-    let written = syntaxes::read(world, &row.syntax, Inline::Refused, diagnostics);
-    let picture = pictures::read(world, &row.picture, unit, diagnostics);
+fn draft<'a>(
+    declarations: &Declarations<'a>,
+    row: &'a ast::Row,
+    unit: Unit,
+    diagnostics: &mut Diagnostics,
+) -> Option<Draft<'a>> {
+    let written = syntaxes::read(declarations, &row.syntax, Inline::Refused, diagnostics);
+    let picture = pictures::read(declarations, &row.picture, unit, diagnostics);
     let (written, picture) = (written?, picture?);
     let fields = written.operands().into_iter().filter_map(|operand| match operand {
         Operand::Field(id) => Some(*id),
         Operand::Inline(..) => None,
     });
     let (operands, families) = (fields.collect::<Vec<_>>(), written.families());
-    check_takers(world, row, &operands, &families, &picture, diagnostics)?;
+    check_takers(declarations, row, &operands, &families, &picture, diagnostics)?;
     let mut draft = Draft { row, written, operands, families, picture, fixed: Cube::default(), excluded: Vec::new() };
     for condition in &row.conditions {
-        draft.condition(world, condition, diagnostics)?;
+        draft.condition(declarations, condition, diagnostics)?;
     }
     Some(draft)
 }
 
 /// What stands in the syntax stands in the encoding, and the other way round.
 fn check_takers(
-    world: &World,
+    declarations: &Declarations,
     row: &ast::Row,
     operands: &[FieldId],
     families: &[usize],
@@ -92,8 +97,8 @@ fn check_takers(
     let in_syntax: Vec<Taker> =
         operands.iter().map(|id| Taker::Field(*id)).chain(families.iter().map(|at| Taker::Family(*at))).collect();
     let name = |taker: Taker| match taker {
-        Taker::Field(id) => world.fields[id.index()].name.clone(),
-        Taker::Family(at) => world.families[at].tree.name.text.clone(),
+        Taker::Field(id) => declarations.fields[id.index()].name.clone(),
+        Taker::Family(at) => declarations.families[at].tree.name.text.clone(),
     };
     if let Some(lost) = in_syntax.iter().find(|taker| !picture.taken.contains_key(taker)) {
         let message = format!("`{}` stands in the syntax but not in the encoding", name(*lost));
@@ -114,7 +119,12 @@ fn check_takers(
 
 impl Draft<'_> {
     /// `A != r0` or `A == 3`.
-    fn condition(&mut self, world: &World, condition: &ast::Expr, diagnostics: &mut Diagnostics) -> Option<()> {
+    fn condition(
+        &mut self,
+        declarations: &Declarations,
+        condition: &ast::Expr,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<()> {
         let help = "a condition compares an operand of this row with a constant, as in `where A != r0`";
         let bad = |span: Span, message: &str| Diagnostic::new(codes::BAD_CONDITION, span, message).help(help);
         let ExprKind::Binary(operator, left, right) = &condition.kind else { return None };
@@ -122,18 +132,18 @@ impl Draft<'_> {
             diagnostics.push(bad(left.span, "this is not an operand"));
             return None;
         };
-        let Some(id) = self.operands.iter().copied().find(|id| world.fields[id.index()].name == *name) else {
+        let Some(id) = self.operands.iter().copied().find(|id| declarations.fields[id.index()].name == *name) else {
             diagnostics.push(bad(left.span, &format!("`{name}` is not an operand of this row")));
             return None;
         };
-        let field = &world.fields[id.index()];
+        let field = &declarations.fields[id.index()];
         let bits = match &right.kind {
             ExprKind::Name(value) if field.bits_named(value).is_some() => field.bits_named(value)?,
-            ExprKind::Name(value) if constant(right, &|name| declared(&world.names, name)).is_none() => {
+            ExprKind::Name(value) if constant(right, &|name| declared(&declarations.names, name)).is_none() => {
                 diagnostics.push(bad(right.span, &format!("`{name}` is never `{value}`")));
                 return None;
             }
-            _ => constant_in(field.width, right, &world.names, diagnostics)?,
+            _ => constant_in(field.width, right, &declarations.names, diagnostics)?,
         };
         if !field.admits(bits) || bits & ((1 << field.unstored_bits()) - 1) != 0 {
             diagnostics.push(bad(right.span, &format!("`{name}` is never {bits}")));
@@ -151,18 +161,18 @@ impl Draft<'_> {
         Some(())
     }
 
-    fn encoding(&self, world: &World, chosen: &[Chosen]) -> Encoding {
+    fn encoding(&self, declarations: &Declarations, chosen: &[Chosen]) -> Encoding {
         let mut fixed = self.picture.fixed.intersection(self.fixed).unwrap_or(self.picture.fixed);
         for Chosen { family, member } in chosen {
             let segments = &self.picture.taken[&Taker::Family(*family)];
             fixed.mask |= scatter(segments, u64::MAX);
-            fixed.value |= scatter(segments, world.families[*family].codes[*member]);
+            fixed.value |= scatter(segments, declarations.families[*family].codes[*member]);
         }
         let segments: Vec<Vec<Segment>> =
             self.operands.iter().map(|id| self.picture.taken[&Taker::Field(*id)].clone()).collect();
         let mut excluded = self.excluded.clone();
         for (id, segments) in self.operands.iter().zip(&segments) {
-            excluded.extend(unnamed(&world.fields[id.index()], segments));
+            excluded.extend(unnamed(&declarations.fields[id.index()], segments));
         }
         Encoding { cells: self.picture.cells, fixed, excluded, ignored: self.picture.ignored, operands: segments }
     }
@@ -197,27 +207,31 @@ fn gaps(codes: &[u64], bits: u32, mask: u64, value: u64, found: &mut impl FnMut(
 }
 
 /// The instructions of all rows: families spread out, meanings lowered.
-pub(crate) fn instructions(world: &World, drafts: &[Draft], diagnostics: &mut Diagnostics) -> Vec<Instruction> {
+pub(crate) fn instructions(
+    declarations: &Declarations,
+    drafts: &[Draft],
+    diagnostics: &mut Diagnostics,
+) -> Vec<Instruction> {
     let uniform = uniform_length(drafts);
     let mut instructions = Vec::new();
     for (number, draft) in drafts.iter().enumerate() {
-        for chosen in combinations(world, &draft.families) {
+        for chosen in combinations(declarations, &draft.families) {
             if instructions.len() >= limits::INSTRUCTIONS {
                 let message = format!("this definition has more than {} instructions", limits::INSTRUCTIONS);
                 let diagnostic = Diagnostic::new(codes::TOO_MANY, draft.row.span, message);
                 diagnostics.push(diagnostic.help("use fewer families in one row, or fewer rows"));
                 return instructions;
             }
-            if world.nodes.get() > limits::TOTAL_NODES {
+            if declarations.nodes.get() > limits::TOTAL_NODES {
                 let message = format!("the meanings have more than {} parts together", limits::TOTAL_NODES);
                 let diagnostic = Diagnostic::new(codes::TOO_MANY, draft.row.span, message);
                 diagnostics.push(diagnostic.help("make the meanings shorter, or write fewer rows"));
                 return instructions;
             }
             let setting = Setting::row(draft.operands.clone(), chosen.clone(), uniform);
-            let body = meaning::perform(world, setting, &draft.row.meaning, diagnostics).unwrap_or_default();
-            let instruction = instruction(world, draft, number as u32, &chosen, body, diagnostics);
-            world.nodes.set(world.nodes.get() + instruction.encoding.excluded.len());
+            let body = meaning::perform(declarations, setting, &draft.row.meaning, diagnostics).unwrap_or_default();
+            let instruction = instruction(declarations, draft, number as u32, &chosen, body, diagnostics);
+            declarations.nodes.set(declarations.nodes.get() + instruction.encoding.excluded.len());
             instructions.push(instruction);
         }
     }
@@ -225,7 +239,7 @@ pub(crate) fn instructions(world: &World, drafts: &[Draft], diagnostics: &mut Di
 }
 
 fn instruction(
-    world: &World,
+    declarations: &Declarations,
     draft: &Draft,
     row: u32,
     chosen: &[Chosen],
@@ -233,21 +247,23 @@ fn instruction(
     diagnostics: &mut Diagnostics,
 ) -> Instruction {
     let cycles = draft.row.cycles.as_ref();
-    let encoding = draft.encoding(world, chosen);
-    let mut effort = world.effort.get();
+    let encoding = draft.encoding(declarations, chosen);
+    let mut effort = declarations.effort.get();
     let left = witness_within(&mut effort, encoding.fixed, &encoding.excluded);
-    world.effort.set(effort);
+    declarations.effort.set(effort);
     if left == Ok(None) {
         let message = format!("no encoding is left for `{}`", draft.row.syntax.text);
         let help = "its conditions rule out everything; change them or remove the row";
         diagnostics.push(Diagnostic::new(codes::UNREACHABLE, draft.row.picture.span, message).help(help));
     }
     Instruction {
-        syntax: draft.written.syntax(|family| member(world, chosen, family)),
+        syntax: draft.written.syntax(|family| member(declarations, chosen, family)),
         operands: draft.operands.clone(),
         encoding,
         body,
-        cycles: cycles.and_then(|cycles| constant_in(Width::MAX, cycles, &world.names, diagnostics)).unwrap_or(0),
+        cycles: cycles
+            .and_then(|cycles| constant_in(Width::MAX, cycles, &declarations.names, diagnostics))
+            .unwrap_or(0),
         documentation: draft.row.documentation.clone(),
         row,
         span: draft.row.span,
@@ -261,16 +277,16 @@ fn uniform_length(drafts: &[Draft]) -> Option<u32> {
 }
 
 /// The name of the member chosen from a family.
-pub(crate) fn member(world: &World, chosen: &[Chosen], family: usize) -> String {
+pub(crate) fn member(declarations: &Declarations, chosen: &[Chosen], family: usize) -> String {
     let found = chosen.iter().find(|chosen| chosen.family == family);
-    found.map_or(String::new(), |chosen| world.families[family].tree.members[chosen.member].name.text.clone())
+    found.map_or(String::new(), |chosen| declarations.families[family].tree.members[chosen.member].name.text.clone())
 }
 
 /// Every choice of one member from each family.
-pub(crate) fn combinations(world: &World, families: &[usize]) -> Vec<Vec<Chosen>> {
+pub(crate) fn combinations(declarations: &Declarations, families: &[usize]) -> Vec<Vec<Chosen>> {
     let mut all = vec![Vec::new()];
     for family in families {
-        let members = 0..world.families[*family].tree.members.len();
+        let members = 0..declarations.families[*family].tree.members.len();
         let extended = all.iter().flat_map(|chosen: &Vec<Chosen>| {
             members.clone().map(|member| {
                 let mut chosen = chosen.clone();
@@ -284,8 +300,8 @@ pub(crate) fn combinations(world: &World, families: &[usize]) -> Vec<Vec<Chosen>
 }
 
 /// No encoding belongs to two rows.
-pub(crate) fn check_disjoint(world: &World, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
-    let mut effort = world.effort.get();
+pub(crate) fn check_disjoint(declarations: &Declarations, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
+    let mut effort = declarations.effort.get();
     let mut reported = BTreeSet::new();
     for (at, other) in instructions.iter().enumerate() {
         for one in &instructions[..at] {
@@ -296,7 +312,7 @@ pub(crate) fn check_disjoint(world: &World, instructions: &[Instruction], diagno
             let excluded: Vec<Cube> = one.encoding.excluded.iter().chain(&other.encoding.excluded).copied().collect();
             match witness_within(&mut effort, both, &excluded) {
                 Ok(None) => continue,
-                Ok(Some(window)) => diagnostics.push(overlap(world, one, other, window)),
+                Ok(Some(window)) => diagnostics.push(overlap(declarations, one, other, window)),
                 Err(TooComplex) => {
                     let message = "the conditions of these rows are too many to tell them apart";
                     let diagnostic = Diagnostic::new(codes::TOO_MANY, other.span, message);
@@ -313,14 +329,14 @@ pub(crate) fn check_disjoint(world: &World, instructions: &[Instruction], diagno
     }
 }
 
-fn overlap(world: &World, one: &Instruction, other: &Instruction, window: u128) -> Diagnostic {
-    let cell = world.code_cell();
+fn overlap(declarations: &Declarations, one: &Instruction, other: &Instruction, window: u128) -> Diagnostic {
+    let cell = declarations.code_cell();
     let length = one.encoding.cells.max(other.encoding.cells) as usize;
     let digits = (cell.bits() as usize).div_ceil(4);
     let word: Vec<String> = cells(window, cell).take(length).map(|value| format!("{value:0digits$X}")).collect();
     let word = word.join(" ");
     let name = |instruction: &Instruction| {
-        let field = |index: usize| world.fields[instruction.operands[index].index()].name.clone();
+        let field = |index: usize| declarations.fields[instruction.operands[index].index()].name.clone();
         instruction.syntax.render(field)
     };
     let same_length = one.encoding.cells == other.encoding.cells;
@@ -344,7 +360,7 @@ fn overlap(world: &World, one: &Instruction, other: &Instruction, window: u128) 
 }
 
 /// No text belongs to two rows.
-pub(crate) fn check_syntax(world: &World, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
+pub(crate) fn check_syntax(declarations: &Declarations, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
     let mut by_shape: BTreeMap<String, Vec<&Instruction>> = BTreeMap::new();
     for instruction in instructions {
         for key in instruction.syntax.shapes() {
@@ -354,7 +370,7 @@ pub(crate) fn check_syntax(world: &World, instructions: &[Instruction], diagnost
     for group in by_shape.values() {
         for (at, other) in group.iter().enumerate() {
             let fields = |instruction: &Instruction| -> Vec<&Field> {
-                instruction.operands.iter().map(|id| &world.fields[id.index()]).collect()
+                instruction.operands.iter().map(|id| &declarations.fields[id.index()]).collect()
             };
             let same = group[..at].iter().find(|one| one.row != other.row && !told_apart(&fields(one), &fields(other)));
             let Some(one) = same else { continue };

@@ -2,12 +2,12 @@
 
 use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Span, nearest};
 
-use super::World;
-use super::names::Named;
+use super::Declarations;
 use crate::language::ast::{Column, Expr, ExprKind};
-use crate::language::parser::Parser;
+use crate::language::parser::{Parser, TextKind};
 use crate::matching::{Found, Line, match_line};
 use crate::model::{Field, Instruction, InstructionId};
+use crate::names::Named;
 use crate::syntax::Digits;
 
 /// A line of assembly in the text of a definition.
@@ -15,7 +15,7 @@ pub(crate) struct SourceLine<'s> {
     text: &'s str,
     at: usize,
     end: usize,
-    world: &'s World<'s>,
+    declarations: &'s Declarations<'s>,
     /// Parameters that stand for a register or another name.
     stand_ins: &'s [String],
     /// The member chosen from each family, by the family's name.
@@ -23,9 +23,14 @@ pub(crate) struct SourceLine<'s> {
 }
 
 impl<'s> SourceLine<'s> {
-    fn new(world: &'s World<'s>, column: &Column, stand_ins: &'s [String], members: &'s [(String, String)]) -> Self {
+    fn new(
+        declarations: &'s Declarations<'s>,
+        column: &Column,
+        stand_ins: &'s [String],
+        members: &'s [(String, String)],
+    ) -> Self {
         let (at, end) = (column.span.start as usize, column.span.end as usize);
-        SourceLine { text: world.text, at, end, world, stand_ins, members }
+        SourceLine { text: declarations.text, at, end, declarations, stand_ins, members }
     }
 
     /// The word that stands next, `{FAMILY}` in it replaced by the member, and its length as written.
@@ -48,7 +53,7 @@ impl<'s> SourceLine<'s> {
 
     /// Whether a word is a name and not an expression.
     fn is_name(&self, word: &str) -> bool {
-        let is_register = matches!(self.world.names.peek(word), Some(Named::Register(_) | Named::View(_)));
+        let is_register = matches!(self.declarations.names.peek(word), Some(Named::Register(_) | Named::View(_)));
         is_register || self.stand_ins.iter().any(|known| known == word)
     }
 
@@ -68,7 +73,7 @@ impl<'s> SourceLine<'s> {
     fn expression(&mut self) -> Option<Expr> {
         let mut ignored = Diagnostics::default();
         let text = &self.text[..self.end];
-        let mut parser = Parser::starting_at(FileId(0), text, self.at, &mut ignored).without_calls();
+        let mut parser = Parser::starting_at(FileId(0), text, self.at, &mut ignored).of_kind(TextKind::Assembly);
         let expr = parser.expression().ok()?;
         let end = parser.end();
         (ignored.is_empty() && end <= self.end).then(|| {
@@ -159,7 +164,7 @@ impl Line for SourceLine<'_> {
 
 /// Every instruction that a line fits, with its operands.
 pub(crate) fn forms(
-    world: &World,
+    declarations: &Declarations,
     column: &Column,
     instructions: &[Instruction],
     stand_ins: &[String],
@@ -167,8 +172,8 @@ pub(crate) fn forms(
 ) -> Vec<(InstructionId, Vec<Found<Expr>>)> {
     let mut forms = Vec::new();
     for (at, instruction) in instructions.iter().enumerate() {
-        let field = |index: usize| -> &Field { &world.fields[instruction.operands[index].index()] };
-        let mut line = SourceLine::new(world, column, stand_ins, members);
+        let field = |index: usize| -> &Field { &declarations.fields[instruction.operands[index].index()] };
+        let mut line = SourceLine::new(declarations, column, stand_ins, members);
         if let Ok(operands) = match_line(&instruction.syntax, &field, &mut line) {
             forms.push((InstructionId(at as u32), operands));
         }
@@ -181,8 +186,13 @@ pub(crate) fn forms(
 
 /// A diagnostic for a line that is no instruction, with the forms of its mnemonic; none if a row that
 /// could not be understood may be the reason.
-pub(crate) fn no_form(code: Code, world: &World, column: &Column, instructions: &[Instruction]) -> Option<Diagnostic> {
-    if world.rows_lost.get() {
+pub(crate) fn no_form(
+    code: Code,
+    declarations: &Declarations,
+    column: &Column,
+    instructions: &[Instruction],
+) -> Option<Diagnostic> {
+    if declarations.rows_lost.get() {
         // It may be one of the rows that could not be understood.
         return None;
     }
@@ -190,7 +200,7 @@ pub(crate) fn no_form(code: Code, world: &World, column: &Column, instructions: 
     let known: Vec<&str> = instructions.iter().map(|instruction| instruction.syntax.mnemonic()).collect();
     let same = instructions.iter().filter(|instruction| instruction.syntax.mnemonic().eq_ignore_ascii_case(first));
     let field =
-        |instruction: &Instruction, index: usize| world.fields[instruction.operands[index].index()].name.clone();
+        |instruction: &Instruction, index: usize| declarations.fields[instruction.operands[index].index()].name.clone();
     let rows: Vec<String> = same
         .map(|instruction| format!("`{}`", instruction.syntax.render(|index| field(instruction, index))))
         .take(4)

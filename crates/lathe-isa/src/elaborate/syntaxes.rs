@@ -3,12 +3,12 @@
 
 use lathe_base::{Diagnostic, Diagnostics, FileId, Span, limits};
 
-use super::World;
-use super::names::Named;
+use super::Declarations;
 use crate::codes;
 use crate::language::ast::{Column, Name, Number};
 use crate::language::parser::Parser;
 use crate::model::FieldId;
+use crate::names::Named;
 use crate::syntax::{Digits, Head, Piece, PieceKind, Syntax};
 
 /// What an operand of a syntax is.
@@ -42,8 +42,13 @@ pub(crate) enum Inline {
     Refused,
 }
 
-pub(crate) fn read(world: &World, column: &Column, inline: Inline, diagnostics: &mut Diagnostics) -> Option<Written> {
-    let mut reader = Reader { world, column, inline, diagnostics };
+pub(crate) fn read(
+    declarations: &Declarations,
+    column: &Column,
+    inline: Inline,
+    diagnostics: &mut Diagnostics,
+) -> Option<Written> {
+    let mut reader = Reader { declarations, column, inline, diagnostics };
     let text = column.text.as_str();
     let head_end = text.find(char::is_whitespace).unwrap_or(text.len());
     if head_end == 0 {
@@ -60,7 +65,7 @@ pub(crate) fn read(world: &World, column: &Column, inline: Inline, diagnostics: 
 }
 
 struct Reader<'r, 'a> {
-    world: &'r World<'a>,
+    declarations: &'r Declarations<'a>,
     column: &'r Column,
     inline: Inline,
     diagnostics: &'r mut Diagnostics,
@@ -151,7 +156,7 @@ impl Reader<'_, '_> {
         let capital = word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
             && !word.starts_with(|c: char| c.is_ascii_digit());
         let known =
-            self.world.names.peek(word).is_some_and(|named| matches!(named, Named::Field(_) | Named::Family(_)));
+            self.declarations.names.peek(word).is_some_and(|named| matches!(named, Named::Field(_) | Named::Family(_)));
         if known || capital {
             return Some((self.named(word, None, self.span(at, at + length))?, length));
         }
@@ -162,7 +167,7 @@ impl Reader<'_, '_> {
     fn inline_operand(&mut self, at: usize, length: usize) -> Option<(Part, usize)> {
         let name = Name { text: self.column.text[at..at + length].to_owned(), span: self.span(at, at + length) };
         let base = self.column.span.start as usize;
-        let (number, end) = Parser::number_kind_at(self.world.text, base + at + length + 1, self.diagnostics)?;
+        let (number, end) = Parser::number_kind_at(self.declarations.text, base + at + length + 1, self.diagnostics)?;
         Some((Part::Operand(Operand::Inline(name, Box::new(number)), None), end - base - at))
     }
 
@@ -195,7 +200,7 @@ impl Reader<'_, '_> {
     }
 
     fn named(&mut self, name: &str, digits: Option<Digits>, span: Span) -> Option<Part> {
-        match self.world.names.find(name) {
+        match self.declarations.names.find(name) {
             Some(Named::Field(id)) => Some(Part::Operand(Operand::Field(id), digits)),
             Some(Named::Family(at)) => Some(Part::Family(at)),
             _ => {
@@ -205,7 +210,7 @@ impl Reader<'_, '_> {
                     "declare it with a line such as `field {} : u8`; texts of the syntax are in small letters",
                     name.text
                 );
-                self.world.names.report_wrong(&name, "field", is_field, declare, self.diagnostics);
+                self.declarations.names.report_wrong(&name, "field", is_field, declare, self.diagnostics);
                 None
             }
         }
@@ -266,7 +271,7 @@ impl Reader<'_, '_> {
 
     fn operand_name(&self, operand: &Operand) -> String {
         match operand {
-            Operand::Field(id) => self.world.fields[id.index()].name.clone(),
+            Operand::Field(id) => self.declarations.fields[id.index()].name.clone(),
             Operand::Inline(name, _) => name.text.clone(),
         }
     }

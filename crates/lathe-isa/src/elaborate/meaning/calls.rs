@@ -1,14 +1,14 @@
 //! Calls: conversions, built-in functions, functions and families of the definition, devices.
 
-use lathe_base::{Span, Width, limits, nearest};
+use lathe_base::{Diagnostic, Span, Width, limits, nearest};
 
 use super::operators::CountWidth;
-use super::{Binding, Lowerer, Value};
+use super::{Binding, Lowerer, Site, Value};
 use crate::codes;
-use crate::elaborate::names::Named;
 use crate::language::ast::{Block, Expr as Tree, ExprKind, Name, Type};
 use crate::language::parser::is_type;
 use crate::model::Domain;
+use crate::names::Named;
 use crate::operators::BinaryOperator;
 use crate::semantics::{Expr, ExprKind as SemanticKind, OperandId, Statement};
 
@@ -53,12 +53,12 @@ impl Lowerer<'_, '_> {
                 Some(Some(Value::unsigned(Expr::binary(operator, value.expr, count.expr))))
             }
             // Too good a name for a memory or a function of one's own to be taken away.
-            "code" if !matches!(self.world.names.peek("code"), Some(Named::Function(_) | Named::Family(_))) => {
+            "code" if !matches!(self.declarations.names.peek("code"), Some(Named::Function(_) | Named::Family(_))) => {
                 let [operand] = self.exactly(name, arguments, span)?;
                 self.operand_code(operand).map(Some)
             }
             text if is_type(text) => self.conversion(name, arguments, span).map(Some),
-            text => match self.world.names.find(text) {
+            text => match self.declarations.names.find(text) {
                 Some(Named::Function(at)) => self.function(at, name, arguments, want, span),
                 Some(Named::Family(at)) => self.family(at, name, arguments, want, span),
                 found => self.not_a_function(name, found),
@@ -73,14 +73,14 @@ impl Lowerer<'_, '_> {
             _ => None,
         };
         let is_register = |id: &OperandId| {
-            let field = &self.world.fields[self.setting.operands[usize::from(id.0)].index()];
+            let field = &self.declarations.fields[self.setting.operands[usize::from(id.0)].index()];
             matches!(field.domain, Domain::Registers(_))
         };
         let Some(id) = id.filter(is_register) else {
             let message = "this is not a register operand of the row";
             return self.fail(codes::NOT_HERE, operand.span, message, "as in `code(R)`, where `R` is in the syntax");
         };
-        let field = &self.world.fields[self.setting.operands[usize::from(id.0)].index()];
+        let field = &self.declarations.fields[self.setting.operands[usize::from(id.0)].index()];
         Some(Value::unsigned(Expr { width: field.width, kind: SemanticKind::Code(id) }))
     }
 
@@ -89,13 +89,13 @@ impl Lowerer<'_, '_> {
             let message = format!("`{}` is {}, not a function", name.text, named.kind());
             return self.fail(codes::WRONG_KIND, name.span, message, "only functions and families are called");
         }
-        if self.world.names.is_broken(&name.text) {
+        if self.declarations.names.is_broken(&name.text) {
             return None;
         }
-        self.world.names.mark_broken(&name.text);
+        self.declarations.names.mark_broken(&name.text);
         let message = format!("there is no function named `{}`", name.text);
         let is_function = |named| matches!(named, Named::Function(_) | Named::Family(_));
-        let near = self.world.names.suggestion(&name.text, is_function);
+        let near = self.declarations.names.suggestion(&name.text, is_function);
         let near = near.or_else(|| nearest(&name.text, BUILT_IN).map(|meant| format!("did you mean `{meant}`?")));
         let help = near.unwrap_or_else(|| format!("declare it, as in `fn {}(x: u8) -> u8 {{ … }}`", name.text));
         self.fail(codes::UNKNOWN_NAME, name.span, message, help)
@@ -176,7 +176,7 @@ impl Lowerer<'_, '_> {
         want: Option<Width>,
         span: Span,
     ) -> Option<Option<Value>> {
-        let function = self.world.functions[at];
+        let function = self.declarations.functions[at];
         self.inline(name, &function.parameters, function.result.as_ref(), &function.body, arguments, want, span)
     }
 
@@ -194,7 +194,7 @@ impl Lowerer<'_, '_> {
             let help = format!("write `{{{}}}` in the syntax and in the encoding of the row", name.text);
             return self.fail(codes::NOT_HERE, name.span, message, help);
         };
-        let tree = self.world.families[at].tree;
+        let tree = self.declarations.families[at].tree;
         let body = &tree.members[chosen.member].body;
         self.inline(name, &tree.parameters, tree.result.as_ref(), body, arguments, want, span)
     }
@@ -236,11 +236,27 @@ impl Lowerer<'_, '_> {
         self.frame = length;
         self.scope.extend(frame);
         self.calls.push(name.text.clone());
-        let given = self.body(body, result, span);
+        let given = match self.setting.site {
+            Site::Prompt if self.calls.len() == 1 => self.told_here(name, span, |l| l.body(body, result, span)),
+            _ => self.body(body, result, span),
+        };
         self.calls.pop();
         self.scope.truncate(length);
         self.frame = outer;
         given
+    }
+
+    /// Runs `inside`, whose places are in the definition, and moves what it reports to this call.
+    fn told_here<T>(&mut self, name: &Name, span: Span, inside: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::take(self.diagnostics);
+        let result = inside(self);
+        let reported = std::mem::replace(self.diagnostics, before);
+        for diagnostic in reported.into_sorted() {
+            let message = format!("`{}` cannot be called: {}", name.text, diagnostic.message);
+            let moved = Diagnostic::new(diagnostic.code, span, message);
+            self.diagnostics.push(diagnostic.help.into_iter().fold(moved, Diagnostic::help));
+        }
+        result
     }
 
     fn body(&mut self, body: &Block, result: Option<&Type>, span: Span) -> Option<Option<Value>> {
@@ -287,16 +303,16 @@ impl Lowerer<'_, '_> {
 
     /// `console.write(x)`; `Some(None)` if the operation gives no value.
     pub(super) fn device_call(&mut self, device: &Name, operation: &Name, arguments: &[Tree]) -> Option<Option<Value>> {
-        let id = match self.world.names.find(&device.text) {
+        let id = match self.declarations.names.find(&device.text) {
             Some(Named::Device(id)) => id,
             _ => {
                 let is_device = |named| matches!(named, Named::Device(_));
                 let declare = format!("declare it with `device {} : stream`", device.text);
-                self.world.names.report_wrong(device, "device", is_device, declare, self.diagnostics);
+                self.declarations.names.report_wrong(device, "device", is_device, declare, self.diagnostics);
                 return None;
             }
         };
-        let operations = self.world.devices[id.index()].kind.operations();
+        let operations = self.declarations.devices[id.index()].kind.operations();
         let Some(number) = operations.iter().position(|known| known.name == operation.text) else {
             let names: Vec<_> = operations.iter().map(|known| known.name).collect();
             let message = format!("`{}` has no operation `{}`", device.text, operation.text);

@@ -2,14 +2,14 @@
 
 use lathe_base::{Diagnostic, Span, Width};
 
-use super::{Binding, Lowerer, Value};
+use super::{Binding, Lowerer, Site, Value};
 use crate::codes;
 use crate::elaborate::constants::{self, does_not_fit, plural};
 use crate::elaborate::declarations::slice_of;
-use crate::elaborate::names::Named;
 use crate::language::ast::{Binary, Expr as Tree, ExprKind as TreeKind, Name, Type, Unary};
 use crate::language::parser::is_type;
 use crate::model::{Domain, MemoryId};
+use crate::names::Named;
 use crate::operand::fit;
 use crate::operators::UnaryOperator;
 use crate::semantics::{Expr, ExprKind, OperandId, Statement};
@@ -50,7 +50,9 @@ impl Lowerer<'_, '_> {
 
     fn number(&mut self, tree: &Tree, number: i128, want: Option<Width>) -> Option<Value> {
         let comparison = matches!(&tree.kind, TreeKind::Binary(operator, ..) if is_comparison(*operator));
-        let Some(width) = want.or(comparison.then_some(Width::BIT)) else {
+        // Nobody minds how wide a number is that is only looked at.
+        let own = if self.setting.site == Site::Prompt { Some(Width::MAX) } else { None };
+        let Some(width) = want.or(comparison.then_some(Width::BIT)).or(own) else {
             let message = "nothing here says how many bits this number has";
             let help = format!("say it, as in `u8({number})`");
             return self.fail(codes::WIDTH_UNKNOWN, tree.span, message, help);
@@ -95,7 +97,11 @@ impl Lowerer<'_, '_> {
 
     /// The text at a place, if it is short enough to be repeated.
     fn written(&self, span: Span) -> Option<&str> {
-        self.world.text.get(span.range()).filter(|text| text.len() <= 16 && !text.contains('\n'))
+        if self.setting.site == Site::Prompt && !self.calls.is_empty() {
+            // The function stands in another text.
+            return None;
+        }
+        self.declarations.text.get(span.range()).filter(|text| text.len() <= 16 && !text.contains('\n'))
     }
 
     /// A value of one bit.
@@ -116,18 +122,18 @@ impl Lowerer<'_, '_> {
         if name.text == "next" {
             return self.next(name.span);
         }
-        match self.world.names.find(&name.text) {
+        match self.declarations.names.find(&name.text) {
             Some(Named::Register(id)) => {
-                let register = &self.world.registers[id.index()];
+                let register = &self.declarations.registers[id.index()];
                 Some(Value::unsigned(match register.constant {
                     true => Expr::constant(register.width, register.reset),
                     false => Expr { width: register.width, kind: ExprKind::Register(id) },
                 }))
             }
-            Some(Named::View(at)) => Some(Value::unsigned(self.read_place(&self.world.views[at].place.clone()))),
+            Some(Named::View(at)) => Some(Value::unsigned(self.read_place(&self.declarations.views[at].place.clone()))),
             Some(Named::Pc) => {
                 self.control(name.span, "the program counter")?;
-                Some(Value::unsigned(Expr { width: self.world.pc_width(), kind: ExprKind::Pc }))
+                Some(Value::unsigned(Expr { width: self.declarations.pc_width(), kind: ExprKind::Pc }))
             }
             Some(Named::Field(_)) => self.operand(name),
             found => self.not_a_value(name, found),
@@ -135,25 +141,34 @@ impl Lowerer<'_, '_> {
     }
 
     fn next(&mut self, span: Span) -> Option<Value> {
-        if !self.setting.next {
+        if !self.setting.site.has_next() {
             let message = "there is no next instruction here";
-            return self.fail(codes::NOT_HERE, span, message, "use `pc`, the address of what could not be decoded");
+            let help = match self.setting.site {
+                Site::Hook => "use `pc`, the address of the instruction that is due",
+                _ => "`next` is the address after the instruction of a row; write an address instead",
+            };
+            return self.fail(codes::NOT_HERE, span, message, help);
         }
-        Some(Value::unsigned(Expr { width: self.world.pc_width(), kind: ExprKind::Next }))
+        Some(Value::unsigned(Expr { width: self.declarations.pc_width(), kind: ExprKind::Next }))
     }
 
     /// Reports what only an instruction can do.
     pub(super) fn control(&mut self, span: Span, what: &str) -> Option<()> {
-        if self.setting.control {
-            return Some(());
-        }
-        let message = format!("{what} has no meaning in a mapped address");
-        self.fail(codes::NOT_HERE, span, message, "a mapped address reads and writes devices and registers")
+        if self.setting.site.has_pc() { Some(()) } else { self.not_here(span, what) }
+    }
+
+    /// Reports what cannot be said at this site.
+    pub(super) fn not_here<T>(&mut self, span: Span, what: &str) -> Option<T> {
+        let (place, help) = match self.setting.site {
+            Site::Condition => ("the condition of `on step`", "compute the condition from registers"),
+            _ => ("a mapped address", "a mapped address reads and writes devices and registers"),
+        };
+        self.fail(codes::NOT_HERE, span, format!("{what} has no meaning in {place}"), help)
     }
 
     /// The operand of this row that a name means.
     pub(super) fn operand_named(&self, name: &str) -> Option<OperandId> {
-        let fields = &self.world.fields;
+        let fields = &self.declarations.fields;
         let at = self.setting.operands.iter().position(|id| fields[id.index()].name == name);
         at.filter(|_| self.calls.is_empty()).map(|at| OperandId(at as u8))
     }
@@ -161,14 +176,18 @@ impl Lowerer<'_, '_> {
     fn operand(&mut self, name: &Name) -> Option<Value> {
         let Some(id) = self.operand_named(&name.text) else {
             let (message, help) = if self.calls.is_empty() {
-                (format!("`{}` is not an operand of this row", name.text), "write it in the syntax and in the encoding")
+                let row = if self.setting.site == Site::Row { "of this row" } else { "here" };
+                (
+                    format!("`{}` is not an operand {row}", name.text),
+                    "operands belong to a row; write them in its syntax and its encoding",
+                )
             } else {
                 (format!("a function does not see the operand `{}`", name.text), "give it as an argument")
             };
             return self.fail(codes::NOT_HERE, name.span, message, help);
         };
-        let field = &self.world.fields[self.setting.operands[usize::from(id.0)].index()];
-        let width = field.value_width(self.world.pc_width());
+        let field = &self.declarations.fields[self.setting.operands[usize::from(id.0)].index()];
+        let width = field.value_width(self.declarations.pc_width());
         let signed = matches!(&field.domain, Domain::Number(numeric) if numeric.signed && numeric.target.is_none());
         Some(Value { expr: Expr { width, kind: ExprKind::Operand(id) }, signed })
     }
@@ -190,14 +209,15 @@ impl Lowerer<'_, '_> {
                 let message = format!("`{}` is {}, not a value", name.text, named.kind());
                 (codes::WRONG_KIND, message, "ask it for something, as in `console.read()`".into())
             }
-            None if self.world.names.is_broken(&name.text) => return None,
+            None if self.declarations.names.is_broken(&name.text) => return None,
             None => {
-                self.world.names.mark_broken(&name.text);
+                self.declarations.names.mark_broken(&name.text);
                 let known = self.scope[self.frame..].iter().map(|(known, _)| known.as_str()).chain(["next"]);
+                let known = known.chain(self.setting.symbols.names());
                 let near = lathe_base::nearest(&name.text, known).map(|meant| format!("did you mean `{meant}`?"));
                 let near = near.or_else(|| match self.diagnostics.is_full() {
                     true => None,
-                    false => self.world.names.suggestion(&name.text, is_value),
+                    false => self.declarations.names.suggestion(&name.text, is_value),
                 });
                 let fallback = format!("declare it, as in `register {0} : u8` or `let {0} = …`", name.text);
                 let message = format!("there is nothing named `{}`", name.text);
@@ -213,9 +233,9 @@ impl Lowerer<'_, '_> {
         if self.binding(name).is_some() {
             return None;
         }
-        match self.world.names.peek(name) {
+        match self.declarations.names.peek(name) {
             Some(Named::Memory(id)) => {
-                self.world.names.find(name);
+                self.declarations.names.find(name);
                 Some(id)
             }
             _ => None,
@@ -314,12 +334,12 @@ impl Lowerer<'_, '_> {
             TreeKind::Name(name) => self.hint_name(name),
             TreeKind::Call(name, arguments) => self.hint_call(&name.text, arguments),
             TreeKind::Method(device, operation, _) => {
-                let Some(Named::Device(id)) = self.world.names.peek(&device.text) else { return None };
-                let operations = self.world.devices[id.index()].kind.operations();
+                let Some(Named::Device(id)) = self.declarations.names.peek(&device.text) else { return None };
+                let operations = self.declarations.devices[id.index()].kind.operations();
                 operations.into_iter().find(|known| known.name == operation.text)?.result
             }
             TreeKind::Index(base, _) => {
-                Some(self.memory_named(base).map_or(Width::BIT, |id| self.world.memories[id.index()].cell))
+                Some(self.memory_named(base).map_or(Width::BIT, |id| self.declarations.memories[id.index()].cell))
             }
             TreeKind::Wide(_, ty, _) => self.hint_type(ty),
             TreeKind::Slice(_, high, low) => {
@@ -350,12 +370,14 @@ impl Lowerer<'_, '_> {
             Some(Binding::Number(_) | Binding::Broken) => return None,
             None => {}
         }
-        match self.world.names.peek(name) {
-            _ if name == "next" => Some(self.world.pc_width()),
-            Some(Named::Register(id)) => Some(self.world.registers[id.index()].width),
-            Some(Named::View(at)) => Some(self.world.views[at].place.width),
-            Some(Named::Pc) => Some(self.world.pc_width()),
-            Some(Named::Field(id)) => Some(self.world.fields[id.index()].value_width(self.world.pc_width())),
+        match self.declarations.names.peek(name) {
+            _ if name == "next" => Some(self.declarations.pc_width()),
+            Some(Named::Register(id)) => Some(self.declarations.registers[id.index()].width),
+            Some(Named::View(at)) => Some(self.declarations.views[at].place.width),
+            Some(Named::Pc) => Some(self.declarations.pc_width()),
+            Some(Named::Field(id)) => {
+                Some(self.declarations.fields[id.index()].value_width(self.declarations.pc_width()))
+            }
             _ => None,
         }
     }
@@ -378,16 +400,16 @@ impl Lowerer<'_, '_> {
             };
             return Width::new(bits);
         }
-        match self.world.names.peek(name)? {
+        match self.declarations.names.peek(name)? {
             Named::Function(at) => self.hint_function(at, arguments),
-            Named::Family(at) => self.hint_type(self.world.families[at].tree.result.as_ref()?),
+            Named::Family(at) => self.hint_type(self.declarations.families.get(at)?.tree.result.as_ref()?),
             _ => None,
         }
     }
 
     /// The width that a function gives, where its arguments tell.
     fn hint_function(&self, at: usize, arguments: &[Tree]) -> Option<Width> {
-        let function = self.world.functions[at];
+        let function = self.declarations.functions[at];
         let letters = self.letters(&function.parameters, arguments);
         let number = |name: &str| letters.iter().find(|(known, _)| known == name).map(|(_, width)| *width);
         let bits = constants::constant(&function.result.as_ref()?.width, &number)?;

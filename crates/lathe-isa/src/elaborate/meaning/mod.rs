@@ -13,9 +13,10 @@ mod statements;
 
 use lathe_base::{Code, Diagnostic, Diagnostics, Span, Width, limits};
 
-use super::World;
+use super::Declarations;
 use super::constants::{constant, declared};
 use crate::codes;
+use crate::compile::Symbols;
 use crate::language::ast;
 use crate::model::{FieldId, Place};
 use crate::semantics::{Block, Body, Expr, LocalId, Statement};
@@ -28,66 +29,122 @@ pub(crate) struct Chosen {
     pub(crate) member: usize,
 }
 
-/// Where a meaning stands, and so what it may say.
-pub(crate) struct Setting {
+/// Where a meaning stands, which decides what it may say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Site {
+    /// A row of instructions.
+    Row,
+    /// `on illegal` and `on step`: an instruction is due, but not one that has an end.
+    Hook,
+    /// The condition of `on step`.
+    Condition,
+    /// Reading a mapped address.
+    MapRead,
+    /// Writing a mapped address.
+    MapWrite,
+    /// A text of its own, such as what somebody types into a debugger.
+    Prompt,
+}
+
+impl Site {
+    /// Whether there is a program counter that can be read and changed, and an instruction that can fault.
+    fn has_pc(self) -> bool {
+        matches!(self, Site::Row | Site::Hook | Site::Prompt)
+    }
+
+    /// Whether the machine may stop after it.
+    fn may_halt(self) -> bool {
+        self.has_pc() || self == Site::MapWrite
+    }
+
+    /// Whether there is an instruction with an end.
+    fn has_next(self) -> bool {
+        self == Site::Row
+    }
+}
+
+/// What a meaning can refer to besides the declarations.
+pub(crate) struct Setting<'s> {
     operands: Vec<FieldId>,
     chosen: Vec<Chosen>,
     /// The length of every instruction, if it is one.
     uniform: Option<u32>,
     /// Given values, such as the address of a mapped access.
     given: Vec<(&'static str, Width)>,
-    /// Whether there is an instruction being executed, so that it can jump, halt or fault.
-    control: bool,
-    /// Whether the machine may stop after it.
-    halts: bool,
-    /// Whether that instruction has an end.
-    next: bool,
+    site: Site,
+    symbols: &'s dyn Symbols,
 }
 
-impl Setting {
-    pub(crate) fn row(operands: Vec<FieldId>, chosen: Vec<Chosen>, uniform: Option<u32>) -> Setting {
-        Setting { operands, chosen, uniform, given: Vec::new(), control: true, halts: true, next: true }
+impl<'s> Setting<'s> {
+    fn new(site: Site) -> Setting<'s> {
+        Setting { operands: vec![], chosen: vec![], uniform: None, given: vec![], site, symbols: &() }
     }
 
-    pub(crate) fn illegal() -> Setting {
-        Setting { control: true, ..Setting::writing(&[]) }
+    pub(crate) fn row(operands: Vec<FieldId>, chosen: Vec<Chosen>, uniform: Option<u32>) -> Setting<'s> {
+        Setting { operands, chosen, uniform, ..Setting::new(Site::Row) }
     }
 
-    /// The reading of a mapped address, and whatever else only looks.
-    pub(crate) fn reading(given: &[(&'static str, Width)]) -> Setting {
-        Setting { halts: false, ..Setting::writing(given) }
+    /// `on illegal` and `on step`.
+    pub(crate) fn hook() -> Setting<'s> {
+        Setting::new(Site::Hook)
     }
 
-    /// The writing of a mapped address.
-    pub(crate) fn writing(given: &[(&'static str, Width)]) -> Setting {
-        let given = given.to_vec();
-        Setting { operands: vec![], chosen: vec![], uniform: None, given, control: false, halts: true, next: false }
+    /// The condition of `on step`.
+    pub(crate) fn condition() -> Setting<'s> {
+        Setting::new(Site::Condition)
+    }
+
+    /// Reading a mapped address.
+    pub(crate) fn reading(address: Width) -> Setting<'s> {
+        Setting { given: vec![("address", address)], ..Setting::new(Site::MapRead) }
+    }
+
+    /// Writing a mapped address.
+    pub(crate) fn writing(address: Width, value: Width) -> Setting<'s> {
+        Setting { given: vec![("address", address), ("value", value)], ..Setting::new(Site::MapWrite) }
+    }
+
+    /// A text of its own, with names for numbers besides those of the definition.
+    pub(crate) fn prompt(symbols: &'s dyn Symbols) -> Setting<'s> {
+        Setting { symbols, ..Setting::new(Site::Prompt) }
     }
 }
 
 /// The semantics of a block that is done for its effect.
 pub(crate) fn perform(
-    world: &World,
+    declarations: &Declarations,
     setting: Setting,
     block: &ast::Block,
     diagnostics: &mut Diagnostics,
 ) -> Option<Body> {
-    let mut lowerer = Lowerer::new(world, setting, diagnostics);
+    let mut lowerer = Lowerer::new(declarations, setting, diagnostics);
     lowerer.block_for_effect(block)?;
     Some(lowerer.finish(None))
 }
 
 /// The semantics of an expression that gives a value of this width.
 pub(crate) fn give(
-    world: &World,
+    declarations: &Declarations,
     setting: Setting,
     expr: &ast::Expr,
     width: Width,
     diagnostics: &mut Diagnostics,
 ) -> Option<Body> {
-    let mut lowerer = Lowerer::new(world, setting, diagnostics);
+    let mut lowerer = Lowerer::new(declarations, setting, diagnostics);
     let value = lowerer.value(expr, Some(width))?;
     Some(lowerer.finish(Some(value.expr)))
+}
+
+/// The semantics of an expression that gives a value of its own width, and whether that is signed.
+pub(crate) fn look(
+    declarations: &Declarations,
+    setting: Setting,
+    expr: &ast::Expr,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Body, bool)> {
+    let mut lowerer = Lowerer::new(declarations, setting, diagnostics);
+    let Value { expr, signed } = lowerer.value(expr, None)?;
+    Some((lowerer.finish(Some(expr)), signed))
 }
 
 /// A value, and whether operators that mind the sign take it as two's complement.
@@ -123,8 +180,8 @@ enum Binding {
 }
 
 struct Lowerer<'w, 'a> {
-    world: &'w World<'a>,
-    setting: Setting,
+    declarations: &'w Declarations<'a>,
+    setting: Setting<'w>,
     diagnostics: &'w mut Diagnostics,
     locals: Vec<Width>,
     /// The block being filled is the last.
@@ -141,9 +198,9 @@ struct Lowerer<'w, 'a> {
 }
 
 impl<'w, 'a> Lowerer<'w, 'a> {
-    fn new(world: &'w World<'a>, setting: Setting, diagnostics: &'w mut Diagnostics) -> Self {
+    fn new(declarations: &'w Declarations<'a>, setting: Setting<'w>, diagnostics: &'w mut Diagnostics) -> Self {
         let mut lowerer = Lowerer {
-            world,
+            declarations,
             setting,
             diagnostics,
             locals: Vec::new(),
@@ -179,10 +236,12 @@ impl<'w, 'a> Lowerer<'w, 'a> {
     /// Counts one node of the semantics; gives up when there are too many.
     fn spend(&mut self, span: Span) -> Option<()> {
         self.nodes += 1;
-        self.world.nodes.set(self.world.nodes.get() + 1);
+        self.declarations.nodes.set(self.declarations.nodes.get() + 1);
         let too_many_locals = self.locals.len() >= usize::from(u16::MAX) - 256;
-        let (one, all) =
-            (self.nodes > limits::MEANING_NODES || too_many_locals, self.world.nodes.get() > limits::TOTAL_NODES);
+        let (one, all) = (
+            self.nodes > limits::MEANING_NODES || too_many_locals,
+            self.declarations.nodes.get() > limits::TOTAL_NODES,
+        );
         if !one && !all {
             return Some(());
         }
@@ -269,12 +328,18 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         self.scope[self.frame..].iter().rev().find(|(known, _)| known == name).map(|(_, binding)| binding)
     }
 
+    /// The number that a symbol of the setting stands for, unless the definition has that name.
+    fn symbol(&self, name: &str) -> Option<i128> {
+        let number = self.setting.symbols.value(name).filter(|_| self.declarations.names.peek(name).is_none());
+        number.map(i128::from)
+    }
+
     /// The value of an expression that is a number whatever the machine does.
     fn constant(&self, expr: &ast::Expr) -> Option<i128> {
         constant(expr, &|name| match self.binding(name) {
             Some(Binding::Number(value)) => Some(*value),
             Some(_) => None,
-            None => declared(&self.world.names, name),
+            None => declared(&self.declarations.names, name).or_else(|| self.symbol(name)),
         })
     }
 }

@@ -16,7 +16,7 @@ impl Lowerer<'_, '_> {
     }
 
     fn read_part(&self, part: &Part) -> Expr {
-        let register = &self.world.registers[part.register.index()];
+        let register = &self.declarations.registers[part.register.index()];
         let whole = match register.constant {
             true => Expr::constant(register.width, register.reset),
             false => Expr { width: register.width, kind: ExprKind::Register(part.register) },
@@ -36,7 +36,7 @@ impl Lowerer<'_, '_> {
 
     /// Writes some bits of a register, leaving or clearing the others.
     fn write_part(&mut self, part: &Part, bits: Expr, clearing: bool) {
-        let register = &self.world.registers[part.register.index()];
+        let register = &self.declarations.registers[part.register.index()];
         if register.constant {
             return;
         }
@@ -48,7 +48,7 @@ impl Lowerer<'_, '_> {
     }
 
     pub(super) fn address(&mut self, memory: MemoryId, tree: &Tree) -> Option<Expr> {
-        let width = self.world.memories[memory.index()].address;
+        let width = self.declarations.memories[memory.index()].address;
         Some(self.value(tree, Some(width))?.expr)
     }
 
@@ -58,7 +58,7 @@ impl Lowerer<'_, '_> {
     }
 
     fn load_cell(&mut self, memory: MemoryId, address: Expr) -> Expr {
-        let cell = self.world.memories[memory.index()].cell;
+        let cell = self.declarations.memories[memory.index()].cell;
         let into = self.local(cell);
         self.emit(Statement::Load { into, memory, address });
         Expr::local(cell, into)
@@ -74,7 +74,7 @@ impl Lowerer<'_, '_> {
             self.spend(ty.span)?;
             cells.push(self.load_cell(memory, plus(address.clone(), offset)));
         }
-        if self.world.memories[memory.index()].order == Order::Little {
+        if self.declarations.memories[memory.index()].order == Order::Little {
             cells.reverse();
         }
         let joined = cells.into_iter().reduce(Expr::join)?;
@@ -88,7 +88,7 @@ impl Lowerer<'_, '_> {
         let address = self.keep(Value::unsigned(address)).expr;
         let value = self.value(value, Some(width))?;
         let value = self.keep(value).expr;
-        let &crate::model::Memory { cell, order, .. } = &self.world.memories[memory.index()];
+        let &crate::model::Memory { cell, order, .. } = &self.declarations.memories[memory.index()];
         for offset in 0..count {
             self.spend(ty.span)?;
             let number = if order == Order::Little { offset } else { count - 1 - offset };
@@ -100,9 +100,9 @@ impl Lowerer<'_, '_> {
 
     /// The memory and the number of cells of a wide access.
     fn wide(&mut self, name: &Name, ty: &Type) -> Option<(MemoryId, u32)> {
-        let memory = self.world.memory_of(name, self.diagnostics)?;
+        let memory = self.declarations.memory_of(name, self.diagnostics)?;
         let width = self.width(ty)?;
-        let cell = self.world.memories[memory.index()].cell;
+        let cell = self.declarations.memories[memory.index()].cell;
         if width.bits() % cell.bits() != 0 {
             let message = format!("{} bits are not a whole number of cells of {} bits", width.bits(), cell.bits());
             let help = format!("a cell of `{}` has {} bits", name.text, cell.bits());

@@ -5,11 +5,11 @@ use lathe_base::{Span, Width, limits};
 use super::{Binding, Lowerer, Value};
 use crate::codes;
 use crate::elaborate::declarations::spread;
-use crate::elaborate::names::Named;
 use crate::language::ast::{
     Binary, Block, Expr as Tree, ExprKind as TreeKind, For, ForItem, Name, Statement as Written,
 };
 use crate::model::{Domain, Place};
+use crate::names::Named;
 use crate::operators::BinaryOperator;
 use crate::semantics::{Expr, ExprKind, OperandId, Statement};
 
@@ -65,8 +65,8 @@ impl Lowerer<'_, '_> {
             Written::Call(call) => self.call_statement(call),
             Written::Skip(span) => self.skip(*span),
             Written::Halt(span) => {
-                if !self.setting.halts {
-                    self.control(*span, "`halt`")?;
+                if !self.setting.site.may_halt() {
+                    return self.not_here(*span, "`halt`");
                 }
                 self.emit(Statement::Halt);
                 Some(())
@@ -120,7 +120,7 @@ impl Lowerer<'_, '_> {
 
     fn skip(&mut self, span: Span) -> Option<()> {
         self.control(span, "`skip`")?;
-        if !self.setting.next {
+        if !self.setting.site.has_next() {
             let message = "there is nothing to skip here";
             return self.fail(codes::NOT_HERE, span, message, "assign the program counter, as in `pc = pc + 1`");
         }
@@ -128,7 +128,7 @@ impl Lowerer<'_, '_> {
             let message = "`skip` is unclear here: the instructions differ in length";
             return self.fail(codes::NOT_HERE, span, message, "say how many cells: `pc = next + 2`");
         };
-        let width = self.world.pc_width();
+        let width = self.declarations.pc_width();
         let next = Expr { width, kind: ExprKind::Next };
         let target = Expr::binary(BinaryOperator::Add, next, Expr::constant(width, u64::from(cells)));
         self.emit(Statement::Jump(target));
@@ -170,10 +170,10 @@ impl Lowerer<'_, '_> {
     fn item(&mut self, tree: &Tree) -> Option<Binding> {
         if let TreeKind::Name(name) = &tree.kind
             && self.binding(name).is_none()
-            && let Some(Named::Register(_) | Named::View(_)) = self.world.names.peek(name)
+            && let Some(Named::Register(_) | Named::View(_)) = self.declarations.names.peek(name)
         {
             let name = Name { text: name.clone(), span: tree.span };
-            return self.world.place_of(&name, self.diagnostics).map(Binding::Place);
+            return self.declarations.place_of(&name, self.diagnostics).map(Binding::Place);
         }
         if let Some(number) = self.constant(tree) {
             return Some(Binding::Number(number));
@@ -190,7 +190,7 @@ impl Lowerer<'_, '_> {
                 let memory = self.memory_named(base)?;
                 let address = Value::unsigned(self.address(memory, address)?);
                 let at = self.emitted();
-                let value = self.value(value, Some(self.world.memories[memory.index()].cell))?;
+                let value = self.value(value, Some(self.declarations.memories[memory.index()].cell))?;
                 let address = self.settle(address, at).expr;
                 self.emit(Statement::Store { memory, address, value: value.expr });
                 Some(())
@@ -217,7 +217,7 @@ impl Lowerer<'_, '_> {
                 let name = Name { text: name.clone(), span: base.span };
                 let fits = |named| matches!(named, Named::Memory(_) | Named::Register(_) | Named::View(_));
                 let declare = format!("declare it, as in `memory {} : u16 -> u8`", name.text);
-                self.world.names.report_wrong(&name, "memory or register", fits, declare, self.diagnostics);
+                self.declarations.names.report_wrong(&name, "memory or register", fits, declare, self.diagnostics);
                 None
             }
             TreeKind::Name(name) => self.target_named(&Name { text: name.clone(), span: tree.span }),
@@ -243,7 +243,7 @@ impl Lowerer<'_, '_> {
     /// Whether an expression is a name that nothing declares.
     fn is_unknown(&self, tree: &Tree) -> bool {
         let TreeKind::Name(name) = &tree.kind else { return false };
-        self.binding(name).is_none() && self.world.names.peek(name).is_none()
+        self.binding(name).is_none() && self.declarations.names.peek(name).is_none()
     }
 
     fn target_named(&mut self, name: &Name) -> Option<Target> {
@@ -257,21 +257,21 @@ impl Lowerer<'_, '_> {
             }
             None => {}
         }
-        match self.world.names.find(&name.text) {
+        match self.declarations.names.find(&name.text) {
             Some(Named::Register(id)) => {
-                let register = &self.world.registers[id.index()];
+                let register = &self.declarations.registers[id.index()];
                 if register.constant {
                     let what = format!("the constant `{}`", name.text);
                     return self.not_assignable(name.span, &what, "declare it as `register` if it changes");
                 }
                 Some(Target::Place(Place::whole(id, register.width)))
             }
-            Some(Named::View(at)) => Some(Target::Place(self.world.views[at].place.clone())),
+            Some(Named::View(at)) => Some(Target::Place(self.declarations.views[at].place.clone())),
             Some(Named::Pc) => {
                 self.control(name.span, "a jump")?;
-                Some(Target::Pc(self.world.pc_width()))
+                Some(Target::Pc(self.declarations.pc_width()))
             }
-            Some(Named::Field(id)) => self.target_operand(name, &self.world.fields[id.index()].domain.clone()),
+            Some(Named::Field(id)) => self.target_operand(name, &self.declarations.fields[id.index()].domain.clone()),
             Some(named) => {
                 let what = format!("`{}` is {} and", name.text, named.kind());
                 self.not_assignable(name.span, &what, "registers, views, memory cells and `pc` can be assigned")
@@ -279,7 +279,7 @@ impl Lowerer<'_, '_> {
             None => {
                 let is_place = |named| matches!(named, Named::Register(_) | Named::View(_) | Named::Field(_));
                 let declare = format!("declare it with `register {0} : u8`, or write `let {0} = …`", name.text);
-                self.world.names.report_wrong(name, "register", is_place, declare, self.diagnostics);
+                self.declarations.names.report_wrong(name, "register", is_place, declare, self.diagnostics);
                 None
             }
         }

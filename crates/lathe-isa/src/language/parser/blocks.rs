@@ -35,6 +35,11 @@ impl Parser<'_, '_> {
         self.pieces(|p| p.token == Token::Newline || p.is("}") || p.token == Token::End, false)
     }
 
+    /// Statements up to the end of the text.
+    pub(super) fn statements(&mut self) -> Parsed<Block> {
+        self.pieces(|p| p.token == Token::End, true)
+    }
+
     fn pieces(&mut self, at_end: impl Fn(&Self) -> bool, over_lines: bool) -> Parsed<Block> {
         let mut block = Block::default();
         loop {

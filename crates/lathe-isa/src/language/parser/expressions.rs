@@ -3,7 +3,7 @@
 
 use lathe_base::limits;
 
-use super::{Parsed, Parser};
+use super::{Parsed, Parser, TextKind};
 use crate::codes;
 use crate::language::ast::*;
 use crate::language::lexer::Token;
@@ -177,13 +177,18 @@ impl Parser<'_, '_> {
                 self.expect(")", "every `(` needs its `)`")?;
                 Ok(inner)
             }
+            Token::Mark(".") if self.text == TextKind::Prompt => {
+                self.advance();
+                let name = self.name("a label", "as in `.loop`")?;
+                Ok(Expr { kind: ExprKind::Name(format!(".{}", name.text)), span: span.to(name.span) })
+            }
             _ => self.unexpected("a value", "a value is a number, a name, or something in parentheses"),
         }
     }
 
     /// A name and what follows it: arguments, a method, a width.
     fn named(&mut self, name: Name) -> Parsed<Expr> {
-        if self.calls && self.is("(") {
+        if self.text != TextKind::Assembly && self.is("(") {
             let (arguments, end) = self.arguments()?;
             let span = name.span.to(end);
             return Ok(Expr { kind: ExprKind::Call(name, arguments), span });
@@ -205,6 +210,10 @@ impl Parser<'_, '_> {
             };
         }
         let method = self.name("an operation", "as in `console.write(a)` or `ram.u16[a]`")?;
+        if self.text == TextKind::Prompt && !self.is("(") {
+            let span = name.span.to(method.span);
+            return Ok(Expr { kind: ExprKind::Name(format!("{}.{}", name.text, method.text)), span });
+        }
         let (arguments, end) = self.arguments()?;
         let span = name.span.to(end);
         Ok(Expr { kind: ExprKind::Method(name, method, arguments), span })

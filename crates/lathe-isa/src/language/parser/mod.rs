@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Span, limits};
 
-use super::ast::{Definition, Name};
+use super::ast::{Block, Definition, Expr, Name};
 use super::lexer::{Cursor, Token};
 use crate::codes;
 
@@ -30,6 +30,35 @@ pub fn parse(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Definit
         return Definition { broken, ..Definition::default() };
     }
     parser.definition()
+}
+
+/// Reads a text that is one expression.
+pub(crate) fn parse_expression(text: &str, diagnostics: &mut Diagnostics) -> Option<Expr> {
+    let mut parser = Parser::new(FileId(0), text, diagnostics).of_kind(TextKind::Prompt);
+    parser.skip_newlines();
+    let expr = parser.expression().ok()?;
+    parser.skip_newlines();
+    if parser.token != Token::End {
+        let help = if parser.is("=") { "to compare, write `==`" } else { "write one expression, as in `a + 1`" };
+        return parser.unexpected("the end of the expression", help).ok();
+    }
+    Some(expr)
+}
+
+/// Reads a text that is made of statements.
+pub(crate) fn parse_statements(text: &str, diagnostics: &mut Diagnostics) -> Option<Block> {
+    Parser::new(FileId(0), text, diagnostics).of_kind(TextKind::Prompt).statements().ok()
+}
+
+/// What kind of text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextKind {
+    /// A definition.
+    Definition,
+    /// A line of assembly inside a definition. A name before `(` is not called: `I(S)` is an address.
+    Assembly,
+    /// A text of its own about a machine. Names may have dots in them, as labels do.
+    Prompt,
 }
 
 /// The parse of one thing failed and has been reported; the caller recovers.
@@ -52,8 +81,7 @@ pub(crate) struct Parser<'s, 'd> {
     /// Operators of the expression being read, and inside how many expressions it stands.
     operators: usize,
     expressions: usize,
-    /// Whether a name before `(` is called. In a line of assembly it is not: `I(S)` is an address.
-    calls: bool,
+    text: TextKind,
     /// Words of declarations that could not be read.
     broken: BTreeSet<String>,
     rows_lost: bool,
@@ -65,9 +93,9 @@ impl<'s, 'd> Parser<'s, 'd> {
         Parser::starting_at(file, text, 0, diagnostics)
     }
 
-    /// The same for a line of assembly.
-    pub(crate) fn without_calls(mut self) -> Self {
-        self.calls = false;
+    /// Reads a text of this kind.
+    pub(crate) fn of_kind(mut self, text: TextKind) -> Self {
+        self.text = text;
         self
     }
 
@@ -86,7 +114,7 @@ impl<'s, 'd> Parser<'s, 'd> {
             nesting: 0,
             operators: 0,
             expressions: 0,
-            calls: true,
+            text: TextKind::Definition,
             broken: BTreeSet::new(),
             rows_lost: false,
             diagnostics,

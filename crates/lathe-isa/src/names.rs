@@ -1,0 +1,91 @@
+//! The names that a definition declares, and what each stands for. They share one space.
+
+use std::collections::BTreeMap;
+
+use lathe_base::{Span, Width};
+
+use crate::model::{DeviceId, FieldId, MemoryId, RegisterId};
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A memory.
+    Memory(MemoryId),
+    /// The program counter.
+    Pc,
+    /// A register.
+    Register(RegisterId),
+    /// A view, by its position in the model.
+    View(usize),
+    /// A field.
+    Field(FieldId),
+    /// A family, by its position in the model.
+    Family(usize),
+    /// A device.
+    Device(DeviceId),
+    /// A trap's number.
+    Trap(u64),
+    /// A value of an enumeration, and the width of its field.
+    Constant(u64, Width),
+    /// A function, by its position in the model.
+    Function(usize),
+}
+
+impl Named {
+    /// For messages: "a memory".
+    pub fn kind(self) -> &'static str {
+        match self {
+            Named::Memory(_) => "a memory",
+            Named::Pc => "the program counter",
+            Named::Register(_) => "a register",
+            Named::View(_) => "a view",
+            Named::Field(_) => "a field",
+            Named::Family(_) => "a family",
+            Named::Device(_) => "a device",
+            Named::Trap(_) => "a trap",
+            Named::Constant(..) => "a value of an enumeration",
+            Named::Function(_) => "a function",
+        }
+    }
+}
+
+/// A name that a definition declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it stands for.
+    pub named: Named,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// All names that a definition declares.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    table: BTreeMap<String, Entry>,
+}
+
+impl Resolved {
+    /// What is known about a name.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.table.get(name)
+    }
+
+    /// All names, in the order of the alphabet.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.table.iter().map(|(name, entry)| (name.as_str(), entry))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    pub(crate) fn insert(&mut self, name: &str, entry: Entry) {
+        self.table.insert(name.to_owned(), entry);
+    }
+}
