@@ -3,8 +3,8 @@
 //! Nothing here prints. The binary renders a diagnostic for people or as JSON; tests
 //! compare it as it is.
 
-use crate::Span;
-use crate::limits;
+use crate::fix::{Fix, Safety};
+use crate::{Span, limits};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,13 +56,16 @@ pub struct Diagnostic {
     pub others: Vec<Label>,
     /// The next step: what the reader can do about it.
     pub help: Vec<String>,
+    /// The next step as a change of the text, where it can be given so; one of several is enough.
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
     /// A finding at a place.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
         let primary = Label { span, text: String::new() };
-        Diagnostic { code, message: message.into(), primary, others: Vec::new(), help: Vec::new() }
+        let message = message.into();
+        Diagnostic { code, message, primary, others: Vec::new(), help: Vec::new(), fixes: Vec::new() }
     }
 
     /// Words at the main place.
@@ -89,6 +92,23 @@ impl Diagnostic {
             Some(text) => self.help(text),
             None => self,
         }
+    }
+
+    /// A change of the text that the reader may want.
+    pub fn fix(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.fixes.push(Fix { span, text: text.into(), safety: Safety::Guess });
+        self
+    }
+
+    /// A change of the text that is right whatever the reader wants.
+    pub fn safe_fix(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.fixes.push(Fix { span, text: text.into(), safety: Safety::Safe });
+        self
+    }
+
+    /// A known name for what is written at `span`, in words and as a change of the text.
+    pub fn did_you_mean(self, span: Span, meant: &str) -> Self {
+        self.help(format!("did you mean `{meant}`?")).fix(span, meant)
     }
 
     /// How bad it is.

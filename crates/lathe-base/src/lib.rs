@@ -8,6 +8,7 @@
 
 pub mod diagnostic;
 pub mod files;
+pub mod fix;
 pub mod limits;
 pub mod nearest;
 pub mod source;
@@ -15,6 +16,7 @@ pub mod width;
 
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Label, Severity};
 pub use files::Files;
+pub use fix::{Fix, Safety};
 pub use nearest::nearest;
 pub use source::{FileId, Source, Span};
 pub use width::Width;
