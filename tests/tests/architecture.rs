@@ -8,15 +8,28 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which crates of ours each crate may use, besides in its tests. Arrows that are not here do not exist.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("lathe-base", &[]),
     ("lathe-isa", &["lathe-base"]),
     ("lathe-asm", &["lathe-base", "lathe-isa"]),
     ("lathe-vm", &["lathe-base", "lathe-isa"]),
     ("lathe-jit", &["lathe-base", "lathe-isa", "lathe-vm"]),
+    ("lathe-fmt", &["lathe-asm", "lathe-base", "lathe-isa"]),
     ("lathe-machines", &[]),
     ("lathe-embed", &["lathe-asm", "lathe-base", "lathe-isa", "lathe-jit", "lathe-machines", "lathe-vm"]),
-    ("lathe", &["lathe-asm", "lathe-base", "lathe-benches", "lathe-embed", "lathe-isa", "lathe-machines", "lathe-vm"]),
+    (
+        "lathe",
+        &[
+            "lathe-asm",
+            "lathe-base",
+            "lathe-benches",
+            "lathe-embed",
+            "lathe-fmt",
+            "lathe-isa",
+            "lathe-machines",
+            "lathe-vm",
+        ],
+    ),
     ("oracle", &[]),
     ("lathe-tests", &["lathe-asm", "lathe-isa", "lathe-vm"]),
     ("lathe-benches", &["lathe-asm", "lathe-base", "lathe-embed", "lathe-isa", "lathe-vm"]),

@@ -3,11 +3,11 @@
         ldi r10, 1
         ldi r2, 0
 loop:   load r1l, r0, 0x2000
-from = $ - 2
+from    = $ - 2
         add r3, r3, r1
         add r1, r1, r10
         store r0, 0x3000, r1l
-to = $ - 2
+to      = $ - 2
         add r2, r2, r10
         store r0, from, r2l
         store r0, to, r2l

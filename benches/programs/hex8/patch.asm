@@ -4,11 +4,11 @@
         loadimm r2, 0
         loadimm r3, 0
 loop:   loadmem r1, 0x2000
-from = $ - 1
+from    = $ - 1
         add r3, r1
         addimm r1, r1, 1
         storemem r1, 0x3000
-to = $ - 1
+to      = $ - 1
         addimm r2, r2, 1
         storemem r2, from
         storemem r2, to

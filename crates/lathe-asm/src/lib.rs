@@ -28,7 +28,7 @@ mod parser;
 mod program;
 mod reader;
 mod symbols;
-mod tokens;
+pub mod tokens;
 
 use lathe_base::files::Files;
 use lathe_base::{Diagnostics, Source};

@@ -8,14 +8,16 @@ use lathe_isa::model::Assembly;
 
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) span: Span,
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it stands.
+    pub span: Span,
 }
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A word: letters, digits, `_`, and dots between or before them.
     Word,
     /// A number or a character.
@@ -30,27 +32,32 @@ pub(crate) enum Kind {
 
 /// Why a token cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bad {
+pub enum Bad {
+    /// Digits that its base does not have, or too many of them.
     Number,
+    /// A character without its end, or an escape that does not exist.
     Character,
+    /// A text without its closing quote.
     Text,
+    /// A comment without its end.
     Comment,
 }
 
 impl Token {
-    pub(crate) fn is_mark(self, mark: char) -> bool {
+    /// Whether it is this mark.
+    pub fn is_mark(self, mark: char) -> bool {
         self.kind == Kind::Mark(mark)
     }
 
     /// Whether nothing stands between this token and the one after it.
-    pub(crate) fn touches(self, next: Token) -> bool {
+    pub fn touches(self, next: Token) -> bool {
         self.span.end == next.span.start && self.span.file == next.span.file
     }
 }
 
 /// Reads the tokens of the line that begins at `at`; gives where the next line begins. `habits`
 /// are the machine's own.
-pub(crate) fn line(file: FileId, text: &str, at: usize, habits: &Assembly, tokens: &mut Vec<Token>) -> usize {
+pub fn line(file: FileId, text: &str, at: usize, habits: &Assembly, tokens: &mut Vec<Token>) -> usize {
     let mut lexer = Lexer { file, bytes: text.as_bytes(), text, habits, at };
     while lexer.skip_blanks(tokens) {
         let start = lexer.at;

@@ -55,6 +55,7 @@ Examples:
   lathe run hello.asm                 Assemble a program and run it
   lathe asm hello.asm -f bin,listing  Assemble it into files
   lathe dis hello.bin -m quad8        Take it apart again
+  lathe fmt mine.isa hello.asm        Put definitions and programs into columns
 
 Exit codes:
   0  done; a run: the machine halted
@@ -77,6 +78,7 @@ pub(crate) enum Command {
     Explain(Explain),
     Completions(Completions),
     Man(Man),
+    Fmt(Fmt),
     #[cfg(feature = "bench")]
     Bench(Bench),
     #[cfg(not(feature = "bench"))]
@@ -490,6 +492,35 @@ pub(crate) struct Verify {
 
     #[command(flatten)]
     pub(crate) format: FormatArgument,
+}
+
+/// Put definitions and programs into columns
+///
+/// Tables and declarations of a definition are aligned. In assembly, labels, mnemonics, operands and
+/// comments go to the columns that most lines of the file have already. Only blanks and empty lines
+/// change, never what a file means.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe fmt mine.isa hello.asm         Format files in place
+  lathe fmt --check *.isa *.asm        Name the files that are not formatted; exit code 1 if any
+  lathe fmt --diff mine.isa            Show what would change
+  lathe fmt - < mine.isa               From standard input to standard output")]
+pub(crate) struct Fmt {
+    /// The files; - for standard input, which is formatted to standard output
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) machine: OptionalMachine,
+
+    /// Change nothing; name the files that are not formatted, and end with exit code 1 if there are any
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// Change nothing; show what would change
+    #[arg(long)]
+    pub(crate) diff: bool,
 }
 
 /// Measure how fast the engines are

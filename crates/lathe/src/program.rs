@@ -151,7 +151,7 @@ pub(crate) fn both_from_standard_input() -> Failure {
 }
 
 /// The name after `.machine`, which stands before anything else but comments and blank lines.
-fn machine_directive(text: &str) -> Option<&str> {
+pub(crate) fn machine_directive(text: &str) -> Option<&str> {
     let text = without_comments(text.trim_start_matches('\u{FEFF}'));
     let (directive, rest) = text.split_once([' ', '\t'])?;
     let name = rest.lines().next()?.trim_start().split([' ', '\t', ';', '/']).next()?.trim_matches('"');

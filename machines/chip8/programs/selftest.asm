@@ -185,7 +185,7 @@
         LD V1, 0
         CALL one
         want V1, 3
-        LD VE, 55              ; twelve calls, one inside the other
+        LD VE, 55               ; twelve calls, one inside the other
         LD V1, 12
         LD V2, 0
         CALL deep
@@ -193,7 +193,7 @@
 
 ; ---- Memory ----
 
-        LD VE, 56              ; stores V0 to V3, and moves I behind them
+        LD VE, 56               ; stores V0 to V3, and moves I behind them
         LD V0, 1
         LD V1, 2
         LD V2, 3
@@ -210,7 +210,7 @@
         want V2, 3
         want V3, 4
         want V4, 99
-        LD VE, 57              ; loading moves I as well, and leaves the others alone
+        LD VE, 57               ; loading moves I as well, and leaves the others alone
         LD V1, 77
         LD I, cells
         LD V0, [I]
@@ -218,7 +218,7 @@
         want V1, 77
         LD V0, [I]
         want V0, 2
-        LD VE, 58              ; ADD I leaves VF alone
+        LD VE, 58               ; ADD I leaves VF alone
         LD VF, 9
         LD V1, 3
         LD I, cells
@@ -234,7 +234,7 @@
         bcd     64, 137, 1, 3, 7
         bcd     65, 255, 2, 5, 5
 
-        LD VE, 66              ; the digits have sprites
+        LD VE, 66               ; the digits have sprites
         LD V5, 0
         LD F, V5
         LD V4, [I]
@@ -251,7 +251,7 @@
         want V2, 0xF0
         want V3, 0x80
         want V4, 0x80
-        LD VE, 67              ; a program can write its own instructions
+        LD VE, 67               ; a program can write its own instructions
         LD V0, 0x61             ; LD V1, 0x5A
         LD V1, 0x5A
         LD I, .made
@@ -277,15 +277,15 @@
         want VF, 1
         DRW V1, V2, 1
         want VF, 0
-        LD VE, 69              ; I does not move
+        LD VE, 69               ; I does not move
         LD V0, [I]
         want V0, 0xFF
-        LD VE, 70              ; CLS clears
+        LD VE, 70               ; CLS clears
         CLS
         LD I, solid
         DRW V1, V2, 1
         want VF, 0
-        LD VE, 71              ; eight pixels, no more
+        LD VE, 71               ; eight pixels, no more
         LD I, dot
         LD V5, 17
         DRW V5, V2, 1
@@ -296,7 +296,7 @@
         LD V5, 9
         DRW V5, V2, 1
         want VF, 0
-        LD VE, 72              ; the sprite ends at the edges
+        LD VE, 72               ; the sprite ends at the edges
         CLS
         LD I, solid
         DRW V6, V7, 2
@@ -309,7 +309,7 @@
         want VF, 0
         DRW V6, V7, 1
         want VF, 1
-        LD VE, 73              ; but a place beyond them wraps
+        LD VE, 73               ; but a place beyond them wraps
         CLS
         LD V5, 69               ; 64 + 5
         LD V2, 35               ; 32 + 3
@@ -319,7 +319,7 @@
         LD V2, 3
         DRW V5, V2, 1
         want VF, 1
-        LD VE, 74              ; fifteen rows
+        LD VE, 74               ; fifteen rows
         CLS
         LD I, tall
         DRW V3, V4, 15
@@ -330,7 +330,7 @@
         LD V5, 15
         DRW V3, V5, 1
         want VF, 0
-        LD VE, 75              ; one pixel among others is a collision
+        LD VE, 75               ; one pixel among others is a collision
         CLS
         LD I, dot
         DRW V3, V4, 1
@@ -348,7 +348,7 @@
         LD V2, 0xF0
         AND V1, V2
         want V1, 0
-        LD VE, 77              ; sixteen numbers that are not all the same
+        LD VE, 77               ; sixteen numbers that are not all the same
         RND V1, 255
         LD V3, 16
 .again: RND V2, 255
@@ -359,7 +359,7 @@
         JP .again
         JP fail
 .chance:
-        LD VE, 78              ; the delay timer goes down to 0 and stays there
+        LD VE, 78               ; the delay timer goes down to 0 and stays there
         LD V1, 3
         LD DT, V1
         LD V3, 0
@@ -384,7 +384,7 @@
         LD V3, 198
         SUB V2, V3              ; 198 to 200
         want VF, 1
-        LD VE, 80              ; no key is down
+        LD VE, 80               ; no key is down
         LD V1, 0
 .key:   SKP V1
         SKNP V1

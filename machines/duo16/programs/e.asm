@@ -13,8 +13,8 @@
 ; r6  the base k of this place           r7  the carry
 ; r8  digits still to print              r9  10          r10  1
 
-DIGITS = 200
-PLACES = 132                    ; 132! has more than 220 decimal digits: exact enough
+DIGITS  = 200
+PLACES  = 132                   ; 132! has more than 220 decimal digits: exact enough
 
         .include "lib.asm"
 

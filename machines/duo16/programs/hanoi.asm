@@ -12,7 +12,7 @@
 ;
 ; r6  how many discs    r7  from which peg    r8  to which    r9  by way of
 
-DISCS = 4
+DISCS   = 4
 
         .include "lib.asm"
 

@@ -11,7 +11,7 @@
 ; r6  the number being looked at    r7  a multiple of it
 ; r8  how many primes so far        r9  1
 
-LIMIT = 1000
+LIMIT   = 1000
 
         .include "lib.asm"
 

@@ -19,12 +19,12 @@
         .include "lib.asm"      ; only the system uses it
 
 ; The calls. Each line is its number; the system's table below has the same order.
-EXIT  = 0                       ; ends everything
-PUTC  = 1                       ; prints the character r2
-PUTS  = 2                       ; prints the text at r2
-PUTN  = 3                       ; prints the number r2
-GETC  = 4                       ; r1 = the next byte of input, or -1 at its end
-CALLS = 5
+EXIT    = 0                     ; ends everything
+PUTC    = 1                     ; prints the character r2
+PUTS    = 2                     ; prints the text at r2
+PUTN    = 3                     ; prints the number r2
+GETC    = 4                     ; r1 = the next byte of input, or -1 at its end
+CALLS   = 5
 
 .macro system number            ; a system call
         ldi   r1, number

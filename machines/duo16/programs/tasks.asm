@@ -20,14 +20,14 @@
 
         .include "lib.asm"
 
-TASKS     = 3
-STACK     = 256                 ; bytes of stack for each task
+TASKS   = 3
+STACK   = 256                   ; bytes of stack for each task
 
-FRAME     = 34                  ; bytes in a frame; in it, counted from rs:
-FRAME_RH  = 0
-FRAME_RS  = 8
-FRAME_R1  = 28
-FRAME_PC  = 32
+FRAME    = 34                   ; bytes in a frame; in it, counted from rs:
+FRAME_RH = 0
+FRAME_RS = 8
+FRAME_R1 = 28
+FRAME_PC = 32
 
 .macro yield                    ; lets the others go on
         ldi   r1, 0

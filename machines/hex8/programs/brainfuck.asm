@@ -123,7 +123,7 @@ bracket:
 ; The commands: a character and the routine's address, high byte first. The zero
 ; at the end is no character of any program.
 
-.align  32
+.align 32
 commands:
         .byte   '>'
         .be16   right
@@ -164,4 +164,3 @@ program:
         .ascii  "------------.                     H"
         .ascii  "---.                              E"
         .asciiz ">>>.                              end the line"
-

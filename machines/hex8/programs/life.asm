@@ -28,7 +28,7 @@ LAST    = 24
 
 ; look: adds the cell at this row and column to r11.
 
-.macro  look row, column
+.macro look row, column
         mov     r15, row
         or      r15, column
         loadind r0, r2, r15
@@ -119,13 +119,13 @@ show:   call    print
 ; The first generation: a glider at the top left flies down to the right; a
 ; blinker, a block and a toad wait in its world.
 
-.macro  row cells                       ; sixteen bits, one cell each
-        .rept 16, n
-        .byte (cells >> 15 - n) & 1
+.macro row cells                        ; sixteen bits, one cell each
+        .rept   16, n
+        .byte   (cells >> 15 - n) & 1
         .endr
 .endm
 
-.align  256
+.align 256
 world:  row     %0000_0000_0000_0000
         row     %0010_0000_0000_0000
         row     %0001_0000_0000_1100

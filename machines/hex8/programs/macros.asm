@@ -13,7 +13,7 @@ MACROS  = 1                             ; lib.asm asks whether this is defined
 ; hi:lo += hi2:lo2. There is no carry flag, and none is needed: the sum of two
 ; bytes has overflowed exactly when it is smaller than either of them.
 
-.macro  add16 hi, lo, hi2, lo2
+.macro add16 hi, lo, hi2, lo2
         add     lo, lo2
         mov     r15, lo
         lt      r15, lo2                ; 1 if a carry is due
@@ -23,7 +23,7 @@ MACROS  = 1                             ; lib.asm asks whether this is defined
 
 ; hi:lo -= hi2:lo2. A byte must borrow when the number taken from it is larger.
 
-.macro  sub16 hi, lo, hi2, lo2
+.macro sub16 hi, lo, hi2, lo2
         mov     r15, lo
         lt      r15, lo2                ; 1 if a borrow is due
         sub     lo, lo2
@@ -33,7 +33,7 @@ MACROS  = 1                             ; lib.asm asks whether this is defined
 
 ; hi:lo += 1
 
-.macro  inc16 hi, lo
+.macro inc16 hi, lo
         inc     lo
         eqimm   r15, lo, 0              ; it wrapped: carry
         add     hi, r15

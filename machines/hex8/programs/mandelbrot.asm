@@ -31,18 +31,18 @@ LIMIT   = 30                            ; steps after which we believe it
 
 ; set16: hi:lo = value;  step16: hi:lo += a small value
 
-.macro  set16 hi, lo, value
+.macro set16 hi, lo, value
         loadimm hi, (value)[15:8]
         loadimm lo, (value)[7:0]
 .endm
 
-.macro  step16 hi, lo, value
+.macro step16 hi, lo, value
         addimm  lo, lo, value
         ltimm   r15, lo, value          ; the carry
         add     hi, r15
 .endm
 
-.macro  mov16 hi, lo, hi2, lo2
+.macro mov16 hi, lo, hi2, lo2
         mov     hi, hi2
         mov     lo, lo2
 .endm
@@ -150,9 +150,9 @@ square: shrimm  r15, r0, 7              ; a square does not care for the sign
 
 steps:  .byte   0
 
-.align  256
+.align 256
 squares:
-        .rept 256, n
+        .rept   256, n
         .byte   n * n / 256
         .endr
 

@@ -114,7 +114,7 @@ source: .asciiz "I was compiled a moment ago.\n"
 
 .include "lib.asm"
 
-.align  64
+.align 64
 names:  .ascii  "and or  xor shl shr rotlrotradd "
         .ascii  "sub mul div mod gt  lt  eq  neq "
 

@@ -61,7 +61,7 @@ show:   loadimm r3, lo(numbers)
 
 .include "lib.asm"
 
-.align  256
+.align 256
 numbers:
         .byte   170, 45, 75, 255, 90, 2, 24, 66, 128, 0, 33, 127, 201, 7, 75, 99
 end:

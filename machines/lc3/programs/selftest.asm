@@ -57,7 +57,7 @@
 ; IS: a register must hold a value, and the condition code must be the given one.
 
 .macro IS number, register, value, code
-        code    .bad
+code    .bad
         LD      R5, .minus
         ADD     R5, R5, register
         BRz     .on
@@ -89,13 +89,13 @@
 
 .macro JUMPS number, op, value
         SET     R1, value
-        op      .on
+op      .on
         BAD     number
 .on:
 .endm
 .macro STAYS number, op, value
         SET     R1, value
-        op      .bad
+op      .bad
         BRnzp   .on
 .bad:   BAD     number
 .on:
@@ -171,26 +171,26 @@
 
 ; ---- Branches ----
 
-        JUMPS  36, BRn, x8000
+        JUMPS   36, BRn, x8000
         STAYS  37, BRz, x8000
         STAYS  38, BRp, x8000
         JUMPS  39, BRnz, x8000
         JUMPS  40, BRnp, x8000
-        STAYS  41, BRzp, x8000
+        STAYS   41, BRzp, x8000
         JUMPS  42, BRnzp, x8000
         JUMPS  43, BR, x8000
-        STAYS  44, BRn, x0000
-        JUMPS  45, BRz, x0000
-        STAYS  46, BRp, x0000
-        JUMPS  47, BRnz, x0000
-        STAYS  48, BRnp, x0000
+        STAYS   44, BRn, x0000
+        JUMPS   45, BRz, x0000
+        STAYS   46, BRp, x0000
+        JUMPS   47, BRnz, x0000
+        STAYS   48, BRnp, x0000
         JUMPS  49, BRzp, x0000
         JUMPS  50, BRnzp, x0000
         JUMPS  51, BR, x0000
         STAYS  52, BRn, x0001
         STAYS  53, BRz, x0001
-        JUMPS  54, BRp, x0001
-        STAYS  55, BRnz, x0001
+        JUMPS   54, BRp, x0001
+        STAYS   55, BRnz, x0001
         JUMPS  56, BRnp, x0001
         JUMPS  57, BRzp, x0001
         JUMPS  58, BRnzp, x0001
@@ -387,7 +387,7 @@ OVER8
         LDI     R0, KBSR                ; a character waits
         IS      97, R0, x8000, ISN
         LDI     R0, KBDR
-        IS      98, R0, x0061, ISP    ; a
+        IS      98, R0, x0061, ISP      ; a
         LDI     R0, DSR
         IS      99, R0, x8000, ISN
         LDI     R0, MCR
@@ -400,7 +400,7 @@ OVER8
         KNOWN                           ; values in R1 to R6, which must stay
         GETC
         STILL   101
-        IS      102, R0, x0063, ANY    ; c
+        IS      102, R0, x0063, ANY     ; c
 
         KNOWN
         SET     R0, x0064               ; d
@@ -441,12 +441,12 @@ OVER9
         KNOWN
         IN
         STILL   109
-        IS      110, R0, x006E, ANY    ; n
+        IS      110, R0, x006E, ANY     ; n
 
         LEA     R0, OK
         PUTS
         HALT
-        BAD     111                      ; HALT does not come back
+        BAD     111                     ; HALT does not come back
 OK      .STRINGZ "\nok\n"
 
 ; FAIL: prints the number in R0 and stops.

@@ -19,8 +19,8 @@ total   = $10
 middle  = $11                   ; the middle cell of a row of three
 turn    = $12                   ; the generation
 
-now     = $2000                 ; the field
-then    = $2100                 ; and what becomes of it
+now         = $2000             ; the field
+then        = $2100             ; and what becomes of it
 GENERATIONS = 4
 
         .org $0400

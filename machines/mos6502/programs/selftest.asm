@@ -928,18 +928,18 @@ sweeps: lda #$60                ; rts
         try $66, operand, 1, $E6BA      ; ror
         try $E6, operand, 1, $5ED4      ; inc
         try $C6, operand, 1, $6FAE      ; dec
-        try $0A, $EA, 1, $FFDB          ; asl a
-        try $4A, $EA, 1, $85BF          ; lsr a
-        try $2A, $EA, 1, $2AF2          ; rol a
-        try $6A, $EA, 1, $EB27          ; ror a
-        try $E8, $EA, 1, $8303          ; inx
-        try $CA, $EA, 1, $3CA9          ; dex
-        try $C8, $EA, 1, $C3A3          ; iny
-        try $88, $EA, 1, $EBD5          ; dey
-        try $AA, $EA, 1, $26D4          ; tax
-        try $A8, $EA, 1, $FFD0          ; tay
-        try $8A, $EA, 1, $8ECD          ; txa
-        try $98, $EA, 1, $EBB8          ; tya
+        try $0A, $EA, 1, $FFDB  ; asl a
+        try $4A, $EA, 1, $85BF  ; lsr a
+        try $2A, $EA, 1, $2AF2  ; rol a
+        try $6A, $EA, 1, $EB27  ; ror a
+        try $E8, $EA, 1, $8303  ; inx
+        try $CA, $EA, 1, $3CA9  ; dex
+        try $C8, $EA, 1, $C3A3  ; iny
+        try $88, $EA, 1, $EBD5  ; dey
+        try $AA, $EA, 1, $26D4  ; tax
+        try $A8, $EA, 1, $FFD0  ; tay
+        try $8A, $EA, 1, $8ECD  ; txa
+        try $98, $EA, 1, $EBB8  ; tya
         rts
 
 ; sweep: runs the instruction at STUB 1536 times, and a times that; the checksum

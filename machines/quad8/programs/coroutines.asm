@@ -32,7 +32,7 @@ STACK   = 0x1000
 
 ; The grouper. It may not change a, b or c, so it borrows b from the stack.
 
-.macro  group_one
+.macro group_one
         jalr    d, [d]                  ; over to the decoder, which brings a
         out     a
         push    b
@@ -81,5 +81,5 @@ decoder:
         jge     c, .hand
         goto    .next
 
-.org    0x0100
+.org 0x0100
 text:   .ascii  "A2B5E3426FG0ZYW3210PQ89R.\n"

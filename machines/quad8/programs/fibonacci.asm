@@ -26,7 +26,7 @@ STACK   = 0x1000
 
 ; accumulate: the number at `into` += the number at `from`.
 
-.macro  accumulate into, from
+.macro accumulate into, from
         clr     a
         clr     c
 .digit: setpage from
@@ -84,7 +84,7 @@ show:   li      a, DIGITS
         out     b
         ret
 
-.org    0x0200
+.org 0x0200
 x:      .space  DIGITS
-.org    0x0300
+.org 0x0300
 y:      .space  DIGITS

@@ -18,7 +18,7 @@
 
 STACK   = 0x1000
 
-.macro  say text
+.macro say text
         setpage text
         li      a, text
         farcall puts
@@ -77,11 +77,11 @@ left:   say     goodbye
 
 .include "lib.asm"
 
-.org    0x0800
+.org 0x0800
 secret: .byte   0
 tries:  .byte   0
 
-.org    0x0900
+.org 0x0900
 welcome:
         .asciiz "What is your name? "
 thought:

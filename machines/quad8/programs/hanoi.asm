@@ -48,7 +48,7 @@ hanoi:  skipnz  a
 
 ; The swaps: each byte travels over the stack, so only b is needed.
 
-.macro  swap one, two
+.macro swap one, two
         get     b, one
         push    b
         get     b, two
@@ -89,7 +89,7 @@ move:   push    c
 
 .include "lib.asm"
 
-.org    0x0800
+.org 0x0800
 data:
 from:   .byte   'A'
 to:     .byte   'C'

@@ -28,5 +28,5 @@ next:   out     c
         jalr    d, [b]
         halt
 
-.org    0x0200                          ; somewhere else altogether
+.org 0x0200                             ; somewhere else altogether
 text:   .asciiz "Hello from quad8, one byte at a time!\n"

@@ -23,7 +23,7 @@
 .machine quad8
 .include "macros.asm"
 
-.macro  say text                        ; prints a text from whatever page it is in
+.macro say text                         ; prints a text from whatever page it is in
         setpage text
         li      a, text
         farcall puts
@@ -59,23 +59,23 @@ back:   farcall newline
 ; One page per line. What follows each `say` is zeros up to the end of the page:
 ; instructions that do nothing, all the way to the next line.
 
-.org    0x1000
+.org 0x1000
 maiden: say     maiden_text
-.org    0x1100
+.org 0x1100
         say     cow_text
-.org    0x1200
+.org 0x1200
         say     dog_text
-.org    0x1300
+.org 0x1300
         say     cat_text
-.org    0x1400
+.org 0x1400
         say     rat_text
-.org    0x1500
+.org 0x1500
         say     malt_text
-.org    0x1600
+.org 0x1600
 house:  say     house_text
         farret                          ; the way back was pushed in page 00
 
-.org    0x2000
+.org 0x2000
 this_is:
         .asciiz "This is "
 house_text:
@@ -88,7 +88,7 @@ cat_text:
         .asciiz "the cat that killed\n"
 dog_text:
         .asciiz "the dog that worried\n"
-.org    0x2100
+.org 0x2100
 cow_text:
         .asciiz "the cow with the crumpled horn that tossed\n"
 maiden_text:

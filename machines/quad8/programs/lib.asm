@@ -18,7 +18,7 @@
         .include "macros.asm"
 .endif
 
-.align  256
+.align 256
 
 ; puts: the text at page:a. Afterwards a is just behind its zero byte.
 
@@ -105,7 +105,7 @@ quotient:
         pop     c
         ret
 
-.align  256
+.align 256
 
 ; multiply: a = a * b. For each bit of b from the left: double what we have, and
 ; if the bit is 1, add a. `skipge` sees the leftmost bit, and the addition it may

@@ -15,12 +15,12 @@
 
 STACK   = 0x1000
 
-.macro  say text                        ; the texts are in `page` already
+.macro say text                         ; the texts are in `page` already
         li      a, text
         farcall puts
 .endm
 
-.macro  say_number text
+.macro say_number text
         push    a
         say     text
         pop     a
@@ -51,7 +51,7 @@ STACK   = 0x1000
 
 .include "lib.asm"
 
-.align  256
+.align 256
 more:   pop     b
         pop     a
         push    a
@@ -80,7 +80,7 @@ halve:  pop     a
         say_number half_text
         halt
 
-.align  256
+.align 256
 texts:
 title:  .asciiz "A tour of the library\n"
 first:  .asciiz "first number:  "

@@ -26,20 +26,20 @@ STACK   = 0x1000
 
 ; tell: adds 1 or 2 to the tally at a.
 
-.macro  tell_one
+.macro tell_one
         load    c, [a]
         inc     c
         store   c, [a]
 .endm
 
-.macro  tell_two
+.macro tell_two
         load    c, [a]
         inc     c
         inc     c
         store   c, [a]
 .endm
 
-.macro  move by                         ; from here to a cell further on
+.macro move by                          ; from here to a cell further on
         li      d, (by)[7:0]
         add     a, d
 .endm
@@ -132,7 +132,7 @@ judge:  push    c
 ; show: draws the cells, two characters each, under the number a of the generation.
 ; A far routine, in a page of its own.
 
-.align  256
+.align 256
 show:   push    c
         push    a
         setpage title
@@ -167,13 +167,13 @@ title:  .asciiz "generation "
 ; The first generation: five cells, the R-pentomino, which keeps changing for longer
 ; than one would think.
 
-.macro  row bits                        ; sixteen bits, one cell each
-        .rept 16, n
-        .byte (bits >> 15 - n) & 1
+.macro row bits                         ; sixteen bits, one cell each
+        .rept   16, n
+        .byte   (bits >> 15 - n) & 1
         .endr
 .endm
 
-.org    0x0800
+.org 0x0800
 cells:  .fill   6 * 16, 0
         row     %0000_0001_1000_0000
         row     %0000_0011_0000_0000

@@ -33,7 +33,7 @@
 
 MACROS  = 1                             ; lib.asm asks whether this is defined
 
-.macro  goto where
+.macro goto where
         li      d, where
 .here:  jmp     d                       ; jmp d is jalr d, [d]
         .assert hi(where) == hi(.here), "this jump leaves its page"
@@ -41,41 +41,41 @@ MACROS  = 1                             ; lib.asm asks whether this is defined
 
 ; A skip passes over one byte, and the jump is one byte: a branch.
 
-.macro  jz r, where
+.macro jz r, where
         li      d, where
         skipnz  r
 .here:  jmp     d
         .assert hi(where) == hi(.here), "this jump leaves its page"
 .endm
 
-.macro  jnz r, where
+.macro jnz r, where
         li      d, where
         skipz   r
 .here:  jmp     d
         .assert hi(where) == hi(.here), "this jump leaves its page"
 .endm
 
-.macro  jl r, where
+.macro jl r, where
         li      d, where
         skipge  r
 .here:  jmp     d
         .assert hi(where) == hi(.here), "this jump leaves its page"
 .endm
 
-.macro  jge r, where
+.macro jge r, where
         li      d, where
         skipl   r
 .here:  jmp     d
         .assert hi(where) == hi(.here), "this jump leaves its page"
 .endm
 
-.macro  call where
+.macro call where
         li      d, where
 .here:  jalr    c, [d]
         .assert hi(where) == hi(.here), "this call leaves its page"
 .endm
 
-.macro  ret
+.macro ret
         jmp     c
 .endm
 
@@ -83,7 +83,7 @@ MACROS  = 1                             ; lib.asm asks whether this is defined
 ; caller pushes its own page first and the routine pushes c on top of it: then the
 ; whole way back is on the stack, and calls may nest to any depth.
 
-.macro  farcall where
+.macro farcall where
         li      d, hi(.back)
         push    d
         li      c, hi(where)
@@ -92,28 +92,28 @@ MACROS  = 1                             ; lib.asm asks whether this is defined
 .back:
 .endm
 
-.macro  farret
+.macro farret
         pop     d
         pop     c
         jmpfar  d
 .endm
 
-.macro  setpage where
+.macro setpage where
         li      d, hi(where)
         page    d
 .endm
 
-.macro  stack_at where
+.macro stack_at where
         li      d, hi(where)
         stackpage d
 .endm
 
-.macro  get r, where
+.macro get r, where
         li      d, where
         load    r, [d]
 .endm
 
-.macro  put r, where
+.macro put r, where
         li      d, where
         store   r, [d]
 .endm

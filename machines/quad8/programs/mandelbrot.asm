@@ -113,15 +113,15 @@ gone:   pop     c                       ; the squares are not needed any more
 ; The tables. The upper half of each page is for negative numbers, -128 to -1. Half
 ; of the divisor is added before dividing, which rounds to the nearest.
 
-.macro  square v
+.macro square v
         .byte   (v) < 64 ? ((v) * (v) + 16) / 32 : 128
 .endm
 
-.macro  half_square v
+.macro half_square v
         .byte   (((v) * (v) + 32) / 64)[7:0]
 .endm
 
-.org    0x0200
+.org 0x0200
 squares:
         .rept   128, n
         square  n

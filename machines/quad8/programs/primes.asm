@@ -74,7 +74,7 @@ show:   push    c
 
 .include "lib.asm"
 
-.org    0x0800
+.org 0x0800
 sieve:  .space  128
 in_line:
         .byte   IN_LINE                 ; places left in this line

@@ -72,7 +72,7 @@ show:   push    c
 
 .include "lib.asm"
 
-.org    0x0800
+.org 0x0800
         .byte   0                       ; smaller than all
 row:    .byte   53, 8, 91, 27, 127, 14, 66, 3, 72, 40, 19, 99, 1, 85, 33, 60
 end:

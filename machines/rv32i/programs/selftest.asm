@@ -582,31 +582,31 @@ main:   li      sp, STACK
 
 # ---- The same register twice, and x0 ----
 
-        li      gp, 410                  # the destination is the first source
+        li      gp, 410                 # the destination is the first source
         li      t1, 13
         li      t2, 11
         sub     t1, t1, t2
         check   t1, 2
 
-        li      gp, 411                  # the destination is the second source
+        li      gp, 411                 # the destination is the second source
         li      t1, 14
         li      t2, 11
         sub     t2, t1, t2
         check   t2, 3
 
-        li      gp, 412                  # all three are one
+        li      gp, 412                 # all three are one
         li      t1, 13
         add     t1, t1, t1
         check   t1, 26
 
-        li      gp, 413                  # x0 as a source is 0
+        li      gp, 413                 # x0 as a source is 0
         li      t1, 15
         sub     t2, x0, t1
         check   t2, -15
         add     t2, t1, x0
         check   t2, 15
 
-        li      gp, 414                  # x0 as a destination stays 0, whatever writes to it
+        li      gp, 414                 # x0 as a destination stays 0, whatever writes to it
         li      t1, 16
         add     x0, t1, t1
         check   x0, 0
@@ -624,12 +624,12 @@ main:   li      sp, STACK
         csrrw   x0, mscratch, t1
         check   x0, 0
 
-        li      gp, 415                  # a load into its own base
+        li      gp, 415                 # a load into its own base
         la      t1, bytes
         lw      t1, 8(t1)
         check   t1, 0x78563412
 
-        li      gp, 416                  # a store of its own base
+        li      gp, 416                 # a store of its own base
         la      t1, words
         sw      t1, 4(t1)
         lw      t2, 4(t1)
@@ -637,7 +637,7 @@ main:   li      sp, STACK
 
 # ---- Upper immediates ----
 
-        li      gp, 417                  # lui
+        li      gp, 417                 # lui
         lui     t1, 0
         check   t1, 0
         lui     t1, 0xFFFFF
@@ -649,7 +649,7 @@ main:   li      sp, STACK
         srai    t1, t1, 20
         check   t1, 0xFFFFF800
 
-        li      gp, 418                  # auipc adds to its own address
+        li      gp, 418                 # auipc adds to its own address
         la      t2, .here
 .here:  auipc   t1, 0
         same    t1, t2
@@ -664,13 +664,13 @@ main:   li      sp, STACK
 
 # ---- Jumps ----
 
-        li      gp, 419                  # jal leaves the address after it
+        li      gp, 419                 # jal leaves the address after it
         la      t2, .link
         jal     t1, .far
 .link:  j       fail
 .far:   same    t1, t2
 
-        li      gp, 420                  # backwards, with ra
+        li      gp, 420                 # backwards, with ra
         j       .over
 .back:  la      t2, .after
         same    ra, t2
@@ -679,27 +679,27 @@ main:   li      sp, STACK
 .after: j       fail
 
 .on:
-        li      gp, 421                  # jalr, its offset and its lowest bit
+        li      gp, 421                 # jalr, its offset and its lowest bit
         la      t1, .goal - 8
         jalr    t2, 9(t1)               # 9 makes it odd: the lowest bit goes
 .from:  j       fail
 .goal:  la      t3, .from
         same    t2, t3
 
-        li      gp, 422                  # a negative offset
+        li      gp, 422                 # a negative offset
         la      t1, .goal2 + 2048
         jalr    x0, -2048(t1)
         j       fail
 
 .goal2:
-        li      gp, 423                  # jalr into its own base
+        li      gp, 423                 # jalr into its own base
         la      t1, .goal3
         jalr    t1, 0(t1)
 .from3: j       fail
 .goal3: la      t3, .from3
         same    t1, t3
 
-        li      gp, 424                  # a call and its return
+        li      gp, 424                 # a call and its return
         li      a0, 20
         call    double
         check   a0, 40
@@ -709,7 +709,7 @@ main:   li      sp, STACK
 
 # ---- Fences ----
 
-        li      gp, 425                  # fences do nothing, whatever they order
+        li      gp, 425                 # fences do nothing, whatever they order
         li      t1, 5
         fence
         fence   1, 2
@@ -717,7 +717,7 @@ main:   li      sp, STACK
         fence.i
         check   t1, 5
 
-        li      gp, 426                  # an instruction that the program writes
+        li      gp, 426                 # an instruction that the program writes
         lw      t1, .new
         sw      t1, .old, t2
         fence.i
@@ -730,7 +730,7 @@ main:   li      sp, STACK
 
 # ---- Control registers ----
 
-        li      gp, 427                  # csrrw gives the old value
+        li      gp, 427                 # csrrw gives the old value
         li      t1, 0x12345678
         csrrw   x0, mscratch, t1
         li      t2, 0x0F0F0F0F
@@ -739,28 +739,28 @@ main:   li      sp, STACK
         csrr    t3, mscratch
         check   t3, 0x0F0F0F0F
 
-        li      gp, 428                  # csrrs sets
+        li      gp, 428                 # csrrs sets
         li      t1, 0x000000F1
         csrrs   t2, mscratch, t1
         check   t2, 0x0F0F0F0F
         csrr    t2, mscratch
         check   t2, 0x0F0F0FFF
 
-        li      gp, 429                  # csrrc clears
+        li      gp, 429                 # csrrc clears
         li      t1, 0xFF00000E
         csrrc   t2, mscratch, t1
         check   t2, 0x0F0F0FFF
         csrr    t2, mscratch
         check   t2, 0x000F0FF1
 
-        li      gp, 430                  # source and destination are one
+        li      gp, 430                 # source and destination are one
         li      t1, 0x55555555
         csrrw   t1, mscratch, t1
         check   t1, 0x000F0FF1
         csrr    t1, mscratch
         check   t1, 0x55555555
 
-        li      gp, 431                  # the immediate forms
+        li      gp, 431                 # the immediate forms
         csrrwi  t1, mscratch, 21
         check   t1, 0x55555555
         csrrsi  t1, mscratch, 10
@@ -770,7 +770,7 @@ main:   li      sp, STACK
         csrr    t1, mscratch
         check   t1, 24
 
-        li      gp, 432                  # the first hart is number 0
+        li      gp, 432                 # the first hart is number 0
         csrr    t1, mhartid
         check   t1, 0
 
@@ -779,14 +779,14 @@ main:   li      sp, STACK
         la      t0, handler
         csrw    mtvec, t0
 
-        li      gp, 433                  # ecall
+        li      gp, 433                 # ecall
         li      s2, 0
         la      s4, .ecall
 .ecall: ecall
         check   s2, 11
         same    s3, s4
 
-        li      gp, 434                  # ebreak
+        li      gp, 434                 # ebreak
         li      s2, 0
         la      s4, .break
 .break: ebreak
@@ -816,7 +816,7 @@ main:   li      sp, STACK
         illegal 455, 0x00000053         # floating point
         illegal 456, 0x0000000B         # an opcode left to anyone
 
-        li      gp, 457                  # the lowest bits of mtvec are no part of the address
+        li      gp, 457                 # the lowest bits of mtvec are no part of the address
         la      t0, handler + 1
         csrw    mtvec, t0
         li      s2, 0

@@ -15,8 +15,8 @@
 
 .machine sm83
 
-now     = $C000                 ; the field
-then    = $C100                 ; and what becomes of it
+now         = $C000             ; the field
+then        = $C100             ; and what becomes of it
 GENERATIONS = 4
 
         .org $150

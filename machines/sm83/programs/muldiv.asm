@@ -11,8 +11,8 @@
 
 .machine sm83
 
-first   = $C000                 ; the pair that is tried
-second  = $C002
+first    = $C000                ; the pair that is tried
+second   = $C002
 quotient = $C004
 
         .org $150

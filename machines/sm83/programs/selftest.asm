@@ -360,38 +360,38 @@ arithmetic:
 ; ------------------------------------------------------------ sweeps
 
 sweeps:
-        try $80, $00, $F8A3         ; add a, b
-        try $88, $00, $7F12         ; adc a, b
-        try $90, $00, $48FB         ; sub a, b
-        try $98, $00, $977C         ; sbc a, b
-        try $A0, $00, $172A         ; and a, b
-        try $A8, $00, $E83C         ; xor a, b
-        try $B0, $00, $0528         ; or a, b
-        try $B8, $00, $1E53         ; cp a, b
-        try $04, $00, $3ABA         ; inc b
-        try $05, $00, $CE0C         ; dec b
-        try $07, $00, $317B         ; rlca
-        try $0F, $00, $62FB         ; rrca
-        try $17, $00, $9B43         ; rla
-        try $1F, $00, $80BC         ; rra
-        try $27, $00, $6CD8         ; daa
-        try $2F, $00, $BAAB         ; cpl
-        try $37, $00, $68A2         ; scf
-        try $3F, $00, $2804         ; ccf
-        try $CB, $00, $6121         ; rlc b
-        try $CB, $08, $3C6D         ; rrc b
-        try $CB, $10, $1E8F         ; rl b
-        try $CB, $18, $5116         ; rr b
-        try $CB, $20, $FC2B         ; sla b
-        try $CB, $28, $7F39         ; sra b
-        try $CB, $30, $7B21         ; swap b
-        try $CB, $38, $28D1         ; srl b
-        try $CB, $40, $2890         ; bit 0, b
-        try $CB, $78, $959D         ; bit 7, b
-        try $CB, $88, $4DA9         ; res 1, b
-        try $CB, $B0, $979B         ; res 6, b
-        try $CB, $D0, $72E7         ; set 2, b
-        try $CB, $F8, $7E79         ; set 7, b
+        try $80, $00, $F8A3     ; add a, b
+        try $88, $00, $7F12     ; adc a, b
+        try $90, $00, $48FB     ; sub a, b
+        try $98, $00, $977C     ; sbc a, b
+        try $A0, $00, $172A     ; and a, b
+        try $A8, $00, $E83C     ; xor a, b
+        try $B0, $00, $0528     ; or a, b
+        try $B8, $00, $1E53     ; cp a, b
+        try $04, $00, $3ABA     ; inc b
+        try $05, $00, $CE0C     ; dec b
+        try $07, $00, $317B     ; rlca
+        try $0F, $00, $62FB     ; rrca
+        try $17, $00, $9B43     ; rla
+        try $1F, $00, $80BC     ; rra
+        try $27, $00, $6CD8     ; daa
+        try $2F, $00, $BAAB     ; cpl
+        try $37, $00, $68A2     ; scf
+        try $3F, $00, $2804     ; ccf
+        try $CB, $00, $6121     ; rlc b
+        try $CB, $08, $3C6D     ; rrc b
+        try $CB, $10, $1E8F     ; rl b
+        try $CB, $18, $5116     ; rr b
+        try $CB, $20, $FC2B     ; sla b
+        try $CB, $28, $7F39     ; sra b
+        try $CB, $30, $7B21     ; swap b
+        try $CB, $38, $28D1     ; srl b
+        try $CB, $40, $2890     ; bit 0, b
+        try $CB, $78, $959D     ; bit 7, b
+        try $CB, $88, $4DA9     ; res 1, b
+        try $CB, $B0, $979B     ; res 6, b
+        try $CB, $D0, $72E7     ; set 2, b
+        try $CB, $F8, $7E79     ; set 7, b
         ret
 
 ; sweep: runs the instruction at STUB 2048 times; hl = the checksum.

@@ -13,10 +13,10 @@
 ; data 0x00 0x01    the number, low byte first, put there with the program (and used up)
 ; data 0x10 … 0x14  its digits as characters
 
-LOW    = 0
-HIGH   = 1
-DIGITS = 0x10
-COUNT  = 5
+LOW     = 0
+HIGH    = 1
+DIGITS  = 0x10
+COUNT   = 5
 
         .include "lib.asm"
 

@@ -11,10 +11,10 @@
 ; data 0x02       their greatest common divisor
 ; data 0x03       their least common multiple
 
-A   = 0
-B   = 1
-GCD = 2
-LCM = 3
+A       = 0
+B       = 1
+GCD     = 2
+LCM     = 3
 
         .include "lib.asm"
 

@@ -12,8 +12,8 @@
 ; data 0x00 … 0x1E  the moves; 0x13 means from peg 1 to peg 3
 ; data 0x80         where the next move goes; at the end, how many there are
 
-DISCS = 5
-NEXT  = 0x80
+DISCS   = 5
+NEXT    = 0x80
 
         .include "lib.asm"
 

@@ -16,10 +16,10 @@
 ; data 0x80         the cell that nobody looks at
 ; data 0xFF         the length of the circle
 
-SEED  = 1
-TAPS  = 0xB8                    ; x⁸ + x⁶ + x⁵ + x⁴ + 1
-KEEP  = 32
-WASTE = 0x80
+SEED    = 1
+TAPS    = 0xB8                  ; x⁸ + x⁶ + x⁵ + x⁴ + 1
+KEEP    = 32
+WASTE   = 0x80
 
         .include "lib.asm"
 

@@ -16,8 +16,8 @@
 ; data 0x00 … 0x33  the primes (and the rest of the sieve above them)
 ; data 0xFF         how many there are
 
-LIMIT = 240                     ; 240 … 255 are for the stack
-ROOT  = 16                      ; 16 × 16 is more than LIMIT
+LIMIT   = 240                   ; 240 … 255 are for the stack
+ROOT    = 16                    ; 16 × 16 is more than LIMIT
 
         .include "lib.asm"
 

@@ -12,7 +12,7 @@
 ;
 ; data 0x00 … 0x0F  the numbers, put there with the program, and sorted at the end
 
-COUNT = 16
+COUNT   = 16
 
         .include "lib.asm"
 

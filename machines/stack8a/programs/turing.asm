@@ -20,18 +20,18 @@
 ; data 0x10 … 0x4F  the tape; the head starts at 0x30
 ; data 0xFF 0xFE    steps taken, and where the head is at the end
 
-RULES = 0x00
-START = 0x30
+RULES   = 0x00
+START   = 0x30
 
         .include "lib.asm"
 
-LEFT  = 0
-RIGHT = 2
-A     = 0
-B     = 2
-C     = 4
-D     = 6
-H     = 8                       ; halt
+LEFT    = 0
+RIGHT   = 2
+A       = 0
+B       = 2
+C       = 4
+D       = 6
+H       = 8                     ; halt
 
 .macro rule write, move, next
         .byte next << 4 | move | write

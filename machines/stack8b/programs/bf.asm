@@ -16,7 +16,7 @@
 ; data 0x00 … 0x9F  the program     data 0xA0 … 0xEF  the tape
 ; on the stack: head, then ip, the address of the sign being done
 
-TAPE = 0xA0
+TAPE    = 0xA0
 
         .include "lib.asm"
 

@@ -18,7 +18,7 @@
 ;
 ; data 0x80  INSIDE: 1 while digits of a number are coming in
 
-INSIDE = 0x80
+INSIDE  = 0x80
 
         .include "lib.asm"
 

@@ -11,7 +11,7 @@
 ;
 ; on the stack, for each call: discs, from, to, and the way back
 
-DISCS = 4
+DISCS   = 4
 
         .include "lib.asm"
 

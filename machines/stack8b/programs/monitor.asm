@@ -16,7 +16,7 @@
 ;
 ; on the stack: n, how many digits so far
 
-PLACE = 0x80
+PLACE   = 0x80
 
         .include "lib.asm"
 

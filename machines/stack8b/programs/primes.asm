@@ -11,7 +11,7 @@
 ; data 0x00 … 0xEF  one for each number: 0 while it may be prime
 ; on the stack: p, the number; m, a multiple of it
 
-LIMIT = 240                     ; 240 … 255 are for the stack
+LIMIT   = 240                   ; 240 … 255 are for the stack
 
         .include "lib.asm"
 

@@ -10,7 +10,7 @@
 ;
 ; on the stack: y, counted down to 0; x, counted up
 
-SIZE = 32                       ; any power of two up to 128
+SIZE    = 32                    ; any power of two up to 128
 
         .include "lib.asm"
 

@@ -13,7 +13,7 @@
 
         .include "lib.asm"
 
-ROOM = 200
+ROOM    = 200
 
         x1                      ; end
 read:   iin 0                   ; end c

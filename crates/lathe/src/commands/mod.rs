@@ -8,6 +8,7 @@ mod check;
 mod console;
 mod dis;
 mod explain;
+mod fmt;
 mod machines;
 mod new;
 mod opcode_map;
@@ -39,6 +40,7 @@ pub(crate) fn execute(command: Command) -> Outcome {
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments),
         Command::Man(arguments) => shell::man(&arguments),
+        Command::Fmt(arguments) => fmt::execute(&arguments),
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => bench::execute(&arguments),
         #[cfg(not(feature = "bench"))]

@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod dis;
 mod first_steps;
+mod fmt;
 mod machines;
 mod run;
 mod usage;
