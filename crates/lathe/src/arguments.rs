@@ -56,6 +56,7 @@ Examples:
   lathe asm hello.asm -f bin,listing  Assemble it into files
   lathe dis hello.bin -m quad8        Take it apart again
   lathe fmt mine.isa hello.asm        Put definitions and programs into columns
+  lathe test                          Run all programs here that say what they must do
 
 Exit codes:
   0  done; a run: the machine halted
@@ -74,6 +75,7 @@ pub(crate) enum Command {
     Asm(Asm),
     Dis(Dis),
     Run(Run),
+    Test(Test),
     Verify(Verify),
     Explain(Explain),
     Completions(Completions),
@@ -444,6 +446,117 @@ pub(crate) struct PanelArguments {
     /// Instructions a second while the display is shown [default: 60 times what a timer waits for]
     #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) speed: Option<u64>,
+}
+
+/// Run programs and compare what they do with what is expected of them
+///
+/// What a program must do stands in comments of its source, or in a file beside it:
+///
+///   ; expect: output "Hello\n"            what it prints
+///   ; expect: a = 5, ram[table] = 1, 2     registers and memory at the end
+///   ; expect: steps <= 1000                and cycles <= 1000
+///   ; expect: ends fault                   or halted, stuck, limit; halting is expected anyway
+///   ; input: "3 4\n"                       what it reads
+///   ; case: another run                    what follows is for another run
+///
+/// A text of many lines follows `; expect: output` on lines that begin with `; |`. Beside NAME.asm,
+/// NAME.expect holds the same statements without `; expect:`, NAME.out what it prints and NAME.in what
+/// it reads.
+///
+/// Every program runs in a process of its own with limits, so one that hangs, prints for ever or
+/// crashes harms no other.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe test                                         All programs in this folder and below
+  lathe test programs/sort.asm                       One of them
+  lathe test submissions --expect task.expect        Each submission against one set of expectations
+  lathe test submissions --expect task.expect --report grades.csv
+  lathe test --report results.xml --shard 2/8        One of eight parts of it, for a CI server
+
+Exit code 0 if all passed, 1 if one failed or there was nothing to test.")]
+pub(crate) struct Test {
+    /// Programs, and folders that hold some
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) machine: OptionalMachine,
+
+    /// What every program must do, in the place of what it says itself
+    #[arg(long, value_name = "FILE")]
+    pub(crate) expect: Option<String>,
+
+    /// The folder in which included files must lie [default: that of the source; with --expect, a
+    /// source that shares its folder with others may include nothing]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) root: Option<String>,
+
+    /// How many programs to run at the same time [default: as many as there are cores]
+    #[arg(short, long, value_name = "N", value_parser = at_once)]
+    pub(crate) jobs: Option<usize>,
+
+    /// Test only the K-th of N parts, as in 2/8
+    #[arg(long, value_name = "K/N", value_parser = shard)]
+    pub(crate) shard: Option<(usize, usize)>,
+
+    /// How to print the results
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: TestFormat,
+
+    /// Also write them here: .xml for JUnit, .csv, .json or .txt. May be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Vec<String>,
+
+    /// Test again whenever a program changes
+    #[arg(long)]
+    pub(crate) watch: bool,
+
+    /// Which engine runs the programs
+    #[arg(long, value_name = "ENGINE", default_value = "auto")]
+    pub(crate) engine: Engine,
+
+    /// Instructions that a run may take
+    #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = number, help_heading = "Limits")]
+    pub(crate) max_steps: u64,
+
+    /// Bytes that a run may print
+    #[arg(long, value_name = "BYTES", default_value = "1_000_000", value_parser = number, help_heading = "Limits")]
+    pub(crate) max_output: u64,
+
+    /// Seconds that a run may take
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = number, help_heading = "Limits")]
+    pub(crate) max_time: u64,
+
+    /// Tests what standard input says; `lathe test` starts such processes.
+    #[arg(long, hide = true)]
+    pub(crate) worker: bool,
+}
+
+/// How results of tests are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TestFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// JUnit's XML, for CI servers
+    Junit,
+    /// A table, for spreadsheets
+    Csv,
+}
+
+/// A part of several: `2/8`.
+fn shard(text: &str) -> Result<(usize, usize), String> {
+    let wrong = || "not a part such as 2/8".to_owned();
+    let (part, parts) = text.split_once('/').ok_or_else(wrong)?;
+    let (part, parts): (usize, usize) = (part.parse().map_err(|_| wrong())?, parts.parse().map_err(|_| wrong())?);
+    if (1..=parts).contains(&part) { Ok((part, parts)) } else { Err(wrong()) }
+}
+
+/// How many at once.
+fn at_once(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| (1..=1000).contains(count)).ok_or_else(|| "not a number from 1 to 1000".to_owned())
 }
 
 /// Compare a machine with single-step test vectors

@@ -11,6 +11,10 @@
 ;   V2, V3   how it moves: 1 or -1
 ;   V4       steps that are left
 ;   V5       for the timers
+;
+; expect: v0 = 24
+; expect: v1 = 25
+; expect: v4 = 0
 
         .org 0x200
 

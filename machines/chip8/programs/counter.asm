@@ -11,6 +11,9 @@
 ;   V3       the number
 ;   V4, V5   where a digit goes
 ;   V6       for the timer
+;
+; expect: v3 = 137
+; expect: ram[0x300] = 1, 3, 7
 
         .org 0x200
 

@@ -8,6 +8,8 @@
 ;
 ;   V0       the key
 ;   V1, V2   where it goes
+;
+; keys: DEADBEEF1234567890
 
         .org 0x200
 

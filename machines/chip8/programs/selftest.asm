@@ -9,6 +9,8 @@
 ;
 ;   V1 to V7 operands and results
 ;   VE       the number of the test, 0 after the last
+;
+; expect: ve = 0
 
 ; want: a register must hold a value.
 

@@ -9,6 +9,8 @@
 ;
 ;   V0, V1   where we are
 ;   V2       the key that is asked for
+;
+; keys: 666288884444226224488866665
 
         .org 0x200
 

@@ -12,6 +12,13 @@
 ; r1  ten times the digit, plus carry    r2  its remainder, the new digit
 ; r6  the base k of this place           r7  the carry
 ; r8  digits still to print              r9  10          r10  1
+;
+; expect: output
+; | e = 2.
+; | 71828182845904523536028747135266249775724709369995
+; | 95749669676277240766303535475945713821785251664274
+; | 27466391932003059921817413596629043572900334295260
+; | 59563073813232862794349076323382988075319525101901
 
 DIGITS  = 200
 PLACES  = 132                   ; 132! has more than 220 decimal digits: exact enough

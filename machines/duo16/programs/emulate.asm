@@ -17,6 +17,13 @@
 ;   lathe run machines/duo16/programs/emulate.asm
 ;
 ; the handler:  r6 the saved pc    r7 r8 the places of a and b in the frame    r9 b's value
+;
+; expect: output
+; | r6 and r7: 1234 5678
+; | after swap: 5678 1234
+; | bits of 1234 that are 1: 5
+; | square root of 1234: 35
+; | square root of 65535: 255
 
         .include "lib.asm"
 

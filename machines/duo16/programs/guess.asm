@@ -8,6 +8,14 @@
 ;   lathe run machines/duo16/programs/guess.asm
 ;
 ; r6  the number to guess    r7  guesses so far
+;
+; expect: output
+; | Who is playing?
+; | I think of a number from 1 to 100. Your guess?
+; | Too high.
+; | Too high.
+; | Too low.
+; | Right! Guesses: 4
 
 HIGHEST = 100
 

@@ -10,6 +10,8 @@
 ; r1  address of the next character
 ; r2l the character: the low half of r2, used as a byte on its own
 ; r3  1, to add; no arithmetic on this machine takes a constant
+;
+; expect: output "Hello, world!\n"
 
 CONSOLE = 0xFFE0
 

@@ -11,6 +11,10 @@
 ; quicksort: r6  first number's address    r7  last number's address
 ;            r8  where the next small one goes, and finally the pivot's place
 ;            r1  walks    r2  the pivot    r3 r4  two numbers    r9  2, a number's size
+;
+; expect: output
+; | before: 170 -45 75 -32768 90 802 24 2 66 -1 32767 0 75 -300 8 19
+; | after:  -32768 -300 -45 -1 0 2 8 19 24 66 75 75 90 170 802 32767
 
         .include "lib.asm"
 

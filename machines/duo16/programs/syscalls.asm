@@ -15,6 +15,14 @@
 ;
 ; the program:  r1 call number, then result    r2 argument    r6 r7 its own
 ; the handler:  whatever it likes
+;
+; input: "Ada Lovelace\n"
+; expect: output
+; | What is your name?
+; | Hello, Ada Lovelace!
+; | Your name has 12 characters.
+; | Call 99 says -1
+; | The program has crashed with trap 2
 
         .include "lib.asm"      ; only the system uses it
 

@@ -17,6 +17,8 @@
 ; each task  uses registers as it likes: nobody else's are there
 ; table      one wide for each task: its rs while it waits, or 0 when it is done
 ; turn       the task that runs, as an offset into the table
+;
+; expect: output "a 1 * b 4 ** c 9 *** d 16 **** e 25 f 36 g h \n"
 
         .include "lib.asm"
 

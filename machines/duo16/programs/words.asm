@@ -10,6 +10,11 @@
 ;
 ; r6  address of this word       r7  first in the alphabet    r8  last in the alphabet
 ; r9  the longest                r10 its length
+;
+; input: "seven quick brown foxes jumped over an extraordinarily lazy dog\n"
+; expect: output
+; | Some words, please:
+; | First comes "an", last comes "seven", and the longest is "extraordinarily".
 
         .include "lib.asm"
 

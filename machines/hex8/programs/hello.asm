@@ -10,6 +10,8 @@
 ;   r0       the character
 ;   r1       1 if it is the zero byte at the end of the text
 ;   r2:r3    where we are in the text
+;
+; expect: output "Hello from hex8, where only the odd ones jump!\n"
 
 .machine hex8
 

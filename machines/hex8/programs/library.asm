@@ -7,6 +7,16 @@
 ;
 ;   r0 .. r3   arguments and results, as the library wants them
 ;   r4         counts
+;
+; expect: output
+; | A tour of the library
+; | 202 is 0xCA
+; | 255 * 255 = 65025
+; | 65025 / 100 = 650, remainder 25
+; | lathe has letters: 5
+; | the same word
+; | another word
+; | dice: 3 1 1 2 5 3 5 2 2 2
 
 .machine hex8
 

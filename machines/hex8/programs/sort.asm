@@ -13,6 +13,10 @@
 ;   r6       the neighbour on the left of the gap
 ;   r7       a truth value
 ;   r8       place of that neighbour
+;
+; expect: output
+; | before: 170 45 75 255 90 2 24 66 128 0 33 127 201 7 75 99
+; | after:  0 2 7 24 33 45 66 75 75 90 99 127 128 170 201 255
 
 .machine hex8
 

@@ -11,6 +11,11 @@
 ;   R1       a character of the text
 ;   R2       the count
 ;   R3       where we are in the text
+;
+; input: "e\n"
+; expect: output
+; | Input a character> e
+; | That is in the text so often: 8
 
         .ORIG x3000
         IN

@@ -6,6 +6,16 @@
 ; The idea: n! is n * (n - 1)!, and 0! is 1. A routine that calls itself must keep
 ; its return address and its n where the next call does not find them: on a
 ; stack, to which R6 points. It grows down.
+;
+; expect: output
+; | 0! = 1
+; | 1! = 1
+; | 2! = 2
+; | 3! = 6
+; | 4! = 24
+; | 5! = 120
+; | 6! = 720
+; | 7! = 5040
 
         .ORIG x3000
         LD R6, STACK

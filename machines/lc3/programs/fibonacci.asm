@@ -6,6 +6,8 @@
 ; The idea: F(n) is F(n - 1) + F(n - 2), and F(0) and F(1) are n itself. A frame on
 ; the stack has three words: the return address, n, and F(n - 1) while the second
 ; call is under way.
+;
+; expect: output "0 1 1 2 3 5 8 13 21 34 55 89 144 233 377 610 987 1597 2584\n"
 
         .ORIG x3000
         LD R6, STACK

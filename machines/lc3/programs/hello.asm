@@ -5,6 +5,8 @@
 ;
 ; The idea: the trap routine PUTS writes the text whose address is in R0, one
 ; character a word, up to the zero word. LEA makes the address.
+;
+; expect: output "Hello from lc3, where even a character takes a word!\n"
 
         .ORIG x3000
         LEA R0, TEXT

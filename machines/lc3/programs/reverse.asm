@@ -10,6 +10,12 @@
 ;   R1       where the next character goes
 ;   R2       characters in the buffer
 ;   R3       minus the end of the line
+;
+; expect: output
+; | dlrow ,olleh
+; | 3-CL
+; | lanac a ,nalp a ,nam A
+; | x
 
         .ORIG x3000
         LD R3, ENDLINE

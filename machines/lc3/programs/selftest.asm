@@ -11,6 +11,13 @@
 ;
 ;   R0 to R4 operands and results
 ;   R5       for comparing
+;
+; input: "acn"
+; expect: output
+; | bdefg
+; | hijklm
+; | Input a character> n
+; | ok
 
 ; SET: a register gets any value.
 

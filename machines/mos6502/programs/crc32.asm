@@ -8,6 +8,13 @@
 ;
 ;   crc   the checksum, four bytes, the lowest first
 ;   ptr   the text
+;
+; expect: output
+; | CBF43926 123456789
+; | 414FA339 The quick brown fox jumps over the lazy dog
+; | 519025E9 The quick brown fox jumps over the lazy dog.
+; | E8B7BE43 a
+; | 1BBF66C7 Lathe
 
 .machine mos6502
 

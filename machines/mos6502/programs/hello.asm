@@ -6,6 +6,8 @@
 ; is read with its address and an index register.
 ;
 ;   x   where we are in the text
+;
+; expect: output "Hello from the 6502!\n"
 
 .machine mos6502
 

@@ -17,6 +17,8 @@
 ; Then it stops.
 ;
 ; Flags are written as `php` pushes them: n v 1 b d i z c.
+;
+; expect: output "ok\n"
 
 .machine mos6502
 

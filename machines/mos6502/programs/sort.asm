@@ -9,6 +9,10 @@
 ;   y      where the number was taken from
 ;   x      the gap
 ;   taken  the number
+;
+; expect: output
+; | before: 170 45 75 255 90 2 24 66 128 1 33 127 201 7 75 99
+; | after:  1 2 7 24 33 45 66 75 75 90 99 127 128 170 201 255
 
 .machine mos6502
 

@@ -18,6 +18,8 @@
 ;   d        where the other one waits
 ;   stack    whoever needs a register for a moment saves it here, and has taken it
 ;            back before the other one runs
+;
+; expect: output "ABB BEE EEE E44 446 66F GZY W22 220 0PQ 999 999 999 R.\n"
 
 .machine quad8
 .include "macros.asm"

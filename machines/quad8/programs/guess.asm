@@ -12,6 +12,15 @@
 ;
 ;   a, b     arguments and results of the library
 ;   page     `say` sets it to the texts; `vars` is set where a variable is needed
+;
+; expect: output
+; | What is your name? I am thinking of a number from 1 to 100.
+; | Your guess? Too high.
+; | Your guess? Too high.
+; | Your guess? Too high.
+; | Your guess? Too low.
+; | Your guess? Too high.
+; | Your guess? Yes! Guesses you needed: 6.
 
 .machine quad8
 .include "macros.asm"

@@ -11,6 +11,8 @@
 ;   b        the address of the loop
 ;   c        the character
 ;   d        the way back that `jalr` saves, and nobody wants
+;
+; expect: output "Hello from quad8, one byte at a time!\n"
 
 .machine quad8
 

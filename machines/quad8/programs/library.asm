@@ -9,6 +9,17 @@
 ;   a, b     arguments and results, as the library wants them
 ;   page     the texts, all the time
 ;   stack    the two numbers, while a and b are busy
+;
+; input: "23 11\n"
+; expect: output
+; | A tour of the library
+; | first number:  23
+; | second number: 11
+; | product:       253
+; | quotient:      2
+; | remainder:     1
+; | the first is larger
+; | half of first: 11
 
 .machine quad8
 .include "macros.asm"

@@ -16,6 +16,10 @@
 ;   c        the pot behind him; differences
 ;   d        addresses
 ;   page     the row, all the time
+;
+; expect: output
+; | before: 53 8 91 27 127 14 66 3 72 40 19 99 1 85 33 60
+; | after:  1 3 8 14 19 27 33 40 53 60 66 72 85 91 99 127
 
 .machine quad8
 .include "macros.asm"

@@ -7,6 +7,8 @@
 # program. The number of the call is in a7.
 #
 #   s0       where we are in the text
+#
+# expect: output "Hello from rv32i, where every instruction is a word!\n"
 
         .globl  _start
 

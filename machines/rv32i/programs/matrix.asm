@@ -8,6 +8,11 @@
 # first matrix and a column of the second. A row lies in memory word after word,
 # so the next word of a row is 4 bytes on, and the next word of a column a whole
 # row.
+#
+# expect: output
+# | 19 -27929
+# | 599453 839871
+# | -443 126177
 
         .globl  main
 

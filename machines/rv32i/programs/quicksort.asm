@@ -7,6 +7,10 @@
 # front, put the pivot behind it, and sort both sides the same way. Every call
 # has a frame of its own on the stack, with the return address and the registers
 # that the convention says a routine must give back.
+#
+# expect: output
+# | before: 170 -45 75 2147483647 90 -802 24 66 -2147483648 0 33 1000000 -1 7 75 99
+# | after:  -2147483648 -802 -45 -1 0 7 24 33 66 75 75 90 99 170 1000000 2147483647
 
         .globl  main
 

@@ -10,6 +10,8 @@
 #   gp       the number of the test
 #   t6       the result that is wanted
 #   s2, s3   the cause and the address of the last trap
+#
+# expect: output "ok\n"
 
         .globl  main
 

@@ -10,6 +10,14 @@
 #
 # The invented instruction counts the ones in a0 and leaves the count in a0. Its
 # word is 0x0000000B, an opcode that RISC-V leaves to anyone.
+#
+# expect: output
+# | 0 has ones: 0
+# | 1 has ones: 1
+# | 255 has ones: 8
+# | 2147483649 has ones: 2
+# | 4294967295 has ones: 32
+# | 123456789 has ones: 16
 
         .globl  main
 

@@ -14,6 +14,17 @@
 ;   de   the instruction
 ;   bc   the place on the tape
 ;   l    how many pairs are open during a search
+;
+; expect: output
+; | *
+; | **
+; | ***
+; | ****
+; | *****
+; | ******
+; | *******
+; | ********
+; | OK
 
 .machine sm83
 

@@ -8,6 +8,13 @@
 ;
 ;   d e h l   the checksum, d highest
 ;   bc        where we are in the text
+;
+; expect: output
+; | CBF43926 123456789
+; | 414FA339 The quick brown fox jumps over the lazy dog
+; | 519025E9 The quick brown fox jumps over the lazy dog.
+; | E8B7BE43 a
+; | 1BBF66C7 Lathe
 
 .machine sm83
 

@@ -8,6 +8,8 @@
 ;
 ;   hl   where we are in the text
 ;   a    the character
+;
+; expect: output "Hello over the link cable!\n"
 
 .machine sm83
 

@@ -8,6 +8,17 @@
 ; remainder must be what was divided.
 ;
 ;   hl   a pair in the table
+;
+; expect: output
+; | 12 * 30 = 360, / = 0 remainder 12
+; | 255 * 255 = 65025, / = 1 remainder 0
+; | 1000 * 7 = 7000, / = 142 remainder 6
+; | 12345 * 6789 = 83810205, / = 1 remainder 5556
+; | 5 * 9 = 45, / = 0 remainder 5
+; | 65535 * 256 = 16776960, / = 255 remainder 255
+; | 40000 * 32769 = 1310760000, / = 1 remainder 7231
+; | 65535 * 65535 = 4294836225, / = 1 remainder 0
+; | 65535 * 1 = 65535, / = 65535 remainder 0
 
 .machine sm83
 

@@ -12,6 +12,8 @@
 ;
 ; If a check fails, the program says which one it was, counted from 1, where it
 ; stands, what was found and what was wanted. Then it stops.
+;
+; expect: output "ok\n"
 
 .machine sm83
 

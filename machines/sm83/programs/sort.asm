@@ -11,6 +11,10 @@
 ;   c    the number that was taken
 ;   de   where it was taken from
 ;   hl   the gap, and the number on its left
+;
+; expect: output
+; | before: 170 45 75 255 90 2 24 66 128 1 33 127 201 7 75 99
+; | after:  1 2 7 24 33 45 66 75 75 90 99 127 128 170 201 255
 
 .machine sm83
 

@@ -12,6 +12,9 @@
 ;
 ; data 0x00 0x01    the number, low byte first, put there with the program (and used up)
 ; data 0x10 … 0x14  its digits as characters
+;
+; expect: data[0x10] = 53, 52, 51, 50, 49
+; expect: sp = 0
 
 LOW     = 0
 HIGH    = 1

@@ -12,6 +12,10 @@
 ;   lathe run machines/stack8a/programs/fibonacci.asm
 ;
 ; data 0x00 … 0x31  F(0) … F(24), two bytes each
+;
+; expect: data[0x00] = 0, 0, 1, 0, 1, 0, 2, 0, 3, 0, 5, 0, 8, 0, 13, 0, 21, 0, 34, 0, 55, 0, 89, 0, 144, 0
+; expect: data[0x1A] = 233, 0, 121, 1, 98, 2, 219, 3, 61, 6, 24, 10, 85, 16, 109, 26, 194, 42, 47, 69, 241, 111, 32, 181, 0, 0
+; expect: sp = 0
 
         .include "lib.asm"
 

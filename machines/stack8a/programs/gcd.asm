@@ -10,6 +10,9 @@
 ; data 0x00 0x01  the two numbers, put there with the program
 ; data 0x02       their greatest common divisor
 ; data 0x03       their least common multiple
+;
+; expect: data[0x00] = 84, 36, 12, 252
+; expect: sp = 0
 
 A       = 0
 B       = 1

@@ -11,6 +11,11 @@
 ;
 ; data 0x00 … 0x1E  the moves; 0x13 means from peg 1 to peg 3
 ; data 0x80         where the next move goes; at the end, how many there are
+;
+; expect: data[0x00] = 19, 18, 50, 19, 33, 35, 19, 18, 50, 49, 33, 50, 19, 18, 50, 19, 33, 35, 19, 33, 50, 49, 33, 35, 19, 18
+; expect: data[0x1A] = 50, 19, 33, 35, 19, 0
+; expect: data[0x80] = 31
+; expect: sp = 0
 
 DISCS   = 5
 NEXT    = 0x80

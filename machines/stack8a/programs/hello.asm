@@ -9,6 +9,9 @@
 ;   lathe run machines/stack8a/programs/hello.asm
 ;
 ; data 0xF3 … 0xFF  the text      sp  its beginning
+;
+; expect: data[0xF3] = 72, 101, 108, 108, 111, 44, 32, 119, 111, 114, 108, 100, 33
+; expect: sp = 243
 
         psh '!'
         psh 'd'

@@ -15,6 +15,11 @@
 ; data 0x00 … 0x1F  the first 32 numbers
 ; data 0x80         the cell that nobody looks at
 ; data 0xFF         the length of the circle
+;
+; expect: data[0x00] = 1, 184, 92, 46, 23, 179, 225, 200, 100, 50, 25, 180, 90, 45, 174, 87, 147, 241, 192, 96, 48, 24, 12, 6, 3, 185
+; expect: data[0x1A] = 228, 114, 57, 164, 82, 41
+; expect: data[0xFF] = 255
+; expect: sp = 255
 
 SEED    = 1
 TAPS    = 0xB8                  ; x⁸ + x⁶ + x⁵ + x⁴ + 1

@@ -18,6 +18,9 @@
 ;
 ; data 0x00 … 0x02  ONES TWOS FOURS         data 0x03 generations to go
 ; data 0x10 … 0x17  the board               data 0x18 … 0x1F  the next board
+;
+; expect: data[0x10] = 0, 0, 0, 8, 4, 28, 0, 0
+; expect: sp = 0
 
 GENERATIONS = 12
 ONES        = 0

@@ -15,6 +15,11 @@
 ;
 ; data 0x00 … 0x33  the primes (and the rest of the sieve above them)
 ; data 0xFF         how many there are
+;
+; expect: data[0x00] = 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101
+; expect: data[0x1A] = 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 191, 193, 197, 199, 211, 223, 227, 229, 233, 239
+; expect: data[0xFF] = 52
+; expect: sp = 255
 
 LIMIT   = 240                   ; 240 … 255 are for the stack
 ROOT    = 16                    ; 16 × 16 is more than LIMIT

@@ -11,6 +11,9 @@
 ;   lathe run machines/stack8a/programs/sort.asm
 ;
 ; data 0x00 … 0x0F  the numbers, put there with the program, and sorted at the end
+;
+; expect: data[0x00] = 0, 1, 2, 8, 19, 24, 45, 66, 75, 75, 80, 90, 127, 128, 170, 255
+; expect: sp = 0
 
 COUNT   = 16
 

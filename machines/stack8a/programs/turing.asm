@@ -19,6 +19,12 @@
 ; data 0x00 … 0x07  the rules, put there with the program
 ; data 0x10 … 0x4F  the tape; the head starts at 0x30
 ; data 0xFF 0xFE    steps taken, and where the head is at the end
+;
+; expect: data[0x10] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1
+; expect: data[0x2A] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+; expect: data[0x44] = 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+; expect: data[0xFE] = 39, 107
+; expect: sp = 254
 
 RULES   = 0x00
 START   = 0x30

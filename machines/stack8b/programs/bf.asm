@@ -15,6 +15,10 @@
 ;
 ; data 0x00 … 0x9F  the program     data 0xA0 … 0xEF  the tape
 ; on the stack: head, then ip, the address of the sign being done
+;
+; expect: output
+; | Hello World!
+; | Goodbye!
 
 TAPE    = 0xA0
 

@@ -9,6 +9,8 @@
 ;   lathe run machines/stack8b/programs/hello.asm
 ;
 ; on the stack: the address of the next character
+;
+; expect: output "Hello, world!\n"
 
         psh text
 next:   dup

@@ -15,6 +15,11 @@
 ;   and type:  01 48 08 00 01 69 08 00 FA 08 00 16 g
 ;
 ; on the stack: n, how many digits so far
+;
+; expect: output
+; | Hi
+; | ABCDEFGHIJKLMNOPQRSTUVWXYZ
+; | 987654321
 
 PLACE   = 0x80
 

@@ -8,6 +8,12 @@
 ;   lathe run machines/stack8b/programs/portrait.asm
 ;
 ; on the stack: p, the address of the next byte
+;
+; expect: output
+; | F0 19 17 19 DC F9 01 2F 16 FF 32 FF 01 2F 16 24
+; | 19 01 3C 28 30 C3 01 2B 16 19 FF 32 C3 01 26 16
+; | 01 20 08 00 F1 16 FA 08 00 F1 16 FA 08 00 02 1B
+; | 19 F9 27 F7 32 20 01 30 20 08 00 16
 
         .include "lib.asm"
 

@@ -10,6 +10,9 @@
 ; data 0x00         0, at which every walk ends
 ; data 0x01 …       the characters in order, at most 200
 ; on the stack: end, the first free cell; c, the character; p, the cell it looks at
+;
+; input: "sphinx of black quartz\n"
+; expect: output "   aabcfhiklnopqrstuxz\n"
 
         .include "lib.asm"
 

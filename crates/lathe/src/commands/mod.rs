@@ -17,6 +17,7 @@ mod screen;
 mod shell;
 mod show;
 mod stats;
+mod test;
 mod test_bench;
 mod verify;
 
@@ -36,6 +37,7 @@ pub(crate) fn execute(command: Command) -> Outcome {
         Command::Asm(arguments) => asm::execute(&arguments),
         Command::Dis(arguments) => dis::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
+        Command::Test(arguments) => test::execute(&arguments),
         Command::Verify(arguments) => verify::execute(&arguments),
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments),

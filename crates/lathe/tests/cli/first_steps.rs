@@ -8,6 +8,7 @@ fn a_new_machine_runs_and_passes_its_test_at_once() {
     let told = bench.run(&["new", "mine"]).succeeds();
     assert!(told.contains("made mine/mine.isa\n") && told.contains("lathe run hello.asm"), "{told}");
     assert_eq!(bench.run(&["run", "mine/hello.asm"]).succeeds(), "Hello from mine!\n");
+    assert!(bench.run(&["test", "mine"]).succeeds().ends_with("1 passed\n"));
     assert!(bench.run(&["check", "mine/mine.isa"]).succeeds().contains("mine/mine.isa: no errors\n"));
 }
 

@@ -9,6 +9,7 @@ mod first_steps;
 mod fmt;
 mod machines;
 mod run;
+mod test;
 mod usage;
 mod verify;
 

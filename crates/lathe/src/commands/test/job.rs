@@ -1,0 +1,415 @@
+//! One program, tested: assembled, run once for each of its cases, compared with what is expected.
+//!
+//! This happens in a process of its own (`pool`), so it may take as long and as much as it likes.
+
+use std::time::{Duration, Instant};
+
+use lathe_asm::{Image, Options, assemble};
+use lathe_base::files::{FileError, Files, Found};
+use lathe_base::{Severity, Source};
+use lathe_embed::{EngineKind, lay_down};
+use lathe_isa::Isa;
+use lathe_vm::{Console, Devices, Display, Engine, Keypad, Random, State, Stop};
+use serde::{Deserialize, Serialize};
+
+use super::collect;
+use super::diff;
+use super::expectation::{Case, Check, Ending, Number};
+use crate::arguments::AssemblyArguments;
+use crate::inputs::Inputs;
+use crate::program::{self, Program, Request};
+use crate::project::Project;
+use crate::render::hex;
+use crate::{dump, files};
+
+/// Steps between two looks at the limits.
+const SLICE: u64 = 1 << 18;
+/// Differences of one case that are told.
+const DIFFERENCES: usize = 8;
+
+/// What is to be done.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Job {
+    pub(super) program: String,
+    pub(super) machine: Option<String>,
+    /// Expectations for all programs, in the place of their own.
+    pub(super) expect: Option<String>,
+    pub(super) root: Option<String>,
+    /// Whether it may not include anything: its neighbours are the work of others.
+    pub(super) alone: bool,
+    pub(super) engine: String,
+    pub(super) limits: Limits,
+}
+
+/// What one run may take.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Limits {
+    pub(super) steps: u64,
+    pub(super) output: u64,
+    pub(super) seconds: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Tested {
+    pub(super) program: String,
+    pub(super) machine: Option<String>,
+    pub(super) verdict: Verdict,
+    /// Why it could not be run, a line each.
+    pub(super) errors: Vec<String>,
+    pub(super) cases: Vec<CaseTested>,
+    pub(super) seconds: f64,
+}
+
+/// How it went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Verdict {
+    Passed,
+    Failed,
+    /// It could not be run, or took more than it may.
+    Error,
+    /// Nothing is expected of it.
+    Skipped,
+}
+
+/// What came of one case.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct CaseTested {
+    pub(super) name: String,
+    pub(super) verdict: Verdict,
+    pub(super) status: String,
+    pub(super) steps: u64,
+    pub(super) cycles: Option<u64>,
+    /// What is not as expected; the lines of one may be many.
+    pub(super) differences: Vec<String>,
+}
+
+impl Tested {
+    /// A program that could not be run at all.
+    pub(super) fn error(program: &str, error: impl Into<String>) -> Tested {
+        Tested {
+            program: program.to_owned(),
+            machine: None,
+            verdict: Verdict::Error,
+            errors: vec![error.into()],
+            cases: Vec::new(),
+            seconds: 0.0,
+        }
+    }
+
+    /// The steps of all cases together.
+    pub(super) fn steps(&self) -> u64 {
+        self.cases.iter().map(|case| case.steps).sum()
+    }
+}
+
+/// Files for a program that may have none.
+struct Alone;
+
+impl Files for Alone {
+    fn open(&self, _: &str, _: &str) -> Result<Found, FileError> {
+        Err(FileError("a submission stands alone; `--root FOLDER` allows the files of a folder".into()))
+    }
+}
+
+impl Job {
+    /// Does it, and says after each case that it is still alive.
+    pub(super) fn run(&self, alive: &mut dyn FnMut()) -> Tested {
+        let start = Instant::now();
+        let mut tested =
+            self.test(alive).unwrap_or_else(|errors| Tested { errors, ..Tested::error(&self.program, "") });
+        tested.seconds = start.elapsed().as_secs_f64();
+        tested
+    }
+
+    fn test(&self, alive: &mut dyn FnMut()) -> Result<Tested, Vec<String>> {
+        let inputs = Inputs::default();
+        let one = |message: String| vec![message];
+        let is_source = collect::is_source(self.program.as_ref());
+        let text = is_source.then(|| program::source_text(&self.program, &inputs)).transpose();
+        let text = text.map_err(|failure| one(failure.message))?;
+        let cases = match &self.expect {
+            Some(file) => collect::file_cases(file, &inputs),
+            None => collect::expectations(&self.program, text.as_deref(), &inputs),
+        };
+        let cases = cases.map_err(one)?;
+        let nothing = Tested { verdict: Verdict::Skipped, errors: Vec::new(), ..Tested::error(&self.program, "") };
+        if cases.is_empty() {
+            return Ok(nothing);
+        }
+        let (isa, image) = match text {
+            Some(text) => self.assemble(text, &inputs)?,
+            None => self.load(&inputs)?,
+        };
+        let run = |case: &Case| {
+            alive();
+            self.run_case(&isa, &image, case)
+        };
+        let cases: Vec<CaseTested> = cases.iter().map(run).collect::<Result<_, String>>().map_err(one)?;
+        let worst = [Verdict::Error, Verdict::Failed, Verdict::Passed];
+        let verdict = worst.into_iter().find(|verdict| cases.iter().any(|case| case.verdict == *verdict));
+        Ok(Tested { machine: Some(isa.name), verdict: verdict.unwrap_or(Verdict::Passed), cases, ..nothing })
+    }
+
+    fn assemble(&self, text: String, inputs: &Inputs) -> Result<(Isa, Image), Vec<String>> {
+        let failed = |failure: crate::exit::Failure| vec![failure.message];
+        let machine = program::machine_of_source(&self.program, &text, self.machine.as_deref(), inputs);
+        let isa = machine.map_err(failed)?.isa;
+        let source = Source::new(files::title(&self.program), text);
+        let assembled = if self.alone {
+            assemble(&isa, &Alone, source, &Options::default())
+        } else {
+            let project = Project::new(&self.program, self.root.as_deref(), inputs).map_err(failed)?;
+            assemble(&isa, &project, source, &Options::default())
+        };
+        let errors = || {
+            let sorted = assembled.diagnostics.into_sorted();
+            let errors = sorted.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error);
+            let line = |diagnostic: &lathe_base::Diagnostic| {
+                let source = assembled.sources.get(diagnostic.primary.span.file.0 as usize);
+                let (line, _) = source.map_or((1, 1), |source| source.line_column(diagnostic.primary.span.start));
+                let name = source.map_or("", |source| source.name.as_str());
+                format!("{name}:{line}: {} [{}]", diagnostic.message, diagnostic.code.name)
+            };
+            errors.take(DIFFERENCES).map(line).collect::<Vec<_>>()
+        };
+        match assembled.image {
+            Some(image) => Ok((isa, image)),
+            None => Err(errors()),
+        }
+    }
+
+    /// An image in any format that can be read.
+    fn load(&self, inputs: &Inputs) -> Result<(Isa, Image), Vec<String>> {
+        let assembly = AssemblyArguments { define: Vec::new(), root: self.root.clone() };
+        let machine = self.machine.as_deref();
+        let request = Request { name: &self.program, machine, from: None, load_at: None, assembly: &assembly };
+        let Program { isa, image, .. } = request.load(inputs).map_err(|failure| vec![failure.message])?;
+        Ok((isa, image))
+    }
+
+    /// Fails if what is expected makes no sense on this machine.
+    fn run_case(&self, isa: &Isa, image: &Image, case: &Case) -> Result<CaseTested, String> {
+        let kinds = EngineKind::ALL.into_iter().chain([EngineKind::Auto]);
+        let kind = kinds.into_iter().find(|kind| kind.name() == self.engine).unwrap_or_default();
+        let mut engine = kind.build(isa).map_err(|error| error.to_string())?;
+        let mut state = State::new(isa);
+        lay_down(image, isa, &mut state);
+        let mut devices = Devices::new(isa, Console::with_input(case.input.clone()));
+        prepare(case, &mut devices)?;
+        let mut ran = Ran { status: Status::Limit, steps: 0, cycles: 0, output: Vec::new() };
+        let start = Instant::now();
+        while ran.status == Status::Limit && ran.steps < self.limits.steps {
+            let run = engine.run(&mut state, &mut devices, SLICE.min(self.limits.steps - ran.steps));
+            ran.steps += run.steps;
+            ran.cycles = ran.cycles.wrapping_add(run.cycles);
+            ran.status = Status::from(&run.stop, isa);
+            ran.output.extend(devices.find_console_mut().map(Console::take_output).unwrap_or_default());
+            if ran.output.len() as u64 > self.limits.output {
+                ran.output.truncate(self.limits.output as usize);
+                ran.status = Status::TooMuch(format!("it printed more than {} bytes", self.limits.output));
+            } else if ran.status == Status::Limit && start.elapsed() >= Duration::from_secs(self.limits.seconds) {
+                ran.status = Status::TooMuch(format!("it did not end within {} s", self.limits.seconds));
+            }
+        }
+        let screen = devices.find::<Display>().map(Display::text);
+        let end = End { isa, image, state: &state, screen, ran: &ran };
+        let mut differences = Vec::new();
+        for check in case.checks.iter() {
+            differences.extend(end.difference(check)?);
+        }
+        differences.splice(0..0, end.ended_badly(case));
+        differences.truncate(DIFFERENCES);
+        let verdict = match (&ran.status, differences.is_empty()) {
+            (Status::TooMuch(_), _) => Verdict::Error,
+            (_, true) => Verdict::Passed,
+            (_, false) => Verdict::Failed,
+        };
+        Ok(CaseTested {
+            name: case.name.clone(),
+            verdict,
+            status: ran.status.name().to_owned(),
+            steps: ran.steps,
+            cycles: isa.has_cycles.then_some(ran.cycles),
+            differences,
+        })
+    }
+}
+
+fn prepare(case: &Case, devices: &mut Devices) -> Result<(), String> {
+    let script: Vec<u32> = case.keys.chars().filter_map(|key| key.to_digit(16)).collect();
+    match devices.find_mut::<Keypad>() {
+        Some(keypad) => *keypad = keypad.clone().with_script(&script),
+        None if !script.is_empty() => {
+            return Err("keys are expected to be pressed, but the machine has no keypad".into());
+        }
+        None => {}
+    }
+    if let (Some(seed), Some(random)) = (case.seed, devices.find_mut::<Random>()) {
+        *random = Random::new(seed);
+    }
+    Ok(())
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Status {
+    Halted,
+    Fault(String),
+    Limit,
+    /// More output or time than a run may take.
+    TooMuch(String),
+}
+
+impl Status {
+    fn from(stop: &Stop, isa: &Isa) -> Status {
+        match stop {
+            Stop::Halted => Status::Halted,
+            Stop::Fault(fault) => {
+                let at = hex(fault.pc, isa.pc.width.bits());
+                Status::Fault(format!("{} at {} {at}", dump::cause(isa, &fault.cause), isa.pc.name))
+            }
+            Stop::Limit => Status::Limit,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Status::Halted => "halted",
+            Status::Fault(_) => "fault",
+            Status::Limit => "limit",
+            Status::TooMuch(_) => "stopped",
+        }
+    }
+
+    fn fits(&self, ending: Ending, text: &str) -> bool {
+        match (ending, self) {
+            (Ending::Halted | Ending::Stuck, Status::Halted) | (Ending::Limit, Status::Limit) => true,
+            (Ending::Fault, Status::Fault(cause)) => cause.contains(text),
+            _ => false,
+        }
+    }
+
+    fn told(&self, steps: u64) -> String {
+        match self {
+            Status::Halted => "it halted".to_owned(),
+            Status::Fault(cause) => format!("the machine faulted: {cause}"),
+            Status::Limit => format!("it did not end within {steps} steps"),
+            Status::TooMuch(what) => what.clone(),
+        }
+    }
+}
+
+struct Ran {
+    status: Status,
+    steps: u64,
+    cycles: u64,
+    output: Vec<u8>,
+}
+
+/// What a run has left behind.
+struct End<'e> {
+    isa: &'e Isa,
+    image: &'e Image,
+    state: &'e State,
+    screen: Option<String>,
+    ran: &'e Ran,
+}
+
+impl End<'_> {
+    /// A run that ends in another way than by halting must be expected to.
+    fn ended_badly(&self, case: &Case) -> Option<String> {
+        let is_said = case.checks.iter().any(|check| matches!(check, Check::Ends(..)));
+        let is_bad = match &self.ran.status {
+            Status::Halted => false,
+            Status::TooMuch(_) => true,
+            Status::Fault(_) | Status::Limit => !is_said,
+        };
+        is_bad.then(|| self.ran.status.told(self.ran.steps))
+    }
+
+    /// What is not as a check says, if anything. An error, if the machine has nothing to check.
+    fn difference(&self, check: &Check) -> Result<Option<String>, String> {
+        let differs = |is_right: bool, text: String| Ok((!is_right).then_some(text));
+        match check {
+            Check::Output(wanted) if *wanted == self.ran.output => Ok(None),
+            Check::Output(wanted) => Ok(Some(diff::text("the output differs", wanted, &self.ran.output))),
+            Check::Contains(part) => {
+                let is_there = part.is_empty() || self.ran.output.windows(part.len()).any(|at| at == part);
+                differs(is_there, format!("the output does not contain \"{}\"", part.escape_ascii()))
+            }
+            Check::Screen(wanted) => {
+                let screen = self.screen.as_ref().ok_or("a screen is expected, but the machine has no display")?;
+                Ok((screen != wanted).then(|| diff::text("the screen differs", wanted.as_bytes(), screen.as_bytes())))
+            }
+            Check::Register(name, wanted) => self.register(name, wanted),
+            Check::Cells { memory, address, values } => self.cells(memory, address, values),
+            Check::Steps(most) => differs(
+                self.ran.steps <= *most,
+                format!("it took {} steps, at most {most} were expected", self.ran.steps),
+            ),
+            Check::Cycles(_) if !self.isa.has_cycles => {
+                Err(format!("cycles are expected, but {} does not count cycles", self.isa.name))
+            }
+            Check::Cycles(most) => differs(
+                self.ran.cycles <= *most,
+                format!("it took {} cycles, at most {most} were expected", self.ran.cycles),
+            ),
+            Check::Ends(ending, text) => {
+                let wanted = format!("{ending:?}").to_lowercase();
+                let text = if text.is_empty() { String::new() } else { format!(" \"{text}\"") };
+                let told = self.ran.status.told(self.ran.steps);
+                differs(
+                    self.ran.status.fits(*ending, text.trim_matches([' ', '"'])),
+                    format!("expected it to end {wanted}{text}, but {told}"),
+                )
+            }
+        }
+    }
+
+    fn register(&self, name: &str, wanted: &Number) -> Result<Option<String>, String> {
+        let (found, bits) = if name == self.isa.pc.name {
+            (self.state.pc, self.isa.pc.width.bits())
+        } else {
+            let place = self.isa.place_named(name);
+            let place = place.ok_or_else(|| format!("{} has no register `{name}`", self.isa.name))?;
+            (self.state.place(&place), place.width.bits())
+        };
+        let wanted = self.value(wanted, bits)?;
+        Ok((found != wanted).then(|| format!("{name}: expected {}, found {}", hex(wanted, bits), hex(found, bits))))
+    }
+
+    fn cells(&self, memory: &str, address: &Number, values: &[Number]) -> Result<Option<String>, String> {
+        let id = self.isa.memory_named(memory);
+        let id = id.ok_or_else(|| format!("{} has no memory `{memory}`", self.isa.name))?;
+        let model = self.isa.memory(id);
+        let bits = model.cell.bits();
+        let start = self.value(address, model.address.bits())?;
+        let wanted: Vec<u64> = values.iter().map(|value| self.value(value, bits)).collect::<Result<_, _>>()?;
+        let cell = |at: u64| self.state.memory(id).get(model.address.wrap(start.wrapping_add(at)));
+        let found: Vec<u64> = (0..wanted.len() as u64).map(cell).collect();
+        let Some(at) = wanted.iter().zip(&found).position(|(wanted, found)| wanted != found) else { return Ok(None) };
+        let place = hex(model.address.wrap(start + at as u64), model.address.bits());
+        let list =
+            |cells: &[u64]| cells.iter().skip(at).take(8).map(|cell| hex(*cell, bits)).collect::<Vec<_>>().join(" ");
+        Ok(Some(format!("{memory}[{place}]: expected {}, found {}", list(&wanted), list(&found))))
+    }
+
+    /// A number of so many bits; a negative one wraps.
+    fn value(&self, number: &Number, bits: u32) -> Result<u64, String> {
+        let value = match number {
+            Number::Value(value) => *value,
+            Number::Label(name, distance) => {
+                let symbol = self.image.symbols.iter().find(|symbol| symbol.name == *name);
+                symbol.ok_or_else(|| format!("`{name}` is neither a number nor a name of the program"))?.value
+                    + distance
+            }
+        };
+        let range = -(1i128 << (bits - 1))..1i128 << bits;
+        if !range.contains(&value) {
+            return Err(format!("{value} is expected where there are only {bits} bits"));
+        }
+        Ok((value & ((1i128 << bits) - 1)) as u64)
+    }
+}
