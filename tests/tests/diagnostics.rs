@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lathe_base::{Diagnostic, Source};
+use lathe_base::fix::apply_safe;
+use lathe_base::{Diagnostic, FileId, Severity, Source};
 use lathe_isa::codes;
 
 const HERE: &str = "# !";
@@ -149,4 +150,38 @@ fn a_beginners_mistake_is_told_once() {
             assert!((1..=2).contains(&count), "{name} gives {count} diagnostics");
         }
     }
+}
+
+/// A fix does away with what it answers: applied by itself, its finding is gone. Safe ones together
+/// leave no error behind that they answered, and make none.
+#[test]
+fn fixes_mend_what_they_answer() {
+    let (mut safe, mut all) = (0, 0);
+    for path in fixtures() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(path).expect("a text");
+        let found = diagnose(&text);
+        for diagnostic in &found {
+            for fix in &diagnostic.fixes {
+                let mut changed = text.clone();
+                changed.replace_range(fix.span.range(), &fix.text);
+                // Elsewhere the same mistake may come up, which was told only once.
+                let start = diagnostic.primary.span.start;
+                let same =
+                    |other: &Diagnostic| other.message == diagnostic.message && other.primary.span.start == start;
+                assert!(!diagnose(&changed).iter().any(same), "{name}: `{}` stays after {fix:?}", diagnostic.message);
+                all += 1;
+            }
+        }
+        let fixed = apply_safe(&text, FileId(0), &found);
+        if fixed.count > 0 {
+            safe += fixed.count;
+            // A row that can be read at last may turn out to do something else than its example says.
+            let counts = |one: &&Diagnostic| one.severity() == Severity::Error && one.code != codes::EXAMPLE_FAILS;
+            let errors = |found: &[Diagnostic]| found.iter().filter(counts).count();
+            let left = diagnose(&fixed.text);
+            assert!(errors(&left) + fixed.count <= errors(&found), "{name}: {left:#?}\n{}", fixed.text);
+        }
+    }
+    assert!(safe >= 15 && all >= 30, "{safe} safe fixes of {all}");
 }

@@ -49,6 +49,8 @@ lathe_base::codes! {
 
     NEVER_READ           = "W601", "a register that nothing reads";
     UNUSED               = "W602", "something declared and never used";
+    UNCLEAR_JOIN         = "W603", "`++` beside arithmetic without parentheses";
+    ROW_AS_COMMENT       = "W604", "a comment that looks like a row";
 
     TOO_LARGE            = "E901", "a definition over a limit of size";
     TOO_DEEP             = "E902", "nesting over the limit";

@@ -201,6 +201,7 @@ Examples:
   lathe check mine.isa                 Check a file
   lathe check quad8 --map              Show which opcodes quad8 uses
   lathe check - < mine.isa             Check what comes from standard input
+  lathe check mine.isa --fix           Mend what leaves no doubt
   lathe check mine.isa --format json   For editors and scripts
 
 Exit code 0 if there is no error (warnings are allowed), 1 if there is.")]
@@ -216,6 +217,10 @@ pub(crate) struct Check {
     /// Check again whenever the file changes
     #[arg(long)]
     pub(crate) watch: bool,
+
+    /// Mend in the file what can be mended without asking, and tell about the rest
+    #[arg(long)]
+    pub(crate) fix: bool,
 
     #[command(flatten)]
     pub(crate) format: FormatArgument,

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
-use lathe_base::{Diagnostic, FileId, Label, Severity, Source, Span};
+use lathe_base::{Diagnostic, FileId, Fix, Label, Safety, Severity, Source, Span};
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -130,6 +130,17 @@ pub(crate) struct DiagnosticData {
     primary: LabelData,
     others: Vec<LabelData>,
     help: Vec<String>,
+    fixes: Vec<FixData>,
+}
+
+/// A change that answers a diagnostic.
+#[derive(Debug, Serialize)]
+struct FixData {
+    /// What is replaced, and with which text.
+    #[serde(flatten)]
+    replaced: LabelData,
+    /// Whether `--fix` applies it.
+    safe: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -161,7 +172,13 @@ pub(crate) fn diagnostic_data(sources: &[Source], diagnostic: &Diagnostic) -> Di
         primary: label_data(sources, &diagnostic.primary),
         others: diagnostic.others.iter().map(|label| label_data(sources, label)).collect(),
         help: diagnostic.help.clone(),
+        fixes: diagnostic.fixes.iter().map(|fix| fix_data(sources, fix)).collect(),
     }
+}
+
+fn fix_data(sources: &[Source], fix: &Fix) -> FixData {
+    let label = Label { span: fix.span, text: fix.text.clone() };
+    FixData { replaced: label_data(sources, &label), safe: fix.safety == Safety::Safe }
 }
 
 fn label_data(sources: &[Source], label: &Label) -> LabelData {

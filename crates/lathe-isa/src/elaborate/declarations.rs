@@ -12,6 +12,7 @@ use super::{Declarations, Family};
 use crate::codes;
 use crate::encoding::EFFORT;
 use crate::language::ast::{self, ExprKind, Item, Name, NameRange, Order};
+use crate::language::parser::is_type;
 use crate::model::*;
 use crate::names::Named;
 use crate::semantics::{Body, Statement};
@@ -105,7 +106,8 @@ impl<'a> Declarations<'a> {
                 address.bits()
             );
             let help = format!("write `pc {} : {address} in {}`", pc.name.text, pc.memory.text);
-            diagnostics.push(Diagnostic::new(codes::WIDTH_MISMATCH, pc.ty.span, message).help(help));
+            let diagnostic = Diagnostic::new(codes::WIDTH_MISMATCH, pc.ty.span, message).help(help);
+            diagnostics.push(diagnostic.fix(pc.ty.span, address.to_string()));
         }
         if let Some(first) = &self.pc {
             let message = format!("a second program counter; `{}` is one already", first.name);
@@ -141,6 +143,10 @@ impl<'a> Declarations<'a> {
                 Some(expr) => constant_in(width, expr, &self.names, diagnostics).unwrap_or(0),
                 None => 0,
             };
+            if is_type(&range.first.text) {
+                self.types_as_names(range, diagnostics);
+                continue;
+            }
             for name in spread(range, diagnostics) {
                 let id = RegisterId(self.registers.len() as u32);
                 if self.names.declare(&name, Named::Register(id), diagnostics) {
@@ -149,6 +155,16 @@ impl<'a> Declarations<'a> {
                 }
             }
         }
+    }
+
+    /// Reports registers that are called like types, once for a whole range.
+    fn types_as_names(&self, range: &NameRange, diagnostics: &mut Diagnostics) {
+        let name = &range.first;
+        let last = range.last.as_ref().map_or(name.span, |last| last.span);
+        let message = format!("`{}` is a type, as in `register a : u8`, and cannot be a name", name.text);
+        let help = format!("choose another name, such as `{}`", name.text.replacen(['s', 'u'], "r", 1));
+        diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, name.span.to(last), message).help(help));
+        spread(range, &mut Diagnostics::default()).iter().for_each(|name| self.names.mark_broken(&name.text));
     }
 
     fn view(&mut self, view: &ast::View, diagnostics: &mut Diagnostics) {
@@ -375,15 +391,11 @@ pub(crate) fn slice_of(
         return Width::new(high - low + 1).map(|width| (low as u32, width));
     }
     let (message, help) = if high < low {
-        (
-            format!("bits {high} to {low} are the wrong way round"),
-            format!("the higher bit comes first: `[{low}:{high}]`"),
-        )
+        let message = format!("bits {high} to {low} are the wrong way round");
+        (message, format!("the higher bit comes first: `[{low}:{high}]`"))
     } else {
-        (
-            format!("a value of {} {} has no bit {high}", width.bits(), plural(width.bits(), "bit")),
-            format!("its bits are numbered {} to 0", width.bits() - 1),
-        )
+        let message = format!("there is no bit {high}: the value has {} {}", width.bits(), plural(width.bits(), "bit"));
+        (message, format!("its bits are numbered {} to 0", width.bits() - 1))
     };
     diagnostics.push(Diagnostic::new(codes::SLICE_OUTSIDE, span, message).help(help));
     None

@@ -139,6 +139,12 @@ fn register(
     if declarations.names.peek(&name.text) == Some(Named::Pc) {
         return constant_in(declarations.pc_width(), value, &declarations.names, diagnostics).map(FactKind::Pc);
     }
+    if let Some(Named::Device(_)) = declarations.names.peek(&name.text) {
+        let message = format!("`{}` is a device, whose state an example cannot name", name.text);
+        let help = "write `input 65` before `->` and `output 65` after it";
+        diagnostics.push(Diagnostic::new(codes::WRONG_KIND, name.span, message).help(help));
+        return None;
+    }
     let place = declarations.place_of(name, diagnostics)?;
     let value = constant_in(place.width, value, &declarations.names, diagnostics)?;
     Some(FactKind::Place(place, value))

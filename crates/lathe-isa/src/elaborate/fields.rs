@@ -125,6 +125,12 @@ impl Declarations<'_> {
         match self.names.find(&name.text) {
             Some(Named::Register(id)) => Some(Place::whole(id, self.registers[id.index()].width)),
             Some(Named::View(at)) => Some(self.views[at].place.clone()),
+            Some(Named::Pc) => {
+                let message = format!("`{}` is the program counter, which cannot be an operand", name.text);
+                let help = "name it in the meaning of a row instead, as in `pc = D` or `D = pc`";
+                diagnostics.push(Diagnostic::new(codes::WRONG_KIND, name.span, message).help(help));
+                None
+            }
             _ => {
                 let is_place = |named| matches!(named, Named::Register(_) | Named::View(_));
                 let declare = format!("declare it with `register {} : u8`", name.text);

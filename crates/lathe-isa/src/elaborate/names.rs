@@ -77,7 +77,11 @@ impl<'a> Names<'a> {
         };
         self.mark_broken(&name.text);
         let near = if diagnostics.is_full() { None } else { self.suggestion(&name.text, fits) };
-        diagnostics.push(Diagnostic::new(code, name.span, message).help(near.unwrap_or(declare)));
+        let diagnostic = Diagnostic::new(code, name.span, message);
+        diagnostics.push(match near {
+            Some(meant) => diagnostic.did_you_mean(name.span, meant),
+            None => diagnostic.help(declare),
+        });
     }
 
     /// Declares a name; says so if it is taken.
@@ -129,9 +133,9 @@ impl<'a> Names<'a> {
             .map(|(name, entry)| (name, entry.named, entry.span))
     }
 
-    /// "Did you mean", among names that `fits` accepts.
-    pub(crate) fn suggestion(&self, name: &str, fits: impl Fn(Named) -> bool) -> Option<String> {
+    /// The name nearest to a misspelt one, among those that `fits` accepts.
+    pub(crate) fn suggestion(&self, name: &str, fits: impl Fn(Named) -> bool) -> Option<&str> {
         let candidates = self.table.iter().filter(|(_, entry)| fits(entry.named)).map(|(name, _)| name);
-        nearest(name, candidates).map(|meant| format!("did you mean `{meant}`?"))
+        nearest(name, candidates)
     }
 }

@@ -142,13 +142,18 @@ impl Reader<'_, '_> {
     fn stranger(&self, c: char, at: usize) -> Diagnostic {
         let span = self.span(at, at + c.len_utf8());
         let capital = c.to_uppercase().to_string();
-        let help = match self.declarations.names.peek(&capital) {
-            Some(Named::Field(_) | Named::Family(_)) => format!("the field is called `{capital}`, with a capital"),
-            _ => "an encoding is made of 0, 1, `-` for an ignored bit, capital letters for the bits of a field, \
-                  `0x41`, and `{W}` for a whole field"
-                .to_owned(),
-        };
-        Diagnostic::new(codes::BAD_PICTURE, span, format!("`{c}` does not belong in an encoding")).help(help)
+        let diagnostic = Diagnostic::new(codes::BAD_PICTURE, span, format!("`{c}` does not belong in an encoding"));
+        if let Some(Named::Field(_) | Named::Family(_)) = self.declarations.names.peek(&capital) {
+            let help = format!("the field is called `{capital}`, with a capital");
+            // All letters of the run are wrong in the same way; one message mends them all.
+            let length =
+                self.column.text[at..].chars().take_while(|other| *other == c).map(char::len_utf8).sum::<usize>();
+            let run = self.span(at, at + length);
+            return diagnostic.help(help).safe_fix(run, capital.repeat(length / c.len_utf8()));
+        }
+        let help = "an encoding is made of 0, 1, `-` for an ignored bit, capital letters for the bits of a field, \
+                    `0x41`, and `{W}` for a whole field";
+        diagnostic.help(help)
     }
 
     fn taker(&mut self, name: &str, span: Span) -> Option<Taker> {

@@ -13,6 +13,7 @@ use crate::codes;
 use crate::encoding::{Cube, Encoding, Segment, TooComplex, cells, scatter, witness_within};
 use crate::language::ast::{self, Binary, ExprKind, Item, Order};
 use crate::model::{Domain, Field, FieldId, Instruction};
+use crate::names::Named;
 use crate::semantics::Body;
 use crate::syntax::Syntax;
 
@@ -41,6 +42,13 @@ pub(crate) fn drafts<'a>(
             declarations.rows_lost.set(true);
             continue;
         };
+        for word in &block.commented {
+            if let Some(Named::Field(_) | Named::Family(_)) = declarations.names.peek(&word.text) {
+                let message = format!("`#{}` begins a comment, so this is not a row", word.text);
+                let help = "begin the row with a word, or put a blank after `#` if it is a comment";
+                diagnostics.push(Diagnostic::new(codes::ROW_AS_COMMENT, word.span, message).help(help));
+            }
+        }
         drafts.extend(block.rows.iter().filter_map(|row| {
             let draft = draft(declarations, row, unit, diagnostics);
             declarations.rows_lost.set(declarations.rows_lost.get() || draft.is_none());
@@ -132,10 +140,28 @@ impl Draft<'_> {
             diagnostics.push(bad(left.span, "this is not an operand"));
             return None;
         };
-        let Some(id) = self.operands.iter().copied().find(|id| declarations.fields[id.index()].name == *name) else {
+        if let Some(Named::Family(_)) = declarations.names.peek(name) {
+            let message = format!("`{name}` is a family, and a condition is about a field");
+            let help = "make a second family without that member, and a row for it";
+            diagnostics.push(Diagnostic::new(codes::BAD_CONDITION, left.span, message).help(help));
+            return None;
+        }
+        let operand =
+            |name: &String| self.operands.iter().copied().find(|id| declarations.fields[id.index()].name == *name);
+        let Some(id) = operand(name) else {
             diagnostics.push(bad(left.span, &format!("`{name}` is not an operand of this row")));
             return None;
         };
+        if let ExprKind::Name(other) = &right.kind
+            && operand(other).is_some()
+        {
+            let message = "two operands cannot be compared in a condition";
+            let help = format!(
+                "write one condition for each value, as in `where {name} != 3`, or decide in the meaning: `if …`"
+            );
+            diagnostics.push(Diagnostic::new(codes::BAD_CONDITION, condition.span, message).help(help));
+            return None;
+        }
         let field = &declarations.fields[id.index()];
         let bits = match &right.kind {
             ExprKind::Name(value) if field.bits_named(value).is_some() => field.bits_named(value)?,

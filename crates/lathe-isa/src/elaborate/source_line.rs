@@ -205,11 +205,15 @@ pub(crate) fn no_form(
         .map(|instruction| format!("`{}`", instruction.syntax.render(|index| field(instruction, index))))
         .take(4)
         .collect();
-    let help = match (rows.first(), nearest(first, known)) {
-        (Some(_), _) => format!("write it as {}", rows.join(" or ")),
-        (None, Some(meant)) => format!("did you mean `{meant}`?"),
-        (None, None) => "write one of the rows of `instructions`".to_owned(),
+    let message = match rows.first() {
+        Some(_) => format!("`{}` does not fit any form of `{first}`", column.text),
+        None => format!("this machine has no instruction `{first}`"),
     };
-    let message = format!("`{}` is no instruction of this machine", column.text);
-    Some(Diagnostic::new(code, column.span, message).help(help))
+    let diagnostic = Diagnostic::new(code, column.span, message);
+    let word = Span { end: column.span.start + first.len() as u32, ..column.span };
+    Some(match (rows.first(), nearest(first, known)) {
+        (Some(_), _) => diagnostic.help(format!("write it as {}", rows.join(" or "))),
+        (None, Some(meant)) => diagnostic.did_you_mean(word, meant),
+        (None, None) => diagnostic.help("write it as one of the rows of `instructions`"),
+    })
 }

@@ -374,6 +374,8 @@ pub enum AssemblyRow {
 pub struct Instructions {
     /// `as u32 little`: what a picture is a picture of, if not of cells.
     pub unit: Option<(Type, Option<Order>)>,
+    /// The first words of comments that could be meant as rows, as in `#N | …`.
+    pub commented: Vec<Name>,
     /// The rows.
     pub rows: Vec<Row>,
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use lathe_base::{Severity, Source, Span};
+use lathe_base::fix::apply_safe;
+use lathe_base::{FileId, Severity, Source, Span, limits};
 use lathe_isa::Isa;
 use lathe_isa::codes::EXAMPLE_FAILS;
 use lathe_isa::coverage::{Coverage, Filling, Slot, coverage};
@@ -12,6 +13,7 @@ use serde::Serialize;
 use super::{Outcome, opcode_map};
 use crate::arguments::{Check, Format};
 use crate::exit::{Exit, Failure};
+use crate::files::{self, Whole};
 use crate::inputs::Inputs;
 use crate::machine::{self, Checked};
 use crate::{output, render, watch};
@@ -29,12 +31,50 @@ fn once(arguments: &Check, inputs: &Inputs) -> Outcome {
     if lathe_machines::find(&arguments.definition).is_none() {
         inputs.note(&arguments.definition);
     }
+    if arguments.fix {
+        mend(&arguments.definition)?;
+    }
     let checked = machine::check(machine::find(&arguments.definition)?);
     match arguments.format.format {
         Format::Json => output::answer(&output::json(&report_data(&checked))?)?,
         Format::Text => tell(&checked, arguments)?,
     }
     Ok(checked.exit())
+}
+
+/// How often a mended text is looked at again: one mistake can hide another.
+const ROUNDS: usize = 8;
+
+/// Mends in a file what can be mended without asking. The file is written once, whole, and only if
+/// it has fewer errors than before.
+fn mend(name: &str) -> Result<(), Failure> {
+    if name == files::STANDARD || lathe_machines::find(name).is_some() {
+        let message = "`--fix` changes a file, and this is none";
+        return Err(Failure::usage(message).help("give the path of a definition of your own"));
+    }
+    let bytes = files::read(name, limits::DEFINITION_BYTES as u64)?;
+    let mut text = files::text(name, bytes.clone())?;
+    // What some editors put before the text is no part of it, but is kept.
+    let before = bytes.len() - text.len();
+    let mut count = 0;
+    for _ in 0..ROUNDS {
+        let checked = machine::check(Source::new(name, text.clone()));
+        let fixed = apply_safe(&text, FileId(0), &checked.diagnostics);
+        let is_better = || {
+            let again = machine::check(Source::new(name, fixed.text.clone()));
+            again.count(Severity::Error) < checked.count(Severity::Error)
+        };
+        if fixed.count == 0 || !is_better() {
+            break;
+        }
+        (text, count) = (fixed.text, count + fixed.count);
+    }
+    if count > 0 {
+        let bytes = [&bytes[..before], text.as_bytes()].concat();
+        files::write_all(&[Whole { name: name.to_owned(), bytes }])?;
+    }
+    output::complain(&format!("{name}: mended {}\n", render::count(count, "place")));
+    Ok(())
 }
 
 fn tell(checked: &Checked, arguments: &Check) -> Result<(), Failure> {

@@ -182,3 +182,26 @@ fn colours_only_where_they_are_seen() {
     let forced = bench.command(&["check", "broken.isa"]).env("CLICOLOR_FORCE", "1").output().unwrap();
     assert!(forced.stderr.contains(&0x1b));
 }
+
+/// `--fix` mends what leaves no doubt, keeps everything else as it is, and tells about the rest.
+#[test]
+fn fixes_are_written_into_the_file() {
+    let broken = COUNTER.replace("instructions {", "instruction {").replace("a : u8", "a : 8").replace('\n', "\r\n");
+    let bench = Bench::with("mine.isa", format!("\u{FEFF}{broken}"));
+    bench.run(&["check", "mine.isa", "--fix"]).complains(0, &["mine.isa: mended 2 places"]);
+    let expected = format!("\u{FEFF}{}", COUNTER.replace('\n', "\r\n"));
+    assert_eq!(bench.read("mine.isa"), expected.as_bytes());
+    bench.run(&["check", "mine.isa", "--fix"]).complains(0, &["mine.isa: mended 0 places"]);
+    assert_eq!(bench.read("mine.isa"), expected.as_bytes());
+    assert_eq!(bench.names(), ["mine.isa"]);
+}
+
+#[test]
+fn what_needs_a_decision_is_left_alone() {
+    let broken = COUNTER.replace("a = a + 1", "a = aa + 1");
+    let bench = Bench::with("mine.isa", &broken);
+    bench.run(&["check", "mine.isa", "--fix"]).complains(1, &["mended 0 places", "there is nothing named `aa`"]);
+    assert_eq!(bench.read("mine.isa"), broken.as_bytes());
+    bench.run(&["check", "quad8", "--fix"]).complains(2, &["changes a file"]);
+    bench.run(&["check", "-", "--fix"]).complains(2, &["changes a file"]);
+}

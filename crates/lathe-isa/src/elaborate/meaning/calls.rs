@@ -96,9 +96,11 @@ impl Lowerer<'_, '_> {
         let message = format!("there is no function named `{}`", name.text);
         let is_function = |named| matches!(named, Named::Function(_) | Named::Family(_));
         let near = self.declarations.names.suggestion(&name.text, is_function);
-        let near = near.or_else(|| nearest(&name.text, BUILT_IN).map(|meant| format!("did you mean `{meant}`?")));
-        let help = near.unwrap_or_else(|| format!("declare it, as in `fn {}(x: u8) -> u8 {{ … }}`", name.text));
-        self.fail(codes::UNKNOWN_NAME, name.span, message, help)
+        let diagnostic = Diagnostic::new(codes::UNKNOWN_NAME, name.span, message);
+        self.report(match near.or_else(|| nearest(&name.text, BUILT_IN)) {
+            Some(meant) => diagnostic.did_you_mean(name.span, meant),
+            None => diagnostic.help(format!("declare it, as in `fn {}(x: u8) -> u8 {{ … }}`", name.text)),
+        })
     }
 
     /// The arguments, if there are exactly so many.
@@ -211,7 +213,7 @@ impl Lowerer<'_, '_> {
         want: Option<Width>,
         span: Span,
     ) -> Option<Option<Value>> {
-        if self.calls.contains(&name.text) {
+        if self.calls.iter().any(|(known, _)| *known == name.text) {
             let message = format!("`{}` calls itself", name.text);
             let help = "a meaning must end after a fixed number of steps; use `for` over a list";
             return self.fail(codes::RECURSION, span, message, help);
@@ -235,7 +237,7 @@ impl Lowerer<'_, '_> {
         let (outer, length) = (self.frame, self.scope.len());
         self.frame = length;
         self.scope.extend(frame);
-        self.calls.push(name.text.clone());
+        self.calls.push((name.text.clone(), span));
         let given = match self.setting.site {
             Site::Prompt if self.calls.len() == 1 => self.told_here(name, span, |l| l.body(body, result, span)),
             _ => self.body(body, result, span),

@@ -193,38 +193,35 @@ impl Lowerer<'_, '_> {
     }
 
     fn not_a_value(&mut self, name: &Name, found: Option<Named>) -> Option<Value> {
-        let is_value = |named| !matches!(named, Named::Memory(_) | Named::Device(_) | Named::Function(_));
-        let (code, message, help) = match found {
-            Some(Named::Memory(_)) => (
-                codes::WRONG_KIND,
-                format!("`{}` is a memory, not a value", name.text),
-                format!("say which cell: `{}[address]`", name.text),
-            ),
-            Some(Named::Function(_) | Named::Family(_)) => (
-                codes::WRONG_KIND,
-                format!("`{}` is a function, not a value", name.text),
-                format!("call it: `{}(…)`", name.text),
-            ),
-            Some(named) => {
-                let message = format!("`{}` is {}, not a value", name.text, named.kind());
-                (codes::WRONG_KIND, message, "ask it for something, as in `console.read()`".into())
-            }
-            None if self.declarations.names.is_broken(&name.text) => return None,
-            None => {
-                self.declarations.names.mark_broken(&name.text);
-                let known = self.scope[self.frame..].iter().map(|(known, _)| known.as_str()).chain(["next"]);
-                let known = known.chain(self.setting.symbols.names());
-                let near = lathe_base::nearest(&name.text, known).map(|meant| format!("did you mean `{meant}`?"));
-                let near = near.or_else(|| match self.diagnostics.is_full() {
-                    true => None,
-                    false => self.declarations.names.suggestion(&name.text, is_value),
-                });
-                let fallback = format!("declare it, as in `register {0} : u8` or `let {0} = …`", name.text);
-                let message = format!("there is nothing named `{}`", name.text);
-                (codes::UNKNOWN_NAME, message, near.unwrap_or(fallback))
-            }
+        let Some(named) = found else { return self.unknown_value(name) };
+        let (what, help) = match named {
+            Named::Memory(_) => ("a memory", format!("say which cell: `{}[address]`", name.text)),
+            Named::Function(_) | Named::Family(_) => ("a function", format!("call it: `{}(…)`", name.text)),
+            _ => (named.kind(), "ask it for something, as in `console.read()`".to_owned()),
         };
-        self.fail(code, name.span, message, help)
+        self.fail(codes::WRONG_KIND, name.span, format!("`{}` is {what}, not a value", name.text), help)
+    }
+
+    fn unknown_value(&mut self, name: &Name) -> Option<Value> {
+        if self.declarations.names.is_broken(&name.text) {
+            return None;
+        }
+        self.declarations.names.mark_broken(&name.text);
+        let is_value = |named| !matches!(named, Named::Memory(_) | Named::Device(_) | Named::Function(_));
+        let known = self.scope[self.frame..].iter().map(|(known, _)| known.as_str()).chain(["next"]);
+        let near = lathe_base::nearest(&name.text, known.chain(self.setting.symbols.names()));
+        let near = near.or_else(|| match self.diagnostics.is_full() {
+            true => None,
+            false => self.declarations.names.suggestion(&name.text, is_value),
+        });
+        let message = format!("there is nothing named `{}`", name.text);
+        let diagnostic = Diagnostic::new(codes::UNKNOWN_NAME, name.span, message);
+        let diagnostic = match (near, self.setting.site) {
+            (Some(meant), _) => diagnostic.did_you_mean(name.span, meant),
+            (None, Site::Prompt) => diagnostic.help("write a register, a memory cell, a label or a number"),
+            (None, _) => diagnostic.help(format!("declare it, as in `register {0} : u8` or `let {0} = …`", name.text)),
+        };
+        self.report(diagnostic)
     }
 
     /// The memory that an expression names, unless the name means something nearer.

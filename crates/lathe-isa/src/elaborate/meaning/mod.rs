@@ -189,8 +189,8 @@ struct Lowerer<'w, 'a> {
     scope: Vec<(String, Binding)>,
     /// Names below this position belong to callers and are not seen.
     frame: usize,
-    /// The functions and families being inlined.
-    calls: Vec<String>,
+    /// The functions and families being inlined, and where each is called.
+    calls: Vec<(String, Span)>,
     nodes: usize,
     /// How deep the lowering is inside expressions, blocks and calls.
     depth: usize,
@@ -252,9 +252,16 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             } else {
                 format!("the meanings have more than {} parts together", limits::TOTAL_NODES)
             };
-            return self.fail(codes::TOO_MANY, span, message, "call fewer functions in it, or make lists shorter");
+            return self.too_much(codes::TOO_MANY, span, message, "call fewer functions in it, or make lists shorter");
         }
         None
+    }
+
+    /// Reports a limit that was reached, at the call that led to it: the function may be as short as can be.
+    fn too_much<T>(&mut self, code: Code, span: Span, message: String, help: &str) -> Option<T> {
+        let Some((_, call)) = self.calls.first() else { return self.fail(code, span, message, help) };
+        let diagnostic = Diagnostic::new(code, *call, message).also(span, "the limit is reached here");
+        self.report(diagnostic.help(help))
     }
 
     /// Counts one level of nesting while `inside` runs; gives up when there are too many.
@@ -266,7 +273,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             self.gave_up = true;
             let message =
                 format!("this nests more than {} deep once functions are put in place", limits::MEANING_DEPTH);
-            return self.fail(codes::TOO_DEEP, span, message, "split it with `let`, or call fewer functions");
+            return self.too_much(codes::TOO_DEEP, span, message, "split it with `let`, or call fewer functions");
         }
         self.depth += 1;
         let result = inside(self);

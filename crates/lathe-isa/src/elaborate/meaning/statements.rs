@@ -1,6 +1,6 @@
 //! Statements.
 
-use lathe_base::{Span, Width, limits};
+use lathe_base::{Diagnostic, Span, Width, limits};
 
 use super::{Binding, Lowerer, Value};
 use crate::codes;
@@ -97,15 +97,20 @@ impl Lowerer<'_, '_> {
                 self.device_call(device, operation, arguments).map(|_| ())
             }
             TreeKind::Broken => None,
-            TreeKind::Binary(Binary::Equal, ..) => {
+            TreeKind::Binary(Binary::Equal, left, right) => {
                 let message = "this compares, and nothing uses the answer";
-                self.fail(codes::NO_VALUE, tree.span, message, "to assign, write `=`")
+                let diagnostic = Diagnostic::new(codes::NO_VALUE, tree.span, message).help("to assign, write `=`");
+                let between = Span { start: left.span.end, end: right.span.start, ..tree.span };
+                let is_plain = self.declarations.text.get(between.range()).is_some_and(|text| text.trim() == "==");
+                self.report(if is_plain { diagnostic.fix(between, " = ") } else { diagnostic })
             }
             TreeKind::Name(name) if self.is_unknown(tree) => {
-                let near = lathe_base::nearest(name, ["halt", "skip", "fault"]);
-                let help =
-                    near.map_or("a meaning assigns, calls, or says `halt`".into(), |n| format!("did you mean `{n}`?"));
-                self.fail(codes::UNKNOWN_NAME, tree.span, format!("there is nothing named `{name}`"), help)
+                let message = format!("there is nothing named `{name}`");
+                let diagnostic = Diagnostic::new(codes::UNKNOWN_NAME, tree.span, message);
+                self.report(match lathe_base::nearest(name, ["halt", "skip", "fault"]) {
+                    Some(meant) => diagnostic.did_you_mean(tree.span, meant),
+                    None => diagnostic.help("a meaning assigns, calls a function, or says `halt`"),
+                })
             }
             _ => {
                 let help = if self.calls.is_empty() {
@@ -256,6 +261,13 @@ impl Lowerer<'_, '_> {
                 return self.not_assignable(name.span, &format!("`{}`", name.text), help);
             }
             None => {}
+        }
+        if name.text == "next" {
+            let pc = self.declarations.pc.as_ref().map_or("pc", |pc| pc.name.as_str());
+            let diagnostic = Diagnostic::new(codes::NOT_ASSIGNABLE, name.span, "`next` cannot be assigned");
+            let help = format!("to jump, assign the program counter: `{pc} = …`");
+            let diagnostic = diagnostic.help(help).fix(name.span, pc);
+            return self.report(diagnostic);
         }
         match self.declarations.names.find(&name.text) {
             Some(Named::Register(id)) => {

@@ -1,5 +1,7 @@
 //! Statements.
 
+use lathe_base::Diagnostic;
+
 use super::{Parsed, Parser};
 use crate::codes;
 use crate::language::ast::*;
@@ -14,14 +16,16 @@ enum Piece {
 impl Parser<'_, '_> {
     /// `{ … }` over any number of lines.
     pub(super) fn block(&mut self) -> Parsed<Block> {
-        let open = self.span;
-        self.expect("{", "a block stands between `{` and `}`")?;
+        self.open_brace("a block is written between `{` and `}`")?;
+        let open = self.cursor.span(self.last_end - 1, self.last_end);
         let enclosed = std::mem::take(&mut self.enclosed);
         let block = self.nested(|p| p.pieces(|p| p.is("}") || p.token == Token::End || p.at_next_row(), true));
         self.enclosed = enclosed;
         let block = block?;
         if !self.is("}") {
-            return self.fail(codes::UNCLOSED_BLOCK, open, "this block is not closed", "close it with `}`");
+            let end = self.cursor.span(self.last_end, self.last_end);
+            let diagnostic = Diagnostic::new(codes::UNCLOSED_BLOCK, open, "this block is not closed");
+            return self.fail_with(diagnostic.help("close it with `}`").fix(end, " }"));
         }
         self.advance();
         Ok(block)
@@ -61,14 +65,14 @@ impl Parser<'_, '_> {
                 return self.assignment_as_comparison("a statement assigns only once");
             }
             if !ended {
-                return self.unexpected("`;` or the end of the statement", "statements are separated by `;`");
+                return self.missing_semicolon();
             }
         }
     }
 
     fn piece(&mut self) -> Parsed<Piece> {
         let span = self.span;
-        let Token::Name(word) = &self.token else { return self.assignment_or_value() };
+        let Token::Name(word) = self.token.clone() else { return self.assignment_or_value() };
         let statement = match word.as_str() {
             "let" => self.binding()?,
             "if" => self.conditional()?,
@@ -87,9 +91,47 @@ impl Parser<'_, '_> {
                 self.expect("+", "as in `cycles + 1`: this instruction takes one more")?;
                 Statement::Cycles(self.expression()?)
             }
+            "while" | "loop" | "do" | "repeat" if self.is_foreign_word() => {
+                let help = "a meaning ends after a fixed number of steps: use `if`, or `for` over a list; a loop is \
+                            the program's affair";
+                return self.fail(codes::UNEXPECTED, span, "there are no loops in a meaning", help);
+            }
+            "return" if self.is_foreign_word() => {
+                let help = "the last thing in a function's block is its value, as in `{ let x = a + 1; x }`";
+                return self.fail(codes::UNEXPECTED, span, "there is no `return`", help);
+            }
+            "goto" | "jump" | "jmp" if self.is_foreign_word() => {
+                let message = format!("there is no `{word}` in a meaning");
+                let help = "to jump, assign the program counter, as in `pc = N`";
+                return self.fail(codes::UNEXPECTED, span, message, help);
+            }
             _ => return self.assignment_or_value(),
         };
         Ok(Piece::Statement(Box::new(statement)))
+    }
+
+    /// Whether the word here is used as in another language: with something after it that no name has.
+    fn is_foreign_word(&mut self) -> bool {
+        let saved = self.save();
+        self.advance();
+        let is_foreign = matches!(self.token, Token::Name(_) | Token::Number(_) | Token::Mark("(" | "{" | "!" | "~"));
+        self.restore(saved);
+        is_foreign
+    }
+
+    fn missing_semicolon<T>(&mut self) -> Parsed<T> {
+        let help = "statements are separated by `;`";
+        let begins_statement = matches!(self.token, Token::Name(_));
+        if !begins_statement {
+            return self.unexpected("`;` or the end of the statement", help);
+        }
+        let (found, span) = self.found();
+        let between = self.cursor.span(self.last_end, self.last_end);
+        let message = format!("expected `;` or the end of the statement, found {found}");
+        let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, message).help(help);
+        let rest = &self.cursor.text()[self.span.start as usize..];
+        let assigns = rest.split([';', '\n']).next().is_some_and(|statement| statement.contains(" = "));
+        self.fail_with(if assigns { diagnostic.safe_fix(between, ";") } else { diagnostic.fix(between, ";") })
     }
 
     fn assignment_or_value(&mut self) -> Parsed<Piece> {
@@ -102,8 +144,8 @@ impl Parser<'_, '_> {
     }
 
     fn assignment_as_comparison<T>(&mut self, message: &str) -> Parsed<T> {
-        let span = self.span;
-        self.fail(codes::UNEXPECTED, span, message, "to compare, write `==`")
+        let diagnostic = Diagnostic::new(codes::UNEXPECTED, self.span, message).help("to compare, write `==`");
+        self.fail_with(diagnostic.safe_fix(self.span, "=="))
     }
 
     fn binding(&mut self) -> Parsed<Statement> {
@@ -119,7 +161,7 @@ impl Parser<'_, '_> {
         self.advance();
         let condition = self.expression()?;
         if self.is("=") {
-            return self.assignment_as_comparison("`if` wants a comparison, but `=` assigns");
+            return self.assignment_as_comparison("`if` needs a comparison, but `=` assigns");
         }
         let then = self.block()?;
         if !self.else_follows() {

@@ -1,7 +1,7 @@
 //! Expressions, by precedence climbing. The order is that of most newer languages, not of
 //! C: `a & b == c` compares last, `++` binds tighter than `&` and looser than shifts.
 
-use lathe_base::limits;
+use lathe_base::{Diagnostic, Span, limits};
 
 use super::{Parsed, Parser, TextKind};
 use crate::codes;
@@ -85,16 +85,86 @@ impl Parser<'_, '_> {
         let mut left = self.nested(Self::unary)?;
         while let Some((level, operator)) = self.operator().filter(|(level, _)| *level >= lowest) {
             self.count_operator()?;
+            let mark = self.span;
             self.advance();
+            if self.is("=") && mark.end == self.span.start {
+                return self.compound_assignment(&left, mark);
+            }
+            if operator == Binary::Divide && self.is("/") && mark.end == self.span.start {
+                (self.token, self.span) = (Token::Mark("/"), mark);
+                self.cursor.move_to(mark.end as usize);
+                return self.foreign_comment();
+            }
             self.skip_newlines();
             if self.at_next_row() || (operator == Binary::Join && !self.begins_value()) {
+                let counts_up = operator == Binary::Join && matches!(left.kind, ExprKind::Name(_));
+                if counts_up && matches!(self.token, Token::Newline | Token::End | Token::Mark(";" | "}")) {
+                    let name = &self.cursor.text()[left.span.range()];
+                    let (found, span) = self.found();
+                    let diagnostic =
+                        Diagnostic::new(codes::UNEXPECTED, span, format!("expected a value, found {found}"));
+                    let fix = format!("{name} = {name} + 1");
+                    return self.fail_with(diagnostic.help(operator_help(operator)).fix(left.span.to(mark), fix));
+                }
                 return self.unexpected("a value", operator_help(operator));
             }
             let right = self.nested(|p| p.climb(level + 1))?;
             let span = left.span.to(right.span);
+            if operator == Binary::Join {
+                self.check_join(&left, &right, span);
+            }
             left = Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span };
         }
+        self.check_no_word_operator()?;
         Ok(left)
+    }
+
+    /// `a += 1`: `left` has been read, and the operator at `mark`.
+    fn compound_assignment<T>(&mut self, left: &Expr, mark: Span) -> Parsed<T> {
+        let text = self.cursor.text();
+        let (name, operator) = (&text[left.span.range()], &text[mark.range()]);
+        let whole = mark.to(self.span);
+        let diagnostic = Diagnostic::new(codes::UNEXPECTED, whole, format!("there is no `{operator}=`"));
+        let diagnostic = diagnostic.help(format!("write `{name} = {name} {operator} …`"));
+        // Without parentheses, what follows could belong to the operator only in part.
+        let rest = text[self.span.end as usize..].lines().next().unwrap_or("");
+        let is_single = rest.trim().chars().all(|c| c.is_alphanumeric() || c == '_');
+        let fix = format!("= {name} {operator}");
+        self.fail_with(if is_single { diagnostic.safe_fix(whole, fix) } else { diagnostic.fix(whole, fix) })
+    }
+
+    /// Reports `a and b`: operators are marks.
+    fn check_no_word_operator(&mut self) -> Parsed<()> {
+        let Token::Name(word) = &self.token else { return Ok(()) };
+        let meant = match word.as_str() {
+            "and" => "`&&` for conditions, `&` for all bits of two values",
+            "or" => "`||` for conditions, `|` for all bits of two values",
+            "xor" => "`^` for all bits of two values",
+            "mod" => "`%` for the remainder",
+            _ => return Ok(()),
+        };
+        let (span, message) = (self.span, format!("`{word}` is not an operator"));
+        self.fail(codes::UNEXPECTED, span, message, &format!("write {meant}"))
+    }
+
+    /// Warns where `++` stands beside arithmetic without parentheses: it binds less tightly than it looks.
+    fn check_join(&mut self, left: &Expr, right: &Expr, span: Span) {
+        let text = self.cursor.text();
+        let is_bare = |side: &Expr| {
+            let arithmetic = matches!(
+                side.kind,
+                ExprKind::Binary(
+                    Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::Remainder,
+                    ..
+                )
+            );
+            arithmetic && !text[..side.span.start as usize].trim_end().ends_with('(')
+        };
+        let Some(side) = [left, right].into_iter().find(|side| is_bare(side)) else { return };
+        let message = "`++` joins the result of this arithmetic, not only the part beside it";
+        let grouped = format!("({})", &text[side.span.range()]);
+        let diagnostic = Diagnostic::new(codes::UNCLEAR_JOIN, side.span, message).also(span, "what is joined");
+        self.report(diagnostic.help(format!("if that is meant, say so: `{grouped}`")).fix(side.span, grouped));
     }
 
     fn begins_value(&self) -> bool {
@@ -219,8 +289,8 @@ impl Parser<'_, '_> {
         Ok(Expr { kind: ExprKind::Method(name, method, arguments), span })
     }
 
-    fn arguments(&mut self) -> Parsed<(Vec<Expr>, lathe_base::Span)> {
-        let help = "arguments stand in parentheses, separated by `,`";
+    fn arguments(&mut self) -> Parsed<(Vec<Expr>, Span)> {
+        let help = "arguments are written in parentheses, separated by `,`";
         if !self.is("(") {
             return self.unexpected("`(`", help);
         }
@@ -238,7 +308,7 @@ impl Parser<'_, '_> {
 fn operator_help(operator: Binary) -> &'static str {
     match operator {
         Binary::Join => "`++` joins the bits of two values; to count up, write `a = a + 1`",
-        _ => "an operator stands between two values",
+        _ => "an operator needs a value on both sides",
     }
 }
 

@@ -60,8 +60,14 @@ impl Parser<'_, '_> {
     }
 
     fn item(&mut self, definition: &mut Definition, documentation: String) -> Parsed<()> {
+        if self.is(";") {
+            let (span, message) = (self.span, "`;` does not begin a comment here");
+            let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, message).help("comments begin with `#`");
+            return self.fail_with(diagnostic.safe_fix(span, "#"));
+        }
         let word = self.name("a declaration", "lines begin with a word such as `register` or `instructions`")?;
-        let item = match word.text.as_str() {
+        let known = if begins_item(&word.text) { &word.text } else { self.meant_item(&word)? };
+        let item = match known {
             "machine" => return self.machine(definition, word, documentation),
             "memory" => Item::Memory(self.memory()?),
             "pc" => Item::Pc(self.pc()?),
@@ -88,25 +94,26 @@ impl Parser<'_, '_> {
             "instructions" => Item::Instructions(self.instructions()?),
             "pseudo" => Item::Pseudos(self.rows("pseudo-instructions", Self::pseudo)?),
             "examples" => Item::Examples(self.rows("examples", Self::example)?),
-            _ => return self.unknown_item(&word),
+            // Every word that begins an item has its line above.
+            _ => return Err(Failed),
         };
         definition.items.push(item);
         Ok(())
     }
 
-    fn unknown_item<T>(&mut self, word: &Name) -> Parsed<T> {
-        let words = ITEMS.iter().map(|(word, _)| *word).chain(["on"]);
-        let shortened = |known: &&str| word.text.len() >= 3 && known.starts_with(word.text.as_str());
-        let meant = words.clone().find(shortened).or_else(|| nearest(&word.text, words));
-        let example = ITEMS.iter().find(|(word, _)| Some(*word) == meant).map(|(_, example)| *example);
+    /// Reports a word that begins no item, and gives the one that was meant, to go on as if it had been written.
+    fn meant_item(&mut self, word: &Name) -> Parsed<&'static str> {
+        let shortened = |(known, _): &&(&str, &str)| word.text.len() >= 3 && known.starts_with(word.text.as_str());
+        let near = nearest(&word.text, ITEMS.iter().map(|(word, _)| *word));
+        let meant = ITEMS.iter().find(shortened).or_else(|| ITEMS.iter().find(|(word, _)| Some(*word) == near));
         let message = format!("no declaration begins with `{}`", word.text);
-        let all: Vec<_> = ITEMS.iter().map(|(word, _)| *word).collect();
-        let help = match (meant, example) {
-            (Some(meant), Some(example)) => format!("did you mean `{meant}`, as in `{example}`?"),
-            _ => format!("a line begins with one of {}, on", all.join(", ")),
+        let diagnostic = Diagnostic::new(codes::UNKNOWN_ITEM, word.span, message);
+        let Some((meant, example)) = meant else {
+            let all: Vec<_> = ITEMS.iter().map(|(word, _)| *word).collect();
+            return self.fail_with(diagnostic.help(format!("a line begins with one of {}, on", all.join(", "))));
         };
-        self.report(Diagnostic::new(codes::UNKNOWN_ITEM, word.span, message).help(help));
-        Err(Failed)
+        self.report(diagnostic.help(format!("did you mean `{meant}`, as in `{example}`?")).safe_fix(word.span, *meant));
+        Ok(meant)
     }
 
     fn machine(&mut self, definition: &mut Definition, word: Name, documentation: String) -> Parsed<()> {
@@ -229,6 +236,12 @@ impl Parser<'_, '_> {
             let reset = if p.take("=") { Some(p.expression()?) } else { None };
             Ok((range, reset))
         })?;
+        if matches!(self.token, Token::Name(_)) {
+            let message = format!("expected `,` or `:`, found {}", self.describe());
+            let between = self.cursor.span(self.last_end, self.last_end);
+            let diagnostic = Diagnostic::new(codes::UNEXPECTED, self.span, message).help(help);
+            return self.fail_with(diagnostic.safe_fix(between, ","));
+        }
         self.expect(":", help)?;
         let ty = self.ty(help)?;
         if self.take("=") {
@@ -286,10 +299,19 @@ impl Parser<'_, '_> {
 
     /// `{ item, item, … }` over any number of lines.
     pub(super) fn braced<T>(&mut self, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        self.expect("{", "a list stands between `{` and `}`")?;
+        self.open_brace("a list is written between `{` and `}`")?;
         self.skip_newlines();
         let items = self.list(item)?;
         self.skip_newlines();
+        let same_line =
+            self.cursor.text().get(self.last_end..self.span.start as usize).is_some_and(|text| !text.contains('\n'));
+        if same_line && matches!(self.token, Token::Name(_)) {
+            let (found, span) = self.found();
+            let between = self.cursor.span(self.last_end, self.last_end);
+            let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, format!("expected `,` or `}}`, found {found}"));
+            let help = "items are separated by `,` and the list ends with `}`";
+            return self.fail_with(diagnostic.help(help).safe_fix(between, ","));
+        }
         self.expect("}", "items are separated by `,` and the list ends with `}`")?;
         Ok(items)
     }
@@ -429,6 +451,12 @@ impl Parser<'_, '_> {
     /// `u8`, `sK`, `u(2 * K)`
     pub(super) fn ty(&mut self, help: &str) -> Parsed<Type> {
         let span = self.span;
+        if let Token::Number(Some(bits)) = self.token {
+            let message = format!("expected a type, found the number {bits}");
+            let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, message);
+            let diagnostic = diagnostic.help(format!("write `u{bits}` for {bits} bits"));
+            return self.fail_with(diagnostic.safe_fix(span, format!("u{bits}")));
+        }
         let Token::Name(text) = &self.token else { return self.unexpected("a type such as `u8`", help) };
         let text = text.clone();
         let signed = text.starts_with('s');

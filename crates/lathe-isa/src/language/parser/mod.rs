@@ -145,6 +145,11 @@ impl<'s, 'd> Parser<'s, 'd> {
         self.diagnostics.push(diagnostic);
     }
 
+    fn fail_with<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
+        self.report(diagnostic);
+        Err(Failed)
+    }
+
     fn fail<T>(&mut self, code: Code, span: Span, message: impl Into<String>, help: &str) -> Parsed<T> {
         self.report(Diagnostic::new(code, span, message).help(help));
         Err(Failed)
@@ -175,7 +180,28 @@ impl<'s, 'd> Parser<'s, 'd> {
     }
 
     fn expect(&mut self, mark: &str, help: &str) -> Parsed<()> {
-        if self.take(mark) { Ok(()) } else { self.unexpected(&format!("`{mark}`"), help) }
+        if self.take(mark) {
+            return Ok(());
+        }
+        let arrows = ["->", "=>"];
+        if arrows.contains(&mark) && arrows.iter().any(|arrow| self.is(arrow)) {
+            let message = format!("expected `{mark}`, found {}", self.describe());
+            let diagnostic = Diagnostic::new(codes::UNEXPECTED, self.span, message).help(help);
+            return self.fail_with(diagnostic.safe_fix(self.span, mark));
+        }
+        self.unexpected(&format!("`{mark}`"), help)
+    }
+
+    /// Takes `{`, which may be on a line of its own.
+    fn open_brace(&mut self, help: &str) -> Parsed<()> {
+        if self.token == Token::Newline {
+            let saved = self.save();
+            self.skip_newlines();
+            if !self.is("{") {
+                self.restore(saved);
+            }
+        }
+        self.expect("{", help)
     }
 
     fn expect_word(&mut self, word: &str, help: &str) -> Parsed<()> {
@@ -185,23 +211,48 @@ impl<'s, 'd> Parser<'s, 'd> {
     fn unexpected<T>(&mut self, wanted: &str, help: &str) -> Parsed<T> {
         match &self.token {
             Token::Unknown(character) => {
-                let message = format!("the character `{character}` means nothing here");
-                let help = match character {
-                    '$' => "remove it; a hexadecimal number is written `0x2A`",
-                    '\'' => "remove it; characters are written as numbers, such as `65`",
-                    _ => "remove it",
-                };
-                let span = self.span;
-                return self.fail(codes::UNKNOWN_CHARACTER, span, message, help);
+                let diagnostic = self.unknown_character(*character);
+                return self.fail_with(diagnostic);
             }
             Token::Text(None) => {
                 let span = self.span;
                 return self.fail(codes::UNCLOSED_TEXT, span, "this text has no closing quote", "end it with `\"`");
             }
+            Token::Mark("/") if self.cursor.rest().starts_with('/') => return self.foreign_comment(),
             _ => {}
         }
         let (found, span) = self.found();
         self.fail(codes::UNEXPECTED, span, format!("expected {wanted}, found {found}"), help)
+    }
+
+    fn unknown_character(&self, character: char) -> Diagnostic {
+        let message = format!("the character `{character}` means nothing here");
+        let diagnostic = Diagnostic::new(codes::UNKNOWN_CHARACTER, self.span, message);
+        let rest = self.cursor.rest();
+        match character {
+            '$' if rest.starts_with(|c: char| c.is_ascii_hexdigit()) => {
+                diagnostic.help("a hexadecimal number is written `0x2A`").safe_fix(self.span, "0x")
+            }
+            '\'' => match (rest.chars().next(), rest.chars().nth(1)) {
+                (Some(quoted), Some('\'')) => {
+                    let end = self.span.end as usize + quoted.len_utf8() + 1;
+                    let whole = self.cursor.span(self.span.start as usize, end);
+                    let number = u32::from(quoted);
+                    diagnostic
+                        .help(format!("characters are written as numbers: {number}"))
+                        .safe_fix(whole, number.to_string())
+                }
+                _ => diagnostic.help("remove it; characters are written as numbers, such as `65`"),
+            },
+            _ => diagnostic.help("remove it"),
+        }
+    }
+
+    /// `//`, which begins a comment elsewhere; the second `/` has not been read yet.
+    fn foreign_comment<T>(&mut self) -> Parsed<T> {
+        let span = self.cursor.span(self.span.start as usize, self.span.end as usize + 1);
+        let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, "`//` does not begin a comment here");
+        self.fail_with(diagnostic.help("comments begin with `#`").safe_fix(span, "#"))
     }
 
     /// What stands here and where. What is missing at the end of a line is missing after the last word of it.
@@ -280,8 +331,9 @@ impl<'s, 'd> Parser<'s, 'd> {
 
     /// The rows of a block `{ … }`, each read by `row`; a row that fails is passed over.
     fn rows<T>(&mut self, what: &str, mut row: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        let (open, head) = (self.span, self.began);
-        self.expect("{", &format!("{what} stand between `{{` and `}}`"))?;
+        let head = self.began;
+        self.open_brace(&format!("{what} are written between `{{` and `}}`"))?;
+        let open = self.cursor.span(self.last_end - 1, self.last_end);
         let mut rows = Vec::new();
         loop {
             self.cursor.documentation.clear();
@@ -292,7 +344,9 @@ impl<'s, 'd> Parser<'s, 'd> {
             if self.token == Token::End || self.at_item_outside(head) {
                 let message = format!("the block of {what} is not closed");
                 let help = "close it with `}` on a line of its own";
-                self.report(Diagnostic::new(codes::UNCLOSED_BLOCK, open, message).help(help));
+                let end = self.cursor.span(self.last_end, self.last_end);
+                let diagnostic = Diagnostic::new(codes::UNCLOSED_BLOCK, open, message).help(help);
+                self.report(diagnostic.safe_fix(end, "\n}"));
                 return Ok(rows);
             }
             let before = self.cursor.at();

@@ -1,7 +1,7 @@
 //! Rows of tables: instructions, pseudo-instructions, maps, examples. Their first columns
 //! are taken as raw text.
 
-use lathe_base::{Diagnostic, limits};
+use lathe_base::{Diagnostic, Span, limits};
 
 use super::{Failed, Parsed, Parser};
 use crate::codes;
@@ -48,8 +48,29 @@ impl Parser<'_, '_> {
         if with_cycles {
             self.expect_word("cycles", "as in `instructions with cycles { … }`")?;
         }
+        let start = self.last_end;
         let rows = self.rows("instructions", |p| p.row(with_cycles))?;
-        Ok(Instructions { unit, rows })
+        Ok(Instructions { unit, commented: self.commented(start), rows })
+    }
+
+    /// The first words of comments since `start` that have the columns of a row.
+    fn commented(&self, start: usize) -> Vec<Name> {
+        let text = &self.cursor.text()[start..self.last_end.max(start)];
+        let mut commented = Vec::new();
+        let mut at = start;
+        for line in text.split_inclusive('\n') {
+            let written = line.trim_start();
+            let word = written
+                .strip_prefix('#')
+                .map_or("", |rest| rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or(""));
+            if !word.is_empty() && line.matches('|').count() >= 2 {
+                let begin = at + line.len() - written.len();
+                let span = self.cursor.span(begin, begin + 1 + word.len());
+                commented.push(Name { text: word.to_owned(), span });
+            }
+            at += line.len();
+        }
+        commented
     }
 
     fn row(&mut self, with_cycles: bool) -> Parsed<Row> {
@@ -57,8 +78,11 @@ impl Parser<'_, '_> {
         let start = self.span;
         let (syntax, found) = self.raw(&["|"]);
         if !found {
-            if syntax.text.starts_with("//") || syntax.text.starts_with(';') {
-                return self.fail(codes::MISSING_COLUMN, syntax.span, "this is no row", "comments begin with `#`");
+            if let Some(mark) = ["//", ";"].into_iter().find(|mark| syntax.text.starts_with(mark)) {
+                let span = Span { end: syntax.span.start + mark.len() as u32, ..syntax.span };
+                let message = format!("`{mark}` does not begin a comment here");
+                let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, message).help("comments begin with `#`");
+                return self.fail_with(diagnostic.safe_fix(span, "#"));
             }
             let message = format!("`{}` has no encoding", syntax.text);
             let help = "a row is `syntax | encoding | meaning`, as in `inc D | 1000 DD00 | D = D + 1`";
@@ -103,7 +127,9 @@ impl Parser<'_, '_> {
             let help = "a row is `syntax | encoding | meaning`; the meaning may be empty, but its `|` must be there";
             (help, format!("this row has two columns, `{}` and `{}`, and not three", short(syntax), short(picture)))
         };
-        self.fail(codes::MISSING_COLUMN, picture.span, message, help)
+        let end = Span { start: picture.span.end, ..picture.span };
+        let diagnostic = Diagnostic::new(codes::MISSING_COLUMN, picture.span, message).help(help);
+        self.fail_with(if with_cycles { diagnostic } else { diagnostic.fix(end, " |") })
     }
 
     fn check_size(&mut self, syntax: &Column, documentation: &str) -> Parsed<()> {
@@ -222,7 +248,7 @@ impl Parser<'_, '_> {
             }
         }
         if expansion.is_empty() {
-            return self.fail(codes::MISSING_COLUMN, syntax.span, "nothing stands after `=>`", help);
+            return self.fail(codes::MISSING_COLUMN, syntax.span, "there is nothing after `=>`", help);
         }
         Ok(Pseudo { syntax, expansion })
     }
