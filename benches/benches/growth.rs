@@ -52,7 +52,7 @@ fn row(machine: &Machine, name: &str, instructions: usize, text: &str) {
     );
 }
 
-fn instance<'m>(machine: &'m Machine, kind: EngineKind, program: &Image) -> Instance<'m> {
+fn instance(machine: &Machine, kind: EngineKind, program: &Image) -> Instance {
     let mut instance = machine.instance_on(kind).expect("it is there");
     instance.load(program);
     instance
@@ -60,7 +60,7 @@ fn instance<'m>(machine: &'m Machine, kind: EngineKind, program: &Image) -> Inst
 
 fn run(instance: &mut Instance) -> f64 {
     let start = Instant::now();
-    assert_eq!(instance.run(STEPS).steps, STEPS, "the programs run for ever");
+    assert_eq!(instance.run_for(STEPS).steps, STEPS, "the programs run for ever");
     start.elapsed().as_secs_f64()
 }
 

@@ -77,10 +77,10 @@ fn bytes(memory: &Memory) -> u64 {
 }
 
 /// An instance whose hot code is compiled.
-fn ready<'m>(fleet: &Fleet<'m>, image: &Image) -> Instance<'m> {
+fn ready(fleet: &Fleet, image: &Image) -> Instance {
     let mut instance = fleet.instance();
     instance.load(image);
-    instance.run(WARM_UP);
+    instance.run_for(WARM_UP);
     instance
 }
 
@@ -88,7 +88,7 @@ fn ready<'m>(fleet: &Fleet<'m>, image: &Image) -> Instance<'m> {
 fn run(instances: &mut [Instance], turn: u64, steps: u64) -> f64 {
     let start = Instant::now();
     for _ in 0..steps / turn {
-        instances.iter_mut().for_each(|instance| assert_eq!(instance.run(turn).steps, turn));
+        instances.iter_mut().for_each(|instance| assert_eq!(instance.run_for(turn).steps, turn));
     }
     start.elapsed().as_secs_f64()
 }

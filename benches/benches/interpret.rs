@@ -29,7 +29,8 @@ step:   mulimm r6, r5, 13
 ";
 
 fn main() {
-    let isa = lathe_isa::load(lathe_machines::find("hex8").expect("it ships").definition).isa.expect("it is right");
+    let definition = lathe_machines::find("hex8").expect("it ships").definition;
+    let isa = std::sync::Arc::new(lathe_isa::load(definition).isa.expect("it is right"));
     let source = Source::new("loop.asm", PROGRAM);
     let image = assemble(&isa, &MemoryFiles::default(), source, &Options::default()).image.expect("it assembles");
     measure("reference", &isa, &image, || Interpreter::new(&isa));

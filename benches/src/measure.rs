@@ -3,13 +3,13 @@
 //! is timed.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
 
 use lathe_asm::Image;
-use lathe_embed::{EngineKind, lay_down};
+use lathe_embed::{EngineKind, Machine, Run, State};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
-use lathe_vm::{Console, Devices, Engine, Run, State};
 
 use crate::by_hand;
 use crate::translation::{NoTranslation, Translation, remains};
@@ -54,7 +54,7 @@ pub enum Baselines {
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'j> {
     /// Its machine.
-    pub isa: &'j Isa,
+    pub isa: &'j Arc<Isa>,
     /// The program.
     pub image: &'j Image,
     /// What it is measured against.
@@ -213,13 +213,13 @@ impl Job<'_> {
 
     /// Runs an engine, made for this run only: what it compiles is part of its time.
     fn run(&self, kind: EngineKind, limit: u64) -> (Timed, Run, State) {
-        let mut state = State::new(self.isa);
-        lay_down(self.image, self.isa, &mut state);
-        let mut devices = Devices::new(self.isa, Console::default());
+        let machine = Machine::from(self.isa.clone());
         let start = Instant::now();
-        let mut engine = kind.build(self.isa).unwrap_or_else(|_| unreachable!("only engines that are there take part"));
-        let run = engine.run(&mut state, &mut devices, limit);
-        (Timed { steps: run.steps, seconds: start.elapsed().as_secs_f64() }, run, state)
+        let instance = machine.instance_on(kind);
+        let mut instance = instance.unwrap_or_else(|_| unreachable!("only engines that are there take part"));
+        instance.load(self.image);
+        let run = instance.run_for(limit);
+        (Timed { steps: run.steps, seconds: start.elapsed().as_secs_f64() }, run, instance.state().clone())
     }
 
     /// Everyone must leave behind what the reference interpreter does.

@@ -7,8 +7,7 @@ use std::path::Path;
 use lathe_benches::measure::{self, Baselines, Contestant, Job, Measured, Trouble};
 use lathe_benches::translation::{NoTranslation, Translation};
 use lathe_benches::{by_hand, generated, goals, programs};
-use lathe_embed::{EngineKind, Machine, Stop, lay_down};
-use lathe_vm::{Console, Devices, Engine, State};
+use lathe_embed::{EngineKind, Machine, Stop};
 
 /// Enough for every benchmark program to have been everywhere.
 const STEPS: u64 = 300_000;
@@ -62,18 +61,22 @@ fn what_is_written_by_hand_passes_the_self_tests_of_its_machine() {
         let machine = Machine::built_in(name).unwrap();
         let image = machine.assemble(&text).unwrap_or_else(|error| panic!("{error}"));
         let isa = machine.isa();
-        let mut state = State::new(isa);
-        lay_down(&image, isa, &mut state);
-        let mut devices = Devices::new(isa, Console::default());
-        let run = EngineKind::Fast.build(isa).unwrap().run(&mut state, &mut devices, 100_000_000);
-        assert_eq!(run.stop, Stop::Halted, "{name}");
+        let mut instance = machine.instance_on(EngineKind::Fast).unwrap();
+        instance.load(&image);
+        let run = instance.run_for(100_000_000);
+        assert!(matches!(run.stop, Stop::Halted | Stop::Idle), "{name}: {:?}", run.stop);
 
         let code = image.flat(isa.pc.memory, 0).unwrap();
         let cells: Vec<u64> = std::iter::repeat_n(0, code.start as usize).chain(code.cells).collect();
         let mut by_hand = by_hand::load(name, &cells, image.start(isa)).unwrap();
         by_hand.run(run.steps);
         assert_eq!(String::from_utf8_lossy(by_hand.output()), expected, "{name}");
-        assert!(measure::leaves(&*by_hand, isa, &state), "{name}: {:X} {:X?}", by_hand.pc(), by_hand.registers());
+        assert!(
+            measure::leaves(&*by_hand, isa, instance.state()),
+            "{name}: {:X} {:X?}",
+            by_hand.pc(),
+            by_hand.registers()
+        );
         assert!(by_hand.cycles().is_none_or(|cycles| cycles == run.cycles), "{name}: {:?} {run:?}", by_hand.cycles());
     }
 }
@@ -144,7 +147,7 @@ fn generated_programs_run_all_of_their_code() {
         let mut seen = BTreeSet::new();
         for _ in 0..steps {
             seen.insert(instance.get("pc").unwrap());
-            assert_eq!(instance.run(1).stop, Stop::Limit);
+            assert_eq!(instance.run_for(1).stop, Stop::Limit);
         }
         seen.len()
     };

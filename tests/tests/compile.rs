@@ -3,6 +3,7 @@
 //! Each line of a table is a text and what comes of it; `!` before the expected text is a message.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use lathe_base::{Diagnostics, Source};
 use lathe_isa::Isa;
@@ -41,9 +42,9 @@ instructions {
 }
 "#;
 
-fn isa() -> Isa {
+fn isa() -> Arc<Isa> {
     let loaded = lathe_isa::load(MACHINE);
-    loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+    Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)))
 }
 
 fn symbols() -> BTreeMap<String, u64> {
@@ -52,7 +53,7 @@ fn symbols() -> BTreeMap<String, u64> {
         .into()
 }
 
-fn state(isa: &Isa) -> State {
+fn state(isa: &Arc<Isa>) -> State {
     let mut state = State::new(isa);
     let set = "a = 4; b = 0x85; sp = 0x20; w = 0xBEEF; ram[0x20] = 0; ram[0x10] = 0x34; ram[0x11] = 0x12; pc = 0x40; rom[3] = 0xABCD";
     run(isa, set, &mut state).unwrap();
@@ -65,13 +66,13 @@ fn message(diagnostics: Diagnostics) -> String {
     list.iter().map(|one| one.message.as_str()).collect::<Vec<_>>().join("; ")
 }
 
-fn run(isa: &Isa, text: &str, state: &mut State) -> Result<u64, String> {
+fn run(isa: &Arc<Isa>, text: &str, state: &mut State) -> Result<u64, String> {
     let body = isa.compile_statements(text, &symbols()).map_err(message)?;
     let mut devices = Devices::new(isa, Console::with_input(Vec::new()));
     Interpreter::new(isa).evaluate(&body, state, &mut devices).map_err(|cause| format!("{cause:?}"))
 }
 
-fn value(isa: &Isa, text: &str, state: &mut State) -> Result<u64, String> {
+fn value(isa: &Arc<Isa>, text: &str, state: &mut State) -> Result<u64, String> {
     let compiled = isa.compile(text, &symbols()).map_err(message)?;
     let mut devices = Devices::new(isa, Console::with_input(Vec::new()));
     let before = state.clone();

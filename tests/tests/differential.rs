@@ -4,11 +4,12 @@
 //! seeds start.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use lathe_isa::Isa;
 use lathe_jit::{Jit, SharedCode, Statistics};
 use lathe_tests::differential::{Contestant, Disagreement, compare, generate, play, save, text};
-use lathe_vm::{Devices, Engine, Fast, Run, State, Stop};
+use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stop, Stops};
 
 /// Steps one at a time are slow, and programs do not need many of them to differ.
 const SINGLE_STEPS: u64 = 16;
@@ -20,7 +21,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 }
 
 /// Compares the programs of one machine, divided by so many.
-fn check<'i>(isa: &'i Isa, machine: &str, engine: &Contestant<'i>, divided_by: u64) {
+fn check(isa: &Arc<Isa>, machine: &str, engine: &Contestant, divided_by: u64) {
     let (programs, seed) = (number("LATHE_PROGRAMS", 1_600) / divided_by, number("LATHE_SEED", 1));
     println!("{machine}: {programs} programs from seed {seed}");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential");
@@ -32,17 +33,17 @@ fn check<'i>(isa: &'i Isa, machine: &str, engine: &Contestant<'i>, divided_by: u
     }
 }
 
-fn fast<'i>() -> Contestant<'i> {
+fn fast() -> Contestant {
     Contestant::new("fast", Fast::new)
 }
 
-fn jit<'i>() -> Contestant<'i> {
+fn jit() -> Contestant {
     Contestant::new("jit", |isa| Jit::with_threshold(isa, 2))
 }
 
-fn isa(name: &str) -> lathe_isa::Isa {
+fn isa(name: &str) -> Arc<Isa> {
     let machine = lathe_machines::find(name).expect("the machine ships");
-    lathe_isa::load(machine.definition).isa.expect("its definition is right")
+    Arc::new(lathe_isa::load(machine.definition).isa.expect("its definition is right"))
 }
 
 /// Machines that do not ship: other cell and address widths, other word orders.
@@ -51,7 +52,7 @@ fn machines_that_do_not_ship() {
     for name in ["acc12", "tape16", "twice8", "word32"] {
         let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
         let definition = std::fs::read_to_string(&path).expect("the definition is there");
-        let isa = lathe_isa::load(&definition).isa.expect("the definition is right");
+        let isa = Arc::new(lathe_isa::load(&definition).isa.expect("the definition is right"));
         let machine = format!("tests/machines/{name}.isa");
         check(&isa, &machine, &fast(), 1);
         check(&isa, &machine, &jit(), 1);
@@ -69,22 +70,26 @@ fn engines_that_share_code() {
 }
 
 /// One run on one engine, the next on another: a state goes from one to the other as it is.
-struct TakingTurns<'i> {
-    engines: [Box<dyn Engine + 'i>; 3],
+struct TakingTurns {
+    engines: [Box<dyn Engine>; 3],
     next: usize,
 }
 
-impl<'i> TakingTurns<'i> {
-    fn new(isa: &'i Isa) -> Self {
+impl TakingTurns {
+    fn new(isa: &Arc<Isa>) -> Self {
         let jit = || Box::new(Jit::with_threshold(isa, 2));
         TakingTurns { engines: [jit(), Box::new(Fast::new(isa)), jit()], next: 0 }
     }
 }
 
-impl Engine for TakingTurns<'_> {
-    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+impl Engine for TakingTurns {
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
         self.next = (self.next + 1) % self.engines.len();
-        self.engines[self.next].advance(state, devices, limit)
+        self.engines[self.next].advance(state, devices, stops)
+    }
+
+    fn interpreter(&mut self) -> &mut Interpreter {
+        self.engines[self.next].interpreter()
     }
 }
 

@@ -5,6 +5,8 @@
 //! `LATHE_STATES` sets how many states each first byte gets (10,000 if not set), and
 //! `LATHE_SEED` where the random numbers start.
 
+use std::sync::Arc;
+
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Status};
 use lathe_vm::{Console, Devices, Engine, Interpreter, State, Stop};
@@ -37,8 +39,8 @@ impl Random {
 
 /// One machine twice: as the definition says, and as the oracle says.
 struct Pair {
-    isa: &'static Isa,
-    interpreter: Interpreter<'static>,
+    isa: Arc<Isa>,
+    interpreter: Interpreter,
     model: Box<dyn Model>,
     state: State,
     /// Cells that are not zero in both, to be cleared before the next case.
@@ -48,11 +50,9 @@ struct Pair {
 impl Pair {
     fn new(name: &str) -> Pair {
         let machine = lathe_machines::find(name).expect("the machine ships");
-        let isa = lathe_isa::load(machine.definition).isa.expect("its definition is right");
+        let isa = Arc::new(lathe_isa::load(machine.definition).isa.expect("its definition is right"));
         let model = oracle::by_name(name).expect("the oracle knows it");
-        // Kept for the whole run, so that one interpreter can be used for millions of steps.
-        let isa: &'static Isa = Box::leak(Box::new(isa));
-        let (interpreter, state) = (Interpreter::new(isa), State::new(isa));
+        let (interpreter, state) = (Interpreter::new(&isa), State::new(&isa));
         Pair { isa, interpreter, model, state, dirty: Vec::new() }
     }
 
@@ -70,7 +70,7 @@ impl Pair {
             self.state.pc = value;
         } else {
             let place = self.isa.place_named(name).expect("the register has the oracle's name");
-            self.state.set_place(self.isa, &place, value);
+            self.state.set_place(&self.isa, &place, value);
         }
     }
 
@@ -93,7 +93,7 @@ impl Pair {
     fn step(&mut self, input: &[u8], describe: &dyn Fn() -> String) {
         let mut console = oracle::Console::with_input(input);
         let outcome = self.model.step(&mut console);
-        let mut devices = Devices::new(self.isa, Console::with_input(input.iter().copied()));
+        let mut devices = Devices::new(&self.isa, Console::with_input(input.iter().copied()));
         let step = self.interpreter.step(&mut self.state, &mut devices);
         let expected = match outcome {
             oracle::Outcome::Running => Status::Running,
@@ -302,10 +302,10 @@ fn duo16_byte_operations_exhaustively() {
 fn faults_say_what_happened() {
     for (name, cell) in [("quad8", 0xBF), ("stack8a", 0x03)] {
         let pair = Pair::new(name);
-        let mut state = State::new(pair.isa);
+        let mut state = State::new(&pair.isa);
         state.memory_mut(pair.isa.pc.memory).set(0, cell);
-        let mut devices = Devices::new(pair.isa, Console::default());
-        let run = Interpreter::new(pair.isa).run(&mut state, &mut devices, 10);
+        let mut devices = Devices::new(&pair.isa, Console::default());
+        let run = Interpreter::new(&pair.isa).run(&mut state, &mut devices, 10);
         let cause = lathe_vm::FaultCause::Undefined;
         assert_eq!(run.stop, Stop::Fault(lathe_vm::Fault { pc: 0, cause }));
         assert_eq!(run.steps, 0);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use lathe_isa::Isa;
 use lathe_isa::encoding::cells;
-use lathe_isa::model::{DeviceId, MemoryId};
+use lathe_isa::model::{DeviceId, DeviceOperation, MemoryId};
 use lathe_vm::{Console, Device, Devices, Engine as _, Fault, FaultCause, Interpreter, Run, State, Stop};
 
 fn text(name: &str) -> String {
@@ -16,11 +16,11 @@ fn text(name: &str) -> String {
     fs::read_to_string(path).expect("the definition is there")
 }
 
-fn load(name: &str) -> Isa {
+fn load(name: &str) -> Arc<Isa> {
     let loaded = lathe_isa::load(&text(name));
     let found = loaded.diagnostics.into_sorted();
     assert!(found.is_empty(), "{name}: {found:#?}");
-    let isa = loaded.isa.expect("nothing is wrong with it");
+    let isa = Arc::new(loaded.isa.expect("nothing is wrong with it"));
     let failed = lathe_vm::examples::check(&isa);
     assert!(failed.is_empty(), "{name}: {failed:#?}");
     isa
@@ -37,7 +37,7 @@ fn program(isa: &Isa, lines: &[(&str, &[u64])]) -> Vec<u64> {
     all
 }
 
-fn run(isa: &Isa, lines: &[(&str, &[u64])], devices: &mut Devices) -> (Run, State) {
+fn run(isa: &Arc<Isa>, lines: &[(&str, &[u64])], devices: &mut Devices) -> (Run, State) {
     let mut state = State::new(isa);
     state.memory_mut(isa.pc.memory).fill(program(isa, lines));
     let run = Interpreter::new(isa).run(&mut state, devices, 10_000);
@@ -72,13 +72,23 @@ struct Panel {
 }
 
 impl Device for Panel {
-    fn read(&mut self, _operation: u8, arguments: &[u64]) -> u64 {
+    type Saved = Vec<(u64, u64)>;
+
+    fn read(&mut self, _operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
         // More bits than a value of the bus has; the rest must not be seen.
-        0xFF0 + arguments[0] * 2
+        Some(0xFF0 + arguments[0] * 2)
     }
 
-    fn write(&mut self, _operation: u8, arguments: &[u64]) {
+    fn write(&mut self, _operation: DeviceOperation, arguments: &[u64]) {
         self.lamps.lock().expect("one thread").push((arguments[0], arguments[1]));
+    }
+
+    fn save(&mut self) -> Self::Saved {
+        self.lamps.lock().expect("one thread").clone()
+    }
+
+    fn restore(&mut self, saved: &Self::Saved) {
+        self.lamps.lock().expect("one thread").clone_from(saved);
     }
 }
 
@@ -87,7 +97,7 @@ fn acc12_reaches_a_board() {
     let isa = load("acc12");
     let mut devices = Devices::new(&isa, Console::default());
     let panel = Panel::default();
-    devices.attach(DeviceId(1), Box::new(panel.clone()));
+    devices.attach(DeviceId(1), panel.clone());
     let lines: [(&str, &[u64]); 5] = [("in", &[5]), ("addi", &[15]), ("out", &[2]), ("st", &[40]), ("stop", &[])];
     let (run, state) = self::run(&isa, &lines, &mut devices);
     assert_eq!(run.stop, Stop::Halted);

@@ -6,6 +6,7 @@
 //!
 //! `PROPTEST_CASES` sets how many cases each random test has (400 if not set).
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lathe_base::{Diagnostic, limits};
@@ -21,7 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn survive(text: &str, seed: u64) -> Vec<Diagnostic> {
     let start = Instant::now();
     let loaded = lathe_isa::load(text);
-    if let Some(isa) = &loaded.isa {
+    let isa = loaded.isa.map(Arc::new);
+    if let Some(isa) = &isa {
         for diagnostic in lathe_vm::examples::check(isa) {
             assert_well_formed(&diagnostic, text);
         }
@@ -29,7 +31,7 @@ fn survive(text: &str, seed: u64) -> Vec<Diagnostic> {
         run_on_random_memory(isa, seed);
     }
     let found = loaded.diagnostics.into_sorted();
-    assert!(loaded.isa.is_some() || !found.is_empty(), "no machine, and nothing said about it");
+    assert!(isa.is_some() || !found.is_empty(), "no machine, and nothing said about it");
     found.iter().for_each(|diagnostic| assert_well_formed(diagnostic, text));
     assert!(start.elapsed() < PATIENCE, "took {:?}", start.elapsed());
     found
@@ -44,7 +46,7 @@ fn assert_well_formed(diagnostic: &Diagnostic, text: &str) {
     assert!(!diagnostic.message.is_empty() && !diagnostic.help.is_empty(), "{diagnostic:?}");
 }
 
-fn run_on_random_memory(isa: &Isa, mut seed: u64) {
+fn run_on_random_memory(isa: &Arc<Isa>, mut seed: u64) {
     let mut random = move || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         seed.rotate_right(11)

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lathe_isa::Isa;
@@ -39,7 +40,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     };
     let mut isas = Vec::new();
     for (name, definition) in definitions(job.machine.as_deref()) {
-        let Some(isa) = lathe_isa::load(&definition).isa else {
+        let Some(isa) = lathe_isa::load(&definition).isa.map(Arc::new) else {
             eprintln!("error: {name} is not a machine that ships, and no right definition; `lathe check` says more");
             return ExitCode::FAILURE;
         };
@@ -85,13 +86,13 @@ fn read(arguments: &[String]) -> Result<Job, String> {
 /// One machine with the engines that are compared on it.
 struct Contest<'i> {
     machine: &'i str,
-    isa: &'i Isa,
+    isa: &'i Arc<Isa>,
     /// With the disagreements of each.
-    engines: Vec<(Contestant<'i>, u64)>,
+    engines: Vec<(Contestant, u64)>,
 }
 
 impl<'i> Contest<'i> {
-    fn new(machine: &'i str, isa: &'i Isa, job: &Job) -> Self {
+    fn new(machine: &'i str, isa: &'i Arc<Isa>, job: &Job) -> Self {
         let code = SharedCode::with_threshold(isa, 2);
         let engines = [
             Contestant::new("fast", Fast::new),

@@ -9,6 +9,7 @@ mod profile;
 use std::fmt;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use lathe_asm::Image;
@@ -66,7 +67,7 @@ impl Translation {
     ///
     /// # Errors
     /// If it cannot be translated, or there is no gcc.
-    pub fn new(isa: &Isa, image: &Image) -> Result<Translation, NoTranslation> {
+    pub fn new(isa: &Arc<Isa>, image: &Image) -> Result<Translation, NoTranslation> {
         if !has_compiler() {
             return Err(NoTranslation::NoCompiler);
         }

@@ -2,6 +2,7 @@
 //! and where computed jumps lead. A run of the reference interpreter tells.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use lathe_asm::Image;
 use lathe_embed::lay_down;
@@ -70,7 +71,7 @@ fn collect<'b>(block: &'b [Statement], targets: &mut Vec<&'b Expr>) {
 
 impl Profile {
     /// Runs a program for a while, and notes where it has been.
-    pub(super) fn of(isa: &Isa, image: &Image) -> Result<Profile, NoTranslation> {
+    pub(super) fn of(isa: &Arc<Isa>, image: &Image) -> Result<Profile, NoTranslation> {
         if isa.memories.iter().any(|memory| memory.cells() > CELLS) {
             return Err(NoTranslation::LargeMemory);
         }
@@ -85,7 +86,7 @@ impl Profile {
         Ok(profile)
     }
 
-    fn follow(&mut self, isa: &Isa, state: &mut State) -> Result<(), NoTranslation> {
+    fn follow(&mut self, isa: &Arc<Isa>, state: &mut State) -> Result<(), NoTranslation> {
         let mut devices = Devices::new(isa, Console::default());
         let mut interpreter = Interpreter::new(isa);
         for _ in 0..STEPS {

@@ -2,12 +2,13 @@
 //! builds they are there for.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use lathe_isa::Isa;
 #[cfg(feature = "jit")]
 use lathe_jit::{Jit, SharedCode};
-use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State};
+use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stops};
 
 /// Which engine runs a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -46,14 +47,14 @@ pub struct Statistics {
 }
 
 /// One of the engines.
-pub enum AnyEngine<'i> {
+pub enum AnyEngine {
     /// The reference interpreter.
-    Interpreter(Interpreter<'i>),
+    Interpreter(Interpreter),
     /// The fast interpreter.
-    Fast(Box<Fast<'i>>),
+    Fast(Box<Fast>),
     /// The one that compiles.
     #[cfg(feature = "jit")]
-    Jit(Box<Jit<'i>>),
+    Jit(Box<Jit>),
 }
 
 impl EngineKind {
@@ -75,7 +76,7 @@ impl EngineKind {
     ///
     /// # Errors
     /// As for [`EngineKind::build`].
-    pub fn build_for_steps(self, isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+    pub fn build_for_steps(self, isa: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
         match self {
             EngineKind::Interpreter => self.build(isa),
             EngineKind::Fast => Ok(AnyEngine::Fast(Box::new(Fast::stepping(isa)))),
@@ -88,7 +89,7 @@ impl EngineKind {
     ///
     /// # Errors
     /// If it was asked for by name and cannot be had. [`EngineKind::Auto`] always can.
-    pub fn build(self, isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+    pub fn build(self, isa: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
         match self {
             EngineKind::Interpreter => Ok(AnyEngine::Interpreter(Interpreter::new(isa))),
             EngineKind::Fast => Ok(AnyEngine::Fast(Box::new(Fast::new(isa)))),
@@ -99,42 +100,51 @@ impl EngineKind {
 }
 
 #[cfg(feature = "jit")]
-fn jit(isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+fn jit(isa: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
     Ok(SharedEngine::new(isa).engine())
 }
 
 #[cfg(not(feature = "jit"))]
-fn jit(_: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+fn jit(_: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
 #[cfg(feature = "jit")]
-fn stepping_jit(isa: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+fn stepping_jit(isa: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
     Ok(AnyEngine::Jit(Box::new(Jit::stepping(isa))))
 }
 
 #[cfg(not(feature = "jit"))]
-fn stepping_jit(_: &Isa) -> Result<AnyEngine<'_>, Unavailable> {
+fn stepping_jit(_: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
 /// What the compiling engines of several instances have in common: their code.
 #[cfg(feature = "jit")]
 #[derive(Clone)]
-pub(crate) struct SharedEngine<'i>(SharedCode<'i>);
+pub(crate) struct SharedEngine(SharedCode);
 
 #[cfg(feature = "jit")]
-impl<'i> SharedEngine<'i> {
-    pub(crate) fn new(isa: &'i Isa) -> Self {
+impl SharedEngine {
+    pub(crate) fn new(isa: &Arc<Isa>) -> Self {
         SharedEngine(SharedCode::new(isa))
     }
 
-    pub(crate) fn engine(&self) -> AnyEngine<'i> {
+    pub(crate) fn engine(&self) -> AnyEngine {
         AnyEngine::Jit(Box::new(Jit::sharing(&self.0)))
     }
 }
 
-impl AnyEngine<'_> {
+impl AnyEngine {
+    fn as_engine(&mut self) -> &mut dyn Engine {
+        match self {
+            AnyEngine::Interpreter(engine) => engine,
+            AnyEngine::Fast(engine) => &mut **engine,
+            #[cfg(feature = "jit")]
+            AnyEngine::Jit(engine) => &mut **engine,
+        }
+    }
+
     /// Which one it is; never [`EngineKind::Auto`].
     pub fn kind(&self) -> EngineKind {
         match self {
@@ -171,14 +181,13 @@ impl AnyEngine<'_> {
     }
 }
 
-impl Engine for AnyEngine<'_> {
-    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
-        match self {
-            AnyEngine::Interpreter(engine) => engine.advance(state, devices, limit),
-            AnyEngine::Fast(engine) => engine.advance(state, devices, limit),
-            #[cfg(feature = "jit")]
-            AnyEngine::Jit(engine) => engine.advance(state, devices, limit),
-        }
+impl Engine for AnyEngine {
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
+        self.as_engine().advance(state, devices, stops)
+    }
+
+    fn interpreter(&mut self) -> &mut Interpreter {
+        self.as_engine().interpreter()
     }
 }
 

@@ -46,6 +46,8 @@ pub enum Error {
     Constant(String),
     /// The engine cannot be had.
     Engine(Unavailable),
+    /// The snapshot is one of another machine, or of other devices.
+    OtherMachine,
 }
 
 /// An error in a text, and where it is.
@@ -100,6 +102,9 @@ impl fmt::Display for Error {
                 write!(f, "{value} does not fit in `{name}`, which has {bits} bits")
             }
             Error::Constant(name) => write!(f, "`{name}` is constant and cannot be set"),
+            Error::OtherMachine => {
+                write!(f, "the snapshot is one of another machine, or of other devices; restore it where it was taken")
+            }
             Error::Engine(unavailable) => write!(f, "{unavailable}; {}", unavailable.next_step()),
         }
     }

@@ -1,5 +1,7 @@
 //! Many instances of one machine.
 
+use std::sync::Arc;
+
 use lathe_isa::Isa;
 
 #[cfg(not(feature = "jit"))]
@@ -12,27 +14,29 @@ use crate::instance::Instance;
 /// all that have the same code in memory. Otherwise they have nothing in common. A copy is the same
 /// fleet, and can be used from another thread.
 #[derive(Clone)]
-pub struct Fleet<'m> {
-    isa: &'m Isa,
+pub struct Fleet {
+    #[cfg(not(feature = "jit"))]
+    isa: Arc<Isa>,
     #[cfg(feature = "jit")]
-    shared: SharedEngine<'m>,
+    shared: SharedEngine,
 }
 
-impl<'m> Fleet<'m> {
-    pub(crate) fn new(isa: &'m Isa) -> Self {
+impl Fleet {
+    pub(crate) fn new(isa: &Arc<Isa>) -> Self {
         Fleet {
-            isa,
+            #[cfg(not(feature = "jit"))]
+            isa: isa.clone(),
             #[cfg(feature = "jit")]
             shared: SharedEngine::new(isa),
         }
     }
 
     /// One more instance, at reset.
-    pub fn instance(&self) -> Instance<'m> {
+    pub fn instance(&self) -> Instance {
         #[cfg(feature = "jit")]
         let engine = self.shared.engine();
         #[cfg(not(feature = "jit"))]
-        let engine = EngineKind::Auto.build(self.isa).expect("there is always one");
-        Instance::new(self.isa, engine)
+        let engine = EngineKind::Auto.build(&self.isa).expect("there is always one");
+        Instance::on(engine)
     }
 }

@@ -1,20 +1,54 @@
 //! One running machine: its state, its devices, its engine.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use lathe_asm::Image;
 use lathe_base::{Width, nearest};
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, MemoryId, Place};
-use lathe_vm::{Console, Device, Devices, Engine, Memory, Run, State};
+use lathe_vm::{Changes, Console, Device, Devices, DevicesSnapshot, Engine, Memory, Run, State, Step, Stop, Stops};
 
 use crate::engine::{AnyEngine, EngineKind, Statistics};
 use crate::error::Error;
 
-/// One running machine.
-pub struct Instance<'m> {
-    isa: &'m Isa,
+/// One running machine: what is run, debugged, measured and embedded.
+pub struct Instance {
+    isa: Arc<Isa>,
     state: State,
     devices: Devices,
-    engine: AnyEngine<'m>,
+    engine: AnyEngine,
+    counters: Counters,
+}
+
+/// What a machine has done since its reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Instructions executed.
+    pub steps: u64,
+    /// Cycles they took, where the definition counts them.
+    pub cycles: u64,
+}
+
+/// Everything that the future of an instance depends on: state, devices with their pending input
+/// and output, counters. Whatever runs from here runs in the same way every time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    state: State,
+    devices: DevicesSnapshot,
+    counters: Counters,
+}
+
+impl Snapshot {
+    /// Program counter, registers and memories.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What had been done by then.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
 }
 
 /// Lays an image down in the memories it is for, and puts the program counter at its beginning.
@@ -28,26 +62,80 @@ pub fn lay_down(image: &Image, isa: &Isa, state: &mut State) {
     state.pc = image.start(isa);
 }
 
-impl<'m> Instance<'m> {
-    pub(crate) fn new(isa: &'m Isa, engine: AnyEngine<'m>) -> Instance<'m> {
-        Instance { isa, state: State::new(isa), devices: Devices::new(isa, Console::default()), engine }
+impl Instance {
+    /// A machine at reset, on an engine that was made for it. [`Machine`](crate::Machine) has simpler ways.
+    pub fn on(mut engine: AnyEngine) -> Instance {
+        let isa = engine.interpreter().isa().clone();
+        let (state, devices) = (State::new(&isa), Devices::new(&isa, Console::default()));
+        Instance { isa, state, devices, engine, counters: Counters::default() }
+    }
+
+    /// The instruction set.
+    pub fn isa(&self) -> &Arc<Isa> {
+        &self.isa
     }
 
     /// Puts a program into the memories, and the program counter at its beginning. Everything else
     /// stays as it is; [`Instance::reset`] before it begins anew.
     pub fn load(&mut self, image: &Image) {
-        lay_down(image, self.isa, &mut self.state);
+        lay_down(image, &self.isa, &mut self.state);
     }
 
-    /// Registers at their reset values, memories zero. Devices stay.
+    /// Registers at their reset values, memories zero, counters too. Devices stay.
     pub fn reset(&mut self) {
-        self.state = State::new(self.isa);
+        self.state = State::new(&self.isa);
+        self.counters = Counters::default();
     }
 
-    /// Runs until the machine stops, or so many instructions have been executed. Whatever the
-    /// engine, the same program and input stop at the same instruction.
-    pub fn run(&mut self, limit: u64) -> Run {
-        self.engine.run(&mut self.state, &mut self.devices, limit)
+    /// Runs until the machine stops, or one of the stops is reached. Whatever the engine, the same
+    /// program, input and stops end at the same instruction.
+    pub fn run(&mut self, stops: &Stops) -> Run {
+        let run = self.engine.run_until(&mut self.state, &mut self.devices, stops);
+        self.count(run.steps, run.cycles);
+        run
+    }
+
+    /// Runs until the machine stops, or so many instructions have been executed.
+    pub fn run_for(&mut self, limit: u64) -> Run {
+        self.run(&Stops::after(limit))
+    }
+
+    /// Executes one instruction, and tells what it did.
+    pub fn step(&mut self) -> (Step, Changes) {
+        let interpreter = self.engine.interpreter();
+        let run = interpreter.run(&mut self.state, &mut self.devices, 1);
+        let changes = interpreter.changes(&self.state);
+        self.count(run.steps, run.cycles);
+        (Step { stop: Some(run.stop).filter(|stop| *stop != Stop::Limit), cycles: run.cycles }, changes)
+    }
+
+    fn count(&mut self, steps: u64, cycles: u64) {
+        self.counters.steps = self.counters.steps.wrapping_add(steps);
+        self.counters.cycles = self.counters.cycles.wrapping_add(cycles);
+    }
+
+    /// What it has done since its reset.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Everything that its future depends on.
+    pub fn snapshot(&mut self) -> Snapshot {
+        Snapshot { state: self.state.clone(), devices: self.devices.snapshot(), counters: self.counters }
+    }
+
+    /// Goes back to a snapshot, which another instance of the machine may have taken. What was
+    /// taken from the console in the meantime stays taken.
+    ///
+    /// # Errors
+    /// If the snapshot is one of another machine, or other devices are attached.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
+        if !snapshot.state.fits(&self.isa) || !self.devices.restore(&snapshot.devices) {
+            return Err(Error::OtherMachine);
+        }
+        self.state.clone_from(&snapshot.state);
+        self.counters = snapshot.counters;
+        Ok(())
     }
 
     /// The value of the program counter, a register or a view.
@@ -73,7 +161,7 @@ impl<'m> Instance<'m> {
             }
             Named::Place(place) => {
                 let value = fitting(name, value, place.width)?;
-                self.state.set_place(self.isa, &place, value);
+                self.state.set_place(&self.isa, &place, value);
             }
         }
         Ok(())
@@ -96,14 +184,24 @@ impl<'m> Instance<'m> {
         Ok(self.state.memory_mut(id))
     }
 
-    /// Program counter, registers and memories: a snapshot is a clone of this.
+    /// Program counter, registers and memories.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// The same, to be changed in any way; assigning it goes back to a snapshot.
+    /// Program counter, registers and memories, to be changed in any way.
     pub fn state_mut(&mut self) -> &mut State {
         &mut self.state
+    }
+
+    /// What instructions reach besides registers and memories.
+    pub fn devices(&self) -> &Devices {
+        &self.devices
+    }
+
+    /// The devices, to be given keys, another seed and the like.
+    pub fn devices_mut(&mut self) -> &mut Devices {
+        &mut self.devices
     }
 
     /// Puts a device in the place of the one that the definition names so.
@@ -112,7 +210,7 @@ impl<'m> Instance<'m> {
     /// If the definition names none so.
     pub fn attach(&mut self, name: &str, device: impl Device) -> Result<(), Error> {
         let id = self.device_id(name)?;
-        self.devices.attach(id, Box::new(device));
+        self.devices.attach(id, device);
         Ok(())
     }
 
@@ -120,6 +218,22 @@ impl<'m> Instance<'m> {
     pub fn give_input(&mut self, bytes: &[u8]) {
         if let Some(console) = self.devices.find_console_mut() {
             console.give(bytes);
+        }
+    }
+
+    /// More may be given to the console from now on: a program that reads where there is nothing yet
+    /// stops with [`Stop::Waiting`]. Nothing happens if the machine has no console.
+    pub fn open_input(&mut self) {
+        if let Some(console) = self.devices.find_console_mut() {
+            console.open_input();
+        }
+    }
+
+    /// Nothing more will be given to the console: a program that reads beyond the end gets 0, as it
+    /// does if the input was never [opened](Instance::open_input).
+    pub fn end_input(&mut self) {
+        if let Some(console) = self.devices.find_console_mut() {
+            console.end_input();
         }
     }
 
@@ -131,6 +245,12 @@ impl<'m> Instance<'m> {
     /// Which engine runs it; never [`EngineKind::Auto`].
     pub fn engine(&self) -> EngineKind {
         self.engine.kind()
+    }
+
+    /// Lets the engine measure with this clock how long compiling takes, if it is one that compiles. It
+    /// tells the time that has passed since some moment.
+    pub fn set_clock(&mut self, clock: fn() -> Duration) {
+        self.engine.set_clock(clock);
     }
 
     /// What the engine has compiled, if it is one that compiles.

@@ -10,7 +10,7 @@
 //! let program = machine.assemble(" li a, 'H'\n out a\n halt\n")?;
 //! let mut instance = machine.instance();
 //! instance.load(&program);
-//! assert_eq!(instance.run(1_000).stop, Stop::Halted);
+//! assert_eq!(instance.run_for(1_000).stop, Stop::Halted);
 //! assert_eq!(instance.take_output(), b"H");
 //! # Ok::<(), lathe_embed::Error>(())
 //! ```
@@ -31,13 +31,17 @@ mod machine;
 pub use engine::{AnyEngine, EngineKind, Statistics, Unavailable};
 pub use error::{Error, Finding};
 pub use fleet::Fleet;
-pub use instance::{Instance, lay_down};
+pub use instance::{Counters, Instance, Snapshot, lay_down};
 pub use machine::Machine;
 
 pub use lathe_asm::Image;
 pub use lathe_asm::formats::Format;
 pub use lathe_isa::Isa;
-pub use lathe_vm::{Console, Device, Fault, FaultCause, Memory, Run, State, Stop};
+pub use lathe_isa::model::{DeviceId, DeviceOperation, MemoryId, RegisterId};
+pub use lathe_vm::{
+    Access, AccessKind, CellChange, Changes, Console, Device, DeviceUse, Devices, Fault, FaultCause, Input, Memory,
+    RegisterChange, Run, State, Step, Stop, Stops, Watch, WhenIdle,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/embedding.md")]

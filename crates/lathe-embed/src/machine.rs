@@ -1,5 +1,7 @@
 //! A machine: what all of its instances share.
 
+use std::sync::Arc;
+
 use lathe_asm::formats::{self, Format};
 use lathe_asm::{Image, Options, assemble};
 use lathe_base::files::{Files, MemoryFiles};
@@ -11,11 +13,11 @@ use crate::error::{Error, findings};
 use crate::fleet::Fleet;
 use crate::instance::Instance;
 
-/// An instruction set that has been checked. Instances borrow it, and with it whatever they can
-/// share; it can be used from many threads at once.
-#[derive(Debug)]
+/// An instruction set that has been checked. Its instances share it; a copy is the same machine, and
+/// can be used from another thread.
+#[derive(Clone, Debug)]
 pub struct Machine {
-    isa: Isa,
+    isa: Arc<Isa>,
 }
 
 impl Machine {
@@ -47,13 +49,8 @@ impl Machine {
     }
 
     /// Its instruction set.
-    pub fn isa(&self) -> &Isa {
+    pub fn isa(&self) -> &Arc<Isa> {
         &self.isa
-    }
-
-    /// Only its instruction set.
-    pub fn into_isa(self) -> Isa {
-        self.isa
     }
 
     /// Assembles a program that is one piece of text.
@@ -82,12 +79,12 @@ impl Machine {
     }
 
     /// An instance at reset, on the fastest engine there is.
-    pub fn instance(&self) -> Instance<'_> {
-        Instance::new(&self.isa, EngineKind::Auto.build(&self.isa).expect("there is always one"))
+    pub fn instance(&self) -> Instance {
+        Instance::on(EngineKind::Auto.build(&self.isa).expect("there is always one"))
     }
 
     /// Many instances that share what is compiled.
-    pub fn fleet(&self) -> Fleet<'_> {
+    pub fn fleet(&self) -> Fleet {
         Fleet::new(&self.isa)
     }
 
@@ -95,13 +92,19 @@ impl Machine {
     ///
     /// # Errors
     /// If the engine cannot be had.
-    pub fn instance_on(&self, kind: EngineKind) -> Result<Instance<'_>, Error> {
-        Ok(Instance::new(&self.isa, kind.build(&self.isa).map_err(Error::Engine)?))
+    pub fn instance_on(&self, kind: EngineKind) -> Result<Instance, Error> {
+        Ok(Instance::on(kind.build(&self.isa).map_err(Error::Engine)?))
     }
 }
 
 impl From<Isa> for Machine {
     fn from(isa: Isa) -> Machine {
+        Machine { isa: Arc::new(isa) }
+    }
+}
+
+impl From<Arc<Isa>> for Machine {
+    fn from(isa: Arc<Isa>) -> Machine {
         Machine { isa }
     }
 }

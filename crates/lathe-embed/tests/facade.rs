@@ -62,11 +62,11 @@ fn reset_and_load_begin_anew_and_devices_stay() {
     for expected in [[1], [1]] {
         instance.reset();
         instance.load(&program);
-        assert_eq!(instance.run(100).stop, Stop::Halted);
+        assert_eq!(instance.run_for(100).stop, Stop::Idle);
         assert_eq!(instance.take_output(), expected);
     }
     instance.load(&program);
-    instance.run(100);
+    instance.run_for(100);
     assert_eq!(instance.take_output(), [2], "without a reset the registers stay");
 }
 
@@ -82,7 +82,7 @@ fn every_engine_stops_at_the_same_instruction() {
             let mut instance = machine.instance_on(kind).ok()?;
             instance.load(&program);
             instance.set("r15", 0x20).unwrap();
-            let run = instance.run(limit);
+            let run = instance.run_for(limit);
             Some((run, instance.state().clone()))
         };
         let expected = state(EngineKind::Interpreter).unwrap();

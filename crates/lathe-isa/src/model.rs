@@ -306,11 +306,57 @@ pub enum DeviceKind {
     },
 }
 
-/// Something that a device can be asked to do.
+/// What devices can be asked to do. Not every kind of device can do everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DeviceOperation {
+    /// `read`: the next byte of a stream, a port of a bus, a timer, a random number.
+    Read,
+    /// `write`: to a stream, a port of a bus, a timer.
+    Write,
+    /// `ready`: whether a stream has a byte to read.
+    Ready,
+    /// `get`: one pixel of a display.
+    Get,
+    /// `set`: writes one pixel of a display.
+    Set,
+    /// `clear`: turns all pixels of a display off.
+    Clear,
+    /// `row`: one row of a display.
+    Row,
+    /// `set_row`: writes one row of a display.
+    SetRow,
+    /// `down`: whether a key is down.
+    Down,
+    /// `any`: whether any key is down.
+    Any,
+    /// `key`: the first key that is down.
+    Key,
+}
+
+impl DeviceOperation {
+    /// How definitions write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            DeviceOperation::Read => "read",
+            DeviceOperation::Write => "write",
+            DeviceOperation::Ready => "ready",
+            DeviceOperation::Get => "get",
+            DeviceOperation::Set => "set",
+            DeviceOperation::Clear => "clear",
+            DeviceOperation::Row => "row",
+            DeviceOperation::SetRow => "set_row",
+            DeviceOperation::Down => "down",
+            DeviceOperation::Any => "any",
+            DeviceOperation::Key => "key",
+        }
+    }
+}
+
+/// An operation of one kind of device, with the widths that it has there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Its name.
-    pub name: &'static str,
+    /// What is asked.
+    pub operation: DeviceOperation,
     /// The widths of what it is given.
     pub arguments: Vec<Width>,
     /// The width of what it gives, if anything.
@@ -318,44 +364,50 @@ pub struct Operation {
 }
 
 impl DeviceKind {
-    /// What it can be asked to do; positions in this list are the operations of the semantics.
+    /// What it can be asked to do.
     pub fn operations(self) -> Vec<Operation> {
         let byte = Width::new(8).unwrap_or(Width::BIT);
-        let operation = |name, arguments, result| Operation { name, arguments, result };
+        let operation = |operation, arguments, result| Operation { operation, arguments, result };
         match self {
             DeviceKind::Stream => vec![
-                operation("read", vec![], Some(byte)),
-                operation("write", vec![byte], None),
-                operation("ready", vec![], Some(Width::BIT)),
+                operation(DeviceOperation::Read, vec![], Some(byte)),
+                operation(DeviceOperation::Write, vec![byte], None),
+                operation(DeviceOperation::Ready, vec![], Some(Width::BIT)),
             ],
             DeviceKind::Bus { address, value } => {
-                vec![operation("read", vec![address], Some(value)), operation("write", vec![address, value], None)]
+                vec![
+                    operation(DeviceOperation::Read, vec![address], Some(value)),
+                    operation(DeviceOperation::Write, vec![address, value], None),
+                ]
             }
             DeviceKind::Display { width, height } => {
                 let (x, y) = (Width::to_tell_apart(width as usize), Width::to_tell_apart(height as usize));
                 let mut operations = vec![
-                    operation("get", vec![x, y], Some(Width::BIT)),
-                    operation("set", vec![x, y, Width::BIT], None),
-                    operation("clear", vec![], None),
+                    operation(DeviceOperation::Get, vec![x, y], Some(Width::BIT)),
+                    operation(DeviceOperation::Set, vec![x, y, Width::BIT], None),
+                    operation(DeviceOperation::Clear, vec![], None),
                 ];
                 if let Some(row) = Width::new(u64::from(width)) {
-                    operations.push(operation("row", vec![y], Some(row)));
-                    operations.push(operation("set_row", vec![y, row], None));
+                    operations.push(operation(DeviceOperation::Row, vec![y], Some(row)));
+                    operations.push(operation(DeviceOperation::SetRow, vec![y, row], None));
                 }
                 operations
             }
             DeviceKind::Keypad { keys } => {
                 let key = Width::to_tell_apart(keys as usize);
                 vec![
-                    operation("down", vec![key], Some(Width::BIT)),
-                    operation("any", vec![], Some(Width::BIT)),
-                    operation("key", vec![], Some(key)),
+                    operation(DeviceOperation::Down, vec![key], Some(Width::BIT)),
+                    operation(DeviceOperation::Any, vec![], Some(Width::BIT)),
+                    operation(DeviceOperation::Key, vec![], Some(key)),
                 ]
             }
             DeviceKind::Timer { width, .. } => {
-                vec![operation("read", vec![], Some(width)), operation("write", vec![width], None)]
+                vec![
+                    operation(DeviceOperation::Read, vec![], Some(width)),
+                    operation(DeviceOperation::Write, vec![width], None),
+                ]
             }
-            DeviceKind::Random { width } => vec![operation("read", vec![], Some(width))],
+            DeviceKind::Random { width } => vec![operation(DeviceOperation::Read, vec![], Some(width))],
         }
     }
 }

@@ -9,7 +9,7 @@
 
 use lathe_base::Width;
 
-use crate::model::{DeviceId, MemoryId, RegisterId};
+use crate::model::{DeviceId, DeviceOperation, MemoryId, RegisterId};
 use crate::operators::{BinaryOperator, UnaryOperator};
 
 /// The meaning of one row, or of one side of a mapped address.
@@ -68,7 +68,7 @@ pub enum Statement {
         /// The device.
         device: DeviceId,
         /// Which of its operations.
-        operation: u8,
+        operation: DeviceOperation,
         /// What it is given.
         arguments: Vec<Expr>,
     },
@@ -77,7 +77,7 @@ pub enum Statement {
         /// The device.
         device: DeviceId,
         /// Which of its operations.
-        operation: u8,
+        operation: DeviceOperation,
         /// What it is given.
         arguments: Vec<Expr>,
     },

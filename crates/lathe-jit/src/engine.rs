@@ -9,7 +9,7 @@ use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 use lathe_vm::code_map::View;
 use lathe_vm::fast::{Heat, Pause};
-use lathe_vm::{Devices, Engine, Fast, Run, State, Stop};
+use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stop, Stops};
 
 use crate::addresses::ByNumber;
 use crate::emit::{Context, NO_JUMP};
@@ -35,10 +35,10 @@ const VISITS: u64 = 512;
 const WORTH: u64 = 32;
 
 /// The engine that compiles. It can be sent to another thread.
-pub struct Jit<'i> {
-    isa: &'i Isa,
-    fast: Fast<'i>,
-    code: SharedCode<'i>,
+pub struct Jit {
+    isa: Arc<Isa>,
+    fast: Fast,
+    code: SharedCode,
     regions: ByNumber<RegionId, InUse>,
     next_region: RegionId,
     /// Where compiled code can be entered.
@@ -94,21 +94,21 @@ pub struct Statistics {
     pub compile_time: Duration,
 }
 
-impl<'i> Jit<'i> {
+impl Jit {
     /// An engine for this instruction set, with code of its own.
-    pub fn new(isa: &'i Isa) -> Self {
+    pub fn new(isa: &Arc<Isa>) -> Self {
         Jit::sharing(&SharedCode::new(isa))
     }
 
     /// One that compiles what has been jumped to so often.
-    pub fn with_threshold(isa: &'i Isa, threshold: i32) -> Self {
+    pub fn with_threshold(isa: &Arc<Isa>, threshold: i32) -> Self {
         Jit::sharing(&SharedCode::with_threshold(isa, threshold))
     }
 
     /// One that runs what others have compiled, and they what it compiles.
-    pub fn sharing(code: &SharedCode<'i>) -> Self {
+    pub fn sharing(code: &SharedCode) -> Self {
         Jit {
-            isa: code.isa(),
+            isa: code.isa().clone(),
             fast: Fast::with_threshold(code.isa(), code.threshold()),
             code: code.clone(),
             regions: ByNumber::default(),
@@ -125,7 +125,7 @@ impl<'i> Jit<'i> {
 
     /// One for tests that look after every step: instructions are compiled one at a time, before they
     /// are first executed, and run in that form however few steps are asked for.
-    pub fn stepping(isa: &'i Isa) -> Self {
+    pub fn stepping(isa: &Arc<Isa>) -> Self {
         Jit { fast: Fast::stepping(isa), stepping: true, ..Jit::new(isa) }
     }
 
@@ -142,7 +142,7 @@ impl<'i> Jit<'i> {
     /// Moves memories between guard pages, if they are not there yet, and makes sure that this state
     /// has the pages into which stores are permitted: another may have been run before.
     fn make_room(&mut self, state: &mut State) {
-        memories(self.isa).for_each(|id| state.memory_mut(id).move_into(guarded::room, guarded::room));
+        memories(&self.isa).for_each(|id| state.memory_mut(id).move_into(guarded::room, guarded::room));
         self.fast.marks_mut().move_into(guarded::room);
         let code = state.memory_mut(self.isa.pc.memory);
         self.fast.marks().opened().for_each(|address| code.open(address));
@@ -161,8 +161,8 @@ impl<'i> Jit<'i> {
         }
         let (View::Marks(marks) | View::Permits(marks)) = self.fast.marks().view()?;
         let marks = marks.as_ptr();
-        let memories = bases(self.isa, state)?;
-        let opened = opened(self.isa, state);
+        let memories = bases(&self.isa, state)?;
+        let opened = opened(&self.isa, state);
         let registers = state.registers_mut().as_mut_ptr();
         let mut context = Context {
             registers,
@@ -397,7 +397,7 @@ fn memories(isa: &Isa) -> impl Iterator<Item = MemoryId> {
     (0..isa.memories.len() as u32).map(MemoryId)
 }
 
-impl Jit<'_> {
+impl Jit {
     /// Goes on after compiled code was left; why the machine stops, if it does.
     fn leave(&mut self, exit: &Exit, state: &mut State, devices: &mut Devices, run: &mut Run) -> Option<Stop> {
         match *exit {
@@ -424,7 +424,7 @@ impl Jit<'_> {
 
     /// Every instruction by itself.
     fn advance_in_steps(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
-        let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
+        let mut run = Run::new();
         while run.steps < limit {
             self.prepare_step(state);
             let is_due = self.fast.is_due(state);
@@ -442,10 +442,11 @@ impl Jit<'_> {
     }
 }
 
-impl Engine for Jit<'_> {
-    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
-        if limit <= Fast::FEW && !self.stepping {
-            return self.fast.advance(state, devices, limit);
+impl Engine for Jit {
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
+        let limit = stops.limit;
+        if !stops.is_plain() || (limit <= Fast::FEW && !self.stepping) {
+            return self.fast.advance(state, devices, stops);
         }
         // Where stores are permitted, the pages must be open in this state too.
         if !self.entries.is_empty() || self.fast.marks().opened().next().is_some() {
@@ -456,7 +457,7 @@ impl Engine for Jit<'_> {
         if self.stepping {
             return self.advance_in_steps(state, devices, limit);
         }
-        let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
+        let mut run = Run::new();
         while run.steps < limit {
             if !self.fast.is_due(state)
                 && let Some(exit) = self.enter(state, limit - run.steps, &mut run)
@@ -486,5 +487,9 @@ impl Engine for Jit<'_> {
             }
         }
         run
+    }
+
+    fn interpreter(&mut self) -> &mut Interpreter {
+        self.fast.interpreter()
     }
 }

@@ -2,6 +2,7 @@
 //! interpreter walks.
 //!
 //! ```
+//! use std::sync::Arc;
 //! use lathe_jit::Jit;
 //! use lathe_vm::{Console, Devices, Engine, State, Stop};
 //!
@@ -16,7 +17,7 @@
 //!   halt | 0000 0000 | halt
 //! }
 //! "#;
-//! let isa = lathe_isa::load(text).isa.unwrap();
+//! let isa = Arc::new(lathe_isa::load(text).isa.unwrap());
 //! let mut state = State::new(&isa);
 //! state.memory_mut(isa.pc.memory).fill([2, 1, 0]);
 //! let mut devices = Devices::new(&isa, Console::default());

@@ -27,13 +27,13 @@ const ADDRESSES: usize = 1 << 12;
 /// ```
 /// use lathe_jit::{Jit, SharedCode};
 /// # let text = "machine m \"\"\nmemory r : u8 -> u8\npc pc : u8 in r\ninstructions {\n h | 0000 0000 | halt\n}\n";
-/// # let isa = lathe_isa::load(text).isa.unwrap();
+/// # let isa = std::sync::Arc::new(lathe_isa::load(text).isa.unwrap());
 /// let code = SharedCode::new(&isa);
 /// let machines: Vec<Jit> = (0..1_000).map(|_| Jit::sharing(&code)).collect();
 /// ```
 #[derive(Clone)]
-pub struct SharedCode<'i> {
-    isa: &'i Isa,
+pub struct SharedCode {
+    isa: Arc<Isa>,
     threshold: i32,
     library: Arc<Mutex<Library>>,
 }
@@ -59,20 +59,20 @@ pub(crate) struct Compiled {
     pub(crate) assumptions: Assumptions,
 }
 
-impl<'i> SharedCode<'i> {
+impl SharedCode {
     /// No code yet, for this instruction set.
-    pub fn new(isa: &'i Isa) -> Self {
+    pub fn new(isa: &Arc<Isa>) -> Self {
         SharedCode::with_threshold(isa, THRESHOLD)
     }
 
     /// The same, compiled when it has been jumped to so often.
-    pub fn with_threshold(isa: &'i Isa, threshold: i32) -> Self {
+    pub fn with_threshold(isa: &Arc<Isa>, threshold: i32) -> Self {
         let library = Library { compilers: Compilers::new(), regions: HashMap::new() };
-        SharedCode { isa, threshold, library: Arc::new(Mutex::new(library)) }
+        SharedCode { isa: isa.clone(), threshold, library: Arc::new(Mutex::new(library)) }
     }
 
-    pub(crate) fn isa(&self) -> &'i Isa {
-        self.isa
+    pub(crate) fn isa(&self) -> &Arc<Isa> {
+        &self.isa
     }
 
     pub(crate) fn threshold(&self) -> i32 {
@@ -95,7 +95,7 @@ impl<'i> SharedCode<'i> {
     /// Compiles a region and keeps it; none if the compiler refuses it.
     pub(crate) fn compile(&self, entry: u64, region: Region) -> Option<Arc<Compiled>> {
         let mut library = self.lock();
-        let code = library.compilers.as_mut()?.compile(self.isa, &region)?;
+        let code = library.compilers.as_mut()?.compile(&self.isa, &region)?;
         let blocks = block_numbers(&region);
         let instructions = region.instructions.iter().map(|(pc, decoded)| (*pc, decoded.reading)).collect();
         let Region { bound, assumptions, .. } = region;

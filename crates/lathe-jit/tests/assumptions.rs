@@ -1,6 +1,8 @@
 //! What a region assumes when it is compiled may cease to hold: cells get marks, a mode is
 //! another. And cells that are written on both ways of a branch are written once.
 
+use std::sync::Arc;
+
 use lathe_isa::Isa;
 use lathe_isa::model::{Place, RegisterId};
 use lathe_jit::{Jit, SharedCode};
@@ -38,9 +40,9 @@ instructions {
 /// Adds 3 as often as `b` says.
 const ADDS: &[u64] = &[1, 3, 2, 3, 0, 0];
 
-fn isa() -> Isa {
+fn isa() -> Arc<Isa> {
     let loaded = lathe_isa::load(MACHINE);
-    loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+    Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)))
 }
 
 fn loaded(isa: &Isa, program: &[u64]) -> State {
@@ -55,7 +57,7 @@ fn set(isa: &Isa, state: &mut State, register: u32, value: u64) {
 }
 
 /// Runs from the beginning in one mode.
-fn run_in_mode(isa: &Isa, engine: &mut dyn Engine, state: &mut State, mode: u64) -> Run {
+fn run_in_mode(isa: &Arc<Isa>, engine: &mut dyn Engine, state: &mut State, mode: u64) -> Run {
     set(isa, state, 1, 1_000);
     set(isa, state, 4, mode);
     state.pc = 0;
@@ -63,7 +65,7 @@ fn run_in_mode(isa: &Isa, engine: &mut dyn Engine, state: &mut State, mode: u64)
 }
 
 /// Runs in slices on the JIT and on the reference interpreter, which must agree after each.
-fn agrees(isa: &Isa, engine: &mut Jit, program: &[u64]) {
+fn agrees(isa: &Arc<Isa>, engine: &mut Jit, program: &[u64]) {
     let mut reference = Interpreter::new(isa);
     let (mut state, mut expected) = (loaded(isa, program), loaded(isa, program));
     [&mut state, &mut expected].into_iter().for_each(|state| set(isa, state, 1, 1_000));

@@ -1,6 +1,8 @@
 //! Programs that do not fit into one region run compiled all the same: long loops, and computed jumps
 //! with many targets, with targets that turn up late, and with effects of their own.
 
+use std::sync::Arc;
+
 use lathe_isa::Isa;
 use lathe_jit::{Jit, Statistics};
 use lathe_vm::{Console, Devices, Engine, Interpreter, State};
@@ -30,8 +32,8 @@ const TABLE: u64 = 3;
 const COUNT: u64 = 5;
 const STEP: u64 = 6;
 
-fn isa() -> Isa {
-    lathe_isa::load(MACHINE).isa.expect("the definition is right")
+fn isa() -> Arc<Isa> {
+    Arc::new(lathe_isa::load(MACHINE).isa.expect("the definition is right"))
 }
 
 /// A program from address 0 on, and 256 routines which add different numbers and start again.
@@ -48,7 +50,7 @@ fn with_routines(isa: &Isa, program: impl IntoIterator<Item = u64>) -> State {
 }
 
 /// Runs for so many steps, as the reference interpreter does; what was done in the last of them.
-fn run(isa: &Isa, mut state: State, jit: &mut Jit, stretches: &[u64]) -> (Statistics, State) {
+fn run(isa: &Arc<Isa>, mut state: State, jit: &mut Jit, stretches: &[u64]) -> (Statistics, State) {
     let mut expected = state.clone();
     let mut devices = Devices::new(isa, Console::default());
     let mut before = jit.statistics();

@@ -1,16 +1,18 @@
 //! Programs on which the engines once did not agree.
 
+use std::sync::Arc;
+
 use lathe_isa::Isa;
 use lathe_jit::Jit;
 use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, State};
 
-fn load(definition: &str) -> Isa {
+fn load(definition: &str) -> Arc<Isa> {
     let loaded = lathe_isa::load(definition);
-    loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+    Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)))
 }
 
 /// Runs a program, each limit on the next of the engines, and compares with the reference interpreter.
-fn agree(isa: &Isa, engines: &mut [Box<dyn Engine + '_>], program: &[u64], limits: &[u64]) {
+fn agree(isa: &Arc<Isa>, engines: &mut [Box<dyn Engine>], program: &[u64], limits: &[u64]) {
     let mut state = State::new(isa);
     state.memory_mut(isa.pc.memory).fill(program.iter().copied());
     let mut expected = state.clone();
@@ -26,11 +28,11 @@ fn agree(isa: &Isa, engines: &mut [Box<dyn Engine + '_>], program: &[u64], limit
     }
 }
 
-fn fast(isa: &Isa) -> Box<dyn Engine + '_> {
+fn fast(isa: &Arc<Isa>) -> Box<dyn Engine> {
     Box::new(Fast::new(isa))
 }
 
-fn jit(isa: &Isa) -> Box<dyn Engine + '_> {
+fn jit(isa: &Arc<Isa>) -> Box<dyn Engine> {
     Box::new(Jit::with_threshold(isa, 2))
 }
 

@@ -9,6 +9,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use lathe_isa::Isa;
 use lathe_isa::encoding::cells;
@@ -21,8 +22,8 @@ const THRESHOLD: i32 = 2;
 /// Programs of each machine that must have been compiled.
 const COMPILED: usize = 10;
 
-fn shipped() -> impl Iterator<Item = Isa> {
-    let load = |text: &str| lathe_isa::load(text).isa.expect("the definition is right");
+fn shipped() -> impl Iterator<Item = Arc<Isa>> {
+    let load = |text: &str| Arc::new(lathe_isa::load(text).isa.expect("the definition is right"));
     lathe_machines::ALL.iter().map(move |machine| load(machine.definition))
 }
 
@@ -169,7 +170,7 @@ fn no_page_is_ever_writable_and_executable() {
 /// Runs a definition's machine, whose memory is all zero but for these cells, on both engines.
 fn agree(definition: &str, cells: &[u64], limit: u64) -> Stop {
     let loaded = lathe_isa::load(definition);
-    let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let isa = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
     let run = |engine: &mut dyn Engine| {
         let mut state = State::new(&isa);
         state.memory_mut(isa.pc.memory).fill(cells.iter().copied());
@@ -245,7 +246,8 @@ instructions {{
 /// the other in the first.
 #[test]
 fn two_bytes_at_once_may_wrap() {
-    let isa = lathe_isa::load(lathe_machines::find("hex8").expect("it ships").definition).isa.expect("it is right");
+    let isa =
+        Arc::new(lathe_isa::load(lathe_machines::find("hex8").expect("it ships").definition).isa.expect("it is right"));
     let sp = isa.place_named("sp").expect("it has a stack pointer");
     for top in [0, 1, 2, 3, 0xFFFF] {
         let mut state = State::new(&isa);

@@ -36,7 +36,7 @@ fn bytes_of_code() -> u64 {
 /// Single steps at one address after the other, each with another number there.
 #[test]
 fn code_of_dropped_regions_is_freed() {
-    let isa = lathe_isa::load(MACHINE).isa.expect("it is right");
+    let isa = std::sync::Arc::new(lathe_isa::load(MACHINE).isa.expect("it is right"));
     let before = bytes_of_code();
     let mut jit = Jit::stepping(&isa);
     let mut state = State::new(&isa);

@@ -1,6 +1,8 @@
 //! Memories that are too large for one piece, in compiled code: accesses that wrap, pages that nobody
 //! has written yet, and the same engine on several states.
 
+use std::sync::Arc;
+
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Place};
 use lathe_jit::Jit;
@@ -28,9 +30,9 @@ instructions {
 }
 "#;
 
-fn large() -> Isa {
+fn large() -> Arc<Isa> {
     let loaded = lathe_isa::load(LARGE);
-    loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+    Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)))
 }
 
 /// The machine with these instructions in a loop from 0x10 on.
@@ -45,12 +47,12 @@ fn state(isa: &Isa, code: &[u64], registers: &[(&str, u64)]) -> State {
     state
 }
 
-fn run(isa: &Isa, engine: &mut dyn Engine, state: &mut State, limit: u64) -> Run {
+fn run(isa: &Arc<Isa>, engine: &mut dyn Engine, state: &mut State, limit: u64) -> Run {
     engine.run(state, &mut Devices::new(isa, Console::default()), limit)
 }
 
 /// Runs the state on the engine and on the reference interpreter, which must agree.
-fn agree(isa: &Isa, jit: &mut Jit, mut state: State, limit: u64) -> State {
+fn agree(isa: &Arc<Isa>, jit: &mut Jit, mut state: State, limit: u64) -> State {
     let mut expected = state.clone();
     let before = jit.statistics().steps;
     let found = run(isa, jit, &mut state, limit);

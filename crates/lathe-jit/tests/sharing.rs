@@ -3,6 +3,8 @@
 // The process is looked at from outside.
 #![allow(clippy::disallowed_methods)]
 
+use std::sync::Arc;
+
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 use lathe_jit::{Jit, SharedCode, Statistics};
@@ -31,8 +33,8 @@ const PATCHES: [u64; 9] = [1, 7, 5, 1, 4, 1, 2, 3, 0];
 /// It has the same cells as the first, until it has run so far that it changes the second.
 const PATCHES_LATE: [u64; 16] = [1, 7, 5, 1, 2, 3, 0, 4, 1, 2, 3, 0, 0, 0, 0, 0];
 
-fn isa() -> Isa {
-    lathe_isa::load(MACHINE).isa.expect("the definition is right")
+fn isa() -> Arc<Isa> {
+    Arc::new(lathe_isa::load(MACHINE).isa.expect("the definition is right"))
 }
 
 fn loaded(isa: &Isa, program: &[u64], times: u64) -> State {
@@ -44,7 +46,7 @@ fn loaded(isa: &Isa, program: &[u64], times: u64) -> State {
 }
 
 /// Runs in slices, as somebody with many machines does.
-fn run(isa: &Isa, engine: &mut dyn Engine, mut state: State) -> (Vec<Run>, State) {
+fn run(isa: &Arc<Isa>, engine: &mut dyn Engine, mut state: State) -> (Vec<Run>, State) {
     let mut devices = Devices::new(isa, Console::default());
     let runs = (0..10).map(|slice| engine.run(&mut state, &mut devices, 1_000 + 777 * slice)).collect();
     (runs, state)

@@ -1,6 +1,8 @@
 //! The engine for tests that look after every step: every instruction that can be compiled is
 //! executed in its compiled form.
 
+use std::sync::Arc;
+
 use lathe_isa::Isa;
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{InstructionId, Place, RegisterId};
@@ -12,8 +14,8 @@ use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, State};
 const VECTORS: u64 = 1_500;
 
 /// All machines that ship.
-fn machines() -> impl Iterator<Item = Isa> {
-    lathe_machines::ALL.iter().map(|machine| lathe_isa::load(machine.definition).isa.expect("it is right"))
+fn machines() -> impl Iterator<Item = Arc<Isa>> {
+    lathe_machines::ALL.iter().map(|machine| Arc::new(lathe_isa::load(machine.definition).isa.expect("it is right")))
 }
 
 /// Numbers that look random; the same ones every time.
@@ -49,7 +51,7 @@ fn vector(isa: &Isa, random: &mut Random) -> State {
 
 /// Whether the machine is about to execute an instruction on registers and memory that does not stay
 /// where it is.
-fn can_be_compiled(isa: &Isa, state: &State) -> bool {
+fn can_be_compiled(isa: &Arc<Isa>, state: &State) -> bool {
     let mut fast = Fast::new(isa);
     let decoded = fast.decode(state, state.pc);
     if fast.is_due(state) {

@@ -1,6 +1,8 @@
 //! Devices that count instructions see the same number of them on every engine, though most are
 //! executed without telling anybody.
 
+use std::sync::Arc;
+
 use lathe_isa::Isa;
 use lathe_jit::Jit;
 use lathe_vm::device::{Keypad, Timer};
@@ -27,13 +29,13 @@ instructions {
 }
 "#;
 
-fn watchful() -> Isa {
+fn watchful() -> Arc<Isa> {
     let loaded = lathe_isa::load(WATCHFUL);
-    loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+    Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)))
 }
 
 /// The runs, the state and what is left on the first timer after these limits one after the other.
-fn run(isa: &Isa, engine: &mut dyn Engine, code: &[u64], limits: &[u64]) -> (Vec<Run>, State, Option<u64>) {
+fn run(isa: &Arc<Isa>, engine: &mut dyn Engine, code: &[u64], limits: &[u64]) -> (Vec<Run>, State, Option<u64>) {
     let mut state = State::new(isa);
     state.memory_mut(isa.pc.memory).fill(code.iter().copied());
     let mut devices = Devices::new(isa, Console::default());

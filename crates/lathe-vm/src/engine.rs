@@ -1,24 +1,36 @@
-//! What all engines have in common: the same program, input and limit give the same
+//! What all engines have in common: the same program, input and stops give the same
 //! registers, memories, output, number of steps and reason to stop on every one of them.
 
 use crate::device::Devices;
-use crate::interpreter::{Interpreter, Run, Step, Stop};
+use crate::interpreter::{Interpreter, Step};
 use crate::state::State;
+use crate::stops::{Run, Stop, Stops, WhenIdle};
 
 /// Something that runs machines.
 pub trait Engine {
-    /// Runs until the machine stops, or so many instructions have been executed. Devices must be
-    /// [told](Devices::catch_up) how many those are before an instruction that may use one.
+    /// Runs until the machine stops or is idle, or one of the stops is reached. Devices must be
+    /// [told](Devices::catch_up) how many instructions there were before one that may use a device.
     ///
     /// The state may be changed in any way between two calls.
-    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run;
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run;
+
+    /// The reference interpreter, to which it leaves what it cannot do itself.
+    fn interpreter(&mut self) -> &mut Interpreter;
+
+    /// Runs until the machine stops, or one of the stops is reached.
+    fn run_until(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
+        devices.begin();
+        let mut run = self.advance(state, devices, stops);
+        if run.stop == Stop::Idle && stops.idle == WhenIdle::GoOn {
+            idle_on(self.interpreter(), state, devices, stops, &mut run);
+        }
+        devices.catch_up(run.steps);
+        run
+    }
 
     /// Runs until the machine stops, or so many instructions have been executed.
     fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
-        devices.begin();
-        let run = self.advance(state, devices, limit);
-        devices.catch_up(run.steps);
-        run
+        self.run_until(state, devices, &Stops::after(limit))
     }
 
     /// Executes one instruction.
@@ -28,20 +40,49 @@ pub trait Engine {
     }
 }
 
-impl Engine for Interpreter<'_> {
-    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
-        let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
-        while run.steps < limit {
+/// Goes on to the limit where every instruction to come is the one executed last, which changes nothing.
+fn idle_on(interpreter: &mut Interpreter, state: &mut State, devices: &mut Devices, stops: &Stops, run: &mut Run) {
+    if stops.breakpoints.contains(&state.pc) {
+        run.stop = Stop::Breakpoint;
+        return;
+    }
+    let left = stops.limit - run.steps;
+    let cycles = if left > 0 { interpreter.step(state, devices).cycles } else { 0 };
+    *run = Run { stop: Stop::Limit, steps: stops.limit, cycles: run.cycles.wrapping_add(cycles.wrapping_mul(left)) };
+}
+
+impl Engine for Interpreter {
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
+        let mut run = Run::new();
+        while run.steps < stops.limit {
             devices.catch_up(run.steps);
-            let step = self.step(state, devices);
+            let step = Interpreter::step(self, state, devices);
             run.cycles = run.cycles.wrapping_add(step.cycles);
-            run.steps += u64::from(!matches!(step.stop, Some(Stop::Fault(_))));
-            if let Some(stop) = step.stop {
+            run.steps += step.executed();
+            if let Some(stop) = self.stop_after(step, state, stops) {
                 run.stop = stop;
                 break;
             }
         }
         run
+    }
+
+    fn interpreter(&mut self) -> &mut Interpreter {
+        self
+    }
+}
+
+impl Interpreter {
+    /// Why a run stops after this step, which was the last; nothing if it goes on.
+    fn stop_after(&self, step: Step, state: &State, stops: &Stops) -> Option<Stop> {
+        if let Some(Stop::Fault(_) | Stop::Waiting(_) | Stop::Halted) = step.stop {
+            return step.stop;
+        }
+        let watched = self.watched(stops);
+        if !watched.is_empty() {
+            return Some(Stop::Watch(watched));
+        }
+        step.stop.or_else(|| stops.breakpoints.contains(&state.pc).then_some(Stop::Breakpoint))
     }
 }
 
@@ -62,7 +103,7 @@ instructions {
   halt | 0x02 | halt
 }
 "#;
-        let isa = lathe_isa::load(text).isa.expect("it is right");
+        let isa = std::sync::Arc::new(lathe_isa::load(text).isa.expect("it is right"));
         for cell in 0..4 {
             let mut state = State::new(&isa);
             state.memory_mut(isa.pc.memory).set(0, cell);

@@ -6,7 +6,7 @@ use lathe_isa::encoding::cells;
 use lathe_isa::model::{Example, Fact, FactKind, Isa, Status};
 
 use crate::device::{Console, Devices};
-use crate::interpreter::{Interpreter, Step};
+use crate::interpreter::{Step, Stepper};
 use crate::state::State;
 
 /// Runs every example; a diagnostic for each fact that does not come out as written.
@@ -36,7 +36,7 @@ fn check_one(isa: &Isa, example: &Example) -> Vec<Diagnostic> {
         state.memory_mut(isa.pc.memory).set(address, value);
     }
     let mut devices = Devices::new(isa, Console::with_input(input));
-    let step = Interpreter::new(isa).step(&mut state, &mut devices);
+    let step = Stepper::new(isa).step(isa, &mut state, &mut devices);
     let output = devices.find_console().map_or(&[][..], Console::output);
     example.after.iter().filter_map(|fact| compare(isa, example, fact, &state, &step, output)).collect()
 }

@@ -2,76 +2,27 @@
 //! compared with this one, so this one is kept simple.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use lathe_base::limits;
 use lathe_isa::Isa;
-use lathe_isa::model::{Domain, Field, Hook, MemoryId, Part, Place, RegisterId, Status};
+use lathe_isa::model::{DeviceId, Domain, Field, InstructionId, MemoryId, Part, Place, RegisterId, Status};
 use lathe_isa::operand::Location;
 use lathe_isa::semantics::{Block, Body, Expr, ExprKind, OperandId, Statement};
 
+use crate::changes::{CellChange, Changes, DeviceUse, RegisterChange};
 use crate::device::Devices;
 use crate::state::State;
+use crate::stops::{Access, AccessKind, Fault, FaultCause, Stop, Stops};
 
 /// Executes one instruction after the other.
-pub struct Interpreter<'i> {
-    isa: &'i Isa,
-    /// Cells to look at before decoding.
-    longest: u32,
-    /// Values of the locals of the body being executed.
-    locals: Vec<u64>,
-    /// What the running instruction has overwritten, oldest first.
-    undo: Vec<Undo>,
-    /// Instructions executed lately, by the lowest bits of their address.
-    recent: Vec<Option<Box<Fetched<'i>>>>,
+pub struct Interpreter {
+    isa: Arc<Isa>,
+    stepper: Stepper,
 }
 
 /// How many instructions are kept decoded.
 const RECENT: usize = 1 << 10;
-
-enum Undo {
-    Register(RegisterId, u64),
-    Cell(MemoryId, u64, u64),
-}
-
-/// Why a machine stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// It halted, or can never change again.
-    Halted,
-    /// It could not execute an instruction; the state is as before that instruction.
-    Fault(Fault),
-    /// The limit of steps was reached.
-    Limit,
-}
-
-/// An instruction that could not be executed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// Its address.
-    pub pc: u64,
-    /// What is wrong.
-    pub cause: FaultCause,
-}
-
-/// What is wrong with an instruction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FaultCause {
-    /// No row of the definition has this encoding.
-    Undefined,
-    /// The definition says so, with its words and perhaps a number.
-    Declared(String, Option<u64>),
-}
-
-/// What a run did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// Why it stopped.
-    pub stop: Stop,
-    /// How many instructions were executed; one that faulted does not count.
-    pub steps: u64,
-    /// How many cycles they took, where the definition counts them.
-    pub cycles: u64,
-}
 
 /// What one step did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,17 +34,104 @@ pub struct Step {
 }
 
 impl Step {
-    /// How it ended, in one word.
+    /// How it ended, in one word. A machine in which nothing can change any more has halted.
     pub fn status(&self) -> Status {
         match self.stop {
-            None | Some(Stop::Limit) => Status::Running,
-            Some(Stop::Halted) => Status::Halted,
+            Some(Stop::Halted | Stop::Idle) => Status::Halted,
             Some(Stop::Fault(_)) => Status::Fault,
+            None | Some(Stop::Waiting(_) | Stop::Watch(_) | Stop::Breakpoint | Stop::Limit) => Status::Running,
         }
+    }
+
+    /// How many instructions were executed: one, unless it faulted or waits.
+    pub(crate) fn executed(&self) -> u64 {
+        u64::from(!matches!(self.stop, Some(Stop::Fault(_) | Stop::Waiting(_))))
     }
 }
 
-/// What an instruction has done so far, besides changing the state.
+impl Interpreter {
+    /// An interpreter for this instruction set.
+    pub fn new(isa: &Arc<Isa>) -> Self {
+        Interpreter { isa: isa.clone(), stepper: Stepper::new(isa) }
+    }
+
+    /// The instruction set it runs.
+    pub fn isa(&self) -> &Arc<Isa> {
+        &self.isa
+    }
+
+    /// Executes one instruction, or what the machine does in its place.
+    pub fn step(&mut self, state: &mut State, devices: &mut Devices) -> Step {
+        self.stepper.step(&self.isa, state, devices)
+    }
+
+    /// Does what a meaning says between two instructions, such as one from [`Isa::compile`], and gives its
+    /// value. Memory is reached cell by cell, never through a mapped address, so looking changes nothing.
+    ///
+    /// # Errors
+    /// If it faults, or a device has no answer yet; the state is then as before.
+    pub fn evaluate(&mut self, body: &Body, state: &mut State, devices: &mut Devices) -> Result<u64, FaultCause> {
+        self.stepper.evaluate(&self.isa, body, state, devices)
+    }
+
+    /// What the instruction executed last has done; nothing if the state was changed since.
+    pub fn changes(&self, state: &State) -> Changes {
+        self.stepper.changes(state)
+    }
+
+    /// Whether the machine does something else before the instruction.
+    pub(crate) fn is_due(&mut self, state: &State) -> bool {
+        self.stepper.is_due(&self.isa, state)
+    }
+
+    /// The cells that the instruction executed last has written.
+    pub(crate) fn written(&self) -> impl Iterator<Item = (MemoryId, u64)> {
+        self.stepper.log.iter().filter_map(|record| match record {
+            Record::Cell(memory, address, _) => Some((*memory, *address)),
+            _ => None,
+        })
+    }
+
+    /// The accesses of the instruction executed last that are watched.
+    pub(crate) fn watched(&self, stops: &Stops) -> Vec<Access> {
+        if stops.watches.is_empty() {
+            return Vec::new();
+        }
+        self.stepper.accesses().filter(|access| stops.watches(access)).collect()
+    }
+}
+
+/// What the interpreter keeps from one instruction to the next, whatever the instruction set.
+pub(crate) struct Stepper {
+    /// Cells to look at before decoding.
+    longest: u32,
+    /// Values of the locals of the body being executed.
+    locals: Vec<u64>,
+    /// What the running instruction has done, oldest first.
+    log: Vec<Record>,
+    /// Instructions executed lately, by the lowest bits of their address.
+    recent: Vec<Option<Box<Fetched>>>,
+}
+
+/// Something that an instruction has done.
+enum Record {
+    /// A register was written, which had this value.
+    Register(RegisterId, u64),
+    /// A cell was written, which had this value.
+    Cell(MemoryId, u64, u64),
+    /// Memory was accessed.
+    Access(Access),
+    /// A device was asked for something.
+    Device(DeviceUse),
+}
+
+/// Why an instruction cannot be executed now.
+enum Refusal {
+    Fault(FaultCause),
+    Waiting(DeviceId),
+}
+
+/// Where execution is, and what it may have to take back.
 struct Progress {
     /// Where execution goes on, once that is said.
     pc: Option<u64>,
@@ -105,268 +143,173 @@ struct Progress {
     mapped: bool,
 }
 
+impl Progress {
+    fn new() -> Progress {
+        Progress { pc: None, cycles: 0, halted: false, touched: false, mapped: false }
+    }
+}
+
 /// An instruction at an address, with what its operands say there.
-struct Fetched<'i> {
+struct Fetched {
     /// The cells it was decoded from. It is valid for the same cells only, so a program that
     /// changes itself needs no care.
     window: u128,
-    /// What it does; nothing if the encoding is not defined.
-    body: Option<&'i Body>,
+    code: Code,
     cycles: u64,
-    operands: Vec<Operand<'i>>,
+    operands: Vec<Operand>,
     /// The bits of the operands.
     codes: [u64; limits::OPERANDS],
     location: Location,
+    /// Whether it can fail after it has read from a device.
+    takes_back: bool,
+}
+
+/// Where to find what an instruction does.
+#[derive(Clone, Copy)]
+enum Code {
+    Instruction(InstructionId),
+    /// What is done in the place of an encoding that no row has, if anything.
+    Illegal,
+}
+
+impl Code {
+    fn body(self, isa: &Isa) -> Option<&Body> {
+        match self {
+            Code::Instruction(id) => Some(&isa.instruction(id).body),
+            Code::Illegal => isa.on_illegal.as_ref(),
+        }
+    }
 }
 
 /// What an operand says.
-enum Operand<'i> {
+enum Operand {
     /// A whole register: by far the most common place.
     Register(RegisterId),
-    Place(&'i Place),
+    Place(Place),
     Number(u64),
 }
 
-impl<'i> Interpreter<'i> {
-    /// An interpreter for this instruction set.
-    pub fn new(isa: &'i Isa) -> Self {
+impl Stepper {
+    pub(crate) fn new(isa: &Isa) -> Stepper {
         let recent = (0..RECENT).map(|_| None).collect();
-        Interpreter { isa, longest: isa.longest(), locals: Vec::new(), undo: Vec::new(), recent }
+        Stepper { longest: isa.longest(), locals: Vec::new(), log: Vec::new(), recent }
     }
 
     /// Executes one instruction, or what the machine does in its place.
-    pub fn step(&mut self, state: &mut State, devices: &mut Devices) -> Step {
-        self.undo.clear();
-        let mut progress = Progress { pc: None, cycles: 0, halted: false, touched: false, mapped: false };
-        let done = match &self.isa.on_step {
-            Some(hook) => self.hook(hook, &mut progress, state, devices),
-            None => Ok(()),
-        };
+    pub(crate) fn step(&mut self, isa: &Isa, state: &mut State, devices: &mut Devices) -> Step {
+        self.log.clear();
         let pc = state.pc;
-        if done.is_err() || progress.pc.is_some() {
-            return self.end(pc, done, &progress, state, devices);
+        let progress = Progress::new();
+        let between = Fetched::between(isa, state);
+        let mut execution = Execution { isa, stepper: self, fetched: &between, progress, state, devices };
+        let done = execution.hook();
+        if done.is_err() || execution.progress.pc.is_some() {
+            return execution.end(pc, done);
         }
-        let window = state.window(self.isa, pc, self.longest);
+        let Execution { stepper, progress, state, devices, .. } = execution;
+        let window = state.window(isa, pc, stepper.longest);
         let slot = pc as usize % RECENT;
-        let known = self.recent[slot].take().filter(|known| known.window == window && known.location.pc == pc);
-        let fetched = known.unwrap_or_else(|| Box::new(self.fetch(window, pc)));
-        let done = self.execute(&fetched, &mut progress, state, devices);
+        let known = stepper.recent[slot].take().filter(|known| known.window == window && known.location.pc == pc);
+        let fetched = known.unwrap_or_else(|| Box::new(Fetched::new(isa, window, pc)));
+        let mut execution = Execution { isa, stepper, fetched: &fetched, progress, state, devices };
+        let done = execution.execute();
+        let step = execution.end(pc, done);
         self.recent[slot] = Some(fetched);
-        self.end(pc, done, &progress, state, devices)
+        step
     }
 
-    /// Whether the machine does something else before the instruction.
-    pub(crate) fn is_due(&mut self, state: &State) -> bool {
-        self.isa.on_step.as_ref().is_some_and(|hook| self.holds(&hook.when, state))
+    fn evaluate(
+        &mut self,
+        isa: &Isa,
+        body: &Body,
+        state: &mut State,
+        devices: &mut Devices,
+    ) -> Result<u64, FaultCause> {
+        self.log.clear();
+        let pc = state.pc;
+        let between = Fetched::between(isa, state);
+        let progress = Progress { mapped: true, pc: Some(pc), ..Progress::new() };
+        let mut execution = Execution { isa, stepper: self, fetched: &between, progress, state, devices };
+        let value = execution.body(body, &[]);
+        let (value, done) = match value {
+            Ok(value) => (value, Ok(())),
+            Err(refusal) => (0, Err(refusal)),
+        };
+        match execution.end(pc, done).stop {
+            Some(Stop::Fault(fault)) => Err(fault.cause),
+            Some(Stop::Waiting(_)) => Err(FaultCause::Declared("a device has no answer yet".to_owned(), None)),
+            _ => Ok(value),
+        }
+    }
+
+    fn is_due(&mut self, isa: &Isa, state: &State) -> bool {
+        isa.on_step.as_ref().is_some_and(|hook| self.holds(&hook.when, &Fetched::between(isa, state), state))
     }
 
     /// Whether a condition on registers holds.
-    fn holds(&mut self, condition: &Body, state: &State) -> bool {
-        let nowhere = self.between(state);
+    fn holds(&mut self, condition: &Body, between: &Fetched, state: &State) -> bool {
         self.locals.resize(self.locals.len().max(condition.locals.len()), 0);
         for statement in &condition.block {
             // It has been checked that a condition does nothing else.
             if let Statement::Let(local, value) = statement {
-                self.locals[usize::from(local.0)] = self.value(value, &nowhere, state);
+                self.locals[usize::from(local.0)] = self.value(value, between, state);
             }
         }
-        condition.value.as_ref().is_some_and(|value| self.value(value, &nowhere, state) == 1)
+        condition.value.as_ref().is_some_and(|value| self.value(value, between, state) == 1)
     }
 
-    /// Does what a meaning says between two instructions, such as one from [`Isa::compile`], and gives its
-    /// value. Memory is reached cell by cell, never through a mapped address, so looking changes nothing.
-    ///
-    /// # Errors
-    /// If it faults; the state is then as before.
-    pub fn evaluate(&mut self, body: &Body, state: &mut State, devices: &mut Devices) -> Result<u64, FaultCause> {
-        self.undo.clear();
-        let mut progress = Progress { pc: None, cycles: 0, halted: false, touched: false, mapped: true };
-        let nowhere = self.between(state);
-        match self.body(body, &[], &nowhere, &mut progress, state, devices) {
-            Ok(value) => {
-                devices.commit();
-                state.pc = progress.pc.unwrap_or(state.pc);
-                Ok(value)
+    fn changes(&self, state: &State) -> Changes {
+        let mut changes = Changes::default();
+        for record in &self.log {
+            match record {
+                Record::Register(register, old) => {
+                    if changes.registers.iter().all(|known| known.register != *register) {
+                        let (register, old, new) = (*register, *old, state.register(*register));
+                        changes.registers.push(RegisterChange { register, old, new });
+                    }
+                }
+                Record::Cell(memory, address, old) => {
+                    if changes.cells.iter().all(|known| (known.memory, known.address) != (*memory, *address)) {
+                        let new = state.memory(*memory).get(*address);
+                        changes.cells.push(CellChange { memory: *memory, address: *address, old: *old, new });
+                    }
+                }
+                Record::Access(access) => changes.accesses.push(*access),
+                Record::Device(used) => changes.devices.push(used.clone()),
             }
-            Err(cause) => {
-                self.roll_back(state);
-                devices.discard();
-                Err(*cause)
+        }
+        changes
+    }
+
+    fn accesses(&self) -> impl Iterator<Item = Access> {
+        self.log.iter().filter_map(|record| match record {
+            Record::Access(access) => Some(*access),
+            _ => None,
+        })
+    }
+
+    fn roll_back(&mut self, state: &mut State) {
+        for record in self.log.drain(..).rev() {
+            match record {
+                Record::Register(register, old) => state.set_register(register, old),
+                Record::Cell(memory, address, old) => state.memory_mut(memory).set(address, old),
+                Record::Access(_) | Record::Device(_) => {}
             }
         }
     }
 
-    /// What is done before an instruction.
-    fn hook(
-        &mut self,
-        hook: &Hook,
-        progress: &mut Progress,
-        state: &mut State,
-        devices: &mut Devices,
-    ) -> Result<(), Box<FaultCause>> {
-        if self.holds(&hook.when, state) {
-            let nowhere = self.between(state);
-            self.body(&hook.body, &[], &nowhere, progress, state, devices)?;
-        }
-        Ok(())
-    }
-
-    /// The place between two instructions.
-    fn between(&self, state: &State) -> Fetched<'i> {
-        let location = Location { pc: state.pc, next: state.pc, width: self.isa.pc.width };
-        Fetched { window: 0, body: None, cycles: 0, operands: Vec::new(), codes: [0; limits::OPERANDS], location }
-    }
-
-    /// Decodes the instruction at an address.
-    fn fetch(&self, window: u128, pc: u64) -> Fetched<'i> {
-        let (isa, width) = (self.isa, self.isa.pc.width);
-        let Some(decoded) = isa.decode(window) else {
-            let (body, location) = (isa.on_illegal.as_ref(), Location { pc, next: pc, width });
-            return Fetched { window, body, cycles: 0, operands: Vec::new(), codes: [0; limits::OPERANDS], location };
-        };
-        let instruction = isa.instruction(decoded.instruction);
-        let next = width.wrap(pc.wrapping_add(u64::from(instruction.encoding.cells)));
-        let location = Location { pc, next, width };
-        let fields = instruction.operands.iter().map(|field| isa.field(*field));
-        let operand = |(field, bits): (&'i Field, u64)| match &field.domain {
-            Domain::Registers(list) => match &list[bits as usize] {
-                Some((_, place)) => match isa.whole_register(place) {
-                    Some(register) => Operand::Register(register),
-                    None => Operand::Place(place),
-                },
-                None => Operand::Number(0),
-            },
-            _ => Operand::Number(field.value(bits, location)),
-        };
-        let codes = decoded.operands;
-        let operands = fields.zip(codes.iter().copied()).map(operand).collect();
-        Fetched { window, body: Some(&instruction.body), cycles: instruction.cycles, operands, codes, location }
-    }
-
-    fn execute(
-        &mut self,
-        fetched: &Fetched,
-        progress: &mut Progress,
-        state: &mut State,
-        devices: &mut Devices,
-    ) -> Result<(), Box<FaultCause>> {
-        let body = fetched.body.ok_or(FaultCause::Undefined)?;
-        progress.cycles = progress.cycles.wrapping_add(fetched.cycles);
-        self.body(body, &[], fetched, progress, state, devices)?;
-        progress.pc.get_or_insert(fetched.location.next);
-        Ok(())
-    }
-
-    /// Makes what has been done final, or undoes it.
-    fn end(
-        &mut self,
-        pc: u64,
-        done: Result<(), Box<FaultCause>>,
-        progress: &Progress,
-        state: &mut State,
-        devices: &mut Devices,
-    ) -> Step {
-        if let Err(cause) = done {
-            self.roll_back(state);
-            devices.discard();
-            return Step { stop: Some(Stop::Fault(Fault { pc, cause: *cause })), cycles: 0 };
-        }
-        devices.commit();
-        state.pc = progress.pc.unwrap_or(pc);
-        let stuck = state.pc == pc && !progress.touched && self.nothing_changed(state);
-        let stop = (progress.halted || stuck).then_some(Stop::Halted);
-        Step { stop, cycles: progress.cycles }
-    }
-
-    /// Executes a body with its first locals given; gives its value, if it has one.
-    fn body(
-        &mut self,
-        body: &Body,
-        given: &[u64],
-        fetched: &Fetched,
-        progress: &mut Progress,
-        state: &mut State,
-        devices: &mut Devices,
-    ) -> Result<u64, Box<FaultCause>> {
-        // Locals are always assigned before they are read, so old values may stay in the others.
-        if self.locals.len() < body.locals.len() {
-            self.locals.resize(body.locals.len(), 0);
-        }
-        self.locals[..given.len()].copy_from_slice(given);
-        self.block(&body.block, fetched, progress, state, devices)?;
-        Ok(body.value.as_ref().map_or(0, |value| self.value(value, fetched, state)))
-    }
-
-    fn block(
-        &mut self,
-        block: &Block,
-        fetched: &Fetched,
-        progress: &mut Progress,
-        state: &mut State,
-        devices: &mut Devices,
-    ) -> Result<(), Box<FaultCause>> {
-        for statement in block {
-            self.statement(statement, fetched, progress, state, devices)?;
-        }
-        Ok(())
-    }
-
-    fn statement(
-        &mut self,
-        statement: &Statement,
-        fetched: &Fetched,
-        progress: &mut Progress,
-        state: &mut State,
-        devices: &mut Devices,
-    ) -> Result<(), Box<FaultCause>> {
-        match statement {
-            Statement::Let(local, value) => self.locals[usize::from(local.0)] = self.value(value, fetched, state),
-            Statement::SetRegister(register, value) => {
-                let value = self.value(value, fetched, state);
-                self.set_register(*register, value, state);
+    /// Whether everything overwritten has the value it had before the instruction.
+    fn nothing_changed(&self, state: &State) -> bool {
+        let mut seen = BTreeSet::new();
+        self.log.iter().all(|record| match record {
+            Record::Register(register, old) => {
+                !seen.insert((None, u64::from(register.0))) || state.register(*register) == *old
             }
-            Statement::SetOperand(operand, value) => {
-                let value = self.value(value, fetched, state);
-                self.set_operand(*operand, value, fetched, state);
+            Record::Cell(memory, address, old) => {
+                !seen.insert((Some(*memory), *address)) || state.memory(*memory).get(*address) == *old
             }
-            Statement::Load { into, memory, address } => {
-                let address = self.value(address, fetched, state);
-                let value = self.load(*memory, address, fetched, progress, state, devices)?;
-                self.locals[usize::from(into.0)] = value;
-            }
-            Statement::Store { memory, address, value } => {
-                let (address, value) = (self.value(address, fetched, state), self.value(value, fetched, state));
-                self.store(*memory, address, value, fetched, progress, state, devices)?;
-            }
-            Statement::DeviceRead { into, device, operation, arguments } => {
-                let arguments = self.values(arguments, fetched, state);
-                progress.touched = true;
-                self.locals[usize::from(into.0)] = devices.read(*device, *operation, &arguments);
-            }
-            Statement::DeviceWrite { device, operation, arguments } => {
-                let arguments = self.values(arguments, fetched, state);
-                progress.touched = true;
-                devices.write_later(*device, *operation, arguments);
-            }
-            Statement::Jump(target) => progress.pc = Some(self.value(target, fetched, state)),
-            Statement::Halt => progress.halted = true,
-            Statement::Fault { message, detail } => {
-                let detail = detail.as_ref().map(|detail| self.value(detail, fetched, state));
-                return Err(Box::new(FaultCause::Declared(message.clone(), detail)));
-            }
-            Statement::Cycles(count) => {
-                progress.cycles = progress.cycles.wrapping_add(self.value(count, fetched, state));
-            }
-            Statement::If { condition, then, otherwise } => {
-                let taken = self.value(condition, fetched, state) != 0;
-                self.block(if taken { then } else { otherwise }, fetched, progress, state, devices)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn values(&self, list: &[Expr], fetched: &Fetched, state: &State) -> Vec<u64> {
-        list.iter().map(|expr| self.value(expr, fetched, state)).collect()
+            Record::Access(_) | Record::Device(_) => true,
+        })
     }
 
     /// The value of an expression. Most are a single thing, for which no call is worth it.
@@ -413,101 +356,251 @@ impl<'i> Interpreter<'i> {
             Operand::Number(number) => *number,
         }
     }
+}
 
-    fn set_register(&mut self, register: RegisterId, value: u64, state: &mut State) {
-        self.undo.push(Undo::Register(register, state.register(register)));
-        state.set_register(register, value);
+impl Fetched {
+    /// The place between two instructions.
+    fn between(isa: &Isa, state: &State) -> Fetched {
+        let location = Location { pc: state.pc, next: state.pc, width: isa.pc.width };
+        let (operands, codes) = (Vec::new(), [0; limits::OPERANDS]);
+        Fetched { window: 0, code: Code::Illegal, cycles: 0, operands, codes, location, takes_back: true }
     }
 
-    fn set_operand(&mut self, operand: OperandId, value: u64, fetched: &Fetched, state: &mut State) {
-        match fetched.operands[usize::from(operand.0)] {
-            Operand::Register(register) => self.set_register(register, value, state),
+    /// Decodes the instruction at an address.
+    fn new(isa: &Isa, window: u128, pc: u64) -> Fetched {
+        let width = isa.pc.width;
+        let Some(decoded) = isa.decode(window) else {
+            let (code, location) = (Code::Illegal, Location { pc, next: pc, width });
+            let (operands, codes) = (Vec::new(), [0; limits::OPERANDS]);
+            return Fetched { window, code, cycles: 0, operands, codes, location, takes_back: true };
+        };
+        let instruction = isa.instruction(decoded.instruction);
+        let next = width.wrap(pc.wrapping_add(u64::from(instruction.encoding.cells)));
+        let location = Location { pc, next, width };
+        let fields = instruction.operands.iter().map(|field| isa.field(*field));
+        let operand = |(field, bits): (&Field, u64)| match &field.domain {
+            Domain::Registers(list) => match &list[bits as usize] {
+                Some((_, place)) => match isa.whole_register(place) {
+                    Some(register) => Operand::Register(register),
+                    None => Operand::Place(place.clone()),
+                },
+                None => Operand::Number(0),
+            },
+            _ => Operand::Number(field.value(bits, location)),
+        };
+        let codes = decoded.operands;
+        let operands = fields.zip(codes.iter().copied()).map(operand).collect();
+        let (code, cycles) = (Code::Instruction(decoded.instruction), instruction.cycles);
+        let takes_back = isa.on_step.is_some() || Failures::of(isa, &instruction.body).can_follow_a_read();
+        Fetched { window, code, cycles, operands, codes, location, takes_back }
+    }
+}
+
+/// What of a body can make it fail, for an instruction that reads from devices.
+#[derive(Default)]
+struct Failures {
+    /// Reads from devices. Each but the first may have to wait after another has been done.
+    reads: usize,
+    faults: bool,
+}
+
+impl Failures {
+    fn of(isa: &Isa, body: &Body) -> Failures {
+        let mut failures = Failures::default();
+        let mut seen: Vec<&Body> = Vec::new();
+        failures.add(body, &mut |memory| {
+            // Which mapping an access reaches is not known before it is done.
+            seen.extend(isa.maps.iter().filter(|map| map.memory == memory).flat_map(|map| [&map.read, &map.write]));
+        });
+        seen.into_iter().for_each(|body| failures.add(body, &mut |_| {}));
+        failures
+    }
+
+    fn add(&mut self, body: &Body, access: &mut impl FnMut(MemoryId)) {
+        for statement in &body.block {
+            statement.visit(&mut |statement| match statement {
+                Statement::DeviceRead { .. } => self.reads += 1,
+                Statement::Fault { .. } => self.faults = true,
+                Statement::Load { memory, .. } | Statement::Store { memory, .. } => access(*memory),
+                _ => {}
+            });
+        }
+    }
+
+    fn can_follow_a_read(&self) -> bool {
+        self.reads > 1 || self.reads == 1 && self.faults
+    }
+}
+
+/// An instruction being executed.
+struct Execution<'e> {
+    isa: &'e Isa,
+    stepper: &'e mut Stepper,
+    fetched: &'e Fetched,
+    progress: Progress,
+    state: &'e mut State,
+    devices: &'e mut Devices,
+}
+
+impl Execution<'_> {
+    /// What is done before an instruction.
+    fn hook(&mut self) -> Result<(), Box<Refusal>> {
+        if let Some(hook) = &self.isa.on_step
+            && self.stepper.holds(&hook.when, self.fetched, self.state)
+        {
+            self.body(&hook.body, &[])?;
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self) -> Result<(), Box<Refusal>> {
+        let body = self.fetched.code.body(self.isa).ok_or(Refusal::Fault(FaultCause::Undefined))?;
+        self.progress.cycles = self.progress.cycles.wrapping_add(self.fetched.cycles);
+        self.body(body, &[])?;
+        self.progress.pc.get_or_insert(self.fetched.location.next);
+        Ok(())
+    }
+
+    /// Makes what has been done final, or takes it back.
+    fn end(self, pc: u64, done: Result<(), Box<Refusal>>) -> Step {
+        let Execution { stepper, progress, state, devices, .. } = self;
+        if let Err(refusal) = done {
+            stepper.roll_back(state);
+            devices.take_back();
+            let stop = match *refusal {
+                Refusal::Fault(cause) => Stop::Fault(Fault { pc, cause }),
+                Refusal::Waiting(device) => Stop::Waiting(device),
+            };
+            return Step { stop: Some(stop), cycles: 0 };
+        }
+        for record in &stepper.log {
+            if let Record::Device(DeviceUse { device, operation, arguments, value: None }) = record {
+                devices.write(*device, *operation, arguments);
+            }
+        }
+        devices.commit();
+        state.pc = progress.pc.unwrap_or(pc);
+        let idle = state.pc == pc && !progress.touched && stepper.nothing_changed(state);
+        let stop = if progress.halted { Some(Stop::Halted) } else { idle.then_some(Stop::Idle) };
+        Step { stop, cycles: progress.cycles }
+    }
+
+    fn value(&self, expr: &Expr) -> u64 {
+        self.stepper.value(expr, self.fetched, self.state)
+    }
+
+    fn values(&self, list: &[Expr]) -> Vec<u64> {
+        list.iter().map(|expr| self.value(expr)).collect()
+    }
+
+    /// Executes a body with its first locals given; gives its value, if it has one.
+    fn body(&mut self, body: &Body, given: &[u64]) -> Result<u64, Box<Refusal>> {
+        // Locals are always assigned before they are read, so old values may stay in the others.
+        let locals = &mut self.stepper.locals;
+        if locals.len() < body.locals.len() {
+            locals.resize(body.locals.len(), 0);
+        }
+        locals[..given.len()].copy_from_slice(given);
+        self.block(&body.block)?;
+        Ok(body.value.as_ref().map_or(0, |value| self.value(value)))
+    }
+
+    fn block(&mut self, block: &Block) -> Result<(), Box<Refusal>> {
+        block.iter().try_for_each(|statement| self.statement(statement))
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result<(), Box<Refusal>> {
+        match statement {
+            Statement::Let(local, value) => self.stepper.locals[usize::from(local.0)] = self.value(value),
+            Statement::SetRegister(register, value) => self.set_register(*register, self.value(value)),
+            Statement::SetOperand(operand, value) => self.set_operand(*operand, self.value(value)),
+            Statement::Load { into, memory, address } => {
+                let value = self.load(*memory, self.value(address))?;
+                self.stepper.locals[usize::from(into.0)] = value;
+            }
+            Statement::Store { memory, address, value } => {
+                self.store(*memory, self.value(address), self.value(value))?;
+            }
+            Statement::DeviceRead { into, device, operation, arguments } => {
+                let arguments = self.values(arguments);
+                self.progress.touched = true;
+                if self.fetched.takes_back {
+                    self.devices.remember(*device);
+                }
+                let answer = self.devices.read(*device, *operation, &arguments);
+                let value = answer.ok_or(Refusal::Waiting(*device))?;
+                self.stepper.locals[usize::from(into.0)] = value;
+                let used = DeviceUse { device: *device, operation: *operation, arguments, value: answer };
+                self.stepper.log.push(Record::Device(used));
+            }
+            Statement::DeviceWrite { device, operation, arguments } => {
+                let arguments = self.values(arguments);
+                self.progress.touched = true;
+                let used = DeviceUse { device: *device, operation: *operation, arguments, value: None };
+                self.stepper.log.push(Record::Device(used));
+            }
+            Statement::Jump(target) => self.progress.pc = Some(self.value(target)),
+            Statement::Halt => self.progress.halted = true,
+            Statement::Fault { message, detail } => {
+                let detail = detail.as_ref().map(|detail| self.value(detail));
+                return Err(Box::new(Refusal::Fault(FaultCause::Declared(message.clone(), detail))));
+            }
+            Statement::Cycles(count) => {
+                self.progress.cycles = self.progress.cycles.wrapping_add(self.value(count));
+            }
+            Statement::If { condition, then, otherwise } => {
+                let taken = self.value(condition) != 0;
+                self.block(if taken { then } else { otherwise })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_register(&mut self, register: RegisterId, value: u64) {
+        self.stepper.log.push(Record::Register(register, self.state.register(register)));
+        self.state.set_register(register, value);
+    }
+
+    fn set_operand(&mut self, operand: OperandId, value: u64) {
+        match &self.fetched.operands[usize::from(operand.0)] {
+            Operand::Register(register) => self.set_register(*register, value),
             Operand::Place(place) => {
-                let old = |part: &Part| Undo::Register(part.register, state.register(part.register));
-                self.undo.extend(place.parts.iter().map(old));
-                state.set_place(self.isa, place, value);
+                let old = |part: &Part| Record::Register(part.register, self.state.register(part.register));
+                self.stepper.log.extend(place.parts.iter().map(old));
+                self.state.set_place(self.isa, place, value);
             }
             Operand::Number(_) => {}
         }
     }
 
-    fn load(
-        &mut self,
-        memory: MemoryId,
-        address: u64,
-        fetched: &Fetched,
-        progress: &mut Progress,
-        state: &mut State,
-        devices: &mut Devices,
-    ) -> Result<u64, Box<FaultCause>> {
-        match self.isa.mapping(memory, address).filter(|_| !progress.mapped) {
-            None => Ok(state.memory(memory).get(address)),
-            Some(mapping) => {
-                let locals = std::mem::take(&mut self.locals);
-                progress.mapped = true;
-                let value = self.body(&mapping.read, &[address], fetched, progress, state, devices);
-                progress.mapped = false;
-                self.locals = locals;
-                value
-            }
-        }
+    fn load(&mut self, memory: MemoryId, address: u64) -> Result<u64, Box<Refusal>> {
+        let value = match self.isa.mapping(memory, address).filter(|_| !self.progress.mapped) {
+            None => self.state.memory(memory).get(address),
+            Some(mapping) => self.mapped(&mapping.read, &[address])?,
+        };
+        self.stepper.log.push(Record::Access(Access { memory, address, kind: AccessKind::Read, value }));
+        Ok(value)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a store and its surroundings")]
-    fn store(
-        &mut self,
-        memory: MemoryId,
-        address: u64,
-        value: u64,
-        fetched: &Fetched,
-        progress: &mut Progress,
-        state: &mut State,
-        devices: &mut Devices,
-    ) -> Result<(), Box<FaultCause>> {
-        match self.isa.mapping(memory, address).filter(|_| !progress.mapped) {
+    fn store(&mut self, memory: MemoryId, address: u64, value: u64) -> Result<(), Box<Refusal>> {
+        self.stepper.log.push(Record::Access(Access { memory, address, kind: AccessKind::Write, value }));
+        match self.isa.mapping(memory, address).filter(|_| !self.progress.mapped) {
             None => {
-                self.undo.push(Undo::Cell(memory, address, state.memory(memory).get(address)));
-                state.memory_mut(memory).set(address, value);
+                self.stepper.log.push(Record::Cell(memory, address, self.state.memory(memory).get(address)));
+                self.state.memory_mut(memory).set(address, value);
                 Ok(())
             }
-            Some(mapping) => {
-                let locals = std::mem::take(&mut self.locals);
-                progress.mapped = true;
-                let done = self.body(&mapping.write, &[address, value], fetched, progress, state, devices);
-                progress.mapped = false;
-                self.locals = locals;
-                done.map(|_| ())
-            }
+            Some(mapping) => self.mapped(&mapping.write, &[address, value]).map(|_| ()),
         }
     }
 
-    /// The cells that the instruction executed last has written.
-    pub(crate) fn written(&self) -> impl Iterator<Item = (MemoryId, u64)> {
-        self.undo.iter().filter_map(|change| match change {
-            Undo::Cell(memory, address, _) => Some((*memory, *address)),
-            Undo::Register(..) => None,
-        })
-    }
-
-    fn roll_back(&mut self, state: &mut State) {
-        for change in self.undo.drain(..).rev() {
-            match change {
-                Undo::Register(register, old) => state.set_register(register, old),
-                Undo::Cell(memory, address, old) => state.memory_mut(memory).set(address, old),
-            }
-        }
-    }
-
-    /// Whether everything overwritten has the value it had before the instruction.
-    fn nothing_changed(&self, state: &State) -> bool {
-        let mut seen = BTreeSet::new();
-        self.undo.iter().all(|change| match change {
-            Undo::Register(register, old) => {
-                !seen.insert((None, u64::from(register.0))) || state.register(*register) == *old
-            }
-            Undo::Cell(memory, address, old) => {
-                !seen.insert((Some(*memory), *address)) || state.memory(*memory).get(*address) == *old
-            }
-        })
+    /// Executes what a mapped address means.
+    fn mapped(&mut self, body: &Body, given: &[u64]) -> Result<u64, Box<Refusal>> {
+        let locals = std::mem::take(&mut self.stepper.locals);
+        self.progress.mapped = true;
+        let value = self.body(body, given);
+        self.progress.mapped = false;
+        self.stepper.locals = locals;
+        value
     }
 }

@@ -1,6 +1,7 @@
 //! Running machines: their state, their devices, the reference interpreter, and a fast one.
 //!
 //! ```
+//! use std::sync::Arc;
 //! use lathe_vm::{Engine, Console, Devices, Interpreter, State, Stop};
 //!
 //! let text = r#"
@@ -15,7 +16,7 @@
 //!   halt | 0000 0000 | halt
 //! }
 //! "#;
-//! let isa = lathe_isa::load(text).isa.unwrap();
+//! let isa = Arc::new(lathe_isa::load(text).isa.unwrap());
 //! let mut state = State::new(&isa);
 //! state.memory_mut(isa.pc.memory).fill([1, 1, 2, 0]);
 //! let mut devices = Devices::new(&isa, Console::with_input([40, 2]));
@@ -29,6 +30,7 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod changes;
 pub mod code_map;
 pub mod dataflow;
 pub mod device;
@@ -39,10 +41,13 @@ pub mod interpreter;
 pub mod memory;
 mod pages;
 pub mod state;
+pub mod stops;
 
-pub use device::{Bus, Console, Device, Devices, Display, Keypad, Random, Timer};
+pub use changes::{CellChange, Changes, DeviceUse, RegisterChange};
+pub use device::{Bus, Console, Device, Devices, DevicesSnapshot, Display, Input, Keypad, Random, Timer};
 pub use engine::Engine;
 pub use fast::Fast;
-pub use interpreter::{Fault, FaultCause, Interpreter, Run, Step, Stop};
+pub use interpreter::{Interpreter, Step};
 pub use memory::Memory;
 pub use state::State;
+pub use stops::{Access, AccessKind, Fault, FaultCause, Run, Stop, Stops, Watch, WhenIdle};

@@ -112,6 +112,18 @@ impl Memory {
         Memory { mask: count - 1, cell_mask: described.cell.mask(), cells }
     }
 
+    /// Whether it is a memory as the definition describes it.
+    pub fn fits(&self, described: &lathe_isa::model::Memory) -> bool {
+        let (count, in_bytes, large) = (described.cells(), described.cell.bits() <= 8, described.is_large());
+        let kept = match &self.cells {
+            Cells::Bytes(cells) => in_bytes && !large && cells.len() as u64 == count + SPARE as u64,
+            Cells::Words(cells) => !in_bytes && !large && cells.len() as u64 == count,
+            Cells::BytePages(_) => in_bytes && large,
+            Cells::WordPages(_) => !in_bytes && large,
+        };
+        kept && (self.mask, self.cell_mask) == (count - 1, described.cell.mask())
+    }
+
     /// The cell at an address.
     #[inline]
     pub fn get(&self, address: u64) -> u64 {

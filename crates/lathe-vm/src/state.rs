@@ -30,6 +30,16 @@ impl State {
         state
     }
 
+    /// Whether it is a state of this instruction set: as many registers, of the same widths, and
+    /// memories of the same shapes. Engines run nothing else.
+    pub fn fits(&self, isa: &Isa) -> bool {
+        let holds = |(register, value): (&lathe_isa::model::Register, &u64)| register.width.holds(*value);
+        self.registers.len() == isa.registers.len()
+            && isa.registers.iter().zip(&self.registers).all(holds)
+            && self.memories.len() == isa.memories.len()
+            && isa.memories.iter().zip(&self.memories).all(|(described, memory)| memory.fits(described))
+    }
+
     /// The value of a register.
     #[inline]
     pub fn register(&self, id: RegisterId) -> u64 {

@@ -57,6 +57,15 @@ impl Failure {
     }
 }
 
+impl From<lathe_embed::Error> for Failure {
+    fn from(error: lathe_embed::Error) -> Failure {
+        match error {
+            lathe_embed::Error::Engine(unavailable) => unavailable.into(),
+            other => Failure::input(other.to_string()),
+        }
+    }
+}
+
 impl From<Unavailable> for Failure {
     fn from(unavailable: Unavailable) -> Failure {
         Failure::usage(unavailable.to_string()).help(unavailable.next_step())

@@ -11,6 +11,7 @@ mod shrink;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
+use std::sync::Arc;
 
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Place, RegisterId};
@@ -43,6 +44,19 @@ pub struct Case {
 }
 
 impl Case {
+    /// Gives a machine at reset what it has at first.
+    pub fn lay_down(&self, isa: &Isa, state: &mut State) {
+        for (id, value) in (0..).map(RegisterId).zip(&self.registers) {
+            if !isa.register(id).constant {
+                state.set_place(isa, &Place::whole(id, isa.register(id).width), *value);
+            }
+        }
+        for (memory, address, value) in self.cells(isa) {
+            state.memory_mut(memory).set(address, value);
+        }
+        state.pc = self.origin;
+    }
+
     /// What the memories hold at first, in the order of addresses.
     fn cells(&self, isa: &Isa) -> Vec<(MemoryId, u64, u64)> {
         let at = |offset| isa.pc.width.wrap(self.origin.wrapping_add(offset));
@@ -54,17 +68,20 @@ impl Case {
     }
 }
 
+/// Makes an engine for an instruction set.
+pub type Make = Box<dyn Fn(&Arc<Isa>) -> Box<dyn Engine>>;
+
 /// An engine to be compared.
-pub struct Contestant<'i> {
+pub struct Contestant {
     /// What it is called.
     pub name: &'static str,
     /// Makes one.
-    pub make: Box<dyn Fn(&'i Isa) -> Box<dyn Engine + 'i> + 'i>,
+    pub make: Make,
 }
 
-impl<'i> Contestant<'i> {
+impl Contestant {
     /// An engine with its name.
-    pub fn new<E: Engine + 'i>(name: &'static str, make: impl Fn(&'i Isa) -> E + 'i) -> Self {
+    pub fn new<E: Engine + 'static>(name: &'static str, make: impl Fn(&Arc<Isa>) -> E + 'static) -> Self {
         Contestant { name, make: Box::new(move |isa| Box::new(make(isa))) }
     }
 }
@@ -102,15 +119,7 @@ struct Laid {
 impl Laid {
     fn new(isa: &Isa, case: &Case) -> Laid {
         let mut state = State::new(isa);
-        for (id, value) in (0..).map(RegisterId).zip(&case.registers) {
-            if !isa.register(id).constant {
-                state.set_place(isa, &Place::whole(id, isa.register(id).width), *value);
-            }
-        }
-        for (memory, address, value) in case.cells(isa) {
-            state.memory_mut(memory).set(address, value);
-        }
-        state.pc = case.origin;
+        case.lay_down(isa, &mut state);
         Laid { state, devices: Devices::new(isa, Console::with_input(case.input.iter().copied())) }
     }
 
@@ -120,7 +129,7 @@ impl Laid {
 }
 
 /// What the reference interpreter shows after each limit, up to where the machine stops.
-fn expected(isa: &Isa, case: &Case) -> Vec<Sight> {
+fn expected(isa: &Arc<Isa>, case: &Case) -> Vec<Sight> {
     play(isa, case, &mut Interpreter::new(isa))
 }
 
@@ -187,10 +196,10 @@ fn told(isa: &Isa, expected: &Sight, run: &Run, found: &Laid) -> String {
 ///
 /// # Errors
 /// The smallest disagreement around the first.
-pub fn compare<'i>(
-    isa: &'i Isa,
+pub fn compare(
+    isa: &Arc<Isa>,
     seeds: Range<u64>,
-    engine: &Contestant<'i>,
+    engine: &Contestant,
     found: &mut dyn FnMut(&Disagreement),
 ) -> Result<(), Box<Disagreement>> {
     let mut kept = (engine.make)(isa);
@@ -214,10 +223,10 @@ pub fn compare<'i>(
 
 /// The smallest disagreement around this one on a new engine. One that takes an old engine stays as it
 /// is.
-fn smallest<'i>(
-    isa: &'i Isa,
+fn smallest(
+    isa: &Arc<Isa>,
     first: Disagreement,
-    engine: &Contestant<'i>,
+    engine: &Contestant,
     found: &mut dyn FnMut(&Disagreement),
 ) -> Box<Disagreement> {
     found(&first);

@@ -39,7 +39,7 @@ pub(crate) enum Extent {
 
 /// What is known about the program.
 pub(crate) struct Known<'a> {
-    pub(crate) fast: &'a Fast<'a>,
+    pub(crate) fast: &'a Fast,
     pub(crate) state: &'a State,
     /// Whether the region may be for the present modes only.
     pub(crate) modes: bool,

@@ -249,7 +249,7 @@ instructions {
     /// How many times the region of a program reads two bytes together.
     fn pairs(program: &[u64]) -> usize {
         let loaded = lathe_isa::load(MACHINE);
-        let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let isa = std::sync::Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
         let mut state = State::new(&isa);
         state.memory_mut(isa.pc.memory).fill(program.iter().copied());
         let fast = Fast::new(&isa);

@@ -1,34 +1,93 @@
 //! Devices: what instructions reach besides registers and memory.
 //!
-//! Operations are numbered as in [`lathe_isa::model::DeviceKind::operations`]. Reads happen
-//! at once. Writes happen when the instruction has ended, so that one that faults leaves
-//! nothing behind.
+//! Reads happen at once, and are taken back if the instruction then faults. Writes happen when
+//! the instruction has ended, so that one that faults leaves nothing behind.
 
 mod console;
 mod panel;
 
 use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
 
 use lathe_isa::Isa;
-use lathe_isa::model::{DeviceId, DeviceKind};
+use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Operation};
 
-pub use console::Console;
+pub use console::{Console, Input};
 pub use panel::{Display, Keypad, Random, Timer};
 
-/// What random numbers depend on, if nothing else is said.
+/// The seed of random numbers, if nothing else is said.
 const SEED: u64 = 1;
 
 /// Something that answers the operations of one kind of device.
-pub trait Device: Any + Send {
-    /// Does an operation that gives a value.
-    fn read(&mut self, operation: u8, arguments: &[u64]) -> u64;
-    /// Does an operation that gives none.
-    fn write(&mut self, operation: u8, arguments: &[u64]);
-    /// Is told that as many instructions have passed as its kind waits for.
-    fn tick(&mut self) {}
-    /// The same, so many times.
+pub trait Device: Send + 'static {
+    /// Everything that its answers depend on, for snapshots.
+    type Saved: PartialEq + Debug + Send + Sync + 'static;
+
+    /// Does an operation that gives a value. `None` if there is no value yet: the run stops with
+    /// the state as before the instruction, which is executed again when the run goes on. A read
+    /// that gives `None` must change nothing.
+    fn read(&mut self, operation: DeviceOperation, arguments: &[u64]) -> Option<u64>;
+
+    /// Does an operation that gives no value.
+    fn write(&mut self, operation: DeviceOperation, arguments: &[u64]);
+
+    /// As many instructions as its kind counts have passed, so many times.
+    fn ticks(&mut self, _count: u64) {}
+
+    /// What [`Device::restore`] needs to bring it back to where it is now.
+    fn save(&mut self) -> Self::Saved;
+
+    /// Goes back to where it was when this was saved, perhaps by another device of this type.
+    fn restore(&mut self, saved: &Self::Saved);
+}
+
+/// A [`Device`] of any type.
+trait AnyDevice: Any + Send {
+    fn read(&mut self, operation: DeviceOperation, arguments: &[u64]) -> Option<u64>;
+    fn write(&mut self, operation: DeviceOperation, arguments: &[u64]);
+    fn ticks(&mut self, count: u64);
+    fn save(&mut self) -> Arc<dyn AnySaved>;
+    /// False if it was saved by a device of another type.
+    fn restore(&mut self, saved: &dyn AnySaved) -> bool;
+    fn recognizes(&self, saved: &dyn AnySaved) -> bool;
+}
+
+impl<D: Device> AnyDevice for D {
+    fn read(&mut self, operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
+        Device::read(self, operation, arguments)
+    }
+
+    fn write(&mut self, operation: DeviceOperation, arguments: &[u64]) {
+        Device::write(self, operation, arguments);
+    }
+
     fn ticks(&mut self, count: u64) {
-        (0..count).for_each(|_| self.tick());
+        Device::ticks(self, count);
+    }
+
+    fn save(&mut self) -> Arc<dyn AnySaved> {
+        Arc::new(Device::save(self))
+    }
+
+    fn restore(&mut self, saved: &dyn AnySaved) -> bool {
+        let saved: Option<&D::Saved> = (saved as &dyn Any).downcast_ref();
+        saved.map(|saved| Device::restore(self, saved)).is_some()
+    }
+
+    fn recognizes(&self, saved: &dyn AnySaved) -> bool {
+        (saved as &dyn Any).is::<D::Saved>()
+    }
+}
+
+/// What a [`Device`] of any type has saved.
+trait AnySaved: Any + Debug + Send + Sync {
+    fn equals(&self, other: &dyn AnySaved) -> bool;
+}
+
+impl<S: PartialEq + Debug + Send + Sync + 'static> AnySaved for S {
+    fn equals(&self, other: &dyn AnySaved) -> bool {
+        (other as &dyn Any).downcast_ref() == Some(self)
     }
 }
 
@@ -37,33 +96,55 @@ pub trait Device: Any + Send {
 pub struct Bus;
 
 impl Device for Bus {
-    fn read(&mut self, _operation: u8, _arguments: &[u64]) -> u64 {
-        0
+    type Saved = ();
+
+    fn read(&mut self, _operation: DeviceOperation, _arguments: &[u64]) -> Option<u64> {
+        Some(0)
     }
 
-    fn write(&mut self, _operation: u8, _arguments: &[u64]) {}
+    fn write(&mut self, _operation: DeviceOperation, _arguments: &[u64]) {}
+
+    fn save(&mut self) {}
+
+    fn restore(&mut self, _saved: &()) {}
 }
 
 /// The devices of one machine.
 pub struct Devices {
-    list: Vec<Box<dyn Device>>,
+    list: Vec<Box<dyn AnyDevice>>,
     /// The bits that each operation of each device gives; what it gives beyond them is dropped.
-    masks: Vec<Vec<u64>>,
+    masks: Vec<Vec<(DeviceOperation, u64)>>,
     /// Devices that count instructions.
     clocks: Vec<Clock>,
     /// Instructions of this run that those have been told of.
-    told: u64,
-    /// Writes of the instruction being executed.
-    pending: Vec<(DeviceId, u8, Vec<u64>)>,
+    steps_reported: u64,
+    /// How the devices were before the running instruction read from them.
+    unread: Vec<(DeviceId, Arc<dyn AnySaved>)>,
     console: Option<DeviceId>,
 }
 
 /// What must be told after every so many instructions.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Clock {
     device: DeviceId,
     every: u64,
     left: u64,
+}
+
+/// How all devices of a machine are at one moment.
+#[derive(Clone, Debug)]
+pub struct DevicesSnapshot {
+    list: Vec<Arc<dyn AnySaved>>,
+    clocks: Vec<Clock>,
+}
+
+impl PartialEq for DevicesSnapshot {
+    fn eq(&self, other: &Self) -> bool {
+        let saved = |(mine, theirs): (&Arc<dyn AnySaved>, &Arc<dyn AnySaved>)| mine.equals(&**theirs);
+        self.clocks == other.clocks
+            && self.list.len() == other.list.len()
+            && self.list.iter().zip(&other.list).all(saved)
+    }
 }
 
 impl Devices {
@@ -72,9 +153,7 @@ impl Devices {
     pub fn new(isa: &Isa, console: Console) -> Devices {
         let mut console = Some(console);
         let mut found = None;
-        let mut list: Vec<Box<dyn Device>> = Vec::new();
-        let masks = |kind: DeviceKind| kind.operations().iter().map(|o| o.result.map_or(0, |w| w.mask())).collect();
-        let masks = isa.devices.iter().map(|device| masks(device.kind)).collect();
+        let mut list: Vec<Box<dyn AnyDevice>> = Vec::new();
         for (at, device) in isa.devices.iter().enumerate() {
             list.push(match device.kind {
                 DeviceKind::Stream => {
@@ -97,12 +176,14 @@ impl Devices {
             Some(Clock { device, every, left: every })
         };
         let clocks = (0..).map(DeviceId).zip(&isa.devices).filter_map(clock).collect();
-        Devices { list, masks, clocks, told: 0, pending: Vec::new(), console: found }
+        let mask = |known: &Operation| (known.operation, known.result.map_or(0, |width| width.mask()));
+        let masks = isa.devices.iter().map(|device| device.kind.operations().iter().map(mask).collect()).collect();
+        Devices { list, masks, clocks, steps_reported: 0, unread: Vec::new(), console: found }
     }
 
     /// Puts another device in the place of one.
-    pub fn attach(&mut self, id: DeviceId, device: Box<dyn Device>) {
-        self.list[id.index()] = device;
+    pub fn attach(&mut self, id: DeviceId, device: impl Device) {
+        self.list[id.index()] = Box::new(device);
     }
 
     /// The console.
@@ -119,7 +200,7 @@ impl Devices {
         device.downcast_ref()
     }
 
-    /// The same, to be given input or rid of output.
+    /// The console, to be given input or rid of output.
     pub fn find_console_mut(&mut self) -> Option<&mut Console> {
         let device: &mut dyn Any = self.list[self.console?.index()].as_mut();
         device.downcast_mut()
@@ -135,17 +216,41 @@ impl Devices {
         self.list.iter_mut().find_map(|device| (device.as_mut() as &mut dyn Any).downcast_mut())
     }
 
+    /// How all of them are now. To be called between two runs.
+    pub fn snapshot(&mut self) -> DevicesSnapshot {
+        DevicesSnapshot {
+            list: self.list.iter_mut().map(|device| device.save()).collect(),
+            clocks: self.clocks.clone(),
+        }
+    }
+
+    /// Goes back to how they were. Nothing happens, and the answer is false, if the snapshot is
+    /// not one of devices of the same types.
+    pub fn restore(&mut self, snapshot: &DevicesSnapshot) -> bool {
+        let clocks = |clocks: &[Clock]| clocks.iter().map(|clock| (clock.device, clock.every)).collect::<Vec<_>>();
+        let fits = self.list.len() == snapshot.list.len()
+            && clocks(&self.clocks) == clocks(&snapshot.clocks)
+            && self.list.iter().zip(&snapshot.list).all(|(device, saved)| device.recognizes(&**saved));
+        if fits {
+            self.list.iter_mut().zip(&snapshot.list).for_each(|(device, saved)| {
+                device.restore(&**saved);
+            });
+            self.clocks.clone_from(&snapshot.clocks);
+        }
+        fits
+    }
+
     /// A run begins.
     pub(crate) fn begin(&mut self) {
-        self.told = 0;
+        self.steps_reported = 0;
     }
 
     /// So many instructions of this run have been executed. What counts them need not know before
     /// somebody looks at it.
     #[inline]
     pub fn catch_up(&mut self, steps: u64) {
-        let passed = steps.saturating_sub(self.told);
-        self.told = steps;
+        let passed = steps.saturating_sub(self.steps_reported);
+        self.steps_reported = steps;
         for clock in &mut self.clocks {
             if passed < clock.left {
                 clock.left -= passed;
@@ -157,24 +262,34 @@ impl Devices {
         }
     }
 
-    pub(crate) fn read(&mut self, id: DeviceId, operation: u8, arguments: &[u64]) -> u64 {
-        self.list[id.index()].read(operation, arguments) & self.masks[id.index()][usize::from(operation)]
+    /// What a device answers, cut to the bits that the operation has; `None` if it does not know yet.
+    pub(crate) fn read(&mut self, id: DeviceId, operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
+        let value = self.list[id.index()].read(operation, arguments)?;
+        let mask = self.masks[id.index()].iter().find(|(known, _)| *known == operation);
+        Some(value & mask.map_or(0, |(_, mask)| *mask))
     }
 
-    pub(crate) fn write_later(&mut self, id: DeviceId, operation: u8, arguments: Vec<u64>) {
-        self.pending.push((id, operation, arguments));
+    pub(crate) fn write(&mut self, id: DeviceId, operation: DeviceOperation, arguments: &[u64]) {
+        self.list[id.index()].write(operation, arguments);
     }
 
+    /// Keeps how a device is now, for [`Devices::take_back`], if the running instruction has not
+    /// done so yet.
+    pub(crate) fn remember(&mut self, id: DeviceId) {
+        if self.unread.iter().all(|(known, _)| *known != id) {
+            self.unread.push((id, self.list[id.index()].save()));
+        }
+    }
+
+    /// The instruction has ended.
     pub(crate) fn commit(&mut self) {
-        if self.pending.is_empty() {
-            return;
-        }
-        for (id, operation, arguments) in self.pending.drain(..) {
-            self.list[id.index()].write(operation, &arguments);
-        }
+        self.unread.clear();
     }
 
-    pub(crate) fn discard(&mut self) {
-        self.pending.clear();
+    /// The instruction has not happened: what it read is not consumed.
+    pub(crate) fn take_back(&mut self) {
+        for (id, saved) in self.unread.drain(..) {
+            self.list[id.index()].restore(&*saved);
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! What a person sees and touches, and what counts by itself: displays, keypads, timers, random
 //! numbers. None of them knows a clock; timers count instructions.
 
+use lathe_isa::model::DeviceOperation;
+
 use super::Device;
 
 /// Pixels that are on or off.
@@ -57,26 +59,38 @@ impl Display {
 }
 
 impl Device for Display {
-    fn read(&mut self, operation: u8, arguments: &[u64]) -> u64 {
-        match (operation, arguments) {
-            (0, [x, y]) => u64::from(self.pixel(*x as u32, *y as u32)),
-            (3, [y]) => (0..self.width).fold(0, |row, x| row << 1 | u64::from(self.pixel(x, *y as u32))),
+    type Saved = Display;
+
+    fn read(&mut self, operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
+        Some(match (operation, arguments) {
+            (DeviceOperation::Get, [x, y]) => u64::from(self.pixel(*x as u32, *y as u32)),
+            (DeviceOperation::Row, [y]) => {
+                (0..self.width).fold(0, |row, x| row << 1 | u64::from(self.pixel(x, *y as u32)))
+            }
             _ => 0,
-        }
+        })
     }
 
-    fn write(&mut self, operation: u8, arguments: &[u64]) {
+    fn write(&mut self, operation: DeviceOperation, arguments: &[u64]) {
         self.changes += 1;
         match (operation, arguments) {
-            (1, [x, y, on]) => self.set(*x as u32, *y as u32, *on != 0),
-            (2, []) => self.pixels.fill(false),
-            (4, [y, row]) => {
+            (DeviceOperation::Set, [x, y, on]) => self.set(*x as u32, *y as u32, *on != 0),
+            (DeviceOperation::Clear, []) => self.pixels.fill(false),
+            (DeviceOperation::SetRow, [y, row]) => {
                 for x in 0..self.width {
                     self.set(x, *y as u32, row >> (self.width - 1 - x) & 1 != 0);
                 }
             }
             _ => {}
         }
+    }
+
+    fn save(&mut self) -> Display {
+        self.clone()
+    }
+
+    fn restore(&mut self, saved: &Display) {
+        self.clone_from(saved);
     }
 }
 
@@ -112,20 +126,8 @@ impl Keypad {
             *known = down;
         }
     }
-}
 
-impl Device for Keypad {
-    fn read(&mut self, operation: u8, arguments: &[u64]) -> u64 {
-        let first = self.down.iter().position(|down| *down);
-        match (operation, arguments) {
-            (0, [key]) => u64::from(self.down.get(*key as usize).is_some_and(|down| *down)),
-            (1, []) => u64::from(first.is_some()),
-            _ => first.unwrap_or(0) as u64,
-        }
-    }
-
-    fn write(&mut self, _operation: u8, _arguments: &[u64]) {}
-
+    /// Lets the key of the script go, or presses the next.
     fn tick(&mut self) {
         if let Some(held) = self.held.take() {
             self.set(held, false);
@@ -134,11 +136,34 @@ impl Device for Keypad {
             self.held = Some(next);
         }
     }
+}
+
+impl Device for Keypad {
+    type Saved = Keypad;
+
+    fn read(&mut self, operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
+        let first = self.down.iter().position(|down| *down);
+        Some(match (operation, arguments) {
+            (DeviceOperation::Down, [key]) => u64::from(self.down.get(*key as usize).is_some_and(|down| *down)),
+            (DeviceOperation::Any, []) => u64::from(first.is_some()),
+            _ => first.unwrap_or(0) as u64,
+        })
+    }
+
+    fn write(&mut self, _operation: DeviceOperation, _arguments: &[u64]) {}
 
     fn ticks(&mut self, count: u64) {
         // Nothing happens any more once every key of the script has gone down and up.
         let last = 2 * self.script.len() as u64 + u64::from(self.held.is_some());
         (0..count.min(last)).for_each(|_| self.tick());
+    }
+
+    fn save(&mut self) -> Keypad {
+        self.clone()
+    }
+
+    fn restore(&mut self, saved: &Keypad) {
+        self.clone_from(saved);
     }
 }
 
@@ -156,20 +181,26 @@ impl Timer {
 }
 
 impl Device for Timer {
-    fn read(&mut self, _operation: u8, _arguments: &[u64]) -> u64 {
-        self.left
+    type Saved = Timer;
+
+    fn read(&mut self, _operation: DeviceOperation, _arguments: &[u64]) -> Option<u64> {
+        Some(self.left)
     }
 
-    fn write(&mut self, _operation: u8, arguments: &[u64]) {
+    fn write(&mut self, _operation: DeviceOperation, arguments: &[u64]) {
         self.left = arguments.first().copied().unwrap_or(0);
-    }
-
-    fn tick(&mut self) {
-        self.ticks(1);
     }
 
     fn ticks(&mut self, count: u64) {
         self.left = self.left.saturating_sub(count);
+    }
+
+    fn save(&mut self) -> Timer {
+        self.clone()
+    }
+
+    fn restore(&mut self, saved: &Timer) {
+        self.clone_from(saved);
     }
 }
 
@@ -187,15 +218,25 @@ impl Random {
 }
 
 impl Device for Random {
+    type Saved = Random;
+
     /// SplitMix64: a counter, and a function that leaves no trace of it.
-    fn read(&mut self, _operation: u8, _arguments: &[u64]) -> u64 {
+    fn read(&mut self, _operation: DeviceOperation, _arguments: &[u64]) -> Option<u64> {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
+        Some(mixed ^ mixed >> 31)
     }
 
-    fn write(&mut self, _operation: u8, _arguments: &[u64]) {}
+    fn write(&mut self, _operation: DeviceOperation, _arguments: &[u64]) {}
+
+    fn save(&mut self) -> Random {
+        self.clone()
+    }
+
+    fn restore(&mut self, saved: &Random) {
+        self.clone_from(saved);
+    }
 }
 
 #[cfg(test)]
@@ -205,46 +246,48 @@ mod tests {
     #[test]
     fn rows_have_their_leftmost_pixel_highest() {
         let mut display = Display::new(4, 2);
-        display.write(4, &[1, 0b1010]);
-        display.write(1, &[1, 0, 1]);
+        display.write(DeviceOperation::SetRow, &[1, 0b1010]);
+        display.write(DeviceOperation::Set, &[1, 0, 1]);
         assert_eq!(display.text(), ".#..\n#.#.\n");
-        assert_eq!(display.read(3, &[1]), 0b1010);
-        assert_eq!((display.read(0, &[2, 1]), display.read(0, &[3, 1]), display.read(0, &[9, 9])), (1, 0, 0));
-        display.write(2, &[]);
+        assert_eq!(display.read(DeviceOperation::Row, &[1]), Some(0b1010));
+        let mut get = |x, y| display.read(DeviceOperation::Get, &[x, y]);
+        assert_eq!((get(2, 1), get(3, 1), get(9, 9)), (Some(1), Some(0), Some(0)));
+        display.write(DeviceOperation::Clear, &[]);
         assert_eq!((display.text(), display.changes()), ("....\n....\n".to_owned(), 3));
     }
 
     #[test]
     fn a_script_presses_one_key_after_the_other() {
         let mut keypad = Keypad::new(16).with_script(&[5, 7]);
+        let ask = |keypad: &mut Keypad, operation| keypad.read(operation, &[]).unwrap_or_default();
         let mut seen = Vec::new();
         for _ in 0..5 {
-            seen.push((keypad.read(1, &[]), keypad.read(2, &[])));
-            keypad.tick();
+            seen.push((ask(&mut keypad, DeviceOperation::Any), ask(&mut keypad, DeviceOperation::Key)));
+            keypad.ticks(1);
         }
         assert_eq!(seen, [(0, 0), (1, 5), (0, 0), (1, 7), (0, 0)]);
         keypad.set(99, true);
-        assert_eq!(keypad.read(1, &[]), 0);
+        assert_eq!(ask(&mut keypad, DeviceOperation::Any), 0);
     }
 
     #[test]
     fn a_timer_stays_at_zero() {
         let mut timer = Timer::default();
-        timer.write(1, &[2]);
-        let left: Vec<u64> = (0..4)
+        timer.write(DeviceOperation::Write, &[2]);
+        let left: Vec<Option<u64>> = (0..4)
             .map(|_| {
-                timer.tick();
-                timer.read(0, &[])
+                timer.ticks(1);
+                timer.read(DeviceOperation::Read, &[])
             })
             .collect();
-        assert_eq!(left, [1, 0, 0, 0]);
+        assert_eq!(left, [Some(1), Some(0), Some(0), Some(0)]);
     }
 
     #[test]
     fn random_numbers_depend_on_the_seed_alone() {
         let numbers = |seed| {
             let mut random = Random::new(seed);
-            (0..8).map(|_| random.read(0, &[])).collect::<Vec<u64>>()
+            (0..8).map(|_| random.read(DeviceOperation::Read, &[])).collect::<Vec<_>>()
         };
         assert_eq!(numbers(1), numbers(1));
         assert_ne!(numbers(1), numbers(2));

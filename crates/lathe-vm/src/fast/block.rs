@@ -99,9 +99,9 @@ pub(super) fn build_from(
 impl Block {
     fn new(fast: &Fast, pc: u64, most: usize, modes: &[(RegisterId, u64)]) -> Block {
         let mut graph = Graph::default();
-        let mut before = Frame::new(fast.isa, &mut graph);
+        let mut before = Frame::new(&fast.isa, &mut graph);
         for (register, value) in modes {
-            before.assume(fast.isa, &mut graph, *register, *value);
+            before.assume(&fast.isa, &mut graph, *register, *value);
         }
         let assumed = modes.iter().map(|(register, value)| (*register, *value, false)).collect();
         Block { graph, before, steps: Vec::new(), end: End::Goto(pc), readings: Vec::new(), most, assumed }
@@ -150,7 +150,7 @@ impl Block {
 
     fn effects(&mut self, fast: &Fast, decoded: &Lowerable, pc: u64) -> Option<Effects> {
         let frame = self.steps.last().map_or(&self.before, |step| &step.effects.frame);
-        let effects = effects_at(fast.isa, &mut self.graph, frame, decoded, pc)?;
+        let effects = effects_at(&fast.isa, &mut self.graph, frame, decoded, pc)?;
         (self.graph.len() <= VALUES).then_some(effects)
     }
 

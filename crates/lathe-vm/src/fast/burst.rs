@@ -7,8 +7,8 @@ use super::ops::{Code, EntryId, Op, Shape, Slot, Ways};
 use super::volatile::Found;
 use super::{Event, Fast};
 use crate::code_map::{CodeMap, View};
-use crate::interpreter::Run;
 use crate::state::State;
+use crate::stops::Run;
 
 /// The width of so many bits, which came from a width.
 #[inline(always)]
@@ -37,7 +37,7 @@ fn any_marked(flat: &[u8], marks: &CodeMap, address: u64, count: usize) -> bool 
     }
 }
 
-impl Fast<'_> {
+impl Fast {
     /// Executes blocks until something comes up that needs more than slots and memory. There must
     /// be as many steps left as the first block takes.
     ///

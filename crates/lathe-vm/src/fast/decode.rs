@@ -80,10 +80,10 @@ fn all_bits(cells: u32, cell: Width) -> u128 {
     u128::MAX << (128 - cells * cell.bits())
 }
 
-impl Fast<'_> {
+impl Fast {
     /// The decoded instruction at an address, specialized to it.
     pub fn decode(&self, state: &State, pc: u64) -> Lowerable {
-        let isa = self.isa;
+        let isa = &*self.isa;
         let window = state.window(isa, pc, self.longest);
         let (live, volatile) = self.treatment(pc);
         let Some(decoded) = isa.decode(window) else {

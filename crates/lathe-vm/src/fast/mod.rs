@@ -23,6 +23,7 @@ mod watch;
 mod wide;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
@@ -30,8 +31,9 @@ use lathe_isa::model::RegisterId;
 use crate::code_map::CodeMap;
 use crate::device::Devices;
 use crate::engine::Engine;
-use crate::interpreter::{Interpreter, Run, Stop};
+use crate::interpreter::Interpreter;
 use crate::state::State;
+use crate::stops::{Run, Stop, Stops};
 use block::Block;
 use constants::Constants;
 pub use decode::{Lowerable, Reading};
@@ -53,9 +55,9 @@ const DECODE: u32 = 0;
 const INTERPRET: u32 = 1;
 
 /// The fast interpreter.
-pub struct Fast<'i> {
-    isa: &'i Isa,
-    reference: Interpreter<'i>,
+pub struct Fast {
+    isa: Arc<Isa>,
+    reference: Interpreter,
     longest: u32,
     /// Registers, values of the running block, constants.
     slots: Box<[u64; SLOTS]>,
@@ -132,15 +134,15 @@ pub enum Heat {
     Never,
 }
 
-impl<'i> Fast<'i> {
+impl Fast {
     /// A run of no more steps is left to the reference interpreter: it would take longer to look
     /// whether all that was decoded is still there.
     pub const FEW: u64 = 16;
 
     /// A fast interpreter for this instruction set.
-    pub fn new(isa: &'i Isa) -> Self {
+    pub fn new(isa: &Arc<Isa>) -> Self {
         let mut fast = Fast {
-            isa,
+            isa: isa.clone(),
             reference: Interpreter::new(isa),
             longest: isa.longest(),
             slots: Box::new([0; SLOTS]),
@@ -167,18 +169,18 @@ impl<'i> Fast<'i> {
 
     /// One for tests that look after every step: instructions are lowered one at a time, and executed in
     /// that form however few steps are asked for.
-    pub fn stepping(isa: &'i Isa) -> Self {
+    pub fn stepping(isa: &Arc<Isa>) -> Self {
         Fast { stepping: true, ..Fast::new(isa) }
     }
 
     /// Pauses at addresses that have been jumped to so often.
-    pub fn with_threshold(isa: &'i Isa, threshold: i32) -> Self {
+    pub fn with_threshold(isa: &Arc<Isa>, threshold: i32) -> Self {
         Fast { threshold: threshold.max(1), ..Fast::new(isa) }
     }
 
     /// The instruction set it runs.
-    pub fn isa(&self) -> &'i Isa {
-        self.isa
+    pub fn isa(&self) -> &Arc<Isa> {
+        &self.isa
     }
 
     /// The cells that must not be written behind its back.
@@ -304,7 +306,7 @@ impl<'i> Fast<'i> {
             self.reference.written().filter(|(memory, _)| *memory == code).map(|(_, address)| address).collect();
         written.into_iter().for_each(|address| self.note_store(state, address));
         run.cycles = run.cycles.wrapping_add(step.cycles);
-        *left -= u64::from(!matches!(step.stop, Some(Stop::Fault(_))));
+        *left -= step.executed();
         if step.stop.is_none()
             && let Some(jump) = self.jumps_by_address.get(&pc).copied()
         {
@@ -403,7 +405,7 @@ impl<'i> Fast<'i> {
         let mut most = if self.stepping { 1 } else { usize::MAX };
         loop {
             let block = block::build(self, state, pc, most, &modes)?;
-            let ops = self.with_constants(|fast, constants| lower(fast.isa, &block, fast, constants));
+            let ops = self.with_constants(|fast, constants| lower(&fast.isa.clone(), &block, fast, constants));
             match ops {
                 Some(ops) => return Some((ops, block)),
                 None => most = Some(block.steps.len() / 2).filter(|most| *most > 0)?,
@@ -448,7 +450,7 @@ fn modes(isa: &Isa) -> Vec<RegisterId> {
     (0..).map(RegisterId).zip(writers).filter(is_mode).map(|(register, _)| register).collect()
 }
 
-impl Names for Fast<'_> {
+impl Names for Fast {
     fn entry(&mut self, address: u64) -> EntryId {
         Fast::entry(self, address)
     }
@@ -467,14 +469,15 @@ impl Names for Fast<'_> {
     }
 }
 
-impl Engine for Fast<'_> {
-    fn advance(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
-        if limit <= Fast::FEW && !self.stepping {
-            return self.reference.advance(state, devices, limit);
+impl Engine for Fast {
+    fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
+        let limit = stops.limit;
+        if !stops.is_plain() || (limit <= Fast::FEW && !self.stepping) {
+            return self.reference.advance(state, devices, stops);
         }
         self.revalidate(state);
         self.changed.clear();
-        let mut run = Run { stop: Stop::Limit, steps: 0, cycles: 0 };
+        let mut run = Run::new();
         loop {
             match self.run_until_hot(state, devices, limit, &mut run) {
                 Pause::Stopped(stop) => {
@@ -484,5 +487,9 @@ impl Engine for Fast<'_> {
                 Pause::Hot(pc) => self.set_heat(pc, Heat::Never),
             }
         }
+    }
+
+    fn interpreter(&mut self) -> &mut Interpreter {
+        &mut self.reference
     }
 }

@@ -1,6 +1,8 @@
 //! Programs for what the fast interpreter does otherwise than the reference interpreter, compared with it at every
 //! limit; and that it does so.
 
+use std::sync::Arc;
+
 use lathe_isa::Isa;
 
 use super::Fast;
@@ -41,9 +43,9 @@ instructions {
 }
 "#;
 
-fn isa() -> Isa {
+fn isa() -> Arc<Isa> {
     let loaded = lathe_isa::load(MACHINE);
-    loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
+    Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)))
 }
 
 /// The state with a program in it, and the stack pointer somewhere.
@@ -54,12 +56,12 @@ fn state(isa: &Isa, program: &[u64], sp: u64) -> State {
     state
 }
 
-fn run(engine: &mut dyn Engine, isa: &Isa, state: &mut State, limit: u64) -> crate::interpreter::Run {
+fn run(engine: &mut dyn Engine, isa: &Arc<Isa>, state: &mut State, limit: u64) -> crate::stops::Run {
     engine.run(state, &mut Devices::new(isa, Console::default()), limit)
 }
 
 /// Both interpreters must leave the same behind at every limit; gives the fast one after the longest run.
-fn agree<'i>(isa: &'i Isa, program: &[u64], sp: u64, limits: std::ops::Range<u64>) -> Fast<'i> {
+fn agree(isa: &Arc<Isa>, program: &[u64], sp: u64, limits: std::ops::Range<u64>) -> Fast {
     let mut last = Fast::new(isa);
     for limit in limits {
         let (mut expected, mut found) = (state(isa, program, sp), state(isa, program, sp));
@@ -209,7 +211,7 @@ instructions {
 }
 "#;
     let loaded = lathe_isa::load(text);
-    let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let isa = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
     let fast = agree(&isa, &[0, 1], 0xEFF8, 17..60);
     assert!(has(&fast, Code::LeaveIfMapped));
 }

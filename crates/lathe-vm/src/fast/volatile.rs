@@ -78,7 +78,7 @@ impl Volatile {
     }
 }
 
-impl Fast<'_> {
+impl Fast {
     /// Whether what the cells of an instruction hold fits in a word.
     fn contents_fit(&self) -> bool {
         self.longest * self.isa.code_memory().cell.bits() <= u64::BITS
@@ -114,7 +114,7 @@ impl Fast<'_> {
         let lengths = if self.stepping { [1, 1] } else { [usize::MAX, 1] };
         let lowered = lengths.into_iter().find_map(|most| {
             let block = build_from(self, state, self.decode(state, pc), pc, most, &[])?;
-            Some((self.with_constants(|fast, constants| lower(fast.isa, &block, fast, constants))?, block))
+            Some((self.with_constants(|fast, constants| lower(&fast.isa.clone(), &block, fast, constants))?, block))
         });
         let (mut start, mut count) = (INTERPRET, 1);
         if let Some((ops, block)) = lowered {

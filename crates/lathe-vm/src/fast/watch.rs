@@ -26,7 +26,7 @@ impl Instruction {
     }
 }
 
-impl Fast<'_> {
+impl Fast {
     /// Notes an instruction that another engine has decoded here, so that a change of it is seen.
     /// What was made from another reading of it is forgotten, unless all that it relies on is still
     /// watched.
@@ -143,7 +143,7 @@ impl Fast<'_> {
 
     /// The beginning of the instruction stream, without what lies beyond so many cells.
     pub(super) fn head(&self, state: &State, pc: u64, cells: u32) -> u128 {
-        state.window(self.isa, pc, cells)
+        state.window(&self.isa, pc, cells)
     }
 
     /// Forgets an instruction, and every block that it is part of.

@@ -2,6 +2,7 @@
 //! in `lathe-benches`; this is the command line, the table and the JSON.
 
 use std::io::{IsTerminal, stderr};
+use std::sync::Arc;
 
 use lathe_asm::Image;
 use lathe_benches::goals::{self, Goal};
@@ -42,7 +43,7 @@ pub(super) fn execute(arguments: &Bench) -> Outcome {
 
 /// Programs of one machine that stand in one table.
 struct Table {
-    isa: Isa,
+    isa: Arc<Isa>,
     programs: Vec<Measurand>,
     baselines: Baselines,
 }
@@ -82,7 +83,7 @@ fn benchmark(name: &str) -> Result<Table, Failure> {
             Failure::usage(message).help(format!("give a program of your own: `lathe bench -m {name} program.asm`"))
         );
     }
-    Ok(Table { isa: machine.into_isa(), programs, baselines: Baselines::All })
+    Ok(Table { isa: machine.isa().clone(), programs, baselines: Baselines::All })
 }
 
 /// A program that was given.
@@ -91,7 +92,7 @@ fn own(name: &str, machine: Option<&str>) -> Result<Table, Failure> {
     let request = Request { name, machine, from: None, load_at: None, assembly: &assembly };
     let Program { isa, image, .. } = request.load(&Inputs::default())?;
     let program = Measurand { name: files::title(name).to_owned(), image, changes_itself: false };
-    Ok(Table { isa, programs: vec![program], baselines: Baselines::None })
+    Ok(Table { isa: Arc::new(isa), programs: vec![program], baselines: Baselines::None })
 }
 
 impl Table {
@@ -107,7 +108,7 @@ impl Table {
             let measured = measured.map_err(|trouble| Failure::input(format!("{title}: {trouble}")))?;
             rows.push(Row { name, changes_itself, measured });
         }
-        Ok(Report { machine: self.isa.name, rows })
+        Ok(Report { machine: self.isa.name.clone(), rows })
     }
 }
 

@@ -56,7 +56,8 @@ impl Terminal {
     /// The console to give to the machine.
     pub(super) fn console(&self) -> Console {
         let (reading, writing) = (self.clone(), self.clone());
-        Console::connected(move || reading.with(Streams::next), move |byte| writing.with(|streams| streams.put(byte)))
+        let next = move || reading.with(Streams::next).into();
+        Console::connected(next, move |byte| writing.with(|streams| streams.put(byte)))
     }
 
     /// Passes on what was written. Says whether there is still somebody to read it.

@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use lathe_asm::Image;
-use lathe_embed::{AnyEngine, EngineKind, lay_down};
+use lathe_embed::{EngineKind, Fault, FaultCause, Instance, Machine, State, Stop};
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceKind, MemoryId};
-use lathe_vm::{Devices, Display, Engine, Fault, FaultCause, State, Stop};
+use lathe_vm::Display;
 use serde::Serialize;
 
 use super::Outcome;
@@ -39,22 +39,23 @@ pub(super) fn execute(arguments: &Run) -> Outcome {
     }
     let Program { isa, image, tohost } = program;
     check_not_empty(name, &image)?;
-    let mut engine = EngineKind::from(arguments.engine).build(&isa)?;
-    engine.set_clock(since_start);
-    let mut state = State::new(&isa);
-    lay_down(&image, &isa, &mut state);
     let terminal = Terminal::new();
-    let mut devices = Devices::new(&isa, terminal.console());
-    screen::prepare(panel, &mut devices)?;
-    let live = Live::start(&isa, panel)?;
-    let mut outside = Outside { terminal, live, tohost: tohost.map(|address| (isa.pc.memory, address)) };
-    let limit = arguments.max_steps.unwrap_or(u64::MAX);
-    let ended = run(&mut engine, &mut state, &mut devices, &mut outside, limit)?;
+    let mut instance = Machine::from(isa).instance_on(EngineKind::from(arguments.engine))?;
+    instance.set_clock(since_start);
+    instance.load(&image);
+    if let Some(console) = instance.devices_mut().find_console_mut() {
+        *console = terminal.console();
+    }
+    screen::prepare(panel, instance.devices_mut())?;
+    let live = Live::start(instance.isa(), panel)?;
+    let tohost = tohost.map(|address| (instance.isa().pc.memory, address));
+    let mut outside = Outside { terminal, live, tohost };
+    let ended = run(&mut instance, &mut outside, arguments.max_steps.unwrap_or(u64::MAX))?;
     drop(outside.live);
     outside.terminal.end_line();
-    screen::save(panel, &devices)?;
-    let stats = arguments.stats.then(|| ended.stats(&engine));
-    Report { isa: &isa, state: &state, display: devices.find(), ended: &ended, stats }.tell(arguments)?;
+    screen::save(panel, instance.devices())?;
+    let stats = arguments.stats.then(|| ended.stats(&instance));
+    Report { instance: &instance, ended: &ended, stats }.tell(arguments)?;
     Ok(ended.exit())
 }
 
@@ -77,22 +78,21 @@ fn check_not_empty(name: &str, image: &Image) -> Result<(), Failure> {
 struct Ended {
     /// Nothing, if whoever read the output has gone.
     stop: Option<Stop>,
-    steps: u64,
-    cycles: u64,
     /// Spent in the engine.
     time: Duration,
 }
 
 impl Ended {
-    fn stats(&self, engine: &AnyEngine) -> Stats {
-        Stats { engine: engine.kind(), steps: self.steps, time: self.time, compiled: engine.statistics() }
+    fn stats(&self, instance: &Instance) -> Stats {
+        let (engine, compiled) = (instance.engine(), instance.statistics());
+        Stats { engine, steps: instance.counters().steps, time: self.time, compiled }
     }
 
     fn exit(&self) -> Exit {
         match &self.stop {
-            None | Some(Stop::Halted) => Exit::Done,
+            None | Some(Stop::Halted | Stop::Idle) => Exit::Done,
             Some(Stop::Fault(_)) => Exit::Fault,
-            Some(Stop::Limit) => Exit::StepLimit,
+            Some(Stop::Limit | Stop::Waiting(_) | Stop::Watch(_) | Stop::Breakpoint) => Exit::StepLimit,
         }
     }
 }
@@ -116,9 +116,10 @@ enum Seen {
 }
 
 impl Outside {
-    fn look(&mut self, state: &State, devices: &mut Devices) -> Result<Seen, Failure> {
+    fn look(&mut self, instance: &mut Instance) -> Result<Seen, Failure> {
         let has_reader = self.terminal.flush()?;
-        let goes_on = self.live.as_mut().map_or(Ok(true), |live| live.frame(devices))?;
+        let goes_on = self.live.as_mut().map_or(Ok(true), |live| live.frame(instance.devices_mut()))?;
+        let state = instance.state();
         if !has_reader || !goes_on {
             return Ok(Seen::Left);
         }
@@ -139,26 +140,18 @@ impl Outside {
 }
 
 /// Runs in slices, until the machine stops or nobody watches any more.
-fn run(
-    engine: &mut dyn Engine,
-    state: &mut State,
-    devices: &mut Devices,
-    outside: &mut Outside,
-    limit: u64,
-) -> Result<Ended, Failure> {
-    let mut ended = Ended { stop: None, steps: 0, cycles: 0, time: Duration::ZERO };
+fn run(instance: &mut Instance, outside: &mut Outside, limit: u64) -> Result<Ended, Failure> {
+    let mut ended = Ended { stop: None, time: Duration::ZERO };
     let mut slice = SLICE;
     loop {
         slice = outside.live.as_ref().map_or(slice, |live| live.steps);
         let start = Instant::now();
-        let run = engine.run(state, devices, slice.min(limit - ended.steps));
+        let run = instance.run_for(slice.min(limit - instance.counters().steps));
         let taken = start.elapsed();
         slice = if taken < SHORT { LONGEST_SLICE.min(slice * 2) } else { SLICE };
         ended.time += taken;
-        ended.steps += run.steps;
-        ended.cycles = ended.cycles.wrapping_add(run.cycles);
-        let seen = outside.look(state, devices)?;
-        if run.stop != Stop::Limit || ended.steps == limit {
+        let seen = outside.look(instance)?;
+        if run.stop != Stop::Limit || instance.counters().steps == limit {
             ended.stop = Some(run.stop);
             return Ok(ended);
         }
@@ -175,15 +168,29 @@ fn run(
 
 /// What is told when a run has ended.
 struct Report<'r> {
-    isa: &'r Isa,
-    state: &'r State,
-    display: Option<&'r Display>,
+    instance: &'r Instance,
     ended: &'r Ended,
     /// How fast it was, if that was asked.
     stats: Option<Stats>,
 }
 
 impl Report<'_> {
+    fn isa(&self) -> &Isa {
+        self.instance.isa()
+    }
+
+    fn state(&self) -> &State {
+        self.instance.state()
+    }
+
+    fn display(&self) -> Option<&Display> {
+        self.instance.devices().find()
+    }
+
+    fn steps(&self) -> String {
+        count_steps(self.instance.counters().steps)
+    }
+
     fn tell(&self, arguments: &Run) -> Result<(), Failure> {
         let Some(stop) = &self.ended.stop else { return Ok(()) };
         let state = match arguments.format {
@@ -191,7 +198,7 @@ impl Report<'_> {
             Format::Text => self.text(stop, arguments),
         };
         // The JSON tells it as well, and should stand alone where a script looks for it.
-        if arguments.format == Format::Text || !has_console(self.isa) {
+        if arguments.format == Format::Text || !has_console(self.isa()) {
             output::complain(&self.complaint(stop));
         }
         self.print(&state)?;
@@ -203,7 +210,7 @@ impl Report<'_> {
 
     /// A console keeps standard output for the program.
     fn print(&self, text: &str) -> Result<(), Failure> {
-        if has_console(self.isa) {
+        if has_console(self.isa()) {
             output::complain(text);
             return Ok(());
         }
@@ -213,66 +220,60 @@ impl Report<'_> {
     /// What went wrong, for standard error.
     fn complaint(&self, stop: &Stop) -> String {
         match stop {
-            Stop::Halted => String::new(),
+            Stop::Halted | Stop::Idle => String::new(),
             Stop::Fault(fault) => self.fault(fault),
-            Stop::Limit => {
-                let steps = count_steps(self.ended.steps);
-                let pc = hex(self.state.pc, self.isa.pc.width.bits());
-                format!("stopped after {steps}, as --max-steps says; next would be {} {pc}\n", self.isa.pc.name)
+            Stop::Limit | Stop::Waiting(_) | Stop::Watch(_) | Stop::Breakpoint => {
+                let steps = self.steps();
+                let pc = hex(self.state().pc, self.isa().pc.width.bits());
+                format!("stopped after {steps}, as --max-steps says; next would be {} {pc}\n", self.isa().pc.name)
             }
         }
     }
 
     /// What happened, where, the cells there, and the registers.
     fn fault(&self, fault: &Fault) -> String {
-        let isa = self.isa;
+        let isa = self.isa();
         let pc = hex(fault.pc, isa.pc.width.bits());
         let head = Failure::input(format!("the machine faulted: {}", dump::cause(isa, &fault.cause)));
-        let window = self.state.window(isa, fault.pc, isa.longest());
+        let window = self.state().window(isa, fault.pc, isa.longest());
         let instruction = dump::instruction(isa, window);
-        let steps = count_steps(self.ended.steps);
-        let registers = dump::registers(isa, self.state);
+        let steps = self.steps();
+        let registers = dump::registers(isa, self.state());
         format!("{}  at {} {pc}, after {steps}\n  {instruction}\n{registers}", failure(&head), isa.pc.name)
     }
 
     /// The final state, as far as it is wanted. A fault has shown the registers already.
     fn text(&self, stop: &Stop, arguments: &Run) -> String {
-        let alone = !has_console(self.isa);
+        let alone = !has_console(self.isa());
         let shown_already = matches!(stop, Stop::Fault(_)) && !alone;
         if shown_already || !(arguments.state || alone) {
             return String::new();
         }
-        let head = format!(
-            "{} {} after {}{}\n",
-            bold(&self.isa.name),
-            word(stop),
-            count_steps(self.ended.steps),
-            self.cycles()
-        );
-        let memories = if alone { dump::memories(self.isa, self.state) } else { String::new() };
-        let screen = self.display.filter(|_| arguments.panel.screen.is_none()).map(Display::text).unwrap_or_default();
-        head + &dump::registers(self.isa, self.state) + &memories + &screen
+        let head = format!("{} {} after {}{}\n", bold(&self.isa().name), word(stop), self.steps(), self.cycles());
+        let memories = if alone { dump::memories(self.isa(), self.state()) } else { String::new() };
+        let screen = self.display().filter(|_| arguments.panel.screen.is_none()).map(Display::text).unwrap_or_default();
+        head + &dump::registers(self.isa(), self.state()) + &memories + &screen
     }
 
     fn cycles(&self) -> String {
-        if self.isa.has_cycles { format!(" and {} cycles", self.ended.cycles) } else { String::new() }
+        if self.isa().has_cycles { format!(" and {} cycles", self.instance.counters().cycles) } else { String::new() }
     }
 
     /// One line: what comes on standard error may stand among other things.
     fn json(&self, stop: &Stop) -> Result<String, Failure> {
         let fault = match stop {
-            Stop::Fault(fault) => Some(FaultData { pc: fault.pc, cause: dump::cause(self.isa, &fault.cause) }),
-            Stop::Halted | Stop::Limit => None,
+            Stop::Fault(fault) => Some(FaultData { pc: fault.pc, cause: dump::cause(self.isa(), &fault.cause) }),
+            _ => None,
         };
         let data = RunData {
-            machine: &self.isa.name,
+            machine: &self.isa().name,
             status: status(stop),
             fault,
-            steps: self.ended.steps,
-            cycles: self.isa.has_cycles.then_some(self.ended.cycles),
+            steps: self.instance.counters().steps,
+            cycles: self.isa().has_cycles.then_some(self.instance.counters().cycles),
             stats: self.stats.map(|stats| stats.data()),
-            state: dump::state_data(self.isa, self.state),
-            display: self.display.map(|display| display.text().lines().map(str::to_owned).collect()),
+            state: dump::state_data(self.isa(), self.state()),
+            display: self.display().map(|display| display.text().lines().map(str::to_owned).collect()),
         };
         output::json_line(&data)
     }
@@ -310,18 +311,18 @@ fn has_console(isa: &Isa) -> bool {
 
 fn word(stop: &Stop) -> &'static str {
     match stop {
-        Stop::Halted => "halted",
+        Stop::Halted | Stop::Idle => "halted",
         Stop::Fault(_) => "faulted",
-        Stop::Limit => "stopped",
+        Stop::Limit | Stop::Waiting(_) | Stop::Watch(_) | Stop::Breakpoint => "stopped",
     }
 }
 
 /// The same in the vocabulary of `lathe verify`.
 fn status(stop: &Stop) -> &'static str {
     match stop {
-        Stop::Halted => "halted",
+        Stop::Halted | Stop::Idle => "halted",
         Stop::Fault(_) => "fault",
-        Stop::Limit => "limit",
+        Stop::Limit | Stop::Waiting(_) | Stop::Watch(_) | Stop::Breakpoint => "limit",
     }
 }
 

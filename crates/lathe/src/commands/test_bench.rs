@@ -21,7 +21,7 @@ use crate::vectors::{Meaning, NameId, Names, Setting, Vector};
 pub(super) struct Bench<'i> {
     isa: &'i Isa,
     names: &'i Names,
-    engine: AnyEngine<'i>,
+    engine: AnyEngine,
     actual: State,
     expected: State,
     /// Registers that can be set, with their reset values.
@@ -61,7 +61,7 @@ impl Difference {
 
 impl<'i> Bench<'i> {
     /// A bench for this machine, with this engine.
-    pub(super) fn new(isa: &'i Isa, names: &'i Names, engine: AnyEngine<'i>) -> Bench<'i> {
+    pub(super) fn new(isa: &'i Isa, names: &'i Names, engine: AnyEngine) -> Bench<'i> {
         let memories = || (0..isa.memories.len() as u32).map(MemoryId);
         let large = |id: &MemoryId| isa.memory(*id).is_large();
         let registers = isa.registers.iter().zip(0..).filter(|(register, _)| !register.constant);

@@ -1,6 +1,7 @@
 //! `lathe verify`: compares a machine with single-step test vectors.
 
 use std::io::{IsTerminal, stderr};
+use std::sync::Arc;
 
 use anstyle::AnsiColor;
 use lathe_base::limits;
@@ -22,7 +23,7 @@ const LISTED: usize = 1000;
 
 /// Runs all vectors of all files.
 pub(super) fn execute(arguments: &Verify) -> Outcome {
-    let isa = machine::load(&arguments.machine.machine)?;
+    let isa = Arc::new(machine::load(&arguments.machine.machine)?);
     let names = Names::new(&isa, &arguments.ignore);
     let kept = if arguments.format.format == Format::Json { LISTED } else { SHOWN };
     let mut tally = Tally { machine: &isa.name, passed: 0, failed: 0, files: Vec::new(), failures: Vec::new() };

@@ -315,22 +315,21 @@ impl Lowerer<'_, '_> {
             }
         };
         let operations = self.declarations.devices[id.index()].kind.operations();
-        let Some(number) = operations.iter().position(|known| known.name == operation.text) else {
-            let names: Vec<_> = operations.iter().map(|known| known.name).collect();
+        let Some(known) = operations.iter().find(|known| known.operation.name() == operation.text) else {
+            let names: Vec<_> = operations.iter().map(|known| known.operation.name()).collect();
             let message = format!("`{}` has no operation `{}`", device.text, operation.text);
             let help = format!("it has {}", names.join(", "));
             return self.fail(codes::UNKNOWN_DEVICE, operation.span, message, help);
         };
-        let known = &operations[number];
         if known.arguments.len() != arguments.len() {
-            return self.wrong_count(known.name, known.arguments.len(), arguments.len(), operation.span);
+            return self.wrong_count(known.operation.name(), known.arguments.len(), arguments.len(), operation.span);
         }
         let mut given = Vec::new();
         for (argument, width) in arguments.iter().zip(&known.arguments) {
             let value = self.value(argument, Some(*width))?;
             given.push(self.keep(value).expr);
         }
-        let (operation, operation_span) = (number as u8, operation.span);
+        let (operation, operation_span) = (known.operation, operation.span);
         let Some(width) = known.result else {
             self.emit(Statement::DeviceWrite { device: id, operation, arguments: given });
             return Some(None);

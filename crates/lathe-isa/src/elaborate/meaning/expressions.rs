@@ -333,7 +333,7 @@ impl Lowerer<'_, '_> {
             TreeKind::Method(device, operation, _) => {
                 let Some(Named::Device(id)) = self.declarations.names.peek(&device.text) else { return None };
                 let operations = self.declarations.devices[id.index()].kind.operations();
-                operations.into_iter().find(|known| known.name == operation.text)?.result
+                operations.into_iter().find(|known| known.operation.name() == operation.text)?.result
             }
             TreeKind::Index(base, _) => {
                 Some(self.memory_named(base).map_or(Width::BIT, |id| self.declarations.memories[id.index()].cell))

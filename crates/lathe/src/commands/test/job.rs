@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use lathe_asm::{Image, Options, assemble};
 use lathe_base::files::{FileError, Files, Found};
 use lathe_base::{Severity, Source};
-use lathe_embed::{EngineKind, lay_down};
+use lathe_embed::{EngineKind, Machine};
 use lathe_isa::Isa;
-use lathe_vm::{Console, Devices, Display, Engine, Keypad, Random, State, Stop};
+use lathe_vm::{Devices, Display, Keypad, Random, State, Stop};
 use serde::{Deserialize, Serialize};
 
 use super::collect;
@@ -142,14 +142,16 @@ impl Job {
             Some(text) => self.assemble(text, &inputs)?,
             None => self.load(&inputs)?,
         };
+        let name = isa.name.clone();
+        let machine = Machine::from(isa);
         let run = |case: &Case| {
             alive();
-            self.run_case(&isa, &image, case)
+            self.run_case(&machine, &image, case)
         };
         let cases: Vec<CaseTested> = cases.iter().map(run).collect::<Result<_, String>>().map_err(one)?;
         let worst = [Verdict::Error, Verdict::Failed, Verdict::Passed];
         let verdict = worst.into_iter().find(|verdict| cases.iter().any(|case| case.verdict == *verdict));
-        Ok(Tested { machine: Some(isa.name), verdict: verdict.unwrap_or(Verdict::Passed), cases, ..nothing })
+        Ok(Tested { machine: Some(name), verdict: verdict.unwrap_or(Verdict::Passed), cases, ..nothing })
     }
 
     fn assemble(&self, text: String, inputs: &Inputs) -> Result<(Isa, Image), Vec<String>> {
@@ -190,22 +192,22 @@ impl Job {
     }
 
     /// Fails if what is expected makes no sense on this machine.
-    fn run_case(&self, isa: &Isa, image: &Image, case: &Case) -> Result<CaseTested, String> {
+    fn run_case(&self, machine: &Machine, image: &Image, case: &Case) -> Result<CaseTested, String> {
         let kinds = EngineKind::ALL.into_iter().chain([EngineKind::Auto]);
         let kind = kinds.into_iter().find(|kind| kind.name() == self.engine).unwrap_or_default();
-        let mut engine = kind.build(isa).map_err(|error| error.to_string())?;
-        let mut state = State::new(isa);
-        lay_down(image, isa, &mut state);
-        let mut devices = Devices::new(isa, Console::with_input(case.input.clone()));
-        prepare(case, &mut devices)?;
+        let isa = &**machine.isa();
+        let mut instance = machine.instance_on(kind).map_err(|error| error.to_string())?;
+        instance.load(image);
+        instance.give_input(&case.input);
+        prepare(case, instance.devices_mut())?;
         let mut ran = Ran { status: Status::Limit, steps: 0, cycles: 0, output: Vec::new() };
         let start = Instant::now();
         while ran.status == Status::Limit && ran.steps < self.limits.steps {
-            let run = engine.run(&mut state, &mut devices, SLICE.min(self.limits.steps - ran.steps));
+            let run = instance.run_for(SLICE.min(self.limits.steps - ran.steps));
             ran.steps += run.steps;
             ran.cycles = ran.cycles.wrapping_add(run.cycles);
             ran.status = Status::from(&run.stop, isa);
-            ran.output.extend(devices.find_console_mut().map(Console::take_output).unwrap_or_default());
+            ran.output.extend(instance.take_output());
             if ran.output.len() as u64 > self.limits.output {
                 ran.output.truncate(self.limits.output as usize);
                 ran.status = Status::TooMuch(format!("it printed more than {} bytes", self.limits.output));
@@ -213,8 +215,8 @@ impl Job {
                 ran.status = Status::TooMuch(format!("it did not end within {} s", self.limits.seconds));
             }
         }
-        let screen = devices.find::<Display>().map(Display::text);
-        let end = End { isa, image, state: &state, screen, ran: &ran };
+        let screen = instance.devices().find::<Display>().map(Display::text);
+        let end = End { isa, image, state: instance.state(), screen, ran: &ran };
         let mut differences = Vec::new();
         for check in case.checks.iter() {
             differences.extend(end.difference(check)?);
@@ -265,12 +267,12 @@ enum Status {
 impl Status {
     fn from(stop: &Stop, isa: &Isa) -> Status {
         match stop {
-            Stop::Halted => Status::Halted,
+            Stop::Halted | Stop::Idle => Status::Halted,
             Stop::Fault(fault) => {
                 let at = hex(fault.pc, isa.pc.width.bits());
                 Status::Fault(format!("{} at {} {at}", dump::cause(isa, &fault.cause), isa.pc.name))
             }
-            Stop::Limit => Status::Limit,
+            Stop::Limit | Stop::Waiting(_) | Stop::Watch(_) | Stop::Breakpoint => Status::Limit,
         }
     }
 

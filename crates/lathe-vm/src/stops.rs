@@ -1,0 +1,203 @@
+//! Where a run stops, and why it did.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+use lathe_isa::model::{DeviceId, MemoryId};
+
+/// Where a run is to stop, if the machine does not stop by itself before.
+///
+/// ```
+/// use lathe_isa::model::MemoryId;
+/// use lathe_vm::{Stops, Watch};
+///
+/// let stops = Stops::after(1_000_000).at(0x40).watching(Watch::writes(MemoryId(0), 0x80..=0x8F));
+/// assert_eq!((stops.limit, stops.breakpoints.contains(&0x40)), (1_000_000, true));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stops {
+    /// After so many instructions.
+    pub limit: u64,
+    /// Before the instructions at these addresses. The instruction that a run begins with is
+    /// executed in any case, so that a run goes on from a breakpoint.
+    pub breakpoints: BTreeSet<u64>,
+    /// After an instruction that accesses one of these cells.
+    pub watches: Vec<Watch>,
+    /// What becomes of a run in which nothing can change any more.
+    pub idle: WhenIdle,
+}
+
+/// What becomes of a run in which nothing can change any more: an instruction has jumped to
+/// itself, changed nothing and reached no device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WhenIdle {
+    /// It stops.
+    #[default]
+    Stop,
+    /// It goes on to the limit, as the machine would.
+    GoOn,
+}
+
+impl Stops {
+    /// After so many instructions.
+    pub fn after(limit: u64) -> Stops {
+        Stops { limit, breakpoints: BTreeSet::new(), watches: Vec::new(), idle: WhenIdle::Stop }
+    }
+
+    /// Only where the machine stops by itself.
+    pub fn never() -> Stops {
+        Stops::after(u64::MAX)
+    }
+
+    /// Also before the instruction at this address.
+    pub fn at(mut self, address: u64) -> Stops {
+        self.breakpoints.insert(address);
+        self
+    }
+
+    /// Also after an access to watched cells.
+    pub fn watching(mut self, watch: Watch) -> Stops {
+        self.watches.push(watch);
+        self
+    }
+
+    /// A jump to itself does not end the run.
+    pub fn idling(mut self) -> Stops {
+        self.idle = WhenIdle::GoOn;
+        self
+    }
+
+    /// Whether only the limit or the machine itself can end the run.
+    pub fn is_plain(&self) -> bool {
+        self.breakpoints.is_empty() && self.watches.is_empty()
+    }
+
+    /// Whether an access is watched.
+    pub fn watches(&self, access: &Access) -> bool {
+        self.watches.iter().any(|watch| watch.covers(access))
+    }
+}
+
+/// Cells whose accesses stop a run. Addresses that are mapped to something else count as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// The memory.
+    pub memory: MemoryId,
+    /// The cells.
+    pub addresses: RangeInclusive<u64>,
+    /// Whether reading one of them stops.
+    pub reads: bool,
+    /// Whether writing one of them stops, even if the value stays the same.
+    pub writes: bool,
+}
+
+impl Watch {
+    /// Stops after an instruction that reads one of these cells. Fetching an instruction is no read.
+    pub fn reads(memory: MemoryId, addresses: RangeInclusive<u64>) -> Watch {
+        Watch { memory, addresses, reads: true, writes: false }
+    }
+
+    /// Stops after an instruction that writes one of these cells.
+    pub fn writes(memory: MemoryId, addresses: RangeInclusive<u64>) -> Watch {
+        Watch { memory, addresses, reads: false, writes: true }
+    }
+
+    /// Stops after an instruction that reads or writes one of these cells.
+    pub fn accesses(memory: MemoryId, addresses: RangeInclusive<u64>) -> Watch {
+        Watch { memory, addresses, reads: true, writes: true }
+    }
+
+    /// Whether this access is one to stop for.
+    pub fn covers(&self, access: &Access) -> bool {
+        let kind = match access.kind {
+            AccessKind::Read => self.reads,
+            AccessKind::Write => self.writes,
+        };
+        kind && self.memory == access.memory && self.addresses.contains(&access.address)
+    }
+}
+
+/// One access to a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The memory.
+    pub memory: MemoryId,
+    /// The cell.
+    pub address: u64,
+    /// Whether it was read or written.
+    pub kind: AccessKind,
+    /// What was read or written.
+    pub value: u64,
+}
+
+/// How a cell is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    /// It is read.
+    Read,
+    /// It is written.
+    Write,
+}
+
+/// Why a machine stopped. Where several reasons come together, the first in this order is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It could not execute an instruction; the state is as before that instruction.
+    Fault(Fault),
+    /// An instruction reads from a device that has no answer yet; the state is as before that
+    /// instruction, which will be executed again.
+    Waiting(DeviceId),
+    /// It halted.
+    Halted,
+    /// The instruction executed last has accessed watched cells: these.
+    Watch(Vec<Access>),
+    /// The instruction executed last has jumped to itself and changed nothing, so nothing can
+    /// change any more.
+    Idle,
+    /// The next instruction has a breakpoint.
+    Breakpoint,
+    /// The limit of steps was reached.
+    Limit,
+}
+
+/// An instruction that could not be executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Its address.
+    pub pc: u64,
+    /// What is wrong.
+    pub cause: FaultCause,
+}
+
+/// What is wrong with an instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultCause {
+    /// No row of the definition has this encoding.
+    Undefined,
+    /// The definition says so, with its words and perhaps a number.
+    Declared(String, Option<u64>),
+}
+
+/// What a run did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Why it stopped.
+    pub stop: Stop,
+    /// How many instructions were executed; one that faulted or waits does not count.
+    pub steps: u64,
+    /// How many cycles they took, where the definition counts them.
+    pub cycles: u64,
+}
+
+impl Run {
+    /// Nothing has been done yet.
+    pub fn new() -> Run {
+        Run { stop: Stop::Limit, steps: 0, cycles: 0 }
+    }
+}
+
+impl Default for Run {
+    fn default() -> Run {
+        Run::new()
+    }
+}

@@ -1,0 +1,209 @@
+//! Sessions on generated programs: stops are those of single steps of the reference interpreter
+//! on every engine, and what runs from a snapshot is the same every time.
+//!
+//! `LATHE_PROGRAMS` sets how many programs each machine gets, and `LATHE_SEED` where the seeds start.
+
+use std::sync::Arc;
+
+use lathe_embed::{Access, AnyEngine, Console, Instance, Run, Snapshot, State, Stop, Stops, Watch, WhenIdle};
+use lathe_isa::Isa;
+use lathe_isa::model::MemoryId;
+use lathe_jit::Jit;
+use lathe_tests::differential::{Case, generate};
+use lathe_tests::random::Random;
+use lathe_vm::{Devices, Engine, Fast, Interpreter};
+
+/// Snapshots of every engine are compared cell by cell, which takes its time.
+const SNAPSHOTS: u64 = 4;
+/// Runs of one program.
+const RUNS: usize = 12;
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+fn seeds(divided_by: u64) -> std::ops::Range<u64> {
+    let first = number("LATHE_SEED", 1);
+    first..first + number("LATHE_PROGRAMS", 48) / divided_by
+}
+
+/// The machines that ship, and those that are there for tests.
+fn machines() -> impl Iterator<Item = Arc<Isa>> {
+    let load = |text: &str| Arc::new(lathe_isa::load(text).isa.expect("the definition is right"));
+    let others = ["acc12", "tape16", "twice8", "word32"].map(|name| {
+        let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
+        load(&std::fs::read_to_string(path).expect("the definition is there"))
+    });
+    lathe_machines::ALL.iter().map(move |machine| load(machine.definition)).chain(others)
+}
+
+fn engines(isa: &Arc<Isa>) -> [(&'static str, AnyEngine); 5] {
+    [
+        ("interpreter", AnyEngine::Interpreter(Interpreter::new(isa))),
+        ("fast", AnyEngine::Fast(Box::new(Fast::new(isa)))),
+        ("fast-steps", AnyEngine::Fast(Box::new(Fast::stepping(isa)))),
+        ("jit", AnyEngine::Jit(Box::new(Jit::with_threshold(isa, 2)))),
+        ("jit-steps", AnyEngine::Jit(Box::new(Jit::stepping(isa)))),
+    ]
+}
+
+/// What stops are, in as few words as possible: one instruction after the other is executed, and
+/// what it did is looked at.
+fn in_steps(interpreter: &mut Interpreter, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
+    let mut run = Run::new();
+    while run.steps < stops.limit {
+        let one = Engine::run(interpreter, state, devices, 1);
+        let changes = interpreter.changes(state);
+        run = Run { stop: Stop::Limit, steps: run.steps + one.steps, cycles: run.cycles.wrapping_add(one.cycles) };
+        let seen: Vec<Access> = changes.accesses.into_iter().filter(|access| stops.watches(access)).collect();
+        run.stop = match one.stop {
+            Stop::Fault(_) | Stop::Waiting(_) | Stop::Halted => one.stop,
+            _ if !seen.is_empty() => Stop::Watch(seen),
+            Stop::Idle if stops.idle == WhenIdle::Stop => Stop::Idle,
+            _ if stops.breakpoints.contains(&state.pc) => Stop::Breakpoint,
+            _ => continue,
+        };
+        break;
+    }
+    run
+}
+
+/// Stops around what a program does: addresses where it has been, cells that it has accessed.
+fn stops(isa: &Isa, random: &mut Random, visited: &[u64], accesses: &[Access]) -> Stops {
+    let mut stops = Stops::after(random.below(600));
+    for _ in 0..random.below(3) {
+        let address = if random.once_in(4) { random.number() } else { *random.pick(visited) };
+        stops = stops.at(isa.pc.width.wrap(address));
+    }
+    for _ in 0..random.below(3) {
+        let (memory, address) = match accesses {
+            [] => (MemoryId(random.below(isa.memories.len() as u64) as u32), random.number()),
+            _ => (random.pick(accesses).memory, random.pick(accesses).address),
+        };
+        let first = isa.memory(memory).address.wrap(address);
+        let last = isa.memory(memory).address.mask().min(first.saturating_add(random.below(4)));
+        stops = stops.watching(match random.below(3) {
+            0 => Watch::reads(memory, first..=last),
+            1 => Watch::writes(memory, first..=last),
+            _ => Watch::accesses(memory, first..=last),
+        });
+    }
+    if random.once_in(4) { stops.idling() } else { stops }
+}
+
+/// Where a program goes and what it accesses in its first steps.
+fn explored(isa: &Arc<Isa>, case: &Case) -> (Vec<u64>, Vec<Access>) {
+    let mut interpreter = Interpreter::new(isa);
+    let (mut state, mut devices) = laid(isa, case);
+    let (mut visited, mut accesses) = (vec![state.pc], Vec::new());
+    for _ in 0..200 {
+        if interpreter.step(&mut state, &mut devices).stop.is_some() {
+            break;
+        }
+        visited.push(state.pc);
+        accesses.extend(interpreter.changes(&state).accesses);
+    }
+    (visited, accesses)
+}
+
+fn laid(isa: &Isa, case: &Case) -> (State, Devices) {
+    let mut state = State::new(isa);
+    case.lay_down(isa, &mut state);
+    (state, Devices::new(isa, Console::with_input(case.input.iter().copied())))
+}
+
+/// How often each reason was seen, so that a test which no longer reaches one is noticed.
+#[derive(Debug, Default)]
+struct Reached {
+    breakpoints: u64,
+    watches: u64,
+    idle: u64,
+}
+
+impl Reached {
+    fn count(&mut self, stop: &Stop) {
+        match stop {
+            Stop::Breakpoint => self.breakpoints += 1,
+            Stop::Watch(_) => self.watches += 1,
+            Stop::Idle => self.idle += 1,
+            _ => {}
+        }
+    }
+}
+
+/// The same stops on every engine, after which everything is the same.
+#[test]
+fn stops_are_those_of_single_steps() {
+    for isa in machines() {
+        let mut reached = Reached::default();
+        for seed in seeds(1) {
+            let case = generate(&isa, seed);
+            let (visited, accesses) = explored(&isa, &case);
+            let mut random = Random(seed);
+            let all: Vec<Stops> = (0..RUNS).map(|_| stops(&isa, &mut random, &visited, &accesses)).collect();
+            let mut engines = engines(&isa).map(|(name, engine)| (name, engine, laid(&isa, &case)));
+            let (mut state, mut devices) = laid(&isa, &case);
+            let mut interpreter = Interpreter::new(&isa);
+            for (number, stops) in all.iter().enumerate() {
+                let expected = in_steps(&mut interpreter, &mut state, &mut devices, stops);
+                reached.count(&expected.stop);
+                let saved = devices.snapshot();
+                for (name, engine, (found, devices)) in &mut engines {
+                    let run = engine.run_until(found, devices, stops);
+                    let at = format!("{} seed {seed} run {number} on {name}: {stops:?}", isa.name);
+                    assert_eq!(run, expected, "{at}");
+                    assert!(*found == state, "{at}: {:#x} {:#x}", found.pc, state.pc);
+                    assert!(devices.snapshot() == saved, "{at}");
+                }
+                if matches!(expected.stop, Stop::Fault(_)) {
+                    break;
+                }
+            }
+        }
+        println!("{}: {reached:?}", isa.name);
+        assert!(reached.breakpoints > 0 && reached.watches > 0, "{}: {reached:?}", isa.name);
+    }
+}
+
+/// An instance with a case laid down in it.
+fn session(engine: AnyEngine, isa: &Isa, case: &Case) -> Instance {
+    let mut instance = Instance::on(engine);
+    case.lay_down(isa, instance.state_mut());
+    instance.give_input(&case.input);
+    instance
+}
+
+/// What there is to see of a run: how it ended, what it wrote, everything that it left behind.
+fn seen(instance: &mut Instance, limits: &[u64]) -> (Vec<Run>, Vec<u8>, Snapshot) {
+    let runs = limits.iter().map(|limit| instance.run_for(*limit)).collect();
+    (runs, instance.take_output(), instance.snapshot())
+}
+
+/// Snapshot, run, restore, run: all the same, on the engine that took the snapshot and on others.
+#[test]
+fn what_runs_from_a_snapshot_is_the_same_every_time() {
+    for isa in machines() {
+        for seed in seeds(SNAPSHOTS) {
+            let case = generate(&isa, seed);
+            let (first, rest) = case.limits.split_at(case.limits.len() / 2);
+            let mut snapshots = Vec::new();
+            for (name, engine) in engines(&isa) {
+                let mut instance = session(engine, &isa, &case);
+                seen(&mut instance, first);
+                let snapshot = instance.snapshot();
+                let once = seen(&mut instance, rest);
+                instance.restore(&snapshot).expect("it is its own");
+                assert!(instance.snapshot() == snapshot, "{} seed {seed} on {name}: restored", isa.name);
+                let again = seen(&mut instance, rest);
+                assert!(once == again, "{} seed {seed} on {name}: {:?} {:?}", isa.name, once.0, again.0);
+                snapshots.push((snapshot, once));
+            }
+            // Each engine goes on where another has been.
+            for ((name, engine), (snapshot, expected)) in engines(&isa).into_iter().rev().zip(&snapshots) {
+                let mut instance = Instance::on(engine);
+                instance.restore(snapshot).expect("it is of the same machine");
+                assert!(seen(&mut instance, rest) == *expected, "{} seed {seed} elsewhere on {name}", isa.name);
+            }
+        }
+    }
+}
