@@ -8,12 +8,13 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which crates of ours each crate may use, besides in its tests. Arrows that are not here do not exist.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("lathe-base", &[]),
     ("lathe-isa", &["lathe-base"]),
     ("lathe-asm", &["lathe-base", "lathe-isa"]),
     ("lathe-vm", &["lathe-base", "lathe-isa"]),
     ("lathe-jit", &["lathe-base", "lathe-isa", "lathe-vm"]),
+    ("lathe-doc", &["lathe-base", "lathe-isa", "lathe-vm"]),
     ("lathe-fmt", &["lathe-asm", "lathe-base", "lathe-isa"]),
     ("lathe-machines", &[]),
     ("lathe-embed", &["lathe-asm", "lathe-base", "lathe-isa", "lathe-jit", "lathe-machines", "lathe-vm"]),
@@ -24,6 +25,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "lathe-base",
             "lathe-benches",
             "lathe-embed",
+            "lathe-doc",
             "lathe-fmt",
             "lathe-isa",
             "lathe-machines",

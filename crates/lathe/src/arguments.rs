@@ -57,6 +57,7 @@ Examples:
   lathe dis hello.bin -m quad8        Take it apart again
   lathe fmt mine.isa hello.asm        Put definitions and programs into columns
   lathe test                          Run all programs here that say what they must do
+  lathe doc -m quad8 -o quad8.html    Write the machine's datasheet
 
 Exit codes:
   0  done; a run: the machine halted
@@ -81,6 +82,7 @@ pub(crate) enum Command {
     Completions(Completions),
     Man(Man),
     Fmt(Fmt),
+    Doc(Doc),
     #[cfg(feature = "bench")]
     Bench(Bench),
     #[cfg(not(feature = "bench"))]
@@ -610,6 +612,37 @@ pub(crate) struct Verify {
 
     #[command(flatten)]
     pub(crate) format: FormatArgument,
+}
+
+/// Write the datasheet of a machine
+///
+/// One HTML file that needs nothing else, made from the definition: registers, memory, devices, the opcode
+/// map, every instruction with its bits, meaning, flags and cycles, and examples that were executed. It
+/// prints on A4 and Letter.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe doc -m quad8 -o quad8.html         The page
+  lathe doc -m quad8 -o sheets             Into a folder: page, Markdown, reference card, JSON
+  lathe doc -m quad8 -o quad8.md           Markdown, by the name of the file
+  lathe doc -m quad8 --card -o card.svg    One page to look things up; also card.html, to be printed
+  lathe doc -m quad8 --json                The machine as data; docs/model.schema.json describes it")]
+pub(crate) struct Doc {
+    #[command(flatten)]
+    pub(crate) machine: MachineArgument,
+
+    /// The file to write, in the format that its name says (.html, .md, .svg, .json), or a folder for all
+    /// of them [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+
+    /// A reference card of one page instead: HTML, or SVG
+    #[arg(long)]
+    pub(crate) card: bool,
+
+    /// JSON instead, for other tools
+    #[arg(long, conflicts_with = "card")]
+    pub(crate) json: bool,
 }
 
 /// Put definitions and programs into columns

@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod console;
 mod dis;
+mod doc;
 mod explain;
 mod fmt;
 mod machines;
@@ -42,6 +43,7 @@ pub(crate) fn execute(command: Command) -> Outcome {
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments),
         Command::Man(arguments) => shell::man(&arguments),
+        Command::Doc(arguments) => doc::execute(&arguments),
         Command::Fmt(arguments) => fmt::execute(&arguments),
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => bench::execute(&arguments),

@@ -5,6 +5,7 @@ mod asm;
 mod bench;
 mod check;
 mod dis;
+mod doc;
 mod first_steps;
 mod fmt;
 mod machines;

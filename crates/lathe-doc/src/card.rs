@@ -1,0 +1,209 @@
+//! The reference card: everything that one looks up while programming, on one page.
+//!
+//! Lines flow into columns, as many as make the card about as wide as a sheet of paper; the picture is
+//! then scaled to it. So a small machine has large print, and a large one still has one page.
+
+use std::fmt::Write;
+
+use crate::html::{flag_effects, page};
+use crate::markup::{escape, hex};
+use crate::sheet::{InstructionData, Sheet};
+
+/// Width and height of a character, and the distance of lines, in units of the picture.
+const CHARACTER: f64 = 6.1;
+const LINE: f64 = 14.0;
+const MARGIN: f64 = 18.0;
+const GUTTER: f64 = 22.0;
+/// Longer meanings are cut: the card is for those who know the machine.
+const MEANING: usize = 38;
+/// A sheet on its side.
+const RATIO: f64 = 297.0 / 210.0;
+
+enum Line {
+    Heading(String),
+    /// Columns: syntax, bits, rest.
+    Row([String; 3]),
+    Blank,
+}
+
+/// The card as a picture.
+pub fn card_svg(sheet: &Sheet) -> String {
+    let lines = lines(sheet);
+    let widths = widths(&lines);
+    let column = widths.iter().map(|width| *width as f64 * CHARACTER + 8.0).sum::<f64>();
+    let columns =
+        (1..=8).min_by(|one, other| off(lines.len(), column, *one).total_cmp(&off(lines.len(), column, *other)));
+    let columns = columns.unwrap_or(1);
+    let per_column = lines.len().div_ceil(columns);
+    let (width, height) = extent(lines.len(), column, columns);
+    let mut body = String::new();
+    let _ = write!(
+        body,
+        "<rect class=\"paper\" width=\"{width:.0}\" height=\"{height:.0}\"/><text class=\"name\" x=\"{MARGIN}\" y=\"34\">{}</text>\
+         <text class=\"title\" x=\"{:.0}\" y=\"34\">{}</text>",
+        escape(&sheet.name),
+        MARGIN + sheet.name.chars().count() as f64 * 13.5 + 14.0,
+        escape(&sheet.title)
+    );
+    for (at, line) in lines.iter().enumerate() {
+        let x = MARGIN + (at / per_column) as f64 * (column + GUTTER);
+        let y = 60.0 + (at % per_column) as f64 * LINE;
+        body += &draw(line, x, y, &widths, column);
+    }
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\">\n<style>{}</style>\n{body}</svg>\n",
+        include_str!("card.css")
+    )
+}
+
+/// The card as a page, to be printed on one sheet.
+pub fn card_html(sheet: &Sheet) -> String {
+    let style = "html,body{margin:0;height:100%;background:Canvas}svg{display:block;width:100%;max-height:100vh}\n\
+                 @page{size:landscape;margin:8mm}@media print{svg{height:100vh}}\n";
+    page(&format!("{} reference card", sheet.name), style, &card_svg(sheet))
+}
+
+fn extent(lines: usize, column: f64, columns: usize) -> (f64, f64) {
+    let width = columns as f64 * (column + GUTTER) - GUTTER + 2.0 * MARGIN;
+    (width, lines.div_ceil(columns) as f64 * LINE + 60.0 + MARGIN)
+}
+
+/// How far a number of columns is from the shape of a sheet.
+fn off(lines: usize, column: f64, columns: usize) -> f64 {
+    let (width, height) = extent(lines, column, columns);
+    (width / height / RATIO).ln().abs()
+}
+
+fn widths(lines: &[Line]) -> [usize; 3] {
+    let mut widths = [0; 3];
+    for line in lines {
+        if let Line::Row(cells) = line {
+            for (width, cell) in widths.iter_mut().zip(cells) {
+                *width = (*width).max(cell.chars().count() + 1);
+            }
+        }
+    }
+    widths
+}
+
+fn draw(line: &Line, x: f64, y: f64, widths: &[usize; 3], column: f64) -> String {
+    match line {
+        Line::Blank => String::new(),
+        Line::Heading(text) => format!(
+            "<text class=\"h\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text><path d=\"M{x:.1} {:.1}h{column:.1}\"/>",
+            escape(text),
+            y + 3.0
+        ),
+        Line::Row(cells) => {
+            let mut text = String::new();
+            let mut left = x;
+            for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
+                if !cell.is_empty() {
+                    let _ = write!(text, "<text class=\"c{at}\" x=\"{left:.1}\" y=\"{y:.1}\">{}</text>", escape(cell));
+                }
+                left += *width as f64 * CHARACTER + 4.0;
+            }
+            text
+        }
+    }
+}
+
+fn lines(sheet: &Sheet) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut section = |title: &str, rows: Vec<[String; 3]>| {
+        if rows.is_empty() {
+            return;
+        }
+        if !lines.is_empty() {
+            lines.push(Line::Blank);
+        }
+        if !title.is_empty() {
+            lines.push(Line::Heading(title.to_owned()));
+        }
+        lines.extend(rows.into_iter().map(Line::Row));
+    };
+    section("Registers", registers(sheet));
+    let maps = sheet.maps.iter().map(|map| {
+        let bits =
+            sheet.memories.iter().find(|memory| memory.name == map.memory).map_or(16, |memory| memory.address_bits);
+        [format!("{} {}", map.memory, hex(map.first, bits)), short(&map.read), short(&map.write)]
+    });
+    section("Memory map: read, write", maps.collect());
+    let fields = sheet.fields.iter().map(|field| {
+        let names: Vec<&str> = field.values.iter().map(|value| value.name.as_str()).collect();
+        let names = if names.is_empty() { field.description.replace('`', "") } else { names.join(" ") };
+        [field.name.clone(), bits(field.stored_bits), short(&names)]
+    });
+    section("Operands", fields.collect());
+    for (number, group) in sheet.groups().enumerate() {
+        let rows = group.iter().map(|row| {
+            let flags: String = flag_effects(sheet, row)
+                .into_iter()
+                .filter(|(_, effect)| *effect != "–")
+                .map(|(name, _)| format!(" {name}"))
+                .collect();
+            let meaning = short(&row.meaning.replace('\n', " "));
+            let flags = if flags.is_empty() || meaning.chars().count() + flags.chars().count() + 3 > MEANING {
+                String::new()
+            } else {
+                format!("   [{}]", flags.trim())
+            };
+            [row.syntax.clone(), row.picture.clone(), meaning + &flags]
+        });
+        section(if number == 0 { "Instructions" } else { "" }, rows.collect());
+    }
+    let families = sheet.rows.iter().filter(|row| row.instructions.len() > 1).map(|row| {
+        let member = |one: &InstructionData| {
+            let name = one.members.first().and_then(|member| member.split(" = ").next());
+            name.unwrap_or(&one.mnemonic).to_owned()
+        };
+        let names: Vec<String> = row.instructions.iter().map(member).collect();
+        [row.syntax.clone(), format!("{} of them", names.len()), short(&names.join(" "))]
+    });
+    section("Families", families.collect());
+    section(
+        "Pseudo-instructions",
+        sheet
+            .pseudos
+            .iter()
+            .map(|pseudo| [pseudo.syntax.clone(), String::new(), short(&pseudo.expansion.join("; "))])
+            .collect(),
+    );
+    lines
+}
+
+/// Registers of one width on one line.
+fn registers(sheet: &Sheet) -> Vec<[String; 3]> {
+    let mut rows =
+        vec![[sheet.pc.name.clone(), bits(sheet.pc.bits), format!("begins at {}", hex(sheet.pc.reset, sheet.pc.bits))]];
+    let chunks = sheet.registers.chunk_by(|one, next| one.bits == next.bits && one.constant == next.constant);
+    rows.extend(chunks.map(|chunk| {
+        let names: Vec<&str> = chunk.iter().map(|register| register.name.as_str()).collect();
+        let names = if let [first, .., last] = names.as_slice()
+            && names.len() > 6
+        {
+            format!("{first} to {last}")
+        } else {
+            names.join(" ")
+        };
+        let what = match () {
+            () if chunk[0].constant => "constant",
+            () if chunk[0].flag => "flags",
+            () => "",
+        };
+        [short(&names), bits(chunk[0].bits), what.to_owned()]
+    }));
+    rows.extend(sheet.views.iter().map(|view| [view.name.clone(), bits(view.bits), short(&view.value)]));
+    rows
+}
+
+fn bits(count: u32) -> String {
+    if count == 1 { "1 bit".to_owned() } else { format!("{count} bits") }
+}
+
+fn short(text: &str) -> String {
+    if text.chars().count() <= MEANING {
+        return text.to_owned();
+    }
+    text.chars().take(MEANING - 1).collect::<String>().trim_end().to_owned() + "…"
+}

@@ -1,0 +1,582 @@
+//! The datasheet as one HTML file that needs nothing else: no scripts, no fonts, no requests.
+
+use crate::diagram;
+use crate::markup::{code, escape, hex, prose, table};
+use crate::sheet::{ExampleData, InstructionData, RowData, Sheet};
+
+const STYLE: &str = include_str!("style.css");
+
+/// The page of a machine.
+pub fn html(sheet: &Sheet) -> String {
+    let sections = sections(sheet);
+    let contents: String =
+        sections.iter().map(|(id, title, _)| format!("<a href=\"#{id}\">{}</a>\n", escape(title))).collect();
+    let body: String =
+        sections.iter().map(|(id, title, body)| format!("<h2 id=\"{id}\">{}</h2>\n{body}", escape(title))).collect();
+    page(
+        &format!("{}: {}", sheet.name, sheet.title),
+        STYLE,
+        &format!(
+            "<main>\n{}<nav class=\"contents\">\n{contents}</nav>\n{body}{}</main>\n",
+            header(sheet),
+            footer(sheet)
+        ),
+    )
+}
+
+/// A whole HTML document.
+pub(crate) fn page(title: &str, style: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{style}</style>\n</head>\n\
+         <body>\n{body}</body>\n</html>\n",
+        escape(title)
+    )
+}
+
+fn sections(sheet: &Sheet) -> Vec<(&'static str, &'static str, String)> {
+    let all = [
+        ("registers", "Registers", registers(sheet)),
+        ("memories", "Memory", memories(sheet)),
+        ("devices", "Devices", devices(sheet)),
+        ("reset", "Reset, traps and interrupts", reset(sheet)),
+        ("operands", "Operands", operands(sheet)),
+        ("encoding", "Encoding", encoding(sheet)),
+        ("summary", "Instruction summary", summary(sheet)),
+        ("instructions", "Instructions", instructions(sheet)),
+        ("functions", "Functions used in meanings", functions(sheet)),
+        ("pseudos", "Pseudo-instructions", pseudos(sheet)),
+        ("assembly", "Assembly habits", habits(sheet)),
+        ("index", "Index by mnemonic", index(sheet)),
+        ("opcodes", "Index by opcode", opcodes(sheet)),
+    ];
+    all.into_iter().filter(|(_, _, body)| !body.is_empty()).collect()
+}
+
+fn header(sheet: &Sheet) -> String {
+    let paragraphs: String = sheet
+        .documentation
+        .split("\n\n")
+        .filter(|text| !text.is_empty())
+        .map(|text| format!("<p>{}</p>\n", prose(text)))
+        .collect();
+    let code_memory = sheet.memories.iter().find(|memory| memory.code);
+    let lengths: Vec<u32> = sheet.rows.iter().flat_map(|row| row.instructions.iter().map(|one| one.cells)).collect();
+    let (shortest, longest) = (lengths.iter().min().copied().unwrap_or(0), lengths.iter().max().copied().unwrap_or(0));
+    let length = if shortest == longest { shortest.to_string() } else { format!("{shortest}–{longest}") };
+    let flags = sheet.registers.iter().filter(|register| register.flag).count();
+    let rows = match sheet.rows.len() {
+        rows if rows == sheet.instruction_count() => "instructions".to_owned(),
+        rows => format!("instructions, from {rows} rows"),
+    };
+    let cells = if length == "1" { "cell" } else { "cells" };
+    let mut facts = vec![
+        (sheet.instruction_count().to_string(), rows),
+        (length, format!("{cells} an instruction, of {} bits each", code_memory.map_or(0, |memory| memory.cell_bits))),
+        ((sheet.registers.len() - flags).to_string(), "registers".to_owned()),
+        (flags.to_string(), "flags".to_owned()),
+        (size(code_memory.map_or(0, |memory| memory.cells)), "cells of code memory".to_owned()),
+    ];
+    if let Some(share) = sheet.coverage.share {
+        facts.push((percent(share), "of encodings defined".to_owned()));
+    }
+    let facts: String =
+        facts.iter().map(|(number, what)| format!("<div><b>{number}</b><span>{what}</span></div>")).collect();
+    format!(
+        "<header>\n<h1>{}</h1>\n<p class=\"title\">{}</p>\n{paragraphs}<div class=\"facts\">{facts}</div>\n</header>\n",
+        escape(&sheet.name),
+        escape(&sheet.title)
+    )
+}
+
+pub(crate) fn percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{}\u{202F}%", text.trim_end_matches(".0"))
+}
+
+pub(crate) fn size(cells: u64) -> String {
+    match cells {
+        _ if cells >= 1 << 30 && cells.is_multiple_of(1 << 30) => format!("{} Gi", cells >> 30),
+        _ if cells >= 1 << 20 && cells.is_multiple_of(1 << 20) => format!("{} Mi", cells >> 20),
+        _ if cells >= 1 << 10 && cells.is_multiple_of(1 << 10) => format!("{} Ki", cells >> 10),
+        _ => cells.to_string(),
+    }
+}
+
+fn registers(sheet: &Sheet) -> String {
+    let pc = &sheet.pc;
+    let mut rows = vec![vec![
+        code(&pc.name),
+        pc.bits.to_string(),
+        code(&hex(pc.reset, pc.bits)),
+        format!("program counter, in {}", code(&pc.memory)),
+    ]];
+    rows.extend(sheet.registers.iter().map(|register| {
+        let note = match () {
+            () if register.constant => "constant: writes have no effect",
+            () if register.flag => "flag",
+            () => "",
+        };
+        vec![
+            code(&register.name),
+            register.bits.to_string(),
+            code(&hex(register.reset, register.bits)),
+            note.to_owned(),
+        ]
+    }));
+    let mut text = table("registers", &["name", "bits", "at reset", ""], &rows);
+    if !sheet.views.is_empty() {
+        let rows: Vec<_> = sheet
+            .views
+            .iter()
+            .map(|view| {
+                let note = if view.clearing { "writing it clears the other bits" } else { "" };
+                vec![code(&view.name), view.bits.to_string(), code(&view.value), note.to_owned()]
+            })
+            .collect();
+        text +=
+            "<h3>Views</h3>\n<p class=\"note\">Names for parts of registers, read and written like registers.</p>\n";
+        text += &table("views", &["name", "bits", "is", ""], &rows);
+    }
+    text
+}
+
+fn memories(sheet: &Sheet) -> String {
+    let rows: Vec<_> = sheet
+        .memories
+        .iter()
+        .map(|memory| {
+            let last = hex(memory.cells - 1, memory.address_bits);
+            let range = format!("<code>{}</code> to <code>{last}</code>", hex(0, memory.address_bits));
+            let order = if memory.order == "little" { "low cell first" } else { "high cell first" };
+            let holds = if memory.code { "code" } else { "" };
+            vec![
+                code(&memory.name),
+                memory.cells.to_string(),
+                memory.cell_bits.to_string(),
+                range,
+                order.to_owned(),
+                holds.to_owned(),
+            ]
+        })
+        .collect();
+    let mut text = table("memories", &["name", "cells", "bits of a cell", "addresses", "wider values", "holds"], &rows);
+    if !sheet.maps.is_empty() {
+        let rows: Vec<_> = sheet
+            .maps
+            .iter()
+            .map(|map| {
+                let bits = sheet
+                    .memories
+                    .iter()
+                    .find(|memory| memory.name == map.memory)
+                    .map_or(16, |memory| memory.address_bits);
+                let last =
+                    if map.last == map.first { String::new() } else { format!(" to {}", code(&hex(map.last, bits))) };
+                let shown = |text: &str, empty: &str| {
+                    if text.is_empty() { format!("<span class=\"note\">{empty}</span>") } else { code(text) }
+                };
+                vec![
+                    code(&map.memory),
+                    code(&hex(map.first, bits)) + &last,
+                    shown(&map.read, "gives 0"),
+                    shown(&map.write, "does nothing"),
+                ]
+            })
+            .collect();
+        text += "<h3>Memory map</h3>\n";
+        text += &table("maps", &["memory", "address", "a read gives", "a write does"], &rows);
+    }
+    if !sheet.contents.is_empty() {
+        let rows: Vec<_> = sheet
+            .contents
+            .iter()
+            .map(|contents| {
+                let memory = sheet.memories.iter().find(|memory| memory.name == contents.memory);
+                let (address, cell) = memory.map_or((16, 8), |memory| (memory.address_bits, memory.cell_bits));
+                let digits = cell.div_ceil(4) as usize;
+                let cells: Vec<String> = contents.cells.iter().map(|cell| format!("{cell:0digits$X}")).collect();
+                vec![
+                    code(&contents.memory),
+                    code(&hex(contents.address, address)),
+                    contents.cells.len().to_string(),
+                    code(&cells.join(" ")),
+                ]
+            })
+            .collect();
+        text += "<h3>Contents at reset</h3>\n<p class=\"note\">All other cells are 0.</p>\n";
+        text += &table("contents", &["memory", "from", "cells", ""], &rows);
+    }
+    text
+}
+
+fn devices(sheet: &Sheet) -> String {
+    if sheet.devices.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<_> = sheet
+        .devices
+        .iter()
+        .map(|device| {
+            let operations: Vec<String> = device
+                .operations
+                .iter()
+                .map(|operation| {
+                    let arguments: Vec<String> = operation.arguments.iter().map(|bits| format!("u{bits}")).collect();
+                    let result = operation.result.map_or(String::new(), |bits| format!(" -> u{bits}"));
+                    code(&format!("{}({}){result}", operation.name, arguments.join(", ")))
+                })
+                .collect();
+            vec![code(&device.name), code(&device.kind), operations.join(" ")]
+        })
+        .collect();
+    table("devices", &["name", "kind", "operations"], &rows)
+}
+
+fn reset(sheet: &Sheet) -> String {
+    let start = code(&hex(sheet.pc.reset, sheet.pc.bits));
+    let mut text = format!(
+        "<p>Execution begins at {start} in {}. Registers have the values of the table above; memory is 0 where nothing else is said.</p>\n",
+        code(&sheet.pc.memory)
+    );
+    if !sheet.traps.is_empty() {
+        let rows: Vec<_> = sheet.traps.iter().map(|trap| vec![code(&trap.name), trap.value.to_string()]).collect();
+        text += &table("traps", &["trap", "number"], &rows);
+    }
+    if !sheet.hooks.iter().any(|hook| hook.contains("illegal")) {
+        text += "<p>An encoding that no instruction has stops the machine with a fault.</p>\n";
+    }
+    for hook in &sheet.hooks {
+        text += &format!("<pre>{}</pre>\n", escape(hook));
+    }
+    text
+}
+
+fn operands(sheet: &Sheet) -> String {
+    let rows: Vec<_> = sheet
+        .fields
+        .iter()
+        .map(|field| {
+            let values: Vec<String> = field
+                .values
+                .iter()
+                .map(|value| format!("<code>{}</code>\u{00A0}{}", escape(&value.name), value.value))
+                .collect();
+            let bits = if field.bits == field.stored_bits {
+                field.bits.to_string()
+            } else {
+                format!("{}, {} stored", field.bits, field.stored_bits)
+            };
+            vec![code(&field.name), bits, prose(&field.description), values.join(", ")]
+        })
+        .collect();
+    if rows.is_empty() { String::new() } else { table("fields", &["name", "bits", "is", "names and codes"], &rows) }
+}
+
+fn encoding(sheet: &Sheet) -> String {
+    let coverage = &sheet.coverage;
+    let low = coverage.bits.min(4);
+    let columns = 1usize << low;
+    let heads: String = (0..columns).map(|column| format!("<th>_{column:X}</th>")).collect();
+    let mut rows = String::new();
+    for (number, slots) in coverage.slots.chunks(columns).enumerate() {
+        rows += &format!("<tr><th>{number:X}_</th>");
+        for slot in slots {
+            let more =
+                if slot.mnemonics.len() > 1 { format!("<br>+{}", slot.mnemonics.len() - 1) } else { String::new() };
+            let name = slot.mnemonics.first().map_or("", String::as_str);
+            let link = slot.rows.first().and_then(|row| sheet.rows.get(*row)).map_or(String::new(), |row| {
+                format!(
+                    "<a href=\"#{}\" title=\"{}\">{}</a>{more}",
+                    row.id,
+                    escape(&slot.mnemonics.join(", ")),
+                    escape(name)
+                )
+            });
+            rows += &format!("<td class=\"{}\">{link}</td>", slot.filling);
+        }
+        rows += "</tr>\n";
+    }
+    let cell = sheet.memories.iter().find(|memory| memory.code).map_or(8, |memory| memory.cell_bits);
+    let what =
+        if cell == coverage.bits { "the first cell".to_owned() } else { format!("the first {} bits", coverage.bits) };
+    let share =
+        coverage.share.map_or(String::new(), |share| format!(" {} of all encodings are defined.", percent(share)));
+    format!(
+        "<h3>Opcode map</h3>\n<p class=\"note\">By {what}. Striped: what follows decides whether it is an instruction. \
+         +1: one more instruction begins so.{share}</p>\n\
+         <table class=\"map\">\n<thead><tr><th></th>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
+    )
+}
+
+fn cycles(instruction: &InstructionData) -> Option<String> {
+    let (least, most) = instruction.cycles?;
+    Some(if least == most { least.to_string() } else { format!("{least}–{most}") })
+}
+
+fn row_cycles(row: &RowData) -> Option<String> {
+    let all: Vec<(u64, u64)> = row.instructions.iter().filter_map(|one| one.cycles).collect();
+    let (least, most) = (all.iter().map(|one| one.0).min()?, all.iter().map(|one| one.1).max()?);
+    Some(if least == most { least.to_string() } else { format!("{least}–{most}") })
+}
+
+fn summary(sheet: &Sheet) -> String {
+    let mut heads = vec!["instruction", "encoding", "cells"];
+    if sheet.has_cycles {
+        heads.push("cycles");
+    }
+    heads.push("meaning");
+    let rows: Vec<_> = sheet
+        .rows
+        .iter()
+        .map(|row| {
+            let condition = if row.condition.is_empty() { String::new() } else { format!(" {}", row.condition) };
+            let mut cells = vec![
+                format!("<a href=\"#{}\"><code>{}</code></a>", row.id, escape(&row.syntax)),
+                code(&format!("{}{condition}", row.picture)),
+                row.instructions[0].cells.to_string(),
+            ];
+            if sheet.has_cycles {
+                cells.push(row_cycles(row).unwrap_or_default());
+            }
+            cells.push(code(&row.meaning));
+            cells
+        })
+        .collect();
+    table("summary", &heads, &rows)
+}
+
+fn instructions(sheet: &Sheet) -> String {
+    let rows = sheet.rows.iter().enumerate();
+    rows.map(|(number, row)| instruction(sheet, row, number)).collect()
+}
+
+fn instruction(sheet: &Sheet, row: &RowData, number: usize) -> String {
+    let first = &row.instructions[0];
+    let cells = if first.cells == 1 { "1 cell".to_owned() } else { format!("{} cells", first.cells) };
+    let mut tags = vec![cells];
+    if let Some(cycles) = row_cycles(row) {
+        tags.push(if cycles == "1" { "1 cycle".to_owned() } else { format!("{cycles} cycles") });
+    }
+    if row.instructions.len() > 1 {
+        tags.push(format!("{} instructions", row.instructions.len()));
+    }
+    let tags: String = tags.iter().map(|tag| format!("<span class=\"tag\">{tag}</span>")).collect();
+    let mut text = format!(
+        "<section class=\"instruction\" id=\"{}\">\n<h3><code>{}</code>{tags}</h3>\n",
+        row.id,
+        escape(&row.syntax)
+    );
+    if !row.documentation.is_empty() {
+        text += &format!("<p>{}</p>\n", prose(&row.documentation));
+    }
+    text += &diagram::svg(&row.parts, row.word_bits, &row.bits);
+    if !row.meaning.is_empty() {
+        text += &format!("<pre>{}</pre>\n", escape(&row.meaning));
+    }
+    text += &details(sheet, row);
+    if row.instructions.len() > 1 {
+        text += &members(row, sheet.has_cycles);
+    }
+    text += &examples(sheet, number);
+    text + "</section>\n"
+}
+
+fn details(sheet: &Sheet, row: &RowData) -> String {
+    let mut items: Vec<(&str, String)> = Vec::new();
+    let operands: Vec<String> = row
+        .operands
+        .iter()
+        .filter_map(|name| {
+            let field = sheet.fields.iter().find(|field| field.name == *name)?;
+            let names: Vec<&str> = field.values.iter().map(|value| value.name.as_str()).collect();
+            let what = match names.as_slice() {
+                [first, .., last] if names.len() > 8 => {
+                    format!("{}, {} to {}", prose(&field.description), code(first), code(last))
+                }
+                [] => prose(&field.description),
+                _ => format!(
+                    "{}: {}",
+                    prose(&field.description),
+                    names.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ")
+                ),
+            };
+            Some(format!("<div>{} {what}</div>", code(name)))
+        })
+        .collect();
+    if !operands.is_empty() {
+        items.push(("Operands", operands.concat()));
+    }
+    if !row.condition.is_empty() {
+        items.push(("Only", code(&row.condition)));
+    }
+    let spellings: Vec<String> =
+        row.instructions.iter().flat_map(|one| &one.spellings).map(|name| code(name)).collect();
+    if !spellings.is_empty() {
+        items.push(("Also written", spellings.join(", ")));
+    }
+    if row.instructions.iter().any(|one| !one.flags.is_empty()) {
+        items.push(("Flags", flags(sheet, row)));
+    }
+    let mut effects: Vec<&String> = row.instructions.iter().flat_map(|one| &one.effects).collect();
+    effects.dedup();
+    let mut seen: Vec<&String> = Vec::new();
+    effects.retain(|effect| {
+        !seen.contains(effect) && {
+            seen.push(effect);
+            true
+        }
+    });
+    if !effects.is_empty() {
+        items.push(("Effects", effects.iter().map(|effect| prose(effect)).collect::<Vec<_>>().join("; ")));
+    }
+    if items.is_empty() {
+        return String::new();
+    }
+    let items: String = items.iter().map(|(what, text)| format!("<dt>{what}</dt><dd>{text}</dd>\n")).collect();
+    format!("<dl>\n{items}</dl>\n")
+}
+
+/// What a row does to each flag: the same for all of its instructions, or `*` where they differ.
+pub(crate) fn flag_effects(sheet: &Sheet, row: &RowData) -> Vec<(String, &'static str)> {
+    let flags = sheet.registers.iter().filter(|register| register.flag);
+    flags
+        .map(|register| {
+            let effect = |one: &InstructionData| {
+                let found = one.flags.iter().find(|flag| flag.name == register.name);
+                found.map_or("–", |flag| match flag.effect.as_str() {
+                    "0" => "0",
+                    "1" => "1",
+                    _ => "↕",
+                })
+            };
+            let first = effect(&row.instructions[0]);
+            let same = row.instructions.iter().all(|one| effect(one) == first);
+            (register.name.clone(), if same { first } else { "*" })
+        })
+        .collect()
+}
+
+fn flags(sheet: &Sheet, row: &RowData) -> String {
+    let effects = flag_effects(sheet, row);
+    let heads: String = effects.iter().map(|(name, _)| format!("<th>{}</th>", escape(name))).collect();
+    let cells: String = effects.iter().map(|(_, effect)| format!("<td>{effect}</td>")).collect();
+    format!("<table class=\"flags\"><tr>{heads}</tr><tr>{cells}</tr></table>")
+}
+
+fn members(row: &RowData, has_cycles: bool) -> String {
+    let mut heads = vec!["instruction", "bits"];
+    if has_cycles {
+        heads.push("cycles");
+    }
+    heads.push("member");
+    let rows: Vec<_> = row
+        .instructions
+        .iter()
+        .map(|one| {
+            let mut cells = vec![escape(&one.syntax), escape(&one.bits)];
+            if has_cycles {
+                cells.push(cycles(one).unwrap_or_default());
+            }
+            cells.push(escape(&one.members.join("; ")));
+            cells
+        })
+        .collect();
+    table("members", &heads, &rows)
+}
+
+fn examples(sheet: &Sheet, number: usize) -> String {
+    let rows: Vec<_> = sheet
+        .examples
+        .iter()
+        .filter(|example| example.row == number)
+        .map(|example| example_row(sheet, example))
+        .collect();
+    if rows.is_empty() {
+        String::new()
+    } else {
+        table("examples", &["example", "cells", "before", "after", "executed"], &rows)
+    }
+}
+
+fn example_row(sheet: &Sheet, example: &ExampleData) -> Vec<String> {
+    let bits = sheet.memories.iter().find(|memory| memory.code).map_or(8, |memory| memory.cell_bits);
+    let digits = bits.div_ceil(4) as usize;
+    let cells: Vec<String> = example.cells.iter().map(|cell| format!("{cell:0digits$X}")).collect();
+    let passed = if example.passed {
+        "<span class=\"ok\">as written</span>"
+    } else {
+        "<span class=\"failed\">not as written</span>"
+    };
+    vec![escape(&example.source), cells.join(" "), escape(&example.before), escape(&example.after), passed.to_owned()]
+}
+
+fn functions(sheet: &Sheet) -> String {
+    if sheet.functions.is_empty() {
+        return String::new();
+    }
+    format!("<pre>{}</pre>\n", escape(&sheet.functions.join("\n")))
+}
+
+fn pseudos(sheet: &Sheet) -> String {
+    let rows: Vec<_> =
+        sheet.pseudos.iter().map(|pseudo| vec![code(&pseudo.syntax), code(&pseudo.expansion.join("; "))]).collect();
+    if rows.is_empty() { String::new() } else { table("pseudos", &["written", "stands for"], &rows) }
+}
+
+fn habits(sheet: &Sheet) -> String {
+    let rows: Vec<_> = sheet.habits.iter().map(|habit| vec![code(&habit.written), prose(&habit.meaning)]).collect();
+    if rows.is_empty() { String::new() } else { table("habits", &["written", "means"], &rows) }
+}
+
+fn index(sheet: &Sheet) -> String {
+    let mut names: Vec<(String, &str)> = Vec::new();
+    for row in &sheet.rows {
+        for one in &row.instructions {
+            for name in std::iter::once(&one.mnemonic).chain(&one.spellings) {
+                if !names.iter().any(|(known, id)| known == name && *id == row.id) {
+                    names.push((name.clone(), &row.id));
+                }
+            }
+        }
+    }
+    names.sort_by_key(|(name, _)| name.to_lowercase());
+    let links: String = names.iter().map(|(name, id)| format!("<a href=\"#{id}\">{}</a>\n", escape(name))).collect();
+    format!("<div class=\"index\">\n{links}</div>\n")
+}
+
+fn opcodes(sheet: &Sheet) -> String {
+    let mut all: Vec<(&str, &str, &str)> = sheet
+        .rows
+        .iter()
+        .flat_map(|row| row.instructions.iter().map(|one| (one.bits.as_str(), one.syntax.as_str(), row.id.as_str())))
+        .collect();
+    // Operand bits come after both digits, as in a decoder's table.
+    all.sort_by_key(|(bits, ..)| {
+        bits.chars()
+            .map(|c| match c {
+                '0' => 0u8,
+                '1' => 1,
+                '-' => 2,
+                _ => 3,
+            })
+            .collect::<Vec<_>>()
+    });
+    let rows: Vec<_> = all
+        .iter()
+        .map(|(bits, syntax, id)| vec![code(bits), format!("<a href=\"#{id}\">{}</a>", code(syntax))])
+        .collect();
+    table("opcodes", &["bits", "instruction"], &rows)
+}
+
+fn footer(sheet: &Sheet) -> String {
+    let passed = sheet.examples.iter().filter(|example| example.passed).count();
+    let examples = if sheet.examples.is_empty() {
+        String::new()
+    } else {
+        format!(" {passed} of {} examples came out as written when they were executed.", sheet.examples.len())
+    };
+    format!("<footer>Made by Lathe from the definition of {}.{examples}</footer>\n", escape(&sheet.name))
+}

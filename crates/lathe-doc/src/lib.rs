@@ -1,0 +1,36 @@
+//! Datasheets: everything that a definition says about its machine, to be read, printed and processed.
+//!
+//! ```
+//! let text = lathe_machines::find("quad8").unwrap().definition;
+//! let isa = lathe_isa::load(text).isa.unwrap();
+//! let sheet = lathe_doc::Sheet::new(&isa, text);
+//! assert!(lathe_doc::html(&sheet).contains("<svg"));
+//! assert!(lathe_doc::json(&sheet).contains("\"bits\": \"0001DDSS\""));
+//! ```
+//!
+//! A [`Sheet`] is made once from the model and the text of the definition; the page, the Markdown, the
+//! reference card and the JSON are four ways to write it down, and know nothing of the model. So they
+//! cannot contradict one another.
+//!
+//! Deliberately absent: files, browsers, and prose of our own about a machine.
+
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod bits;
+mod card;
+mod diagram;
+mod html;
+mod json;
+mod markdown;
+mod markup;
+mod sheet;
+mod source;
+mod touches;
+
+pub use bits::Part;
+pub use card::{card_html, card_svg};
+pub use html::html;
+pub use json::{SCHEMA, json};
+pub use markdown::markdown;
+pub use sheet::*;
+pub use touches::Flag;

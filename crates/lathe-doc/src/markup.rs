@@ -1,0 +1,64 @@
+//! Text as HTML: everything is escaped, and `code` in prose is marked up.
+
+/// A text with the characters that mean something in HTML replaced.
+pub(crate) fn escape(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => result.push_str("&amp;"),
+            '<' => result.push_str("&lt;"),
+            '>' => result.push_str("&gt;"),
+            '"' => result.push_str("&quot;"),
+            '\'' => result.push_str("&#39;"),
+            _ => result.push(c),
+        }
+    }
+    result
+}
+
+/// A line of prose: what stands between backticks is code.
+pub(crate) fn prose(text: &str) -> String {
+    let mut result = String::new();
+    for (at, part) in text.split('`').enumerate() {
+        let part = escape(part);
+        result += &if at % 2 == 1 { format!("<code>{part}</code>") } else { part };
+    }
+    result
+}
+
+/// Code.
+pub(crate) fn code(text: &str) -> String {
+    format!("<code>{}</code>", escape(text))
+}
+
+/// A number with as many digits as its width needs.
+pub(crate) fn hex(value: u64, bits: u32) -> String {
+    let digits = bits.div_ceil(4) as usize;
+    format!("0x{value:0digits$X}")
+}
+
+/// A table; the cells are markup already.
+pub(crate) fn table(class: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
+    let head: String = heads.iter().map(|head| format!("<th>{head}</th>")).collect();
+    let row = |cells: &Vec<String>| {
+        let cells: String = cells.iter().map(|cell| format!("<td>{cell}</td>")).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let body: String = rows.iter().map(row).collect();
+    format!("<table class=\"{class}\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{hex, prose};
+
+    #[test]
+    fn everything_is_escaped() {
+        assert_eq!(prose("a < `b & \"c\"`"), "a &lt; <code>b &amp; &quot;c&quot;</code>");
+    }
+
+    #[test]
+    fn numbers_are_as_wide_as_their_place() {
+        assert_eq!((hex(5, 8), hex(5, 12), hex(1, 1)), ("0x05".into(), "0x005".into(), "0x1".into()));
+    }
+}

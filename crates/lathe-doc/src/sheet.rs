@@ -1,0 +1,656 @@
+//! The datasheet as data: made once from the model and the text of a definition, and published as JSON.
+
+use lathe_base::{Span, Width};
+use lathe_isa::Isa;
+use lathe_isa::coverage::{Filling, coverage};
+use lathe_isa::encoding::cells;
+use lathe_isa::model::{
+    Base, DeviceKind, Domain, Example, Field, Instruction, InstructionId, Mapping, Order, Place, Target,
+};
+use lathe_isa::syntax::Head;
+use serde::Serialize;
+
+use crate::bits::{self, Part, Word};
+use crate::source::{Text, WrittenRow};
+use crate::touches::{self, Flag};
+
+macro_rules! data {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $ty:ty,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: $ty,)*
+        }
+    )*};
+}
+
+data! {
+    /// Everything that a definition says about its machine.
+    Sheet {
+        /// Always `lathe-model`.
+        format: &'static str,
+        /// Goes up when the meaning of a property changes.
+        version: u32,
+        /// What commands call the machine.
+        name: String,
+        /// One line about it.
+        title: String,
+        /// Prose, in paragraphs.
+        documentation: String,
+        /// The memories, in order.
+        memories: Vec<MemoryData>,
+        /// The program counter.
+        pc: PcData,
+        /// The registers, constants and flags included.
+        registers: Vec<RegisterData>,
+        /// Names for parts of registers.
+        views: Vec<ViewData>,
+        /// The kinds of operands.
+        fields: Vec<FieldData>,
+        /// The devices.
+        devices: Vec<DeviceData>,
+        /// Addresses that reach something other than memory.
+        maps: Vec<MapData>,
+        /// What memories hold at reset, where it is not 0.
+        contents: Vec<ContentsData>,
+        /// Names for the numbers of traps.
+        traps: Vec<ValueData>,
+        /// `on illegal` and `on step`, as written.
+        hooks: Vec<String>,
+        /// The functions that meanings use, as written.
+        functions: Vec<String>,
+        /// Whether the definition counts cycles.
+        has_cycles: bool,
+        /// The opcode map.
+        coverage: CoverageData,
+        /// The rows of the tables of instructions, in order.
+        rows: Vec<RowData>,
+        /// The pseudo-instructions.
+        pseudos: Vec<PseudoData>,
+        /// What programs for this machine may have besides the assembly language: a row each, as written.
+        habits: Vec<HabitData>,
+        /// The examples, which have been executed.
+        examples: Vec<ExampleData>,
+    }
+
+    /// A memory.
+    MemoryData {
+        /// Its name.
+        name: String,
+        /// Bits of an address.
+        address_bits: u32,
+        /// How many cells it has.
+        cells: u64,
+        /// Bits of a cell.
+        cell_bits: u32,
+        /// `little` or `big`: which cell of a wider value comes first.
+        order: &'static str,
+        /// Whether it holds the code.
+        code: bool,
+    }
+
+    /// The program counter.
+    PcData {
+        /// Its name.
+        name: String,
+        /// Its width.
+        bits: u32,
+        /// The memory that holds the code.
+        memory: String,
+        /// Its value at reset.
+        reset: u64,
+    }
+
+    /// A register.
+    RegisterData {
+        /// Its name.
+        name: String,
+        /// Its width.
+        bits: u32,
+        /// Its value at reset.
+        reset: u64,
+        /// Whether it keeps that value for ever.
+        constant: bool,
+        /// Whether it is a single bit that can change.
+        flag: bool,
+    }
+
+    /// A name for parts of registers.
+    ViewData {
+        /// Its name.
+        name: String,
+        /// Its width.
+        bits: u32,
+        /// What it stands for: `hl[15:8]`, `b ++ c`.
+        value: String,
+        /// Whether writing it clears the other bits.
+        clearing: bool,
+    }
+
+    /// A kind of operand.
+    FieldData {
+        /// Its name.
+        name: String,
+        /// Bits of its value.
+        bits: u32,
+        /// Bits of it in an encoding.
+        stored_bits: u32,
+        /// What it is, in words.
+        description: String,
+        /// The names that can be written for it, and their codes.
+        values: Vec<ValueData>,
+    }
+
+    /// A name and its number.
+    ValueData {
+        /// The name.
+        name: String,
+        /// The number.
+        value: u64,
+    }
+
+    /// A device.
+    DeviceData {
+        /// Its name.
+        name: String,
+        /// What it is, as a definition says it.
+        kind: String,
+        /// What meanings can ask of it.
+        operations: Vec<OperationData>,
+    }
+
+    /// Something that a device can be asked to do.
+    OperationData {
+        /// Its name.
+        name: String,
+        /// The widths of what it is given.
+        arguments: Vec<u32>,
+        /// The width of what it gives, if anything.
+        result: Option<u32>,
+    }
+
+    /// Addresses that reach something other than memory.
+    MapData {
+        /// The memory over which they lie.
+        memory: String,
+        /// The first address.
+        first: u64,
+        /// The last address.
+        last: u64,
+        /// What a read gives, as written; 0 if empty.
+        read: String,
+        /// What a write does, as written; nothing if empty.
+        write: String,
+    }
+
+    /// What a memory holds at reset.
+    ContentsData {
+        /// The memory.
+        memory: String,
+        /// The address of the first cell.
+        address: u64,
+        /// The cells.
+        cells: Vec<u64>,
+    }
+
+    /// The opcode map: a slot for each value of the leading bits of the first cell.
+    CoverageData {
+        /// How many leading bits.
+        bits: u32,
+        /// Which part of all encodings is defined, from 0 to 1; none if it is too hard to tell.
+        share: Option<f64>,
+        /// The slots, in order.
+        slots: Vec<SlotData>,
+    }
+
+    /// All encodings that begin with the same bits.
+    SlotData {
+        /// The mnemonics of the instructions that begin so, each once.
+        mnemonics: Vec<String>,
+        /// Their rows, each once.
+        rows: Vec<usize>,
+        /// `full`, `partial` or `empty`.
+        filling: &'static str,
+    }
+
+    /// A row of a table of instructions.
+    RowData {
+        /// A name for links, different for every row.
+        id: String,
+        /// Which group of rows it belongs to; empty lines in the definition begin a new one.
+        group: usize,
+        /// Its syntax column, as written.
+        syntax: String,
+        /// Its encoding column, as written.
+        picture: String,
+        /// What comes after its encoding: `where …`, as written.
+        condition: String,
+        /// Its meaning, as written.
+        meaning: String,
+        /// Prose.
+        documentation: String,
+        /// The fields of its operands, in the order of the syntax.
+        operands: Vec<String>,
+        /// Bits of a word of its picture.
+        word_bits: u32,
+        /// The bits that its instructions share, and `*` for those that tell them apart.
+        bits: String,
+        /// The same with bits that belong together put together.
+        parts: Vec<Part>,
+        /// The instructions that it stands for: more than one if it names a family.
+        instructions: Vec<InstructionData>,
+    }
+
+    /// One instruction.
+    InstructionData {
+        /// Its mnemonic.
+        mnemonic: String,
+        /// Other spellings of it.
+        spellings: Vec<String>,
+        /// How it is written.
+        syntax: String,
+        /// What the members of its families do, as written.
+        members: Vec<String>,
+        /// How many cells it takes.
+        cells: u32,
+        /// One character for each bit, most significant bit of the first word first: `0`, `1`, `-` for a bit that is
+        /// ignored, or the first letter of an operand.
+        bits: String,
+        /// The same with bits that belong together put together.
+        parts: Vec<Part>,
+        /// The fewest and the most cycles; nothing if the definition does not count them.
+        cycles: Option<(u64, u64)>,
+        /// The flags that it writes.
+        flags: Vec<Flag>,
+        /// What else it does, in words.
+        effects: Vec<String>,
+    }
+
+    /// A pseudo-instruction.
+    PseudoData {
+        /// How it is written.
+        syntax: String,
+        /// The instructions it stands for.
+        expansion: Vec<String>,
+    }
+
+    /// Something that programs may have besides the assembly language.
+    HabitData {
+        /// What may be written.
+        written: String,
+        /// What it means.
+        meaning: String,
+    }
+
+    /// An example.
+    ExampleData {
+        /// The instruction.
+        source: String,
+        /// The number of its row.
+        row: usize,
+        /// Its cells.
+        cells: Vec<u64>,
+        /// The state before, as written.
+        before: String,
+        /// What must be so after, as written.
+        after: String,
+        /// Whether it came out so when it was executed.
+        passed: bool,
+    }
+}
+
+impl Sheet {
+    /// The datasheet of a machine. `text` is the definition that the model was made from.
+    pub fn new(isa: &Isa, text: &str) -> Sheet {
+        let text = Text::new(text);
+        let written = text.rows();
+        Sheet {
+            format: "lathe-model",
+            version: 1,
+            name: isa.name.clone(),
+            title: isa.title.clone(),
+            documentation: isa.documentation.clone(),
+            memories: memories(isa),
+            pc: PcData {
+                name: isa.pc.name.clone(),
+                bits: isa.pc.width.bits(),
+                memory: isa.code_memory().name.clone(),
+                reset: isa.pc.reset,
+            },
+            registers: registers(isa),
+            views: views(isa),
+            fields: isa.fields.iter().map(|field| field_data(isa, field)).collect(),
+            devices: devices(isa),
+            maps: maps(isa, &text),
+            contents: contents(isa),
+            traps: isa.traps.iter().map(|(name, value)| ValueData { name: name.clone(), value: *value }).collect(),
+            hooks: text.hooks(),
+            functions: text.functions(),
+            has_cycles: isa.has_cycles,
+            coverage: coverage_data(isa),
+            rows: rows(isa, &text, &written),
+            pseudos: text.pseudos().into_iter().map(|(syntax, expansion)| PseudoData { syntax, expansion }).collect(),
+            habits: habits(isa),
+            examples: examples(isa, &text),
+        }
+    }
+
+    /// The groups of rows, in order.
+    pub fn groups(&self) -> impl Iterator<Item = &[RowData]> {
+        self.rows.chunk_by(|one, next| one.group == next.group)
+    }
+
+    /// How many instructions there are, families spread out.
+    pub fn instruction_count(&self) -> usize {
+        self.rows.iter().map(|row| row.instructions.len()).sum()
+    }
+}
+
+fn memories(isa: &Isa) -> Vec<MemoryData> {
+    let memories = isa.memories.iter().zip(0..);
+    memories
+        .map(|(memory, id)| MemoryData {
+            name: memory.name.clone(),
+            address_bits: memory.address.bits(),
+            cells: memory.cells(),
+            cell_bits: memory.cell.bits(),
+            order: if memory.order == Order::Little { "little" } else { "big" },
+            code: isa.pc.memory.0 == id,
+        })
+        .collect()
+}
+
+fn registers(isa: &Isa) -> Vec<RegisterData> {
+    let registers = isa.registers.iter();
+    registers
+        .map(|register| RegisterData {
+            name: register.name.clone(),
+            bits: register.width.bits(),
+            reset: register.reset,
+            constant: register.constant,
+            flag: register.is_flag(),
+        })
+        .collect()
+}
+
+fn views(isa: &Isa) -> Vec<ViewData> {
+    let views = isa.views.iter();
+    views
+        .map(|view| ViewData {
+            name: view.name.clone(),
+            bits: view.place.width.bits(),
+            value: place(isa, &view.place),
+            clearing: view.place.clearing,
+        })
+        .collect()
+}
+
+fn place(isa: &Isa, place: &Place) -> String {
+    let parts = place.parts.iter().map(|part| {
+        let register = isa.register(part.register);
+        let (high, low) = (part.low + part.width.bits() - 1, part.low);
+        match () {
+            () if part.width == register.width => register.name.clone(),
+            () if high == low => format!("{}[{low}]", register.name),
+            () => format!("{}[{high}:{low}]", register.name),
+        }
+    });
+    parts.collect::<Vec<_>>().join(" ++ ")
+}
+
+fn field_data(isa: &Isa, field: &Field) -> FieldData {
+    let value = |(name, value): (&String, u64)| ValueData { name: name.clone(), value };
+    let values = match &field.domain {
+        Domain::Registers(list) => {
+            let named = list.iter().zip(0..).filter_map(|(entry, code)| Some((&entry.as_ref()?.0, code)));
+            named.map(value).collect()
+        }
+        Domain::Names(list) => list.iter().map(|(name, code)| value((name, *code))).collect(),
+        Domain::Number(_) => field.spellings.iter().map(|(name, code)| value((name, *code))).collect(),
+    };
+    FieldData {
+        name: field.name.clone(),
+        bits: field.width.bits(),
+        stored_bits: field.stored_bits(),
+        description: describe(isa, field),
+        values,
+    }
+}
+
+fn describe(isa: &Isa, field: &Field) -> String {
+    let numeric = match &field.domain {
+        Domain::Registers(_) => return "a register".to_owned(),
+        Domain::Names(_) => return "one of the names".to_owned(),
+        Domain::Number(numeric) => numeric,
+    };
+    let bits = field.width.bits();
+    let sign = if numeric.signed { "signed" } else { "unsigned" };
+    let base = |base: Base| match base {
+        Base::Pc => "this instruction".to_owned(),
+        Base::Next => "the next instruction".to_owned(),
+        Base::Address(address) => format!("{address:#06X}"),
+    };
+    let what = match numeric.target {
+        None => format!("{sign} {bits}-bit number"),
+        Some(Target::Absolute(memory)) => format!("{bits}-bit address in `{}`", isa.memory(memory).name),
+        Some(Target::Relative { back, from, .. }) => {
+            let direction = if back { "backward " } else { "" };
+            format!("{sign} {bits}-bit distance {direction}from {}", base(from))
+        }
+        Some(Target::Within(page)) => format!("low {bits} bits of an address in the page of {}", base(page)),
+    };
+    let aligned =
+        if numeric.unstored > 0 { format!(", a multiple of {}", 1u64 << numeric.unstored) } else { String::new() };
+    let order =
+        if field.order == Order::Little && bits > isa.code_memory().cell.bits() { ", low cell first" } else { "" };
+    format!("{what}{aligned}{order}")
+}
+
+fn devices(isa: &Isa) -> Vec<DeviceData> {
+    let operations = |kind: DeviceKind| {
+        let width = |widths: &[Width]| widths.iter().map(|width| width.bits()).collect();
+        let all = kind.operations().into_iter();
+        all.map(|operation| OperationData {
+            name: operation.name.to_owned(),
+            arguments: width(&operation.arguments),
+            result: operation.result.map(Width::bits),
+        })
+        .collect()
+    };
+    let kind = |kind: DeviceKind| match kind {
+        DeviceKind::Stream => "stream".to_owned(),
+        DeviceKind::Bus { address, value } => format!("bus u{} -> u{}", address.bits(), value.bits()),
+        DeviceKind::Display { width, height } => format!("display {width} by {height}"),
+        DeviceKind::Keypad { keys } => format!("keypad {keys}"),
+        DeviceKind::Timer { width, every } => format!("timer u{} every {every}", width.bits()),
+        DeviceKind::Random { width } => format!("random u{}", width.bits()),
+    };
+    let devices = isa.devices.iter();
+    devices
+        .map(|device| DeviceData {
+            name: device.name.clone(),
+            kind: kind(device.kind),
+            operations: operations(device.kind),
+        })
+        .collect()
+}
+
+fn maps(isa: &Isa, text: &Text) -> Vec<MapData> {
+    let written = text.maps();
+    let data = |mapping: &Mapping| {
+        let row = written.iter().find(|row| row.first == Some(mapping.first));
+        let (read, write) = row.map_or(("…", "…"), |row| (&row.read, &row.write));
+        MapData {
+            memory: isa.memory(mapping.memory).name.clone(),
+            first: mapping.first,
+            last: mapping.last,
+            read: read.to_owned(),
+            write: write.to_owned(),
+        }
+    };
+    isa.maps.iter().map(data).collect()
+}
+
+fn contents(isa: &Isa) -> Vec<ContentsData> {
+    let contents = isa.contents.iter();
+    contents
+        .map(|contents| ContentsData {
+            memory: isa.memory(contents.memory).name.clone(),
+            address: contents.address,
+            cells: contents.values.clone(),
+        })
+        .collect()
+}
+
+fn coverage_data(isa: &Isa) -> CoverageData {
+    let coverage = coverage(isa);
+    let slots = coverage.slots.iter().map(|slot| {
+        let mut mnemonics: Vec<String> = Vec::new();
+        let mut rows: Vec<usize> = Vec::new();
+        for id in &slot.instructions {
+            let instruction = isa.instruction(*id);
+            let name = instruction.syntax.mnemonic();
+            if !mnemonics.iter().any(|known| known == name) {
+                mnemonics.push(name.to_owned());
+            }
+            if !rows.contains(&(instruction.row as usize)) {
+                rows.push(instruction.row as usize);
+            }
+        }
+        let filling = match slot.filling() {
+            Filling::Full => "full",
+            Filling::Partial => "partial",
+            Filling::Empty => "empty",
+        };
+        SlotData { mnemonics, rows, filling }
+    });
+    CoverageData { bits: coverage.bits, share: coverage.share, slots: slots.collect() }
+}
+
+fn rows(isa: &Isa, text: &Text, written: &[WrittenRow]) -> Vec<RowData> {
+    let mut rows: Vec<RowData> = Vec::new();
+    let mut group = 0;
+    for (number, row) in written.iter().enumerate() {
+        let all: Vec<&Instruction> =
+            isa.instructions.iter().filter(|instruction| instruction.row as usize == number).collect();
+        let Some(first) = all.first() else { continue };
+        group += usize::from(row.begins_group && !rows.is_empty());
+        let word = row.word.unwrap_or(Word { bits: isa.code_memory().cell.bits(), little: false });
+        let mut instructions: Vec<InstructionData> =
+            all.iter().map(|instruction| instruction_data(isa, instruction, word)).collect();
+        name_members(text, row, &mut instructions);
+        let (names, widths) = operands(isa, first);
+        let shared = bits::common(&all.iter().map(|one| bits::bits(isa, one, word)).collect::<Vec<_>>());
+        rows.push(RowData {
+            id: format!("row-{number}"),
+            group,
+            syntax: row.syntax.clone(),
+            picture: row.picture.clone(),
+            condition: row.condition.clone(),
+            meaning: row.meaning.clone(),
+            documentation: first.documentation.clone(),
+            operands: names.clone(),
+            word_bits: word.bits,
+            bits: bits::text(&shared, &names),
+            parts: bits::parts(&shared, &names, &widths, word.bits),
+            instructions,
+        });
+    }
+    rows
+}
+
+/// Tells what the members of families do. A row is spread out in the order of its families' members.
+fn name_members(text: &Text, row: &WrittenRow, instructions: &mut [InstructionData]) {
+    let product: usize = row.families.iter().map(|family| family.members.len()).product();
+    if row.families.is_empty() || product != instructions.len() {
+        return;
+    }
+    for (at, instruction) in instructions.iter_mut().enumerate() {
+        let mut rest = at;
+        for family in row.families.iter().rev() {
+            let member = &family.members[rest % family.members.len()];
+            rest /= family.members.len();
+            if let Some(meaning) = text.member(family, &member.name.text) {
+                instruction.members.insert(0, format!("{} = {meaning}", member.name.text));
+            }
+        }
+    }
+}
+
+/// The names of an instruction's operands, and how many bits of each are stored.
+fn operands(isa: &Isa, instruction: &Instruction) -> (Vec<String>, Vec<u32>) {
+    let fields = instruction.operands.iter().map(|id| isa.field(*id));
+    fields.map(|field| (field.name.clone(), field.stored_bits())).unzip()
+}
+
+fn instruction_data(isa: &Isa, instruction: &Instruction, word: Word) -> InstructionData {
+    let (names, widths) = operands(isa, instruction);
+    let bits = bits::bits(isa, instruction, word);
+    let spelling = |head: &Head| match head {
+        Head::Word(word) => word.clone(),
+        Head::Glued { prefix, suffix, .. } => format!("{prefix}…{suffix}"),
+    };
+    let heads: Vec<String> = instruction.syntax.heads.iter().map(spelling).collect();
+    InstructionData {
+        mnemonic: heads[0].clone(),
+        spellings: heads[1..].to_vec(),
+        syntax: instruction.syntax.render(|operand| names[operand].clone()),
+        members: Vec::new(),
+        cells: instruction.encoding.cells,
+        bits: bits::text(&bits, &names),
+        parts: bits::parts(&bits, &names, &widths, word.bits),
+        cycles: isa.has_cycles.then(|| touches::cycles(instruction)),
+        flags: touches::flags(isa, instruction),
+        effects: touches::effects(isa, instruction),
+    }
+}
+
+fn habits(isa: &Isa) -> Vec<HabitData> {
+    let assembly = &isa.assembly;
+    let mut habits = Vec::new();
+    let mut add = |written: String, meaning: String| habits.push(HabitData { written, meaning });
+    for (name, _) in &assembly.functions {
+        add(format!("%{name}(x)"), "a function for expressions".to_owned());
+    }
+    for (name, stands_for) in &assembly.directives {
+        let meaning = stands_for.as_ref().map_or("says nothing here".to_owned(), |directive| format!("`{directive}`"));
+        add(name.clone(), meaning);
+    }
+    for (prefix, base) in &assembly.prefixes {
+        add(format!("{prefix}…"), format!("a number in base {base}"));
+    }
+    for comment in &assembly.comments {
+        add(comment.clone(), "begins a comment".to_owned());
+    }
+    for separator in &assembly.separators {
+        add(separator.clone(), "ends a line".to_owned());
+    }
+    if assembly.bare_labels {
+        add("LABEL".to_owned(), "a label needs no `:`".to_owned());
+    }
+    habits
+}
+
+fn examples(isa: &Isa, text: &Text) -> Vec<ExampleData> {
+    let failures: Vec<Span> = lathe_vm::examples::check(isa).iter().map(|failure| failure.primary.span).collect();
+    let data = |example: &Example| {
+        let encoding = &isa.instruction(example.instruction).encoding;
+        let window = encoding.encode(&example.operands);
+        let facts = example.before.iter().chain(&example.after);
+        let written = text.facts(example.span.start as usize, &example.source);
+        let (before, after) = written.split_once("->").unwrap_or(("", &written));
+        ExampleData {
+            source: example.source.clone(),
+            row: row_of(isa, example.instruction),
+            cells: cells(window, isa.code_memory().cell).take(encoding.cells as usize).collect(),
+            before: before.trim().to_owned(),
+            after: after.trim().to_owned(),
+            passed: !facts.map(|fact| fact.span).any(|span| failures.contains(&span)),
+        }
+    };
+    isa.examples.iter().map(data).collect()
+}
+
+fn row_of(isa: &Isa, id: InstructionId) -> usize {
+    isa.instruction(id).row as usize
+}

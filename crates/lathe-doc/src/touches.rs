@@ -1,0 +1,95 @@
+//! What an instruction touches, inferred from its meaning: flags, cycles, memory, control flow.
+
+use lathe_isa::Isa;
+use lathe_isa::model::{Instruction, RegisterId};
+use lathe_isa::semantics::{Block, ExprKind, Statement};
+use serde::Serialize;
+
+/// What becomes of a flag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Flag {
+    /// Its name.
+    pub name: String,
+    /// `0` or `1` if it is always set to that, `changed` otherwise.
+    pub effect: String,
+}
+
+/// The flags that an instruction writes.
+pub(crate) fn flags(isa: &Isa, instruction: &Instruction) -> Vec<Flag> {
+    let written = instruction.body.effects().writes;
+    let flags = isa.registers.iter().zip(0..).filter(|(register, _)| register.is_flag());
+    flags
+        .filter(|(_, id)| written.contains(&RegisterId(*id)))
+        .map(|(register, id)| {
+            let constant = constant(&instruction.body.block, RegisterId(id));
+            let effect = constant.map_or("changed".to_owned(), |value| value.to_string());
+            Flag { name: register.name.clone(), effect }
+        })
+        .collect()
+}
+
+/// The value that a register always has afterwards, if it is set once, to a number, on every way.
+fn constant(block: &Block, register: RegisterId) -> Option<u64> {
+    let mut writes = 0;
+    for statement in block {
+        statement
+            .visit(&mut |inner| writes += u32::from(matches!(inner, Statement::SetRegister(r, _) if *r == register)));
+    }
+    let only = block.iter().find_map(|statement| match statement {
+        Statement::SetRegister(written, value) if *written == register => Some(value),
+        _ => None,
+    })?;
+    let ExprKind::Constant(value) = only.kind else { return None };
+    (writes == 1).then_some(value)
+}
+
+/// The fewest and the most cycles.
+pub(crate) fn cycles(instruction: &Instruction) -> (u64, u64) {
+    let (least, most) = extra(&instruction.body.block);
+    (instruction.cycles.saturating_add(least), instruction.cycles.saturating_add(most))
+}
+
+fn extra(block: &Block) -> (u64, u64) {
+    block.iter().fold((0, 0), |(least, most), statement| {
+        let (low, high) = match statement {
+            Statement::Cycles(value) => {
+                let known = value.as_constant();
+                (known.unwrap_or(0), known.unwrap_or(value.width.mask()))
+            }
+            Statement::If { then, otherwise, .. } => {
+                let (then, otherwise) = (extra(then), extra(otherwise));
+                (then.0.min(otherwise.0), then.1.max(otherwise.1))
+            }
+            _ => (0, 0),
+        };
+        (least.saturating_add(low), most.saturating_add(high))
+    })
+}
+
+/// What else it does, in a few words each.
+pub(crate) fn effects(isa: &Isa, instruction: &Instruction) -> Vec<String> {
+    let effects = instruction.body.effects();
+    let names = |list: Vec<&String>| list.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let memories = |list: &[lathe_isa::model::MemoryId]| names(list.iter().map(|id| &isa.memory(*id).name).collect());
+    let mut found = Vec::new();
+    if !effects.loads.is_empty() {
+        found.push(format!("reads {}", memories(&effects.loads)));
+    }
+    if !effects.stores.is_empty() {
+        found.push(format!("writes {}", memories(&effects.stores)));
+    }
+    if !effects.devices.is_empty() {
+        let devices = effects.devices.iter().map(|id| &isa.devices[id.index()].name).collect();
+        found.push(format!("uses {}", names(devices)));
+    }
+    if effects.jumps {
+        found.push("may jump".to_owned());
+    }
+    if effects.halts {
+        found.push("may halt".to_owned());
+    }
+    if effects.faults {
+        found.push("may fault".to_owned());
+    }
+    found
+}

@@ -1,0 +1,312 @@
+//! Datasheets of all machines: every number on them is that of the model, everything is escaped, nothing is
+//! fetched, and the JSON is as its schema says.
+
+use lathe_doc::Sheet;
+use lathe_isa::Isa;
+use lathe_isa::coverage::{Filling, coverage};
+use serde_json::Value;
+
+fn machines() -> Vec<(Isa, &'static str)> {
+    let all = lathe_machines::ALL.iter();
+    all.map(|machine| (lathe_isa::load(machine.definition).isa.expect("it ships"), machine.definition)).collect()
+}
+
+/// The cells of a table of a page, tags taken out, row by row.
+fn table(page: &str, class: &str) -> Vec<Vec<String>> {
+    let start = format!("<table class=\"{class}\">");
+    let Some((_, rest)) = page.split_once(&start) else { return Vec::new() };
+    let body = rest.split_once("<tbody>").expect("it has a body").1.split_once("</tbody>").expect("it ends").0;
+    let rows = body.split("<tr>").skip(1);
+    rows.map(|row| row.split("<td").skip(1).map(|cell| text(cell.split_once('>').expect("a tag").1)).collect())
+        .collect()
+}
+
+fn text(markup: &str) -> String {
+    let mut result = String::new();
+    let mut inside = false;
+    for c in markup.chars() {
+        match c {
+            '<' => inside = true,
+            '>' => inside = false,
+            _ if !inside => result.push(c),
+            _ => {}
+        }
+    }
+    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    entities.iter().fold(result, |text, (entity, character)| text.replace(entity, character)).trim().to_owned()
+}
+
+fn number(text: &str) -> u64 {
+    let digits = text.strip_prefix("0x");
+    digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16)).unwrap_or_else(|_| panic!("`{text}`"))
+}
+
+#[test]
+fn registers_views_and_memories_are_those_of_the_model() {
+    for (isa, definition) in machines() {
+        let page = lathe_doc::html(&Sheet::new(&isa, definition));
+        let registers = table(&page, "registers");
+        assert_eq!(registers.len(), isa.registers.len() + 1, "{}", isa.name);
+        assert_eq!((registers[0][0].as_str(), number(&registers[0][2])), (isa.pc.name.as_str(), isa.pc.reset));
+        for (row, register) in registers[1..].iter().zip(&isa.registers) {
+            assert_eq!(row[0], register.name);
+            assert_eq!(
+                (number(&row[1]), number(&row[2])),
+                (register.width.bits().into(), register.reset),
+                "{}",
+                row[0]
+            );
+        }
+        for (row, view) in table(&page, "views").iter().zip(&isa.views) {
+            assert_eq!((row[0].as_str(), number(&row[1])), (view.name.as_str(), view.place.width.bits().into()));
+        }
+        for (row, memory) in table(&page, "memories").iter().zip(&isa.memories) {
+            assert_eq!(row[0], memory.name);
+            assert_eq!((number(&row[1]), number(&row[2])), (memory.cells(), memory.cell.bits().into()));
+        }
+        for (row, mapping) in table(&page, "maps").iter().zip(&isa.maps) {
+            let (first, last) = row[1].split_once(" to ").unwrap_or((&row[1], &row[1]));
+            assert_eq!((number(first), number(last)), (mapping.first, mapping.last));
+            assert!(!row[2].contains('…'), "{}: the text of a map is missing", isa.name);
+        }
+        for (row, (name, value)) in table(&page, "traps").iter().zip(&isa.traps) {
+            assert_eq!((row[0].as_str(), number(&row[1])), (name.as_str(), *value));
+        }
+        let fields = table(&page, "fields");
+        assert_eq!(fields.len(), isa.fields.len());
+        for (row, field) in fields.iter().zip(&isa.fields) {
+            let bits = row[1].split_once(',').map_or(row[1].as_str(), |(bits, _)| bits);
+            assert_eq!((row[0].as_str(), number(bits)), (field.name.as_str(), field.width.bits().into()));
+        }
+    }
+}
+
+/// What an encoding's picture says: the fixed bits and their values, the first cell's first bit highest.
+fn fixed(bits: &str, cell: usize, word: usize, little: bool) -> (u128, u128) {
+    let characters: Vec<char> = bits.chars().collect();
+    let mut order: Vec<char> = Vec::new();
+    for word in characters.chunks(word) {
+        let cells: Vec<&[char]> = word.chunks(cell).collect();
+        let cells: Vec<&&[char]> = if little { cells.iter().rev().collect() } else { cells.iter().collect() };
+        order.extend(cells.into_iter().flat_map(|cell| cell.iter()));
+    }
+    order.iter().enumerate().fold((0, 0), |(mask, value), (at, c)| {
+        let bit = 1u128 << (127 - at);
+        match c {
+            '0' => (mask | bit, value),
+            '1' => (mask | bit, value | bit),
+            _ => (mask, value),
+        }
+    })
+}
+
+#[test]
+fn every_instruction_has_its_bits_cycles_and_length() {
+    for (isa, definition) in machines() {
+        let sheet = Sheet::new(&isa, definition);
+        let all: Vec<_> =
+            sheet.rows.iter().flat_map(|row| row.instructions.iter().map(move |one| (row, one))).collect();
+        assert_eq!(all.len(), isa.instructions.len(), "{}", isa.name);
+        let cell = isa.code_memory().cell.bits();
+        for ((row, one), instruction) in all.iter().zip(&isa.instructions) {
+            let encoding = &instruction.encoding;
+            assert_eq!(one.mnemonic.split('…').next().unwrap_or_default(), instruction.syntax.mnemonic());
+            assert_eq!(one.cells, encoding.cells);
+            assert_eq!(one.bits.chars().count() as u32, encoding.cells * cell);
+            let found = fixed(&one.bits, cell as usize, row.word_bits as usize, row.word_bits > cell);
+            assert_eq!(found, (encoding.fixed.mask, encoding.fixed.value), "{} {}", isa.name, one.syntax);
+            assert_eq!(one.parts.iter().map(|part| part.width).sum::<u32>(), encoding.cells * cell);
+            let cycles = one.cycles.map_or(0, |(least, most)| least.min(most));
+            assert!(cycles >= instruction.cycles || !isa.has_cycles);
+            assert_eq!(one.cycles.is_some(), isa.has_cycles);
+            let written = instruction.body.effects().writes;
+            for flag in &one.flags {
+                let id = isa.registers.iter().position(|register| register.name == flag.name).expect("it exists");
+                assert!(written.iter().any(|register| register.index() == id), "{} {}", one.syntax, flag.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_shows_the_diagram_of_every_row() {
+    for (isa, definition) in machines() {
+        let sheet = Sheet::new(&isa, definition);
+        let page = lathe_doc::html(&sheet);
+        let shown: Vec<&str> = page.split("data-bits=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let expected: Vec<&str> = sheet.rows.iter().map(|row| row.bits.as_str()).collect();
+        assert_eq!(shown, expected, "{}", isa.name);
+        let opcodes = table(&page, "opcodes");
+        assert_eq!(opcodes.len(), isa.instructions.len());
+        for row in &sheet.rows {
+            assert!(page.contains(&format!("id=\"{}\"", row.id)), "{}", row.id);
+        }
+    }
+}
+
+#[test]
+fn the_opcode_map_is_the_coverage() {
+    for (isa, definition) in machines() {
+        let sheet = Sheet::new(&isa, definition);
+        let coverage = coverage(&isa);
+        let map = lathe_doc::html(&sheet);
+        let map = map
+            .split_once("<table class=\"map\">")
+            .expect("there is a map")
+            .1
+            .split_once("</table>")
+            .expect("it ends")
+            .0;
+        let cells: Vec<&str> = map.split("<td class=\"").skip(1).collect();
+        assert_eq!(cells.len(), coverage.slots.len(), "{}", isa.name);
+        for (cell, slot) in cells.iter().zip(&coverage.slots) {
+            let filling = match slot.filling() {
+                Filling::Full => "full",
+                Filling::Partial => "partial",
+                Filling::Empty => "empty",
+            };
+            assert!(cell.starts_with(filling));
+            let first = slot.instructions.first().map(|id| isa.instruction(*id).syntax.mnemonic());
+            assert!(first.is_none_or(|first| text(cell.split_once('>').expect("a tag").1).contains(first)), "{cell}");
+        }
+    }
+}
+
+#[test]
+fn examples_were_executed() {
+    for (isa, definition) in machines() {
+        let sheet = Sheet::new(&isa, definition);
+        assert_eq!(sheet.examples.len(), isa.examples.len());
+        assert!(sheet.examples.iter().all(|example| example.passed && !example.after.is_empty()), "{}", isa.name);
+    }
+    let text = lathe_machines::find("quad8")
+        .expect("it ships")
+        .definition
+        .replace("b = 1, c = 2 -> b = 0xFF", "b = 1, c = 2 -> b = 7");
+    let isa = lathe_isa::load(&text).isa.expect("examples are not run here");
+    let failed: Vec<_> = Sheet::new(&isa, &text).examples.into_iter().filter(|example| !example.passed).collect();
+    assert_eq!(failed.len(), 1);
+    assert_eq!(failed[0].source, "sub b, c");
+}
+
+#[test]
+fn flags_that_are_always_set_alike_say_so() {
+    let definition = lathe_machines::find("sm83").expect("it ships").definition;
+    let isa = lathe_isa::load(definition).isa.expect("it ships");
+    let sheet = Sheet::new(&isa, definition);
+    let effects = |syntax: &str| -> Vec<(String, String)> {
+        let row = sheet.rows.iter().find(|row| row.syntax == syntax).unwrap_or_else(|| panic!("{syntax}"));
+        row.instructions[0].flags.iter().map(|flag| (flag.name.clone(), flag.effect.clone())).collect()
+    };
+    let pairs =
+        |list: &[(&str, &str)]| list.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect::<Vec<_>>();
+    assert_eq!(effects("scf"), pairs(&[("nf", "0"), ("hf", "0"), ("cf", "1")]));
+    assert_eq!(effects("bit B, R"), pairs(&[("zf", "changed"), ("nf", "0"), ("hf", "1")]));
+    assert_eq!(effects("ld R, S"), []);
+    let jump = sheet.rows.iter().find(|row| row.syntax == "jr {IF}, J").expect("it exists");
+    assert_eq!(jump.instructions[0].cycles, Some((2, 3)));
+    assert_eq!(jump.bits, "001**000JJJJJJJJ");
+}
+
+#[test]
+fn a_page_fetches_nothing_and_runs_nothing() {
+    for (isa, definition) in machines() {
+        let sheet = Sheet::new(&isa, definition);
+        for page in [lathe_doc::html(&sheet), lathe_doc::card_html(&sheet), lathe_doc::card_svg(&sheet)] {
+            for word in ["<script", "src=", "url(", "@import", "<link", "onload"] {
+                assert!(!page.contains(word), "{} has {word}", isa.name);
+            }
+            let addresses = page.matches("http").count() - page.matches("http-equiv").count();
+            assert!(addresses <= page.matches("http://www.w3.org/2000/svg").count(), "{}", isa.name);
+        }
+    }
+}
+
+#[test]
+fn what_a_definition_says_is_text_and_never_markup() {
+    let text = "machine evil \"<script>alert(1)</script>\"\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a : u8\n\
+                instructions {\n  ## <img src=x onerror=alert(1)> & `<u>`\n  st <i> | 0000 0000 | a = a < 1 ? 2 : 3\n}\n\
+                examples {\n  st <i> : -> a = 2\n}\n";
+    let isa = lathe_isa::load(text).isa.expect("it is sound");
+    let sheet = Sheet::new(&isa, text);
+    for page in [lathe_doc::html(&sheet), lathe_doc::card_html(&sheet), lathe_doc::card_svg(&sheet)] {
+        for word in ["<script", "<img", "<i>", "<u>"] {
+            assert!(!page.contains(word), "{word} in:\n{page}");
+        }
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for (isa, definition) in machines() {
+        let page = lathe_doc::html(&Sheet::new(&isa, definition));
+        for target in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(page.contains(&format!("id=\"{target}\"")), "{}: #{target}", isa.name);
+        }
+    }
+}
+
+#[test]
+fn markdown_has_a_row_for_each_row() {
+    for (isa, definition) in machines() {
+        let sheet = Sheet::new(&isa, definition);
+        let page = lathe_doc::markdown(&sheet);
+        let (_, rest) = page.split_once("\n## Instructions\n").expect("there are instructions");
+        let is_row = |line: &&str| line.starts_with('|');
+        let rows = rest.lines().skip_while(|line| !is_row(line)).take_while(is_row).count();
+        assert_eq!(rows, sheet.rows.len() + 2, "{}", isa.name);
+    }
+}
+
+/// As much of JSON Schema as ours uses.
+fn validate(value: &Value, schema: &Value, root: &Value, at: &str) {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = reference.trim_start_matches("#/").split('/').fold(root, |value, key| &value[key]);
+        return validate(value, target, root, at);
+    }
+    if let Some(constant) = schema.get("const") {
+        assert_eq!(value, constant, "{at}");
+    }
+    if let Some(allowed) = schema["enum"].as_array() {
+        assert!(allowed.contains(value), "{at}: {value}");
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) => {
+            if number.is_f64() {
+                "number"
+            } else {
+                "integer"
+            }
+        }
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let allowed = |name: &Value| name == kind || (kind == "integer" && name == "number");
+    match &schema["type"] {
+        Value::Array(kinds) => assert!(kinds.iter().any(allowed), "{at}: {kind}"),
+        Value::Null => {}
+        one => assert!(allowed(one), "{at}: {kind} is no {one}"),
+    }
+    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+        validate(item, &schema["items"], root, &format!("{at}[{index}]"));
+    }
+    for (key, item) in value.as_object().into_iter().flatten() {
+        let property = schema["properties"].get(key).unwrap_or_else(|| panic!("{at}.{key} is not in the schema"));
+        validate(item, property, root, &format!("{at}.{key}"));
+    }
+    for key in schema["required"].as_array().into_iter().flatten().filter(|_| value.is_object()) {
+        assert!(value.get(key.as_str().expect("a name")).is_some(), "{at} has no {key}");
+    }
+}
+
+#[test]
+fn the_json_is_as_its_schema_says() {
+    let schema: Value = serde_json::from_str(lathe_doc::SCHEMA).expect("it is JSON");
+    for (isa, definition) in machines() {
+        let json: Value = serde_json::from_str(&lathe_doc::json(&Sheet::new(&isa, definition))).expect("it is JSON");
+        validate(&json, &schema, &schema, &isa.name);
+    }
+}

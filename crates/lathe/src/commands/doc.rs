@@ -1,0 +1,70 @@
+//! `lathe doc`: the datasheet of a machine.
+
+use std::path::Path;
+
+use lathe_doc::Sheet;
+
+use super::Outcome;
+use crate::arguments::Doc;
+use crate::exit::{Exit, Failure};
+use crate::files::{self, Whole};
+use crate::{machine, output};
+
+/// Writes the datasheet.
+pub(super) fn execute(arguments: &Doc) -> Outcome {
+    let machine = machine::open(&arguments.machine.machine)?;
+    let sheet = Sheet::new(&machine.isa, &machine.definition.text);
+    let Some(name) = arguments.output.as_deref().filter(|name| *name != files::STANDARD) else {
+        output::answer(&match () {
+            () if arguments.json => lathe_doc::json(&sheet),
+            () if arguments.card => lathe_doc::card_html(&sheet),
+            () => lathe_doc::html(&sheet),
+        })?;
+        return Ok(Exit::Done);
+    };
+    let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    let all = match extension.as_deref() {
+        Some(extension) => vec![(name.to_owned(), one(&sheet, arguments, extension, name)?)],
+        None => folder(&sheet, name)?,
+    };
+    if all.iter().any(|(file, _)| Path::new(file) == Path::new(&machine.definition.name)) {
+        return Err(Failure::usage(format!("{name} is the definition itself")).help("give another name with `-o`"));
+    }
+    let all: Vec<Whole> = all.into_iter().map(|(name, text)| Whole { name, bytes: text.into_bytes() }).collect();
+    files::write_all(&all)?;
+    all.iter().for_each(|file| output::complain(&format!("wrote {}\n", file.name)));
+    Ok(Exit::Done)
+}
+
+/// The text for a file of this kind.
+fn one(sheet: &Sheet, arguments: &Doc, extension: &str, name: &str) -> Result<String, Failure> {
+    Ok(match extension {
+        "json" => lathe_doc::json(sheet),
+        "svg" => lathe_doc::card_svg(sheet),
+        "html" | "htm" if arguments.card => lathe_doc::card_html(sheet),
+        "html" | "htm" if arguments.json => lathe_doc::json(sheet),
+        "html" | "htm" => lathe_doc::html(sheet),
+        "md" | "markdown" => lathe_doc::markdown(sheet),
+        _ => {
+            let failure = Failure::usage(format!("the name {name} does not say in which format to write"));
+            return Err(failure.help("name it .html, .md, .svg or .json, or give a folder"));
+        }
+    })
+}
+
+/// Everything, in a folder.
+fn folder(sheet: &Sheet, name: &str) -> Result<Vec<(String, String)>, Failure> {
+    let folder = Path::new(name);
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let message = format!("the folder {name} cannot be made: {}", files::reason(&error));
+        Failure::input(message).help("give another name with `-o`")
+    })?;
+    let file = |ending: &str| folder.join(format!("{}{ending}", sheet.name)).to_string_lossy().into_owned();
+    Ok(vec![
+        (file(".html"), lathe_doc::html(sheet)),
+        (file(".md"), lathe_doc::markdown(sheet)),
+        (file("-card.html"), lathe_doc::card_html(sheet)),
+        (file("-card.svg"), lathe_doc::card_svg(sheet)),
+        (file(".json"), lathe_doc::json(sheet)),
+    ])
+}
