@@ -451,7 +451,7 @@ fn devices(isa: &Isa) -> Vec<DeviceData> {
         let width = |widths: &[Width]| widths.iter().map(|width| width.bits()).collect();
         let all = kind.operations().into_iter();
         all.map(|operation| OperationData {
-            name: operation.name.to_owned(),
+            name: operation.operation.name().to_owned(),
             arguments: width(&operation.arguments),
             result: operation.result.map(Width::bits),
         })
