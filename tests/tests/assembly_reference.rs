@@ -16,8 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use lathe_asm::formats::{self, Format};
-use lathe_asm::image::Line;
-use lathe_asm::{Assembled, Image, Method, Options, assemble, codes, disassemble};
+use lathe_asm::{Assembled, Image, Line, Method, Options, assemble, codes, disassemble};
 use lathe_base::files::MemoryFiles;
 use lathe_base::{Severity, Source, Span, limits};
 use lathe_isa::Isa;
@@ -180,12 +179,7 @@ fn cells_of_line(image: &Image, sources: &[Source], number: usize) -> String {
 
 /// Where a line stands, or the use of a macro that led to it.
 fn outermost(image: &Image, line: &Line) -> Span {
-    let mut span = line.span;
-    let mut call = line.call;
-    while let Some(found) = (call as usize).checked_sub(1).and_then(|at| image.calls.get(at)) {
-        (span, call) = (found.span, found.parent);
-    }
-    span
+    image.lines.calls_around(line).last().map_or(line.span, |(_, call)| call.span)
 }
 
 #[test]

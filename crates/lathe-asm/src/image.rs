@@ -8,6 +8,8 @@ use lathe_base::Span;
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 
+use crate::lines::Lines;
+
 /// A program, ready to be loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
@@ -19,10 +21,8 @@ pub struct Image {
     pub segments: Vec<Segment>,
     /// Names, in the order of their definition.
     pub symbols: Vec<Symbol>,
-    /// Where cells came from, in the order of the source.
-    pub lines: Vec<Line>,
-    /// Calls of macros that `lines` refer to; the first is number 1.
-    pub calls: Vec<Call>,
+    /// Where cells came from, in the order they were read; see [`Image::line_at`].
+    pub lines: Lines,
 }
 
 impl Image {
@@ -77,34 +77,6 @@ pub enum SymbolKind {
     Label(MemoryId),
     /// A number.
     Constant,
-}
-
-/// The cells that one line of the source made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// The memory.
-    pub memory: MemoryId,
-    /// The first cell's address.
-    pub address: u64,
-    /// How many cells.
-    pub cells: u32,
-    /// The line, or the part of it that made them. The file of the place is a position in the
-    /// list of sources that came with the image.
-    pub span: Span,
-    /// The call of a macro or repetition that it stands in, as a position in `calls` plus one; 0
-    /// if it stands in none.
-    pub call: u32,
-}
-
-/// A call of a macro, or a turn of a repetition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
-    /// What was called: the macro's name, or `.rept`.
-    pub name: String,
-    /// Where.
-    pub span: Span,
-    /// The call that this one stands in, as a position in `calls` plus one; 0 if in none.
-    pub parent: u32,
 }
 
 impl Image {

@@ -12,7 +12,8 @@ use lathe_isa::operand::Location;
 
 use crate::codes;
 use crate::expression::{ExprId, NoValue, Value};
-use crate::image::{Image, Line, Segment, Symbol, SymbolKind};
+use crate::image::{Image, Segment, Symbol, SymbolKind};
+use crate::lines::{Call, CallKind, Line, LineKind, Lines};
 use crate::program::{Alternative, Item, ItemKind, Operand, Program};
 use crate::symbols::{Definition, SymbolId};
 
@@ -201,6 +202,7 @@ fn operand_bits(field: &Field, value: Value, location: Location) -> Option<u64> 
 struct Writer<'w, 'd> {
     walk: Walk<'w>,
     image: Image,
+    lines: Vec<Line>,
     diagnostics: &'d mut Diagnostics,
     /// Memories that are full, so that it is said once.
     full: Vec<MemoryId>,
@@ -211,7 +213,7 @@ struct Writer<'w, 'd> {
 impl<'w, 'd> Writer<'w, 'd> {
     fn new(isa: &'w Isa, program: &'w mut Program, diagnostics: &'d mut Diagnostics) -> Self {
         let image = Image { machine: isa.name.clone(), ..Image::default() };
-        Writer { walk: Walk::new(isa, program), image, diagnostics, full: Vec::new(), moved: true }
+        Writer { walk: Walk::new(isa, program), image, lines: Vec::new(), diagnostics, full: Vec::new(), moved: true }
     }
 
     fn item(&mut self, item: Item) {
@@ -430,7 +432,7 @@ impl<'w, 'd> Writer<'w, 'd> {
             segment.cells.extend_from_slice(values);
         }
         let (cells, span, call) = (values.len() as u32, item.span, item.call);
-        self.image.lines.push(Line { memory, address, cells, span, call });
+        self.lines.push(Line { memory, address, cells, kind: line_kind(item.kind), span, call });
     }
 
     fn finish(mut self) -> Image {
@@ -454,16 +456,28 @@ impl<'w, 'd> Writer<'w, 'd> {
                 self.image.symbols.push(Symbol { name, value: number, kind, exported, span });
             }
         }
-        self.image.calls = program.calls.clone();
+        self.image.lines = Lines::new(self.lines, program.calls.clone());
         self.image
     }
 }
 
-/// A diagnostic with the calls of macros it stands in.
-pub(crate) fn in_calls(mut diagnostic: Diagnostic, call: u32, calls: &[crate::image::Call]) -> Diagnostic {
+fn line_kind(kind: ItemKind) -> LineKind {
+    match kind {
+        ItemKind::Instruction { .. } => LineKind::Code,
+        ItemKind::Space { .. } | ItemKind::Align { .. } => LineKind::Space,
+        _ => LineKind::Data,
+    }
+}
+
+/// A diagnostic with the calls of macros and the includes it stands in.
+pub(crate) fn in_calls(mut diagnostic: Diagnostic, call: u32, calls: &[Call]) -> Diagnostic {
     let mut at = call;
     while let Some(call) = (at as usize).checked_sub(1).and_then(|at| calls.get(at)) {
-        diagnostic = diagnostic.also(call.span, format!("in this use of `{}`", call.name));
+        let text = match call.kind {
+            CallKind::Macro | CallKind::Repetition => format!("in this use of `{}`", call.name),
+            CallKind::Include => "included here".to_owned(),
+        };
+        diagnostic = diagnostic.also(call.span, text);
         at = call.parent;
     }
     diagnostic

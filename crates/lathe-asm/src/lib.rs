@@ -23,7 +23,9 @@ mod expression;
 pub mod formats;
 mod forms;
 pub mod image;
+pub mod labels;
 mod layout;
+pub mod lines;
 mod parser;
 mod program;
 mod reader;
@@ -36,7 +38,9 @@ use lathe_isa::Isa;
 
 pub use disassembler::{Method, disassemble};
 pub use image::{Image, Segment, Symbol, SymbolKind};
+pub use labels::Labels;
 pub use layout::Overlap;
+pub use lines::{Call, CallKind, Line, LineKind, Lines};
 
 /// How to assemble.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use lathe_base::{Source, Span};
 use lathe_isa::model::{InstructionId, MemoryId, Order};
 
 use crate::expression::{ExprId, Expressions};
-use crate::image::Call;
+use crate::lines::Call;
 use crate::parser::{Context, Names};
 use crate::symbols::{SymbolId, Symbols};
 

@@ -5,8 +5,7 @@ use lathe_asm::formats::{
     AddressRange, Addresses, Format, Interleave, Lane, Options, guess, header, identity, memories_to_write, read,
     read_into, write,
 };
-use lathe_asm::image::{Call, Line};
-use lathe_asm::{Image, Segment, Symbol, SymbolKind};
+use lathe_asm::{Call, CallKind, Image, Line, LineKind, Lines, Segment, Symbol, SymbolKind};
 use lathe_base::{FileId, Source, Span, Width};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
@@ -218,18 +217,30 @@ message: .asciiz \"Hello, hello\"
 buffer: .fill 40
 ";
 
+fn kind_of(part: &str) -> LineKind {
+    match part.split(' ').next() {
+        Some(".fill") => LineKind::Space,
+        Some(".asciiz") => LineKind::Data,
+        _ => LineKind::Code,
+    }
+}
+
+fn call_kind(name: &str) -> CallKind {
+    if name == ".rept" { CallKind::Repetition } else { CallKind::Macro }
+}
+
 /// An image as the assembler makes it from `PROGRAM`, with a macro that calls another.
 fn program() -> (Image, Vec<Source>) {
     let place = |part: &str| {
         let start = PROGRAM.find(part).unwrap();
         Span::new(FileId(0), start, start + part.len())
     };
-    let line = |address, cells, part, call| Line { memory: RAM, address, cells, span: place(part), call };
+    let line = |address, cells, part, call| Line { memory: RAM, address, cells, kind: kind_of(part), span: place(part), call };
     let label = |name: &str, value, part| {
         let kind = SymbolKind::Label(RAM);
         Symbol { name: name.into(), value, kind, exported: name == "start", span: place(part) }
     };
-    let call = |name: &str, part, parent| Call { name: name.into(), span: place(part), parent };
+    let call = |name: &str, part, parent| Call { kind: call_kind(name), name: name.into(), span: place(part), parent };
     let mut cells = vec![0x80, 0x85, 0xA4];
     cells.extend(b"Hello, hello\0".map(u64::from));
     cells.extend([0; 40]);
@@ -239,14 +250,16 @@ fn program() -> (Image, Vec<Source>) {
         entry: Some(0),
         segments: vec![Segment { memory: RAM, start: 0, cells }],
         symbols: vec![label("start", 0, "start"), count, label("message", 3, "message"), label("buffer", 16, "buffer")],
-        lines: vec![
-            line(0, 1, "inc a", 0),
-            line(1, 1, "dec X", 1),
-            line(2, 1, "push X", 2),
-            line(3, 13, ".asciiz \"Hello, hello\"", 0),
-            line(16, 40, ".fill 40", 0),
-        ],
-        calls: vec![call("twice", "twice b", 0), call("again", "again X\n.endm", 1)],
+        lines: Lines::new(
+            vec![
+                line(0, 1, "inc a", 0),
+                line(1, 1, "dec X", 1),
+                line(2, 1, "push X", 2),
+                line(3, 13, ".asciiz \"Hello, hello\"", 0),
+                line(16, 40, ".fill 40", 0),
+            ],
+            vec![call("twice", "twice b", 0), call("again", "again X\n.endm", 1)],
+        ),
     };
     (image, vec![Source::new("greet.asm", PROGRAM)])
 }
@@ -295,17 +308,19 @@ buffer  = 0x0010  label in ram
 fn turns_of_a_repetition_share_a_heading_and_calls_in_them_do_not() {
     let text = ".macro m\n.rept 2\ninc a\ncall\n.endr\n.endm\nm\n";
     let place = |part: &str| Span::new(FileId(0), text.rfind(part).unwrap(), text.len());
-    let call = |name: &str, part, parent| Call { name: name.into(), span: place(part), parent };
-    let line = |address, part, call| Line { memory: RAM, address, cells: 1, span: place(part), call };
+    let call = |name: &str, part, parent| Call { kind: call_kind(name), name: name.into(), span: place(part), parent };
+    let line = |address, part, call| Line { memory: RAM, address, cells: 1, kind: LineKind::Code, span: place(part), call };
     let image = Image {
-        calls: vec![
-            call("m", "m\n", 0),
-            call(".rept", ".rept", 1),
-            call("call", "call", 2),
-            call(".rept", ".rept", 1),
-            call("call", "call", 4),
-        ],
-        lines: vec![line(0, "inc a", 2), line(1, "inc a", 3), line(2, "inc a", 5)],
+        lines: Lines::new(
+            vec![line(0, "inc a", 2), line(1, "inc a", 3), line(2, "inc a", 5)],
+            vec![
+                call("m", "m\n", 0),
+                call(".rept", ".rept", 1),
+                call("call", "call", 2),
+                call(".rept", ".rept", 1),
+                call("call", "call", 4),
+            ],
+        ),
         ..image(&[(0, &[1, 2, 3])])
     };
     let listing = write(Format::Listing, &image, &bytes_machine(), &[Source::new("t", text)], &Options::default());
@@ -348,9 +363,9 @@ fn symbols_in_three_ways() {
 fn the_annotated_image_tells_which_line_made_which_cells() {
     let written = program_text(Format::Json);
     let expected = r#"  "lines": [
-    {"memory":"ram","address":0,"count":1,"cells":"80","file":"greet.asm","line":2,"column":9,"text":"start:  inc a","symbols":["start"]},
-    {"memory":"ram","address":1,"count":1,"cells":"85","file":"greet.asm","line":4,"column":9,"text":"        dec X","call":1},
-    {"memory":"ram","address":2,"count":1,"cells":"a4","file":"greet.asm","line":8,"column":9,"text":"        push X","call":2},
+    {"memory":"ram","address":0,"count":1,"cells":"80","kind":"code","file":"greet.asm","line":2,"column":9,"text":"start:  inc a","symbols":["start"]},
+    {"memory":"ram","address":1,"count":1,"cells":"85","kind":"code","file":"greet.asm","line":4,"column":9,"text":"        dec X","call":1},
+    {"memory":"ram","address":2,"count":1,"cells":"a4","kind":"code","file":"greet.asm","line":8,"column":9,"text":"        push X","call":2},
 "#;
     assert!(written.contains(expected), "{written}");
     let value: serde_json::Value = serde_json::from_str(&written).unwrap();
@@ -383,7 +398,7 @@ fn the_own_image_is_as_documented() {
     let (mut image, sources) = program();
     image.segments[0].cells.truncate(3);
     image.symbols.truncate(2);
-    image.lines.truncate(2);
+    image.lines = Lines::new(image.lines[..2].to_vec(), image.lines.calls().to_vec());
     let written = write(Format::Image, &image, &shipped("quad8"), &sources, &Options::default()).unwrap();
     let expected = r#"{
   "format": "lathe-image",
@@ -404,12 +419,12 @@ fn the_own_image_is_as_documented() {
     {"name":"count","value":3,"exported":false,"span":[0,126,131]}
   ],
   "calls": [
-    {"name":"twice","span":[0,118,125],"parent":0},
-    {"name":"again","span":[0,60,73],"parent":1}
+    {"kind":"macro","name":"twice","span":[0,118,125],"parent":0},
+    {"kind":"macro","name":"again","span":[0,60,73],"parent":1}
   ],
   "lines": [
-    [0,0,1,0,17,22,0],
-    [0,1,1,0,46,51,1]
+    [0,0,1,"code",0,17,22,0],
+    [0,1,1,"code",0,46,51,1]
   ]
 }
 "#;

@@ -53,6 +53,13 @@ impl Source {
         Source { name: name.into(), text, line_starts }
     }
 
+    /// The text of a line (from 1) of this source, which is number `file`, without its end.
+    pub fn line(&self, file: FileId, line: usize) -> Option<Span> {
+        let start = *self.line_starts.get(line.checked_sub(1)?)? as usize;
+        let length = self.text.get(start..)?.find('\n').unwrap_or(self.text.len() - start);
+        Some(Span::new(file, start, start + length))
+    }
+
     /// The line (from 1) and column (from 1, in characters) of a byte.
     pub fn line_column(&self, offset: u32) -> (usize, usize) {
         let line = self.line_starts.partition_point(|start| *start <= offset).max(1);
@@ -75,5 +82,8 @@ mod tests {
         assert_eq!(source.line_column(3), (2, 1));
         assert_eq!(source.line_column(6), (2, 3));
         assert_eq!(source.line_column(999), (3, 1));
+        let line = |number| source.line(FileId(7), number).map(|span| &source.text[span.range()]);
+        assert_eq!((line(1), line(2), line(3), line(4)), (Some("ab"), Some("ç d"), Some(""), None));
+        assert_eq!(line(0), None);
     }
 }

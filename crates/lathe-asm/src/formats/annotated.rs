@@ -3,8 +3,6 @@
 //! Written only. Cells are hexadecimal digits with spaces between, all others are plain
 //! numbers; lines and columns count from 1.
 
-use std::collections::BTreeMap;
-
 use lathe_base::Source;
 use lathe_isa::model::{Isa, MemoryId};
 use serde::Serialize;
@@ -15,8 +13,7 @@ use super::places::Places;
 use super::rom::{all_cells, digits};
 use super::runs::{Run, slice};
 use super::symbols;
-use crate::image::{Call, Line};
-use crate::{Image, SymbolKind};
+use crate::{Call, Image, Labels, Line};
 
 #[derive(Serialize)]
 struct MemoryRow<'a> {
@@ -29,6 +26,7 @@ struct MemoryRow<'a> {
 #[derive(Serialize)]
 struct CallRow<'a> {
     number: usize,
+    kind: &'static str,
     name: &'a str,
     #[serde(flatten)]
     place: PlaceRow<'a>,
@@ -42,6 +40,7 @@ struct LineRow<'a> {
     address: u64,
     count: u32,
     cells: String,
+    kind: &'static str,
     #[serde(flatten)]
     place: PlaceRow<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +65,7 @@ struct PlaceRow<'a> {
 pub(super) fn write(image: &Image, isa: &Isa, sources: &[Source]) -> Result<Vec<u8>, FormatError> {
     let places = Places::new(sources);
     let cells = all_cells(image, isa)?;
-    let labels = labels(image);
+    let labels = Labels::new(image);
     let mut out = Object::new();
     out.value("machine", &isa.name)?;
     if let Some(entry) = image.entry {
@@ -75,7 +74,7 @@ pub(super) fn write(image: &Image, isa: &Isa, sources: &[Source]) -> Result<Vec<
     out.list("memories", memory_rows(isa))?;
     out.list("files", sources.iter().map(|source| &source.name))?;
     out.list("symbols", symbols::rows(image, isa, &places))?;
-    out.list("calls", image.calls.iter().enumerate().map(|(at, call)| call_row(at + 1, call, &places)))?;
+    out.list("calls", image.lines.calls().iter().enumerate().map(|(at, call)| call_row(at + 1, call, &places)))?;
     out.list("lines", image.lines.iter().filter_map(|line| line_row(line, isa, &cells, &labels, &places)))?;
     Ok(out.finish())
 }
@@ -89,22 +88,9 @@ fn memory_rows(isa: &Isa) -> impl Iterator<Item = MemoryRow<'_>> {
     })
 }
 
-type Labels<'a> = BTreeMap<(MemoryId, i128), Vec<&'a str>>;
-
-/// The labels at each address.
-fn labels(image: &Image) -> Labels<'_> {
-    let mut labels = Labels::new();
-    for symbol in &image.symbols {
-        if let SymbolKind::Label(memory) = symbol.kind {
-            labels.entry((memory, symbol.value)).or_default().push(&symbol.name);
-        }
-    }
-    labels
-}
-
 fn call_row<'a>(number: usize, call: &'a Call, places: &Places<'a>) -> CallRow<'a> {
     let within = Some(call.parent).filter(|parent| *parent > 0);
-    CallRow { number, name: &call.name, place: place_row(call.span, places), within }
+    CallRow { number, kind: call.kind.name(), name: &call.name, place: place_row(call.span, places), within }
 }
 
 fn place_row<'a>(span: lathe_base::Span, places: &Places<'a>) -> PlaceRow<'a> {
@@ -121,7 +107,7 @@ fn line_row<'a>(
     line: &Line,
     isa: &'a Isa,
     cells: &[Vec<Run<u64>>],
-    labels: &Labels<'a>,
+    labels: &'a Labels,
     places: &Places<'a>,
 ) -> Option<LineRow<'a>> {
     let memory = isa.memories.get(line.memory.index())?;
@@ -131,9 +117,10 @@ fn line_row<'a>(
         address: line.address,
         count: line.cells,
         cells: hexadecimal(made, digits(memory.cell), " "),
+        kind: line.kind.name(),
         place: place_row(line.span, places),
         text: places.of(line.span).map(|place| places.text(place)),
-        symbols: labels.get(&(line.memory, i128::from(line.address))).cloned().unwrap_or_default(),
+        symbols: labels.at(line.memory, line.address).map(|symbol| symbol.name.as_str()).collect(),
         call: Some(line.call).filter(|call| *call > 0),
     })
 }

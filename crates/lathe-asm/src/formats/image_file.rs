@@ -12,8 +12,8 @@
 //!   "files": ["hello.asm"],              spans name a file by its position here
 //!   "segments": [{"memory": "ram", "start": 0, "cells": "48656c6c6f"}],
 //!   "symbols": [{"name": "start", "value": 0, "memory": "ram", "exported": true, "span": [0, 4, 9]}],
-//!   "calls": [{"name": "print", "span": [0, 20, 30], "parent": 0}],
-//!   "lines": [[0, 0, 2, 0, 11, 19, 0]]   memory, address, cells, file, start, end, call
+//!   "calls": [{"kind": "macro", "name": "print", "span": [0, 20, 30], "parent": 0}],
+//!   "lines": [[0, 0, 2, "code", 0, 11, 19, 0]]   memory, address, cells, kind, file, start, end, call
 //! }
 //! ```
 //!
@@ -30,8 +30,7 @@ use super::json::{Number, Object, hexadecimal};
 use super::rom::{check, digits, too_wide};
 use super::runs::CELLS;
 use super::text::{bad_digit, digit};
-use crate::image::{Call, Line};
-use crate::{Image, Segment, Symbol, SymbolKind};
+use crate::{Call, CallKind, Image, Line, LineKind, Lines, Segment, Symbol, SymbolKind};
 
 const FORMAT: &str = "lathe-image";
 const VERSION: u64 = 1;
@@ -71,7 +70,7 @@ struct WireHeader {
 }
 
 #[derive(Deserialize)]
-struct WireImage {
+struct WireImage<'w> {
     #[serde(default)]
     entry: Option<u64>,
     memories: Vec<WireMemory>,
@@ -83,8 +82,8 @@ struct WireImage {
     symbols: Vec<WireSymbol>,
     #[serde(default)]
     calls: Vec<WireCall>,
-    #[serde(default)]
-    lines: Vec<WireLine>,
+    #[serde(default, borrow)]
+    lines: Vec<WireLine<'w>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -114,6 +113,7 @@ struct WireSymbol {
 
 #[derive(Serialize, Deserialize)]
 struct WireCall {
+    kind: String,
     name: String,
     span: WireSpan,
     parent: u32,
@@ -123,9 +123,9 @@ struct WireCall {
 #[derive(Serialize, Deserialize)]
 struct WireSpan(u32, u32, u32);
 
-/// Memory, address, cells, file, start, end, call.
+/// Memory, address, cells, kind, file, start, end, call.
 #[derive(Serialize, Deserialize)]
-struct WireLine(u32, u64, u32, u32, u32, u32, u32);
+struct WireLine<'w>(u32, u64, u32, &'w str, u32, u32, u32, u32);
 
 /// Writes Lathe's own image.
 pub(super) fn write(
@@ -149,7 +149,7 @@ pub(super) fn write(
     out.list("files", file_names(image, sources))?;
     out.list("segments", image.segments.iter().map(|segment| wire_segment(segment, isa)))?;
     out.list("symbols", image.symbols.iter().map(|symbol| wire_symbol(symbol, isa)))?;
-    out.list("calls", image.calls.iter().map(wire_call))?;
+    out.list("calls", image.lines.calls().iter().map(wire_call))?;
     out.list("lines", image.lines.iter().map(wire_line))?;
     Ok(out.finish())
 }
@@ -158,7 +158,7 @@ pub(super) fn write(
 fn file_names<'a>(image: &Image, sources: &'a [Source]) -> Vec<&'a str> {
     let spans = image.lines.iter().map(|line| line.span);
     let spans = spans.chain(image.symbols.iter().map(|symbol| symbol.span));
-    let spans = spans.chain(image.calls.iter().map(|call| call.span));
+    let spans = spans.chain(image.lines.calls().iter().map(|call| call.span));
     let last = spans.map(|span| span.file.0 as usize).max().unwrap_or(0).min(sources.len() + usize::from(u16::MAX));
     let name = |at: usize| sources.get(at).map_or("", |source| source.name.as_str());
     (0..sources.len().max(last + 1)).map(name).collect()
@@ -184,12 +184,12 @@ fn wire_symbol(symbol: &Symbol, isa: &Isa) -> WireSymbol {
 }
 
 fn wire_call(call: &Call) -> WireCall {
-    WireCall { name: call.name.clone(), span: wire_span(call.span), parent: call.parent }
+    WireCall { kind: call.kind.name().to_owned(), name: call.name.clone(), span: wire_span(call.span), parent: call.parent }
 }
 
-fn wire_line(line: &Line) -> WireLine {
+fn wire_line(line: &Line) -> WireLine<'static> {
     let WireSpan(file, start, end) = wire_span(line.span);
-    WireLine(line.memory.0, line.address, line.cells, file, start, end, line.call)
+    WireLine(line.memory.0, line.address, line.cells, line.kind.name(), file, start, end, line.call)
 }
 
 fn wire_span(span: Span) -> WireSpan {
@@ -266,16 +266,17 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn image(&self, wire: WireImage, machine: String) -> Result<Image, FormatError> {
-        let calls = wire.calls.len();
+    fn image(&self, wire: WireImage<'_>, machine: String) -> Result<Image, FormatError> {
+        let calls: Vec<Call> =
+            wire.calls.into_iter().zip(0..).map(|(call, at)| self.call(call, at)).collect::<Result<_, _>>()?;
+        let lines = wire.lines.iter().map(|line| self.line(line, calls.len())).collect::<Result<_, _>>()?;
         self.check_size(&wire.segments)?;
         let image = Image {
             machine,
             entry: wire.entry.map(|entry| self.entry(entry)).transpose()?,
             segments: wire.segments.iter().map(|segment| self.segment(segment)).collect::<Result<_, _>>()?,
             symbols: wire.symbols.into_iter().map(|symbol| self.symbol(symbol)).collect::<Result<_, _>>()?,
-            lines: wire.lines.iter().map(|line| self.line(line, calls)).collect::<Result<_, _>>()?,
-            calls: wire.calls.into_iter().zip(0..).map(|(call, at)| self.call(call, at)).collect::<Result<_, _>>()?,
+            lines: Lines::new(lines, calls),
         };
         check(&image, self.isa)?;
         Ok(image)
@@ -331,11 +332,14 @@ impl Reader<'_> {
         if wire.parent > at {
             return Err(damaged(format!("call {} stands in the later call {}", at + 1, wire.parent)));
         }
-        Ok(Call { span: self.span(&wire.span)?, name: wire.name, parent: wire.parent })
+        let Some(kind) = CallKind::ALL.into_iter().find(|kind| kind.name() == wire.kind) else {
+            return Err(damaged(format!("there is no kind of call `{}`", wire.kind)));
+        };
+        Ok(Call { kind, span: self.span(&wire.span)?, name: wire.name, parent: wire.parent })
     }
 
-    fn line(&self, wire: &WireLine, calls: usize) -> Result<Line, FormatError> {
-        let WireLine(memory, address, cells, file, start, end, call) = *wire;
+    fn line(&self, wire: &WireLine<'_>, calls: usize) -> Result<Line, FormatError> {
+        let WireLine(memory, address, cells, kind, file, start, end, call) = *wire;
         let Some(memory) = self.memories.get(memory as usize).copied() else {
             return Err(damaged(format!("a line is in memory number {memory}, which is not in its list")));
         };
@@ -346,7 +350,10 @@ impl Reader<'_> {
         if call as usize > calls {
             return Err(damaged(format!("a line stands in call {call}, and there are {calls}")));
         }
-        Ok(Line { memory, address, cells, span: self.span(&WireSpan(file, start, end))?, call })
+        let Some(kind) = LineKind::ALL.into_iter().find(|known| known.name() == kind) else {
+            return Err(damaged(format!("there is no kind of line `{kind}`")));
+        };
+        Ok(Line { memory, address, cells, kind, span: self.span(&WireSpan(file, start, end))?, call })
     }
 
     fn span(&self, WireSpan(file, start, end): &WireSpan) -> Result<Span, FormatError> {

@@ -3,8 +3,7 @@
 
 use lathe_base::{Source, Span};
 
-use crate::Image;
-use crate::image::Call;
+use crate::{Call, CallKind, Image, Line};
 
 /// Sources, split into lines once.
 pub(super) struct Places<'a> {
@@ -50,15 +49,10 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The call of this number and those around it, outermost first. A call stands in an earlier
-/// one, so that a damaged image cannot lead in circles.
-pub(super) fn chain_of(image: &Image, number: u32) -> Vec<(u32, &Call)> {
-    let mut chain = Vec::new();
-    let mut at = number;
-    while let Some(call) = at.checked_sub(1).and_then(|index| image.calls.get(index as usize)) {
-        chain.push((at, call));
-        at = if call.parent < at { call.parent } else { 0 };
-    }
-    chain.reverse();
-    chain
+/// The calls that a line stands in within its file, outermost first, with their numbers.
+pub(super) fn calls_in_file<'i>(image: &'i Image, line: &Line) -> Vec<(u32, &'i Call)> {
+    let around = image.lines.calls_around(line);
+    let mut calls: Vec<_> = around.take_while(|(_, call)| call.kind != CallKind::Include).collect();
+    calls.reverse();
+    calls
 }

@@ -7,6 +7,7 @@ use lathe_base::{FileId, Source, Span, limits};
 
 use super::{Frame, FrameKind, Reader, is_label, replace};
 use crate::codes;
+use crate::lines::CallKind;
 use crate::parser::Scope;
 use crate::tokens::{self, Kind, Token};
 
@@ -227,7 +228,7 @@ impl Reader<'_> {
             };
             replaced.push((parameter.clone(), value));
         }
-        let Some(call) = self.enter(&found.name, span) else { return };
+        let Some(call) = self.enter(CallKind::Macro, &found.name, span) else { return };
         self.begin(&found.body, call, &found.name, Rc::new(replaced), None);
     }
 
@@ -259,7 +260,7 @@ impl Reader<'_> {
         if turns.turn >= turns.count {
             return Some(());
         }
-        let call = self.enter(".rept", turns.span)?;
+        let call = self.enter(CallKind::Repetition, ".rept", turns.span)?;
         let mut replaced = Rc::clone(&turns.outer);
         if let Some(counter) = &turns.counter {
             let number = Token { kind: Kind::Number(turns.turn), span: turns.span };

@@ -278,7 +278,7 @@ impl Reader<'_> {
             let message = format!("`{}` is not a text", found.name);
             return self.fail(codes::FILE, tokens[1].span, message, "`.incbin` takes the bytes of any file");
         };
-        self.open(Source::new(found.name, text), tokens[1].span);
+        self.included = Some((Source::new(found.name, text), tokens[1].span));
         Some(())
     }
 

@@ -17,8 +17,8 @@ use lathe_isa::syntax::PieceKind;
 use crate::codes;
 use crate::expression::{ExprId, NoValue};
 use crate::forms::{Forms, add_choice};
-use crate::image::Call;
 use crate::layout::{in_calls, no_value};
+use crate::lines::{Call, CallKind};
 use crate::parser::{Context, NoExpression, Problem, Reading, numbered_label};
 use crate::program::{Item, ItemKind, Program};
 use crate::symbols::{Definition, SymbolId};
@@ -47,7 +47,7 @@ pub(crate) fn read(
         entry.definition = Definition::Number(*value);
         entry.used = true;
     }
-    reader.open(main, Span::default());
+    reader.open(main, Span::default(), 0);
     reader.lines();
     reader.report_unknown();
     Read { program: reader.program, sources: Rc::try_unwrap(reader.sources).unwrap_or_else(|shared| (*shared).clone()) }
@@ -86,6 +86,8 @@ struct Reader<'r> {
     unknown: Vec<(String, Diagnostic)>,
     /// Where the line being read stands.
     line: Span,
+    /// A file that is read after this line, and where it is asked for.
+    included: Option<(Source, Span)>,
     expansions: usize,
     gave_up: bool,
 }
@@ -131,6 +133,7 @@ impl<'r> Reader<'r> {
             },
             unknown: Vec::new(),
             line: Span::default(),
+            included: None,
             expansions: 0,
             gave_up: false,
         }
@@ -150,17 +153,29 @@ impl<'r> Reader<'r> {
         self.frames.last().map_or(0, |frame| frame.call)
     }
 
-    /// Begins to read a file.
-    fn open(&mut self, source: Source, span: Span) {
-        if source.text.len() > limits::SOURCE_BYTES || self.sources.len() >= limits::SOURCE_FILES {
+    /// Begins to read the file that the line before asked for.
+    fn open_included(&mut self) {
+        if let Some((source, span)) = self.included.take()
+            && let Some(call) = self.enter(CallKind::Include, &source.name, span)
+        {
+            self.open(source, span, call);
+        }
+    }
+
+    /// Begins to read a file. One that was read before keeps its number.
+    fn open(&mut self, source: Source, span: Span, call: u32) {
+        let end = source.text.len();
+        let same = |known: &Source| known.name == source.name && known.text == source.text;
+        let known = self.sources.iter().position(same);
+        if known.is_none() &&  (end > limits::SOURCE_BYTES || self.sources.len() >= limits::SOURCE_FILES) {
             let message = format!("`{}` is too large, or there are too many files", source.name);
             self.fail::<()>(codes::TOO_LARGE, span, message, "split the program differently");
             return;
         }
-        let file = FileId(self.sources.len() as u32);
-        let end = source.text.len();
-        Rc::make_mut(&mut self.sources).push(source);
-        let call = self.call();
+        let file = FileId(known.unwrap_or(self.sources.len()) as u32);
+        if known.is_none() {
+            Rc::make_mut(&mut self.sources).push(source);
+        }
         let conditions = self.conditions.len();
         self.frames.push(Frame { file, at: 0, end, replaced: Rc::default(), call, conditions, kind: FrameKind::File });
     }
@@ -186,6 +201,9 @@ impl<'r> Reader<'r> {
             }
             self.line(&tokens, &sources);
             self.context.here = None;
+            // While the texts are lent, adding one would copy them all.
+            drop(sources);
+            self.open_included();
             if self.program.items.len() > limits::PROGRAM_ITEMS {
                 let span = tokens[0].span;
                 let message = format!("a program has at most {} lines with an effect", limits::PROGRAM_ITEMS);
@@ -534,21 +552,21 @@ impl<'r> Reader<'r> {
     }
 
     /// A new call, if there have not been too many.
-    fn enter(&mut self, name: &str, span: Span) -> Option<u32> {
+    fn enter(&mut self, kind: CallKind, name: &str, span: Span) -> Option<u32> {
         self.expansions += 1;
         let depth = self.frames.iter().filter(|frame| matches!(frame.kind, FrameKind::Body(_))).count();
         if self.expansions > limits::EXPANSIONS {
             self.gave_up = true;
-            let message = format!("macros and repetitions are used more than {} times", limits::EXPANSIONS);
+            let message = format!("macros, repetitions and includes are used more than {} times", limits::EXPANSIONS);
             return self.fail(codes::TOO_MANY, span, message, "repeat less");
         }
-        if depth >= limits::MACRO_DEPTH {
+        if depth >= limits::MACRO_DEPTH && kind != CallKind::Include {
             self.gave_up = true;
             let message = format!("macros nest more than {} deep", limits::MACRO_DEPTH);
             return self.fail(codes::TOO_DEEP, span, message, "a macro that uses itself needs an `.if` that ends it");
         }
         let parent = self.call();
-        self.program.calls.push(Call { name: name.to_owned(), span, parent });
+        self.program.calls.push(Call { kind, name: name.to_owned(), span, parent });
         Some(self.program.calls.len() as u32)
     }
 }
