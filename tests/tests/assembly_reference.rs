@@ -259,11 +259,19 @@ fn every_limit_stands_in_the_table() {
         (limits::SOURCE_FILES as u64, "files of a program"),
         (limits::INCLUDE_DEPTH as u64, "files including one another"),
         (limits::MACRO_DEPTH as u64, "macros and repetitions inside one another"),
-        (limits::EXPANSIONS as u64, "uses of macros and turns of repetitions"),
+        (limits::EXPANSIONS as u64, "uses of macros, turns of repetitions and includes"),
+        (limits::EXPANDED_BYTES as u64, "bytes of text that macros, repetitions and includes read"),
+        (limits::LINE_TOKENS as u64, "words and marks of a line, macros put in place"),
+        (limits::EXPRESSION_NODES as u64, "numbers, names and operators of a program"),
+        (limits::IMAGE_CELLS, "cells of a program"),
+        (
+            limits::LAYOUT_VISITS as u64,
+            "lines looked at for the shortest encodings; beyond that, jumps take their longest",
+        ),
         (limits::REPETITIONS as u64, "turns of one repetition"),
         (limits::NESTING as u64, "nesting of an expression"),
         (limits::PROGRAM_ITEMS as u64, "lines with an effect"),
-        (limits::LAYOUT_PASSES as u64, "passes until addresses agree"),
+        (limits::LAYOUT_PASSES as u64, "passes in a row in which addresses change and no encoding grows"),
         (limits::DIAGNOSTICS as u64, "diagnostics shown"),
     ];
     check_limits(&page(), &limits);

@@ -3,11 +3,12 @@
 //! They are kept in one list, each node referring to others by position: a program of a
 //! million lines has millions of them. An evaluation never changes a node.
 
-use lathe_base::{Span, Width, limits};
+use lathe_base::{Code, Span, Width, limits};
 use lathe_isa::language::ast::{Binary, Unary};
 use lathe_isa::model::MemoryId;
 use lathe_isa::pseudo::{self, Arithmetic};
 
+use crate::codes;
 use crate::symbols::{Definition, SymbolId, Symbols};
 
 /// A node.
@@ -80,6 +81,21 @@ pub(crate) enum NoValue {
     OtherPage(Span, i128, u64, Width),
 }
 
+impl NoValue {
+    /// The diagnostic for it.
+    pub(crate) fn code(self) -> Code {
+        match self {
+            NoValue::Later(..) => codes::NOT_YET_KNOWN,
+            NoValue::Undefined(..) => codes::UNDEFINED,
+            NoValue::Circular(..) => codes::CIRCULAR,
+            NoValue::TooDeep(_) => codes::TOO_DEEP,
+            NoValue::Arithmetic(_) => codes::ARITHMETIC,
+            NoValue::Unfit(..) => codes::OUT_OF_RANGE,
+            NoValue::OtherPage(..) => codes::OUT_OF_REACH,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Expressions {
     nodes: Vec<Node>,
@@ -139,73 +155,133 @@ impl Expressions {
     }
 
     /// The value of an expression in a line at `here`.
+    ///
+    /// What is still to be done is kept in a list and not on the stack: a sum of 30,000 terms is as
+    /// deep as it is long.
     pub(crate) fn value(&self, id: ExprId, here: Option<Value>, symbols: &mut Symbols) -> Result<Value, NoValue> {
+        let mut todo = Vec::new();
+        // Most expressions are one number or name.
+        if let Some(value) = self.begin(id, &mut todo, symbols)? {
+            return Ok(value);
+        }
+        let mut values = Vec::new();
+        while let Some(step) = todo.pop() {
+            let result = match step {
+                Step::Begin(id) => self.begin(id, &mut todo, symbols),
+                Step::Finish(id) => self.finish(id, here, &mut values, &mut todo),
+                Step::Define(id, expr) => Ok(values.pop().inspect(|value| symbols.settle(id, expr, Some(*value)))),
+            };
+            match result {
+                Ok(value) => values.extend(value),
+                Err(problem) => {
+                    for step in todo {
+                        if let Step::Define(id, expr) = step {
+                            symbols.settle(id, expr, None);
+                        }
+                    }
+                    return Err(problem);
+                }
+            }
+        }
+        Ok(values.pop().unwrap_or(Value::number(0)))
+    }
+
+    /// The value of a node that has no others below it; those of others come first.
+    fn begin(&self, id: ExprId, todo: &mut Vec<Step>, symbols: &mut Symbols) -> Result<Option<Value>, NoValue> {
         let node = self.nodes[id.0 as usize];
         match node.kind {
-            NodeKind::Number(number) => Ok(Value::number(number.into())),
-            NodeKind::Wide(at) => Ok(Value::number(self.wide[at as usize])),
-            NodeKind::Symbol(symbol) => self.symbol(symbol, node.span, symbols),
-            NodeKind::Unary(operator, inner) => {
-                let value = self.value(inner, here, symbols)?.number;
-                unary(operator, value).map(Value::number).ok_or(NoValue::Arithmetic(node.span))
+            NodeKind::Number(number) => return Ok(Some(Value::number(number.into()))),
+            NodeKind::Wide(at) => return Ok(Some(Value::number(self.wide[at as usize]))),
+            NodeKind::Symbol(symbol) => return self.symbol(symbol, node.span, todo, symbols),
+            NodeKind::Binary(_, left, right) => {
+                todo.extend([Step::Finish(id), Step::Begin(right), Step::Begin(left)]);
             }
-            NodeKind::Binary(operator, left, right) => {
-                let (left, right) = (self.value(left, here, symbols)?, self.value(right, here, symbols)?);
-                binary(operator, left, right).ok_or(NoValue::Arithmetic(node.span))
+            NodeKind::Unary(_, inner)
+            | NodeKind::Choice(inner, ..)
+            | NodeKind::Slice(inner, ..)
+            | NodeKind::Fit(inner, _)
+            | NodeKind::SamePage(inner, ..) => todo.extend([Step::Finish(id), Step::Begin(inner)]),
+        }
+        Ok(None)
+    }
+
+    /// The value of a node from those of the nodes below it, which are taken from `values`.
+    fn finish(
+        &self,
+        id: ExprId,
+        here: Option<Value>,
+        values: &mut Vec<Value>,
+        todo: &mut Vec<Step>,
+    ) -> Result<Option<Value>, NoValue> {
+        let node = self.nodes[id.0 as usize];
+        let Some(value) = values.pop() else { return Ok(None) };
+        match node.kind {
+            NodeKind::Unary(operator, _) => unary(operator, value.number).map(Value::number),
+            NodeKind::Binary(operator, ..) => values.pop().and_then(|left| binary(operator, left, value)),
+            NodeKind::Choice(_, first, second) => {
+                todo.push(Step::Begin(if value.number != 0 { first } else { second }));
+                return Ok(None);
             }
-            NodeKind::Choice(condition, first, second) => {
-                let holds = self.value(condition, here, symbols)?.number != 0;
-                self.value(if holds { first } else { second }, here, symbols)
-            }
-            NodeKind::Slice(inner, high, low) => {
-                let value = self.value(inner, here, symbols)?.number >> low;
+            NodeKind::Slice(_, high, low) => {
+                let bits = value.number >> low;
                 let width = u32::from(high - low) + 1;
-                Ok(Value::number(if width >= 127 { value } else { value & ((1 << width) - 1) }))
+                Some(Value::number(if width >= 127 { bits } else { bits & ((1 << width) - 1) }))
             }
-            NodeKind::Fit(inner, fit) => {
-                let value = self.value(inner, here, symbols)?;
-                fitted(value, fit).ok_or(NoValue::Unfit(node.span, value.number, fit))
+            NodeKind::Fit(_, fit) => {
+                return fitted(value, fit).map(Some).ok_or(NoValue::Unfit(node.span, value.number, fit));
             }
-            NodeKind::SamePage(inner, width, ahead) => {
-                let value = self.value(inner, here, symbols)?;
+            NodeKind::SamePage(_, width, ahead) => {
                 let here = here.map_or(0, |here| here.number) + i128::from(ahead);
                 let page = here as u64 & !width.mask();
                 let plain = value.memory.is_none() && (0..=i128::from(width.mask())).contains(&value.number);
                 let same = plain || value.number as u64 & !width.mask() == page;
-                same.then_some(value).ok_or(NoValue::OtherPage(node.span, value.number, page, width))
+                return same.then_some(Some(value)).ok_or(NoValue::OtherPage(node.span, value.number, page, width));
+            }
+            NodeKind::Number(_) | NodeKind::Wide(_) | NodeKind::Symbol(_) => Some(value),
+        }
+        .map(Some)
+        .ok_or(NoValue::Arithmetic(node.span))
+    }
+
+    fn symbol(
+        &self,
+        id: SymbolId,
+        span: Span,
+        todo: &mut Vec<Step>,
+        symbols: &mut Symbols,
+    ) -> Result<Option<Value>, NoValue> {
+        match symbols.entry(id).definition {
+            Definition::None => Err(NoValue::Undefined(id, span)),
+            Definition::Number(number) => Ok(Some(Value::number(number))),
+            Definition::Label(_, None) => Err(NoValue::Later(id, span)),
+            Definition::Label(memory, Some(address)) => {
+                Ok(Some(Value { number: address.into(), memory: Some(memory) }))
+            }
+            Definition::Busy(_) => Err(NoValue::Circular(id, span)),
+            Definition::Constant(expr) => {
+                let cached = symbols.entry(id).cached.filter(|(pass, _)| *pass == symbols.pass);
+                if cached.is_none() {
+                    if symbols.depth >= limits::NESTING {
+                        return Err(NoValue::TooDeep(span));
+                    }
+                    symbols.begin(id, expr);
+                    todo.extend([Step::Define(id, expr), Step::Begin(expr)]);
+                }
+                Ok(cached.map(|(_, value)| value))
             }
         }
     }
+}
 
-    fn symbol(&self, id: SymbolId, span: Span, symbols: &mut Symbols) -> Result<Value, NoValue> {
-        match symbols.entry(id).definition {
-            Definition::None => Err(NoValue::Undefined(id, span)),
-            Definition::Number(number) => Ok(Value::number(number)),
-            Definition::Label(_, None) => Err(NoValue::Later(id, span)),
-            Definition::Label(memory, Some(address)) => Ok(Value { number: address.into(), memory: Some(memory) }),
-            Definition::Busy(_) => Err(NoValue::Circular(id, span)),
-            Definition::Constant(expr) => self.constant(id, expr, span, symbols),
-        }
-    }
-
-    /// The value of a constant, computed once a pass.
-    fn constant(&self, id: SymbolId, expr: ExprId, span: Span, symbols: &mut Symbols) -> Result<Value, NoValue> {
-        if let Some((_, value)) = symbols.entry(id).cached.filter(|(pass, _)| *pass == symbols.pass) {
-            return Ok(value);
-        }
-        if symbols.depth >= limits::NESTING {
-            return Err(NoValue::TooDeep(span));
-        }
-        symbols.entry_mut(id).definition = Definition::Busy(expr);
-        symbols.depth += 1;
-        let value = self.value(expr, None, symbols);
-        symbols.depth -= 1;
-        let pass = symbols.pass;
-        let entry = symbols.entry_mut(id);
-        entry.definition = Definition::Constant(expr);
-        entry.cached = value.ok().map(|value| (pass, value));
-        value
-    }
+/// What is still to be done of an evaluation.
+#[derive(Clone, Copy)]
+enum Step {
+    /// Evaluate a node.
+    Begin(ExprId),
+    /// Put together the values of the nodes below it.
+    Finish(ExprId),
+    /// The last value is that of a constant with this expression.
+    Define(SymbolId, ExprId),
 }
 
 fn unary(operator: Unary, value: i128) -> Option<i128> {

@@ -3,27 +3,53 @@
 
 use std::collections::HashMap;
 
-use lathe_base::{Code, Diagnostic, Span, nearest};
+use lathe_base::{Code, Diagnostic, FileId, Span, nearest};
 use lathe_isa::Isa;
-use lathe_isa::matching::{Found, Line, Mismatch, match_line};
-use lathe_isa::model::{Base, Domain, Field, InstructionId, Target};
+use lathe_isa::matching::{Found, Line, Mismatch, match_line, match_operand};
+use lathe_isa::model::{Assembly, Base, Domain, Field, FieldId, InstructionId, Target};
 use lathe_isa::operand::Location;
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
-use lathe_isa::syntax::{Head, Syntax};
+use lathe_isa::syntax::{Head, PieceKind, Syntax};
 
 use crate::codes;
 use crate::expression::{ExprId, Expressions, Fit, NodeKind};
 use crate::parser::{Problem, Reading};
 use crate::program::{Alternative, Operand};
+use crate::tokens;
 
-/// All forms of a machine, by the first token of a line.
+/// All forms of a machine.
 pub(crate) struct Forms<'i> {
     isa: &'i Isa,
+    /// By the first token of a line, in small letters.
     by_first: HashMap<String, Vec<Form>>,
+    /// Those whose first word has an operand in it.
     glued: Vec<Form>,
+    /// All others, by what follows what. The first is the beginning of a line.
+    branches: Vec<Branch>,
 }
 
+/// What forms that begin alike go on with. A line is read along these, so that a mnemonic with ten
+/// thousand rows is not tried ten thousand times.
+#[derive(Default)]
+struct Branch {
+    /// Words and marks, by their first token in small letters, and where they lead.
+    texts: HashMap<String, Vec<(String, usize)>>,
+    /// Operands, and where they lead.
+    operands: Vec<(OperandOf, usize)>,
+    /// The forms that are complete here.
+    ends: Vec<Form>,
+}
+
+/// What an operand is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OperandOf {
+    /// A field of an instruction.
+    Field(FieldId),
+    /// A parameter of a pseudo-instruction.
+    Parameter(usize, usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     Instruction(InstructionId),
     Pseudo(usize),
@@ -37,17 +63,62 @@ pub(crate) type Choice = Vec<(InstructionId, Vec<Operand>)>;
 
 impl<'i> Forms<'i> {
     pub(crate) fn new(isa: &'i Isa) -> Self {
-        let mut forms = Forms { isa, by_first: HashMap::new(), glued: Vec::new() };
+        let branches = vec![Branch::default()];
+        let mut forms = Forms { isa, by_first: HashMap::new(), glued: Vec::new(), branches };
         let instructions = (0..isa.instructions.len() as u32).map(|at| Form::Instruction(InstructionId(at)));
         for form in instructions.chain((0..isa.pseudos.len()).map(Form::Pseudo)) {
-            for head in &forms.syntax(form).heads.clone() {
+            for head in &forms.syntax(form).heads {
                 match head {
-                    Head::Word(word) => forms.by_first.entry(first_token(word)).or_default().push(form),
+                    Head::Word(word) => {
+                        forms.by_first.entry(first_token(word, &isa.assembly)).or_default().push(form);
+                        forms.plant(word, form);
+                    }
                     Head::Glued { .. } => forms.glued.push(form),
                 }
             }
         }
         forms
+    }
+
+    /// Adds a form with this first word to the branches.
+    fn plant(&mut self, head: &str, form: Form) {
+        let mut at = self.after_text(0, head);
+        for piece in &self.syntax(form).pieces {
+            at = match &piece.kind {
+                PieceKind::Text(text) => self.after_text(at, text),
+                PieceKind::Operand(operand) => self.after_operand(at, self.operand_of(form, *operand)),
+            };
+        }
+        self.branches[at].ends.push(form);
+    }
+
+    fn after_text(&mut self, at: usize, text: &str) -> usize {
+        let next = self.branches.len();
+        let texts = self.branches[at].texts.entry(first_token(text, &self.isa.assembly)).or_default();
+        if let Some((_, known)) = texts.iter().find(|(known, _)| known.eq_ignore_ascii_case(text)) {
+            return *known;
+        }
+        texts.push((text.to_owned(), next));
+        self.branches.push(Branch::default());
+        next
+    }
+
+    fn after_operand(&mut self, at: usize, operand: OperandOf) -> usize {
+        let next = self.branches.len();
+        let operands = &mut self.branches[at].operands;
+        if let Some((_, known)) = operands.iter().find(|(known, _)| *known == operand) {
+            return *known;
+        }
+        operands.push((operand, next));
+        self.branches.push(Branch::default());
+        next
+    }
+
+    fn operand_of(&self, form: Form, operand: usize) -> OperandOf {
+        match form {
+            Form::Instruction(id) => OperandOf::Field(self.isa.instructions[id.index()].operands[operand]),
+            Form::Pseudo(at) => OperandOf::Parameter(at, operand),
+        }
     }
 
     fn syntax(&self, form: Form) -> &'i Syntax {
@@ -58,9 +129,9 @@ impl<'i> Forms<'i> {
     }
 
     fn field(&self, form: Form, operand: usize) -> &'i Field {
-        match form {
-            Form::Instruction(id) => self.isa.field(self.isa.instructions[id.index()].operands[operand]),
-            Form::Pseudo(at) => &self.isa.pseudos[at].parameters[operand],
+        match self.operand_of(form, operand) {
+            OperandOf::Field(id) => self.isa.field(id),
+            OperandOf::Parameter(at, operand) => &self.isa.pseudos[at].parameters[operand],
         }
     }
 
@@ -76,37 +147,76 @@ impl<'i> Forms<'i> {
         nearest(word, known)
     }
 
-    /// The instructions that a whole line stands for, each with its ways of encoding it.
-    pub(crate) fn read(&self, first: &str, reading: &mut Reading) -> Result<Vec<Choice>, Box<Diagnostic>> {
-        let lower;
-        let key = if first.bytes().any(|b| b.is_ascii_uppercase()) {
-            lower = first.to_ascii_lowercase();
-            &lower
-        } else {
-            first
-        };
-        let named = self.by_first.get(key).map_or(&[][..], Vec::as_slice);
-        let mut matched = Vec::new();
-        let mut failed = Vec::new();
-        for form in named.iter().chain(&self.glued).copied() {
-            let mark = reading.mark();
-            match match_line(self.syntax(form), &|operand| self.field(form, operand), reading) {
-                Ok(operands) => {
-                    reading.at = mark.0;
-                    matched.push((form, operands));
-                }
-                Err(mismatch) => {
-                    failed.push((form, mismatch, reading.at));
-                    reading.rewind(mark);
-                }
-            }
-        }
+    /// The instructions that a whole line stands for, each with its ways of encoding it; none if it
+    /// fits no form.
+    pub(crate) fn read(&self, reading: &mut Reading) -> Option<Vec<Choice>> {
+        let mark = reading.mark();
+        let mut matched = self.matched(reading);
         if matched.is_empty() {
-            return Err(Box::new(self.no_form(first, named, failed, reading)));
+            reading.rewind(mark);
+            return None;
         }
         let most = matched.iter().map(|(form, _)| self.syntax(*form).texts()).max();
         matched.retain(|(form, _)| Some(self.syntax(*form).texts()) == most);
-        Ok(self.choices(matched, reading))
+        matched.sort_by_key(|(form, _)| *form);
+        matched.dedup_by_key(|(form, _)| *form);
+        Some(self.choices(matched, reading))
+    }
+
+    /// The forms that a line fits.
+    fn matched(&self, reading: &mut Reading) -> Vec<Matched> {
+        let start = reading.at;
+        let mut matched = Vec::new();
+        let mut open = vec![(0, start, Vec::new())];
+        while let Some((branch, at, operands)) = open.pop() {
+            let branch = &self.branches[branch];
+            reading.at = at;
+            if reading.at_end() {
+                matched.extend(branch.ends.iter().map(|form| (*form, operands.clone())));
+                continue;
+            }
+            for (text, next) in branch.texts(reading) {
+                if reading.text(text) {
+                    open.push((*next, reading.at, operands.clone()));
+                }
+                reading.at = at;
+            }
+            for (operand, next) in &branch.operands {
+                let field = match *operand {
+                    OperandOf::Field(id) => self.isa.field(id),
+                    OperandOf::Parameter(pseudo, operand) => &self.isa.pseudos[pseudo].parameters[operand],
+                };
+                if let Some(found) = match_operand(field, reading) {
+                    let operands = operands.iter().cloned().chain([found]).collect();
+                    open.push((*next, reading.at, operands));
+                }
+                reading.at = at;
+            }
+        }
+        for form in &self.glued {
+            reading.at = start;
+            let mark = reading.mark();
+            match match_line(self.syntax(*form), &|operand| self.field(*form, operand), reading) {
+                Ok(operands) => matched.push((*form, operands)),
+                Err(_) => reading.rewind(mark),
+            }
+        }
+        reading.at = start;
+        matched
+    }
+
+    /// Why a line fits no form of its mnemonic, or that there is no such mnemonic.
+    pub(crate) fn explain(&self, first: &str, reading: &mut Reading) -> Diagnostic {
+        let named = self.by_first.get(&first.to_ascii_lowercase()).map_or(&[][..], Vec::as_slice);
+        let mut failed = Vec::new();
+        for form in named.iter().chain(&self.glued).copied() {
+            let mark = reading.mark();
+            if let Err(mismatch) = match_line(self.syntax(form), &|operand| self.field(form, operand), reading) {
+                failed.push((form, mismatch, reading.at));
+            }
+            reading.rewind(mark);
+        }
+        self.no_form(first, named, failed, reading)
     }
 
     /// Alternatives for one instruction, or the sequence of a longer pseudo-instruction.
@@ -227,8 +337,8 @@ impl<'i> Forms<'i> {
             .unwrap_or((named[0], Mismatch::Head, 0));
         let (code, span, message) = self.mismatch(form, &mismatch, at, reading);
         let mut diagnostic = Diagnostic::new(code, span, message);
-        let described: Vec<String> = named.iter().map(|form| self.describe(*form)).collect();
-        let shown = described.iter().take(6).map(|form| format!("`{form}`")).collect::<Vec<_>>().join(" or ");
+        let described = named.iter().take(6).map(|form| format!("`{}`", self.describe(*form)));
+        let shown = described.collect::<Vec<_>>().join(" or ");
         if reading.tokens.get(at).is_some_and(|token| token.is_mark('#')) {
             diagnostic = diagnostic.help("comments begin with `;`");
         }
@@ -267,11 +377,24 @@ impl<'i> Forms<'i> {
     }
 }
 
-fn first_token(head: &str) -> String {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-    let length = head.find(|c| !is_word(c)).unwrap_or(head.len());
-    let length = if length == 0 { head.chars().next().map_or(0, char::len_utf8) } else { length };
-    head[..length].to_ascii_lowercase()
+impl Branch {
+    /// The texts that may stand next. What begins with a mark may be read as a longer token: `$5`.
+    fn texts<'b>(&'b self, reading: &Reading) -> impl Iterator<Item = &'b (String, usize)> + use<'b> {
+        let token = reading.peek().map_or("", |token| reading.source_text(token));
+        let mark = token.chars().next().filter(|mark| token.len() > mark.len_utf8() && !mark.is_alphanumeric());
+        let whole = self.texts.get(&token.to_ascii_lowercase());
+        let begun = mark.and_then(|mark| self.texts.get(mark.encode_utf8(&mut [0; 4])));
+        whole.into_iter().chain(begun).flatten()
+    }
+}
+
+/// The first token of a text as a line is read, in small letters.
+fn first_token(text: &str, habits: &Assembly) -> String {
+    let mut tokens = Vec::new();
+    tokens::line(FileId(0), text, 0, habits, &mut tokens);
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    let whole = tokens.first().filter(|token| token.span.start == 0 && token.kind == tokens::Kind::Word);
+    text[..whole.map_or(first, |token| token.span.end as usize)].to_ascii_lowercase()
 }
 
 fn operand(found: Found<ExprId>) -> Operand {

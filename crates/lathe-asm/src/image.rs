@@ -33,7 +33,7 @@ impl Image {
             || self.segments.iter().filter(|segment| segment.memory == isa.pc.memory && !segment.cells.is_empty());
         let at_reset = code().any(|segment| (segment.start..segment.end()).contains(&isa.pc.reset));
         let lowest = code().map(|segment| segment.start).min().filter(|_| !at_reset);
-        self.entry.or(lowest).unwrap_or(isa.pc.reset)
+        isa.pc.width.wrap(self.entry.or(lowest).unwrap_or(isa.pc.reset))
     }
 }
 

@@ -42,25 +42,57 @@ pub(crate) fn lay_out(isa: &Isa, program: &mut Program, overlap: Overlap, diagno
     image
 }
 
+/// Passes over the program until nothing changes. A chain of jumps, each pushed out of reach by the
+/// next, takes a pass for each link; beyond a limit all take their longest encoding, which always
+/// ends it.
 fn settle(isa: &Isa, program: &mut Program, diagnostics: &mut Diagnostics) {
-    let mut changed = Vec::new();
-    for _ in 0..limits::LAYOUT_PASSES {
-        changed = pass(isa, program);
-        if changed.is_empty() {
+    let (mut idle, mut visits) = (0, 0);
+    while idle < limits::LAYOUT_PASSES {
+        let changes = pass(isa, program);
+        if changes.labels.is_empty() && !changes.has_grown {
             return;
         }
+        idle = if changes.has_grown { 0 } else { idle + 1 };
+        visits += program.items.len();
+        if visits > limits::LAYOUT_VISITS {
+            take_longest(program);
+        }
+        if idle == limits::LAYOUT_PASSES {
+            diagnostics.push(unsettled(program, &changes.labels));
+        }
     }
-    let names: Vec<String> =
-        changed.iter().flatten().take(5).map(|id| format!("`{}`", program.symbols.entry(*id).name)).collect();
-    let span = changed.iter().flatten().next().map_or(Span::default(), |id| program.symbols.entry(*id).span);
-    let message = format!("these addresses change in every pass and do not settle: {}", names.join(", "));
-    let help = "an `.align`, `.space`, `.org` or `.if` depends on an address that it moves; break that circle";
-    diagnostics.push(Diagnostic::new(codes::UNSETTLED, span, message).help(help));
 }
 
-/// One pass; gives what changed: labels, or nothing in particular for an encoding.
-fn pass(isa: &Isa, program: &mut Program) -> Vec<Option<SymbolId>> {
-    let mut changed = Vec::new();
+fn unsettled(program: &Program, labels: &[SymbolId]) -> Diagnostic {
+    let names: Vec<String> = labels.iter().map(|id| format!("`{}`", program.symbols.entry(*id).name)).collect();
+    let span = labels.first().map_or(Span::default(), |id| program.symbols.entry(*id).span);
+    let message = format!("these addresses change in every pass and do not settle: {}", names.join(", "));
+    let help = "an `.align`, `.space`, `.org` or `.if` depends on an address that it moves; break that circle";
+    Diagnostic::new(codes::UNSETTLED, span, message).help(help)
+}
+
+fn take_longest(program: &mut Program) {
+    for item in &mut program.items {
+        if let ItemKind::Instruction { count, chosen, .. } = &mut item.kind {
+            *chosen = *count - 1;
+        }
+    }
+}
+
+/// What changed in a pass.
+#[derive(Default)]
+struct Changes {
+    /// The first few labels that moved.
+    labels: Vec<SymbolId>,
+    /// Whether an instruction has taken a longer encoding.
+    has_grown: bool,
+}
+
+/// Labels that a message names.
+const NAMED: usize = 5;
+
+fn pass(isa: &Isa, program: &mut Program) -> Changes {
+    let mut changes = Changes::default();
     let mut walk = Walk::new(isa, program);
     walk.program.symbols.pass += 1;
     for at in 0..walk.program.items.len() {
@@ -73,21 +105,23 @@ fn pass(isa: &Isa, program: &mut Program) -> Vec<Option<SymbolId>> {
                     && old != here
                 {
                     entry.definition = Definition::Label(memory, here);
-                    changed.push(Some(symbol));
+                    if changes.labels.len() < NAMED {
+                        changes.labels.push(symbol);
+                    }
                 }
             }
             ItemKind::Instruction { first, count, chosen } if count > 1 => {
                 let better = walk.choose(first, count, chosen);
                 if better != chosen {
                     walk.program.items[at].kind = ItemKind::Instruction { first, count, chosen: better };
-                    changed.push(None);
+                    changes.has_grown = true;
                 }
                 walk.advance(&walk.program.items[at].kind.clone());
             }
             kind => walk.advance(&kind),
         }
     }
-    changed
+    changes
 }
 
 /// A walk over the program that keeps the position in each memory.
@@ -203,6 +237,8 @@ struct Writer<'w, 'd> {
     walk: Walk<'w>,
     image: Image,
     lines: Vec<Line>,
+    /// How many cells there are so far.
+    placed: u64,
     diagnostics: &'d mut Diagnostics,
     /// Memories that are full, so that it is said once.
     full: Vec<MemoryId>,
@@ -213,7 +249,15 @@ struct Writer<'w, 'd> {
 impl<'w, 'd> Writer<'w, 'd> {
     fn new(isa: &'w Isa, program: &'w mut Program, diagnostics: &'d mut Diagnostics) -> Self {
         let image = Image { machine: isa.name.clone(), ..Image::default() };
-        Writer { walk: Walk::new(isa, program), image, lines: Vec::new(), diagnostics, full: Vec::new(), moved: true }
+        Writer {
+            walk: Walk::new(isa, program),
+            image,
+            lines: Vec::new(),
+            placed: 0,
+            diagnostics,
+            full: Vec::new(),
+            moved: true,
+        }
     }
 
     fn item(&mut self, item: Item) {
@@ -224,9 +268,10 @@ impl<'w, 'd> Writer<'w, 'd> {
             }
             ItemKind::Data { first, count, cells, order } => self.data(item, first, count, cells, order),
             ItemKind::Bytes { first, count } => {
-                let bytes = &self.walk.program.bytes[first as usize..(first + count) as usize];
-                let values: Vec<u64> = bytes.iter().map(|byte| u64::from(*byte)).collect();
-                self.put(item, &values);
+                let range = first as usize..(first + count) as usize;
+                self.put(item, count.into(), |cells, program| {
+                    cells.extend(program.bytes[range].iter().map(|byte| u64::from(*byte)));
+                });
             }
             ItemKind::Space { count, fill } => {
                 if let Some(count) = self.checked_count(item, count) {
@@ -240,25 +285,24 @@ impl<'w, 'd> Writer<'w, 'd> {
             }
             ItemKind::Memory(_) => self.moved = true,
             ItemKind::Assert { condition, message } => self.assert(item, condition, message),
-            ItemKind::Entry(address) => {
-                self.image.entry = self.value(item, address).and_then(|value| u64::try_from(value.number).ok());
-            }
+            ItemKind::Entry(address) => self.entry(item, address),
             ItemKind::Label(_) => {}
         }
         self.walk.advance(&item.kind);
     }
 
     fn report(&mut self, item: Item, diagnostic: Diagnostic) {
-        let diagnostic = in_calls(diagnostic, item.call, &self.walk.program.calls);
-        self.diagnostics.push(diagnostic);
+        let calls = &self.walk.program.calls;
+        self.diagnostics.push_with(diagnostic.code, || in_calls(diagnostic, item.call, calls));
     }
 
     fn value(&mut self, item: Item, id: ExprId) -> Option<Value> {
         match self.walk.value(id) {
             Ok(value) => Some(value),
             Err(problem) => {
-                let diagnostic = no_value(self.walk.program, problem);
-                self.report(item, diagnostic);
+                let program = &*self.walk.program;
+                let make = || in_calls(no_value(program, problem), item.call, &program.calls);
+                self.diagnostics.push_with(problem.code(), make);
                 None
             }
         }
@@ -294,9 +338,7 @@ impl<'w, 'd> Writer<'w, 'd> {
             Some(fill) => self.cell(item, fill).unwrap_or(0),
             None => 0,
         };
-        if self.room(item, count) {
-            self.put(item, &vec![value; count as usize]);
-        }
+        self.put(item, count, |cells, _| cells.resize(cells.len() + count as usize, value));
     }
 
     /// A value that fits in one cell.
@@ -321,7 +363,7 @@ impl<'w, 'd> Writer<'w, 'd> {
     fn data(&mut self, item: Item, first: u32, count: u32, cells: u16, order: Order) {
         let width = self.walk.isa.memory(self.walk.memory).cell;
         let bits = width.bits() * u32::from(cells);
-        let mut values = Vec::with_capacity(count as usize * usize::from(cells));
+        let mut values = Vec::with_capacity((count as usize * usize::from(cells)).min(1 << 16));
         for at in first..first + count {
             let id = self.walk.program.values[at as usize];
             let value = self.fitting(item, id, bits.min(64)).unwrap_or(0);
@@ -331,7 +373,7 @@ impl<'w, 'd> Writer<'w, 'd> {
                 Order::Big => values.extend((0..u32::from(cells)).rev().map(cell)),
             }
         }
-        self.put(item, &values);
+        self.put(item, values.len() as u64, |cells, _| cells.extend(values));
     }
 
     fn instruction(&mut self, item: Item, alternative: Alternative) {
@@ -357,7 +399,7 @@ impl<'w, 'd> Writer<'w, 'd> {
             let diagnostic = Diagnostic::new(codes::BAD_DIRECTIVE, item.span, message);
             self.report(item, diagnostic.help(format!("write `.section {code}` before it")));
         }
-        self.put(item, &values[..count]);
+        self.put(item, count as u64, |cells, _| cells.extend(&values[..count]));
     }
 
     fn operand(&mut self, item: Item, expr: ExprId, field: &Field, location: Location) -> Option<u64> {
@@ -390,6 +432,31 @@ impl<'w, 'd> Writer<'w, 'd> {
         None
     }
 
+    /// `.entry`: execution begins at an address of the code memory.
+    fn entry(&mut self, item: Item, address: ExprId) {
+        let Some(value) = self.value(item, address) else { return };
+        let isa = self.walk.isa;
+        let span = self.walk.program.expressions.span(address);
+        let (code, last) = (isa.code_memory(), isa.code_memory().cells() - 1);
+        let diagnostic = match value.memory {
+            Some(memory) if memory != isa.pc.memory => {
+                let name = &isa.memory(memory).name;
+                let message = format!("this label is in `{name}`, but programs run in `{}`", code.name);
+                Diagnostic::new(codes::OUT_OF_REACH, span, message).help(format!("use a label of `{}`", code.name))
+            }
+            _ if (0..=i128::from(last)).contains(&value.number) => {
+                self.image.entry = Some(value.number as u64);
+                return;
+            }
+            _ => {
+                let message = format!("execution cannot begin at {}", value.number);
+                let help = format!("addresses of `{}` go from 0 to 0x{last:X}", code.name);
+                Diagnostic::new(codes::PAST_MEMORY, span, message).help(help)
+            }
+        };
+        self.report(item, diagnostic);
+    }
+
     fn assert(&mut self, item: Item, condition: ExprId, message: u32) {
         if self.value(item, condition).is_some_and(|value| value.number == 0) {
             let text = self.walk.program.texts[message as usize].clone();
@@ -401,25 +468,34 @@ impl<'w, 'd> Writer<'w, 'd> {
         }
     }
 
-    /// Whether so many more cells fit in the memory; said once if not.
+    /// Whether so many more cells fit in the memory and in an image; said once if not.
     fn room(&mut self, item: Item, count: u64) -> bool {
         let memory = self.walk.memory;
         let (start, size) = (self.walk.position(), self.walk.isa.memory(memory).cells());
-        if start.saturating_add(count) <= size {
+        let fits = start.saturating_add(count) <= size;
+        if fits && self.placed + count <= limits::IMAGE_CELLS {
             return true;
         }
         if !self.full.contains(&memory) {
             self.full.push(memory);
-            let name = &self.walk.isa.memory(memory).name;
-            let message = format!("`{name}` holds {size} cells, and this would go past its end");
-            let help = "make the program shorter, or move parts of it with `.org`";
-            self.report(item, Diagnostic::new(codes::PAST_MEMORY, item.span, message).help(help));
+            let diagnostic = if fits {
+                let message = format!("the program has more than {} cells", limits::IMAGE_CELLS);
+                let help = "leave cells free with `.org`, which makes none, instead of `.space` or `.fill`";
+                Diagnostic::new(codes::TOO_LARGE, item.span, message).help(help)
+            } else {
+                let name = &self.walk.isa.memory(memory).name;
+                let message = format!("`{name}` has {size} cells, and this goes past its end");
+                let help = "make the program shorter, or move parts of it with `.org`";
+                Diagnostic::new(codes::PAST_MEMORY, item.span, message).help(help)
+            };
+            self.report(item, diagnostic);
         }
         false
     }
 
-    fn put(&mut self, item: Item, values: &[u64]) {
-        if values.is_empty() || !self.room(item, values.len() as u64) {
+    /// Lays so many cells down, if there is room for them; `write` adds them.
+    fn put(&mut self, item: Item, count: u64, write: impl FnOnce(&mut Vec<u64>, &Program)) {
+        if count == 0 || !self.room(item, count) {
             self.moved = true;
             return;
         }
@@ -428,11 +504,12 @@ impl<'w, 'd> Writer<'w, 'd> {
             self.image.segments.push(Segment { memory, start: address, cells: Vec::new() });
             self.moved = false;
         }
-        if let Some(segment) = self.image.segments.last_mut() {
-            segment.cells.extend_from_slice(values);
-        }
-        let (cells, span, call) = (values.len() as u32, item.span, item.call);
+        let (cells, span, call) = (count as u32, item.span, item.call);
         self.lines.push(Line { memory, address, cells, kind: line_kind(item.kind), span, call });
+        self.placed += count;
+        if let Some(segment) = self.image.segments.last_mut() {
+            write(&mut segment.cells, self.walk.program);
+        }
     }
 
     fn finish(mut self) -> Image {
@@ -485,17 +562,18 @@ pub(crate) fn in_calls(mut diagnostic: Diagnostic, call: u32, calls: &[Call]) ->
 
 /// A diagnostic for an expression without a value.
 pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
+    let code = problem.code();
     let name = |id: SymbolId| program.symbols.entry(id).name.to_string();
     match problem {
         NoValue::Undefined(id, span) if name(id).starts_with(':') && name(id)[1..].contains(':') => {
             let message = "there is no such numbered label on that side of this line";
             let help = "`1:` at the beginning of a line is one; `1b` is the last `1:` before, `1f` the next after it";
-            Diagnostic::new(codes::UNDEFINED, span, message).help(help)
+            Diagnostic::new(code, span, message).help(help)
         }
         NoValue::Undefined(id, span) if name(id).starts_with(':') => {
             let message = "there is no such anonymous label";
             let help = "`:` alone at the beginning of a line is one; `:+` is the next, `:-` the last";
-            Diagnostic::new(codes::UNDEFINED, span, message).help(help)
+            Diagnostic::new(code, span, message).help(help)
         }
         NoValue::Undefined(id, span) => {
             let name = name(id);
@@ -503,26 +581,26 @@ pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("define it, as `{name}:` before a line or `{name} = …`"),
             };
-            Diagnostic::new(codes::UNDEFINED, span, format!("`{name}` is not defined")).help(help)
+            Diagnostic::new(code, span, format!("`{name}` is not defined")).help(help)
         }
         NoValue::Later(id, span) => {
             let what = if name(id).starts_with(':') { "this line".to_owned() } else { format!("`{}`", name(id)) };
             let message = format!("the address of {what} is not known yet here");
             let help = "addresses are known only when all lines have been read; use constants here";
-            Diagnostic::new(codes::NOT_YET_KNOWN, span, message).help(help)
+            Diagnostic::new(code, span, message).help(help)
         }
         NoValue::Circular(id, span) => {
             let message = format!("`{}` is defined by itself", name(id));
-            Diagnostic::new(codes::CIRCULAR, span, message).help("give one of the constants involved a number")
+            Diagnostic::new(code, span, message).help("give one of the constants involved a number")
         }
         NoValue::TooDeep(span) => {
             let message = "constants are defined by one another over too many steps";
-            Diagnostic::new(codes::TOO_DEEP, span, message).help("define constants before they are used")
+            Diagnostic::new(code, span, message).help("define constants before they are used")
         }
         NoValue::Arithmetic(span) => {
             let message =
                 "this has no value: it needs more than 128 bits, divides by zero, or shifts by a negative number";
-            Diagnostic::new(codes::ARITHMETIC, span, message).help("check the numbers that go into it")
+            Diagnostic::new(code, span, message).help("check the numbers that go into it")
         }
         NoValue::OtherPage(span, number, page, width) => other_page(span, number, page, width).help(LEAVE_PAGE),
         NoValue::Unfit(span, number, fit) => {
@@ -533,7 +611,7 @@ pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
                 (false, true) => format!("0 to {highest} fit, or {lowest} to {} as signed", highest >> 1),
                 (false, false) => format!("0 to {highest} fit"),
             };
-            Diagnostic::new(codes::OUT_OF_RANGE, span, message).help(help)
+            Diagnostic::new(code, span, message).help(help)
         }
     }
 }
@@ -593,6 +671,9 @@ fn check_overlap(isa: &Isa, program: &Program, image: &Image, diagnostics: &mut 
     let mut order: Vec<&Segment> = image.segments.iter().collect();
     order.sort_by_key(|segment| (segment.memory, segment.start));
     for pair in order.windows(2) {
+        if diagnostics.is_full() {
+            return;
+        }
         let (one, other) = (pair[0], pair[1]);
         if one.memory != other.memory || other.start >= one.end() {
             continue;

@@ -103,6 +103,9 @@ pub(crate) struct Reading<'t, 'p> {
     pub(crate) names: Names<'p>,
     /// The deepest failure of an expression so far, for the message.
     pub(crate) failure: Option<NoExpression>,
+    /// The last expression that was read as an operand: where it begins and ends. Several forms want
+    /// one at the same place.
+    last: Option<(usize, ExprId, usize)>,
     depth: usize,
 }
 
@@ -123,7 +126,7 @@ const OPERATORS: [(&str, u8, Binary); 18] = [
 
 impl<'t, 'p> Reading<'t, 'p> {
     pub(crate) fn new(tokens: &'t [Token], names: Names<'p>) -> Self {
-        Reading { tokens, at: 0, names, failure: None, depth: 0 }
+        Reading { tokens, at: 0, names, failure: None, last: None, depth: 0 }
     }
 
     pub(crate) fn peek(&self) -> Option<Token> {
@@ -454,6 +457,7 @@ impl Line for Reading<'_, '_> {
     fn rewind(&mut self, (at, nodes): (usize, usize)) {
         self.at = at;
         self.names.expressions.truncate(nodes);
+        self.last = self.last.filter(|(_, expression, _)| (expression.0 as usize) < nodes);
     }
 
     /// A text of the syntax: one token, or several that touch, such as `add.w` or `st+`.
@@ -488,7 +492,14 @@ impl Line for Reading<'_, '_> {
     }
 
     fn value(&mut self) -> Option<ExprId> {
-        self.expression().ok()
+        let start = self.at;
+        if let Some((_, expression, end)) = self.last.filter(|(at, ..)| *at == start) {
+            self.at = end;
+            return Some(expression);
+        }
+        let expression = self.expression().ok()?;
+        self.last = Some((start, expression, self.at));
+        Some(expression)
     }
 
     fn number(&mut self, value: u64) -> ExprId {

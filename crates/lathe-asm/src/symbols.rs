@@ -85,6 +85,21 @@ impl Symbols {
         Ok(())
     }
 
+    /// Marks a constant as being evaluated.
+    pub(crate) fn begin(&mut self, id: SymbolId, expr: ExprId) {
+        self.depth += 1;
+        self.entry_mut(id).definition = Definition::Busy(expr);
+    }
+
+    /// The end of what `begin` began: the value of a constant, if it has one, holds for this pass.
+    pub(crate) fn settle(&mut self, id: SymbolId, expr: ExprId, value: Option<Value>) {
+        self.depth -= 1;
+        let pass = self.pass;
+        let entry = self.entry_mut(id);
+        entry.definition = Definition::Constant(expr);
+        entry.cached = value.map(|value| (pass, value));
+    }
+
     /// The address of a label in the last pass, with its memory.
     pub(crate) fn label(&self, id: SymbolId) -> Option<Value> {
         match self.entry(id).definition {

@@ -3,7 +3,7 @@
 //! Marks are single characters, since the syntax of a machine may use any of them in any
 //! order; the parser of expressions puts `<` and `<` together where they touch.
 
-use lathe_base::{FileId, Span};
+use lathe_base::{FileId, Span, limits};
 use lathe_isa::model::Assembly;
 
 /// A token and where it stands.
@@ -41,6 +41,8 @@ pub enum Bad {
     Text,
     /// A comment without its end.
     Comment,
+    /// More words and marks than a line may have.
+    TooMany,
 }
 
 impl Token {
@@ -61,6 +63,12 @@ pub fn line(file: FileId, text: &str, at: usize, habits: &Assembly, tokens: &mut
     let mut lexer = Lexer { file, bytes: text.as_bytes(), text, habits, at };
     while lexer.skip_blanks(tokens) {
         let start = lexer.at;
+        if tokens.len() >= limits::LINE_TOKENS {
+            tokens.truncate(1);
+            tokens[0].kind = Kind::Bad(Bad::TooMany);
+            lexer.skip_line();
+            continue;
+        }
         let kind = lexer.token(tokens.last().copied());
         tokens.push(Token { kind, span: Span::new(file, start, lexer.at) });
     }

@@ -235,7 +235,8 @@ fn program() -> (Image, Vec<Source>) {
         let start = PROGRAM.find(part).unwrap();
         Span::new(FileId(0), start, start + part.len())
     };
-    let line = |address, cells, part, call| Line { memory: RAM, address, cells, kind: kind_of(part), span: place(part), call };
+    let line =
+        |address, cells, part, call| Line { memory: RAM, address, cells, kind: kind_of(part), span: place(part), call };
     let label = |name: &str, value, part| {
         let kind = SymbolKind::Label(RAM);
         Symbol { name: name.into(), value, kind, exported: name == "start", span: place(part) }
@@ -309,7 +310,8 @@ fn turns_of_a_repetition_share_a_heading_and_calls_in_them_do_not() {
     let text = ".macro m\n.rept 2\ninc a\ncall\n.endr\n.endm\nm\n";
     let place = |part: &str| Span::new(FileId(0), text.rfind(part).unwrap(), text.len());
     let call = |name: &str, part, parent| Call { kind: call_kind(name), name: name.into(), span: place(part), parent };
-    let line = |address, part, call| Line { memory: RAM, address, cells: 1, kind: LineKind::Code, span: place(part), call };
+    let line =
+        |address, part, call| Line { memory: RAM, address, cells: 1, kind: LineKind::Code, span: place(part), call };
     let image = Image {
         lines: Lines::new(
             vec![line(0, "inc a", 2), line(1, "inc a", 3), line(2, "inc a", 5)],

@@ -113,7 +113,10 @@ fn a_file_that_is_included_twice_is_one_source() {
     let isa = quad8();
     let listing = formats::write(Format::Listing, &image, &isa, &sources, &formats::Options::default()).unwrap();
     let listing = String::from_utf8(listing).unwrap();
-    assert!(listing.contains("; library.inc\n    1  0000  80                         inc a\n       0001  80\n"), "{listing}");
+    assert!(
+        listing.contains("; library.inc\n    1  0000  80                         inc a\n       0001  80\n"),
+        "{listing}"
+    );
 }
 
 #[test]

@@ -121,17 +121,34 @@ impl Diagnostic {
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
+    errors: usize,
     dropped: usize,
 }
 
 impl Diagnostics {
     /// Takes one more. The same finding at the same place is kept once.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if self.list.len() >= limits::DIAGNOSTICS {
+        self.push_with(diagnostic.code, || diagnostic);
+    }
+
+    /// Takes one more of this code, which is made only if it is kept. Warnings give way to errors.
+    pub fn push_with(&mut self, code: Code, make: impl FnOnce() -> Diagnostic) {
+        let is_error = code.severity() == Severity::Error;
+        let has_room = self.list.len() < limits::DIAGNOSTICS;
+        if self.is_full() || !(has_room || is_error) {
             self.dropped += 1;
-        } else if !self.list.contains(&diagnostic) {
-            self.list.push(diagnostic);
+            return;
         }
+        let diagnostic = make();
+        if self.list.contains(&diagnostic) {
+            return;
+        }
+        if !has_room && let Some(warning) = self.list.iter().rposition(|one| one.severity() == Severity::Warning) {
+            self.list.remove(warning);
+            self.dropped += 1;
+        }
+        self.list.push(diagnostic);
+        self.errors += usize::from(is_error);
     }
 
     /// Takes all of another run's.
@@ -141,12 +158,12 @@ impl Diagnostics {
 
     /// Whether any of them is an error.
     pub fn has_errors(&self) -> bool {
-        self.list.iter().any(|diagnostic| diagnostic.severity() == Severity::Error)
+        self.errors > 0
     }
 
     /// Whether no more are kept, so that it is not worth finding out more about one.
     pub fn is_full(&self) -> bool {
-        self.list.len() >= limits::DIAGNOSTICS
+        self.errors >= limits::DIAGNOSTICS
     }
 
     /// How many there were beyond the limit.
@@ -180,4 +197,29 @@ macro_rules! codes {
         /// All of them, in order.
         pub const ALL: &[$crate::Code] = &[$($constant),*];
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    codes! {
+        ERROR = "E001", "an error";
+        WARNING = "W001", "a warning";
+    }
+
+    #[test]
+    fn an_error_after_many_warnings_is_not_lost() {
+        let mut diagnostics = Diagnostics::default();
+        let at = |code, place| Diagnostic::new(code, Span { start: place, ..Span::default() }, "");
+        (0..limits::DIAGNOSTICS as u32 + 5).for_each(|place| diagnostics.push(at(WARNING, place)));
+        assert!(!diagnostics.has_errors() && !diagnostics.is_full());
+        diagnostics.push(at(ERROR, 3));
+        assert!(diagnostics.has_errors());
+        assert_eq!((diagnostics.len(), diagnostics.dropped()), (limits::DIAGNOSTICS, 6));
+        (0..limits::DIAGNOSTICS as u32).for_each(|place| diagnostics.push(at(ERROR, place)));
+        assert!(diagnostics.is_full());
+        diagnostics.push_with(ERROR, || panic!("it is not kept"));
+        assert!(diagnostics.into_sorted().iter().all(|one| one.severity() == Severity::Error));
+    }
 }

@@ -66,7 +66,17 @@ pub const MACRO_DEPTH: usize = 64;
 pub const EXPANSIONS: usize = 2_000_000;
 /// Turns of one repetition.
 pub const REPETITIONS: i128 = 1_000_000;
-/// Passes until the addresses of a program must have settled.
+/// Bytes of text that macros, repetitions and includes read again.
+pub const EXPANDED_BYTES: usize = 1 << 28;
+/// Words and marks of one line, macros put in place; and those of all arguments of open macros.
+pub const LINE_TOKENS: usize = 1 << 20;
+/// Numbers, names and operators in all expressions of a program.
+pub const EXPRESSION_NODES: usize = 1 << 26;
+/// Passes over a program, one after the other, in which addresses change and no encoding grows.
 pub const LAYOUT_PASSES: usize = 64;
+/// Lines looked at, counted again in each pass, until every instruction takes its longest encoding.
+pub const LAYOUT_VISITS: usize = 1 << 30;
+/// Cells of an image; each takes eight bytes.
+pub const IMAGE_CELLS: u64 = IMAGE_BYTES / 8;
 /// Things that a program is made of: lines with an effect.
 pub const PROGRAM_ITEMS: usize = 50_000_000;

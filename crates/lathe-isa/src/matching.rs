@@ -111,7 +111,8 @@ fn read_glued(word: &str, prefix: &str, digits: Digits, suffix: &str) -> Option<
     rest[length..].eq_ignore_ascii_case(suffix).then_some(value)
 }
 
-fn match_operand<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Value>> {
+/// Reads an operand, if one that fits the field stands next.
+pub fn match_operand<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Value>> {
     let start = line.mark();
     let found = match &field.domain {
         Domain::Number(_) => {

@@ -10,12 +10,16 @@ use std::path::{Path, PathBuf};
 use lathe_base::nearest;
 
 use crate::exit::Failure;
+use crate::signals;
 
 /// The name that stands for standard input and output.
 pub(crate) const STANDARD: &str = "-";
 
 /// Entries of a folder that are looked at for a name that was meant.
 const NEIGHBOURS: usize = 1_000;
+
+/// Links that are followed from one to the next.
+const LINKS: usize = 40;
 
 /// Names that are tried for a file beside another.
 const ATTEMPTS: u32 = 100;
@@ -58,6 +62,16 @@ pub(crate) fn text(name: &str, mut bytes: Vec<u8>) -> Result<String, Failure> {
 /// is more.
 pub(crate) fn read_path(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     File::open(path).and_then(|file| read_all(file, limit))
+}
+
+/// The bytes of what must be a plain file. A pipe may have nobody at its other end, and would be
+/// waited for.
+pub(crate) fn read_plain(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let data = path.metadata()?;
+    if data.is_file() || data.is_dir() {
+        return read_path(path, limit);
+    }
+    Err(io::Error::other("it is a pipe or a device, not a file"))
 }
 
 fn read_all(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
@@ -111,17 +125,18 @@ pub(crate) struct Whole {
 /// Writes files of which each appears whole or not at all, and none if one cannot be written.
 ///
 /// The bytes go to files beside them, which take their names when all of them are there. What
-/// is no plain file, such as `/dev/null`, is written as it is: a rename would put a file in its
-/// place.
+/// is no plain file, such as `/dev/null`, is written as it is, before any of them: a rename would put
+/// a file in its place, and it may take as long as its reader likes.
 pub(crate) fn write_all(files: &[Whole]) -> Result<(), Failure> {
-    let staged: Vec<Staged> = files.iter().map(Staged::new).collect::<Result<_, _>>()?;
-    staged.into_iter().try_for_each(Staged::finish)
+    let staged: Vec<Staged> = signals::deferred(|| files.iter().map(Staged::new).collect::<Result<_, Failure>>())?;
+    staged.iter().try_for_each(Staged::write_in_place)?;
+    signals::deferred(|| staged.iter().try_for_each(Staged::rename))
 }
 
 /// A file whose bytes are there, but not yet under its name.
 struct Staged<'f> {
     file: &'f Whole,
-    /// Where the bytes are and where they belong; nothing, if they are written as they are.
+    /// Where the bytes are and where they belong; nothing, if they are written in place.
     renaming: Option<(Temporary, PathBuf)>,
 }
 
@@ -140,20 +155,24 @@ impl<'f> Staged<'f> {
         Ok(Staged { file, renaming })
     }
 
-    fn finish(self) -> Result<(), Failure> {
+    fn write_in_place(&self) -> Result<(), Failure> {
         let Whole { name, bytes } = self.file;
         let done = match &self.renaming {
-            Some((from, to)) => std::fs::rename(&from.0, to),
+            Some(_) => Ok(()),
             None if name == STANDARD => to_standard_output(bytes),
             None => std::fs::write(name, bytes),
         };
         done.map_err(|error| unwritable(name, &error))
     }
+
+    fn rename(&self) -> Result<(), Failure> {
+        let Some((from, to)) = &self.renaming else { return Ok(()) };
+        std::fs::rename(&from.0, to).map_err(|error| unwritable(&self.file.name, &error))
+    }
 }
 
 fn stage(file: &Whole) -> io::Result<Option<(Temporary, PathBuf)>> {
-    // A link stays a link; what it leads to is replaced.
-    let path = Path::new(&file.name).canonicalize().unwrap_or_else(|_| PathBuf::from(&file.name));
+    let path = followed(Path::new(&file.name));
     if path.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
@@ -161,9 +180,23 @@ fn stage(file: &Whole) -> io::Result<Option<(Temporary, PathBuf)>> {
         return Ok(None);
     }
     let (temporary, mut stream) = beside(&path)?;
+    if let Ok(old) = path.metadata() {
+        stream.set_permissions(old.permissions())?;
+    }
     stream.write_all(&file.bytes)?;
     stream.sync_all()?;
     Ok(Some((temporary, path)))
+}
+
+/// Where a name leads. A link stays a link, and what it leads to is replaced, or made if it is not
+/// there yet.
+fn followed(name: &Path) -> PathBuf {
+    let mut path = name.to_owned();
+    for _ in 0..LINKS {
+        let Ok(target) = path.read_link() else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    path
 }
 
 /// A new file in the same directory. A rename across directories may not be possible, and would
@@ -252,6 +285,45 @@ mod tests {
         write(link.to_str().unwrap(), b"new").unwrap();
         assert!(link.is_symlink());
         assert_eq!(std::fs::read(real).unwrap(), b"new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_yet_is_followed() {
+        let directory = tempfile::tempdir().unwrap();
+        let (folder, link) = (directory.path().join("folder"), directory.path().join("link"));
+        std::fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink("other", &link).unwrap();
+        std::os::unix::fs::symlink("folder/real", directory.path().join("other")).unwrap();
+        write(link.to_str().unwrap(), b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(folder.join("real")).unwrap(), b"new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_permissions() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("secret");
+        write(path.to_str().unwrap(), b"old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        write(path.to_str().unwrap(), b"new").unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    /// What cannot be written in place is written before anything else is.
+    #[cfg(unix)]
+    #[test]
+    fn a_device_that_fails_leaves_the_other_files_as_they_were() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("image.bin");
+        let name = path.to_str().unwrap().to_owned();
+        write(&name, b"old").unwrap();
+        let full = Whole { name: "/dev/full".to_owned(), bytes: b"new".to_vec() };
+        assert!(write_all(&[Whole { name, bytes: b"new".to_vec() }, full]).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -39,15 +39,16 @@ impl Inputs {
         self.0.borrow().iter().any(|(path, before)| stamp(path) != *before)
     }
 
-    /// That none of them would be written over by a file of this name, however either is spelt.
-    pub(crate) fn check_spared(&self, output: &str) -> Result<(), Failure> {
+    /// That none of them would be written over by a file of this name, however either is spelt; `flag`
+    /// gave the name.
+    pub(crate) fn check_spared(&self, output: &str, flag: &str) -> Result<(), Failure> {
         let real = |path: &Path| path.canonicalize().ok();
         let target = real(Path::new(output));
         if target.is_none() || !self.0.borrow().iter().any(|(path, _)| real(path) == target) {
             return Ok(());
         }
-        let message = format!("{output} is being read, and would be written over");
-        Err(Failure::usage(message).help("give another name with `-o`"))
+        let message = format!("{output} is an input and would be overwritten");
+        Err(Failure::usage(message).help(format!("give another name with `{flag}`")))
     }
 }
 
@@ -93,8 +94,8 @@ mod tests {
         inputs.note(files::STANDARD);
         assert_eq!(inputs.count(), 1);
         let other_spelling = directory.path().join(".").join("main.asm");
-        assert!(inputs.check_spared(other_spelling.to_str().unwrap()).is_err());
-        assert!(inputs.check_spared(directory.path().join("main.bin").to_str().unwrap()).is_ok());
-        assert!(inputs.check_spared(files::STANDARD).is_ok());
+        assert!(inputs.check_spared(other_spelling.to_str().unwrap(), "-o").is_err());
+        assert!(inputs.check_spared(directory.path().join("main.bin").to_str().unwrap(), "-o").is_ok());
+        assert!(inputs.check_spared(files::STANDARD, "-o").is_ok());
     }
 }

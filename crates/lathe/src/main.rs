@@ -17,6 +17,7 @@ mod png;
 mod program;
 mod project;
 mod render;
+mod signals;
 mod vectors;
 mod watch;
 

@@ -60,7 +60,7 @@ impl Files for Project<'_> {
         let title = self.folder.join(inside);
         let title = title.strip_prefix(".").unwrap_or(&title).to_string_lossy().into_owned();
         let bytes =
-            files::read_path(&resolved, limits::IMAGE_BYTES).map_err(|error| FileError(files::reason(&error)))?;
+            files::read_plain(&resolved, limits::IMAGE_BYTES).map_err(|error| FileError(files::reason(&error)))?;
         if bytes.len() as u64 > limits::IMAGE_BYTES {
             return Err(FileError(format!("it has more than {} bytes, which is the limit", limits::IMAGE_BYTES)));
         }
@@ -89,6 +89,12 @@ mod tests {
         {
             std::os::unix::fs::symlink(outer.path().join("secret.asm"), inner.join("link.asm")).unwrap();
             assert!(project.open(&main, "link.asm").unwrap_err().0.contains("outside"));
+        }
+        #[cfg(unix)]
+        {
+            let pipe = inner.join("pipe.asm");
+            assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            assert!(project.open(&main, "pipe.asm").unwrap_err().0.contains("it is a pipe"));
         }
         assert!(inputs.count() > 2, "what is missing or refused is watched as well");
     }

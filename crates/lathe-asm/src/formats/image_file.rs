@@ -184,7 +184,12 @@ fn wire_symbol(symbol: &Symbol, isa: &Isa) -> WireSymbol {
 }
 
 fn wire_call(call: &Call) -> WireCall {
-    WireCall { kind: call.kind.name().to_owned(), name: call.name.clone(), span: wire_span(call.span), parent: call.parent }
+    WireCall {
+        kind: call.kind.name().to_owned(),
+        name: call.name.clone(),
+        span: wire_span(call.span),
+        parent: call.parent,
+    }
 }
 
 fn wire_line(line: &Line) -> WireLine<'static> {

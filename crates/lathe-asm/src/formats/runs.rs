@@ -6,8 +6,8 @@ use lathe_isa::model::Memory;
 
 use super::FormatError;
 
-/// The most cells that are held at once; each takes eight bytes.
-pub(super) const CELLS: u64 = limits::IMAGE_BYTES / 8;
+/// The most cells that are held at once.
+pub(super) const CELLS: u64 = limits::IMAGE_CELLS;
 
 /// Items that follow one another.
 #[derive(Clone, Debug, PartialEq, Eq)]

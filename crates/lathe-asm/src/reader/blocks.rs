@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lathe_base::{FileId, Source, Span, limits};
 
-use super::{Frame, FrameKind, Reader, is_label, replace};
+use super::{Frame, FrameKind, Reader, Replaced, is_label, replace};
 use crate::codes;
 use crate::lines::CallKind;
 use crate::parser::Scope;
@@ -45,7 +45,7 @@ pub(super) struct Turns {
     turn: i128,
     count: i128,
     counter: Option<String>,
-    outer: Rc<Vec<(String, Vec<Token>)>>,
+    outer: Rc<Replaced>,
 }
 
 impl Reader<'_> {
@@ -123,7 +123,7 @@ impl Reader<'_> {
         let mut tokens = Vec::new();
         let mut labels = HashSet::new();
         let frame = self.frames.last_mut()?;
-        let (file, start) = (frame.file, frame.at);
+        let (file, start, call) = (frame.file, frame.at, frame.call);
         let text = &sources[file.0 as usize].text[..frame.end];
         while frame.at < frame.end {
             let line = frame.at;
@@ -138,6 +138,8 @@ impl Reader<'_> {
                 depth += 1;
             } else if word.eq_ignore_ascii_case(end) {
                 if depth == 0 {
+                    let read = frame.at - start;
+                    self.spend(call, read);
                     return Some(Body { file, start, end: line, labels: Rc::new(labels) });
                 }
                 depth -= 1;
@@ -148,14 +150,16 @@ impl Reader<'_> {
     }
 
     /// Begins to read a body for a call.
-    fn begin(
-        &mut self,
-        body: &Body,
-        call: u32,
-        name: &str,
-        replaced: Rc<Vec<(String, Vec<Token>)>>,
-        turns: Option<Turns>,
-    ) {
+    fn begin(&mut self, body: &Body, call: u32, name: &str, replaced: Rc<Replaced>, turns: Option<Turns>) {
+        let held = replaced.values().map(Vec::len).sum();
+        self.spend(call, held);
+        self.held += held;
+        if self.held > limits::LINE_TOKENS && !self.gave_up {
+            self.gave_up = true;
+            let message = format!("the arguments of macros have more than {} words and marks", limits::LINE_TOKENS);
+            let help = "a macro that uses itself with a longer argument grows without end";
+            self.fail::<()>(codes::TOO_LARGE, self.line, message, help);
+        }
         let place = Span::new(body.file, body.start, body.end);
         self.context.scopes.push(Scope {
             prefix: format!("{name}@{call}"),
@@ -167,6 +171,7 @@ impl Reader<'_> {
             at: body.start,
             end: body.end,
             replaced,
+            held,
             call,
             conditions: self.conditions.len(),
             kind: FrameKind::Body(turns),
@@ -216,17 +221,17 @@ impl Reader<'_> {
             self.fail::<()>(codes::MACRO_ARGUMENTS, span, message, "leave the last ones away");
             return;
         }
-        let mut replaced = Vec::new();
+        let mut replaced = Replaced::new();
         for (at, (parameter, default)) in found.parameters.iter().enumerate() {
             let given = given.get(at).filter(|part| !part.is_empty()).map(|part| part.to_vec());
             // A default may use the parameters before it.
-            let value = given.or_else(|| default.as_ref().map(|default| replace(default, &replaced, sources)));
+            let value = given.or_else(|| replace(default.as_ref()?, &replaced, sources));
             let Some(value) = value else {
                 let message = format!("`{}` needs a value for `{parameter}`", found.name);
                 self.fail::<()>(codes::MACRO_ARGUMENTS, span, message, "give it, separated by `,`");
                 return;
             };
-            replaced.push((parameter.clone(), value));
+            replaced.insert(parameter.clone(), value);
         }
         let Some(call) = self.enter(CallKind::Macro, &found.name, span) else { return };
         self.begin(&found.body, call, &found.name, Rc::new(replaced), None);
@@ -264,7 +269,7 @@ impl Reader<'_> {
         let mut replaced = Rc::clone(&turns.outer);
         if let Some(counter) = &turns.counter {
             let number = Token { kind: Kind::Number(turns.turn), span: turns.span };
-            Rc::make_mut(&mut replaced).push((counter.clone(), vec![number]));
+            Rc::make_mut(&mut replaced).insert(counter.clone(), vec![number]);
         }
         turns.turn += 1;
         self.begin(&turns.body.clone(), call, ".rept", replaced, Some(turns));

@@ -369,6 +369,16 @@ impl Reader<'_> {
     }
 
     pub(super) fn push_bytes(&mut self, bytes: &[u8], span: Span) {
+        if (self.program.bytes.len() + bytes.len()) as u64 > limits::IMAGE_CELLS {
+            let message = format!("the program has more than {} cells of text and files", limits::IMAGE_CELLS);
+            self.fail::<()>(
+                codes::TOO_LARGE,
+                span,
+                message,
+                "take a part of the file: `.incbin \"file\", offset, length`",
+            );
+            return;
+        }
         let first = self.program.bytes.len() as u32;
         self.program.bytes.extend_from_slice(bytes);
         self.push(ItemKind::Bytes { first, count: bytes.len() as u32 }, span);

@@ -89,8 +89,15 @@ struct Reader<'r> {
     /// A file that is read after this line, and where it is asked for.
     included: Option<(Source, Span)>,
     expansions: usize,
+    /// Bytes that calls have read.
+    expanded: usize,
+    /// Tokens that open macros and repetitions have put in place of names.
+    held: usize,
     gave_up: bool,
 }
+
+/// What names stand for inside a macro or repetition.
+type Replaced = HashMap<String, Vec<Token>>;
 
 /// A piece of text being read.
 struct Frame {
@@ -98,7 +105,9 @@ struct Frame {
     at: usize,
     end: usize,
     /// What names stand for inside a macro or repetition.
-    replaced: Rc<Vec<(String, Vec<Token>)>>,
+    replaced: Rc<Replaced>,
+    /// How many tokens that is.
+    held: usize,
     /// The call, as a position in the program's calls plus one.
     call: u32,
     /// How many conditions were open before it.
@@ -135,13 +144,15 @@ impl<'r> Reader<'r> {
             line: Span::default(),
             included: None,
             expansions: 0,
+            expanded: 0,
+            held: 0,
             gave_up: false,
         }
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        let call = self.call();
-        self.diagnostics.push(in_calls(diagnostic, call, &self.program.calls));
+        let (call, calls) = (self.call(), &self.program.calls);
+        self.diagnostics.push_with(diagnostic.code, || in_calls(diagnostic, call, calls));
     }
 
     fn fail<T>(&mut self, code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) -> Option<T> {
@@ -167,9 +178,14 @@ impl<'r> Reader<'r> {
         let end = source.text.len();
         let same = |known: &Source| known.name == source.name && known.text == source.text;
         let known = self.sources.iter().position(same);
-        if known.is_none() &&  (end > limits::SOURCE_BYTES || self.sources.len() >= limits::SOURCE_FILES) {
-            let message = format!("`{}` is too large, or there are too many files", source.name);
-            self.fail::<()>(codes::TOO_LARGE, span, message, "split the program differently");
+        if end > limits::SOURCE_BYTES {
+            let message = format!("`{}` has more than {} bytes", source.name, limits::SOURCE_BYTES);
+            self.fail::<()>(codes::TOO_LARGE, span, message, "split it into several files");
+            return;
+        }
+        if known.is_none() && self.sources.len() >= limits::SOURCE_FILES {
+            let message = format!("the program has more than {} files", limits::SOURCE_FILES);
+            self.fail::<()>(codes::TOO_MANY, span, message, "put some of them together");
             return;
         }
         let file = FileId(known.unwrap_or(self.sources.len()) as u32);
@@ -177,7 +193,16 @@ impl<'r> Reader<'r> {
             Rc::make_mut(&mut self.sources).push(source);
         }
         let conditions = self.conditions.len();
-        self.frames.push(Frame { file, at: 0, end, replaced: Rc::default(), call, conditions, kind: FrameKind::File });
+        self.frames.push(Frame {
+            file,
+            at: 0,
+            end,
+            replaced: Rc::default(),
+            held: 0,
+            call,
+            conditions,
+            kind: FrameKind::File,
+        });
     }
 
     /// Reads lines until there are none left.
@@ -191,25 +216,58 @@ impl<'r> Reader<'r> {
             tokens.clear();
             let sources = Rc::clone(&self.sources);
             let text = &sources[frame.file.0 as usize].text[..frame.end];
+            let start = frame.at;
             frame.at = tokens::line(frame.file, text, frame.at, &self.isa.assembly, &mut tokens);
+            let (call, read) = (frame.call, frame.at - start);
             if tokens.is_empty() {
+                self.spend(call, read);
                 continue;
             }
             self.line = tokens[0].span.to(tokens[tokens.len() - 1].span);
             if !frame.replaced.is_empty() {
-                tokens = replace(&tokens, &Rc::clone(&frame.replaced), &sources);
+                let replaced = Rc::clone(&frame.replaced);
+                let Some(line) = replace(&tokens, &replaced, &sources) else {
+                    self.line_too_long(self.line);
+                    continue;
+                };
+                tokens = line;
             }
+            self.spend(call, read.max(tokens.len()));
             self.line(&tokens, &sources);
             self.context.here = None;
             // While the texts are lent, adding one would copy them all.
             drop(sources);
             self.open_included();
-            if self.program.items.len() > limits::PROGRAM_ITEMS {
-                let span = tokens[0].span;
-                let message = format!("a program has at most {} lines with an effect", limits::PROGRAM_ITEMS);
-                self.fail::<()>(codes::TOO_MANY, span, message, "repeat less");
-                self.gave_up = true;
-            }
+            self.check_size();
+        }
+    }
+
+    /// Gives up on a program that has grown too large.
+    fn check_size(&mut self) {
+        let (items, nodes) = (self.program.items.len(), self.program.expressions.len());
+        let message = if items > limits::PROGRAM_ITEMS {
+            format!("a program has at most {} lines with an effect", limits::PROGRAM_ITEMS)
+        } else if nodes > limits::EXPRESSION_NODES {
+            format!("a program has at most {} numbers, names and operators", limits::EXPRESSION_NODES)
+        } else {
+            return;
+        };
+        self.fail::<()>(codes::TOO_MANY, self.line, message, "repeat less, or use `.incbin` for data");
+        self.gave_up = true;
+    }
+
+    /// Counts text that a call reads. Files that are read once have a limit of their own.
+    fn spend(&mut self, call: u32, bytes: usize) {
+        if call == 0 || self.gave_up {
+            return;
+        }
+        self.expanded = self.expanded.saturating_add(bytes);
+        if self.expanded > limits::EXPANDED_BYTES {
+            self.gave_up = true;
+            let message =
+                format!("macros, repetitions and includes make more than {} bytes of text", limits::EXPANDED_BYTES);
+            let help = "repeat less; a macro that uses itself with a longer argument grows without end";
+            self.fail::<()>(codes::TOO_MANY, self.line, message, help);
         }
     }
 
@@ -222,7 +280,10 @@ impl<'r> Reader<'r> {
                 self.fail::<()>(codes::UNBALANCED, condition.span, message, "end it with `.endif`");
             }
         }
-        let closed = self.frames.pop().map(|frame| frame.kind);
+        let closed = self.frames.pop().map(|frame| {
+            self.held -= frame.held;
+            frame.kind
+        });
         if let Some(FrameKind::Body(turns)) = closed {
             self.context.scopes.pop();
             if let Some(turns) = turns.filter(|_| !self.gave_up) {
@@ -300,6 +361,11 @@ impl<'r> Reader<'r> {
         self.forms.knows(self.text(sources, first))
     }
 
+    fn line_too_long(&mut self, span: Span) {
+        let message = format!("this line has more than {} words and marks", limits::LINE_TOKENS);
+        self.fail::<()>(codes::TOO_LARGE, span, message, "split it into several lines");
+    }
+
     fn bad_token(&mut self, token: Token) {
         let Kind::Bad(bad) = token.kind else { return };
         let (code, message, help) = match bad {
@@ -311,6 +377,7 @@ impl<'r> Reader<'r> {
             Bad::Character => (codes::UNCLOSED, "this character cannot be read", "as in 'a', '\\n', '\\x7F' or '\\''"),
             Bad::Text => (codes::UNCLOSED, "this text has no closing quote", "end it with `\"` on the same line"),
             Bad::Comment => (codes::UNCLOSED, "this comment has no end", "end it with `*/`"),
+            Bad::TooMany => return self.line_too_long(token.span),
         };
         self.fail::<()>(code, token.span, message, help);
     }
@@ -518,21 +585,24 @@ impl<'r> Reader<'r> {
         let first = self.text(sources, tokens[0]);
         let names = self.program.names(sources, &self.context);
         let mut reading = Reading::new(tokens, names);
-        match self.forms.read(first, &mut reading) {
-            Ok(choices) => {
-                let span = self.whole(tokens);
-                for choice in choices {
-                    let (first, count) =
-                        add_choice(&choice, &mut self.program.alternatives, &mut self.program.operands);
-                    self.push(ItemKind::Instruction { first, count, chosen: 0 }, span);
-                }
+        if let Some(choices) = self.forms.read(&mut reading) {
+            let span = self.whole(tokens);
+            for choice in choices {
+                let (first, count) = add_choice(&choice, &mut self.program.alternatives, &mut self.program.operands);
+                self.push(ItemKind::Instruction { first, count, chosen: 0 }, span);
             }
-            Err(diagnostic) if diagnostic.code == codes::UNKNOWN_MNEMONIC => {
-                let first = first.to_owned();
-                let diagnostic = in_calls(*diagnostic, self.call(), &self.program.calls);
-                self.unknown.push((first, diagnostic));
-            }
-            Err(diagnostic) => self.report(*diagnostic),
+            return;
+        }
+        if self.diagnostics.is_full() {
+            self.diagnostics.push_with(codes::NO_FORM, || Diagnostic::new(codes::NO_FORM, tokens[0].span, ""));
+            return;
+        }
+        let diagnostic = self.forms.explain(first, &mut reading);
+        if diagnostic.code == codes::UNKNOWN_MNEMONIC && self.unknown.len() < limits::DIAGNOSTICS {
+            let diagnostic = in_calls(diagnostic, self.call(), &self.program.calls);
+            self.unknown.push((first.to_owned(), diagnostic));
+        } else {
+            self.report(diagnostic);
         }
     }
 
@@ -599,16 +669,18 @@ fn is_numbered_label(number: Token, colon: Token) -> bool {
     matches!(number.kind, Kind::Number(_)) && colon.is_mark(':') && number.touches(colon)
 }
 
-/// A line with names replaced by what they stand for.
-fn replace(tokens: &[Token], replaced: &[(String, Vec<Token>)], sources: &[Source]) -> Vec<Token> {
+/// A line with names replaced by what they stand for, unless it gets too long.
+fn replace(tokens: &[Token], replaced: &Replaced, sources: &[Source]) -> Option<Vec<Token>> {
     let mut result = Vec::with_capacity(tokens.len());
     for token in tokens {
         let text = &sources[token.span.file.0 as usize].text[token.span.range()];
-        let found = replaced.iter().rev().find(|(name, _)| token.kind == Kind::Word && name == text);
-        match found {
-            Some((_, stands_for)) => result.extend_from_slice(stands_for),
+        match replaced.get(text).filter(|_| token.kind == Kind::Word) {
+            Some(stands_for) => result.extend_from_slice(stands_for),
             None => result.push(*token),
         }
+        if result.len() > limits::LINE_TOKENS {
+            return None;
+        }
     }
-    result
+    Some(result)
 }

@@ -44,7 +44,7 @@ impl<'a> Job<'a> {
                 .assemble(&machine.isa, inputs)?;
         let product = Product { arguments: self.arguments, machine: &machine, image: &image, sources: &sources };
         let made = product.files(&self.targets)?;
-        made.iter().try_for_each(|file| inputs.check_spared(&file.name))?;
+        made.iter().try_for_each(|file| inputs.check_spared(&file.name, "-o"))?;
         files::write_all(&made)?;
         for file in made.iter().filter(|file| file.name != files::STANDARD) {
             output::complain(&format!("wrote {}\n", file.name));

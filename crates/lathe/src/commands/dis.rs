@@ -21,7 +21,7 @@ pub(super) fn execute(arguments: &Dis) -> Outcome {
     let text = disassembled(arguments, &inputs)?;
     match &arguments.output {
         Some(name) => {
-            inputs.check_spared(name)?;
+            inputs.check_spared(name, "-o")?;
             files::write_all(&[Whole { name: name.clone(), bytes: text.into_bytes() }])?;
         }
         None => output::answer(&text)?,

@@ -33,7 +33,9 @@ const LONGEST_SLICE: u64 = 1 << 23;
 pub(super) fn execute(arguments: &Run) -> Outcome {
     let Run { image: name, machine, from, load_at, assembly, panel, .. } = arguments;
     let (machine, from) = (machine.machine.as_deref(), from.as_deref());
-    let mut program = Request { name, machine, from, load_at: *load_at, assembly }.load(&Inputs::default())?;
+    let inputs = Inputs::default();
+    let mut program = Request { name, machine, from, load_at: *load_at, assembly }.load(&inputs)?;
+    panel.screen.iter().try_for_each(|screen| inputs.check_spared(screen, "--screen"))?;
     if let Some(place) = &arguments.entry {
         program.begin_at(place)?;
     }

@@ -418,7 +418,7 @@ fn outputs_that_cannot_be() {
     bench.run(&["asm", "small.asm", "-o", "folder"]).complains(2, &["folder is a directory", "folder/program.bin"]);
     bench.run(&["asm", "small.asm", "-o", "folder", "-f", "bin,hex"]).complains(2, &["is a directory"]);
     for spelling in ["small.asm", "./small.asm", "folder/../small.asm"] {
-        let over = format!("{spelling} is being read");
+        let over = format!("{spelling} is an input");
         bench.run(&["asm", "small.asm", "-o", spelling]).complains(2, &[&over, "another name"]);
     }
     untouched();
@@ -431,7 +431,7 @@ fn outputs_that_cannot_be() {
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("small.asm", bench.path().join("alias")).unwrap();
-        bench.run(&["asm", "small.asm", "-o", "alias"]).complains(2, &["alias is being read"]);
+        bench.run(&["asm", "small.asm", "-o", "alias"]).complains(2, &["alias is an input"]);
         assert_eq!(bench.read_text("small.asm"), SMALL);
     }
 }
@@ -445,9 +445,9 @@ fn all_that_is_read_is_spared() {
         .file("main.bin", [1]);
     let before: Vec<Vec<u8>> = bench.names().iter().map(|name| bench.read(name)).collect();
     for name in ["wide.isa", "lib.inc", "main.bin"] {
-        bench.run(&["asm", "main.asm", "-o", name]).complains(2, &["is being read"]);
+        bench.run(&["asm", "main.asm", "-o", name]).complains(2, &["is an input"]);
     }
-    bench.run(&["asm", "main.asm"]).complains(2, &["main.bin is being read"]);
+    bench.run(&["asm", "main.asm"]).complains(2, &["main.bin is an input"]);
     assert_eq!(bench.names().iter().map(|name| bench.read(name)).collect::<Vec<_>>(), before);
 }
 

@@ -73,7 +73,7 @@ fn into_a_file_but_not_over_what_is_read() {
         [(&["-o", "small.bin"][..], "small.bin"), (&["--symbols", "a.sym", "-o", "./a.sym"], "a.sym")]
     {
         let answer = bench.run(&[&["dis", "small.bin", "-m", "quad8"], arguments].concat());
-        answer.complains(2, &[name, "is being read"]);
+        answer.complains(2, &[name, "is an input"]);
     }
     assert_eq!((bench.read("small.bin"), bench.read_text("a.sym")), (SMALL.to_vec(), "x = 0\n".to_owned()));
     bench.run(&["dis", "small.bin", "-m", "quad8", "-o", "none/x.asm"]).complains(1, &["no folder none"]);

@@ -554,6 +554,19 @@ fn a_display_is_written_as_text_and_as_a_picture() {
 }
 
 #[test]
+fn a_screen_does_not_overwrite_what_is_run() {
+    let bench =
+        Bench::with("t.asm", ".machine chip8\n .include \"key.inc\"\n").file("key.inc", &KEY[".machine chip8".len()..]);
+    let before: Vec<Vec<u8>> = bench.names().iter().map(|name| bench.read(name)).collect();
+    for name in ["t.asm", "./t.asm", "key.inc"] {
+        let answer = bench.run(&["run", "t.asm", "--keys", "7", "--screen", name]);
+        assert!(answer.code == 2 && answer.err.contains("would be overwritten"), "{}", answer.err);
+        assert!(answer.err.contains("--screen"), "{}", answer.err);
+    }
+    assert_eq!(bench.names().iter().map(|name| bench.read(name)).collect::<Vec<_>>(), before);
+}
+
+#[test]
 fn keys_and_screens_are_for_machines_that_have_them() {
     let bench = Bench::with("t.asm", ".machine hex8\nend: jmp end\n");
     for (option, value, words) in [("--keys", "5", "has no keypad"), ("--screen", "-", "has no display")] {
