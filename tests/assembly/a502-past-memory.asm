@@ -1,5 +1,5 @@
 .machine stack8a
         .org 255
-        x2A                     ; !A502 `prog` holds 256 cells, and this would go past its end
+        x2A                     ; !A502 `prog` has 256 cells, and this goes past its end
         nop
         .org 300                ; !A502 300 is outside of `prog`, which has 256 cells
