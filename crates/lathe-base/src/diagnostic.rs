@@ -203,10 +203,8 @@ macro_rules! codes {
 mod tests {
     use super::*;
 
-    codes! {
-        ERROR = "E001", "an error";
-        WARNING = "W001", "a warning";
-    }
+    const ERROR: Code = Code { name: "E001", title: "an error" };
+    const WARNING: Code = Code { name: "W001", title: "a warning" };
 
     #[test]
     fn an_error_after_many_warnings_is_not_lost() {
