@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
-use lathe_vm::code_map::View;
+use lathe_vm::code_map::{MARKS_AT_ONCE, View};
 use lathe_vm::fast::{Heat, Pause};
 use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stop, Stops};
 
@@ -160,9 +160,10 @@ impl Jit {
             return None;
         }
         let (View::Marks(marks) | View::Permits(marks)) = self.fast.marks().view()?;
+        let marks = Some(marks).filter(|marks| marks.len() as u64 == self.isa.code_memory().cells() + MARKS_AT_ONCE)?;
         let marks = marks.as_ptr();
         let memories = bases(&self.isa, state)?;
-        let opened = opened(&self.isa, state);
+        let opened = opened(&self.isa, state)?;
         let registers = state.registers_mut().as_mut_ptr();
         let mut context = Context {
             registers,
@@ -175,9 +176,9 @@ impl Jit {
             interpret: 0,
             jump: NO_JUMP,
         };
-        // SAFETY: registers, marks and cells are those of a state of this instruction set, which
-        // the region was compiled for; nothing else touches them during the call. Every memory is in
-        // one piece, and every large one has its table of pages.
+        // SAFETY: the region was compiled for this instruction set. There are as many registers as it has:
+        // `advance` has looked, and nobody can take some away. There are as many marks, cells and pages as
+        // it says: that was just looked at. Nothing else touches them during the call.
         unsafe { used.region.code.call(&mut context, block) };
         state.pc = context.pc;
         let steps = (fuel - context.fuel) as u64;
@@ -375,22 +376,14 @@ enum Exit {
     Elsewhere(RegionId),
 }
 
-/// The first cell of every memory; none if one of them is in pieces.
+/// The first cell of every memory; none if one of them is in pieces, or not as the definition says.
 fn bases(isa: &Isa, state: &mut State) -> Option<Vec<*mut u8>> {
-    let base = |id| {
-        let memory = state.memory_mut(id);
-        if let Some(bytes) = memory.spacious_bytes_mut() {
-            return Some(bytes.as_mut_ptr());
-        }
-        memory.words_mut().map(|words| words.as_mut_ptr().cast())
-    };
-    memories(isa).map(base).collect()
+    memories(isa).map(|id| state.memory_mut(id).cells_pointer(isa.memory(id))).collect()
 }
 
 /// The table of pages of every large memory, null for the others.
-fn opened(isa: &Isa, state: &mut State) -> Vec<*mut u8> {
-    let table = |id| state.memory_mut(id).opened_mut().map_or(std::ptr::null_mut(), <[u8]>::as_mut_ptr);
-    memories(isa).map(table).collect()
+fn opened(isa: &Isa, state: &mut State) -> Option<Vec<*mut u8>> {
+    memories(isa).map(|id| state.memory_mut(id).touched_pages_pointer(isa.memory(id))).collect()
 }
 
 fn memories(isa: &Isa) -> impl Iterator<Item = MemoryId> {
@@ -445,7 +438,7 @@ impl Jit {
 impl Engine for Jit {
     fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
         let limit = stops.limit;
-        if !stops.is_plain() || (limit <= Fast::FEW && !self.stepping) {
+        if !state.fits(&self.isa) || !stops.is_plain() || (limit <= Fast::FEW && !self.stepping) {
             return self.fast.advance(state, devices, stops);
         }
         // Where stores are permitted, the pages must be open in this state too.

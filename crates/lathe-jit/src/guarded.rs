@@ -3,14 +3,14 @@
 //!
 //! This is the second line of defence. The first is the mask that every address goes through.
 
-use lathe_vm::memory::Room;
+use lathe_vm::memory::CellStorage;
 
 /// Pages before and after guest memory that nothing may touch: as many bytes as this.
 const GUARD: usize = 1 << 16;
 
 /// Room for so many cells between guard pages, all zero; none where the system does not give it.
 /// The system gives memory only for what is touched, so the room may be larger than that.
-pub(crate) fn room<T: Plain>(count: usize) -> Option<Box<dyn Room<T>>> {
+pub(crate) fn room<T: Plain>(count: usize) -> Option<Box<dyn CellStorage<T>>> {
     let mapping = mapping::Mapping::new(count.checked_mul(size_of::<T>())?, GUARD)?;
     Some(Box::new(Guarded { mapping, count, cells: std::marker::PhantomData }))
 }
@@ -21,7 +21,7 @@ struct Guarded<T> {
     cells: std::marker::PhantomData<T>,
 }
 
-impl<T: Plain> Room<T> for Guarded<T> {
+impl<T: Plain> CellStorage<T> for Guarded<T> {
     fn cells(&self) -> &[T] {
         T::view(&self.mapping, self.count)
     }
@@ -56,6 +56,25 @@ impl Plain for u64 {}
 mod mapping {
     use std::ptr::{NonNull, null_mut};
 
+    /// A mapping of so many bytes is made only if others can still be made afterwards: where the address
+    /// space is limited, the rest of the program must not run out of it.
+    const LARGE: usize = 1 << 26;
+    /// So many bytes must be left for others.
+    const HEADROOM: usize = 1 << 30;
+
+    /// Whether so many bytes of address space are left.
+    fn is_left(length: usize) -> bool {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new private mapping at an address of the system's choice touches nothing that exists.
+        let probe = unsafe { libc::mmap(null_mut(), length, libc::PROT_NONE, flags, -1, 0) };
+        if probe == libc::MAP_FAILED {
+            return false;
+        }
+        // SAFETY: these are the pages of the mapping made above, which nobody else knows.
+        unsafe { libc::munmap(probe, length) };
+        true
+    }
+
     /// Pages of its own, readable and writable, between pages that are neither.
     pub(crate) struct Mapping {
         /// The first byte of the first guard page.
@@ -84,6 +103,9 @@ mod mapping {
                 return None;
             }
             let mapping = Mapping { whole: NonNull::new(whole.cast())?, guard, length };
+            if length >= LARGE && !is_left(HEADROOM) {
+                return None;
+            }
             // SAFETY: these are pages of the mapping made above, which nobody else knows.
             let changed = unsafe { libc::mprotect(mapping.start().cast(), length, libc::PROT_READ | libc::PROT_WRITE) };
             mapping.keep_pages_small();

@@ -133,10 +133,13 @@ fn arbitrary_programs_stay_between_guard_pages() {
 fn assert_guarded(isa: &Isa, state: &mut State) {
     let now = mapped();
     for id in (0..isa.memories.len() as u32).map(MemoryId) {
-        let count = isa.memory(id).cells() as usize;
-        let Some(bytes) = state.memory_mut(id).spacious_bytes_mut() else { continue };
-        assert!(bytes[count..].iter().all(|byte| *byte == 0), "{}: the spare bytes were written", isa.name);
-        let (first, last) = (bytes.as_ptr() as u64, bytes.as_ptr_range().end as u64 - 1);
+        let described = isa.memory(id);
+        let padding = state.memory(id).padding();
+        assert!(padding.iter().all(|byte| *byte == 0), "{}: the padding was written", isa.name);
+        let each = if described.cell.bits() <= 8 { 1 } else { 8 };
+        let bytes = described.cells() * each + padding.len() as u64;
+        let first = state.memory_mut(id).cells_pointer(described).expect("compiled code has run on it") as u64;
+        let last = first + bytes - 1;
         assert_eq!(permissions_at(&now, first), "rw-p");
         assert_eq!(permissions_at(&now, first - 1), "---p");
         let mapping = now.iter().find(|mapped| mapped.addresses.contains(&last)).expect("it is mapped");

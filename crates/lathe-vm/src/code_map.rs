@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use lathe_isa::Isa;
 
 use crate::dataflow::execute::mapped_spans;
-use crate::memory::Room;
+use crate::memory::CellStorage;
 use crate::pages::{PAGE, Tables, within};
 
 /// Something is mapped over the cell.
@@ -54,7 +54,7 @@ struct Sparse {
 /// zeros in the beginning: [`PERMITTED`] where a cell may be written, zero elsewhere, above all in
 /// pages that nobody has written yet.
 struct Permits {
-    room: Box<dyn Room<u8>>,
+    room: Box<dyn CellStorage<u8>>,
     /// The first addresses of the pages that have been opened.
     opened: BTreeSet<u64>,
 }
@@ -146,12 +146,13 @@ impl CodeMap {
     }
 
     /// Takes room for the permits of a large memory, if there is none yet: for so many bytes, all zero.
-    pub fn move_into(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn Room<u8>>>) {
+    pub fn move_into(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn CellStorage<u8>>>) {
         if let Marks::Sparse(sparse) = &mut self.marks
             && sparse.permits.is_none()
         {
             let count = usize::try_from(self.mask + 1 + MARKS_AT_ONCE).ok();
-            sparse.permits = count.and_then(room).map(|room| Permits { room, opened: BTreeSet::new() });
+            let storage = count.and_then(room).filter(|room| Some(room.cells().len()) == count);
+            sparse.permits = storage.map(|room| Permits { room, opened: BTreeSet::new() });
         }
     }
 
@@ -243,7 +244,7 @@ mod tests {
 
     struct Owned(Vec<u8>);
 
-    impl Room<u8> for Owned {
+    impl CellStorage<u8> for Owned {
         fn cells(&self) -> &[u8] {
             &self.0
         }

@@ -4,7 +4,7 @@
 use crate::device::Devices;
 use crate::interpreter::{Interpreter, Step};
 use crate::state::State;
-use crate::stops::{Run, Stop, Stops, WhenIdle};
+use crate::stops::{Fault, FaultCause, Run, Stop, Stops, WhenIdle};
 
 /// Something that runs machines.
 pub trait Engine {
@@ -54,6 +54,10 @@ fn idle_on(interpreter: &mut Interpreter, state: &mut State, devices: &mut Devic
 impl Engine for Interpreter {
     fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
         let mut run = Run::new();
+        if !state.fits(self.isa()) {
+            run.stop = Stop::Fault(Fault { pc: state.pc, cause: FaultCause::ForeignState });
+            return run;
+        }
         while run.steps < stops.limit {
             devices.catch_up(run.steps);
             let step = Interpreter::step(self, state, devices);

@@ -30,18 +30,19 @@ enum Cells {
     WordPages(Pages<u64>),
 }
 
-/// Room for cells that an engine provides, because it wants them at a place of its own choice.
-pub trait Room<T>: Send + Sync {
-    /// All of them.
+/// Storage for cells that an engine provides, because it wants them at a place of its own choice.
+/// Nobody trusts an implementation to give as many cells as it was asked for: who depends on that looks.
+pub trait CellStorage<T>: Send + Sync {
+    /// All cells.
     fn cells(&self) -> &[T];
-    /// All of them, to be written.
+    /// All cells, to be written.
     fn cells_mut(&mut self) -> &mut [T];
 }
 
 /// Cells in one piece.
 enum Piece<T> {
     Own(Vec<T>),
-    Lent(Box<dyn Room<T>>),
+    Lent(Box<dyn CellStorage<T>>),
 }
 
 impl<T> Deref for Piece<T> {
@@ -51,7 +52,7 @@ impl<T> Deref for Piece<T> {
     fn deref(&self) -> &[T] {
         match self {
             Piece::Own(cells) => cells,
-            Piece::Lent(room) => room.cells(),
+            Piece::Lent(storage) => storage.cells(),
         }
     }
 }
@@ -61,7 +62,7 @@ impl<T> DerefMut for Piece<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
             Piece::Own(cells) => cells,
-            Piece::Lent(room) => room.cells_mut(),
+            Piece::Lent(storage) => storage.cells_mut(),
         }
     }
 }
@@ -88,12 +89,13 @@ impl<T: fmt::Debug> fmt::Debug for Piece<T> {
 }
 
 impl<T: Copy> Piece<T> {
-    fn move_into(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn Room<T>>>) {
+    fn move_into(&mut self, storage: impl FnOnce(usize) -> Option<Box<dyn CellStorage<T>>>) {
         if let Piece::Own(cells) = self
-            && let Some(mut room) = room(cells.len())
+            && let Some(mut storage) = storage(cells.len())
+            && storage.cells_mut().len() == cells.len()
         {
-            room.cells_mut().copy_from_slice(cells);
-            *self = Piece::Lent(room);
+            storage.cells_mut().copy_from_slice(cells);
+            *self = Piece::Lent(storage);
         }
     }
 }
@@ -149,9 +151,9 @@ impl Memory {
     }
 
     /// The cells one after the other, if they are kept as bytes, with [`SPARE`] bytes behind the
-    /// last cell, which must stay zero. Those of a large memory only where there is [room](Room)
-    /// for them.
-    pub fn spacious_bytes_mut(&mut self) -> Option<&mut [u8]> {
+    /// last cell, which must stay zero. Those of a large memory only where they have been
+    /// [moved](Memory::move_into).
+    pub(crate) fn padded_bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.cells {
             Cells::Bytes(cells) => Some(cells),
             Cells::BytePages(pages) => pages.lent_mut().map(|lent| lent.cells.cells_mut()),
@@ -159,8 +161,9 @@ impl Memory {
         }
     }
 
-    /// The same for cells that are kept as words.
-    pub fn words_mut(&mut self) -> Option<&mut [u64]> {
+    /// The cells one after the other, if they are kept as words. Those of a large memory only where
+    /// they have been [moved](Memory::move_into).
+    pub(crate) fn words_mut(&mut self) -> Option<&mut [u64]> {
         match &mut self.cells {
             Cells::Words(cells) => Some(cells),
             Cells::WordPages(pages) => pages.lent_mut().map(|lent| lent.cells.cells_mut()),
@@ -168,43 +171,77 @@ impl Memory {
         }
     }
 
-    /// Moves the cells to where an engine makes room for so many, all zero, if they were not moved
-    /// yet. The content stays the same. Whoever then writes to the room of a large memory must have
-    /// [opened](Memory::open) the page before.
+    /// Moves the cells to storage that an engine provides for so many, all zero, if they were not moved
+    /// yet and it has as many. The content stays the same. Whoever then writes there must have
+    /// [opened](Memory::open) the page before, if the memory is large.
     pub fn move_into(
         &mut self,
-        bytes: impl Fn(usize) -> Option<Box<dyn Room<u8>>>,
-        words: impl Fn(usize) -> Option<Box<dyn Room<u64>>>,
+        bytes: impl Fn(usize) -> Option<Box<dyn CellStorage<u8>>>,
+        words: impl Fn(usize) -> Option<Box<dyn CellStorage<u64>>>,
     ) {
         let Ok(count) = usize::try_from(self.mask + 1) else { return };
-        let there = || bytes(count >> PAGE_BITS);
+        let touched_pages = || bytes(count >> PAGE_BITS);
         match &mut self.cells {
             Cells::Bytes(cells) => cells.move_into(bytes),
             Cells::Words(cells) => cells.move_into(words),
             Cells::BytePages(pages) => {
-                pages.move_into(|| Some(Lent { cells: bytes(count + SPARE)?, there: there()? }));
+                pages.move_into(|| Some(Lent { cells: bytes(count + SPARE)?, touched_pages: touched_pages()? }));
             }
-            Cells::WordPages(pages) => pages.move_into(|| Some(Lent { cells: words(count)?, there: there()? })),
+            Cells::WordPages(pages) => {
+                pages.move_into(|| Some(Lent { cells: words(count)?, touched_pages: touched_pages()? }))
+            }
         }
     }
 
-    /// One byte for every page of a large memory for whose cells there is [room](Room): not zero where
-    /// the page has been opened.
-    pub fn opened_mut(&mut self) -> Option<&mut [u8]> {
+    /// Where the cells lie, for compiled code: one after the other, as many as the definition says, bytes
+    /// with [`SPARE`] more behind the last. Nothing if they are in pieces, or not as the definition says.
+    pub fn cells_pointer(&mut self, described: &lathe_isa::model::Memory) -> Option<*mut u8> {
+        let count = usize::try_from(described.cells()).ok()?;
+        if described.cell.bits() <= 8 {
+            let bytes = self.padded_bytes_mut()?;
+            return (bytes.len() == count + SPARE).then_some(bytes.as_mut_ptr());
+        }
+        let words = self.words_mut()?;
+        (words.len() == count).then_some(words.as_mut_ptr().cast())
+    }
+
+    /// Where the [table of touched pages](Memory::touched_pages_mut) lies, for compiled code: null if the
+    /// memory is not large. Nothing if it is, and there is no table with as many pages as the definition says.
+    pub fn touched_pages_pointer(&mut self, described: &lathe_isa::model::Memory) -> Option<*mut u8> {
+        if !described.is_large() {
+            return Some(std::ptr::null_mut());
+        }
+        let table = self.touched_pages_mut()?;
+        (table.len() as u64 == described.cells() >> PAGE_BITS).then_some(table.as_mut_ptr())
+    }
+
+    /// One byte for every page of a large memory whose cells have been [moved](Memory::move_into): not zero
+    /// where the page has been opened.
+    pub(crate) fn touched_pages_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.cells {
             Cells::Bytes(_) | Cells::Words(_) => None,
-            Cells::BytePages(pages) => pages.lent_mut().map(|lent| lent.there.cells_mut()),
-            Cells::WordPages(pages) => pages.lent_mut().map(|lent| lent.there.cells_mut()),
+            Cells::BytePages(pages) => pages.lent_mut().map(|lent| lent.touched_pages.cells_mut()),
+            Cells::WordPages(pages) => pages.lent_mut().map(|lent| lent.touched_pages.cells_mut()),
         }
     }
 
-    /// Notes that cells in the page of this address may be written in the room lent for them. What
+    /// Notes that cells in the page of this address may be written where they have been moved. What
     /// is there counts as content from now on.
     pub fn open(&mut self, address: u64) {
         match &mut self.cells {
             Cells::Bytes(_) | Cells::Words(_) => {}
             Cells::BytePages(pages) => pages.open(address & self.mask),
             Cells::WordPages(pages) => pages.open(address & self.mask),
+        }
+    }
+
+    /// The padding behind the last cell: nothing is ever written there. Empty where there is none.
+    pub fn padding(&self) -> &[u8] {
+        let count = self.mask as usize + 1;
+        match &self.cells {
+            Cells::Bytes(cells) => &cells[count..],
+            Cells::BytePages(pages) => pages.lent().map_or(&[], |lent| &lent.cells.cells()[count..]),
+            Cells::Words(_) | Cells::WordPages(_) => &[],
         }
     }
 

@@ -1,10 +1,10 @@
 //! The cells of a memory too large for one piece: pages that come into being when they are written,
 //! found through two tables of a thousand entries each.
 //!
-//! An engine may lend room for all of them at once, most of which is never touched. The pages that
+//! An engine may lend storage for all of them at once, most of which is never touched. The pages that
 //! were written are noted all the same, so that nobody looks through the rest.
 
-use crate::memory::Room;
+use crate::memory::CellStorage;
 
 /// Cells of a page, as a power of two.
 pub const PAGE_BITS: u32 = 12;
@@ -19,17 +19,17 @@ pub(crate) enum Pages<T> {
     Lent(Lent<T>),
 }
 
-/// Room for all cells.
+/// Storage for all cells.
 pub(crate) struct Lent<T> {
-    pub(crate) cells: Box<dyn Room<T>>,
-    /// One byte for every page: 1 if it is there, that is, may hold something else than zeros.
-    pub(crate) there: Box<dyn Room<u8>>,
+    pub(crate) cells: Box<dyn CellStorage<T>>,
+    /// One byte for every page: 1 if it has been touched, that is, may hold something else than zeros.
+    pub(crate) touched_pages: Box<dyn CellStorage<u8>>,
 }
 
 impl<T> Lent<T> {
     #[inline]
     fn open(&mut self, address: u64) {
-        self.there.cells_mut()[(address >> PAGE_BITS) as usize] = 1;
+        self.touched_pages.cells_mut()[(address >> PAGE_BITS) as usize] = 1;
     }
 }
 
@@ -63,10 +63,10 @@ impl<T: Copy + Default> Pages<T> {
         }
     }
 
-    /// Moves the cells to room for all of them, which must be all zero.
-    pub(crate) fn move_into(&mut self, room: impl FnOnce() -> Option<Lent<T>>) {
+    /// Moves the cells to storage for all of them, which must be all zero.
+    pub(crate) fn move_into(&mut self, storage: impl FnOnce() -> Option<Lent<T>>) {
         let Pages::Own(pages) = self else { return };
-        let Some(mut lent) = room() else { return };
+        let Some(mut lent) = storage() else { return };
         for (base, page) in pages.iter().filter_map(|(base, page)| Some((base, page.as_ref()?))) {
             lent.open(base);
             lent.cells.cells_mut()[base as usize..][..page.len()].copy_from_slice(page);
@@ -74,7 +74,15 @@ impl<T: Copy + Default> Pages<T> {
         *self = Pages::Lent(lent);
     }
 
-    /// The room that was lent for them.
+    /// The storage that was lent for them, to be read.
+    pub(crate) fn lent(&self) -> Option<&Lent<T>> {
+        match self {
+            Pages::Own(_) => None,
+            Pages::Lent(lent) => Some(lent),
+        }
+    }
+
+    /// The storage that was lent for them.
     pub(crate) fn lent_mut(&mut self) -> Option<&mut Lent<T>> {
         match self {
             Pages::Own(_) => None,
@@ -102,10 +110,10 @@ impl<T: Copy + Default> Pages<T> {
         match self {
             Pages::Own(pages) => Box::new(pages.iter().filter_map(|(base, page)| Some((base, page.as_deref()?)))),
             Pages::Lent(lent) => {
-                let there = (0u64..).zip(lent.there.cells()).filter(|(_, there)| **there != 0);
+                let touched = (0u64..).zip(lent.touched_pages.cells()).filter(|(_, touched)| **touched != 0);
                 let cells = lent.cells.cells();
                 let page = |base: u64| (base, &cells[base as usize..][..PAGE as usize]);
-                Box::new(there.map(move |(number, _)| page(number << PAGE_BITS)))
+                Box::new(touched.map(move |(number, _)| page(number << PAGE_BITS)))
             }
         }
     }

@@ -176,6 +176,8 @@ pub enum FaultCause {
     Undefined,
     /// The definition says so, with its words and perhaps a number.
     Declared(String, Option<u64>),
+    /// The state is not one of this machine: it has other registers or memories.
+    ForeignState,
 }
 
 /// What a run did.

@@ -126,6 +126,7 @@ pub(crate) fn instruction(isa: &Isa, window: u128) -> String {
 pub(crate) fn cause(isa: &Isa, cause: &FaultCause) -> String {
     match cause {
         FaultCause::Undefined => "no instruction has this encoding".to_owned(),
+        FaultCause::ForeignState => "the state is not one of this machine".to_owned(),
         FaultCause::Declared(message, None) => message.clone(),
         FaultCause::Declared(message, Some(number)) => {
             let name = isa.traps.iter().find(|(_, known)| known == number).map(|(name, _)| format!(" ({name})"));

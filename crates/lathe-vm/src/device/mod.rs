@@ -116,7 +116,7 @@ pub struct Devices {
     masks: Vec<Vec<(DeviceOperation, u64)>>,
     /// Devices that count instructions.
     clocks: Vec<Clock>,
-    /// Instructions of this run that those have been told of.
+    /// Instructions of this run that have been reported to those.
     steps_reported: u64,
     /// How the devices were before the running instruction read from them.
     unread: Vec<(DeviceId, Arc<dyn AnySaved>)>,

@@ -21,10 +21,10 @@ impl<'a> Memories<'a> {
         let (bytes, words, others) = Default::default();
         let mut all = Memories { bytes, words, others, far };
         for (memory, at) in near.iter_mut().zip(0..) {
-            if permitted.is_none_or(|id| id.index() != at) && memory.opened_mut().is_some() {
+            if permitted.is_none_or(|id| id.index() != at) && memory.touched_pages_mut().is_some() {
                 all.others[at] = Some(memory);
-            } else if memory.spacious_bytes_mut().is_some() {
-                all.bytes[at] = memory.spacious_bytes_mut().unwrap_or_default();
+            } else if memory.padded_bytes_mut().is_some() {
+                all.bytes[at] = memory.padded_bytes_mut().unwrap_or_default();
             } else if memory.words_mut().is_some() {
                 all.words[at] = memory.words_mut().unwrap_or_default();
             } else {

@@ -472,7 +472,7 @@ impl Names for Fast {
 impl Engine for Fast {
     fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
         let limit = stops.limit;
-        if !stops.is_plain() || (limit <= Fast::FEW && !self.stepping) {
+        if !state.fits(&self.isa) || !stops.is_plain() || (limit <= Fast::FEW && !self.stepping) {
             return self.reference.advance(state, devices, stops);
         }
         self.revalidate(state);
