@@ -46,19 +46,36 @@ use lathe_base::{Diagnostics, FileId};
 
 pub use model::Isa;
 
+use elaborate::Elaborated;
+use names::Resolved;
+
 /// What came of reading a definition.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The model, if there was no error.
+    /// The model, if there was no error: for tools that assemble and run.
     pub isa: Option<Isa>,
+    /// What could be made of a definition with errors, for tools that show it: rows and items that could
+    /// not be understood are missing, rows without their meaning are marked, and encodings may overlap.
+    /// Nothing is missing only if this is `None` and the model is there.
+    pub partial: Option<Isa>,
+    /// Every name with where it is declared and used, whether there are errors or not.
+    pub names: Resolved,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
+}
+
+impl Loaded {
+    /// The model, sound or not: for tools that only show it.
+    pub fn shown(&self) -> Option<&Isa> {
+        self.isa.as_ref().or(self.partial.as_ref())
+    }
 }
 
 /// Reads and checks a definition. Examples are checked for form, but not run.
 pub fn load(text: &str) -> Loaded {
     let mut diagnostics = Diagnostics::default();
     let definition = language::parse(FileId(0), text, &mut diagnostics);
-    let isa = elaborate::elaborate(&definition, text, &mut diagnostics);
-    Loaded { isa, diagnostics }
+    let Elaborated { isa, names } = elaborate::elaborate(&definition, text, &mut diagnostics);
+    let (isa, partial) = if diagnostics.has_errors() { (None, isa) } else { (isa, None) };
+    Loaded { isa, partial, names, diagnostics }
 }

@@ -66,6 +66,10 @@ pub struct Isa {
     pub devices: Vec<Device>,
     /// The functions; meanings have them in place already.
     pub functions: Vec<Function>,
+    /// The families.
+    pub families: Vec<Family>,
+    /// The headings of the rows, in order.
+    pub groups: Vec<Group>,
     /// Addresses that reach something other than memory, in order and without overlap.
     pub maps: Vec<Mapping>,
     /// Names for numbers of traps.
@@ -103,6 +107,10 @@ pub struct Memory {
     pub cell: Width,
     /// How values wider than a cell are laid down.
     pub order: Order,
+    /// Prose.
+    pub documentation: String,
+    /// Where it is declared.
+    pub span: Span,
 }
 
 /// The program counter.
@@ -116,6 +124,10 @@ pub struct Pc {
     pub memory: MemoryId,
     /// Its value at reset.
     pub reset: u64,
+    /// Prose.
+    pub documentation: String,
+    /// Where it is declared.
+    pub span: Span,
 }
 
 /// What a machine does between two instructions: interrupts, and changes that take effect late.
@@ -150,6 +162,8 @@ pub struct Register {
     pub reset: u64,
     /// Whether it keeps its reset value for ever.
     pub constant: bool,
+    /// Prose.
+    pub documentation: String,
     /// Where it is declared.
     pub span: Span,
 }
@@ -183,6 +197,10 @@ pub struct View {
     pub name: String,
     /// What it stands for.
     pub place: Place,
+    /// Prose.
+    pub documentation: String,
+    /// Where it is declared.
+    pub span: Span,
 }
 
 /// A kind of operand.
@@ -198,6 +216,8 @@ pub struct Field {
     pub domain: Domain,
     /// Other names for its codes, which may be written and are never shown.
     pub spellings: Vec<(String, u64)>,
+    /// Prose.
+    pub documentation: String,
     /// Where it is declared.
     pub span: Span,
 }
@@ -265,6 +285,10 @@ pub struct Device {
     pub name: String,
     /// What kind of device it is.
     pub kind: DeviceKind,
+    /// Prose.
+    pub documentation: String,
+    /// Where it is declared.
+    pub span: Span,
 }
 
 /// The kinds of devices that the language knows.
@@ -419,14 +443,63 @@ pub struct Function {
     pub name: String,
     /// As written.
     pub tree: ast::Function,
+    /// Prose.
+    pub documentation: String,
     /// Where it is declared.
     pub span: Span,
 }
 
 impl From<&ast::Function> for Function {
     fn from(tree: &ast::Function) -> Self {
-        Function { name: tree.name.text.clone(), tree: tree.clone(), span: tree.name.span }
+        let (name, documentation) = (tree.name.text.clone(), tree.documentation.clone());
+        Function { name, documentation, tree: tree.clone(), span: tree.name.span }
     }
+}
+
+/// Instructions that share everything but their first word, a code and a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// Its name.
+    pub name: String,
+    /// The width of its codes.
+    pub width: Width,
+    /// Its members; rows say which of them they have.
+    pub members: Vec<Member>,
+    /// Prose.
+    pub documentation: String,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A member of a family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name, as in the syntax.
+    pub name: String,
+    /// Its code, as in the encoding.
+    pub code: u64,
+    /// Prose.
+    pub documentation: String,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A member chosen from a family, both by their positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// The family.
+    pub family: usize,
+    /// The member.
+    pub member: usize,
+}
+
+/// Rows under one heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The heading: a line, and perhaps prose on further lines.
+    pub heading: String,
+    /// The first row.
+    pub span: Span,
 }
 
 /// Addresses that reach something other than memory. The loads and stores of its bodies reach the
@@ -462,6 +535,12 @@ pub struct Instruction {
     pub documentation: String,
     /// The row it comes from, counted over the whole definition.
     pub row: u32,
+    /// The members of families it was made with, in the order of the syntax.
+    pub chosen: Vec<Chosen>,
+    /// The heading it stands under, by its position.
+    pub group: Option<usize>,
+    /// Whether its meaning could not be understood and is empty here; only in a partial model.
+    pub broken: bool,
     /// Where that row stands.
     pub span: Span,
 }

@@ -50,12 +50,14 @@ impl Named {
 }
 
 /// A name that a definition declares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// What it stands for.
     pub named: Named,
     /// Where it is declared.
     pub span: Span,
+    /// Where it is used, in the order of the text. What a function uses counts if the function is called.
+    pub uses: Vec<Span>,
 }
 
 /// All names that a definition declares.
@@ -75,6 +77,12 @@ impl Resolved {
         self.table.iter().map(|(name, entry)| (name.as_str(), entry))
     }
 
+    /// The name that is declared or used at this byte of the definition.
+    pub fn at(&self, offset: u32) -> Option<(&str, &Entry)> {
+        let holds = |span: &Span| span.start <= offset && offset < span.end;
+        self.iter().find(|(_, entry)| holds(&entry.span) || entry.uses.iter().any(holds))
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.table.len()
@@ -87,5 +95,11 @@ impl Resolved {
 
     pub(crate) fn insert(&mut self, name: &str, entry: Entry) {
         self.table.insert(name.to_owned(), entry);
+    }
+
+    pub(crate) fn set_uses(&mut self, name: &str, uses: Vec<Span>) {
+        if let Some(entry) = self.table.get_mut(name) {
+            entry.uses = uses;
+        }
     }
 }

@@ -298,6 +298,19 @@ impl Expr {
             | ExprKind::Next => {}
         }
     }
+
+    /// How many levels it has: one, if it is a single thing.
+    pub(crate) fn depth(&self) -> u32 {
+        let inner = match &self.kind {
+            ExprKind::Unary(_, x) | ExprKind::Slice(x, _) | ExprKind::ZeroExtend(x) | ExprKind::SignExtend(x) => {
+                x.depth()
+            }
+            ExprKind::Binary(_, x, y) | ExprKind::Join(x, y) => x.depth().max(y.depth()),
+            ExprKind::Choose(condition, x, y) => condition.depth().max(x.depth()).max(y.depth()),
+            _ => 0,
+        };
+        1 + inner
+    }
 }
 
 impl Expr {

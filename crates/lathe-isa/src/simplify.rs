@@ -4,6 +4,10 @@
 
 use crate::semantics::{Block, Body, Expr, ExprKind, LocalId, Statement};
 
+/// How deep an expression may become by putting others into it. What was written is no deeper than
+/// [`limits::MEANING_DEPTH`](lathe_base::limits::MEANING_DEPTH); a chain of `let` would be as deep as it is long.
+const DEPTH: u32 = 64;
+
 /// The same body with fewer locals in use.
 pub(crate) fn simplify(mut body: Body) -> Body {
     let mut uses = Uses { reads: vec![0; body.locals.len()], writes: vec![0; body.locals.len()] };
@@ -47,16 +51,18 @@ impl Uses {
 fn block(statements: Block, uses: &Uses) -> Block {
     let mut result = Vec::with_capacity(statements.len());
     // Locals whose expression waits for its only reader, oldest first.
-    let mut waiting: Vec<(LocalId, Expr)> = Vec::new();
+    let mut waiting: Vec<Waiting> = Vec::new();
     for mut statement in statements {
-        statement.expressions_mut().into_iter().for_each(|expr| substitute(expr, &mut waiting));
+        statement.expressions_mut().into_iter().for_each(|expr| substitute(expr, 0, &mut waiting));
         match statement {
-            Statement::Let(local, value) if uses.once(local) => waiting.push((local, value)),
+            Statement::Let(local, value) if uses.once(local) => {
+                waiting.push(Waiting { local, depth: value.depth(), value });
+            }
             // A local that is assigned again may be read by what waits.
             Statement::Let(..) if waiting.is_empty() => result.push(statement),
             mut other => {
                 // The statement may change what the others read, so they come before it.
-                result.extend(waiting.drain(..).map(|(local, value)| Statement::Let(local, value)));
+                result.extend(waiting.drain(..).map(Waiting::into_statement));
                 if let Statement::If { then, otherwise, .. } = &mut other {
                     *then = block(std::mem::take(then), uses);
                     *otherwise = block(std::mem::take(otherwise), uses);
@@ -65,22 +71,36 @@ fn block(statements: Block, uses: &Uses) -> Block {
             }
         }
     }
-    result.extend(waiting.into_iter().map(|(local, value)| Statement::Let(local, value)));
+    result.extend(waiting.into_iter().map(Waiting::into_statement));
     result
 }
 
-/// Puts waiting expressions in the place of the locals that stand for them.
-fn substitute(expr: &mut Expr, waiting: &mut Vec<(LocalId, Expr)>) {
+/// An expression that waits for the only reader of its local.
+struct Waiting {
+    local: LocalId,
+    value: Expr,
+    depth: u32,
+}
+
+impl Waiting {
+    fn into_statement(self) -> Statement {
+        Statement::Let(self.local, self.value)
+    }
+}
+
+/// Puts waiting expressions in the place of the locals that stand for them, which are so deep inside.
+fn substitute(expr: &mut Expr, inside: u32, waiting: &mut Vec<Waiting>) {
     if waiting.is_empty() {
         return;
     }
     if let ExprKind::Local(local) = expr.kind {
-        if let Some(at) = waiting.iter().position(|(known, _)| *known == local) {
-            *expr = waiting.remove(at).1;
+        let is_it = |one: &Waiting| one.local == local && one.depth + inside <= DEPTH;
+        if let Some(at) = waiting.iter().position(is_it) {
+            *expr = waiting.remove(at).value;
         }
         return;
     }
-    expr.parts_mut().into_iter().for_each(|part| substitute(part, waiting));
+    expr.parts_mut().into_iter().for_each(|part| substitute(part, inside + 1, waiting));
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Values that must be known in advance: widths, reset values, codes, addresses.
 
-use lathe_base::{Diagnostic, Diagnostics, Width};
+use lathe_base::{Diagnostic, Diagnostics, Span, Width};
 
 use super::names::Names;
 use crate::codes;
@@ -10,10 +10,10 @@ use crate::operand::fit;
 use crate::pseudo;
 
 /// The value of an expression made of numbers and names that `name` knows; `None` if it is not such.
-pub(crate) fn constant(expr: &Expr, name: &dyn Fn(&str) -> Option<i128>) -> Option<i128> {
+pub(crate) fn constant(expr: &Expr, name: &dyn Fn(&str, Span) -> Option<i128>) -> Option<i128> {
     match &expr.kind {
         ExprKind::Number(value) => Some(i128::from(*value)),
-        ExprKind::Name(text) => name(text),
+        ExprKind::Name(text) => name(text, expr.span),
         ExprKind::Unary(Unary::Negate, inner) => constant(inner, name)?.checked_neg(),
         ExprKind::Binary(Binary::Join, ..) => None,
         ExprKind::Binary(operator, left, right) => {
@@ -24,10 +24,10 @@ pub(crate) fn constant(expr: &Expr, name: &dyn Fn(&str) -> Option<i128>) -> Opti
 }
 
 /// What the declared names give as constants.
-pub(crate) fn declared(names: &Names, name: &str) -> Option<i128> {
+pub(crate) fn declared(names: &Names, name: &str, span: Span) -> Option<i128> {
     match names.peek(name)? {
         Named::Trap(value) | Named::Constant(value, _) => {
-            names.find(name);
+            names.find(name, span);
             Some(i128::from(value))
         }
         _ => None,
@@ -36,7 +36,7 @@ pub(crate) fn declared(names: &Names, name: &str) -> Option<i128> {
 
 /// A constant that fits in `width`, reported if it is not one.
 pub(crate) fn constant_in(width: Width, expr: &Expr, names: &Names, diagnostics: &mut Diagnostics) -> Option<u64> {
-    let Some(value) = constant(expr, &|name| declared(names, name)) else {
+    let Some(value) = constant(expr, &|name, span| declared(names, name, span)) else {
         let message = "this must be a number known in advance";
         let help = "use numbers and arithmetic on them";
         diagnostics.push(Diagnostic::new(codes::NOT_CONSTANT, expr.span, message).help(help));
@@ -64,7 +64,11 @@ pub(crate) fn plural(count: u32, word: &str) -> String {
 }
 
 /// The width of a type, reported if there is no such width.
-pub(crate) fn width(ty: &Type, name: &dyn Fn(&str) -> Option<i128>, diagnostics: &mut Diagnostics) -> Option<Width> {
+pub(crate) fn width(
+    ty: &Type,
+    name: &dyn Fn(&str, Span) -> Option<i128>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Width> {
     let Some(bits) = constant(&ty.width, name) else {
         let message = "this width is not known here";
         let help = "write a number, as in `u8`; a letter, as in `uK`, stands for a width only inside a function";

@@ -69,8 +69,8 @@ impl<'a> Declarations<'a> {
     }
 
     fn memory(&mut self, memory: &ast::Memory, diagnostics: &mut Diagnostics) {
-        let address = width(&memory.address, &|_| None, diagnostics);
-        let cell = width(&memory.cell, &|_| None, diagnostics);
+        let address = width(&memory.address, &|_, _| None, diagnostics);
+        let cell = width(&memory.cell, &|_, _| None, diagnostics);
         let (Some(address), Some(cell)) = (address, cell) else { return self.names.mark_broken(&memory.name.text) };
         if self.memories.len() >= limits::MEMORIES {
             self.names.mark_broken(&memory.name.text);
@@ -88,12 +88,19 @@ impl<'a> Declarations<'a> {
         let id = MemoryId(self.memories.len() as u32);
         if self.names.declare(&memory.name, Named::Memory(id), diagnostics) {
             let order = memory.order.unwrap_or(Order::Big);
-            self.memories.to_mut().push(Memory { name: memory.name.text.clone(), address, cell, order });
+            self.memories.to_mut().push(Memory {
+                name: memory.name.text.clone(),
+                address,
+                cell,
+                order,
+                documentation: memory.documentation.clone(),
+                span: memory.name.span,
+            });
         }
     }
 
     fn pc(&mut self, pc: &ast::Pc, diagnostics: &mut Diagnostics) {
-        let width = width(&pc.ty, &|_| None, diagnostics);
+        let width = width(&pc.ty, &|_, _| None, diagnostics);
         let memory = self.memory_of(&pc.memory, diagnostics);
         let (Some(width), Some(memory)) = (width, memory) else { return self.names.mark_broken(&pc.name.text) };
         let address = self.memories[memory.index()].address;
@@ -114,12 +121,19 @@ impl<'a> Declarations<'a> {
             diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, pc.name.span, message).help("a machine has one"));
         } else if self.names.declare(&pc.name, Named::Pc, diagnostics) {
             let reset = pc.reset.as_ref().and_then(|reset| constant_in(address, reset, &self.names, diagnostics));
-            self.pc = Some(Pc { name: pc.name.text.clone(), width: address, memory, reset: reset.unwrap_or(0) });
+            self.pc = Some(Pc {
+                name: pc.name.text.clone(),
+                width: address,
+                memory,
+                reset: reset.unwrap_or(0),
+                documentation: pc.documentation.clone(),
+                span: pc.name.span,
+            });
         }
     }
 
     pub(crate) fn memory_of(&self, name: &Name, diagnostics: &mut Diagnostics) -> Option<MemoryId> {
-        match self.names.find(&name.text) {
+        match self.names.find(&name.text, name.span) {
             Some(Named::Memory(id)) => Some(id),
             _ => {
                 let is_memory = |named| matches!(named, Named::Memory(_));
@@ -131,7 +145,7 @@ impl<'a> Declarations<'a> {
     }
 
     fn registers(&mut self, registers: &ast::Registers, diagnostics: &mut Diagnostics) {
-        let Some(width) = width(&registers.ty, &|_| None, diagnostics) else {
+        let Some(width) = width(&registers.ty, &|_, _| None, diagnostics) else {
             let names = registers.names.iter().take(limits::LIST).flat_map(|(range, _)| spread(range, diagnostics));
             return names.for_each(|name| self.names.mark_broken(&name.text));
         };
@@ -151,7 +165,14 @@ impl<'a> Declarations<'a> {
                 let id = RegisterId(self.registers.len() as u32);
                 if self.names.declare(&name, Named::Register(id), diagnostics) {
                     let (name, span) = (name.text, name.span);
-                    self.registers.to_mut().push(Register { name, width, reset, constant: registers.constant, span });
+                    self.registers.to_mut().push(Register {
+                        name,
+                        width,
+                        reset,
+                        constant: registers.constant,
+                        documentation: registers.documentation.clone(),
+                        span,
+                    });
                 }
             }
         }
@@ -187,7 +208,12 @@ impl<'a> Declarations<'a> {
         };
         if self.names.declare(&view.name, Named::View(self.views.len()), diagnostics) {
             let place = Place { parts, width, clearing: view.clearing };
-            self.views.to_mut().push(View { name: view.name.text.clone(), place });
+            self.views.to_mut().push(View {
+                name: view.name.text.clone(),
+                place,
+                documentation: view.documentation.clone(),
+                span: view.name.span,
+            });
         }
     }
 
@@ -234,7 +260,7 @@ impl<'a> Declarations<'a> {
     }
 
     fn register_of(&self, name: &Name, diagnostics: &mut Diagnostics) -> Option<RegisterId> {
-        match self.names.find(&name.text) {
+        match self.names.find(&name.text, name.span) {
             Some(Named::Register(id)) => Some(id),
             _ => {
                 let is_register = |named| matches!(named, Named::Register(_));
@@ -251,7 +277,12 @@ impl<'a> Declarations<'a> {
         };
         let id = DeviceId(self.devices.len() as u32);
         if self.names.declare(&device.name, Named::Device(id), diagnostics) {
-            self.devices.to_mut().push(Device { name: device.name.text.clone(), kind });
+            self.devices.to_mut().push(Device {
+                name: device.name.text.clone(),
+                kind,
+                documentation: device.documentation.clone(),
+                span: device.name.span,
+            });
         }
     }
 
@@ -269,7 +300,8 @@ impl<'a> Declarations<'a> {
         match &device.kind {
             ast::DeviceKind::Stream => Some(DeviceKind::Stream),
             ast::DeviceKind::Bus(address, value) => {
-                let (address, value) = (width(address, &|_| None, diagnostics), width(value, &|_| None, diagnostics));
+                let (address, value) =
+                    (width(address, &|_, _| None, diagnostics), width(value, &|_, _| None, diagnostics));
                 Some(DeviceKind::Bus { address: address?, value: value? })
             }
             ast::DeviceKind::Display(across, down) => {
@@ -279,9 +311,9 @@ impl<'a> Declarations<'a> {
             ast::DeviceKind::Keypad(keys) => Some(DeviceKind::Keypad { keys: size(keys, limits::KEYS)? }),
             ast::DeviceKind::Timer(ty, every) => {
                 let every = size(every, u64::from(u32::MAX));
-                Some(DeviceKind::Timer { width: width(ty, &|_| None, diagnostics)?, every: every? })
+                Some(DeviceKind::Timer { width: width(ty, &|_, _| None, diagnostics)?, every: every? })
             }
-            ast::DeviceKind::Random(ty) => Some(DeviceKind::Random { width: width(ty, &|_| None, diagnostics)? }),
+            ast::DeviceKind::Random(ty) => Some(DeviceKind::Random { width: width(ty, &|_, _| None, diagnostics)? }),
             ast::DeviceKind::Unknown => {
                 let message = format!("there is no device of the kind `{}`", device.word.text);
                 let help = "the kinds are `stream`, `bus u8 -> u8`, `display 64 by 32`, `keypad 16`, \
@@ -311,7 +343,7 @@ impl<'a> Declarations<'a> {
     }
 
     fn family(&mut self, family: &'a ast::Family, diagnostics: &mut Diagnostics) {
-        let Some(width) = width(&family.ty, &|_| None, diagnostics) else {
+        let Some(width) = width(&family.ty, &|_, _| None, diagnostics) else {
             return self.names.mark_broken(&family.name.text);
         };
         if family.members.len() > limits::LIST {

@@ -88,7 +88,7 @@ fn bits(
         Found::Bits(bits) => return Ok(*bits),
         Found::Value(expr) => expr,
     };
-    let number = constant(expr, &|name| declared(&declarations.names, name)).ok_or_else(|| {
+    let number = constant(expr, &|name, span| declared(&declarations.names, name, span)).ok_or_else(|| {
         let message = "an operand of an example is a register or a number";
         let diagnostic = Diagnostic::new(codes::BAD_EXAMPLE, expr.span, message);
         Box::new(diagnostic.help("examples know no labels; write the number"))

@@ -1,5 +1,7 @@
 //! Fields: what the bits of an operand say.
 
+use std::collections::BTreeMap;
+
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::Declarations;
@@ -20,11 +22,12 @@ impl Declarations<'_> {
                 spellings = self.number_names(number, described.0, diagnostics)?;
                 for ((name, _), (_, value)) in number.names.iter().zip(&spellings) {
                     self.names.declare(name, Named::Constant(*value, described.0), diagnostics);
-                    self.names.find(&name.text);
+                    self.names.mark_used(&name.text);
                 }
                 Some(described)
             }),
         };
+        let described = described.filter(|(_, _, domain)| self.check_alike(fields, domain, &spellings, diagnostics));
         let Some((width, order, domain)) = described else {
             return fields.names.iter().for_each(|name| self.names.mark_broken(&name.text));
         };
@@ -50,9 +53,57 @@ impl Declarations<'_> {
             if self.names.declare(name, Named::Field(id), diagnostics) {
                 let (name, span) = (name.text.clone(), name.span);
                 let (domain, spellings) = (domain.clone(), spellings.clone());
-                self.fields.to_mut().push(Field { name, width, order, domain, spellings, span });
+                self.fields.to_mut().push(Field {
+                    name,
+                    width,
+                    order,
+                    domain,
+                    spellings,
+                    documentation: fields.documentation.clone(),
+                    span,
+                });
             }
         }
+    }
+
+    /// Reports operands of one field that assembly cannot tell apart, since case does not matter there.
+    fn check_alike(
+        &self,
+        fields: &ast::Fields,
+        domain: &Domain,
+        spellings: &[(String, u64)],
+        diagnostics: &mut Diagnostics,
+    ) -> bool {
+        let shown: Vec<(&str, u64)> = match domain {
+            Domain::Registers(list) => {
+                list.iter().zip(0..).filter_map(|(entry, code)| Some((entry.as_ref()?.0.as_str(), code))).collect()
+            }
+            Domain::Names(list) => list.iter().map(|(name, code)| (name.as_str(), *code)).collect(),
+            Domain::Number(_) => Vec::new(),
+        };
+        let mut known: BTreeMap<String, (&str, u64)> = BTreeMap::new();
+        for (name, code) in shown.into_iter().chain(spellings.iter().map(|(name, code)| (name.as_str(), *code))) {
+            let Some((other, first)) = known.insert(name.to_ascii_lowercase(), (name, code)) else { continue };
+            if first == code {
+                continue;
+            }
+            let (message, help) = if other == name {
+                (
+                    format!("`{name}` has two codes, {first} and {code}"),
+                    "write `_` for a code without a register of its own",
+                )
+            } else {
+                let message = format!("`{other}` and `{name}` cannot be told apart: case does not matter in assembly");
+                (message, "rename one of them")
+            };
+            let span = match &fields.kind {
+                FieldKind::Register(_, span) | FieldKind::Enumeration(_, span) => *span,
+                FieldKind::Number(number) => number.span,
+            };
+            diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, span, message).help(help));
+            return false;
+        }
+        true
     }
 
     /// Whether another list of names as long as this one would be too much.
@@ -122,7 +173,7 @@ impl Declarations<'_> {
     }
 
     pub(crate) fn place_of(&self, name: &Name, diagnostics: &mut Diagnostics) -> Option<Place> {
-        match self.names.find(&name.text) {
+        match self.names.find(&name.text, name.span) {
             Some(Named::Register(id)) => Some(Place::whole(id, self.registers[id.index()].width)),
             Some(Named::View(at)) => Some(self.views[at].place.clone()),
             Some(Named::Pc) => {
@@ -171,7 +222,7 @@ impl Declarations<'_> {
         let width = Width::to_tell_apart(usize::try_from(largest).ok()?.saturating_add(1));
         for ((name, _), (_, value)) in list.iter().zip(&values) {
             self.names.declare(name, Named::Constant(*value, width), diagnostics);
-            self.names.find(&name.text);
+            self.names.mark_used(&name.text);
         }
         Some((width, Order::Big, Domain::Names(values)))
     }
@@ -181,7 +232,7 @@ impl Declarations<'_> {
         number: &ast::Number,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Width, Order, Domain)> {
-        let width = width(&number.ty, &|_| None, diagnostics)?;
+        let width = width(&number.ty, &|_, _| None, diagnostics)?;
         let unstored = match &number.align {
             Some(align) => self.unstored(align, width, diagnostics)?,
             None => 0,

@@ -1,7 +1,7 @@
 //! From the tree of a definition to its model: names, widths, encodings, meanings.
 //!
-//! Everything that can be reported is reported; a model comes out only if nothing was
-//! wrong. The order is that of dependence: declarations, then the encodings of all rows
+//! Everything that can be reported is reported, and the model holds what could be understood;
+//! whoever calls sees to it that only a model without errors is run. The order is that of dependence: declarations, then the encodings of all rows
 //! (a `skip` must know their lengths), then meanings.
 
 mod constants;
@@ -25,80 +25,128 @@ use lathe_base::{Diagnostic, Diagnostics, FileId, Span, Width};
 use crate::codes;
 use crate::decode::Decoder;
 use crate::language::ast;
-use crate::model::{Device, Field, Function, Isa, Memory, Pc, Register, View};
+use crate::model;
+use crate::model::{
+    Assembly, Contents, Device, Example, Field, Function, Group, Hook, Instruction, Isa, Mapping, Memory, Pc, Register,
+    View,
+};
+use crate::names::Resolved;
+use crate::pseudo::Pseudo;
 use crate::semantics::Body;
 
 use names::Names;
 
-/// The model of a definition, if nothing is wrong with it.
-pub(crate) fn elaborate(definition: &ast::Definition, text: &str, diagnostics: &mut Diagnostics) -> Option<Isa> {
+/// What came of a definition: as much of it as could be understood.
+pub(crate) struct Elaborated {
+    /// The model. It is sound only if no error was reported.
+    pub(crate) isa: Option<Isa>,
+    /// All names, whether there is a model or not.
+    pub(crate) names: Resolved,
+}
+
+/// Makes the model of a definition. Without a program counter, or a memory for it, there is none.
+pub(crate) fn elaborate(definition: &ast::Definition, text: &str, diagnostics: &mut Diagnostics) -> Elaborated {
     let declarations = Declarations::declare(definition, text, diagnostics);
-    let machine = definition.machine.as_ref();
-    if machine.is_none() && !definition.broken.contains("machine") {
+    if definition.machine.is_none() && !definition.broken.contains("machine") {
         missing(diagnostics, "no `machine` line", "begin with `machine name \"one line about it\"`");
     }
     let Some(pc) = declarations.pc.clone() else {
-        let written = definition.items.iter().any(|item| matches!(item, ast::Item::Pc(_)));
-        if !written && !definition.broken.contains("pc") {
-            let help = match declarations.memories.first() {
-                Some(memory) => format!("add a line such as `pc pc : {} in {}`", memory.address, memory.name),
-                None => "add lines such as `memory ram : u16 -> u8` and `pc pc : u16 in ram`".to_owned(),
-            };
-            missing(diagnostics, "no program counter", &help);
-        }
-        return None;
+        check_pc(&declarations, definition, diagnostics);
+        return Elaborated { isa: None, names: declarations.names.into_resolved() };
     };
-    let drafts = rows::drafts(&declarations, definition, diagnostics);
-    let instructions = rows::instructions(&declarations, &drafts, diagnostics);
-    if drafts.is_empty() && !diagnostics.has_errors() {
-        let help = "add a block such as `instructions { nop | 0000 0000 | }`";
-        missing(diagnostics, "no instructions", help);
+    let made = Made::new(&declarations, definition, diagnostics);
+    let isa = made.into_isa(declarations, definition, pc);
+    Elaborated { names: isa.names.clone(), isa: Some(isa) }
+}
+
+/// Reports that there is no program counter, unless what was written for it has been reported.
+fn check_pc(declarations: &Declarations, definition: &ast::Definition, diagnostics: &mut Diagnostics) {
+    let written = definition.items.iter().any(|item| matches!(item, ast::Item::Pc(_)));
+    if written || definition.broken.contains("pc") {
+        return;
     }
-    let maps = declarations::maps(&declarations, definition, diagnostics);
-    let on_illegal = declarations::on_illegal(&declarations, definition, diagnostics);
-    let on_step = declarations::on_step(&declarations, definition, diagnostics);
-    let contents = declarations::contents(&declarations, definition, diagnostics);
-    rows::check_disjoint(&declarations, &instructions, diagnostics);
-    rows::check_syntax(&declarations, &instructions, diagnostics);
-    let pseudos = pseudos::pseudos(&declarations, definition, &instructions, diagnostics);
-    let assembly = pseudos::assembly(&declarations, definition, diagnostics);
-    let examples = examples::examples(&declarations, definition, &instructions, diagnostics);
-    let mapped = maps.iter().flat_map(|map| [&map.read, &map.write]);
-    let hooks = on_step.iter().flat_map(|hook| [&hook.when, &hook.body]);
-    let others: Vec<&Body> = mapped.chain(hooks).chain(&on_illegal).collect();
-    lints::lint(&declarations, &instructions, &others, diagnostics);
-    if diagnostics.has_errors() {
-        return None;
+    let help = match declarations.memories.first() {
+        Some(memory) => format!("add a line such as `pc pc : {} in {}`", memory.address, memory.name),
+        None => "add lines such as `memory ram : u16 -> u8` and `pc pc : u16 in ram`".to_owned(),
+    };
+    missing(diagnostics, "no program counter", &help);
+}
+
+/// What is made from the declarations.
+struct Made {
+    instructions: Vec<Instruction>,
+    groups: Vec<Group>,
+    maps: Vec<Mapping>,
+    on_illegal: Option<Body>,
+    on_step: Option<Hook>,
+    contents: Vec<Contents>,
+    pseudos: Vec<Pseudo>,
+    assembly: Assembly,
+    examples: Vec<Example>,
+}
+
+impl Made {
+    fn new(declarations: &Declarations, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Made {
+        let (drafts, groups) = rows::drafts(declarations, definition, diagnostics);
+        let instructions = rows::instructions(declarations, &drafts, diagnostics);
+        if drafts.is_empty() && !diagnostics.has_errors() {
+            let help = "add a block such as `instructions { nop | 0000 0000 | }`";
+            missing(diagnostics, "no instructions", help);
+        }
+        let maps = declarations::maps(declarations, definition, diagnostics);
+        let on_illegal = declarations::on_illegal(declarations, definition, diagnostics);
+        let on_step = declarations::on_step(declarations, definition, diagnostics);
+        let contents = declarations::contents(declarations, definition, diagnostics);
+        rows::check_disjoint(declarations, &instructions, diagnostics);
+        rows::check_syntax(declarations, &instructions, diagnostics);
+        let pseudos = pseudos::pseudos(declarations, definition, &instructions, diagnostics);
+        let assembly = pseudos::assembly(declarations, definition, diagnostics);
+        let examples = examples::examples(declarations, definition, &instructions, diagnostics);
+        let made = Made { instructions, groups, maps, on_illegal, on_step, contents, pseudos, assembly, examples };
+        lints::lint(declarations, &made.instructions, &made.other_bodies(), diagnostics);
+        made
     }
-    let decoder = Decoder::new(instructions.iter().map(|instruction| &instruction.encoding));
-    let machine = machine?;
-    let has_cycles = definition.items.iter().any(
-        |item| matches!(item, ast::Item::Instructions(block) if block.rows.iter().any(|row| row.cycles.is_some())),
-    );
-    Some(Isa {
-        name: machine.name.text.clone(),
-        title: machine.title.clone(),
-        documentation: machine.documentation.clone(),
-        memories: declarations.memories.into_owned(),
-        pc,
-        registers: declarations.registers.into_owned(),
-        views: declarations.views.into_owned(),
-        fields: declarations.fields.into_owned(),
-        devices: declarations.devices.into_owned(),
-        functions: declarations.functions.into_iter().map(Function::from).collect(),
-        maps,
-        traps: declarations.traps.into_owned(),
-        on_illegal,
-        on_step,
-        contents,
-        instructions,
-        has_cycles,
-        pseudos,
-        assembly,
-        examples,
-        decoder,
-        names: declarations.names.into_resolved(),
-    })
+
+    /// The meanings that belong to no instruction.
+    fn other_bodies(&self) -> Vec<&Body> {
+        let mapped = self.maps.iter().flat_map(|map| [&map.read, &map.write]);
+        let hooks = self.on_step.iter().flat_map(|hook| [&hook.when, &hook.body]);
+        mapped.chain(hooks).chain(&self.on_illegal).collect()
+    }
+
+    fn into_isa(self, declarations: Declarations, definition: &ast::Definition, pc: Pc) -> Isa {
+        let machine = definition.machine.as_ref();
+        let decoder = Decoder::new(self.instructions.iter().map(|instruction| &instruction.encoding));
+        let has_cycles = definition.items.iter().any(
+            |item| matches!(item, ast::Item::Instructions(block) if block.rows.iter().any(|row| row.cycles.is_some())),
+        );
+        Isa {
+            name: machine.map_or(String::new(), |machine| machine.name.text.clone()),
+            title: machine.map_or(String::new(), |machine| machine.title.clone()),
+            documentation: machine.map_or(String::new(), |machine| machine.documentation.clone()),
+            memories: declarations.memories.into_owned(),
+            pc,
+            registers: declarations.registers.into_owned(),
+            views: declarations.views.into_owned(),
+            fields: declarations.fields.into_owned(),
+            devices: declarations.devices.into_owned(),
+            functions: declarations.functions.into_iter().map(Function::from).collect(),
+            families: declarations.families.iter().map(Family::model).collect(),
+            groups: self.groups,
+            maps: self.maps,
+            traps: declarations.traps.into_owned(),
+            on_illegal: self.on_illegal,
+            on_step: self.on_step,
+            contents: self.contents,
+            instructions: self.instructions,
+            has_cycles,
+            pseudos: self.pseudos,
+            assembly: self.assembly,
+            examples: self.examples,
+            decoder,
+            names: declarations.names.into_resolved(),
+        }
+    }
 }
 
 fn missing(diagnostics: &mut Diagnostics, what: &str, help: &str) {
@@ -132,6 +180,24 @@ pub(crate) struct Family<'a> {
     pub(crate) tree: &'a ast::Family,
     pub(crate) width: Width,
     pub(crate) codes: Vec<u64>,
+}
+
+impl Family<'_> {
+    fn model(&self) -> model::Family {
+        let member = |(member, code): (&ast::Member, &u64)| model::Member {
+            name: member.name.text.clone(),
+            code: *code,
+            documentation: member.documentation.clone(),
+            span: member.name.span,
+        };
+        model::Family {
+            name: self.tree.name.text.clone(),
+            width: self.width,
+            members: self.tree.members.iter().zip(&self.codes).map(member).collect(),
+            documentation: self.tree.documentation.clone(),
+            span: self.tree.name.span,
+        }
+    }
 }
 
 impl<'a> Declarations<'a> {

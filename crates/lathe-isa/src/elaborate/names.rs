@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_base::{Diagnostic, Diagnostics, Span, limits, nearest};
 
@@ -21,7 +21,8 @@ pub(crate) const RESERVED: [&str; 16] = [
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a> {
     table: Cow<'a, Resolved>,
-    used: RefCell<BTreeSet<String>>,
+    /// Where each name is used; a name may count as used without a place.
+    uses: RefCell<BTreeMap<String, BTreeSet<Span>>>,
     /// Names that are missing, or declared in a way that could not be understood. That has been
     /// reported once and is not reported wherever they are used.
     broken: RefCell<BTreeSet<String>>,
@@ -40,7 +41,11 @@ impl<'a> Names<'a> {
 
     /// All of them.
     pub(crate) fn into_resolved(self) -> Resolved {
-        self.table.into_owned()
+        let mut resolved = self.table.into_owned();
+        for (name, uses) in self.uses.into_inner() {
+            resolved.set_uses(&name, uses.into_iter().collect());
+        }
+        resolved
     }
 
     /// Notes that a name cannot be used and that the reason has been reported.
@@ -106,17 +111,24 @@ impl<'a> Names<'a> {
             diagnostics.push(Diagnostic::new(codes::TOO_MANY, name.span, message).help("split the machine"));
             return false;
         }
-        self.table.to_mut().insert(&name.text, Entry { named, span: name.span });
+        self.table.to_mut().insert(&name.text, Entry { named, span: name.span, uses: Vec::new() });
         true
     }
 
-    /// What the name stands for; it counts as used from now on.
-    pub(crate) fn find(&self, name: &str) -> Option<Named> {
-        let found = self.table.get(name).map(|entry| entry.named);
-        if found.is_some() {
-            self.used.borrow_mut().insert(name.to_owned());
+    /// What the name stands for; it is used here.
+    pub(crate) fn find(&self, name: &str, span: Span) -> Option<Named> {
+        let found = self.peek(name)?;
+        let mut uses = self.uses.borrow_mut();
+        match uses.get_mut(name) {
+            Some(places) => drop(places.insert(span)),
+            None => drop(uses.insert(name.to_owned(), BTreeSet::from([span]))),
         }
-        found
+        Some(found)
+    }
+
+    /// Notes that it does not matter whether this name is used.
+    pub(crate) fn mark_used(&self, name: &str) {
+        self.uses.borrow_mut().entry(name.to_owned()).or_default();
     }
 
     /// What the name stands for, without counting it as used.
@@ -126,7 +138,7 @@ impl<'a> Names<'a> {
 
     /// Everything declared and never looked for.
     pub(crate) fn unused(&self) -> impl Iterator<Item = (&str, Named, Span)> {
-        let used = self.used.borrow().clone();
+        let used: BTreeSet<String> = self.uses.borrow().keys().cloned().collect();
         self.table
             .iter()
             .filter(move |(name, _)| !used.contains(*name))

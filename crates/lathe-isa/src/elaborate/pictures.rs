@@ -51,16 +51,17 @@ pub(crate) fn read(
     unit: Unit,
     diagnostics: &mut Diagnostics,
 ) -> Option<Picture> {
-    let mut reader = Reader { declarations, column, bits: Vec::new(), diagnostics };
+    let mut reader = Reader { declarations, column, unit, bits: Vec::new(), diagnostics };
     reader.bits()?;
     reader.number_letters()?;
     reader.check_each_once()?;
-    reader.into_picture(unit)
+    reader.into_picture()
 }
 
 struct Reader<'r, 'a> {
     declarations: &'r Declarations<'a>,
     column: &'r Column,
+    unit: Unit,
     bits: Vec<Bit>,
     diagnostics: &'r mut Diagnostics,
 }
@@ -157,7 +158,7 @@ impl Reader<'_, '_> {
     }
 
     fn taker(&mut self, name: &str, span: Span) -> Option<Taker> {
-        match self.declarations.names.find(name) {
+        match self.declarations.names.find(name, span) {
             Some(Named::Field(id)) => Some(Taker::Field(id)),
             Some(Named::Family(at)) => Some(Taker::Family(at)),
             _ => {
@@ -199,9 +200,18 @@ impl Reader<'_, '_> {
             self.bits.extend(numbers.into_iter().map(|bit| Bit::Taken(taker, Some(bit))));
             return Some(());
         }
-        let cell = self.declarations.code_cell().bits() as usize;
+        // In a unit that is little itself, its cells are put in order with those of the unit.
+        let cell = match self.unit.order {
+            Order::Little => self.unit.width.bits() as usize,
+            Order::Big => self.declarations.code_cell().bits() as usize,
+        };
+        if self.unit.order == Order::Little && numbers.len() <= cell {
+            self.bits.extend(numbers.into_iter().map(|bit| Bit::Taken(taker, Some(bit))));
+            return Some(());
+        }
         if !numbers.len().is_multiple_of(cell) {
-            let message = format!("a `little` field of {} bits does not fill cells of {cell}", numbers.len());
+            let message =
+                format!("a `little` field of {} bits does not fill whole cells or words of {cell} bits", numbers.len());
             let diagnostic = Diagnostic::new(codes::BAD_PICTURE, span, message);
             return self.fail(diagnostic.help("leave `little` away, or give its bits one by one as in `{W[7:0]}`"));
         }
@@ -294,7 +304,8 @@ impl Reader<'_, '_> {
         Some(())
     }
 
-    fn into_picture(mut self, unit: Unit) -> Option<Picture> {
+    fn into_picture(mut self) -> Option<Picture> {
+        let unit = self.unit;
         let cell = self.declarations.code_cell();
         let (bits, unit_bits) = (self.bits.len(), unit.width.bits() as usize);
         if !bits.is_multiple_of(unit_bits) {

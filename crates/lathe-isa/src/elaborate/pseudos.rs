@@ -6,14 +6,13 @@ use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::Declarations;
 use super::constants::constant_in;
-use super::meaning::Chosen;
 use super::rows::{combinations, member, same_syntax, told_apart};
 use super::source_line::{forms, no_form};
 use super::syntaxes::{self, Inline, Operand};
 use crate::codes;
 use crate::language::ast::{self, AssemblyRow, Column, Expr, ExprKind, Item};
 use crate::matching::Found;
-use crate::model::{Assembly, Domain, Field, Instruction};
+use crate::model::{Assembly, Chosen, Domain, Field, Instruction};
 use crate::pseudo::{Argument, Arithmetic, Pseudo, Template};
 
 pub(crate) fn pseudos(
@@ -146,7 +145,7 @@ fn parameter(declarations: &Declarations, operand: &Operand, diagnostics: &mut D
             let (width, order, domain) = declarations.number_field(number, diagnostics)?;
             let spellings = declarations.number_names(number, width, diagnostics)?;
             let (name, span) = (name.text.clone(), name.span);
-            Some(Field { name, width, order, domain, spellings, span })
+            Some(Field { name, width, order, domain, spellings, documentation: String::new(), span })
         }
     }
 }

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
+use super::Declarations;
 use super::constants::{constant, constant_in, declared, plural, width};
 use super::meaning::{self, Setting};
 use super::pictures::{self, Picture, Taker, Unit};
 use super::syntaxes::{self, Inline, Operand, Written};
-use super::{Declarations, meaning::Chosen};
 use crate::codes;
 use crate::encoding::{Cube, Encoding, Segment, TooComplex, cells, scatter, witness_within};
 use crate::language::ast::{self, Binary, ExprKind, Item, Order};
-use crate::model::{Domain, Field, FieldId, Instruction};
+use crate::model::{Chosen, Domain, Field, FieldId, Group, Instruction};
 use crate::names::Named;
 use crate::semantics::Body;
 use crate::syntax::Syntax;
@@ -24,18 +24,20 @@ pub(crate) struct Draft<'a> {
     operands: Vec<FieldId>,
     families: Vec<usize>,
     picture: Picture,
+    /// The heading it stands under.
+    group: Option<usize>,
     /// From `where`.
     fixed: Cube,
     excluded: Vec<Cube>,
 }
 
-/// All rows, as far as they can be understood without their meaning.
+/// All rows, as far as they can be understood without their meaning, and their headings.
 pub(crate) fn drafts<'a>(
     declarations: &Declarations<'a>,
     definition: &'a ast::Definition,
     diagnostics: &mut Diagnostics,
-) -> Vec<Draft<'a>> {
-    let mut drafts = Vec::new();
+) -> (Vec<Draft<'a>>, Vec<Group>) {
+    let (mut drafts, mut groups) = (Vec::new(), Vec::new());
     for item in &definition.items {
         let Item::Instructions(block) = item else { continue };
         let Some(unit) = unit(declarations, block, diagnostics) else {
@@ -49,19 +51,28 @@ pub(crate) fn drafts<'a>(
                 diagnostics.push(Diagnostic::new(codes::ROW_AS_COMMENT, word.span, message).help(help));
             }
         }
-        drafts.extend(block.rows.iter().filter_map(|row| {
-            let draft = draft(declarations, row, unit, diagnostics);
-            declarations.rows_lost.set(declarations.rows_lost.get() || draft.is_none());
-            draft
-        }));
+        // A block has the text before it as its first heading.
+        let mut heading = (!block.documentation.is_empty()).then_some(&block.documentation);
+        let mut group = None;
+        for row in &block.rows {
+            heading = (!row.heading.is_empty()).then_some(&row.heading).or(heading);
+            if let Some(heading) = heading.take() {
+                group = Some(groups.len());
+                groups.push(Group { heading: heading.clone(), span: row.span });
+            }
+            match draft(declarations, row, unit, diagnostics) {
+                Some(draft) => drafts.push(Draft { group, ..draft }),
+                None => declarations.rows_lost.set(true),
+            }
+        }
     }
-    drafts
+    (drafts, groups)
 }
 
 fn unit(declarations: &Declarations, block: &ast::Instructions, diagnostics: &mut Diagnostics) -> Option<Unit> {
     let cell = declarations.code_cell();
     let Some((ty, order)) = &block.unit else { return Some(Unit { width: cell, order: Order::Big }) };
-    let width = width(ty, &|_| None, diagnostics)?;
+    let width = width(ty, &|_, _| None, diagnostics)?;
     if width.bits() % cell.bits() != 0 {
         let message = format!("{} bits are not a whole number of cells of {} bits", width.bits(), cell.bits());
         diagnostics
@@ -86,7 +97,8 @@ fn draft<'a>(
     });
     let (operands, families) = (fields.collect::<Vec<_>>(), written.families());
     check_takers(declarations, row, &operands, &families, &picture, diagnostics)?;
-    let mut draft = Draft { row, written, operands, families, picture, fixed: Cube::default(), excluded: Vec::new() };
+    let mut draft =
+        Draft { row, written, operands, families, picture, group: None, fixed: Cube::default(), excluded: vec![] };
     for condition in &row.conditions {
         draft.condition(declarations, condition, diagnostics)?;
     }
@@ -165,7 +177,9 @@ impl Draft<'_> {
         let field = &declarations.fields[id.index()];
         let bits = match &right.kind {
             ExprKind::Name(value) if field.bits_named(value).is_some() => field.bits_named(value)?,
-            ExprKind::Name(value) if constant(right, &|name| declared(&declarations.names, name)).is_none() => {
+            ExprKind::Name(value)
+                if constant(right, &|name, span| declared(&declarations.names, name, span)).is_none() =>
+            {
                 diagnostics.push(bad(right.span, &format!("`{name}` is never `{value}`")));
                 return None;
             }
@@ -255,8 +269,8 @@ pub(crate) fn instructions(
                 return instructions;
             }
             let setting = Setting::row(draft.operands.clone(), chosen.clone(), uniform);
-            let body = meaning::perform(declarations, setting, &draft.row.meaning, diagnostics).unwrap_or_default();
-            let instruction = instruction(declarations, draft, number as u32, &chosen, body, diagnostics);
+            let body = meaning::perform(declarations, setting, &draft.row.meaning, diagnostics);
+            let instruction = instruction(declarations, draft, number as u32, chosen, body, diagnostics);
             declarations.nodes.set(declarations.nodes.get() + instruction.encoding.excluded.len());
             instructions.push(instruction);
         }
@@ -268,12 +282,12 @@ fn instruction(
     declarations: &Declarations,
     draft: &Draft,
     row: u32,
-    chosen: &[Chosen],
-    body: Body,
+    chosen: Vec<Chosen>,
+    body: Option<Body>,
     diagnostics: &mut Diagnostics,
 ) -> Instruction {
     let cycles = draft.row.cycles.as_ref();
-    let encoding = draft.encoding(declarations, chosen);
+    let encoding = draft.encoding(declarations, &chosen);
     let mut effort = declarations.effort.get();
     let left = witness_within(&mut effort, encoding.fixed, &encoding.excluded);
     declarations.effort.set(effort);
@@ -283,15 +297,18 @@ fn instruction(
         diagnostics.push(Diagnostic::new(codes::UNREACHABLE, draft.row.picture.span, message).help(help));
     }
     Instruction {
-        syntax: draft.written.syntax(|family| member(declarations, chosen, family)),
+        syntax: draft.written.syntax(|family| member(declarations, &chosen, family)),
         operands: draft.operands.clone(),
         encoding,
-        body,
+        broken: body.is_none(),
+        body: body.unwrap_or_default(),
         cycles: cycles
             .and_then(|cycles| constant_in(Width::MAX, cycles, &declarations.names, diagnostics))
             .unwrap_or(0),
         documentation: draft.row.documentation.clone(),
         row,
+        chosen,
+        group: draft.group,
         span: draft.row.span,
     }
 }

@@ -103,11 +103,17 @@ impl Line for SourceLine<'_> {
         } else {
             (self.rest().get(..text.len()).unwrap_or_default().to_owned(), text.len())
         };
-        let same = found.eq_ignore_ascii_case(text);
-        if same {
+        if found.eq_ignore_ascii_case(text) {
             self.at += length;
+            return true;
         }
-        same
+        // A mnemonic may have marks in it, as `c.addi` has.
+        let begins = self.rest().get(..text.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(text));
+        let ends = !self.rest().get(text.len()..).unwrap_or("").starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        if is_word && begins && ends {
+            self.at += text.len();
+        }
+        is_word && begins && ends
     }
 
     fn word(&mut self) -> Option<&str> {
@@ -124,7 +130,11 @@ impl Line for SourceLine<'_> {
             let span = Span::new(FileId(0), self.at - word.len(), self.at);
             return Some(Found::Value(Expr { kind: ExprKind::Name(word), span }));
         }
-        field.bits_named(&word).map(Found::Bits)
+        let bits = field.bits_named(&word)?;
+        if self.is_name(&word) {
+            self.declarations.names.find(&word, Span::new(FileId(0), self.at - word.len(), self.at));
+        }
+        Some(Found::Bits(bits))
     }
 
     fn value(&mut self) -> Option<Expr> {

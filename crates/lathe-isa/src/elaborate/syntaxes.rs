@@ -200,7 +200,7 @@ impl Reader<'_, '_> {
     }
 
     fn named(&mut self, name: &str, digits: Option<Digits>, span: Span) -> Option<Part> {
-        match self.declarations.names.find(name) {
+        match self.declarations.names.find(name, span) {
             Some(Named::Field(id)) => Some(Part::Operand(Operand::Field(id), digits)),
             Some(Named::Family(at)) => Some(Part::Family(at)),
             _ => {

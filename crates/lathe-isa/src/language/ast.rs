@@ -97,6 +97,8 @@ pub struct Memory {
     pub cell: Type,
     /// Order of wide accesses, if said.
     pub order: Option<Order>,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// `pc pc : u16 in ram`
@@ -110,6 +112,8 @@ pub struct Pc {
     pub memory: Name,
     /// Its value at reset, if said.
     pub reset: Option<Expr>,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// `on step when irq { … }`
@@ -143,6 +147,8 @@ pub struct Registers {
     pub ty: Type,
     /// Whether they ignore writes.
     pub constant: bool,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// `r0` or `r0..r15`.
@@ -172,6 +178,8 @@ pub struct View {
     pub value: Expr,
     /// Whether a write clears the rest of the register.
     pub clearing: bool,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// `field D, S : …`
@@ -181,6 +189,8 @@ pub struct Fields {
     pub names: Vec<Name>,
     /// What their bits say.
     pub kind: FieldKind,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// What the bits of a field say.
@@ -251,6 +261,8 @@ pub struct Device {
     pub word: Name,
     /// Its kind.
     pub kind: DeviceKind,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// A kind of device, with what it is to be like.
@@ -307,6 +319,8 @@ pub struct Function {
     pub result: Option<Type>,
     /// What it does.
     pub body: Block,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// `family OP : u4 (x: u8) -> u8 { add = … }`
@@ -322,6 +336,8 @@ pub struct Family {
     pub result: Option<Type>,
     /// The members.
     pub members: Vec<Member>,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// `add = x + y`, or with its code: `add 7 = x + y`
@@ -333,6 +349,8 @@ pub struct Member {
     pub code: Option<Expr>,
     /// What it gives or does.
     pub body: Block,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// One habit of the people who write programs for a machine.
@@ -378,6 +396,8 @@ pub struct Instructions {
     pub commented: Vec<Name>,
     /// The rows.
     pub rows: Vec<Row>,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// `syntax | encoding | meaning`
@@ -395,8 +415,10 @@ pub struct Row {
     pub meaning: Block,
     /// The whole row.
     pub span: Span,
-    /// The `##` lines before it.
+    /// The `##` lines directly before it.
     pub documentation: String,
+    /// The `##` lines before those, with an empty line after them: a heading for the rows from here on.
+    pub heading: String,
 }
 
 /// Raw text of a column, blanks at both ends cut off.

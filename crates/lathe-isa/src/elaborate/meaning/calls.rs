@@ -58,7 +58,7 @@ impl Lowerer<'_, '_> {
                 self.operand_code(operand).map(Some)
             }
             text if is_type(text) => self.conversion(name, arguments, span).map(Some),
-            text => match self.declarations.names.find(text) {
+            text => match self.declarations.names.find(text, name.span) {
                 Some(Named::Function(at)) => self.function(at, name, arguments, want, span),
                 Some(Named::Family(at)) => self.family(at, name, arguments, want, span),
                 found => self.not_a_function(name, found),
@@ -305,7 +305,7 @@ impl Lowerer<'_, '_> {
 
     /// `console.write(x)`; `Some(None)` if the operation gives no value.
     pub(super) fn device_call(&mut self, device: &Name, operation: &Name, arguments: &[Tree]) -> Option<Option<Value>> {
-        let id = match self.declarations.names.find(&device.text) {
+        let id = match self.declarations.names.find(&device.text, device.span) {
             Some(Named::Device(id)) => id,
             _ => {
                 let is_device = |named| matches!(named, Named::Device(_));

@@ -122,7 +122,7 @@ impl Lowerer<'_, '_> {
         if name.text == "next" {
             return self.next(name.span);
         }
-        match self.declarations.names.find(&name.text) {
+        match self.declarations.names.find(&name.text, name.span) {
             Some(Named::Register(id)) => {
                 let register = &self.declarations.registers[id.index()];
                 Some(Value::unsigned(match register.constant {
@@ -232,7 +232,7 @@ impl Lowerer<'_, '_> {
         }
         match self.declarations.names.peek(name) {
             Some(Named::Memory(id)) => {
-                self.declarations.names.find(name);
+                self.declarations.names.find(name, tree.span);
                 Some(id)
             }
             _ => None,
@@ -317,7 +317,7 @@ impl Lowerer<'_, '_> {
     /// The width of a type inside this meaning.
     pub(super) fn width(&mut self, ty: &Type) -> Option<Width> {
         let scope = &self.scope[self.frame..];
-        let number = |name: &str| match scope.iter().rev().find(|(known, _)| known == name) {
+        let number = |name: &str, _| match scope.iter().rev().find(|(known, _)| known == name) {
             Some((_, Binding::Number(value))) => Some(*value),
             _ => None,
         };
@@ -408,7 +408,7 @@ impl Lowerer<'_, '_> {
     fn hint_function(&self, at: usize, arguments: &[Tree]) -> Option<Width> {
         let function = self.declarations.functions[at];
         let letters = self.letters(&function.parameters, arguments);
-        let number = |name: &str| letters.iter().find(|(known, _)| known == name).map(|(_, width)| *width);
+        let number = |name: &str, _| letters.iter().find(|(known, _)| known == name).map(|(_, width)| *width);
         let bits = constants::constant(&function.result.as_ref()?.width, &number)?;
         u64::try_from(bits).ok().and_then(Width::new)
     }

@@ -18,16 +18,9 @@ use super::constants::{constant, declared};
 use crate::codes;
 use crate::compile::Symbols;
 use crate::language::ast;
-use crate::model::{FieldId, Place};
+use crate::model::{Chosen, FieldId, Place};
 use crate::semantics::{Block, Body, Expr, LocalId, Statement};
 use crate::simplify::simplify;
-
-/// A member chosen from a family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chosen {
-    pub(crate) family: usize,
-    pub(crate) member: usize,
-}
 
 /// Where a meaning stands, which decides what it may say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -343,10 +336,10 @@ impl<'w, 'a> Lowerer<'w, 'a> {
 
     /// The value of an expression that is a number whatever the machine does.
     fn constant(&self, expr: &ast::Expr) -> Option<i128> {
-        constant(expr, &|name| match self.binding(name) {
+        constant(expr, &|name, span| match self.binding(name) {
             Some(Binding::Number(value)) => Some(*value),
             Some(_) => None,
-            None => declared(&self.declarations.names, name).or_else(|| self.symbol(name)),
+            None => declared(&self.declarations.names, name, span).or_else(|| self.symbol(name)),
         })
     }
 }

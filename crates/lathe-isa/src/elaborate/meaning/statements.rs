@@ -269,7 +269,7 @@ impl Lowerer<'_, '_> {
             let diagnostic = diagnostic.help(help).fix(name.span, pc);
             return self.report(diagnostic);
         }
-        match self.declarations.names.find(&name.text) {
+        match self.declarations.names.find(&name.text, name.span) {
             Some(Named::Register(id)) => {
                 let register = &self.declarations.registers[id.index()];
                 if register.constant {

@@ -69,21 +69,21 @@ impl Parser<'_, '_> {
         let known = if begins_item(&word.text) { &word.text } else { self.meant_item(&word)? };
         let item = match known {
             "machine" => return self.machine(definition, word, documentation),
-            "memory" => Item::Memory(self.memory()?),
-            "pc" => Item::Pc(self.pc()?),
-            "register" => Item::Registers(self.registers(false)?),
-            "constant" => Item::Registers(self.registers(true)?),
-            "view" => Item::View(self.view()?),
-            "field" => Item::Fields(self.fields()?),
-            "device" => Item::Device(self.device()?),
+            "memory" => Item::Memory(Memory { documentation, ..self.memory()? }),
+            "pc" => Item::Pc(Pc { documentation, ..self.pc()? }),
+            "register" => Item::Registers(Registers { documentation, ..self.registers(false)? }),
+            "constant" => Item::Registers(Registers { documentation, ..self.registers(true)? }),
+            "view" => Item::View(View { documentation, ..self.view()? }),
+            "field" => Item::Fields(Fields { documentation, ..self.fields()? }),
+            "device" => Item::Device(Device { documentation, ..self.device()? }),
             "map" => Item::Map(self.map()?),
             "trap" => Item::Traps(self.list(|p| {
                 let name = p.name("the name of a trap", "as in `trap divide = 2`")?;
                 p.expect("=", "as in `trap divide = 2`")?;
                 Ok((name, p.expression()?))
             })?),
-            "fn" => Item::Function(self.function()?),
-            "family" => Item::Family(self.family()?),
+            "fn" => Item::Function(Function { documentation, ..self.function()? }),
+            "family" => Item::Family(Family { documentation, ..self.family()? }),
             "data" => Item::Contents(self.contents()?),
             "on" if self.take_word("step") => Item::OnStep(self.hook(word.span)?),
             "on" => {
@@ -91,7 +91,7 @@ impl Parser<'_, '_> {
                 Item::OnIllegal(word.span, self.block()?)
             }
             "assembly" => Item::Assembly(self.rows("habits", Self::assembly_row)?),
-            "instructions" => Item::Instructions(self.instructions()?),
+            "instructions" => Item::Instructions(Instructions { documentation, ..self.instructions()? }),
             "pseudo" => Item::Pseudos(self.rows("pseudo-instructions", Self::pseudo)?),
             "examples" => Item::Examples(self.rows("examples", Self::example)?),
             // Every word that begins an item has its line above.
@@ -142,7 +142,7 @@ impl Parser<'_, '_> {
         let address = self.ty(help)?;
         self.expect("->", help)?;
         let cell = self.ty(help)?;
-        Ok(Memory { name, address, cell, order: self.order() })
+        Ok(Memory { name, address, cell, order: self.order(), documentation: String::new() })
     }
 
     fn pc(&mut self) -> Parsed<Pc> {
@@ -153,7 +153,7 @@ impl Parser<'_, '_> {
         self.expect_word("in", help)?;
         let memory = self.name("a memory", help)?;
         let reset = if self.take("=") { Some(self.expression()?) } else { None };
-        Ok(Pc { name, ty, memory, reset })
+        Ok(Pc { name, ty, memory, reset, documentation: String::new() })
     }
 
     fn hook(&mut self, span: Span) -> Parsed<Hook> {
@@ -248,7 +248,7 @@ impl Parser<'_, '_> {
             let reset = self.expression()?;
             names.iter_mut().for_each(|(_, own)| *own = own.take().or_else(|| Some(reset.clone())));
         }
-        Ok(Registers { names, ty, constant })
+        Ok(Registers { names, ty, constant, documentation: String::new() })
     }
 
     pub(super) fn name_range(&mut self, help: &str) -> Parsed<NameRange> {
@@ -262,7 +262,7 @@ impl Parser<'_, '_> {
         let name = self.name("the view's name", help)?;
         self.expect("=", help)?;
         let value = self.expression()?;
-        Ok(View { name, value, clearing: self.take_word("clearing") })
+        Ok(View { name, value, clearing: self.take_word("clearing"), documentation: String::new() })
     }
 
     fn fields(&mut self) -> Parsed<Fields> {
@@ -294,7 +294,7 @@ impl Parser<'_, '_> {
         } else {
             FieldKind::Number(Box::new(self.number_kind(help)?))
         };
-        Ok(Fields { names, kind })
+        Ok(Fields { names, kind, documentation: String::new() })
     }
 
     /// `{ item, item, … }` over any number of lines.
@@ -403,7 +403,7 @@ impl Parser<'_, '_> {
             "random" => DeviceKind::Random(self.ty("as in `device dice : random u8`")?),
             _ => DeviceKind::Unknown,
         };
-        Ok(Device { name, word, kind })
+        Ok(Device { name, word, kind, documentation: String::new() })
     }
 
     fn parameters(&mut self) -> Parsed<Vec<(Name, Type)>> {
@@ -429,7 +429,7 @@ impl Parser<'_, '_> {
         let name = self.name("the function's name", "as in `fn pop() -> u8 { … }`")?;
         let parameters = self.parameters()?;
         let result = self.result()?;
-        Ok(Function { name, parameters, result, body: self.block()? })
+        Ok(Function { name, parameters, result, body: self.block()?, documentation: String::new() })
     }
 
     fn family(&mut self) -> Parsed<Family> {
@@ -440,12 +440,13 @@ impl Parser<'_, '_> {
         let parameters = if self.is("(") { self.parameters()? } else { Vec::new() };
         let result = self.result()?;
         let members = self.rows("members", |p| {
+            let documentation = p.take_documentation();
             let name = p.name("the name of a member", "as in `add = x + y`")?;
             let code = if p.is("=") { None } else { Some(p.operand()?) };
             p.expect("=", "as in `add = x + y`, or `add 7 = x + y` to give its code")?;
-            Ok(Member { name, code, body: p.line_block()? })
+            Ok(Member { name, code, body: p.line_block()?, documentation })
         })?;
-        Ok(Family { name, ty, parameters, result, members })
+        Ok(Family { name, ty, parameters, result, members, documentation: String::new() })
     }
 
     /// `u8`, `sK`, `u(2 * K)`

@@ -50,7 +50,7 @@ impl Parser<'_, '_> {
         }
         let start = self.last_end;
         let rows = self.rows("instructions", |p| p.row(with_cycles))?;
-        Ok(Instructions { unit, commented: self.commented(start), rows })
+        Ok(Instructions { unit, commented: self.commented(start), rows, documentation: String::new() })
     }
 
     /// The first words of comments since `start` that have the columns of a row.
@@ -74,8 +74,8 @@ impl Parser<'_, '_> {
     }
 
     fn row(&mut self, with_cycles: bool) -> Parsed<Row> {
-        let documentation = self.take_documentation();
         let start = self.span;
+        let (heading, documentation) = self.heading_and_documentation();
         let (syntax, found) = self.raw(&["|"]);
         if !found {
             if let Some(mark) = ["//", ";"].into_iter().find(|mark| syntax.text.starts_with(mark)) {
@@ -98,7 +98,28 @@ impl Parser<'_, '_> {
         self.check_no_cycles(with_cycles)?;
         let meaning = self.line_block()?;
         let span = start.to(self.cursor.span(start.start as usize, self.last_end));
-        Ok(Row { syntax, picture, conditions, cycles, meaning, span, documentation })
+        Ok(Row { syntax, picture, conditions, cycles, meaning, span, documentation, heading })
+    }
+
+    /// The `##` lines since the last row: those directly above this row document it, the others head the
+    /// rows from here on.
+    fn heading_and_documentation(&mut self) -> (String, String) {
+        let mut lines = std::mem::take(&mut self.cursor.documentation);
+        let above = self.cursor.text()[..self.span.start as usize].lines().rev();
+        // The first of these is the beginning of the row's own line.
+        let above =
+            above.map(str::trim_start).skip_while(|line| line.is_empty()).take_while(|line| line.starts_with('#'));
+        let own = if self.is_below_an_empty_line() { 0 } else { above.filter(|line| line.starts_with("##")).count() };
+        let documentation = lines.split_off(lines.len().saturating_sub(own));
+        (lines.join("\n"), documentation.join("\n"))
+    }
+
+    /// Whether the line above the current one is empty.
+    fn is_below_an_empty_line(&self) -> bool {
+        let before = self.cursor.text()[..self.span.start as usize].trim_end_matches([' ', '\t']);
+        before.trim_end_matches('\r').strip_suffix('\n').is_some_and(|before| {
+            before.trim_end_matches([' ', '\t', '\r']).ends_with('\n') || before.trim().is_empty()
+        })
     }
 
     /// That a row does not give cycles without saying so: no meaning begins with a number and `|`.
