@@ -143,7 +143,7 @@ fn statements_change_everything_that_a_meaning_changes() {
         ("a = 300 | a", "!300 does not fit in 8 bits"),
         ("zero = 1 | a", "!the constant `zero` cannot be assigned"),
         ("skip | a", "!there is nothing to skip here"),
-        ("a | a", "!this value is not used"),
+        ("a | a", "!nothing uses this value"),
         ("start = 1 | a", "!there is no register named `start`"),
     ];
     compare(&table, |text| {

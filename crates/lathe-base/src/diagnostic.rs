@@ -17,7 +17,7 @@ pub enum Severity {
 
 /// The stable name of one kind of diagnostic, such as `E401`, with its severity.
 ///
-/// Codes are constants in the crate that reports them; a test there sees to it that each
+/// Codes are constants in the crate that reports them; a test there checks that each
 /// has a fixture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Code {

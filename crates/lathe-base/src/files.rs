@@ -1,5 +1,5 @@
 //! Where further source texts and binary files come from. The core asks for them through
-//! this trait; files, sandboxes and browsers are the affair of whoever implements it.
+//! this trait; its implementations deal with files, sandboxes and browsers.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Next steps as data: a change of the text, and whether it may be made without asking.
 //!
-//! Nothing here reads or writes files; whoever does gives the text and takes the new one.
+//! Nothing here reads or writes files: callers pass the text and get the new one.
 
 use crate::{Diagnostic, FileId, Span};
 

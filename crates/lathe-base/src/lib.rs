@@ -2,7 +2,7 @@
 //! widths of bit vectors, limits, and the search for a near-by name.
 //!
 //! Deliberately absent: input and output, clocks, randomness, and any knowledge of
-//! instruction sets. Rendering of diagnostics is the binary's affair.
+//! instruction sets. The binary renders diagnostics.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 

@@ -12,6 +12,8 @@ pub struct Width(u8);
 impl Width {
     /// One bit: a truth value, a flag.
     pub const BIT: Width = Width(1);
+    /// Eight bits.
+    pub const BYTE: Width = Width(8);
     /// The widest value there is.
     pub const MAX: Width = Width(64);
 

@@ -1,4 +1,4 @@
-//! Every diagnostic of the language, one row each. A test sees to it that each has a
+//! Every diagnostic of the language, one row each. A test checks that each has a
 //! fixture in `tests/diagnostics/`.
 
 #[rustfmt::skip]
@@ -28,7 +28,7 @@ lathe_base::codes! {
     NOT_ASSIGNABLE       = "E306", "something that cannot be assigned";
     NO_VALUE             = "E307", "a value where none is given, or none where one is needed";
     BAD_WIDTH            = "E308", "a width that does not exist";
-    NOT_CONSTANT         = "E309", "a value that must be known in advance";
+    NOT_CONSTANT         = "E309", "a value that must be a fixed number";
     NOT_HERE             = "E310", "something that has no meaning in this place";
 
     OVERLAP              = "E401", "two rows for one encoding";

@@ -59,7 +59,7 @@ pub fn witness(cube: Cube, excluded: &[Cube]) -> Result<Option<u128>, TooComplex
     witness_within(&mut effort, cube, excluded)
 }
 
-/// The same for one of many questions that share an effort.
+/// Looks for a window in `cube` and in none of `excluded`, as one of many questions that share an effort.
 pub fn witness_within(effort: &mut usize, cube: Cube, excluded: &[Cube]) -> Result<Option<u128>, TooComplex> {
     let mut pending = vec![(cube, 0)];
     while let Some((cube, done)) = pending.pop() {
@@ -78,7 +78,8 @@ pub fn share(cube: Cube, excluded: &[Cube]) -> Result<f64, TooComplex> {
     share_within(&mut effort, cube, excluded)
 }
 
-/// The same for one of many questions that share an effort.
+/// Measures which part of all windows is in `cube` and in none of `excluded`, as one of many questions
+/// that share an effort.
 pub fn share_within(effort: &mut usize, cube: Cube, excluded: &[Cube]) -> Result<f64, TooComplex> {
     let mut pending = vec![(cube, 0)];
     let mut sum = 0.0;
@@ -93,7 +94,7 @@ pub fn share_within(effort: &mut usize, cube: Cube, excluded: &[Cube]) -> Result
     Ok(sum)
 }
 
-/// Bits of an operand that stand together in the window.
+/// Bits of an operand that are next to each other in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// How far the lowest of them is above the window's lowest bit.
@@ -116,7 +117,7 @@ pub struct Encoding {
     pub excluded: Vec<Cube>,
     /// Bits that are ignored when decoding and zero when encoding.
     pub ignored: u128,
-    /// Where the bits of each operand stand.
+    /// Where the bits of each operand are.
     pub operands: Vec<Vec<Segment>>,
 }
 

@@ -12,26 +12,26 @@ pub trait Line {
     type Value;
     /// A position to come back to.
     type Mark: Copy;
-    /// Where the reading stands.
+    /// The current position.
     fn mark(&self) -> Self::Mark;
     /// Goes back.
     fn rewind(&mut self, mark: Self::Mark);
-    /// Takes this text, which is one word or one mark, if it stands next; letters in either case.
+    /// Takes this text, which is one word or one mark, if it comes next; letters in either case.
     fn text(&mut self, text: &str) -> bool;
-    /// Takes the next word, if one stands next.
+    /// Takes the next word, if a word comes next.
     fn word(&mut self) -> Option<&str>;
     /// Takes the next word, if the field has that name.
     fn named(&mut self, field: &Field) -> Option<Found<Self::Value>> {
         let bits = self.word().and_then(|word| field.bits_named(word));
         bits.map(Found::Bits)
     }
-    /// Takes the next expression, if one stands next. Names of registers are not expressions.
+    /// Takes the next expression, if one comes next. Names of registers are not expressions.
     fn value(&mut self) -> Option<Self::Value>;
     /// A number as an expression.
     fn number(&mut self, value: u64) -> Self::Value;
-    /// Takes `prefix{expression:digits}suffix`, if that stands next.
+    /// Takes `prefix{expression:digits}suffix`, if that comes next.
     fn braced(&mut self, prefix: &str, digits: Digits, suffix: &str) -> Option<Self::Value>;
-    /// Whether nothing more stands on the line.
+    /// Whether there is nothing more on the line.
     fn at_end(&mut self) -> bool;
 }
 
@@ -53,7 +53,7 @@ pub enum Mismatch {
     Text(String),
     /// The operand of this number was expected.
     Operand(usize),
-    /// More stands on the line than the form has.
+    /// There is more on the line than the form has.
     Rest,
 }
 

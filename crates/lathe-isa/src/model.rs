@@ -245,7 +245,7 @@ pub struct Numeric {
     pub unstored: u32,
     /// How it names an address, if it does.
     pub target: Option<Target>,
-    /// Whether an address in its place stands for its low bits.
+    /// Whether an address written for it means its low bits.
     pub low: bool,
 }
 
@@ -274,7 +274,7 @@ pub enum Base {
     Pc,
     /// The instruction after it.
     Next,
-    /// This address, wherever the instruction stands.
+    /// This address, wherever the instruction is.
     Address(u64),
 }
 
@@ -390,7 +390,7 @@ pub struct Operation {
 impl DeviceKind {
     /// What it can be asked to do.
     pub fn operations(self) -> Vec<Operation> {
-        let byte = Width::new(8).unwrap_or(Width::BIT);
+        let byte = Width::BYTE;
         let operation = |operation, arguments, result| Operation { operation, arguments, result };
         match self {
             DeviceKind::Stream => vec![
@@ -537,11 +537,11 @@ pub struct Instruction {
     pub row: u32,
     /// The members of families it was made with, in the order of the syntax.
     pub chosen: Vec<Chosen>,
-    /// The heading it stands under, by its position.
+    /// The heading it is under, by its position.
     pub group: Option<usize>,
     /// Whether its meaning could not be understood and is empty here; only in a partial model.
     pub broken: bool,
-    /// Where that row stands.
+    /// Where that row is.
     pub span: Span,
 }
 
@@ -551,9 +551,9 @@ pub struct Instruction {
 pub struct Assembly {
     /// Functions, written `%name(x)`.
     pub functions: Vec<(String, Arithmetic)>,
-    /// Directives under other names, in small letters, and those that they stand for, if any.
+    /// Other names of directives, in small letters, and the directive each means, if any.
     pub directives: Vec<(String, Option<String>)>,
-    /// What stands before the digits of a number, in small letters, and its base.
+    /// Prefixes of numbers, in small letters, and their base.
     pub prefixes: Vec<(String, u32)>,
     /// What begins a comment, besides `;` and `//`.
     pub comments: Vec<String>,
@@ -576,11 +576,11 @@ pub struct Example {
     pub before: Vec<Fact>,
     /// Must be so after.
     pub after: Vec<Fact>,
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
 }
 
-/// One fact of an example, and where it stands.
+/// One fact of an example, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// What it says.

@@ -8,7 +8,7 @@ use crate::semantics::{Block, Body, Expr, ExprKind, LocalId, Statement};
 /// [`limits::MEANING_DEPTH`](lathe_base::limits::MEANING_DEPTH); a chain of `let` would be as deep as it is long.
 const DEPTH: u32 = 64;
 
-/// The same body with fewer locals in use.
+/// Makes a body with fewer locals in use.
 pub(crate) fn simplify(mut body: Body) -> Body {
     let mut uses = Uses { reads: vec![0; body.locals.len()], writes: vec![0; body.locals.len()] };
     body.block.iter().for_each(|statement| statement.visit(&mut |statement| uses.statement(statement)));

@@ -17,7 +17,7 @@ pub fn specialize(isa: &Isa, decoded: &Decoded, location: Location) -> Body {
     Specializer::new(isa, Some(instruction), decoded.operands, location, &instruction.body).finish()
 }
 
-/// The same, where some operands are not known but computed: these expressions stand for them, in
+/// The meaning of a decoded instruction with some operands computed: these expressions are used for them, in
 /// order of the operands. They may use locals of these widths, which are numbered after those of
 /// the instruction's meaning and must be set before it.
 pub fn specialize_with(
@@ -52,7 +52,7 @@ struct Specializer<'a> {
     body: &'a Body,
     /// The widths of the locals, those added here included.
     locals: Vec<Width>,
-    /// The locals whose value is known where the reading stands.
+    /// The locals whose value is known at the current statement.
     known: Vec<Option<u64>>,
 }
 

@@ -41,13 +41,13 @@ pub enum Digits {
 /// A piece of the syntax after the first word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// What stands there.
+    /// What it is.
     pub kind: PieceKind,
-    /// Whether a blank stands before it when Lathe writes it.
+    /// Whether there is a space before it when Lathe prints it.
     pub space: bool,
 }
 
-/// What stands in a piece.
+/// What a piece is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PieceKind {
     /// A word or mark that is always the same.
@@ -98,7 +98,7 @@ impl Syntax {
     }
 
     /// Its texts and the places of its operands, whatever the operands are: one for each first word.
-    /// Two syntaxes that share one are written alike.
+    /// Two syntaxes that share one look the same.
     pub fn shapes(&self) -> Vec<String> {
         let head = |head: &Head| match head {
             Head::Word(word) => word.to_ascii_lowercase(),

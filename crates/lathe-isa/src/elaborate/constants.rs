@@ -1,4 +1,4 @@
-//! Values that must be known in advance: widths, reset values, codes, addresses.
+//! Values that must be fixed numbers: widths, reset values, codes, addresses.
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width};
 
@@ -37,8 +37,8 @@ pub(crate) fn declared(names: &Names, name: &str, span: Span) -> Option<i128> {
 /// A constant that fits in `width`, reported if it is not one.
 pub(crate) fn constant_in(width: Width, expr: &Expr, names: &Names, diagnostics: &mut Diagnostics) -> Option<u64> {
     let Some(value) = constant(expr, &|name, span| declared(names, name, span)) else {
-        let message = "this must be a number known in advance";
-        let help = "use numbers and arithmetic on them";
+        let message = "expected a fixed number";
+        let help = "write a number, or arithmetic on numbers";
         diagnostics.push(Diagnostic::new(codes::NOT_CONSTANT, expr.span, message).help(help));
         return None;
     };
@@ -70,15 +70,15 @@ pub(crate) fn width(
     diagnostics: &mut Diagnostics,
 ) -> Option<Width> {
     let Some(bits) = constant(&ty.width, name) else {
-        let message = "this width is not known here";
-        let help = "write a number, as in `u8`; a letter, as in `uK`, stands for a width only inside a function";
+        let message = "this width is not a fixed number";
+        let help = "write a number, as in `u8`; a letter, as in `uK`, is a width only inside a function";
         diagnostics.push(Diagnostic::new(codes::NOT_CONSTANT, ty.span, message).help(help));
         return None;
     };
     let width = u64::try_from(bits).ok().and_then(Width::new);
     if width.is_none() {
-        let message = format!("there is no width of {bits} bits");
-        diagnostics.push(Diagnostic::new(codes::BAD_WIDTH, ty.span, message).help("widths go from 1 to 64 bits"));
+        let message = format!("{bits} is not a possible width");
+        diagnostics.push(Diagnostic::new(codes::BAD_WIDTH, ty.span, message).help("a width is 1 to 64 bits"));
     }
     width
 }

@@ -19,7 +19,7 @@ use crate::semantics::{Body, Statement};
 
 impl<'a> Declarations<'a> {
     /// Declares everything that has a name. Views and fields come after the registers they are made
-    /// of, wherever they stand in the text.
+    /// of, wherever they are in the text.
     pub(crate) fn declare(
         definition: &'a ast::Definition,
         text: &'a str,
@@ -106,7 +106,7 @@ impl<'a> Declarations<'a> {
         let address = self.memories[memory.index()].address;
         if address != width {
             let message = format!(
-                "`{}` has {} bits, but addresses of `{}` have {}",
+                "`{}` has {} bits, but addresses in `{}` have {}",
                 pc.name.text,
                 width.bits(),
                 pc.memory.text,
@@ -118,7 +118,10 @@ impl<'a> Declarations<'a> {
         }
         if let Some(first) = &self.pc {
             let message = format!("a second program counter; `{}` is one already", first.name);
-            diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, pc.name.span, message).help("a machine has one"));
+            diagnostics.push(
+                Diagnostic::new(codes::DECLARED_TWICE, pc.name.span, message)
+                    .help("a machine has one program counter; remove this one"),
+            );
         } else if self.names.declare(&pc.name, Named::Pc, diagnostics) {
             let reset = pc.reset.as_ref().and_then(|reset| constant_in(address, reset, &self.names, diagnostics));
             self.pc = Some(Pc {
@@ -196,7 +199,7 @@ impl<'a> Declarations<'a> {
         let repeated = |(at, part): (usize, &Part)| parts[..at].iter().any(|other| other.register == part.register);
         if view.clearing && parts.iter().enumerate().any(repeated) {
             let message = "a view that has a register twice cannot be `clearing`";
-            let help = "what one part writes, the other would clear; leave `clearing` away";
+            let help = "what one part writes, the other would clear; remove `clearing`";
             diagnostics.push(Diagnostic::new(codes::WRONG_KIND, view.value.span, message).help(help));
             return self.names.mark_broken(&view.name.text);
         }
@@ -220,7 +223,7 @@ impl<'a> Declarations<'a> {
     /// The slices of registers that a view is made of.
     fn view_parts(&self, expr: &ast::Expr, parts: &mut Vec<Part>, diagnostics: &mut Diagnostics) -> Option<()> {
         let not_a_view = |diagnostics: &mut Diagnostics| {
-            let message = "a view is made of registers and their bits";
+            let message = "a view can only join registers and bits of registers";
             let help = "as in `view r1l = r1[7:0]` or `view bc = b ++ c`";
             diagnostics.push(Diagnostic::new(codes::WRONG_KIND, expr.span, message).help(help));
         };
@@ -315,7 +318,7 @@ impl<'a> Declarations<'a> {
             }
             ast::DeviceKind::Random(ty) => Some(DeviceKind::Random { width: width(ty, &|_, _| None, diagnostics)? }),
             ast::DeviceKind::Unknown => {
-                let message = format!("there is no device of the kind `{}`", device.word.text);
+                let message = format!("there is no kind of device called `{}`", device.word.text);
                 let help = "the kinds are `stream`, `bus u8 -> u8`, `display 64 by 32`, `keypad 16`, \
                             `timer u8 every 10` and `random u8`";
                 diagnostics.push(Diagnostic::new(codes::UNKNOWN_DEVICE, device.word.span, message).help(help));
@@ -387,15 +390,18 @@ pub(crate) fn spread(range: &NameRange, diagnostics: &mut Diagnostics) -> Vec<Na
     let Some(last) = &range.last else { return vec![range.first.clone()] };
     let span = range.first.span.to(last.span);
     let mut report = |code, message: String| {
-        let help = "a range goes from one number to another under one name, as in `r0..r15`";
+        let help = "write a range as in `r0..r15`";
         diagnostics.push(Diagnostic::new(code, span, message).help(help));
         Vec::new()
     };
     let (Some((stem, from)), Some((other, to))) = (numbered(&range.first.text), numbered(&last.text)) else {
-        return report(codes::BAD_RANGE, "the names of a range end in a number".into());
+        return report(codes::BAD_RANGE, "names in a range must end in a number".into());
     };
     if stem != other {
-        return report(codes::BAD_RANGE, format!("`{stem}…` and `{other}…` are different names"));
+        return report(
+            codes::BAD_RANGE,
+            format!("a range must keep one name, but this goes from `{stem}…` to `{other}…`"),
+        );
     }
     if from.abs_diff(to) as usize >= limits::LIST {
         return report(codes::TOO_MANY, format!("a range has at most {} names", limits::LIST));

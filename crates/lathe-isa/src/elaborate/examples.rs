@@ -24,7 +24,7 @@ pub(crate) fn examples(
     let rows: Vec<&ast::Example> = blocks.flatten().collect();
     if let Some(row) = rows.get(limits::ROWS) {
         let message = format!("a definition has at most {} examples", limits::ROWS);
-        diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.source.span, message).help("keep the telling ones"));
+        diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.source.span, message).help("remove some of them"));
         return Vec::new();
     }
     rows.into_iter().filter_map(|row| example(declarations, row, instructions, diagnostics)).collect()
@@ -66,8 +66,8 @@ fn instruction(
         match bits.collect::<Result<Vec<u64>, Box<Diagnostic>>>() {
             Ok(bits) if instruction.encoding.matches(instruction.encoding.encode(&bits)) => return Some((id, bits)),
             Ok(_) => {
-                let message = format!("`{}` is ruled out by the `where` of its row", source.text);
-                let help = "choose operands that the row allows";
+                let message = format!("the `where` of its row excludes `{}`", source.text);
+                let help = "use operands that the row allows";
                 problem = Some(Diagnostic::new(codes::BAD_EXAMPLE, source.span, message).help(help));
             }
             Err(diagnostic) => problem = Some(*diagnostic),
@@ -89,14 +89,14 @@ fn bits(
         Found::Value(expr) => expr,
     };
     let number = constant(expr, &|name, span| declared(&declarations.names, name, span)).ok_or_else(|| {
-        let message = "an operand of an example is a register or a number";
+        let message = "expected a register or a number";
         let diagnostic = Diagnostic::new(codes::BAD_EXAMPLE, expr.span, message);
-        Box::new(diagnostic.help("examples know no labels; write the number"))
+        Box::new(diagnostic.help("examples have no labels; write a number"))
     })?;
     field.bits_of(number, location).ok_or_else(|| {
         let message = format!("{number} does not fit in `{}`, which has {} bits", field.name, field.width.bits());
         let diagnostic = Diagnostic::new(codes::BAD_EXAMPLE, expr.span, message);
-        Box::new(diagnostic.help("write a number that the encoding can hold"))
+        Box::new(diagnostic.help("write a number that fits"))
     })
 }
 
@@ -151,6 +151,7 @@ fn register(
 }
 
 fn numbers(declarations: &Declarations, list: &[ast::Expr], diagnostics: &mut Diagnostics) -> Option<Vec<u8>> {
-    let byte = Width::new(8)?;
-    list.iter().map(|expr| constant_in(byte, expr, &declarations.names, diagnostics).map(|value| value as u8)).collect()
+    list.iter()
+        .map(|expr| constant_in(Width::BYTE, expr, &declarations.names, diagnostics).map(|value| value as u8))
+        .collect()
 }

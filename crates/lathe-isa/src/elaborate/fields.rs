@@ -131,7 +131,7 @@ impl Declarations<'_> {
                 continue;
             };
             if let (Some(last), Some(other)) = (&range.last, others.first()) {
-                let message = format!("`{}` cannot stand for all of a range", other.text);
+                let message = format!("`{}` cannot be another name for a whole range", other.text);
                 let help = "write one register for each spelling, as in `x0/zero, x1/ra`";
                 diagnostics.push(Diagnostic::new(codes::BAD_RANGE, range.first.span.to(last.span), message).help(help));
                 return None;

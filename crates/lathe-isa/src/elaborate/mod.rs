@@ -1,7 +1,7 @@
 //! From the tree of a definition to its model: names, widths, encodings, meanings.
 //!
 //! Everything that can be reported is reported, and the model holds what could be understood;
-//! whoever calls sees to it that only a model without errors is run. The order is that of dependence: declarations, then the encodings of all rows
+//! the caller makes sure that only a model without errors is run. The order is that of dependence: declarations, then the encodings of all rows
 //! (a `skip` must know their lengths), then meanings.
 
 mod constants;
@@ -13,6 +13,7 @@ pub(crate) mod meaning;
 mod names;
 mod pictures;
 mod pseudos;
+mod readable;
 mod rows;
 mod source_line;
 mod syntaxes;
@@ -101,6 +102,7 @@ impl Made {
         rows::check_syntax(declarations, &instructions, diagnostics);
         let pseudos = pseudos::pseudos(declarations, definition, &instructions, diagnostics);
         let assembly = pseudos::assembly(declarations, definition, diagnostics);
+        check_readable(declarations, &instructions, &pseudos, &assembly, diagnostics);
         let examples = examples::examples(declarations, definition, &instructions, diagnostics);
         let made = Made { instructions, groups, maps, on_illegal, on_step, contents, pseudos, assembly, examples };
         lints::lint(declarations, &made.instructions, &made.other_bodies(), diagnostics);
@@ -146,6 +148,28 @@ impl Made {
             decoder,
             names: declarations.names.into_resolved(),
         }
+    }
+}
+
+/// Reports syntaxes that the assembler cannot read back, once for each row.
+fn check_readable(
+    declarations: &Declarations,
+    instructions: &[Instruction],
+    pseudos: &[Pseudo],
+    assembly: &Assembly,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut told = None;
+    for instruction in instructions {
+        let field = |index: usize| &declarations.fields[instruction.operands[index].index()];
+        let problem = readable::check(&instruction.syntax, field, assembly, instruction.span);
+        if problem.is_some() && told.replace(instruction.row) != Some(instruction.row) {
+            diagnostics.extend(problem);
+        }
+    }
+    for pseudo in pseudos {
+        let field = |index: usize| &pseudo.parameters[index];
+        diagnostics.extend(readable::check(&pseudo.syntax, field, assembly, pseudo.span));
     }
 }
 

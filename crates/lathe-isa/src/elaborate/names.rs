@@ -11,7 +11,7 @@ use crate::language::ast::Name;
 use crate::language::parser::is_type;
 use crate::names::{Entry, Named, Resolved};
 
-/// Words that have a meaning of their own wherever they stand in a meaning.
+/// Words that have a meaning of their own everywhere in a meaning.
 pub(crate) const RESERVED: [&str; 16] = [
     "next", "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "signed", "unsigned", "zext", "sext",
     "rotl", "rotr",
@@ -108,7 +108,7 @@ impl<'a> Names<'a> {
         if self.is_full() {
             self.mark_broken(&name.text);
             let message = format!("more than {} names are declared", limits::NAMES);
-            diagnostics.push(Diagnostic::new(codes::TOO_MANY, name.span, message).help("split the machine"));
+            diagnostics.push(Diagnostic::new(codes::TOO_MANY, name.span, message).help("use fewer names"));
             return false;
         }
         self.table.to_mut().insert(&name.text, Entry { named, span: name.span, uses: Vec::new() });

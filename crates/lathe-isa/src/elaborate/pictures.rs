@@ -29,7 +29,7 @@ enum Bit {
     Taken(Taker, Option<u32>),
 }
 
-/// A picture, read and checked: every bit of every taker stands in it exactly once.
+/// A picture, read and checked: every bit of every taker is in it exactly once.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
     pub(crate) cells: u32,
@@ -213,7 +213,7 @@ impl Reader<'_, '_> {
             let message =
                 format!("a `little` field of {} bits does not fill whole cells or words of {cell} bits", numbers.len());
             let diagnostic = Diagnostic::new(codes::BAD_PICTURE, span, message);
-            return self.fail(diagnostic.help("leave `little` away, or give its bits one by one as in `{W[7:0]}`"));
+            return self.fail(diagnostic.help("remove `little`, or write its bits in pieces, as in `{W[7:0]}`"));
         }
         let low_first = numbers.chunks(cell).rev().flatten();
         self.bits.extend(low_first.map(|bit| Bit::Taken(taker, Some(*bit))));
@@ -265,8 +265,8 @@ impl Reader<'_, '_> {
                 let name = self.name_of(taker).to_owned();
                 let code = if letters < stored { codes::BITS_MISSING } else { codes::BITS_REPEATED };
                 let bits = plural(stored, "bit");
-                let message = format!("`{name}` has {stored} {bits}, but the encoding gives it {letters}");
-                let resize = format!("or declare it with {letters} {}", plural(letters, "bit"));
+                let message = format!("`{name}` has {stored} {bits}, but the encoding has {letters} of them");
+                let resize = format!("or declare `{name}` with {letters} {}", plural(letters, "bit"));
                 let help = if letters < stored {
                     format!("write {} more `{name}`, {resize}", stored - letters)
                 } else {
@@ -297,7 +297,7 @@ impl Reader<'_, '_> {
                     (codes::BITS_REPEATED, "given more than once")
                 };
                 let message = format!("bit {number} of `{name}` is {what}");
-                let help = format!("every bit of a field stands in the encoding once; `{{{name}}}` is all of it");
+                let help = format!("every bit of a field must be in the encoding once; `{{{name}}}` is all of them");
                 return self.fail(Diagnostic::new(code, self.column.span, message).help(help));
             }
         }

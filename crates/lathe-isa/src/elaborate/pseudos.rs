@@ -28,7 +28,9 @@ pub(crate) fn pseudos(
     for (count, row) in blocks.flatten().enumerate() {
         if count >= limits::ROWS || names > limits::FIELD_NAMES {
             let message = format!("a definition has at most {} pseudo-instructions", limits::ROWS);
-            diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.syntax.span, message).help("use macros instead"));
+            diagnostics.push(
+                Diagnostic::new(codes::TOO_MANY, row.syntax.span, message).help("use macros in the assembly instead"),
+            );
             break;
         }
         let spread = spread(declarations, row, instructions, diagnostics).unwrap_or_default();
@@ -123,8 +125,8 @@ pub(crate) fn assembly(
                         assembly.prefixes.push((text.text.to_ascii_lowercase(), value as u32));
                     }
                     Some(_) => {
-                        let message = "no number is written so";
-                        let help = "as in `prefix \"x\" = 16`; bases go from 2 to 36";
+                        let message = "numbers cannot have this base";
+                        let help = "use a base from 2 to 36, as in `prefix \"x\" = 16`";
                         diagnostics.push(Diagnostic::new(codes::BAD_SYNTAX, base.span, message).help(help));
                     }
                     None => {}
@@ -194,15 +196,15 @@ fn argument(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Resul
     match parameters[at].names().find(|name| field.bits_named(name).is_none()) {
         None => Ok(Argument::Parameter(at)),
         Some(lost) => {
-            let message = format!("`{name}` may be `{lost}`, which this instruction does not take");
-            let help = "use a field with the registers that both take";
+            let message = format!("`{name}` can be `{lost}`, which this instruction does not take");
+            let help = "use a field with only the registers that this instruction takes";
             Err(Box::new(Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help)))
         }
     }
 }
 
 fn not_arithmetic(expr: &Expr) -> Box<Diagnostic> {
-    let message = "this cannot be computed from the operands";
+    let message = "this cannot be computed when a program is assembled";
     let help = "use numbers, operands, their bits as in `N[7:4]`, and arithmetic";
     Box::new(Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help))
 }

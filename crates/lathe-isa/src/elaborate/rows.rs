@@ -24,7 +24,7 @@ pub(crate) struct Draft<'a> {
     operands: Vec<FieldId>,
     families: Vec<usize>,
     picture: Picture,
-    /// The heading it stands under.
+    /// The heading it is under.
     group: Option<usize>,
     /// From `where`.
     fixed: Cube,
@@ -47,7 +47,7 @@ pub(crate) fn drafts<'a>(
         for word in &block.commented {
             if let Some(Named::Field(_) | Named::Family(_)) = declarations.names.peek(&word.text) {
                 let message = format!("`#{}` begins a comment, so this is not a row", word.text);
-                let help = "begin the row with a word, or put a blank after `#` if it is a comment";
+                let help = "begin the row with a word, or put a space after `#` if it is a comment";
                 diagnostics.push(Diagnostic::new(codes::ROW_AS_COMMENT, word.span, message).help(help));
             }
         }
@@ -74,7 +74,7 @@ fn unit(declarations: &Declarations, block: &ast::Instructions, diagnostics: &mu
     let Some((ty, order)) = &block.unit else { return Some(Unit { width: cell, order: Order::Big }) };
     let width = width(ty, &|_, _| None, diagnostics)?;
     if width.bits() % cell.bits() != 0 {
-        let message = format!("{} bits are not a whole number of cells of {} bits", width.bits(), cell.bits());
+        let message = format!("{} bits are not a whole number of {}-bit cells", width.bits(), cell.bits());
         diagnostics
             .push(Diagnostic::new(codes::RAGGED_LENGTH, ty.span, message).help("as in `instructions as u32 little`"));
         return None;
@@ -105,7 +105,7 @@ fn draft<'a>(
     Some(draft)
 }
 
-/// What stands in the syntax stands in the encoding, and the other way round.
+/// What is in the syntax is in the encoding, and the other way round.
 fn check_takers(
     declarations: &Declarations,
     row: &ast::Row,
@@ -121,15 +121,15 @@ fn check_takers(
         Taker::Family(at) => declarations.families[at].tree.name.text.clone(),
     };
     if let Some(lost) = in_syntax.iter().find(|taker| !picture.taken.contains_key(taker)) {
-        let message = format!("`{}` stands in the syntax but not in the encoding", name(*lost));
-        let help = format!("give its bits a place, as `{{{}}}`, or remove it from the syntax", name(*lost));
+        let message = format!("`{}` is in the syntax but not in the encoding", name(*lost));
+        let help = format!("add its bits to the encoding, as in `{{{}}}`, or remove it from the syntax", name(*lost));
         let diagnostic = Diagnostic::new(codes::OPERAND_LOST, row.picture.span, message);
         diagnostics.push(diagnostic.also(row.syntax.span, "the syntax").help(help));
         return None;
     }
     if let Some(lost) = picture.taken.keys().find(|taker| !in_syntax.contains(taker)) {
-        let message = format!("`{}` stands in the encoding but not in the syntax", name(*lost));
-        let help = "write it in the syntax, so that it can be given; or write `-` for bits that do not matter";
+        let message = format!("`{}` is in the encoding but not in the syntax", name(*lost));
+        let help = "add it to the syntax, or write `-` for bits that do not matter";
         let diagnostic = Diagnostic::new(codes::OPERAND_LOST, row.syntax.span, message);
         diagnostics.push(diagnostic.also(row.picture.span, "the encoding").help(help));
         return None;
@@ -293,7 +293,7 @@ fn instruction(
     declarations.effort.set(effort);
     if left == Ok(None) {
         let message = format!("no encoding is left for `{}`", draft.row.syntax.text);
-        let help = "its conditions rule out everything; change them or remove the row";
+        let help = "its conditions exclude every encoding; change them or remove the row";
         diagnostics.push(Diagnostic::new(codes::UNREACHABLE, draft.row.picture.span, message).help(help));
     }
     Instruction {
@@ -357,9 +357,9 @@ pub(crate) fn check_disjoint(declarations: &Declarations, instructions: &[Instru
                 Ok(None) => continue,
                 Ok(Some(window)) => diagnostics.push(overlap(declarations, one, other, window)),
                 Err(TooComplex) => {
-                    let message = "the conditions of these rows are too many to tell them apart";
+                    let message = "these rows have too many conditions to tell whether they overlap";
                     let diagnostic = Diagnostic::new(codes::TOO_MANY, other.span, message);
-                    let help = "tell the rows apart by fixed bits";
+                    let help = "give the rows different fixed bits";
                     return diagnostics.push(diagnostic.also(one.span, "the other row").help(help));
                 }
             }
@@ -385,18 +385,18 @@ fn overlap(declarations: &Declarations, one: &Instruction, other: &Instruction, 
     let same_length = one.encoding.cells == other.encoding.cells;
     let (code, message, help) = if same_length {
         let message = format!("the encoding {word} belongs to both `{}` and `{}`", name(one), name(other));
-        (codes::OVERLAP, message, "change a fixed bit of one of them, or rule the case out with `where`")
+        (codes::OVERLAP, message, "change a fixed bit of one of them, or exclude the case with `where`")
     } else {
         let (short, long) = if one.encoding.cells < other.encoding.cells { (one, other) } else { (other, one) };
         let message = format!(
-            "the length of the encoding {word} is not decided: `{}` takes {} {}, `{}` {}",
+            "the encoding {word} has two lengths: `{}` takes {} {}, `{}` takes {}",
             name(short),
             short.encoding.cells,
             plural(short.encoding.cells, "cell"),
             name(long),
             long.encoding.cells
         );
-        (codes::LENGTH_UNDECIDED, message, "the cells that both have must tell the two rows apart")
+        (codes::LENGTH_UNDECIDED, message, "make the two rows differ in the cells that both have")
     };
     let diagnostic = Diagnostic::new(code, other.span, message).here(format!("`{}` claims it", name(other)));
     diagnostic.also(one.span, format!("`{}` claims it too", name(one))).help(help)
@@ -425,10 +425,10 @@ pub(crate) fn check_syntax(declarations: &Declarations, instructions: &[Instruct
     }
 }
 
-/// A diagnostic for two rows that are written alike.
+/// A diagnostic for two rows with the same syntax.
 pub(crate) fn same_syntax(syntax: &Syntax, span: Span, other: Span) -> Diagnostic {
-    let message = format!("`{}` is written like another row", syntax.mnemonic());
-    let help = "give one of them another mnemonic, or an operand that tells them apart";
+    let message = format!("`{}` has the same syntax as another row", syntax.mnemonic());
+    let help = "give one of them another mnemonic, or operands of another kind";
     Diagnostic::new(codes::SAME_SYNTAX, span, message).also(other, "the other row").help(help)
 }
 

@@ -33,7 +33,7 @@ impl<'s> SourceLine<'s> {
         SourceLine { text: declarations.text, at, end, declarations, stand_ins, members }
     }
 
-    /// The word that stands next, `{FAMILY}` in it replaced by the member, and its length as written.
+    /// The word that comes next, `{FAMILY}` in it replaced by the member, and its length as written.
     fn spelled(&self) -> (String, usize) {
         let (mut word, mut length) = (String::new(), 0);
         loop {

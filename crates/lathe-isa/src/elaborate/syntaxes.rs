@@ -1,5 +1,5 @@
 //! The syntax column: a first word, then texts and operands. A word that names a field is
-//! an operand; `{NAME}` is one wherever it stands; everything else is itself.
+//! an operand; `{NAME}` is one everywhere; everything else is itself.
 
 use lathe_base::{Diagnostic, Diagnostics, FileId, Span, limits};
 
@@ -190,7 +190,7 @@ impl Reader<'_, '_> {
             Some(format) => match format.strip_prefix("hex").and_then(|count| count.parse().ok()) {
                 Some(count @ 1..=16) => Some(Digits::Hexadecimal(count)),
                 _ => {
-                    let message = format!("`{format}` is no way to write an operand");
+                    let message = format!("`{format}` is not a format for an operand");
                     let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, span, message);
                     return self.fail(diagnostic.help("write `hex2` for two hexadecimal digits, or `dec` for decimal"));
                 }
@@ -236,7 +236,7 @@ impl Reader<'_, '_> {
         Some(())
     }
 
-    /// After the first word, operands stand apart from words: `mov r{N}` could never be read back.
+    /// After the first word, operands must be separated from words: `mov r{N}` could never be read back.
     fn check_tail(&mut self, written: &Written) -> Option<()> {
         let is_word = |part: &Part| match part {
             Part::Text(text) => text.starts_with(|c: char| c.is_alphanumeric() || c == '_'),
@@ -247,7 +247,7 @@ impl Reader<'_, '_> {
         if glued || written.tail.iter().any(|(part, _)| formatted(part)) {
             let message = "an operand can be part of a word only in the first word";
             let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, written.span, message);
-            return self.fail(diagnostic.help("put a blank or a mark between them, and leave `:hex2` away"));
+            return self.fail(diagnostic.help("put a space or a mark between them, and remove `:hex2`"));
         }
         Some(())
     }
@@ -256,7 +256,7 @@ impl Reader<'_, '_> {
         let names: Vec<String> = written.operands().iter().map(|operand| self.operand_name(operand)).collect();
         for (at, name) in names.iter().enumerate() {
             if names[..at].contains(name) {
-                let message = format!("the operand `{name}` stands twice in the syntax");
+                let message = format!("the operand `{name}` is in the syntax twice");
                 let diagnostic = Diagnostic::new(codes::OPERAND_LOST, written.span, message);
                 return self.fail(diagnostic.help("declare a second field of the same kind, as in `field D, S : …`"));
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lathe_base::Span;
 
-/// A name and where it stands.
+/// A name and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// As written.
@@ -343,7 +343,7 @@ pub struct Family {
 /// `add = x + y`, or with its code: `add 7 = x + y`
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Its name, as it stands in the syntax.
+    /// Its name, as it appears in the syntax.
     pub name: Name,
     /// Its code, if not one more than the last one's.
     pub code: Option<Expr>,
@@ -374,7 +374,7 @@ pub enum AssemblyRow {
     },
     /// `prefix "x" = 16`
     Prefix {
-        /// What stands before the digits.
+        /// The prefix.
         text: Name,
         /// The base of the number.
         base: Expr,
@@ -532,7 +532,7 @@ pub enum ForItem {
     Value(Expr),
 }
 
-/// An expression and where it stands.
+/// An expression and where it is.
 #[derive(Clone, Debug)]
 pub struct Expr {
     /// What it is.

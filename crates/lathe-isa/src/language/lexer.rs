@@ -52,7 +52,7 @@ impl<'s> Cursor<'s> {
         self.text
     }
 
-    /// Where it stands.
+    /// Where it is.
     pub fn at(&self) -> usize {
         self.at
     }

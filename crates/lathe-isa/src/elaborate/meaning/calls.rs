@@ -23,8 +23,8 @@ impl Lowerer<'_, '_> {
         span: Span,
     ) -> Option<Value> {
         self.call(name, arguments, want, span)?.or_else(|| {
-            let message = format!("`{}` gives no value", name.text);
-            self.fail(codes::NO_VALUE, span, message, "give it a result, as in `fn f() -> u8 { … }`")
+            let message = format!("`{}` does not return a value", name.text);
+            self.fail(codes::NO_VALUE, span, message, "give it a result type and a value, as in `fn f() -> u8 { a }`")
         })
     }
 
@@ -114,9 +114,8 @@ impl Lowerer<'_, '_> {
 
     fn wrong_count<T>(&mut self, name: &str, wanted: usize, given: usize, span: Span) -> Option<T> {
         let noun = if wanted == 1 { "argument" } else { "arguments" };
-        let are = if given == 1 { "is" } else { "are" };
-        let message = format!("`{name}` takes {wanted} {noun}, but {given} {are} given");
-        self.fail(codes::ARGUMENT_COUNT, span, message, "give one value for each parameter")
+        let message = format!("`{name}` takes {wanted} {noun}, found {given}");
+        self.fail(codes::ARGUMENT_COUNT, span, message, "write one value for each parameter")
     }
 
     /// `u16(x)`, `s16(x)`
@@ -144,15 +143,15 @@ impl Lowerer<'_, '_> {
                 let width = self.constant(bits).and_then(|bits| u64::try_from(bits).ok()).and_then(Width::new);
                 if width.is_none() {
                     let message = "this is not a width";
-                    return self.fail(codes::BAD_WIDTH, bits.span, message, "widths go from 1 to 64 bits");
+                    return self.fail(codes::BAD_WIDTH, bits.span, message, "a width is 1 to 64 bits");
                 }
                 (inner, width)
             }
             _ => return self.wrong_count(&name.text, 1, arguments.len(), span),
         };
         let Some(width) = width else {
-            let message = format!("nothing here says how wide `{}` is to make this", name.text);
-            let help = format!("say it: `{}16(x)`", if signed { 's' } else { 'u' });
+            let message = format!("the width of this `{}` is not known here", name.text);
+            let help = format!("write the width: `{}16(x)`", if signed { 's' } else { 'u' });
             return self.fail(codes::WIDTH_UNKNOWN, span, message, help);
         };
         let want = if self.hint(inner).is_none() { Some(width) } else { None };
@@ -162,7 +161,7 @@ impl Lowerer<'_, '_> {
 
     fn extended(&mut self, value: Value, width: Width, signed: bool, span: Span) -> Option<Value> {
         if value.width() > width {
-            let message = format!("this would make {} bits out of {}", width.bits(), value.width().bits());
+            let message = format!("this value has {} bits, which is more than {}", value.width().bits(), width.bits());
             let help = format!("take the bits you mean, as in `x[{}:0]`", width.bits() - 1);
             return self.fail(codes::WIDTH_MISMATCH, span, message, help);
         }
@@ -268,14 +267,14 @@ impl Lowerer<'_, '_> {
             self.statement(statement)?;
         }
         let Some(value) = &body.value else {
-            let message = format!("this ought to give {} bits but ends without a value", width.bits());
+            let message = format!("this should return {} bits, but it ends without a value", width.bits());
             return self.fail(codes::NO_VALUE, span, message, "the last thing in the block is its value: `{ …; x }`");
         };
         let value = self.value(value, Some(width))?;
         Some(Some(Value { expr: value.expr, signed: result.signed }))
     }
 
-    /// What the width letters stand for: by the arguments, or by what is wanted of the result.
+    /// The widths that letters mean: those of the arguments, or the one expected of the result.
     fn solve_letters(
         &self,
         parameters: &[(Name, Type)],

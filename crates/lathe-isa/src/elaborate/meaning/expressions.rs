@@ -32,7 +32,7 @@ impl Lowerer<'_, '_> {
             TreeKind::Call(name, arguments) => self.call_for_value(name, arguments, want, tree.span),
             TreeKind::Method(device, operation, arguments) => {
                 self.device_call(device, operation, arguments)?.or_else(|| {
-                    let message = format!("`{}.{}` gives no value", device.text, operation.text);
+                    let message = format!("`{}.{}` does not return a value", device.text, operation.text);
                     self.fail(codes::NO_VALUE, tree.span, message, "call it as a statement of its own")
                 })
             }
@@ -53,8 +53,8 @@ impl Lowerer<'_, '_> {
         // Nobody minds how wide a number is that is only looked at.
         let own = if self.setting.site == Site::Prompt { Some(Width::MAX) } else { None };
         let Some(width) = want.or(comparison.then_some(Width::BIT)).or(own) else {
-            let message = "nothing here says how many bits this number has";
-            let help = format!("say it, as in `u8({number})`");
+            let message = "the width of this number is not known here";
+            let help = format!("write the width, as in `u8({number})`");
             return self.fail(codes::WIDTH_UNKNOWN, tree.span, message, help);
         };
         match fit(number, width) {
@@ -69,12 +69,8 @@ impl Lowerer<'_, '_> {
         match want {
             Some(want) if want != value.width() => {
                 let found = value.width();
-                let message = format!(
-                    "{} {} wanted here, but this has {}",
-                    want.bits(),
-                    if want.bits() == 1 { "bit is" } else { "bits are" },
-                    found.bits()
-                );
+                let message =
+                    format!("expected {} {}, found {}", want.bits(), plural(want.bits(), "bit"), found.bits());
                 let is_name = |x: &&str| x.chars().all(|c| c.is_alphanumeric() || c == '_');
                 let name = self.written(span).filter(is_name).unwrap_or("(…)");
                 let help = if want == Width::BIT {
@@ -245,12 +241,12 @@ impl Lowerer<'_, '_> {
         Some(Value::unsigned(Expr::slice(value.expr, low, width)))
     }
 
-    /// The lowest bit and the width of `[high:low]`, which must be numbers known in advance.
+    /// The lowest bit and the width of `[high:low]`, which must be fixed numbers.
     pub(super) fn bits_of(&mut self, width: Width, high: &Tree, low: &Tree, span: Span) -> Option<(u32, Width)> {
         let mut bit = |tree: &Tree| {
             let number = self.constant(tree).and_then(|number| u64::try_from(number).ok());
             number.or_else(|| {
-                let message = "which bits are taken must be known in advance";
+                let message = "the numbers of bits must be fixed";
                 let help = "shift instead: `(x >> n)[0]` is the bit number n";
                 self.fail(codes::NOT_CONSTANT, tree.span, message, help)
             })
@@ -413,7 +409,7 @@ impl Lowerer<'_, '_> {
         u64::try_from(bits).ok().and_then(Width::new)
     }
 
-    /// What the width letters of parameters stand for, as far as the arguments tell.
+    /// The widths that the letters of parameters mean, as far as the arguments tell.
     pub(super) fn letters(&self, parameters: &[(Name, Type)], arguments: &[Tree]) -> Vec<(String, i128)> {
         let mut letters: Vec<(String, i128)> = Vec::new();
         for ((_, ty), argument) in parameters.iter().zip(arguments) {

@@ -22,7 +22,7 @@ use crate::model::{Chosen, FieldId, Place};
 use crate::semantics::{Block, Body, Expr, LocalId, Statement};
 use crate::simplify::simplify;
 
-/// Where a meaning stands, which decides what it may say.
+/// Where a meaning is, which decides what it may say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Site {
     /// A row of instructions.

@@ -57,7 +57,7 @@ impl Lowerer<'_, '_> {
         for side in [left, right] {
             if let Some(width) = self.hint(side).filter(|width| *width != Width::BIT) {
                 let (word, bitwise) = if operator == Binary::Both { ("&&", "&") } else { ("||", "|") };
-                let message = format!("`{word}` works on single bits, but this has {}", width.bits());
+                let message = format!("`{word}` works on single bits, but this has {} bits", width.bits());
                 let help = format!("for all bits of a value write `{bitwise}`, or compare it, as in `x != 0`");
                 return self.fail(codes::WIDTH_MISMATCH, side.span, message, help);
             }
@@ -138,8 +138,8 @@ fn minds_sign(operator: Binary) -> bool {
 }
 
 fn mixed(span: Span) -> Diagnostic {
-    Diagnostic::new(codes::MIXED_SIGNS, span, "one side is signed and the other is not")
-        .help("write `signed(x)` or `unsigned(x)` on one side, so that both are the same")
+    Diagnostic::new(codes::MIXED_SIGNS, span, "one side is signed and the other is unsigned")
+        .help("write `signed(x)` or `unsigned(x)` on one side to make both alike")
 }
 
 /// The operator of the semantics, and whether the sides change places.

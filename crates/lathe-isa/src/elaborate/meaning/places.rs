@@ -104,7 +104,7 @@ impl Lowerer<'_, '_> {
         let width = self.width(ty)?;
         let cell = self.declarations.memories[memory.index()].cell;
         if width.bits() % cell.bits() != 0 {
-            let message = format!("{} bits are not a whole number of cells of {} bits", width.bits(), cell.bits());
+            let message = format!("{} bits are not a whole number of {}-bit cells", width.bits(), cell.bits());
             let help = format!("a cell of `{}` has {} bits", name.text, cell.bits());
             return self.fail(codes::WIDTH_MISMATCH, ty.span, message, help);
         }

@@ -116,9 +116,9 @@ impl Lowerer<'_, '_> {
                 let help = if self.calls.is_empty() {
                     "assign it, as in `a = …`, or remove it"
                 } else {
-                    "assign it, remove it, or let the function give it, as in `fn f() -> u8 { … }`"
+                    "assign it, remove it, or give the function a result, as in `fn f() -> u8 { … }`"
                 };
-                self.fail(codes::NO_VALUE, tree.span, "this value is not used", help)
+                self.fail(codes::NO_VALUE, tree.span, "nothing uses this value", help)
             }
         }
     }
@@ -351,7 +351,7 @@ impl Lowerer<'_, '_> {
     }
 }
 
-/// Where a statement stands.
+/// Where a statement is.
 fn place(statement: &Written) -> Span {
     match statement {
         Written::Let(name, ..) => name.span,

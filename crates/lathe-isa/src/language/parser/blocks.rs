@@ -175,7 +175,7 @@ impl Parser<'_, '_> {
         Ok(Statement::If(condition, then, Some(self.block()?)))
     }
 
-    /// Takes `else`, which may stand on the next line.
+    /// Takes `else`, which may be on the next line.
     fn else_follows(&mut self) -> bool {
         let saved = self.save();
         self.skip_newlines();

@@ -147,7 +147,7 @@ impl Parser<'_, '_> {
         self.fail(codes::UNEXPECTED, span, message, &format!("write {meant}"))
     }
 
-    /// Warns where `++` stands beside arithmetic without parentheses: it binds less tightly than it looks.
+    /// Warns about `++` beside arithmetic without parentheses: it binds less tightly than it looks.
     fn check_join(&mut self, left: &Expr, right: &Expr, span: Span) {
         let text = self.cursor.text();
         let is_bare = |side: &Expr| {
@@ -225,8 +225,8 @@ impl Parser<'_, '_> {
         let span = self.span;
         match &self.token {
             Token::Number(None) => {
-                let help = "numbers are written 42, 0x2A, 0b101010 or 0o52 and have at most 64 bits";
-                self.fail(codes::BAD_NUMBER, span, "this number cannot be read", help)
+                let help = "write numbers as 42, 0x2A, 0b101010 or 0o52, with at most 64 bits";
+                self.fail(codes::BAD_NUMBER, span, "this is not a number", help)
             }
             Token::Number(Some(value)) => {
                 let value = *value;
@@ -244,7 +244,7 @@ impl Parser<'_, '_> {
                 let inner = self.expression();
                 self.enclosed -= 1;
                 let inner = inner?;
-                self.expect(")", "every `(` needs its `)`")?;
+                self.expect(")", "close the parenthesis with `)`")?;
                 Ok(inner)
             }
             Token::Mark(".") if self.text == TextKind::Prompt => {
@@ -252,7 +252,7 @@ impl Parser<'_, '_> {
                 let name = self.name("a label", "as in `.loop`")?;
                 Ok(Expr { kind: ExprKind::Name(format!(".{}", name.text)), span: span.to(name.span) })
             }
-            _ => self.unexpected("a value", "a value is a number, a name, or something in parentheses"),
+            _ => self.unexpected("a value", "write a number, a name, or an expression in parentheses"),
         }
     }
 

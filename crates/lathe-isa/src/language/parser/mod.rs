@@ -25,7 +25,7 @@ pub fn parse(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Definit
     if text.len() > limits::DEFINITION_BYTES {
         let span = Span::new(file, 0, 0);
         let message = format!("this definition has {} bytes; the limit is {}", text.len(), limits::DEFINITION_BYTES);
-        parser.report(Diagnostic::new(codes::TOO_LARGE, span, message).help("a definition is a table, not a program"));
+        parser.report(Diagnostic::new(codes::TOO_LARGE, span, message).help("make the definition smaller"));
         let broken = ["machine", "pc"].map(str::to_owned).into();
         return Definition { broken, ..Definition::default() };
     }
@@ -78,7 +78,7 @@ pub(crate) struct Parser<'s, 'd> {
     /// Inside how many parentheses and brackets: there, line ends do not count.
     enclosed: usize,
     nesting: usize,
-    /// Operators of the expression being read, and inside how many expressions it stands.
+    /// Operators of the expression being read, and how many expressions it is inside of.
     operators: usize,
     expressions: usize,
     text: TextKind,
@@ -255,7 +255,7 @@ impl<'s, 'd> Parser<'s, 'd> {
         self.fail_with(diagnostic.help("comments begin with `#`").safe_fix(span, "#"))
     }
 
-    /// What stands here and where. What is missing at the end of a line is missing after the last word of it.
+    /// What is here and where. What is missing at the end of a line is missing after the last word of it.
     fn found(&self) -> (String, Span) {
         let here = self.span.start as usize;
         let between = self.cursor.text().get(self.last_end..here).unwrap_or("");

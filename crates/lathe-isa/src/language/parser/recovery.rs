@@ -1,7 +1,7 @@
 //! Going on after a mistake: where the next declaration or row begins, and looking ahead.
 //!
 //! Braces alone do not tell, since a missing one is a common mistake. Indentation does: what
-//! belongs to a row or declaration stands deeper than its first line, or closes a brace of it.
+//! belongs to a row or declaration is indented deeper than its first line, or closes a brace of it.
 
 use lathe_base::Span;
 

@@ -10,13 +10,13 @@ use crate::language::lexer::Token;
 
 impl Parser<'_, '_> {
     /// The text from the current token up to one of `stops` or the end of the line. A `#`
-    /// begins a comment unless something follows it at once and stands before it on the line:
+    /// begins a comment unless there is something directly after it and something before it on the line:
     /// `lda #N` is a syntax with a number sign.
     fn raw(&mut self, stops: &[&str]) -> (Column, bool) {
         self.raw_at(self.span.start as usize, stops)
     }
 
-    /// The same for the text after the current token.
+    /// The text from the end of the current token up to one of `stops` or the end of the line.
     fn raw_after(&mut self, stops: &[&str]) -> (Column, bool) {
         self.raw_at(self.span.end as usize, stops)
     }
@@ -197,7 +197,7 @@ impl Parser<'_, '_> {
         let conditions = self.list(Self::condition)?;
         if conditions.len() > limits::CONDITIONS {
             let message = format!("a row has at most {} conditions", limits::CONDITIONS);
-            return self.fail(codes::TOO_MANY, picture.span, message, "tell the rows apart by fixed bits");
+            return self.fail(codes::TOO_MANY, picture.span, message, "give the rows different fixed bits");
         }
         picture.text = picture.text[..at].trim_end().to_owned();
         picture.span = self.cursor.span(start, start + picture.text.len());
@@ -251,7 +251,7 @@ impl Parser<'_, '_> {
         let help = "as in `mov D, S => sub D, D; add D, S`";
         let (syntax, found) = self.raw(&["=>"]);
         if !found {
-            let message = format!("`{}` does not say what it stands for", syntax.text);
+            let message = format!("`{}` has no `=>` with the instructions it stands for", syntax.text);
             return self.fail(codes::MISSING_COLUMN, syntax.span, message, help);
         }
         let mut expansion = Vec::new();

@@ -1,0 +1,147 @@
+//! Whether the assembler can read what a row prints. Its lines have comments, labels, constants,
+//! numbers and expressions of their own, and a syntax must leave them alone: what is printed for a
+//! row has to come back as that row.
+
+use lathe_base::{Diagnostic, Span};
+
+use crate::codes;
+use crate::language::lexer::number;
+use crate::model::{Assembly, Domain, Field};
+use crate::syntax::{Head, PieceKind, Syntax};
+
+/// Marks that go on with an expression after a number.
+const OPERATORS: [char; 13] = ['+', '-', '*', '/', '%', '&', '|', '^', '<', '>', '=', '!', '?'];
+
+/// A piece of a line as it is printed.
+#[derive(Clone, Copy)]
+enum Printed<'s> {
+    Text(&'s str),
+    Operand(&'s Field),
+}
+
+impl Printed<'_> {
+    /// Whether what is printed may begin with such a character.
+    fn may_begin(self, belongs: impl Fn(char) -> bool) -> bool {
+        match self {
+            Printed::Text(text) => text.starts_with(belongs),
+            Printed::Operand(field) => match field.domain {
+                Domain::Number(numeric) => belongs('0') || belongs('9') || (numeric.signed && belongs('-')),
+                _ => field.names().any(|name| name.starts_with(&belongs)),
+            },
+        }
+    }
+
+    fn is_number(self) -> bool {
+        matches!(self, Printed::Operand(field) if matches!(field.domain, Domain::Number(_)))
+    }
+
+    fn is(self, wanted: &str) -> bool {
+        matches!(self, Printed::Text(text) if text == wanted)
+    }
+}
+
+/// A diagnostic for a syntax that cannot be read back, if it is one.
+pub(super) fn check<'s>(
+    syntax: &'s Syntax,
+    field: impl Fn(usize) -> &'s Field,
+    assembly: &Assembly,
+    span: Span,
+) -> Option<Diagnostic> {
+    let heads = syntax.heads.iter().find_map(first_word);
+    let tail: Vec<(Printed, bool)> = syntax
+        .pieces
+        .iter()
+        .map(|piece| match &piece.kind {
+            PieceKind::Text(text) => (Printed::Text(text), piece.space),
+            PieceKind::Operand(index) => (Printed::Operand(field(*index)), piece.space),
+        })
+        .collect();
+    let (cause, help) = heads
+        .or_else(|| after_first_word(&tail))
+        .or_else(|| tail.iter().find_map(|(printed, _)| inside(*printed)))
+        .or_else(|| tail.windows(2).find_map(|pair| between(pair[0].0, pair[1])))
+        .or_else(|| habits(syntax, assembly))?;
+    Some(Diagnostic::new(codes::BAD_SYNTAX, span, cause).help(help))
+}
+
+type Problem = (String, &'static str);
+
+/// What the assembler takes a first word for, if not for a mnemonic.
+fn first_word(head: &Head) -> Option<Problem> {
+    let word = match head {
+        Head::Word(word) => word.clone(),
+        Head::Glued { prefix, suffix, .. } => format!("{prefix}{suffix}"),
+    };
+    let help = "begin the row with a mnemonic of letters, as in `mov`";
+    if word.starts_with('.') {
+        return Some((format!("assembly reads `{word}` as a directive"), help));
+    }
+    if let Some(mark) = [':', '='].into_iter().find(|mark| word.contains(*mark)) {
+        let what = if mark == ':' { "label" } else { "constant" };
+        return Some((format!("assembly reads a first word with `{mark}` in it as a {what}"), help));
+    }
+    if !word.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+        return Some((format!("assembly cannot read `{word}` as a mnemonic"), help));
+    }
+    inside(Printed::Text(&word))
+}
+
+/// A label or a constant, where a mnemonic with an operand was meant.
+fn after_first_word(tail: &[(Printed, bool)]) -> Option<Problem> {
+    let (first, space) = *tail.first()?;
+    let help = "begin the row with a mnemonic, and write this after it";
+    if first.is("=") || first.is("equ") {
+        return Some(("assembly reads a first word and `=` as a constant".into(), help));
+    }
+    (first.is(":") && !space).then(|| ("assembly reads a first word and `:` as a label".into(), help))
+}
+
+/// Characters that begin something else wherever they are.
+fn inside(printed: Printed) -> Option<Problem> {
+    let Printed::Text(text) = printed else { return None };
+    if text.starts_with(|c: char| c.is_ascii_digit()) && number(text).is_none() {
+        let cause = format!("assembly reads `{text}` as a number, since it begins with a digit");
+        return Some((cause, "begin the word with a letter"));
+    }
+    let meaning = |c: char| match c {
+        ';' => Some("begins a comment"),
+        '"' => Some("begins a text"),
+        '\'' => Some("begins a character"),
+        _ => None,
+    };
+    let (found, meaning) = text.chars().find_map(|c| Some((c, meaning(c)?)))?;
+    Some((format!("`{found}` {meaning} in assembly, so this syntax cannot be read"), "use another mark, or a word"))
+}
+
+/// Two pieces, one after the other, that are read as something else together.
+fn between(first: Printed, (second, space): (Printed, bool)) -> Option<Problem> {
+    let operator = |c: char| OPERATORS.contains(&c);
+    if first.is_number() && second.may_begin(operator) {
+        let cause = "assembly reads a number and an operator or sign after it as one expression";
+        return Some((cause.into(), "put the number last, or a `,` after it"));
+    }
+    if space {
+        return None;
+    }
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    if first.is("/") && (second.is("/") || second.is("*")) {
+        return Some(("assembly reads this as a comment".into(), "use other marks"));
+    }
+    if first.is("$") && second.may_begin(|c| c.is_ascii_hexdigit()) {
+        return Some(("assembly reads `$` and what follows as a hexadecimal number".into(), "put a space after `$`"));
+    }
+    if first.is("%") && second.may_begin(|c| c == '0' || c == '1') {
+        return Some(("assembly reads `%` and what follows as a binary number".into(), "put a space after `%`"));
+    }
+    if first.is(".") && second.may_begin(word) {
+        return Some(("assembly reads `.` and what follows as one word".into(), "put a space after `.`"));
+    }
+    None
+}
+
+/// Marks of the syntax that the `assembly` block of this definition gives another meaning.
+fn habits(syntax: &Syntax, assembly: &Assembly) -> Option<Problem> {
+    let printed = syntax.render(|_| "0".to_owned());
+    let mark = assembly.comments.iter().chain(&assembly.separators).find(|mark| printed.contains(mark.as_str()))?;
+    Some((format!("the `assembly` block says that `{mark}` ends a line, but this syntax has it"), "use another mark"))
+}
