@@ -280,6 +280,8 @@ mod tests {
             address: width(address),
             cell: width(cell),
             order: Order::Big,
+            documentation: String::new(),
+            span: lathe_base::Span::default(),
         };
         Memory::new(&described)
     }
