@@ -33,6 +33,30 @@ pub(super) fn begins_item(word: &str) -> bool {
     word == "on" || ITEMS.iter().any(|(known, _)| *known == word)
 }
 
+/// Where a run of lines that look like rows ends, with the brace after it, if one begins at `start`.
+fn end_of_rows(text: &str, start: usize) -> Option<usize> {
+    let mut end = None;
+    let mut at = start;
+    for line in text[start..].split_inclusive('\n') {
+        let written = line.trim();
+        let is_row = line.matches('|').count() >= 2;
+        if end.is_none() && !is_row {
+            return None;
+        }
+        if !(is_row || written.is_empty() || written.starts_with('#') || written.starts_with('}')) {
+            break;
+        }
+        if is_row || written.starts_with('}') {
+            end = Some(at + line.trim_end().len());
+        }
+        at += line.len();
+        if written.starts_with('}') {
+            break;
+        }
+    }
+    end
+}
+
 impl Parser<'_, '_> {
     pub(super) fn definition(&mut self) -> Definition {
         let mut definition = Definition::default();
@@ -108,6 +132,12 @@ impl Parser<'_, '_> {
         let meant = ITEMS.iter().find(shortened).or_else(|| ITEMS.iter().find(|(word, _)| Some(*word) == near));
         let message = format!("no declaration begins with `{}`", word.text);
         let diagnostic = Diagnostic::new(codes::UNKNOWN_ITEM, word.span, message);
+        if let Some(end) = end_of_rows(self.cursor.text(), word.span.start as usize) {
+            // One brace too early puts all rows after it outside; that is told once.
+            self.last_end = end;
+            let help = "this looks like a row: rows belong between the braces of `instructions { … }`";
+            return self.fail_with(diagnostic.help(help));
+        }
         let Some((meant, example)) = meant else {
             let all: Vec<_> = ITEMS.iter().map(|(word, _)| *word).collect();
             return self.fail_with(diagnostic.help(format!("a line begins with one of {}, on", all.join(", "))));
