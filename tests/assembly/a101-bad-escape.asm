@@ -1,2 +1,2 @@
 .machine hex8
-        .ascii "a\q"            ; !A101 there is no such escape
+        .ascii "a\q"            ; !A101 unknown escape

@@ -1,6 +1,6 @@
 .machine quad8
-        load a, b               ; !A302 `[` is wanted here, but `b` stands there
-        load a, [5]             ; !A302 operand 2 must be one of a, b, c, d, but `5` stands there
-        sub a                   ; !A302 `,` is wanted here, but the line ends
-        inc a, b                ; !A302 the instruction is complete, but `,` stands there
-        li e, 5                 ; !A302 operand 1 must be one of a, b, c, d, but `e` stands there
+        load a, b               ; !A302 expected `[`, found `b`
+        load a, [5]             ; !A302 expected one of a, b, c, d, found `5`
+        sub a                   ; !A302 expected `,`, found the end of the line
+        inc a, b                ; !A302 unexpected `,` after the instruction
+        li e, 5                 ; !A302 expected one of a, b, c, d, found `e`

@@ -1,5 +1,5 @@
 .machine hex8
-        loadimm r1, 256         ; !A303 256 does not fit in 8 bits: -128 to 255 do
+        loadimm r1, 256         ; !A303 256 does not fit in 8 bits
         loadimm r1, -129        ; !A303 -129 does not fit in 8 bits
         .byte 300               ; !A303 300 does not fit in 8 bits
         .word 70000             ; !A303 70000 does not fit in 16 bits

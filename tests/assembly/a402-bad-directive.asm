@@ -1,17 +1,17 @@
 .machine stack8b
-        .org                    ; !A402 a value is missing
-        .byte                   ; !A402 values are wanted
-        .ascii 5                ; !A402 a text in quotes is wanted
-        .include file           ; !A402 the name of a file in quotes is wanted
+        .org                    ; !A402 expected a value
+        .byte                   ; !A402 expected one or more values
+        .ascii 5                ; !A402 expected a text in quotes
+        .include file           ; !A402 expected a file name in quotes
         .section nowhere        ; !A402 stack8b has no memory `nowhere`
-        .align 0                ; !A402 there are no multiples of 0 to align to
-        .le12 5                 ; !A402 12 bits are not a whole number of cells of 8 bits
-        .equ 5, 5               ; !A402 a name and a value are wanted
+        .align 0                ; !A402 cannot align to a multiple of 0
+        .le12 5                 ; !A402 12 bits do not fill whole 8-bit cells
+        .equ 5, 5               ; !A402 expected a name and a value
         .data
         nop                     ; !A402 instructions belong in `prog`, not in `data`
         .prog
-        .align -4               ; !A402 there are no multiples of -4 to align to
-        .rept 2, n, m           ; !A402 a count is wanted, and perhaps a name for the counter
+        .align -4               ; !A402 cannot align to a multiple of -4
+        .rept 2, n, m           ; !A402 expected a count, and perhaps a name for the counter
         .endr
-        .macro m a, a           ; !A402 the parameter `a` stands twice
+        .macro m a, a           ; !A402 the parameter `a` is listed twice
         .endm

@@ -2,4 +2,4 @@
 start:  return
         .assert $ - start == 1
         .assert $ - start > 1, "too short"      ; !A407 too short
-        .assert start                           ; !A407 this does not hold
+        .assert start                           ; !A407 this assertion fails

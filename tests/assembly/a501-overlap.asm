@@ -1,4 +1,4 @@
 .machine hex8
         .byte 1, 2, 3
         .org 2
-        .byte 4                 ; !A501 two things stand at 0x2 of `ram`
+        .byte 4                 ; !A501 two lines fill address 0x2 of `ram`

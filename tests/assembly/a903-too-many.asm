@@ -1,6 +1,6 @@
 .machine hex8
-        .rept 1000001           ; !A903 1000001 repetitions are not possible
+        .rept 1000001           ; !A903 cannot repeat 1000001 times
         return
         .endr
-        .rept -1                ; !A903 -1 repetitions are not possible
+        .rept -1                ; !A903 cannot repeat -1 times
         .endr

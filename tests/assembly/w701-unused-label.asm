@@ -1,7 +1,7 @@
 .machine hex8
 main:   jmp .end
 .end:   return
-other:  return                  ; !W701 nothing uses the label `other`
+other:  return                  ; !W701 the label `other` is never used
 entry:  return
         .export entry
         .entry main

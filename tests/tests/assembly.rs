@@ -107,3 +107,26 @@ fn an_error_in_a_macro_names_every_use_that_led_to_it() {
     let uses: Vec<&str> = found[0].others.iter().map(|label| label.text.as_str()).collect();
     assert_eq!(uses, ["in this use of `inner`", "in this use of `outer`"]);
 }
+
+/// The next step is there as a change of the text as well, where it can be.
+#[test]
+fn a_fix_mends_the_line() {
+    let cases = [
+        ("again   inc a", "again:   inc a"),
+        ("li a, #5", "li a, 5"),
+        ("db 5", ".byte 5"),
+        (".res 5", ".space 5"),
+        ("x: jmp xx", "x: jmp x"),
+        ("again : inc a", "again: inc a"),
+        ("size := 5", "size = 5"),
+        ("icn a", "inc a"),
+    ];
+    for (wrong, right) in cases {
+        let text = format!("{wrong}\n.machine quad8\n");
+        let found = assembled(&text).diagnostics.into_sorted();
+        let fix = found.iter().flat_map(|found| &found.fixes).next().unwrap_or_else(|| panic!("{wrong}: {found:?}"));
+        let mut mended = text.clone();
+        mended.replace_range(fix.span.range(), &fix.text);
+        assert_eq!(mended.lines().next(), Some(right));
+    }
+}

@@ -110,7 +110,7 @@ impl Reader {
 
     fn program(&mut self, block: &Block) {
         let isa = machine(&block.text);
-        let Assembled { image, diagnostics, sources } = self.assembled(&isa, &block.text);
+        let Assembled { image, diagnostics, sources, .. } = self.assembled(&isa, &block.text);
         let Some(image) = image else {
             let found = diagnostics.into_sorted();
             let found: Vec<String> =

@@ -37,6 +37,7 @@ lathe_base::codes! {
 
     UNUSED_LABEL        = "W701", "a label that nothing uses";
     WARNED              = "W702", "a warning that the program declares";
+    AFTER_END           = "W703", "lines after `.end`, which are not read";
 
     TOO_LARGE           = "A901", "a source over a limit of size";
     TOO_DEEP            = "A902", "nesting over the limit";

@@ -69,6 +69,8 @@ pub(crate) enum NoValue {
     Later(SymbolId, Span),
     /// The name is not defined.
     Undefined(SymbolId, Span),
+    /// The name has a value that cannot be read, which has been reported.
+    Broken,
     /// The name is defined by itself.
     Circular(SymbolId, Span),
     /// Constants defined by one another over too many steps.
@@ -86,7 +88,7 @@ impl NoValue {
     pub(crate) fn code(self) -> Code {
         match self {
             NoValue::Later(..) => codes::NOT_YET_KNOWN,
-            NoValue::Undefined(..) => codes::UNDEFINED,
+            NoValue::Undefined(..) | NoValue::Broken => codes::UNDEFINED,
             NoValue::Circular(..) => codes::CIRCULAR,
             NoValue::TooDeep(_) => codes::TOO_DEEP,
             NoValue::Arithmetic(_) => codes::ARITHMETIC,
@@ -143,6 +145,15 @@ impl Expressions {
 
     pub(crate) fn span(&self, id: ExprId) -> Span {
         self.nodes[id.0 as usize].span
+    }
+
+    /// Every use of a name in an expression.
+    pub(crate) fn uses(&self) -> Vec<(SymbolId, Span)> {
+        let symbol = |node: &Node| match node.kind {
+            NodeKind::Symbol(id) => Some((id, node.span)),
+            _ => None,
+        };
+        self.nodes.iter().filter_map(symbol).collect()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -252,6 +263,7 @@ impl Expressions {
     ) -> Result<Option<Value>, NoValue> {
         match symbols.entry(id).definition {
             Definition::None => Err(NoValue::Undefined(id, span)),
+            Definition::Broken => Err(NoValue::Broken),
             Definition::Number(number) => Ok(Some(Value::number(number))),
             Definition::Label(_, None) => Err(NoValue::Later(id, span)),
             Definition::Label(memory, Some(address)) => {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use lathe_base::{Code, Diagnostic, FileId, Span, nearest};
+use lathe_base::{Diagnostic, FileId, Span, nearest};
 use lathe_isa::Isa;
 use lathe_isa::matching::{Found, Line, Mismatch, match_line, match_operand};
 use lathe_isa::model::{Assembly, Base, Domain, Field, FieldId, InstructionId, Target};
@@ -13,7 +13,7 @@ use lathe_isa::syntax::{Head, PieceKind, Syntax};
 
 use crate::codes;
 use crate::expression::{ExprId, Expressions, Fit, NodeKind};
-use crate::parser::{Problem, Reading};
+use crate::parser::Reading;
 use crate::program::{Alternative, Operand};
 use crate::tokens;
 
@@ -205,9 +205,9 @@ impl<'i> Forms<'i> {
         matched
     }
 
-    /// Why a line fits no form of its mnemonic, or that there is no such mnemonic.
-    pub(crate) fn explain(&self, first: &str, reading: &mut Reading) -> Diagnostic {
-        let named = self.by_first.get(&first.to_ascii_lowercase()).map_or(&[][..], Vec::as_slice);
+    /// Why a line fits no form of its mnemonic; nothing if there is no such mnemonic.
+    pub(crate) fn explain(&self, first: &str, reading: &mut Reading) -> Option<Diagnostic> {
+        let named = self.by_first.get(&first.to_ascii_lowercase()).filter(|named| !named.is_empty())?;
         let mut failed = Vec::new();
         for form in named.iter().chain(&self.glued).copied() {
             let mark = reading.mark();
@@ -216,7 +216,11 @@ impl<'i> Forms<'i> {
             }
             reading.rewind(mark);
         }
-        self.no_form(first, named, failed, reading)
+        let deepest = failed.into_iter().filter(|(_, mismatch, _)| *mismatch != Mismatch::Head);
+        let (form, mismatch, at) = deepest.max_by_key(|(_, _, at)| *at).unwrap_or((named[0], Mismatch::Head, 0));
+        let diagnostic = self.mismatch(form, &mismatch, at, reading);
+        let described = named.iter().take(6).map(|form| format!("`{}`", self.describe(*form)));
+        Some(diagnostic.help(format!("it is written {}", described.collect::<Vec<_>>().join(" or "))))
     }
 
     /// Alternatives for one instruction, or the sequence of a longer pseudo-instruction.
@@ -306,63 +310,34 @@ impl<'i> Forms<'i> {
         choice
     }
 
-    fn no_form(
-        &self,
-        first: &str,
-        named: &[Form],
-        failed: Vec<(Form, Mismatch, usize)>,
-        reading: &Reading,
-    ) -> Diagnostic {
-        let first = &short(first);
-        if named.is_empty() {
-            let message = format!("{} has no instruction `{first}`", self.isa.name);
-            let span = reading.tokens.first().map_or(Span::default(), |token| token.span);
-            let follows = |mark: char| reading.tokens.get(1).is_some_and(|token| token.is_mark(mark));
-            let help = match self.nearest(first) {
-                _ if follows(':') && reading.tokens.get(2).is_some_and(|token| token.is_mark('=')) => {
-                    format!("a constant is written `{first} = …`")
-                }
-                _ if follows(':') => format!("a label needs a `:` that touches it: `{first}:`"),
-                None if reading.tokens.len() == 1 => format!("a label needs a `:` that touches it: `{first}:`"),
-                None if first == "#" => "comments begin with `;`".to_owned(),
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("the rows of the definition of {} are all there is", self.isa.name),
-            };
-            return Diagnostic::new(codes::UNKNOWN_MNEMONIC, span, message).help(help);
+    /// What is wrong where a form stops fitting.
+    fn mismatch(&self, form: Form, mismatch: &Mismatch, at: usize, reading: &Reading) -> Diagnostic {
+        let place = |at: usize| reading.tokens.get(at).map_or_else(|| reading.end(), |token| token.span);
+        if let Some(failure) = reading.failure.as_ref().filter(|failure| failure.span.start > place(at).start) {
+            return reading.no_expression(failure);
         }
-        let (form, mismatch, at) = failed
-            .into_iter()
-            .filter(|(_, mismatch, _)| *mismatch != Mismatch::Head)
-            .max_by_key(|(_, _, at)| *at)
-            .unwrap_or((named[0], Mismatch::Head, 0));
-        let (code, span, message) = self.mismatch(form, &mismatch, at, reading);
-        let mut diagnostic = Diagnostic::new(code, span, message);
-        let described = named.iter().take(6).map(|form| format!("`{}`", self.describe(*form)));
-        let shown = described.collect::<Vec<_>>().join(" or ");
-        if reading.tokens.get(at).is_some_and(|token| token.is_mark('#')) {
-            diagnostic = diagnostic.help("comments begin with `;`");
-        }
-        diagnostic.help(format!("`{first}` is written {shown}"))
-    }
-
-    fn mismatch(&self, form: Form, mismatch: &Mismatch, at: usize, reading: &Reading) -> (Code, Span, String) {
-        let end = reading.tokens.last().map_or(Span::default(), |last| Span { start: last.span.end, ..last.span });
-        let token = reading.tokens.get(at);
-        let span = token.map_or(end, |token| token.span);
-        let found =
-            token.map_or("the line ends".to_owned(), |token| format!("`{}` stands there", reading.source_text(*token)));
-        if let Some(failure) = reading.failure.as_ref().filter(|failure| failure.problem == Problem::TooDeep) {
-            return (codes::TOO_DEEP, failure.span, "this expression nests too deep".to_owned());
-        }
-        let message = match mismatch {
-            Mismatch::Head => "this does not fit".to_owned(),
-            Mismatch::Text(text) => format!("`{text}` is wanted here, but {found}"),
-            Mismatch::Operand(operand) => {
-                format!("operand {} must be {}, but {found}", operand + 1, kind_of(self.field(form, *operand)))
+        let wanted = match mismatch {
+            Mismatch::Head => return Diagnostic::new(codes::NO_FORM, place(at), "this does not fit"),
+            Mismatch::Text(text) => format!("`{text}`"),
+            Mismatch::Operand(operand) => kind_of(self.field(form, *operand)),
+            Mismatch::Rest => {
+                let found = reading.found(at);
+                let diagnostic =
+                    Diagnostic::new(codes::NO_FORM, place(at), format!("unexpected {found} after the instruction"));
+                let is_comment = reading.tokens.get(at).is_some_and(|token| token.is_mark('#'));
+                return diagnostic.help_if(is_comment.then_some("comments begin with `;`"));
             }
-            Mismatch::Rest => format!("the instruction is complete, but {found}"),
         };
-        (codes::NO_FORM, span, message)
+        let message = format!("expected {wanted}, found {}", reading.found(at));
+        let diagnostic = Diagnostic::new(codes::NO_FORM, place(at), message);
+        let is_mark = |mark: char| reading.tokens.get(at).is_some_and(|token| token.is_mark(mark));
+        match mismatch {
+            Mismatch::Operand(_) if is_mark('#') => diagnostic.help("write the number without `#`").fix(place(at), ""),
+            Mismatch::Text(text) if text == "+" && is_mark('-') => {
+                diagnostic.help("write `+-`: what follows the `+` may be negative").fix(place(at), "+-")
+            }
+            _ => diagnostic,
+        }
     }
 
     /// How a form is written, operands by what they are.
@@ -408,9 +383,15 @@ fn operand(found: Found<ExprId>) -> Operand {
 pub(crate) fn kind_of(field: &Field) -> String {
     match &field.domain {
         Domain::Number(numeric) if numeric.target.is_some() => "an address".to_owned(),
-        Domain::Number(_) => format!("a number of {} bits", field.width.bits()),
+        Domain::Number(_) => bits(field.width.bits()),
         _ => format!("one of {}", short_names(field)),
     }
+}
+
+/// `an 8-bit number`
+fn bits(width: u32) -> String {
+    let article = if matches!(width, 8 | 11 | 18) { "an" } else { "a" };
+    format!("{article} {width}-bit number")
 }
 
 /// The names of a field, the middle left out where they are many.
@@ -481,13 +462,4 @@ pub(crate) fn add_choice(
         operands.extend_from_slice(list);
     }
     (first, choice.len() as u16)
-}
-
-/// A word as it is shown in a message: no longer than a person reads.
-fn short(word: &str) -> String {
-    const LONGEST: usize = 60;
-    match word.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}…", &word[..at]),
-        None => word.to_owned(),
-    }
 }

@@ -280,7 +280,10 @@ impl<'w, 'd> Writer<'w, 'd> {
             }
             ItemKind::Align { to, fill } => self.align(item, to, fill),
             ItemKind::Origin(address) => {
-                self.checked_count(item, address);
+                if self.checked_count(item, address).is_none() {
+                    // That what follows does not fit either needs no saying.
+                    self.full.push(self.walk.memory);
+                }
                 self.moved = true;
             }
             ItemKind::Memory(_) => self.moved = true,
@@ -299,6 +302,9 @@ impl<'w, 'd> Writer<'w, 'd> {
     fn value(&mut self, item: Item, id: ExprId) -> Option<Value> {
         match self.walk.value(id) {
             Ok(value) => Some(value),
+            Err(NoValue::Broken) => None,
+            // It may be defined in what could not be read.
+            Err(NoValue::Undefined(..)) if self.walk.program.is_incomplete => None,
             Err(problem) => {
                 let program = &*self.walk.program;
                 let make = || in_calls(no_value(program, problem), item.call, &program.calls);
@@ -316,8 +322,11 @@ impl<'w, 'd> Writer<'w, 'd> {
         }
         let span = self.walk.program.expressions.span(id);
         let name = &self.walk.isa.memory(self.walk.memory).name;
-        let message = format!("{number} is outside of `{name}`, which has {cells} cells");
-        self.report(item, Diagnostic::new(codes::PAST_MEMORY, span, message).help("use an address or count inside it"));
+        let message = format!("{number} is outside `{name}`, which has {cells} cells");
+        self.report(
+            item,
+            Diagnostic::new(codes::PAST_MEMORY, span, message).help("use an address or a count inside it"),
+        );
         None
     }
 
@@ -325,7 +334,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         let Some(number) = self.value(item, to).map(|value| value.number) else { return };
         if number < 1 {
             let span = self.walk.program.expressions.span(to);
-            let message = format!("there are no multiples of {number} to align to");
+            let message = format!("cannot align to a multiple of {number}");
             self.report(item, Diagnostic::new(codes::BAD_DIRECTIVE, span, message).help("as in `.align 16`"));
         } else if self.checked_count(item, to).is_some() {
             let padding = self.walk.padding(to);
@@ -460,10 +469,10 @@ impl<'w, 'd> Writer<'w, 'd> {
     fn assert(&mut self, item: Item, condition: ExprId, message: u32) {
         if self.value(item, condition).is_some_and(|value| value.number == 0) {
             let text = self.walk.program.texts[message as usize].clone();
-            let message = if text.is_empty() { "this does not hold".to_owned() } else { text };
+            let message = if text.is_empty() { "this assertion fails".to_owned() } else { text };
             self.report(
                 item,
-                Diagnostic::new(codes::ASSERTION, item.span, message).help("the program says that it must"),
+                Diagnostic::new(codes::ASSERTION, item.span, message).help("correct the program, or what it asserts"),
             );
         }
     }
@@ -518,7 +527,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         for id in ids {
             let entry = program.symbols.entry(id).clone();
             let kind = match entry.definition {
-                Definition::None | Definition::Busy(_) => continue,
+                Definition::None | Definition::Busy(_) | Definition::Broken => continue,
                 Definition::Label(..) if entry.name.starts_with(':') => continue,
                 Definition::Label(memory, _) => SymbolKind::Label(memory),
                 Definition::Constant(_) | Definition::Number(_) => SymbolKind::Constant,
@@ -577,12 +586,13 @@ pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
         }
         NoValue::Undefined(id, span) => {
             let name = name(id);
-            let help = match program.symbols.nearest(&name) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("define it, as `{name}:` before a line or `{name} = …`"),
-            };
-            Diagnostic::new(code, span, format!("`{name}` is not defined")).help(help)
+            let diagnostic = Diagnostic::new(code, span, format!("`{name}` is not defined"));
+            match program.symbols.nearest(&name) {
+                Some(meant) => diagnostic.did_you_mean(span, meant),
+                None => diagnostic.help(format!("define it, as `{name}:` before a line or `{name} = …`")),
+            }
         }
+        NoValue::Broken => Diagnostic::new(code, Span::default(), "this value cannot be read").help("correct it"),
         NoValue::Later(id, span) => {
             let what = if name(id).starts_with(':') { "this line".to_owned() } else { format!("`{}`", name(id)) };
             let message = format!("the address of {what} is not known yet here");
@@ -590,11 +600,11 @@ pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
             Diagnostic::new(code, span, message).help(help)
         }
         NoValue::Circular(id, span) => {
-            let message = format!("`{}` is defined by itself", name(id));
+            let message = format!("`{}` is defined in terms of itself", name(id));
             Diagnostic::new(code, span, message).help("give one of the constants involved a number")
         }
         NoValue::TooDeep(span) => {
-            let message = "constants are defined by one another over too many steps";
+            let message = "this constant depends on too many others, one after the other";
             Diagnostic::new(code, span, message).help("define constants before they are used")
         }
         NoValue::Arithmetic(span) => {
@@ -639,10 +649,9 @@ fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location:
         Some(Target::Relative { back, from, number_is_address }) if value.memory.is_some() || number_is_address => {
             let distance = number - i128::from(location.of(from));
             let (ways, reach) = if back { ("backward", -distance) } else { ("forward", distance) };
-            let message =
-                format!("this is {} cells away, counted {ways}, and {lowest} to {highest} can be reached", reach);
+            let message = format!("this is {reach} cells {ways}, and the instruction reaches {lowest} to {highest}");
             Diagnostic::new(codes::OUT_OF_REACH, span, message)
-                .help("move it nearer, or use a jump that reaches further")
+                .help("move it closer, or use a jump that reaches further")
         }
         Some(Target::Within(Base::Address(page))) => {
             other_page(span, number, page & !field.width.mask(), field.width).help("give an address in that page")
@@ -651,8 +660,8 @@ fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location:
             other_page(span, number, location.of(from) & !field.width.mask(), field.width).help(LEAVE_PAGE)
         }
         _ => {
-            let message = format!("{number} does not fit in {} bits: {lowest} to {highest} do", field.width.bits());
-            let help = "`lo(x)`, `hi(x)` and `x[7:4]` take parts of a value";
+            let message = format!("{number} does not fit in {} bits", field.width.bits());
+            let help = format!("{lowest} to {highest} fit; `lo(x)`, `hi(x)` and `x[7:4]` take parts of a value");
             Diagnostic::new(codes::OUT_OF_RANGE, span, message).help(help)
         }
     }
@@ -685,11 +694,11 @@ fn check_overlap(isa: &Isa, program: &Program, image: &Image, diagnostics: &mut 
         let mut lines = image.lines.iter().filter(covers);
         let (first, second) = (lines.next(), lines.next());
         let name = &isa.memory(one.memory).name;
-        let message = format!("two things stand at 0x{at:X} of `{name}`");
+        let message = format!("two lines fill address 0x{at:X} of `{name}`");
         let mut diagnostic =
             Diagnostic::new(codes::OVERLAP, second.or(first).map_or(Span::default(), |line| line.span), message);
         if let (Some(first), Some(_)) = (first, second) {
-            diagnostic = diagnostic.also(first.span, "the other one");
+            diagnostic = diagnostic.also(first.span, "the first one");
         }
         let call = second.map_or(0, |line| line.call);
         let help = "change one of the `.org` directives";

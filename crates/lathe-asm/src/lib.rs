@@ -26,6 +26,7 @@ pub mod image;
 pub mod labels;
 mod layout;
 pub mod lines;
+pub mod names;
 mod parser;
 mod program;
 mod reader;
@@ -41,6 +42,7 @@ pub use image::{Image, Segment, Symbol, SymbolKind};
 pub use labels::Labels;
 pub use layout::Overlap;
 pub use lines::{Call, CallKind, Line, LineKind, Lines};
+pub use names::{Name, NameKind};
 
 /// How to assemble.
 #[derive(Clone, Debug, Default)]
@@ -49,6 +51,8 @@ pub struct Options {
     pub definitions: Vec<(String, i128)>,
     /// What to do when two things claim one address.
     pub overlap: Overlap,
+    /// Whether to collect the names, which takes a while for a long program.
+    pub names: bool,
 }
 
 /// What came of a program.
@@ -56,6 +60,11 @@ pub struct Options {
 pub struct Assembled {
     /// The image, if there was no error.
     pub image: Option<Image>,
+    /// What could be made in spite of errors: the image without the lines that cannot be read, and
+    /// with zeros for values that are not known.
+    pub partial: Option<Image>,
+    /// The names of the program, if [`Options::names`] asks for them.
+    pub names: Vec<Name>,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
     /// The texts that were read; places refer to them by position.
@@ -67,9 +76,11 @@ pub fn assemble(isa: &Isa, files: &dyn Files, main: Source, options: &Options) -
     let mut diagnostics = Diagnostics::default();
     let mut read = reader::read(isa, files, main, &options.definitions, &mut diagnostics);
     let image = layout::lay_out(isa, &mut read.program, options.overlap, &mut diagnostics);
-    let image = (!diagnostics.has_errors()).then_some(image);
-    if image.is_some() {
-        reader::unused_labels(&read.program, &mut diagnostics);
+    let has_errors = diagnostics.has_errors();
+    if !has_errors {
+        reader::unused_labels(&read.program, &image, isa, &mut diagnostics);
     }
-    Assembled { image, diagnostics, sources: read.sources }
+    let names = if options.names { names::of(&mut read.program) } else { Vec::new() };
+    let (image, partial) = if has_errors { (None, Some(image)) } else { (Some(image), None) };
+    Assembled { image, partial, names, diagnostics, sources: read.sources }
 }

@@ -4,13 +4,14 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lathe_base::{Source, Span, limits};
+use lathe_base::{Diagnostic, Source, Span, limits};
 use lathe_isa::language::ast::{Binary, Unary};
 use lathe_isa::matching::{Found, Line};
 use lathe_isa::model::Field;
 use lathe_isa::pseudo::Arithmetic;
 use lathe_isa::syntax::Digits;
 
+use crate::codes;
 use crate::expression::{ExprId, Expressions, NodeKind};
 use crate::symbols::{Definition, SymbolId, Symbols};
 use crate::tokens::{Kind, Token, text_bytes};
@@ -139,8 +140,44 @@ impl<'t, 'p> Reading<'t, 'p> {
 
     /// Where the next token stands, or the end of the line.
     pub(crate) fn place(&self) -> Span {
-        let end = self.tokens.last().map_or(Span::default(), |last| Span { start: last.span.end, ..last.span });
-        self.peek().map_or(end, |token| token.span)
+        self.peek().map_or_else(|| self.end(), |token| token.span)
+    }
+
+    /// The end of the line.
+    pub(crate) fn end(&self) -> Span {
+        self.tokens.last().map_or(Span::default(), |last| Span { start: last.span.end, ..last.span })
+    }
+
+    /// What stands at a position, for a message.
+    pub(crate) fn found(&self, at: usize) -> String {
+        self.tokens.get(at).map_or("the end of the line".to_owned(), |token| format!("`{}`", self.source_text(*token)))
+    }
+
+    /// The diagnostic for an expression that cannot be read.
+    pub(crate) fn no_expression(&self, failure: &NoExpression) -> Diagnostic {
+        let at = self.tokens.iter().position(|token| token.span == failure.span).unwrap_or(self.tokens.len());
+        let found = self.found(at);
+        let (code, message, help) = match failure.problem {
+            Problem::Expected(what) => {
+                let help = if what.starts_with('`') {
+                    "close what was opened"
+                } else {
+                    "write a number, a name or an expression"
+                };
+                let before = at.checked_sub(1).map(|at| self.tokens[at]);
+                let after = before.filter(|token| matches!(token.kind, Kind::Mark(_)) && what == "a value");
+                let after = after.map_or(String::new(), |token| format!(" after `{}`", self.source_text(token)));
+                (codes::EXPECTED, format!("expected {what}{after}, found {found}"), help)
+            }
+            Problem::Register => {
+                let message = format!("the register {found} has no value while the program is assembled");
+                (codes::EXPECTED, message, "write a number or a label")
+            }
+            Problem::TooDeep => {
+                (codes::TOO_DEEP, "this expression is nested too deeply".to_owned(), "split it with `name = …`")
+            }
+        };
+        Diagnostic::new(code, failure.span, message).help(help)
     }
 
     pub(crate) fn take_mark(&mut self, mark: char) -> bool {

@@ -7,6 +7,7 @@ use lathe_isa::model::{InstructionId, MemoryId, Order};
 
 use crate::expression::{ExprId, Expressions};
 use crate::lines::Call;
+use crate::names::Name;
 use crate::parser::{Context, Names};
 use crate::symbols::{SymbolId, Symbols};
 
@@ -22,6 +23,9 @@ pub(crate) struct Program {
     pub(crate) bytes: Vec<u8>,
     pub(crate) texts: Vec<String>,
     pub(crate) calls: Vec<Call>,
+    pub(crate) macros: Vec<Name>,
+    /// Whether parts of the program could not be read, so that what is missing may be in them.
+    pub(crate) is_incomplete: bool,
 }
 
 impl Program {

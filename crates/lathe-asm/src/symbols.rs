@@ -1,5 +1,6 @@
 //! The names of a program.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use lathe_base::{Span, nearest};
@@ -8,7 +9,7 @@ use lathe_isa::model::MemoryId;
 use crate::expression::{ExprId, Value};
 
 /// A name of the program, defined or only mentioned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct SymbolId(pub(crate) u32);
 
 /// What is known of a name.
@@ -32,6 +33,8 @@ pub(crate) enum Definition {
     Label(MemoryId, Option<u64>),
     /// `name = …`
     Constant(ExprId),
+    /// A constant whose value cannot be read, which has been reported.
+    Broken,
     /// A number given from outside or by the assembler.
     Number(i128),
     /// A constant that is being evaluated: coming by it again is a circle.
@@ -42,6 +45,8 @@ pub(crate) enum Definition {
 pub(crate) struct Symbols {
     list: Vec<Entry>,
     by_name: HashMap<Box<str>, SymbolId>,
+    /// Whether letters are the same in either case.
+    pub(crate) caseless: bool,
     /// Values of constants hold for one pass over the program.
     pub(crate) pass: u32,
     /// How many constants are being evaluated, each for the one before.
@@ -51,19 +56,24 @@ pub(crate) struct Symbols {
 impl Symbols {
     /// The symbol of this name, made if there is none.
     pub(crate) fn intern(&mut self, name: &str, span: Span) -> SymbolId {
-        if let Some(id) = self.by_name.get(name) {
-            return *id;
+        if let Some(id) = self.find(name) {
+            return id;
         }
         let id = SymbolId(self.list.len() as u32);
         let entry =
             Entry { name: name.into(), definition: Definition::None, span, used: false, exported: false, cached: None };
         self.list.push(entry);
-        self.by_name.insert(name.into(), id);
+        self.by_name.insert(self.key(name).into(), id);
         id
     }
 
+    /// What a name is found by.
+    fn key<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        if self.caseless { name.to_ascii_lowercase().into() } else { name.into() }
+    }
+
     pub(crate) fn find(&self, name: &str) -> Option<SymbolId> {
-        self.by_name.get(name).copied()
+        self.by_name.get(self.key(name).as_ref()).copied()
     }
 
     pub(crate) fn entry(&self, id: SymbolId) -> &Entry {

@@ -177,3 +177,32 @@ instructions {
         assert!(text.contains(".byte 0x11"), "{text}");
     }
 }
+
+/// A row of two cells with ignored bits, and one whose code is a cell of such a row.
+const IGNORED: &str = "
+machine ignored \"Ignored bits\"
+memory ram : u8 -> u8
+pc pc : u8 in ram
+register a : u8
+field N : u8
+instructions {
+  set N  | 1--- ---- NNNNNNNN | a = N
+  inc N  | 01-- ---- NNNNNNNN | a = a + N
+  halt   | 0000 0000 | halt
+}
+";
+
+#[test]
+fn an_instruction_with_ignored_bits_set_is_followed_and_keeps_in_step() {
+    let loaded = lathe_isa::load(IGNORED);
+    let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let cells = [0x85, 0x80, 0x40, 0x07, 0x00];
+    let image = image(&isa, &cells);
+    for method in [Method::Follow, Method::Linear] {
+        let text = disassemble(&isa, &image, method);
+        assert!(text.contains("set 0x80") && text.contains(".byte 0x85, 0x80"), "{text}");
+        assert!(text.contains("    inc 7 ") && text.contains("    halt "), "{text}");
+        let again = assemble(&isa, &MemoryFiles::default(), Source::new("again", text), &Options::default());
+        assert_eq!(again.image.unwrap().segments[0].cells, cells);
+    }
+}

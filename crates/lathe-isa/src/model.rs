@@ -561,6 +561,8 @@ pub struct Assembly {
     pub separators: Vec<String>,
     /// Whether a word that is nothing else is a label without its `:`.
     pub bare_labels: bool,
+    /// Whether `Loop` and `LOOP` are one label.
+    pub caseless_labels: bool,
 }
 
 /// An example: an instruction, the state before, and what must be so after.

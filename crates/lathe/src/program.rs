@@ -18,6 +18,9 @@ use crate::outputs::format_named;
 use crate::project::Project;
 use crate::{definitions, files, output, render};
 
+/// Entries of a folder that are looked at for a definition that was meant.
+const NEIGHBOURS: usize = 1_000;
+
 /// A program ready to run, and its machine.
 pub(crate) struct Program {
     pub(crate) isa: Isa,
@@ -109,6 +112,9 @@ impl Request<'_> {
             None => formats::read(format, bytes, &machine.isa),
         };
         let image = image.map_err(failure)?;
+        if let Some(left_out) = formats::left_out(format, bytes, &machine.isa) {
+            warn(&format!("{}: {}", files::title(self.name), left_out.cause), &left_out.next_step);
+        }
         let is_tohost = |symbol: &&Symbol| format == Format::Elf && symbol.name == "tohost";
         let tohost = image.symbols.iter().find(is_tohost).and_then(|symbol| u64::try_from(symbol.value).ok());
         if let Some(identity) = header.and_then(|header| header.definition) {
@@ -135,13 +141,15 @@ fn kind(name: &str, bytes: &[u8]) -> Kind {
 /// enough to go on, and not sure enough to be silent.
 fn warn_if_changed(name: &str, identity: &str, machine: &Machine) {
     if formats::identity(&machine.definition.text) != identity {
-        let warning = render::mark("warning:", AnsiColor::Yellow);
-        let help = render::mark("help:", AnsiColor::BrightCyan);
         let (name, definition) = (files::title(name), &machine.definition.name);
-        output::complain(&format!(
-            "{warning} the definition {definition} has changed since {name} was assembled\n{help} assemble it again\n"
-        ));
+        warn(&format!("the definition {definition} has changed since {name} was assembled"), "assemble it again");
     }
+}
+
+fn warn(message: &str, next_step: &str) {
+    let warning = render::mark("warning:", AnsiColor::Yellow);
+    let help = render::mark("help:", AnsiColor::BrightCyan);
+    output::complain(&format!("{warning} {message}\n{help} {next_step}\n"));
 }
 
 /// The failure that two things want the same input.
@@ -216,12 +224,26 @@ fn machine_named_by(program: &str, named: &str, inputs: &Inputs) -> Result<Machi
 }
 
 fn unknown(program: &str, named: &str) -> Failure {
-    let message = format!("{} is for a machine `{named}`, which is not known", files::title(program));
-    let near = nearest(named, lathe_machines::ALL.iter().map(|machine| machine.name));
+    let message = format!("{} is for a machine `{named}`, which does not exist", files::title(program));
+    let beside: Vec<String> = definitions_beside(program);
+    let known = lathe_machines::ALL.iter().map(|machine| machine.name).chain(beside.iter().map(String::as_str));
+    let near = nearest(named, known);
     Failure::input(message).help(match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("put its definition {named}.isa beside the program, or say where it is with `-m FILE.isa`"),
     })
+}
+
+/// The names of the definitions in the folder of a program.
+fn definitions_beside(program: &str) -> Vec<String> {
+    let folder = Path::new(program).parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(entries) = folder.unwrap_or(Path::new(".")).read_dir() else { return Vec::new() };
+    let name = |path: &Path| Some(path.file_stem()?.to_str()?.to_owned());
+    let paths = entries.take(NEIGHBOURS).flatten().map(|entry| entry.path());
+    paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "isa"))
+        .filter_map(|path| name(&path))
+        .collect()
 }
 
 fn which(name: &str) -> Failure {
@@ -245,7 +267,7 @@ impl Assembly<'_> {
         definitions::check_free(&self.options.definitions, isa)?;
         let project = Project::new(self.name, self.root, inputs)?;
         let title = files::title(self.name);
-        let Assembled { image, diagnostics, sources } =
+        let Assembled { image, diagnostics, sources, .. } =
             assemble(isa, &project, Source::new(title, self.text), self.options);
         let dropped = diagnostics.dropped();
         let diagnostics = diagnostics.into_sorted();

@@ -55,7 +55,10 @@ impl Files for Project<'_> {
         self.inputs.note(&path);
         let resolved = path.canonicalize().map_err(|error| FileError(files::reason(&error)))?;
         let Ok(inside) = resolved.strip_prefix(&self.root) else {
-            return Err(FileError(format!("it lies outside of the project's folder {}", self.folder.display())));
+            return Err(FileError(format!(
+                "it is outside the project's folder {}; `--root` can name a larger one",
+                self.folder.display()
+            )));
         };
         let title = self.folder.join(inside);
         let title = title.strip_prefix(".").unwrap_or(&title).to_string_lossy().into_owned();

@@ -57,15 +57,16 @@ impl Listing<'_, '_> {
         }
     }
 
-    /// A line of code, if an instruction was found here.
+    /// A line of code, if an instruction was found here; its cells, if it cannot be written as one.
     fn instruction(&mut self, segment: &Segment, at: u64) -> Option<u64> {
         let disassembler = self.disassembler;
-        let decoded = disassembler.code.get(&at).filter(|_| segment.memory == disassembler.isa.pc.memory)?;
-        if !disassembler.can_be_written(decoded, at) {
-            return None;
+        let found = disassembler.code.get(&at).filter(|_| segment.memory == disassembler.isa.pc.memory)?;
+        let cells = disassembler.cells(found);
+        if !disassembler.can_be_written(found, at) {
+            self.row(segment, at, cells as usize);
+            return Some(cells);
         }
-        let cells = u64::from(disassembler.isa.instruction(decoded.instruction).encoding.cells);
-        let line = disassembler.text(decoded, at);
+        let line = disassembler.text(&found.decoded, at);
         let comment = self.comment(segment, at, cells as usize);
         let _ = writeln!(self.text, "    {line:<28} {} {comment}", self.mark());
         Some(cells)

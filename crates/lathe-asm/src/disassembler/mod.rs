@@ -1,8 +1,8 @@
 //! From an image back to assembly that assembles to the same image.
 //!
 //! Code is followed from the entry point; what is not reached is data. Encodings that the
-//! assembler would not write (ignored bits set, a longer form than needed) are data too,
-//! with a comment that says what they are.
+//! assembler would not write (ignored bits set, a longer form than needed) are followed too, and
+//! written as data with a comment that says what they are.
 
 mod flow;
 mod listing;
@@ -39,12 +39,21 @@ pub fn disassemble(isa: &Isa, image: &Image, method: Method) -> String {
     listing::write(&disassembler, image)
 }
 
+/// An instruction that was found.
+#[derive(Clone, Copy)]
+struct Instruction {
+    decoded: Decoded,
+    /// Whether it has the bits that the assembler writes: ignored bits may be set, or a shorter
+    /// instruction may be written alike.
+    is_canonical: bool,
+}
+
 struct Disassembler<'i> {
     isa: &'i Isa,
     /// The cells of each memory, runs that touch joined.
     segments: Vec<Segment>,
     /// Instructions found in the code memory, by address.
-    code: BTreeMap<u64, Decoded>,
+    code: BTreeMap<u64, Instruction>,
     /// For each instruction, those written alike that the assembler tries before it.
     rivals: Vec<Vec<InstructionId>>,
     /// Names of addresses.
@@ -61,9 +70,8 @@ impl<'i> Disassembler<'i> {
         self.segments.iter().filter(|segment| segment.memory == self.isa.pc.memory)
     }
 
-    /// The instruction at an address, if all its cells are in the image and the assembler would
-    /// write it so.
-    fn decode(&self, address: u64) -> Option<Decoded> {
+    /// The instruction at an address, if all its cells are in the image.
+    fn decode(&self, address: u64) -> Option<Instruction> {
         let inside = |segment: &&Segment| (segment.start..segment.end()).contains(&address);
         let segment = self.code_segments().find(inside)?;
         let cells = &segment.cells[(address - segment.start) as usize..];
@@ -73,7 +81,12 @@ impl<'i> Disassembler<'i> {
         let whole = encoding.cells as usize <= cells.len();
         // Labels come later; an address inside the image will have one unless it is inside a line.
         let first = self.is_first_choice(&decoded, address, |memory, address| self.is_inside(memory, address));
-        (whole && encoding.is_canonical(window) && first).then_some(decoded)
+        whole.then_some(Instruction { decoded, is_canonical: encoding.is_canonical(window) && first })
+    }
+
+    /// How many cells an instruction takes.
+    fn cells(&self, found: &Instruction) -> u64 {
+        u64::from(self.isa.instruction(found.decoded.instruction).encoding.cells)
     }
 
     fn location(&self, instruction: InstructionId, pc: u64) -> Location {
@@ -98,8 +111,9 @@ impl<'i> Disassembler<'i> {
     }
 
     /// Whether what is written for an instruction assembles to it again.
-    fn can_be_written(&self, decoded: &Decoded, pc: u64) -> bool {
-        self.is_first_choice(decoded, pc, |memory, address| self.labels.contains_key(&(memory, address)))
+    fn can_be_written(&self, found: &Instruction, pc: u64) -> bool {
+        found.is_canonical
+            && self.is_first_choice(&found.decoded, pc, |memory, address| self.labels.contains_key(&(memory, address)))
     }
 
     fn follow(&mut self, image: &Image) {
@@ -112,8 +126,8 @@ impl<'i> Disassembler<'i> {
             if taken.contains(&address) {
                 continue;
             }
-            let Some(decoded) = self.decode(address) else { continue };
-            let cells = u64::from(self.isa.instruction(decoded.instruction).encoding.cells);
+            let Some(found) = self.decode(address) else { continue };
+            let (decoded, cells) = (found.decoded, self.cells(&found));
             if (address..address + cells).any(|cell| taken.contains(&cell)) {
                 continue;
             }
@@ -123,7 +137,7 @@ impl<'i> Disassembler<'i> {
                 pending.push_front(address + cells);
             }
             pending.extend(flow.targets);
-            self.code.insert(address, decoded);
+            self.code.insert(address, found);
         }
     }
 
@@ -132,10 +146,10 @@ impl<'i> Disassembler<'i> {
         for (start, end) in runs {
             let mut at = start;
             while at < end {
-                let decoded = self.decode(at);
-                at += decoded.map_or(1, |decoded| {
-                    self.code.insert(at, decoded);
-                    u64::from(self.isa.instruction(decoded.instruction).encoding.cells)
+                let found = self.decode(at);
+                at += found.map_or(1, |found| {
+                    self.code.insert(at, found);
+                    self.cells(&found)
                 });
             }
         }
@@ -152,8 +166,8 @@ impl<'i> Disassembler<'i> {
             }
         }
         let mut targets: BTreeSet<(MemoryId, u64)> = BTreeSet::new();
-        for (address, decoded) in &self.code {
-            targets.extend(self.targets(decoded, *address));
+        for (address, found) in self.code.iter().filter(|(_, found)| found.is_canonical) {
+            targets.extend(self.targets(&found.decoded, *address));
         }
         targets.extend(image.entry.map(|entry| (self.isa.pc.memory, entry)));
         for (memory, address) in targets {
@@ -196,9 +210,7 @@ impl<'i> Disassembler<'i> {
     /// Whether a line of the output begins at this address.
     fn may_have_label(&self, memory: MemoryId, address: u64) -> bool {
         let before = self.code.range(..address).next_back().filter(|_| memory == self.isa.pc.memory);
-        let split = before.is_some_and(|(start, decoded)| {
-            start + u64::from(self.isa.instruction(decoded.instruction).encoding.cells) > address
-        });
+        let split = before.is_some_and(|(start, found)| start + self.cells(found) > address);
         self.is_inside(memory, address) && !split
     }
 

@@ -1,5 +1,9 @@
 //! Reading of ELF files: what compilers and linkers of the field make. Only what a loader needs is
 //! looked at: program headers, the entry point, and the symbols, if they are there.
+//!
+//! Parts go to their physical addresses, as a programmer of a board's ROM would put them: the first
+//! values of variables lie behind the code, and the program's start-up code copies them to where the
+//! symbols say.
 
 use lathe_base::Span;
 use lathe_isa::Isa;
@@ -24,18 +28,28 @@ type Header = FileHeader32<LittleEndian>;
 pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, FormatError> {
     let header = header(file)?;
     let parts = header.program_headers(LittleEndian, file).map_err(broken)?;
+    let parts: Vec<_> = parts.iter().filter(|part| part.p_type(LittleEndian) == PT_LOAD).collect();
+    // Some linkers leave the physical addresses out.
+    let has_physical = parts.iter().any(|part| part.p_paddr(LittleEndian) != 0);
+    let mut entry = u64::from(header.e_entry(LittleEndian));
     let mut collector = Collector::of_bytes(isa.memory(memory));
     let mut is_empty = true;
-    for part in parts.iter().filter(|part| part.p_type(LittleEndian) == PT_LOAD) {
+    for part in parts {
         let bytes = part.data(LittleEndian, file).map_err(|()| broken("a part of it lies beyond its end"))?;
-        collector.put(u64::from(part.p_vaddr(LittleEndian)), bytes)?;
+        let virtual_start = u64::from(part.p_vaddr(LittleEndian));
+        let start = if has_physical { u64::from(part.p_paddr(LittleEndian)) } else { virtual_start };
+        collector.put(start, bytes)?;
         is_empty &= bytes.is_empty();
+        let begins = u64::from(header.e_entry(LittleEndian)).checked_sub(virtual_start);
+        if let Some(offset) = begins.filter(|offset| *offset < bytes.len() as u64) {
+            entry = start + offset;
+        }
     }
     if is_empty {
         let cause = "this ELF file has nothing to load";
         return Err(FormatError::new(cause, "link it first: an object file has no addresses yet"));
     }
-    let mut image = image_of_bytes(collector, isa, memory, Some(u64::from(header.e_entry(LittleEndian))))?;
+    let mut image = image_of_bytes(collector, isa, memory, Some(entry))?;
     image.symbols = symbols(header, file, isa, memory).unwrap_or_default();
     Ok(image)
 }

@@ -2,7 +2,7 @@
 //! for more: people call Logisim images `.hex` and `.bin` too.
 
 use super::text::{lines, without_mark};
-use super::{Format, elf, intel_hex, s_record};
+use super::{Format, elf, game_boy, intel_hex, s_record};
 
 /// The format of a file that is to be read; raw binary if nothing says otherwise.
 pub fn guess(name: &str, bytes: &[u8]) -> Format {
@@ -13,6 +13,9 @@ pub fn guess(name: &str, bytes: &[u8]) -> Format {
 fn by_content(bytes: &[u8]) -> Option<Format> {
     if bytes.starts_with(elf::MAGIC) {
         return Some(Format::Elf);
+    }
+    if game_boy::is_cartridge(bytes) {
+        return Some(Format::GameBoy);
     }
     let first = lines(bytes).map(|(_, line)| line).find(|line| !line.is_empty())?;
     let image = || {

@@ -16,10 +16,12 @@ mod bytes;
 mod elf;
 mod error;
 mod fpga;
+mod game_boy;
 mod guess;
 mod image_file;
 mod intel_hex;
 mod json;
+mod lc3;
 mod listing;
 mod logisim;
 mod options;
@@ -88,6 +90,10 @@ pub enum Format {
     Json,
     /// ELF, of 32 bits with the lowest byte first.
     Elf,
+    /// A cartridge of the Game Boy.
+    GameBoy,
+    /// An object file of the LC-3: the address, then the words.
+    Lc3,
     /// Lathe's own image.
     Image,
 }
@@ -155,6 +161,8 @@ const TABLE: &[Row] = &[
     row(Format::Vice,        "vice",         &["lbl", "labels", "vs"],                Everything, No,  "labels for the VICE monitor"),
     row(Format::Json,        "json",         &["json"],                               Everything, No,  "annotated JSON for tools: which line made which cells"),
     row(Format::Elf,         "elf",          &["elf"],                                OneMemory,  Yes, "ELF of 32 bits, lowest byte first; can only be read"),
+    row(Format::GameBoy,     "gb",           &["gb", "gbc"],                          OneMemory,  Yes, "Game Boy cartridge; can only be read"),
+    row(Format::Lc3,         "lc3",          &["obj"],                                OneMemory,  Yes, "LC-3 object file: where it goes, then its words"),
     row(Format::Image,       "image",        &["lathe"],                              Everything, Yes, "Lathe's own image, with symbols, lines and the machine's name"),
 ];
 
@@ -267,6 +275,11 @@ pub fn write(
             let next = "choose another format; `lathe run` and `lathe dis` read ELF files";
             Err(FormatError::new("an ELF file can only be read", next))
         }
+        Format::GameBoy => {
+            let next = "write `bin`, and let `rgbfix` or the like add the header";
+            Err(FormatError::new("a Game Boy cartridge can only be read", next))
+        }
+        Format::Lc3 => lc3::write(&rom()?),
         Format::Image => image_file::write(image, isa, sources, options.definition.as_deref()),
     }
 }
@@ -277,6 +290,11 @@ pub fn write(
 /// If the file is not sound, or does not fit the machine.
 pub fn read(format: Format, bytes: &[u8], isa: &Isa) -> Result<Image, FormatError> {
     read_into(format, bytes, isa, isa.pc.memory)
+}
+
+/// What a file has that [`read`] leaves out, and why: nothing for most.
+pub fn left_out(format: Format, bytes: &[u8], isa: &Isa) -> Option<FormatError> {
+    (format == Format::GameBoy).then(|| game_boy::left_out(bytes, isa))?
 }
 
 /// Reads a raw binary into the code memory, from this address on.
@@ -310,6 +328,8 @@ pub fn read_into(format: Format, bytes: &[u8], isa: &Isa, memory: MemoryId) -> R
         Format::ReadMemB => readmem::read(bytes, Radix::Binary, isa, memory),
         Format::Logisim | Format::Logisim2 => logisim::read(bytes, isa, memory),
         Format::Elf => elf::read(bytes, isa, memory),
+        Format::GameBoy => game_boy::read(bytes, isa, memory),
+        Format::Lc3 => lc3::read(bytes, isa, memory),
         Format::Image => image_file::read(bytes, isa),
         other => {
             let readable = TABLE.iter().filter(|row| row.reading == Yes).map(|row| row.name);

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use lathe_base::{FileId, Source, Span, limits};
 
-use super::{Frame, FrameKind, Reader, Replaced, is_label, replace};
+use super::{Ended, Frame, FrameKind, Reader, Replaced, is_label, replace};
 use crate::codes;
 use crate::lines::CallKind;
+use crate::names::{Name, NameKind};
 use crate::parser::Scope;
 use crate::tokens::{self, Kind, Token};
 
@@ -25,6 +26,8 @@ pub(super) struct Condition {
 /// A macro: its parameters with their defaults, and its lines as a piece of a text.
 pub(super) struct Macro {
     pub(super) name: String,
+    /// Its place among the program's macros.
+    number: usize,
     parameters: Vec<(String, Option<Vec<Token>>)>,
     body: Body,
 }
@@ -113,8 +116,8 @@ impl Reader<'_> {
     }
 
     pub(super) fn unbalanced(&mut self, span: Span, found: &str, wanted: &str) -> Option<()> {
-        let message = format!("`{found}` without `{wanted}` before it");
-        self.fail(codes::UNBALANCED, span, message, format!("remove it, or begin with `{wanted}`"))
+        let message = format!("`{found}` has no `{wanted}` before it");
+        self.fail(codes::UNBALANCED, span, message, format!("remove it, or add the `{wanted}`"))
     }
 
     /// The lines up to the directive that ends a block, as a piece of the text being read.
@@ -145,7 +148,8 @@ impl Reader<'_> {
                 depth -= 1;
             }
         }
-        let message = format!("this block is not closed with `{end}`");
+        self.program.is_incomplete = true;
+        let message = format!("this `{begin}` is not closed");
         self.fail(codes::UNBALANCED, span, message, format!("end it with `{end}` on a line of its own"))
     }
 
@@ -174,6 +178,7 @@ impl Reader<'_> {
             held,
             call,
             conditions: self.conditions.len(),
+            ended: Ended::No,
             kind: FrameKind::Body(turns),
         });
     }
@@ -201,12 +206,19 @@ impl Reader<'_> {
             let default = (!default.is_empty()).then(|| default[1..].to_vec());
             let name = self.text(sources, *parameter).to_owned();
             if parameters.iter().any(|(known, _)| *known == name) {
-                let message = format!("the parameter `{name}` stands twice");
-                return self.fail(codes::BAD_DIRECTIVE, parameter.span, message, "give one of them another name");
+                let message = format!("the parameter `{name}` is listed twice");
+                return self.fail(codes::BAD_DIRECTIVE, parameter.span, message, "rename one of them");
             }
             parameters.push((name, default));
         }
-        let found = Macro { name: name_text.clone(), parameters, body: body? };
+        self.program.macros.push(Name {
+            name: name_text.clone(),
+            kind: NameKind::Macro,
+            definition: Some(name.span),
+            uses: Vec::new(),
+        });
+        let number = self.program.macros.len() - 1;
+        let found = Macro { name: name_text.clone(), number, parameters, body: body? };
         self.macros.insert(name_text, Rc::new(found));
         Some(())
     }
@@ -214,11 +226,13 @@ impl Reader<'_> {
     /// A use of a macro: its lines come next, parameters replaced.
     pub(super) fn expand(&mut self, found: &Macro, tokens: &[Token], sources: &[Source]) {
         let span = self.whole(tokens);
+        self.program.macros[found.number].uses.push(tokens[0].span);
         let given = split(&tokens[1..]);
         if given.len() > found.parameters.len() {
             let count = found.parameters.len();
-            let message = format!("`{}` takes {count} arguments, but {} are given", found.name, given.len());
-            self.fail::<()>(codes::MACRO_ARGUMENTS, span, message, "leave the last ones away");
+            let plural = if count == 1 { "" } else { "s" };
+            let message = format!("`{}` takes {count} argument{plural}, found {}", found.name, given.len());
+            self.fail::<()>(codes::MACRO_ARGUMENTS, span, message, "remove the extra ones");
             return;
         }
         let mut replaced = Replaced::new();
@@ -228,7 +242,7 @@ impl Reader<'_> {
             let value = given.or_else(|| replace(default.as_ref()?, &replaced, sources));
             let Some(value) = value else {
                 let message = format!("`{}` needs a value for `{parameter}`", found.name);
-                self.fail::<()>(codes::MACRO_ARGUMENTS, span, message, "give it, separated by `,`");
+                self.fail::<()>(codes::MACRO_ARGUMENTS, span, message, "add it after a `,`");
                 return;
             };
             replaced.insert(parameter.clone(), value);
@@ -244,17 +258,19 @@ impl Reader<'_> {
         let body = self.captured(span, ".rept", ".endr", sources)?;
         let parts = split(&tokens[1..]);
         if parts.len() > 2 {
-            return self.bad_directive(tokens, sources, "a count is wanted, and perhaps a name for the counter");
+            return self.bad_directive(tokens, sources, "expected a count, and perhaps a name for the counter");
         }
         let count = self.known(parts.first().copied().unwrap_or(&[]), span, sources)?;
         if !(0..=limits::REPETITIONS).contains(&count) {
-            let message = format!("{count} repetitions are not possible");
-            let help = format!("0 to {} are", limits::REPETITIONS);
+            let message = format!("cannot repeat {count} times");
+            let help = format!("0 to {} times are possible", limits::REPETITIONS);
             return self.fail(codes::TOO_MANY, span, message, help);
         }
         let counter = match parts.get(1) {
             Some([name]) if name.kind == Kind::Word => Some(self.text(sources, *name).to_owned()),
-            Some(_) => return self.fail(codes::BAD_DIRECTIVE, span, "the counter is a name", "as in `.rept 8, n`"),
+            Some(_) => {
+                return self.fail(codes::BAD_DIRECTIVE, span, "the counter must be a name", "as in `.rept 8, n`");
+            }
             None => None,
         };
         self.next_turn(Turns { body, span, turn: 0, count, counter, outer })

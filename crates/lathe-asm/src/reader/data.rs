@@ -22,12 +22,12 @@ impl Reader<'_> {
                 let (bits, order) = self.unit(word)?;
                 let cell = self.isa.memory(self.memory).cell.bits();
                 if bits % cell != 0 {
-                    let message = format!("{bits} bits are not a whole number of cells of {cell} bits");
+                    let message = format!("{bits} bits do not fill whole {cell}-bit cells");
                     return self.fail(
                         codes::BAD_DIRECTIVE,
                         self.whole(tokens),
                         message,
-                        "use `.byte` for one cell each",
+                        "`.byte` fills one cell with each value",
                     );
                 }
                 self.values(tokens, (bits / cell) as u16, order, sources)
@@ -55,7 +55,7 @@ impl Reader<'_> {
     fn values(&mut self, tokens: &[Token], cells: u16, order: Order, sources: &[Source]) -> Option<()> {
         let parts = split(&tokens[1..]);
         if parts.is_empty() {
-            return self.bad_directive(tokens, sources, "values are wanted");
+            return self.bad_directive(tokens, sources, "expected one or more values");
         }
         let (mut first, mut count) = (self.program.values.len() as u32, 0);
         for part in parts {
@@ -86,12 +86,12 @@ impl Reader<'_> {
     fn ascii(&mut self, zero: bool, tokens: &[Token], sources: &[Source]) -> Option<()> {
         let parts = split(&tokens[1..]);
         if parts.is_empty() {
-            return self.bad_directive(tokens, sources, "a text in quotes is wanted");
+            return self.bad_directive(tokens, sources, "expected a text in quotes");
         }
         for part in parts {
-            let [text] = part else { return self.bad_directive(tokens, sources, "a text in quotes is wanted") };
+            let [text] = part else { return self.bad_directive(tokens, sources, "expected a text in quotes") };
             if text.kind != Kind::Text {
-                return self.bad_directive(tokens, sources, "a text in quotes is wanted");
+                return self.bad_directive(tokens, sources, "expected a text in quotes");
             }
             let mut bytes = self.quoted(*text, sources)?;
             bytes.extend(zero.then_some(0));

@@ -4,7 +4,7 @@ use lathe_base::{Diagnostic, Source, Span, limits, nearest};
 use lathe_isa::language::ast::Binary;
 
 use super::blocks::split;
-use super::{FrameKind, Reader};
+use super::{Ended, FrameKind, Reader};
 use crate::codes;
 use crate::expression::{ExprId, NodeKind};
 use crate::program::ItemKind;
@@ -49,11 +49,17 @@ const DIRECTIVES: [(&str, &str); 34] = [
 ];
 
 /// What other assemblers call some of them; nothing for what is not needed here.
-const ELSEWHERE: [(&str, &str); 16] = [
+const ELSEWHERE: [(&str, &str); 22] = [
     (".db", ".byte"),
     (".dc", ".byte"),
     (".dw", ".word"),
     (".dd", ".le32"),
+    (".defb", ".byte"),
+    (".defw", ".word"),
+    (".defs", ".space"),
+    (".fcb", ".byte"),
+    (".fdb", ".word"),
+    (".rmb", ".space"),
     (".long", ".le32"),
     (".int", ".le32"),
     (".string", ".asciiz"),
@@ -67,6 +73,14 @@ const ELSEWHERE: [(&str, &str); 16] = [
     (".text", ""),
     (".code", ""),
 ];
+
+/// The directive that a word without its dot, or from another assembler, stands for.
+pub(super) fn directive_for(word: &str) -> Option<&'static str> {
+    let dotted = format!(".{}", word.trim_start_matches('.').to_ascii_lowercase());
+    let known = DIRECTIVES.iter().map(|(name, _)| *name).find(|name| *name == dotted);
+    let elsewhere = ELSEWHERE.iter().find(|(name, meant)| *name == dotted && !meant.is_empty());
+    known.or(elsewhere.map(|(_, meant)| *meant))
+}
 
 impl Reader<'_> {
     pub(super) fn directive(&mut self, tokens: &[Token], sources: &[Source]) {
@@ -105,7 +119,7 @@ impl Reader<'_> {
 
     /// The directive that a word stands for on this machine; none if it says nothing. A memory can be
     /// chosen on every machine.
-    fn meant_directive(&self, word: &str, tokens: &[Token], sources: &[Source]) -> Option<String> {
+    pub(super) fn meant_directive(&self, word: &str, tokens: &[Token], sources: &[Source]) -> Option<String> {
         let names_memory =
             || tokens.get(1).is_some_and(|name| self.isa.memory_named(self.text(sources, *name)).is_some());
         match self.isa.assembly.directives.iter().find(|(name, _)| name == word) {
@@ -132,10 +146,13 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Leaves the rest of the file, or of the macro, unread.
+    /// Leaves the rest of the macro unread, or that of the file up to the next `.org`.
     fn end_of_file(&mut self) -> Option<()> {
         let frame = self.frames.last_mut()?;
-        frame.at = frame.end;
+        match frame.kind {
+            FrameKind::File => frame.ended = Ended::Yes,
+            FrameKind::Body(_) => frame.at = frame.end,
+        }
         Some(())
     }
 
@@ -151,27 +168,35 @@ impl Reader<'_> {
         }
         let known = DIRECTIVES.iter().map(|(name, _)| *name);
         let other = ELSEWHERE.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant);
+        let (span, message) = (tokens[0].span, format!("there is no directive `{word}`"));
         let help = match other.or_else(|| nearest(word, known)) {
-            Some("") => "leave it away: lines are code or data by what they say".to_owned(),
+            Some("") => "remove it: code and data need no sections here".to_owned(),
             Some(meant) => {
                 let example = DIRECTIVES.iter().find(|(name, _)| *name == meant).map_or("", |(_, example)| example);
-                format!("did you mean `{meant}`, as in `{example}`?")
+                let help = format!("did you mean `{meant}`, as in `{example}`?");
+                self.report(Diagnostic::new(codes::UNKNOWN_DIRECTIVE, span, message).help(help).fix(span, meant));
+                return None;
             }
-            None => "a local label needs a `:` after it".to_owned(),
+            None => format!("a local label needs a colon: `{word}:`"),
         };
-        self.fail(codes::UNKNOWN_DIRECTIVE, tokens[0].span, format!("there is no directive `{word}`"), help)
+        self.fail(codes::UNKNOWN_DIRECTIVE, span, message, help)
     }
 
     /// Reports a directive that is not written right, with how it is.
     pub(super) fn bad_directive<T>(&mut self, tokens: &[Token], sources: &[Source], message: &str) -> Option<T> {
         let word = self.text(sources, tokens[0]).to_ascii_lowercase();
-        let example = DIRECTIVES.iter().find(|(name, _)| *name == word).map_or("", |(_, example)| example);
-        self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, format!("as in `{example}`"))
+        let meant = self.meant_directive(&word, tokens, sources).unwrap_or_else(|| word.clone());
+        let example = DIRECTIVES.iter().find(|(name, _)| *name == meant);
+        // `.cell` and `.le24` are written like `.byte`.
+        let example = example.map_or(".byte 1, 2", |(_, example)| example);
+        let operands = example.split_once(' ').map_or("", |(_, operands)| operands);
+        let help = format!("as in `{}`", format!("{word} {operands}").trim_end());
+        self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, help)
     }
 
     fn one(&mut self, tokens: &[Token], sources: &[Source]) -> Option<ExprId> {
         if tokens.len() < 2 {
-            return self.bad_directive(tokens, sources, "a value is missing");
+            return self.bad_directive(tokens, sources, "expected a value");
         }
         self.whole_expression(&tokens[1..], tokens[0].span, sources)
     }
@@ -191,14 +216,14 @@ impl Reader<'_> {
                 let count = self.whole_expression(count, span, sources)?;
                 (count, Some(self.whole_expression(fill, span, sources)?))
             }
-            _ => return self.bad_directive(tokens, sources, "a count is wanted, and perhaps a value"),
+            _ => return self.bad_directive(tokens, sources, "expected a count, and perhaps a value"),
         };
         self.push(item(count, fill), self.whole(tokens));
         Some(())
     }
 
     fn machine(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        let [_, name] = tokens else { return self.bad_directive(tokens, sources, "the name of a machine is wanted") };
+        let [_, name] = tokens else { return self.bad_directive(tokens, sources, "expected the name of a machine") };
         let text = self.text(sources, *name).trim_matches('"');
         if text == self.isa.name {
             return Some(());
@@ -212,7 +237,7 @@ impl Reader<'_> {
             [_, name, mark, value @ ..] if name.kind == Kind::Word && (mark.is_mark(',') || mark.is_mark('=')) => {
                 self.definition(*name, value, sources)
             }
-            _ => self.bad_directive(tokens, sources, "a name and a value are wanted"),
+            _ => self.bad_directive(tokens, sources, "expected a name and a value"),
         }
     }
 
@@ -224,8 +249,8 @@ impl Reader<'_> {
             Err(at) => {
                 let start = token.span.start + at as u32;
                 let span = Span { start, end: start + 2, ..token.span };
-                let help = "there are \\n \\r \\t \\0 \\e \\a \\b \\\\ \\' \\\" and \\x41";
-                self.fail(codes::BAD_TOKEN, span, "there is no such escape", help)
+                let help = "the escapes are \\n \\r \\t \\0 \\e \\a \\b \\\\ \\' \\\" and \\x41";
+                self.fail(codes::BAD_TOKEN, span, "unknown escape", help)
             }
         }
     }
@@ -236,7 +261,7 @@ impl Reader<'_> {
                 let bytes = self.quoted(*name, sources)?;
                 Some(String::from_utf8_lossy(&bytes).into_owned())
             }
-            _ => self.bad_directive(tokens, sources, "the name of a file in quotes is wanted"),
+            _ => self.bad_directive(tokens, sources, "expected a file name in quotes"),
         }
     }
 
@@ -251,14 +276,21 @@ impl Reader<'_> {
         match self.files.open(&self.current_file(), &name) {
             Ok(found) => Some(found),
             Err(problem) => {
-                let message = format!("`{name}` cannot be read: {}", problem.0);
-                self.fail(codes::FILE, tokens[1].span, message, "names of files are relative to the file they stand in")
+                let message = format!("cannot read `{name}`: {}", problem.0);
+                self.fail(
+                    codes::FILE,
+                    tokens[1].span,
+                    message,
+                    "file names are relative to the file that contains this line",
+                )
             }
         }
     }
 
     fn include(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        let found = self.found(tokens, sources)?;
+        let found = self.found(tokens, sources);
+        self.program.is_incomplete |= found.is_none();
+        let found = found?;
         let open: Vec<String> = self
             .frames
             .iter()
@@ -268,15 +300,15 @@ impl Reader<'_> {
         if let Some(at) = open.iter().position(|name| *name == found.name) {
             let chain = open[at..].iter().map(String::as_str).chain([found.name.as_str()]).collect::<Vec<_>>();
             let message = format!("`{}` includes itself: {}", found.name, chain.join(" → "));
-            return self.fail(codes::INCLUDE_CYCLE, tokens[1].span, message, "take out one of these includes");
+            return self.fail(codes::INCLUDE_CYCLE, tokens[1].span, message, "remove one of these includes");
         }
         if open.len() >= limits::INCLUDE_DEPTH {
-            let message = format!("includes nest more than {} deep", limits::INCLUDE_DEPTH);
+            let message = format!("includes are nested more than {} deep", limits::INCLUDE_DEPTH);
             return self.fail(codes::TOO_DEEP, tokens[1].span, message, "include from one file");
         }
         let Ok(text) = String::from_utf8(found.bytes) else {
-            let message = format!("`{}` is not a text", found.name);
-            return self.fail(codes::FILE, tokens[1].span, message, "`.incbin` takes the bytes of any file");
+            let message = format!("`{}` is not a text file", found.name);
+            return self.fail(codes::FILE, tokens[1].span, message, "`.incbin` includes the bytes of any file");
         };
         self.included = Some((Source::new(found.name, text), tokens[1].span));
         Some(())
@@ -286,13 +318,13 @@ impl Reader<'_> {
         let found = self.found(tokens, sources)?;
         let parts = split(&tokens[1..]);
         if parts.len() > 3 {
-            return self.bad_directive(tokens, sources, "a file is wanted, and perhaps an offset and a length");
+            return self.bad_directive(tokens, sources, "expected a file, and perhaps an offset and a length");
         }
         let mut number = |at: usize, otherwise: usize| match parts.get(at) {
             Some(part) => {
                 let value = self.known(part, tokens[0].span, sources)?;
                 usize::try_from(value).ok().or_else(|| {
-                    let message = format!("{value} is not a place in a file");
+                    let message = format!("{value} is not a position in a file");
                     self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, "offset and length are 0 or more")
                 })
             }
@@ -303,7 +335,7 @@ impl Reader<'_> {
         let length = number(2, size.saturating_sub(offset))?;
         let Some(bytes) = offset.checked_add(length).and_then(|end| found.bytes.get(offset..end)) else {
             let message = format!("`{}` has only {size} bytes", found.name);
-            return self.fail(codes::FILE, self.whole(tokens), message, "take a part that it has");
+            return self.fail(codes::FILE, self.whole(tokens), message, "give an offset and a length inside it");
         };
         self.push_bytes(bytes, self.whole(tokens));
         Some(())
@@ -317,7 +349,7 @@ impl Reader<'_> {
                 let bytes = self.quoted(*text, sources)?;
                 (condition, String::from_utf8_lossy(&bytes).into_owned())
             }
-            _ => return self.bad_directive(tokens, sources, "a condition is wanted, and perhaps a text"),
+            _ => return self.bad_directive(tokens, sources, "expected a condition, and perhaps a text"),
         };
         let condition = self.whole_expression(condition, tokens[0].span, sources)?;
         self.program.texts.push(message);
@@ -327,18 +359,21 @@ impl Reader<'_> {
     }
 
     fn said(&mut self, tokens: &[Token], sources: &[Source], code: lathe_base::Code) -> Option<()> {
-        let [_, text] = tokens else { return self.bad_directive(tokens, sources, "a text in quotes is wanted") };
+        let [_, text] = tokens else { return self.bad_directive(tokens, sources, "expected a text in quotes") };
         if text.kind != Kind::Text {
-            return self.bad_directive(tokens, sources, "a text in quotes is wanted");
+            return self.bad_directive(tokens, sources, "expected a text in quotes");
         }
         let bytes = self.quoted(*text, sources)?;
         let message = String::from_utf8_lossy(&bytes).into_owned();
-        self.report(Diagnostic::new(code, self.whole(tokens), message).help("the program says so"));
+        self.report(
+            Diagnostic::new(code, self.whole(tokens), message)
+                .help(format!("`{}` reports this", self.text(sources, tokens[0]))),
+        );
         Some(())
     }
 
     fn section(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        let [_, name] = tokens else { return self.bad_directive(tokens, sources, "the name of a memory is wanted") };
+        let [_, name] = tokens else { return self.bad_directive(tokens, sources, "expected the name of a memory") };
         let text = self.text(sources, *name).trim_start_matches('.');
         let Some(memory) = self.isa.memory_named(text) else {
             let names: Vec<&str> = self.isa.memories.iter().map(|memory| memory.name.as_str()).collect();
@@ -352,7 +387,7 @@ impl Reader<'_> {
 
     fn export(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
         for part in split(&tokens[1..]) {
-            let [name] = part else { return self.bad_directive(tokens, sources, "names are wanted") };
+            let [name] = part else { return self.bad_directive(tokens, sources, "expected names") };
             let text = self.text(sources, *name);
             let id = self.program.symbols.intern(text, name.span);
             self.program.symbols.entry_mut(id).exported = true;

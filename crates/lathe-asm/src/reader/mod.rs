@@ -4,6 +4,7 @@
 mod blocks;
 mod data;
 mod directives;
+mod unknown;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,9 +18,10 @@ use lathe_isa::syntax::PieceKind;
 use crate::codes;
 use crate::expression::{ExprId, NoValue};
 use crate::forms::{Forms, add_choice};
+use crate::image::Image;
 use crate::layout::{in_calls, no_value};
 use crate::lines::{Call, CallKind};
-use crate::parser::{Context, NoExpression, Problem, Reading, numbered_label};
+use crate::parser::{Context, Reading, numbered_label};
 use crate::program::{Item, ItemKind, Program};
 use crate::symbols::{Definition, SymbolId};
 use crate::tokens::{self, Bad, Kind, Token};
@@ -41,6 +43,7 @@ pub(crate) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Read {
     let mut reader = Reader::new(isa, files, diagnostics);
+    reader.program.symbols.caseless = isa.assembly.caseless_labels;
     for (name, value) in definitions {
         let id = reader.program.symbols.intern(name, Span::default());
         let entry = reader.program.symbols.entry_mut(id);
@@ -55,14 +58,16 @@ pub(crate) fn read(
 
 /// Warnings about labels that nothing uses. They make sense only for a program without errors: a line
 /// that could not be read may have used any label.
-pub(crate) fn unused_labels(program: &Program, diagnostics: &mut Diagnostics) {
+pub(crate) fn unused_labels(program: &Program, image: &Image, isa: &Isa, diagnostics: &mut Diagnostics) {
+    let start = Definition::Label(isa.pc.memory, Some(image.start(isa)));
     for (_, entry) in program.symbols.iter() {
-        let is_label = matches!(entry.definition, Definition::Label(..));
+        // Where execution begins, a label is for the reader.
+        let is_label = matches!(entry.definition, Definition::Label(..)) && entry.definition != start;
         // Labels of libraries need not all be used, and those of macros belong to the macro.
         let own = entry.span.file == FileId(0) && !entry.name.contains(['@', ':']);
         if is_label && own && !entry.used && !entry.exported {
-            let message = format!("nothing uses the label `{}`", entry.name);
-            let help = format!("remove it, or say `.export {}` if others use it", entry.name);
+            let message = format!("the label `{}` is never used", entry.name);
+            let help = format!("remove it, or write `.export {}` if other programs use it", entry.name);
             diagnostics.push(Diagnostic::new(codes::UNUSED_LABEL, entry.span, message).help(help));
         }
     }
@@ -112,7 +117,19 @@ struct Frame {
     call: u32,
     /// How many conditions were open before it.
     conditions: usize,
+    /// Whether `.end` has been read.
+    ended: Ended,
     kind: FrameKind,
+}
+
+/// Whether the lines of a file are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    No,
+    /// `.end` has been read; the next `.org` goes on.
+    Yes,
+    /// Something stood after it, which has been said.
+    Told,
 }
 
 enum FrameKind {
@@ -201,6 +218,7 @@ impl<'r> Reader<'r> {
             held: 0,
             call,
             conditions,
+            ended: Ended::No,
             kind: FrameKind::File,
         });
     }
@@ -224,6 +242,10 @@ impl<'r> Reader<'r> {
                 continue;
             }
             self.line = tokens[0].span.to(tokens[tokens.len() - 1].span);
+            if frame.ended != Ended::No && !self.goes_on(tokens[0], &sources) {
+                continue;
+            }
+            let Some(frame) = self.frames.last_mut() else { break };
             if !frame.replaced.is_empty() {
                 let replaced = Rc::clone(&frame.replaced);
                 let Some(line) = replace(&tokens, &replaced, &sources) else {
@@ -240,6 +262,21 @@ impl<'r> Reader<'r> {
             self.open_included();
             self.check_size();
         }
+    }
+
+    /// Whether a line after `.end` begins the next block, as `.org` does. What comes before that is
+    /// not read.
+    fn goes_on(&mut self, first: Token, sources: &[Source]) -> bool {
+        let word = self.text(sources, first).to_ascii_lowercase();
+        let goes_on = self.meant_directive(&word, &[first], sources).is_some_and(|word| word == ".org");
+        let Some(frame) = self.frames.last_mut() else { return false };
+        let before = std::mem::replace(&mut frame.ended, if goes_on { Ended::No } else { Ended::Told });
+        if before == Ended::Yes && !goes_on {
+            let message = "this line is not read, because it stands after `.end`";
+            let help = "remove the `.end` before it, or the lines after it; `.org` begins another part";
+            self.fail::<()>(codes::AFTER_END, self.line, message, help);
+        }
+        goes_on
     }
 
     /// Gives up on a program that has grown too large.
@@ -298,9 +335,11 @@ impl<'r> Reader<'r> {
 
     /// One line: labels, then a directive, a definition, a call of a macro, or an instruction.
     fn line(&mut self, tokens: &[Token], sources: &[Source]) {
-        if let Some(bad) = tokens.iter().find(|token| matches!(token.kind, Kind::Bad(_))) {
+        if let Some(bad) = tokens.iter().position(|token| matches!(token.kind, Kind::Bad(_))) {
             if self.active() {
-                self.bad_token(*bad);
+                // The labels of the line are there; what uses them is not to blame.
+                self.labels(&tokens[..bad], sources);
+                self.bad_token(tokens[bad]);
             }
             return;
         }
@@ -331,7 +370,7 @@ impl<'r> Reader<'r> {
                 return self.instruction(rest, sources);
             }
             let found = self.text(sources, first).to_owned();
-            let message = format!("a line does not begin with `{found}`");
+            let message = format!("a line cannot begin with `{found}`");
             let help = "a line is a label, a directive such as `.byte 5`, or an instruction";
             self.fail::<()>(codes::EXPECTED, first.span, message, help);
             return;
@@ -368,15 +407,18 @@ impl<'r> Reader<'r> {
 
     fn bad_token(&mut self, token: Token) {
         let Kind::Bad(bad) = token.kind else { return };
+        self.program.is_incomplete |= bad == Bad::Comment;
         let (code, message, help) = match bad {
             Bad::Number => (
                 codes::BAD_NUMBER,
-                "this number cannot be read",
+                "this is not a number",
                 "numbers are written 42, 0x2A, $2A, 0b101010, %101010 or 0o52 and have at most 127 bits",
             ),
-            Bad::Character => (codes::UNCLOSED, "this character cannot be read", "as in 'a', '\\n', '\\x7F' or '\\''"),
+            Bad::Character => {
+                (codes::UNCLOSED, "this character has no closing quote", "as in 'a', '\\n', '\\x7F' or '\\''")
+            }
             Bad::Text => (codes::UNCLOSED, "this text has no closing quote", "end it with `\"` on the same line"),
-            Bad::Comment => (codes::UNCLOSED, "this comment has no end", "end it with `*/`"),
+            Bad::Comment => (codes::UNCLOSED, "this comment is not closed", "end it with `*/`"),
             Bad::TooMany => return self.line_too_long(token.span),
         };
         self.fail::<()>(code, token.span, message, help);
@@ -414,13 +456,15 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// Whether a word can begin a line, labels aside.
+    fn begins_line(&self, word: &str) -> bool {
+        word.starts_with('.') || self.is_directive(word) || self.forms.knows(word) || self.macros.contains_key(word)
+    }
+
     /// Whether a word is a label although no colon follows it: it is nothing else, and stands alone or
     /// before something that can begin a line.
     fn is_bare_label(&self, rest: &[Token], sources: &[Source]) -> bool {
-        let begins = |token: Token| {
-            let word = self.text(sources, token);
-            word.starts_with('.') || self.is_directive(word) || self.forms.knows(word) || self.macros.contains_key(word)
-        };
+        let begins = |token: Token| self.begins_line(self.text(sources, token));
         let [word, tail @ ..] = rest else { return false };
         self.isa.assembly.bare_labels
             && word.kind == Kind::Word
@@ -497,8 +541,13 @@ impl<'r> Reader<'r> {
             let message = format!("`{text}` is a name of the machine and cannot be a constant");
             return self.fail(codes::RESERVED, name.span, message, format!("choose another name, such as `{text}_`"));
         }
-        let expr = self.whole_expression(value, name.span, sources)?;
+        let expr = self.whole_expression(value, name.span, sources);
         let id = self.program.symbols.intern(text, name.span);
+        let Some(expr) = expr else {
+            // What uses the name is not to blame for what is wrong with its value.
+            let _ = self.program.symbols.define(id, Definition::Broken, name.span);
+            return None;
+        };
         let program = &mut self.program;
         let known = program.expressions.value(expr, None, &mut program.symbols);
         let definition = match known {
@@ -517,40 +566,24 @@ impl<'r> Reader<'r> {
     /// One expression that takes all the tokens.
     fn whole_expression(&mut self, tokens: &[Token], span: Span, sources: &[Source]) -> Option<ExprId> {
         if tokens.is_empty() {
-            return self.fail(
-                codes::EXPECTED,
-                span,
-                "a value is missing here",
-                "write a number, a name or an expression",
-            );
+            return self.fail(codes::EXPECTED, span, "expected a value", "write a number, a name or an expression");
         }
         let mut reading = self.reading(tokens, sources);
         let result = reading.expression();
         let (at, place) = (reading.at, reading.place());
+        let problem = result.as_ref().err().map(|problem| reading.no_expression(problem));
         match result {
             Ok(expr) if at == tokens.len() => Some(expr),
             Ok(_) => {
-                self.fail(codes::EXPECTED, place, "the expression ends before this", "an operator or `,` is missing")
+                let found = tokens.get(at).map_or("", |token| self.text(sources, *token));
+                let message = format!("unexpected `{found}` after a value");
+                self.fail(codes::EXPECTED, place, message, "an operator or a `,` is missing before it")
             }
-            Err(problem) => self.no_expression(&problem),
+            Err(_) => {
+                problem.into_iter().for_each(|problem| self.report(problem));
+                None
+            }
         }
-    }
-
-    fn no_expression<T>(&mut self, problem: &NoExpression) -> Option<T> {
-        let (code, message, help) = match problem.problem {
-            Problem::Expected(what) => {
-                (codes::EXPECTED, format!("{what} is wanted here"), "write a number, a name or an expression")
-            }
-            Problem::Register => (
-                codes::EXPECTED,
-                "a register is not a value that is known in advance".to_owned(),
-                "write a number or a label",
-            ),
-            Problem::TooDeep => {
-                (codes::TOO_DEEP, "this expression nests too deep".to_owned(), "split it with `name = …`")
-            }
-        };
-        self.fail(code, problem.span, message, help)
     }
 
     /// A number that must be known now.
@@ -559,6 +592,8 @@ impl<'r> Reader<'r> {
         let program = &mut self.program;
         match program.expressions.value(expr, None, &mut program.symbols) {
             Ok(value) => Some(value.number),
+            Err(NoValue::Broken) => None,
+            Err(NoValue::Undefined(..)) if self.program.is_incomplete => None,
             Err(problem) => {
                 let diagnostic = match problem {
                     NoValue::Undefined(id, span) => self.undefined_before(id, span),
@@ -573,12 +608,12 @@ impl<'r> Reader<'r> {
     /// A name that may be defined further down, where a value is wanted now.
     fn undefined_before(&self, id: SymbolId, span: Span) -> Diagnostic {
         let name = self.program.symbols.entry(id).name.to_string();
-        let help = match self.program.symbols.nearest(&name) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("define it above, as `{name} = …`, or give it with `-D {name}=…`"),
-        };
         let message = format!("`{name}` is not defined before this line");
-        Diagnostic::new(codes::NOT_YET_KNOWN, span, message).help(help)
+        let diagnostic = Diagnostic::new(codes::NOT_YET_KNOWN, span, message);
+        match self.program.symbols.nearest(&name) {
+            Some(meant) => diagnostic.did_you_mean(span, meant),
+            None => diagnostic.help(format!("define it above, as `{name} = …`, or give it with `-D {name}=…`")),
+        }
     }
 
     fn instruction(&mut self, tokens: &[Token], sources: &[Source]) {
@@ -597,8 +632,11 @@ impl<'r> Reader<'r> {
             self.diagnostics.push_with(codes::NO_FORM, || Diagnostic::new(codes::NO_FORM, tokens[0].span, ""));
             return;
         }
-        let diagnostic = self.forms.explain(first, &mut reading);
-        if diagnostic.code == codes::UNKNOWN_MNEMONIC && self.unknown.len() < limits::DIAGNOSTICS {
+        if let Some(diagnostic) = self.forms.explain(first, &mut reading) {
+            return self.report(diagnostic);
+        }
+        let diagnostic = self.unknown_word(tokens, sources);
+        if self.unknown.len() < limits::DIAGNOSTICS {
             let diagnostic = in_calls(diagnostic, self.call(), &self.program.calls);
             self.unknown.push((first.to_owned(), diagnostic));
         } else {
@@ -608,14 +646,18 @@ impl<'r> Reader<'r> {
 
     /// Reports lines that begin with no known word, now that all macros are known.
     fn report_unknown(&mut self) {
+        if self.program.is_incomplete && self.diagnostics.has_errors() {
+            return;
+        }
         for (word, mut diagnostic) in std::mem::take(&mut self.unknown) {
-            let known: Vec<&str> = self.macros.values().map(|found| found.name.as_str()).collect();
-            if known.contains(&word.as_str()) {
+            if self.macros.contains_key(&word) {
                 diagnostic.message = format!("the macro `{word}` is defined only after this line");
-                diagnostic.help =
-                    vec!["move its definition, or the `.include` that has it, before its first use".into()];
-            } else if let Some(meant) = lathe_base::nearest(&word, known) {
-                diagnostic.help = vec![format!("did you mean the macro `{meant}`?")];
+                let help = "move its definition, or the `.include` that contains it, before its first use";
+                (diagnostic.help, diagnostic.fixes) = (vec![help.into()], Vec::new());
+            } else if let Some(meant) = self.macro_near(&word) {
+                let span = diagnostic.primary.span;
+                (diagnostic.help, diagnostic.fixes) = (vec![format!("did you mean the macro `{meant}`?")], Vec::new());
+                diagnostic = diagnostic.fix(span, meant);
             }
             self.diagnostics.push(diagnostic);
         }
@@ -632,7 +674,7 @@ impl<'r> Reader<'r> {
         }
         if depth >= limits::MACRO_DEPTH && kind != CallKind::Include {
             self.gave_up = true;
-            let message = format!("macros nest more than {} deep", limits::MACRO_DEPTH);
+            let message = format!("macros are nested more than {} deep", limits::MACRO_DEPTH);
             return self.fail(codes::TOO_DEEP, span, message, "a macro that uses itself needs an `.if` that ends it");
         }
         let parent = self.call();

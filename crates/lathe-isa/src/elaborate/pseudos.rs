@@ -135,6 +135,7 @@ pub(crate) fn assembly(
             AssemblyRow::Comment(text) => assembly.comments.push(text.text.clone()),
             AssemblyRow::Separator(text) => assembly.separators.push(text.text.clone()),
             AssemblyRow::BareLabels => assembly.bare_labels = true,
+            AssemblyRow::CaselessLabels => assembly.caseless_labels = true,
         }
     }
     assembly

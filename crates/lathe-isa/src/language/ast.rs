@@ -385,6 +385,8 @@ pub enum AssemblyRow {
     Separator(Name),
     /// `bare labels`
     BareLabels,
+    /// `caseless labels`
+    CaselessLabels,
 }
 
 /// `instructions { … }`

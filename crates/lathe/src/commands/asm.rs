@@ -30,7 +30,8 @@ impl<'a> Job<'a> {
     fn new(arguments: &'a Asm) -> Result<Self, Failure> {
         check_standard_input(arguments)?;
         let overlap = if arguments.allow_overlap { Overlap::LaterWins } else { Overlap::Refuse };
-        let options = Options { definitions: definitions::read(&arguments.assembly.define)?, overlap };
+        let options =
+            Options { definitions: definitions::read(&arguments.assembly.define)?, overlap, ..Options::default() };
         Ok(Job { arguments, options, targets: outputs::targets(arguments)? })
     }
 

@@ -192,7 +192,7 @@ impl Parser<'_, '_> {
     }
 
     fn assembly_row(&mut self) -> Parsed<AssemblyRow> {
-        let help = "as in `%lo(V) = V[7:0]`, `db = .byte`, `prefix \"x\" = 16`, `comment \"#\"`, `separator \";\"` or `bare labels`";
+        let help = "as in `%lo(V) = V[7:0]`, `db = .byte`, `prefix \"x\" = 16`, `comment \"#\"`, `separator \";\"`, `bare labels` or `caseless labels`";
         if self.take("%") {
             let name = self.name("the function's name", help)?;
             self.expect("(", help)?;
@@ -204,6 +204,10 @@ impl Parser<'_, '_> {
         if self.take_word("bare") {
             self.expect_word("labels", help)?;
             return Ok(AssemblyRow::BareLabels);
+        }
+        if self.take_word("caseless") {
+            self.expect_word("labels", help)?;
+            return Ok(AssemblyRow::CaselessLabels);
         }
         if self.take_word("comment") {
             return Ok(AssemblyRow::Comment(self.quoted(help)?));

@@ -1,0 +1,83 @@
+//! Lines that begin with a word that the machine does not have: what may have been meant.
+
+use lathe_base::{Diagnostic, Source, Span, nearest};
+
+use super::Reader;
+use super::directives::directive_for;
+use crate::codes;
+use crate::tokens::{Kind, Token};
+
+/// Mnemonics that mean much the same on most machines.
+const ALIKE: [&[&str]; 12] = [
+    &["mov", "move", "mv", "ld", "ldr", "lda", "load", "li", "ldi", "loadimm", "copy"],
+    &["st", "str", "sta", "store", "sw", "mov", "ld"],
+    &["jmp", "jp", "j", "b", "bra", "br", "goto", "jr"],
+    &["call", "jsr", "jal", "bl", "gosub"],
+    &["ret", "rts", "return", "rt"],
+    &["halt", "hlt", "stop", "hcf"],
+    &["push", "psh", "pha"],
+    &["pop", "pull", "pla"],
+    &["inc", "inx", "increment"],
+    &["dec", "dex", "decrement"],
+    &["cmp", "cp", "compare"],
+    &["or", "ora", "xor", "eor", "and"],
+];
+
+impl Reader<'_> {
+    /// Why a line cannot begin with its first word.
+    pub(super) fn unknown_word(&self, tokens: &[Token], sources: &[Source]) -> Diagnostic {
+        let word = self.text(sources, tokens[0]);
+        let (span, shown) = (tokens[0].span, short(word));
+        let message = format!("{} has no instruction `{shown}`", self.isa.name);
+        let diagnostic = Diagnostic::new(codes::UNKNOWN_MNEMONIC, span, message);
+        let is_mark = |at: usize, mark: char| tokens.get(at).is_some_and(|token: &Token| token.is_mark(mark));
+        let after = Span { start: span.end, ..span };
+        if is_mark(1, ':') && is_mark(2, '=') {
+            let assign = tokens[1].span.to(tokens[2].span);
+            return diagnostic.help(format!("a constant is written `{shown} = …`")).fix(assign, "=");
+        }
+        if is_mark(1, ':') {
+            let gap = Span { end: tokens[1].span.start, ..after };
+            return diagnostic.help(format!("a label is written without a blank: `{shown}:`")).fix(gap, "");
+        }
+        let begins_line = |token: &Token| {
+            let next = self.text(sources, *token);
+            token.kind == Kind::Word && (self.begins_line(next) || directive_for(next).is_some())
+        };
+        if word != "#" && tokens.get(1).is_some_and(begins_line) {
+            return diagnostic.help(format!("a label needs a colon: `{shown}:`")).fix(after, ":");
+        }
+        if let Some(directive) = directive_for(word).filter(|_| !word.starts_with('.')) {
+            return diagnostic.did_you_mean(span, directive);
+        }
+        if let Some(meant) = self.forms.nearest(word) {
+            return diagnostic.did_you_mean(span, meant);
+        }
+        let alike = ALIKE.iter().filter(|group| group.contains(&word.to_ascii_lowercase().as_str()));
+        let known: Vec<String> = alike
+            .flat_map(|group| group.iter())
+            .filter(|other| self.forms.knows(other))
+            .map(|other| format!("`{other}`"))
+            .collect();
+        match word {
+            _ if !known.is_empty() => diagnostic.help(format!("{} has {} for that", self.isa.name, known.join(", "))),
+            "#" => diagnostic.help("comments begin with `;`").fix(span, ";"),
+            _ if tokens.len() == 1 => diagnostic.help(format!("a label needs a colon: `{shown}:`")).fix(after, ":"),
+            _ => diagnostic.help(format!("`lathe show {}` lists its instructions", self.isa.name)),
+        }
+    }
+
+    /// A macro that was meant by a word, if its name is near.
+    pub(super) fn macro_near(&self, word: &str) -> Option<&str> {
+        nearest(word, self.macros.values().map(|found| found.name.as_str()))
+    }
+}
+
+/// A word as it is shown in a message: no longer than a person reads.
+fn short(word: &str) -> String {
+    const LONGEST: usize = 60;
+    match word.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &word[..at]),
+        None => word.to_owned(),
+    }
+}

@@ -1,0 +1,88 @@
+//! Files that other tools make: where their parts go, and what of them is left out.
+
+use lathe_asm::formats::{self, Format, guess};
+use lathe_asm::{Image, Options, assemble};
+use lathe_base::{Source, files::MemoryFiles};
+use lathe_isa::Isa;
+
+fn shipped(name: &str) -> Isa {
+    lathe_isa::load(lathe_machines::find(name).unwrap().definition).isa.unwrap()
+}
+
+/// Where each run of cells begins, with its cells.
+fn runs(image: &Image) -> Vec<(u64, Vec<u64>)> {
+    image.segments.iter().map(|segment| (segment.start, segment.cells.clone())).collect()
+}
+
+/// An ELF file with these parts: virtual address, physical address, bytes.
+fn elf(entry: u32, parts: &[(u32, u32, &[u8])]) -> Vec<u8> {
+    let mut file = b"\x7FELF\x01\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    let halves = |file: &mut Vec<u8>, values: &[u16]| file.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    let words = |file: &mut Vec<u8>, values: &[u32]| file.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    halves(&mut file, &[2, 0xF3]);
+    words(&mut file, &[1, entry, 52, 0, 0]);
+    halves(&mut file, &[52, 32, parts.len() as u16, 40, 0, 0]);
+    let mut offset = 52 + 32 * parts.len() as u32;
+    for (at, physical, bytes) in parts {
+        words(&mut file, &[1, offset, *at, *physical, bytes.len() as u32, bytes.len() as u32, 7, 1]);
+        offset += bytes.len() as u32;
+    }
+    parts.iter().for_each(|(_, _, bytes)| file.extend_from_slice(bytes));
+    file
+}
+
+#[test]
+fn parts_of_an_elf_file_go_to_their_physical_addresses() {
+    let isa = shipped("rv32i");
+    let read = |file: Vec<u8>| formats::read(Format::Elf, &file, &isa).unwrap();
+    let image = read(elf(0x1002, &[(0x1000, 0x1000, &[1, 2, 3, 4]), (0x8000, 0x1004, &[5, 6])]));
+    assert_eq!((runs(&image), image.entry), (vec![(0x1000, vec![1, 2, 3, 4, 5, 6])], Some(0x1002)));
+    // Code that is linked for one place and lies at another begins where it lies.
+    let image = read(elf(0x8001, &[(0x8000, 0x1000, &[1, 2])]));
+    assert_eq!((runs(&image), image.entry), (vec![(0x1000, vec![1, 2])], Some(0x1001)));
+    // A linker that says nothing about physical addresses.
+    let image = read(elf(0x1000, &[(0x1000, 0, &[1]), (0x8000, 0, &[2])]));
+    assert_eq!(runs(&image), [(0x1000, vec![1]), (0x8000, vec![2])]);
+}
+
+#[test]
+fn an_object_file_of_the_lc3_says_where_it_goes() {
+    let isa = shipped("lc3");
+    let file = [0x30, 0x00, 0xF0, 0x25, 0x12, 0x34];
+    assert_eq!(guess("hello.obj", &file), Format::Lc3);
+    let image = formats::read(Format::Lc3, &file, &isa).unwrap();
+    assert_eq!((runs(&image), image.start(&isa)), (vec![(0x3000, vec![0xF025, 0x1234])], 0x3000));
+    assert_eq!(formats::write(Format::Lc3, &image, &isa, &[], &formats::Options::default()).unwrap(), file);
+    let refused = |file: &[u8], isa: &Isa| formats::read(Format::Lc3, file, isa).unwrap_err().to_string();
+    assert!(refused(&file[..5], &isa).contains("words of two bytes"));
+    assert!(refused(b"\x1c\x30\x15\xc0\x01\x01\x01..", &isa).contains("lc3tools"));
+    assert!(refused(&file, &shipped("hex8")).contains("16-bit cells"));
+    assert!(refused(&[0xFF, 0xFF, 0, 1, 0, 2], &isa).contains("beyond memory `ram`"));
+}
+
+#[test]
+fn parts_of_an_lc3_program_each_end_with_end() {
+    let source = ".ORIG x3000\nStart LD R0, VALUE\nHALT\nValue .FILL x41\n.END\n\n.orig x4000\n.fill START\n.end\n";
+    let result = assemble(&shipped("lc3"), &MemoryFiles::default(), Source::new("t.asm", source), &Options::default());
+    let diagnostics = result.diagnostics.into_sorted();
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let expected = [(0x3000, vec![0x2001, 0xF025, 0x41]), (0x4000, vec![0x3000])];
+    assert_eq!(runs(&result.image.unwrap()), expected);
+}
+
+#[test]
+fn banks_of_a_cartridge_that_nothing_switches_are_named() {
+    let isa = shipped("sm83");
+    let cartridge = |size: usize, kind: u8| {
+        let mut file = vec![0; size];
+        file[0x104..0x108].copy_from_slice(&[0xCE, 0xED, 0x66, 0x66]);
+        file[0x147] = kind;
+        file
+    };
+    let large = cartridge(0x10000, 1);
+    assert_eq!(guess("game.bin", &large), Format::GameBoy);
+    assert_eq!(formats::read(Format::GameBoy, &large, &isa).unwrap().segments[0].cells.len(), 0x8000);
+    let left_out = formats::left_out(Format::GameBoy, &large, &isa).unwrap().to_string();
+    assert!(left_out.starts_with("only banks 0 and 1 of 4 are loaded: its MBC1 switches the others"), "{left_out}");
+    assert_eq!(formats::left_out(Format::GameBoy, &cartridge(0x8000, 0), &isa), None);
+}
