@@ -60,7 +60,7 @@ fn a_program_with_errors_has_its_names_and_the_rest_of_its_image() {
     assert_eq!(found, expected);
     let image = result.partial.unwrap();
     // The second instruction is missing, and 0 stands for the value that is not known.
-    assert_eq!(image.segments[0].cells[..6], [0xC0, 0xC1, 0x84, 0x84, 0xC8, 0xC8]);
+    assert_eq!(image.segments[0].cells[..6], [0xC0, 0xD1, 0x84, 0x84, 0xC8, 0xC8]);
     let codes: Vec<&str> = result.diagnostics.into_sorted().iter().map(|found| found.code.name).collect();
     assert_eq!(codes, ["A301", "A201", "A103"]);
 }
