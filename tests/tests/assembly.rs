@@ -116,7 +116,7 @@ fn a_fix_mends_the_line() {
         ("li a, #5", "li a, 5"),
         ("db 5", ".byte 5"),
         (".res 5", ".space 5"),
-        ("x: jmp xx", "x: jmp x"),
+        ("start: jmp strat", "start: jmp start"),
         ("again : inc a", "again: inc a"),
         ("size := 5", "size = 5"),
         ("icn a", "inc a"),
