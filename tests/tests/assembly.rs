@@ -119,7 +119,7 @@ fn a_fix_mends_the_line() {
         ("start: jmp strat", "start: jmp start"),
         ("again : inc a", "again: inc a"),
         ("size := 5", "size = 5"),
-        ("icn a", "inc a"),
+        ("hlat", "halt"),
     ];
     for (wrong, right) in cases {
         let text = format!("{wrong}\n.machine quad8\n");
