@@ -28,7 +28,7 @@ pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, Fo
         let cause = "this object file was made by lc3tools, whose files hold more than words";
         return Err(FormatError::new(cause, "assemble its source with Lathe, or write an Intel HEX file"));
     }
-    if file.len() % 2 != 0 || file.is_empty() {
+    if !file.len().is_multiple_of(2) || file.is_empty() {
         let cause = format!("an LC-3 object file holds words of two bytes, and this one has {} bytes", file.len());
         return Err(FormatError::new(
             cause,
