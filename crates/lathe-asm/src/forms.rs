@@ -368,7 +368,10 @@ fn first_token(text: &str, habits: &Assembly) -> String {
     let mut tokens = Vec::new();
     tokens::line(FileId(0), text, 0, habits, &mut tokens);
     let first = text.chars().next().map_or(0, char::len_utf8);
-    let whole = tokens.first().filter(|token| token.span.start == 0 && token.kind == tokens::Kind::Word);
+    let is_whole = |token: &&tokens::Token| {
+        token.span.start == 0 && matches!(token.kind, tokens::Kind::Word | tokens::Kind::Number(_))
+    };
+    let whole = tokens.first().filter(is_whole);
     text[..whole.map_or(first, |token| token.span.end as usize)].to_ascii_lowercase()
 }
 
