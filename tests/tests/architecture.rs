@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which crates of ours each crate may use, besides in its tests. Arrows that are not here do not exist.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("lathe-base", &[]),
     ("lathe-isa", &["lathe-base"]),
     ("lathe-asm", &["lathe-base", "lathe-isa"]),
@@ -16,6 +16,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("lathe-jit", &["lathe-base", "lathe-isa", "lathe-vm"]),
     ("lathe-doc", &["lathe-base", "lathe-isa", "lathe-vm"]),
     ("lathe-fmt", &["lathe-asm", "lathe-base", "lathe-isa"]),
+    ("lathe-lsp", &["lathe-asm", "lathe-base", "lathe-doc", "lathe-fmt", "lathe-isa", "lathe-machines", "lathe-vm"]),
     ("lathe-machines", &[]),
     ("lathe-embed", &["lathe-asm", "lathe-base", "lathe-isa", "lathe-jit", "lathe-machines", "lathe-vm"]),
     (
@@ -28,6 +29,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "lathe-doc",
             "lathe-fmt",
             "lathe-isa",
+            "lathe-lsp",
             "lathe-machines",
             "lathe-vm",
         ],

@@ -83,6 +83,7 @@ pub(crate) enum Command {
     Man(Man),
     Fmt(Fmt),
     Doc(Doc),
+    Lsp(Lsp),
     #[cfg(feature = "bench")]
     Bench(Bench),
     #[cfg(not(feature = "bench"))]
@@ -613,6 +614,13 @@ pub(crate) struct Verify {
     #[command(flatten)]
     pub(crate) format: FormatArgument,
 }
+
+/// Serve an editor: definitions, and assembly for any machine
+///
+/// Speaks the Language Server Protocol on standard input and output. Editors start it by themselves; see
+/// docs/editors.md for their settings.
+#[derive(Debug, Args)]
+pub(crate) struct Lsp {}
 
 /// Write the datasheet of a machine
 ///

@@ -10,6 +10,7 @@ mod dis;
 mod doc;
 mod explain;
 mod fmt;
+mod lsp;
 mod machines;
 mod new;
 mod opcode_map;
@@ -43,6 +44,7 @@ pub(crate) fn execute(command: Command) -> Outcome {
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments),
         Command::Man(arguments) => shell::man(&arguments),
+        Command::Lsp(_) => lsp::execute(),
         Command::Doc(arguments) => doc::execute(&arguments),
         Command::Fmt(arguments) => fmt::execute(&arguments),
         #[cfg(feature = "bench")]

@@ -1,0 +1,386 @@
+//! Questions about a definition. Everything here works on broken ones, as well as it can: it starts from
+//! the tree, which the parser always makes.
+
+use lathe_base::{Diagnostics, FileId, Span};
+use lathe_isa::language::ast::{Definition, Item, NameRange};
+use lathe_isa::language::lexer::{Cursor, Token};
+
+use crate::{Class, Piece};
+
+/// The words that begin a declaration, with a template for completion.
+pub(crate) const ITEMS: [(&str, &str); 18] = [
+    ("machine", "machine ${1:name} \"${2:one line about it}\""),
+    ("memory", "memory ${1:ram} : u${2:16} -> u${3:8}"),
+    ("pc", "pc pc : u${1:16} in ${2:ram}"),
+    ("register", "register ${1:a, b} : u${2:8}"),
+    ("constant", "constant ${1:zero} : u${2:8} = ${3:0}"),
+    ("view", "view ${1:low} = ${2:a}[${3:7}:${4:0}]"),
+    ("field", "field ${1:D, S} : register { ${2:a, b} }"),
+    ("device", "device ${1:console} : stream"),
+    ("map", "map ${1:ram} {\n  ${2:0xFF00} | ${3:console.read()} | ${4:console.write(value)}\n}"),
+    ("data", "data ${1:ram} ${2:0x50} { ${3:0} }"),
+    ("trap", "trap ${1:divide} = ${2:2}"),
+    ("fn", "fn ${1:push}(${2:v: u8}) { $3 }"),
+    ("family", "family ${1:OP} : u${2:3} (${3:x: u8, y: u8}) -> u8 {\n  ${4:add} = ${5:x + y}\n}"),
+    ("assembly", "assembly {\n  $1\n}"),
+    ("instructions", "instructions {\n  # syntax   encoding    meaning\n  ${1:nop} | ${2:0000 0000} | $3\n}"),
+    ("pseudo", "pseudo {\n  ${1:clr D} => ${2:sub D, D}\n}"),
+    ("examples", "examples {\n  ${1:inc a} : ${2:a = 1} -> ${3:a = 2}\n}"),
+    ("on", "on illegal { $1 }"),
+];
+
+pub(crate) const KEYWORDS: [&str; 38] = [
+    "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "next", "signed", "unsigned", "zext", "sext",
+    "rotl", "rotr", "code", "as", "with", "where", "when", "illegal", "step", "little", "big", "low", "align",
+    "address", "from", "back", "within", "clearing", "enum", "every", "by", "stream", "bus", "display",
+];
+
+/// Something that is declared.
+#[derive(Clone, Debug)]
+pub(crate) struct Declared {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    /// Where its name stands.
+    pub(crate) span: Span,
+}
+
+/// What can be declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Machine,
+    Memory,
+    Pc,
+    Register,
+    View,
+    Field,
+    Device,
+    Trap,
+    Function,
+    Family,
+    Row,
+    Pseudo,
+    Example,
+}
+
+impl Kind {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Kind::Machine => "machine",
+            Kind::Memory => "memory",
+            Kind::Pc => "program counter",
+            Kind::Register => "register",
+            Kind::View => "view",
+            Kind::Field => "field",
+            Kind::Device => "device",
+            Kind::Trap => "trap",
+            Kind::Function => "function",
+            Kind::Family => "family",
+            Kind::Row => "instruction",
+            Kind::Pseudo => "pseudo-instruction",
+            Kind::Example => "example",
+        }
+    }
+
+    fn class(self) -> Class {
+        match self {
+            Kind::Register | Kind::View | Kind::Pc => Class::Register,
+            Kind::Field | Kind::Family => Class::Operand,
+            Kind::Function => Class::Function,
+            _ => Class::Name,
+        }
+    }
+}
+
+/// A definition, read.
+pub(crate) struct Reading<'s> {
+    text: &'s str,
+    tree: Definition,
+    pub(crate) declared: Vec<Declared>,
+    /// Columns of raw text, in order: where, and of which kind.
+    columns: Vec<(usize, usize, Column)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Syntax,
+    Picture,
+}
+
+/// A word of a definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word<'s> {
+    pub(crate) start: usize,
+    pub(crate) text: &'s str,
+    /// Whether it can be the name of something declared.
+    pub(crate) is_name: bool,
+    /// Whether it is letters of a picture: each of them is a bit of the field.
+    pub(crate) in_picture: bool,
+}
+
+impl<'s> Reading<'s> {
+    pub(crate) fn new(text: &'s str) -> Reading<'s> {
+        let tree = lathe_isa::language::parse(FileId(0), text, &mut Diagnostics::default());
+        let mut reading = Reading { text, tree, declared: Vec::new(), columns: Vec::new() };
+        reading.declare();
+        reading.columns.sort_unstable_by_key(|column| column.0);
+        reading
+    }
+
+    fn declare(&mut self) {
+        let mut all = Vec::new();
+        let mut columns: Vec<(usize, usize, Column)> = Vec::new();
+        let mut add = |name: &str, kind: Kind, span: Span| all.push(Declared { name: name.to_owned(), kind, span });
+        let mut column = |span: Span, kind: Column| columns.push((span.start as usize, span.end as usize, kind));
+        if let Some(machine) = &self.tree.machine {
+            add(&machine.name.text, Kind::Machine, machine.name.span);
+        }
+        for item in &self.tree.items {
+            match item {
+                Item::Memory(memory) => add(&memory.name.text, Kind::Memory, memory.name.span),
+                Item::Pc(pc) => add(&pc.name.text, Kind::Pc, pc.name.span),
+                Item::Registers(registers) => {
+                    for (range, _) in &registers.names {
+                        for name in names(range) {
+                            add(&name, Kind::Register, range.first.span);
+                        }
+                    }
+                }
+                Item::View(view) => add(&view.name.text, Kind::View, view.name.span),
+                Item::Fields(fields) => {
+                    fields.names.iter().for_each(|name| add(&name.text, Kind::Field, name.span));
+                }
+                Item::Device(device) => add(&device.name.text, Kind::Device, device.name.span),
+                Item::Traps(traps) => traps.iter().for_each(|(name, ..)| add(&name.text, Kind::Trap, name.span)),
+                Item::Function(function) => add(&function.name.text, Kind::Function, function.name.span),
+                Item::Family(family) => add(&family.name.text, Kind::Family, family.name.span),
+                Item::Instructions(table) => {
+                    for row in &table.rows {
+                        add(&row.syntax.text, Kind::Row, row.syntax.span);
+                        column(row.syntax.span, Column::Syntax);
+                        column(row.picture.span, Column::Picture);
+                    }
+                }
+                Item::Pseudos(pseudos) => {
+                    for pseudo in pseudos {
+                        add(&pseudo.syntax.text, Kind::Pseudo, pseudo.syntax.span);
+                        column(pseudo.syntax.span, Column::Syntax);
+                        pseudo.expansion.iter().for_each(|part| column(part.span, Column::Syntax));
+                    }
+                }
+                Item::Examples(examples) => {
+                    for example in examples {
+                        add(&example.source.text, Kind::Example, example.source.span);
+                        column(example.source.span, Column::Syntax);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.declared = all;
+        self.columns = columns;
+    }
+
+    /// What a name means.
+    pub(crate) fn named(&self, name: &str) -> Option<&Declared> {
+        let is_plain = |kind: Kind| !matches!(kind, Kind::Row | Kind::Pseudo | Kind::Example | Kind::Machine);
+        self.declared.iter().find(|one| one.name == name && is_plain(one.kind))
+    }
+
+    /// The row whose syntax column holds this place.
+    pub(crate) fn row_at(&self, at: usize) -> Option<&Declared> {
+        let line = |span: Span| self.text[..span.start as usize].matches('\n').count();
+        let here = self.text[..at.min(self.text.len())].matches('\n').count();
+        self.declared
+            .iter()
+            .find(|one| matches!(one.kind, Kind::Row | Kind::Example | Kind::Pseudo) && line(one.span) == here)
+    }
+
+    /// All pieces of the text that have a class, in order; and all its words.
+    pub(crate) fn pieces(&self) -> (Vec<Piece>, Vec<Word<'s>>) {
+        let mut pieces = Vec::new();
+        let mut words = Vec::new();
+        let mut at = 0;
+        for (start, end, column) in &self.columns {
+            if *start < at {
+                continue;
+            }
+            self.tokens(at, *start, &mut pieces, &mut words);
+            self.raw(*start, *end, *column, &mut pieces, &mut words);
+            at = *end;
+        }
+        self.tokens(at, self.text.len(), &mut pieces, &mut words);
+        (pieces, words)
+    }
+
+    fn tokens(&self, from: usize, to: usize, pieces: &mut Vec<Piece>, words: &mut Vec<Word<'s>>) {
+        let part = &self.text[..to];
+        let mut cursor = Cursor::new(FileId(0), part);
+        cursor.move_to(from);
+        let mut last = from;
+        loop {
+            let (token, span) = cursor.next();
+            let (start, end) = (span.start as usize, span.end as usize);
+            comments(part, last, start, pieces);
+            last = end;
+            let class = match &token {
+                Token::End => return,
+                Token::Name(name) => {
+                    words.push(Word { start, text: &self.text[start..end], is_name: true, in_picture: false });
+                    self.class_of(name)
+                }
+                Token::Number(_) => Class::Number,
+                Token::Text(_) => Class::Text,
+                _ => continue,
+            };
+            pieces.push(Piece { start, end, class });
+        }
+    }
+
+    fn class_of(&self, name: &str) -> Class {
+        if let Some(declared) = self.named(name) {
+            return declared.kind.class();
+        }
+        let digits = name
+            .strip_prefix(['u', 's'])
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()));
+        match () {
+            () if digits => Class::Type,
+            () if KEYWORDS.contains(&name) || ITEMS.iter().any(|(word, _)| *word == name) => Class::Keyword,
+            () => Class::Name,
+        }
+    }
+
+    fn raw(&self, start: usize, end: usize, column: Column, pieces: &mut Vec<Piece>, words: &mut Vec<Word<'s>>) {
+        let text = &self.text[start..end];
+        let mut at = 0;
+        let mut depth = 0;
+        while at < text.len() {
+            let rest = &text[at..];
+            let length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            if length == 0 {
+                depth += i32::from(rest.starts_with('{')) - i32::from(rest.starts_with('}'));
+                at += rest.chars().next().map_or(1, char::len_utf8);
+                continue;
+            }
+            let (from, word) = (start + at, &rest[..length]);
+            let is_first = at == 0;
+            at += length;
+            if column == Column::Picture && depth == 0 {
+                self.picture(from, word, pieces, words);
+                continue;
+            }
+            let is_mnemonic = column == Column::Syntax && is_first && depth == 0;
+            words.push(Word {
+                start: from,
+                text: &self.text[from..from + length],
+                is_name: !is_mnemonic,
+                in_picture: false,
+            });
+            let class = match () {
+                () if is_mnemonic => Class::Mnemonic,
+                () if word.starts_with(|c: char| c.is_ascii_digit()) => Class::Number,
+                () => self.class_of(word),
+            };
+            pieces.push(Piece { start: from, end: from + length, class });
+        }
+    }
+
+    /// Letters of a picture: runs of one field, or a number.
+    fn picture(&self, start: usize, word: &str, pieces: &mut Vec<Piece>, words: &mut Vec<Word<'s>>) {
+        if word.starts_with("0x") || word.starts_with("0X") {
+            pieces.push(Piece { start, end: start + word.len(), class: Class::Number });
+            return;
+        }
+        let mut rest = word;
+        let mut at = start;
+        while let Some(first) = rest.chars().next() {
+            let same = |c: char| if first.is_ascii_digit() { c.is_ascii_digit() } else { c == first };
+            let length = rest.find(|c| !same(c)).unwrap_or(rest.len());
+            let class = if first.is_ascii_digit() { Class::Number } else { Class::Operand };
+            pieces.push(Piece { start: at, end: at + length, class });
+            if !first.is_ascii_digit() && first != '_' {
+                for (offset, c) in rest[..length].char_indices() {
+                    let (from, end) = (at + offset, at + offset + c.len_utf8());
+                    words.push(Word { start: from, text: &self.text[from..end], is_name: true, in_picture: true });
+                }
+            }
+            at += length;
+            rest = &rest[length..];
+        }
+    }
+
+    /// The word at a place.
+    pub(crate) fn word_at(&self, at: usize) -> Option<Word<'s>> {
+        let (_, words) = self.pieces();
+        words.into_iter().find(|word| word.start <= at && at <= word.start + word.text.len())
+    }
+
+    /// Every place where a declared name stands.
+    pub(crate) fn references(&self, name: &str) -> Vec<Word<'s>> {
+        let (_, words) = self.pieces();
+        words.into_iter().filter(|word| word.is_name && word.text == name).collect()
+    }
+
+    /// The lines of a block in braces: first and last.
+    pub(crate) fn blocks(&self) -> Vec<(usize, usize)> {
+        let mut open = Vec::new();
+        let mut blocks = Vec::new();
+        for (number, line) in self.text.lines().enumerate() {
+            let code = line.split(" #").next().unwrap_or("");
+            for c in code.chars() {
+                match c {
+                    '{' => open.push(number),
+                    '}' => {
+                        if let Some(start) = open.pop().filter(|start| *start < number) {
+                            blocks.push((start, number));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        blocks
+    }
+
+    /// The line of a declaration, and the documentation above it.
+    pub(crate) fn shown(&self, declared: &Declared) -> String {
+        let start = self.text[..declared.span.start as usize].rfind('\n').map_or(0, |at| at + 1);
+        let line = self.text[start..].lines().next().unwrap_or("").trim();
+        let above: Vec<&str> =
+            self.text[..start].lines().rev().map_while(|line| line.trim().strip_prefix("##")).collect();
+        let documentation: Vec<&str> = above.into_iter().rev().map(str::trim).collect();
+        let documentation =
+            if documentation.is_empty() { String::new() } else { format!("{}\n\n", documentation.join(" ")) };
+        format!("{documentation}```isa\n{line}\n```\n{}", declared.kind.word())
+    }
+}
+
+/// Comments between two tokens.
+fn comments(text: &str, from: usize, to: usize, pieces: &mut Vec<Piece>) {
+    let mut at = from;
+    while let Some(start) = text.get(at..to).and_then(|gap| gap.find('#')).map(|offset| at + offset) {
+        let end = text[start..].find('\n').map_or(text.len(), |length| start + length);
+        pieces.push(Piece { start, end, class: Class::Comment });
+        at = end;
+        if at >= to {
+            return;
+        }
+    }
+}
+
+/// The names of a range: `r0..r15`. What does not count is its first name alone.
+fn names(range: &NameRange) -> Vec<String> {
+    let first = &range.first.text;
+    let split = |name: &str| {
+        let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let (stem, number) = name.split_at(name.len() - digits);
+        Some((stem.to_owned(), number.parse::<u32>().ok()?))
+    };
+    let ends = range.last.as_ref().and_then(|last| Some((split(first)?, split(&last.text)?)));
+    match ends {
+        Some(((stem, from), (_, to))) if from.abs_diff(to) < 1024 => {
+            (from.min(to)..=from.max(to)).map(|number| format!("{stem}{number}")).collect()
+        }
+        _ => vec![first.clone()],
+    }
+}

@@ -1,0 +1,835 @@
+//! The server: requests in, answers out. Each request is one method of [`Server`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use lathe_base::Span;
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
+use lsp_types::notification::{
+    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _, PublishDiagnostics,
+};
+use lsp_types::request::{
+    CodeActionRequest, CodeLensRequest, Completion, DocumentSymbolRequest, FoldingRangeRequest, Formatting,
+    GotoDefinition, HoverRequest, InlayHintRequest, PrepareRenameRequest, References, Rename, Request as _,
+    SemanticTokensFullRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
+};
+#[allow(clippy::wildcard_imports, reason = "a server speaks of nearly all types of its protocol")]
+use lsp_types::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::assembly::{self, DIRECTIVES, FUNCTIONS, Role};
+use crate::definition::{self, ITEMS, Kind};
+use crate::document::Document;
+use crate::workspace::{Workspace, is_assembly, is_definition};
+use crate::{description, wire};
+
+/// Serves one editor over standard input and output until it says goodbye.
+///
+/// # Errors
+/// If the connection breaks, or the editor does not keep to the protocol.
+pub fn run() -> Result<(), String> {
+    let (connection, threads) = Connection::stdio();
+    serve(&connection)?;
+    drop(connection);
+    threads.join().map_err(|error| error.to_string())
+}
+
+fn serve(connection: &Connection) -> Result<(), String> {
+    let capabilities = serde_json::to_value(capabilities()).map_err(|error| error.to_string())?;
+    connection.initialize(capabilities).map_err(|error| error.to_string())?;
+    let mut server = Server::default();
+    for message in &connection.receiver {
+        match message {
+            Message::Request(request) => {
+                if connection.handle_shutdown(&request).map_err(|error| error.to_string())? {
+                    return Ok(());
+                }
+                let response = server.answer(request);
+                connection.sender.send(response.into()).map_err(|error| error.to_string())?;
+            }
+            Message::Notification(notification) => server.notice(&notification),
+            Message::Response(_) => {}
+        }
+        // While somebody types, only the last text is worth checking.
+        if connection.receiver.is_empty() {
+            for notification in server.findings() {
+                connection.sender.send(notification.into()).map_err(|error| error.to_string())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn capabilities() -> ServerCapabilities {
+    let legend = SemanticTokensLegend {
+        token_types: wire::CLASSES.iter().map(|(_, name)| name.clone()).collect(),
+        token_modifiers: Vec::new(),
+    };
+    let tokens = SemanticTokensOptions {
+        legend,
+        full: Some(SemanticTokensFullOptions::Bool(true)),
+        ..SemanticTokensOptions::default()
+    };
+    ServerCapabilities {
+        text_document_sync: Some(TextDocumentSyncKind::INCREMENTAL.into()),
+        hover_provider: Some(true.into()),
+        completion_provider: Some(CompletionOptions {
+            trigger_characters: Some([".", "%", "{"].map(str::to_owned).to_vec()),
+            ..CompletionOptions::default()
+        }),
+        signature_help_provider: Some(SignatureHelpOptions {
+            trigger_characters: Some([" ", ","].map(str::to_owned).to_vec()),
+            ..SignatureHelpOptions::default()
+        }),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        })),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        workspace_symbol_provider: Some(OneOf::Left(true)),
+        folding_range_provider: Some(true.into()),
+        semantic_tokens_provider: Some(tokens.into()),
+        inlay_hint_provider: Some(OneOf::Left(true)),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
+        code_action_provider: Some(true.into()),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        ..ServerCapabilities::default()
+    }
+}
+
+#[derive(Default)]
+struct Server {
+    workspace: Workspace,
+    /// Files whose findings are out of date.
+    dirty: BTreeSet<PathBuf>,
+}
+
+/// A text that a question is about.
+struct Asked<'s> {
+    path: PathBuf,
+    document: &'s Document,
+    offset: usize,
+}
+
+impl Server {
+    fn answer(&mut self, request: Request) -> Response {
+        let Request { id, method, params } = request;
+        let result = match method.as_str() {
+            HoverRequest::METHOD => with(params, |params| self.hover(&params)),
+            Completion::METHOD => with(params, |params| self.completion(&params)),
+            SignatureHelpRequest::METHOD => with(params, |params| self.signature(&params)),
+            GotoDefinition::METHOD => with(params, |params| self.definition(&params)),
+            References::METHOD => with(params, |params| self.references(&params)),
+            PrepareRenameRequest::METHOD => with(params, |params| self.prepare_rename(&params)),
+            Rename::METHOD => match serde_json::from_value(params) {
+                Ok(params) => match self.rename(&params) {
+                    Ok(edit) => to_value(edit),
+                    Err(message) => return Response::new_err(id, ErrorCode::InvalidRequest as i32, message),
+                },
+                Err(error) => Err(error.to_string()),
+            },
+            DocumentSymbolRequest::METHOD => with(params, |params| self.symbols(&params)),
+            WorkspaceSymbolRequest::METHOD => with(params, |params| self.workspace_symbols(&params)),
+            FoldingRangeRequest::METHOD => with(params, |params| self.folds(&params)),
+            SemanticTokensFullRequest::METHOD => with(params, |params| self.colours(&params)),
+            InlayHintRequest::METHOD => with(params, |params| self.hints(&params)),
+            CodeLensRequest::METHOD => with(params, |params| self.lenses(&params)),
+            CodeActionRequest::METHOD => with(params, |params| self.actions(&params)),
+            Formatting::METHOD => with(params, |params| self.format(&params)),
+            _ => {
+                return Response::new_err(id, ErrorCode::MethodNotFound as i32, format!("there is no `{method}` here"));
+            }
+        };
+        match result {
+            Ok(value) => Response::new_ok(id, value),
+            Err(message) => Response::new_err(id, ErrorCode::InvalidParams as i32, message),
+        }
+    }
+
+    fn notice(&mut self, notification: &Notification) {
+        let params = || notification.params.clone();
+        match notification.method.as_str() {
+            DidOpenTextDocument::METHOD => {
+                let Ok(params) = serde_json::from_value::<DidOpenTextDocumentParams>(params()) else { return };
+                let Some(path) = wire::path(&params.text_document.uri) else { return };
+                let document = Document::new(params.text_document.text, params.text_document.version);
+                self.workspace.documents.insert(path.clone(), document);
+                self.touch(path);
+            }
+            DidChangeTextDocument::METHOD => {
+                let Ok(params) = serde_json::from_value::<DidChangeTextDocumentParams>(params()) else { return };
+                let Some(path) = wire::path(&params.text_document.uri) else { return };
+                let Some(document) = self.workspace.documents.get_mut(&path) else { return };
+                for change in params.content_changes {
+                    let range = change.range.map(|range| (wire::place(range.start), wire::place(range.end)));
+                    document.change(range, &change.text);
+                }
+                document.version = params.text_document.version;
+                self.touch(path);
+            }
+            DidCloseTextDocument::METHOD => {
+                let Ok(params) = serde_json::from_value::<DidCloseTextDocumentParams>(params()) else { return };
+                if let Some(path) = wire::path(&params.text_document.uri) {
+                    self.workspace.documents.remove(&path);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes that a text has changed, and with a definition the programs for its machine.
+    fn touch(&mut self, path: PathBuf) {
+        if is_definition(&path) {
+            let programs = self.workspace.documents.keys().filter(|other| is_assembly(other)).cloned();
+            self.dirty.extend(programs);
+        }
+        self.dirty.insert(path);
+    }
+
+    /// What is wrong with the texts that have changed.
+    fn findings(&mut self) -> Vec<Notification> {
+        let dirty = std::mem::take(&mut self.dirty);
+        let mut found: BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>> = BTreeMap::new();
+        for path in dirty {
+            let Some(document) = self.workspace.documents.get(&path) else { continue };
+            found.entry(path.clone()).or_default();
+            if is_definition(&path) {
+                let all = self.workspace.check(&document.text);
+                found.insert(path, all.iter().map(|one| wire::diagnostic(document, one)).collect());
+            } else if let Some(program) = self.workspace.program(&path) {
+                let documents: Vec<Document> =
+                    program.assembled.sources.iter().map(|source| Document::new(source.text.to_string(), 0)).collect();
+                for number in 0..documents.len() {
+                    found.insert(program.path(number).unwrap_or_default(), Vec::new());
+                }
+                for one in program.assembled.diagnostics.clone().into_sorted() {
+                    let number = one.primary.span.file.0 as usize;
+                    let (Some(path), Some(document)) = (program.path(number), documents.get(number)) else { continue };
+                    found.entry(path).or_default().push(wire::diagnostic(document, &one));
+                }
+            }
+        }
+        let notification = |(path, diagnostics): (PathBuf, Vec<lsp_types::Diagnostic>)| {
+            let version = self.workspace.documents.get(&path).map(|document| document.version);
+            let params = PublishDiagnosticsParams { uri: wire::uri(&path)?, diagnostics, version };
+            Some(Notification::new(PublishDiagnostics::METHOD.to_owned(), params))
+        };
+        found.into_iter().filter_map(notification).collect()
+    }
+
+    fn asked(&self, at: &TextDocumentPositionParams) -> Option<Asked<'_>> {
+        let path = wire::path(&at.text_document.uri)?;
+        let document = self.workspace.documents.get(&path)?;
+        let offset = document.offset(wire::place(at.position));
+        Some(Asked { path, document, offset })
+    }
+
+    fn document(&self, uri: &Uri) -> Option<(PathBuf, &Document)> {
+        let path = wire::path(uri)?;
+        let document = self.workspace.documents.get(&path)?;
+        Some((path, document))
+    }
+
+    fn hover(&self, params: &HoverParams) -> Option<Hover> {
+        let asked = self.asked(&params.text_document_position_params)?;
+        let text =
+            if is_definition(&asked.path) { self.hover_definition(&asked)? } else { self.hover_assembly(&asked)? };
+        let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: text });
+        Some(Hover { contents, range: None })
+    }
+
+    fn hover_definition(&self, asked: &Asked) -> Option<String> {
+        let reading = definition::Reading::new(&asked.document.text);
+        let word = reading.word_at(asked.offset);
+        if let Some(declared) = word.filter(|word| word.is_name).and_then(|word| reading.named(word.text)) {
+            return Some(reading.shown(declared));
+        }
+        let row = reading.row_at(asked.offset)?;
+        let machine = self.workspace.machine_of_definition(&asked.path)?;
+        let mnemonic = row.name.split([' ', '/']).next()?;
+        let by_row = machine.sheet.rows.iter().find(|one| one.syntax == row.name);
+        let name = by_row.map_or(mnemonic, |row| row.instructions[0].mnemonic.as_str());
+        description::mnemonic(&machine.sheet, name)
+    }
+
+    fn hover_assembly(&self, asked: &Asked) -> Option<String> {
+        let machine = self.workspace.machine(&asked.path)?;
+        let reading = assembly::Reading::new(&asked.document.text, &machine.words);
+        if let Some(name) = reading.name_at(asked.offset) {
+            let program = self.workspace.program(&asked.path)?;
+            let image = program.assembled.image.as_ref();
+            let symbol = image.and_then(|image| image.symbols.iter().find(|symbol| symbol.name == name.name));
+            let value = symbol.map_or(String::new(), |symbol| format!(" = {} ({:#x})", symbol.value, symbol.value));
+            return Some(format!("`{}`{value}", name.name));
+        }
+        let statement = reading.statement_at(asked.offset)?;
+        let word = &reading.text[statement.operation.0..statement.operation.1];
+        let mut text = description::mnemonic(&machine.sheet, word)?;
+        if let Some(cells) = self.cells_of_line(asked) {
+            text = format!("`{cells}`\n\n{text}");
+        }
+        Some(text)
+    }
+
+    /// The address and the cells of the line at a place, if the program can be assembled.
+    fn cells_of_line(&self, asked: &Asked) -> Option<String> {
+        let line = asked.document.place(asked.offset).line;
+        let hints = self.encodings(&asked.path, asked.document);
+        hints.into_iter().find(|(number, _)| *number == line).map(|(_, text)| text)
+    }
+
+    /// For each line that laid cells down, its address and the cells.
+    fn encodings(&self, path: &Path, document: &Document) -> Vec<(u32, String)> {
+        let (Some(program), Some(machine)) = (self.workspace.program(path), self.workspace.machine(path)) else {
+            return Vec::new();
+        };
+        let Some(image) = &program.assembled.image else { return Vec::new() };
+        let mut found: Vec<(u32, String)> = Vec::new();
+        for line in &image.lines {
+            let file = line.span.file.0 as usize;
+            if program.path(file).as_deref() != Some(path) {
+                continue;
+            }
+            let memory = machine.isa.memory(line.memory);
+            let holds = |segment: &&lathe_asm::Segment| {
+                segment.memory == line.memory && (segment.start..segment.end()).contains(&line.address)
+            };
+            let Some(segment) = image.segments.iter().find(holds) else { continue };
+            let start = (line.address - segment.start) as usize;
+            let digits = memory.cell.bits().div_ceil(4) as usize;
+            let shown = segment.cells.iter().skip(start).take((line.cells as usize).min(8));
+            let cells: Vec<String> = shown.map(|cell| format!("{cell:0digits$X}")).collect();
+            let more = if line.cells > 8 { " …" } else { "" };
+            let address = memory.address.bits().div_ceil(4) as usize;
+            let text = format!("{:0address$X}: {}{more}", line.address, cells.join(" "));
+            found.push((document.place(line.span.start as usize).line, text));
+        }
+        found.dedup_by_key(|(line, _)| *line);
+        found
+    }
+
+    fn completion(&self, params: &CompletionParams) -> Option<CompletionResponse> {
+        let asked = self.asked(&params.text_document_position)?;
+        let items =
+            if is_definition(&asked.path) { complete_definition(&asked) } else { self.complete_assembly(&asked) };
+        Some(CompletionResponse::Array(items))
+    }
+
+    fn complete_assembly(&self, asked: &Asked) -> Vec<CompletionItem> {
+        let machine = self.workspace.machine(&asked.path);
+        let words = machine.as_ref().map(|machine| &machine.words);
+        let default = assembly::Words::default();
+        let reading = assembly::Reading::new(&asked.document.text, words.unwrap_or(&default));
+        let line = asked.document.place(asked.offset).line as usize;
+        let before = &asked.document.text[asked.document.line_start(line)..asked.offset];
+        let code = before.rsplit_once(':').map_or(before, |(_, code)| code).trim_start();
+        let mut items = Vec::new();
+        if !code.contains([' ', '\t', ',']) {
+            for directive in DIRECTIVES {
+                items.push(item(directive, CompletionItemKind::KEYWORD, ""));
+            }
+            let mut seen = BTreeSet::new();
+            for row in machine.iter().flat_map(|machine| &machine.sheet.rows) {
+                for one in row.instructions.iter().filter(|one| seen.insert(one.syntax.clone())) {
+                    items.push(item(
+                        &one.mnemonic,
+                        CompletionItemKind::FUNCTION,
+                        &format!("{}  {}", one.syntax, row.meaning),
+                    ));
+                }
+            }
+            for pseudo in machine.iter().flat_map(|machine| &machine.sheet.pseudos) {
+                let head = pseudo.syntax.split([' ', '/']).next().unwrap_or("");
+                items.push(item(
+                    head,
+                    CompletionItemKind::FUNCTION,
+                    &format!("{} => {}", pseudo.syntax, pseudo.expansion.join("; ")),
+                ));
+            }
+            let macros = reading.definitions().filter(|name| name.role == Role::Macro);
+            items.extend(macros.map(|name| item(&name.name, CompletionItemKind::SNIPPET, "macro")));
+        } else {
+            for name in machine.iter().flat_map(|machine| &machine.words.reserved) {
+                items.push(item(name, CompletionItemKind::VARIABLE, "register"));
+            }
+            for name in reading.definitions().filter(|name| name.role != Role::Macro) {
+                let kind =
+                    if name.role == Role::Label { CompletionItemKind::CLASS } else { CompletionItemKind::CONSTANT };
+                items.push(item(&name.name, kind, if name.role == Role::Label { "label" } else { "constant" }));
+            }
+            items.extend(FUNCTIONS.iter().map(|name| item(name, CompletionItemKind::FUNCTION, "function")));
+        }
+        items
+    }
+
+    fn signature(&self, params: &SignatureHelpParams) -> Option<SignatureHelp> {
+        let asked = self.asked(&params.text_document_position_params)?;
+        let machine = self.workspace.machine(&asked.path).filter(|_| !is_definition(&asked.path))?;
+        let reading = assembly::Reading::new(&asked.document.text, &machine.words);
+        let statement = reading.statement_at(asked.offset).filter(|one| one.operation.1 < asked.offset)?;
+        let word = &reading.text[statement.operation.0..statement.operation.1];
+        let active = statement.commas.iter().filter(|comma| **comma < asked.offset).count() as u32;
+        let forms = description::forms(&machine.sheet, word);
+        let signature = |(row, one): &(&lathe_doc::RowData, &lathe_doc::InstructionData)| {
+            let operands = one.syntax.split_once(' ').map_or("", |(_, operands)| operands);
+            let parameters = operands.split(',').map(|operand| ParameterInformation {
+                label: ParameterLabel::Simple(operand.trim().to_owned()),
+                documentation: None,
+            });
+            SignatureInformation {
+                label: one.syntax.clone(),
+                documentation: Some(Documentation::String(row.meaning.clone())),
+                parameters: Some(parameters.collect()),
+                active_parameter: Some(active),
+            }
+        };
+        let signatures: Vec<SignatureInformation> = forms.iter().map(signature).collect();
+        (!signatures.is_empty()).then_some(SignatureHelp {
+            signatures,
+            active_signature: None,
+            active_parameter: Some(active),
+        })
+    }
+
+    fn definition(&self, params: &GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
+        let asked = self.asked(&params.text_document_position_params)?;
+        let found = if is_definition(&asked.path) { self.declaration(&asked)? } else { self.label(&asked)? };
+        Some(GotoDefinitionResponse::Scalar(found))
+    }
+
+    fn declaration(&self, asked: &Asked) -> Option<Location> {
+        let reading = definition::Reading::new(&asked.document.text);
+        let word = reading.word_at(asked.offset)?;
+        let declared = reading.named(word.text)?;
+        Some(Location { uri: wire::uri(&asked.path)?, range: wire::span(asked.document, declared.span) })
+    }
+
+    /// A label's line, or the row of a mnemonic.
+    fn label(&self, asked: &Asked) -> Option<Location> {
+        let machine = self.workspace.machine(&asked.path)?;
+        let reading = assembly::Reading::new(&asked.document.text, &machine.words);
+        if let Some(name) = reading.name_at(asked.offset) {
+            return self
+                .occurrences(&asked.path, &name.name)
+                .into_iter()
+                .find(|(_, _, role)| *role != Role::Use)
+                .map(|(path, range, _)| Some(Location { uri: wire::uri(&path)?, range }))?;
+        }
+        let statement = reading.statement_at(asked.offset)?;
+        let word = &reading.text[statement.operation.0..statement.operation.1];
+        let path = machine.path.clone()?;
+        let text = self.workspace.text(&path)?;
+        let (row, _) = *description::forms(&machine.sheet, word).first()?;
+        let definition = Document::new(text, 0);
+        let declared = definition::Reading::new(&definition.text);
+        let found = declared.declared.iter().find(|one| one.kind == Kind::Row && one.name == row.syntax)?;
+        Some(Location { uri: wire::uri(&path)?, range: wire::span(&definition, found.span) })
+    }
+
+    /// Every place of a name in all files of the program.
+    fn occurrences(&self, path: &Path, name: &str) -> Vec<(PathBuf, Range, Role)> {
+        let Some(machine) = self.workspace.machine(path) else { return Vec::new() };
+        let mut files: Vec<PathBuf> = vec![path.to_owned()];
+        if let Some(program) = self.workspace.program(path) {
+            files.extend((0..program.assembled.sources.len()).filter_map(|number| program.path(number)));
+        }
+        files.sort();
+        files.dedup();
+        let mut found = Vec::new();
+        for file in files {
+            let Some(text) = self.workspace.text(&file) else { continue };
+            let document = Document::new(text, 0);
+            let reading = assembly::Reading::new(&document.text, &machine.words);
+            for one in reading.names.iter().filter(|one| one.name == name) {
+                found.push((file.clone(), wire::range(&document, one.start, one.end), one.role));
+            }
+        }
+        found
+    }
+
+    fn references(&self, params: &ReferenceParams) -> Option<Vec<Location>> {
+        let asked = self.asked(&params.text_document_position)?;
+        let places = self.places(&asked)?;
+        let location = |(path, range): &(PathBuf, Range)| Some(Location { uri: wire::uri(path)?, range: *range });
+        Some(places.iter().filter_map(location).collect())
+    }
+
+    /// Every place of the name at a place.
+    fn places(&self, asked: &Asked) -> Option<Vec<(PathBuf, Range)>> {
+        if is_definition(&asked.path) {
+            let reading = definition::Reading::new(&asked.document.text);
+            let word = reading.word_at(asked.offset).filter(|word| word.is_name)?;
+            reading.named(word.text)?;
+            let range = |word: &definition::Word| wire::range(asked.document, word.start, word.start + word.text.len());
+            return Some(reading.references(word.text).iter().map(|word| (asked.path.clone(), range(word))).collect());
+        }
+        let machine = self.workspace.machine(&asked.path)?;
+        let reading = assembly::Reading::new(&asked.document.text, &machine.words);
+        let name = reading.name_at(asked.offset)?;
+        Some(self.occurrences(&asked.path, &name.name).into_iter().map(|(path, range, _)| (path, range)).collect())
+    }
+
+    fn prepare_rename(&self, params: &TextDocumentPositionParams) -> Option<PrepareRenameResponse> {
+        let asked = self.asked(params)?;
+        let places = self.places(&asked)?;
+        let here = wire::position(asked.document, asked.offset);
+        let (_, range) =
+            places.into_iter().find(|(path, range)| *path == asked.path && range.start <= here && here <= range.end)?;
+        Some(PrepareRenameResponse::Range(range))
+    }
+
+    fn rename(&self, params: &RenameParams) -> Result<Option<WorkspaceEdit>, String> {
+        let Some(asked) = self.asked(&params.text_document_position) else { return Ok(None) };
+        let Some(places) = self.places(&asked) else { return Ok(None) };
+        let mut new = params.new_name.clone();
+        let is_word = |name: &str| {
+            !name.is_empty()
+                && !name.starts_with(|c: char| c.is_ascii_digit())
+                && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+        };
+        if is_definition(&asked.path) {
+            let reading = definition::Reading::new(&asked.document.text);
+            let old = reading.word_at(asked.offset).map_or("", |word| word.text);
+            if !is_word(&new) {
+                return Err(format!("`{new}` is no name: letters, digits and _, no digit first"));
+            }
+            if reading.named(&new).is_some() {
+                return Err(format!("`{new}` is declared already"));
+            }
+            if new.chars().count() > 1 && reading.references(old).iter().any(|word| word.in_picture) {
+                return Err(format!(
+                    "`{old}` stands for bits in a picture, one letter a bit; a longer name needs `{{{new}}}` there first"
+                ));
+            }
+        } else {
+            let plain = new.trim_start_matches('.').to_owned();
+            if !plain.split('.').all(is_word) {
+                return Err(format!("`{new}` is no name: letters, digits and _, no digit first"));
+            }
+            let line =
+                asked.document.text[..asked.offset].rfind([' ', '\t', '\n', ',', '(', ':']).map_or(0, |at| at + 1);
+            if asked.document.text[line..].starts_with('.') && !new.starts_with('.') {
+                new.insert(0, '.');
+            }
+        }
+        #[allow(clippy::mutable_key_type, reason = "the protocol's own choice of a key")]
+        let mut changes: std::collections::HashMap<Uri, Vec<TextEdit>> = std::collections::HashMap::new();
+        for (path, range) in places {
+            if let Some(uri) = wire::uri(&path) {
+                changes.entry(uri).or_default().push(TextEdit { range, new_text: new.clone() });
+            }
+        }
+        Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
+    }
+
+    fn outline(&self, path: &Path, document: &Document) -> Vec<(String, SymbolKind, Range)> {
+        if is_definition(path) {
+            let reading = definition::Reading::new(&document.text);
+            let listed = reading.declared.iter();
+            return listed
+                .map(|one| (one.name.clone(), symbol_kind(one.kind), wire::span(document, one.span)))
+                .collect();
+        }
+        let machine = self.workspace.machine(path);
+        let default = assembly::Words::default();
+        let reading =
+            assembly::Reading::new(&document.text, machine.as_ref().map_or(&default, |machine| &machine.words));
+        let kind = |role: Role| match role {
+            Role::Constant => SymbolKind::CONSTANT,
+            Role::Macro => SymbolKind::FUNCTION,
+            _ => SymbolKind::CLASS,
+        };
+        reading
+            .definitions()
+            .map(|one| (one.name.clone(), kind(one.role), wire::range(document, one.start, one.end)))
+            .collect()
+    }
+
+    fn symbols(&self, params: &DocumentSymbolParams) -> Option<DocumentSymbolResponse> {
+        let (path, document) = self.document(&params.text_document.uri)?;
+        #[allow(deprecated, reason = "the protocol's type has a field that is no longer used")]
+        let symbol = |(name, kind, range): (String, SymbolKind, Range)| DocumentSymbol {
+            name: if name.is_empty() { "?".to_owned() } else { name },
+            detail: None,
+            kind,
+            tags: None,
+            deprecated: None,
+            range,
+            selection_range: range,
+            children: None,
+        };
+        Some(DocumentSymbolResponse::Nested(self.outline(&path, document).into_iter().map(symbol).collect()))
+    }
+
+    fn workspace_symbols(&self, params: &WorkspaceSymbolParams) -> Option<WorkspaceSymbolResponse> {
+        let query = params.query.to_lowercase();
+        let mut found = Vec::new();
+        for (path, document) in &self.workspace.documents {
+            for (name, kind, range) in self.outline(path, document) {
+                if !name.to_lowercase().contains(&query) {
+                    continue;
+                }
+                let Some(uri) = wire::uri(path) else { continue };
+                #[allow(deprecated, reason = "the protocol's type has a field that is no longer used")]
+                found.push(SymbolInformation {
+                    name,
+                    kind,
+                    tags: None,
+                    deprecated: None,
+                    location: Location { uri, range },
+                    container_name: None,
+                });
+            }
+        }
+        Some(WorkspaceSymbolResponse::Flat(found))
+    }
+
+    fn folds(&self, params: &FoldingRangeParams) -> Option<Vec<FoldingRange>> {
+        let (path, document) = self.document(&params.text_document.uri)?;
+        let blocks = if is_definition(&path) {
+            definition::Reading::new(&document.text).blocks()
+        } else {
+            let reading = assembly::Reading::new(&document.text, &assembly::Words::default());
+            reading.blocks(|at| document.place(at).line as usize)
+        };
+        let fold = |(start, end): (usize, usize)| FoldingRange {
+            start_line: start as u32,
+            end_line: end as u32,
+            ..FoldingRange::default()
+        };
+        Some(blocks.into_iter().map(fold).collect())
+    }
+
+    fn colours(&self, params: &SemanticTokensParams) -> Option<SemanticTokensResult> {
+        let (path, document) = self.document(&params.text_document.uri)?;
+        let pieces = if is_definition(&path) {
+            definition::Reading::new(&document.text).pieces().0
+        } else {
+            let machine = self.workspace.machine(&path);
+            let default = assembly::Words::default();
+            assembly::Reading::new(&document.text, machine.as_ref().map_or(&default, |machine| &machine.words)).pieces
+        };
+        Some(SemanticTokensResult::Tokens(SemanticTokens { result_id: None, data: wire::tokens(document, &pieces) }))
+    }
+
+    fn hints(&self, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
+        let (path, document) = self.document(&params.text_document.uri)?;
+        let lines = params.range.start.line..=params.range.end.line;
+        let hint = |line: u32, text: String| InlayHint {
+            position: Position { line, character: document.line(line as usize).encode_utf16().count() as u32 },
+            label: InlayHintLabel::String(text),
+            kind: None,
+            text_edits: None,
+            tooltip: None,
+            padding_left: Some(true),
+            padding_right: None,
+            data: None,
+        };
+        if is_definition(&path) {
+            let machine = self.workspace.machine_of_definition(&path)?;
+            let reading = definition::Reading::new(&document.text);
+            let fields = reading.declared.iter().filter(|one| one.kind == Kind::Field);
+            let mut found: Vec<(u32, String)> = fields
+                .filter_map(|one| {
+                    let field = machine.sheet.fields.iter().find(|field| field.name == one.name)?;
+                    let bits =
+                        if field.stored_bits == 1 { "1 bit".to_owned() } else { format!("{} bits", field.stored_bits) };
+                    Some((document.place(one.span.start as usize).line, bits))
+                })
+                .collect();
+            found.dedup_by_key(|(line, _)| *line);
+            return Some(
+                found
+                    .into_iter()
+                    .filter(|(line, _)| lines.contains(line))
+                    .map(|(line, text)| hint(line, text))
+                    .collect(),
+            );
+        }
+        let all = self.encodings(&path, document).into_iter();
+        Some(all.filter(|(line, _)| lines.contains(line)).map(|(line, text)| hint(line, text)).collect())
+    }
+
+    fn lenses(&self, params: &CodeLensParams) -> Option<Vec<CodeLens>> {
+        let (path, document) = self.document(&params.text_document.uri)?;
+        let lens = |range: Range, title: String, command: &str| CodeLens {
+            range,
+            command: Some(Command {
+                title,
+                command: command.to_owned(),
+                arguments: Some(vec![serde_json::Value::String(params.text_document.uri.as_str().to_owned())]),
+            }),
+            data: None,
+        };
+        let top = wire::range(document, 0, 0);
+        if !is_definition(&path) {
+            let named = document.text.contains(".machine");
+            return Some(if named {
+                vec![lens(top, "Run".into(), "lathe.run"), lens(top, "Debug".into(), "lathe.debug")]
+            } else {
+                Vec::new()
+            });
+        }
+        let reading = definition::Reading::new(&document.text);
+        let machine = self.workspace.machine_of_definition(&path);
+        let mut lenses = Vec::new();
+        for one in &reading.declared {
+            let range = wire::span(document, one.span);
+            match one.kind {
+                Kind::Machine => {
+                    lenses.push(lens(range, "Opcode map".into(), "lathe.opcodeMap"));
+                    lenses.push(lens(range, "Datasheet".into(), "lathe.datasheet"));
+                }
+                Kind::Example => {
+                    let examples = machine.iter().flat_map(|machine| &machine.sheet.examples);
+                    let found = examples
+                        .filter(|example| example.source == one.name)
+                        .map(|example| example.passed)
+                        .reduce(|all, one| all && one);
+                    let title = match found {
+                        Some(true) => "as written",
+                        Some(false) => "comes out differently",
+                        None => continue,
+                    };
+                    lenses.push(lens(range, title.into(), "lathe.check"));
+                }
+                _ => {}
+            }
+        }
+        Some(lenses)
+    }
+
+    /// The next steps of diagnostics, as changes.
+    fn actions(&self, params: &CodeActionParams) -> Option<CodeActionResponse> {
+        let (path, document) = self.document(&params.text_document.uri)?;
+        let found = if is_definition(&path) {
+            self.workspace.check(&document.text)
+        } else {
+            let program = self.workspace.program(&path)?;
+            let is_here = |span: Span| program.path(span.file.0 as usize).as_deref() == Some(path.as_path());
+            program
+                .assembled
+                .diagnostics
+                .clone()
+                .into_sorted()
+                .into_iter()
+                .filter(|one| is_here(one.primary.span))
+                .collect()
+        };
+        let mut actions = Vec::new();
+        for one in &found {
+            let range = wire::span(document, one.primary.span);
+            if range.end < params.range.start || params.range.end < range.start {
+                continue;
+            }
+            for fix in one.fixes.iter().filter(|fix| fix.span.file == one.primary.span.file) {
+                let place = wire::span(document, fix.span);
+                let old = document.text.get(fix.span.range()).unwrap_or("");
+                let title = match () {
+                    () if old.is_empty() => format!("Insert `{}`", fix.text.trim()),
+                    () if fix.text.trim().is_empty() => format!("Remove `{}`", old.trim()),
+                    () => format!("Replace `{}` with `{}`", old.trim(), fix.text.trim()),
+                };
+                #[allow(clippy::mutable_key_type, reason = "the protocol's own choice of a key")]
+                let changes =
+                    [(params.text_document.uri.clone(), vec![TextEdit { range: place, new_text: fix.text.clone() }])];
+                actions.push(CodeActionOrCommand::CodeAction(CodeAction {
+                    title,
+                    kind: Some(CodeActionKind::QUICKFIX),
+                    diagnostics: Some(vec![wire::diagnostic(document, one)]),
+                    edit: Some(WorkspaceEdit { changes: Some(changes.into()), ..WorkspaceEdit::default() }),
+                    ..CodeAction::default()
+                }));
+            }
+        }
+        Some(actions)
+    }
+
+    fn format(&self, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
+        let (path, document) = self.document(&params.text_document.uri)?;
+        let new = if is_definition(&path) {
+            lathe_fmt::definition(&document.text)
+        } else {
+            let machine = self.workspace.machine(&path);
+            lathe_fmt::assembly(&document.text, machine.as_ref().map(|machine| &machine.isa))
+        };
+        Some(wire::replace_all(document, &new))
+    }
+}
+
+fn complete_definition(asked: &Asked) -> Vec<CompletionItem> {
+    let reading = definition::Reading::new(&asked.document.text);
+    let line = asked.document.place(asked.offset).line as usize;
+    let before = &asked.document.text[asked.document.line_start(line)..asked.offset];
+    if before.chars().all(|c| c.is_alphanumeric()) {
+        let template = |(word, template): &(&str, &str)| CompletionItem {
+            insert_text: Some((*template).to_owned()),
+            insert_text_format: Some(InsertTextFormat::SNIPPET),
+            ..item(word, CompletionItemKind::KEYWORD, "declaration")
+        };
+        return ITEMS.iter().map(template).collect();
+    }
+    let plain = reading
+        .declared
+        .iter()
+        .filter(|one| !matches!(one.kind, Kind::Row | Kind::Pseudo | Kind::Example | Kind::Machine));
+    let mut items: Vec<CompletionItem> = plain
+        .map(|one| {
+            let kind = match one.kind {
+                Kind::Function => CompletionItemKind::FUNCTION,
+                Kind::Field | Kind::Family => CompletionItemKind::TYPE_PARAMETER,
+                _ => CompletionItemKind::VARIABLE,
+            };
+            item(&one.name, kind, one.kind.word())
+        })
+        .collect();
+    let words = [
+        "let", "if", "else", "for", "skip", "halt", "fault", "cycles", "next", "signed", "unsigned", "zext", "sext",
+        "rotl", "rotr",
+    ];
+    items.extend(words.iter().map(|word| item(word, CompletionItemKind::KEYWORD, "")));
+    let operations =
+        ["read()", "write()", "ready()", "get()", "set()", "clear()", "row()", "set_row()", "down()", "any()", "key()"];
+    if before.trim_end().ends_with('.') {
+        items = operations.iter().map(|word| item(word, CompletionItemKind::METHOD, "of a device")).collect();
+    }
+    items
+}
+
+fn item(label: &str, kind: CompletionItemKind, detail: &str) -> CompletionItem {
+    CompletionItem {
+        label: label.to_owned(),
+        kind: Some(kind),
+        detail: (!detail.is_empty()).then(|| detail.to_owned()),
+        ..CompletionItem::default()
+    }
+}
+
+fn symbol_kind(kind: Kind) -> SymbolKind {
+    match kind {
+        Kind::Machine => SymbolKind::MODULE,
+        Kind::Memory | Kind::Device => SymbolKind::OBJECT,
+        Kind::Pc | Kind::Register | Kind::View => SymbolKind::VARIABLE,
+        Kind::Field | Kind::Family => SymbolKind::TYPE_PARAMETER,
+        Kind::Trap => SymbolKind::ENUM_MEMBER,
+        Kind::Function => SymbolKind::FUNCTION,
+        Kind::Row | Kind::Pseudo => SymbolKind::METHOD,
+        Kind::Example => SymbolKind::EVENT,
+    }
+}
+
+fn to_value<R: Serialize>(result: R) -> Result<serde_json::Value, String> {
+    serde_json::to_value(result).map_err(|error| error.to_string())
+}
+
+/// Reads what is asked, and writes the answer.
+fn with<P: DeserializeOwned, R: Serialize>(
+    params: serde_json::Value,
+    answer: impl FnOnce(P) -> R,
+) -> Result<serde_json::Value, String> {
+    let params = serde_json::from_value(params).map_err(|error| error.to_string())?;
+    to_value(answer(params))
+}

@@ -1,0 +1,182 @@
+//! The texts that are open, the files beside them, and the machines they are for.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use lathe_asm::{Assembled, Options, assemble};
+use lathe_base::files::{FileError, Files, Found};
+use lathe_base::{Diagnostic, Source, limits};
+use lathe_doc::Sheet;
+use lathe_isa::Isa;
+
+use crate::assembly::Words;
+use crate::document::Document;
+
+/// A machine, and what is derived from it.
+pub(crate) struct Machine {
+    pub(crate) isa: Isa,
+    pub(crate) sheet: Sheet,
+    pub(crate) words: Words,
+    /// Its definition, if it is a file.
+    pub(crate) path: Option<PathBuf>,
+    text: String,
+}
+
+/// A program: the file that is assembled, and what came of it.
+pub(crate) struct Program {
+    pub(crate) assembled: Assembled,
+    /// The folder that names of its files are relative to.
+    folder: PathBuf,
+}
+
+impl Program {
+    /// The path of one of its sources.
+    pub(crate) fn path(&self, file: usize) -> Option<PathBuf> {
+        self.assembled.sources.get(file).map(|source| self.folder.join(&source.name))
+    }
+}
+
+/// Everything that the server knows.
+#[derive(Default)]
+pub(crate) struct Workspace {
+    pub(crate) documents: BTreeMap<PathBuf, Document>,
+    machines: RefCell<BTreeMap<String, Option<Rc<Machine>>>>,
+}
+
+impl Workspace {
+    /// The text of a file: as it is in the editor, or else on disk.
+    pub(crate) fn text(&self, path: &Path) -> Option<String> {
+        match self.documents.get(path) {
+            Some(document) => Some(document.text.clone()),
+            None => std::fs::read_to_string(path).ok(),
+        }
+    }
+
+    /// The machine that a program is for: the one it names, or the one of the program that includes it.
+    pub(crate) fn machine(&self, path: &Path) -> Option<Rc<Machine>> {
+        let main = self.main_of(path);
+        let text = self.text(&main)?;
+        self.machine_named(machine_directive(&text)?, &main)
+    }
+
+    /// The definition that is being edited, as a machine. While it is broken, as it was before.
+    pub(crate) fn machine_of_definition(&self, path: &Path) -> Option<Rc<Machine>> {
+        self.load(&path.to_string_lossy(), Some(path.to_owned()), self.text(path)?)
+    }
+
+    fn machine_named(&self, name: &str, program: &Path) -> Option<Rc<Machine>> {
+        if let Some(machine) = lathe_machines::find(name) {
+            return self.load(name, None, machine.definition.to_owned());
+        }
+        let path = program.with_file_name(format!("{name}.isa"));
+        let text = self.text(&path)?;
+        self.load(&path.to_string_lossy(), Some(path.clone()), text)
+    }
+
+    fn load(&self, key: &str, path: Option<PathBuf>, text: String) -> Option<Rc<Machine>> {
+        let mut machines = self.machines.borrow_mut();
+        let known = machines.get(key).cloned().flatten();
+        if known.as_ref().is_some_and(|machine| machine.text == text) {
+            return known;
+        }
+        let Some(isa) = lathe_isa::load(&text).isa else { return known };
+        let machine = Rc::new(Machine { sheet: Sheet::new(&isa, &text), words: Words::new(&isa), isa, path, text });
+        machines.insert(key.to_owned(), Some(Rc::clone(&machine)));
+        Some(machine)
+    }
+
+    /// The file to assemble for this one: itself if it names a machine, or a program beside it that
+    /// includes it.
+    pub(crate) fn main_of(&self, path: &Path) -> PathBuf {
+        let names_machine = |path: &Path| self.text(path).is_some_and(|text| machine_directive(&text).is_some());
+        if names_machine(path) {
+            return path.to_owned();
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let includes = |other: &PathBuf| {
+            let text = self.text(other).unwrap_or_default();
+            machine_directive(&text).is_some() && text.contains(&format!("\"{name}\""))
+        };
+        self.beside(path).into_iter().find(includes).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Programs in the same folder.
+    pub(crate) fn beside(&self, path: &Path) -> Vec<PathBuf> {
+        let Some(folder) = path.parent() else { return Vec::new() };
+        let on_disk = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
+        let open = self.documents.keys().filter(|path| path.parent() == Some(folder)).cloned();
+        let mut all: Vec<PathBuf> = on_disk.chain(open).filter(|path| is_assembly(path)).collect();
+        all.sort();
+        all.dedup();
+        all.truncate(200);
+        all
+    }
+
+    /// Assembles the program that a file belongs to.
+    pub(crate) fn program(&self, path: &Path) -> Option<Program> {
+        let machine = self.machine(path)?;
+        let main = self.main_of(path);
+        let folder = main.parent()?.to_owned();
+        let project = Project { workspace: self, folder: &folder };
+        let name = main.file_name()?.to_string_lossy().into_owned();
+        let source = Source::new(name, self.text(&main)?);
+        let assembled = assemble(&machine.isa, &project, source, &Options::default());
+        Some(Program { assembled, folder })
+    }
+
+    /// What `lathe check` says about a definition.
+    pub(crate) fn check(&self, text: &str) -> Vec<Diagnostic> {
+        let mut loaded = lathe_isa::load(text);
+        if let Some(isa) = &loaded.isa {
+            loaded.diagnostics.extend(lathe_vm::examples::check(isa));
+        }
+        loaded.diagnostics.into_sorted()
+    }
+}
+
+/// The files of a program: those in the editor before those on disk, and none outside of its folder.
+struct Project<'w> {
+    workspace: &'w Workspace,
+    folder: &'w Path,
+}
+
+impl Files for Project<'_> {
+    fn open(&self, from: &str, name: &str) -> Result<Found, FileError> {
+        let relative = Path::new(from).parent().unwrap_or(Path::new("")).join(name);
+        let inside = relative.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        if !inside {
+            return Err(FileError("it is outside of the project's folder".to_owned()));
+        }
+        let path = self.folder.join(&relative);
+        let bytes = match self.workspace.documents.get(&path) {
+            Some(document) => document.text.clone().into_bytes(),
+            None => std::fs::read(&path).map_err(|_| FileError("there is no such file".to_owned()))?,
+        };
+        if bytes.len() > limits::SOURCE_BYTES {
+            return Err(FileError("it is too large".to_owned()));
+        }
+        Ok(Found { name: relative.to_string_lossy().into_owned(), bytes })
+    }
+}
+
+/// Whether a file is a program by its name.
+pub(crate) fn is_assembly(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| ["asm", "s", "a", "inc"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
+}
+
+/// Whether a file is a definition by its name.
+pub(crate) fn is_definition(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("isa"))
+}
+
+/// The name after `.machine`, which stands before anything else but comments.
+fn machine_directive(text: &str) -> Option<&str> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = lines.find(|line| !line.starts_with([';', '#', '*', '/']))?;
+    let (directive, rest) = line.split_once([' ', '\t'])?;
+    let name = rest.trim_start().split([' ', '\t', ';', '/']).next()?.trim_matches('"');
+    directive.eq_ignore_ascii_case(".machine").then_some(name)
+}

@@ -1,0 +1,41 @@
+//! `lathe lsp`, driven by clients that were not written for it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use lathe_tests::tools;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lsp")
+}
+
+/// Random edits of each file; more of them with LATHE_EDITS.
+fn edits() -> String {
+    std::env::var("LATHE_EDITS").unwrap_or_else(|_| "60".to_owned())
+}
+
+fn check(mut command: Command, last: &str) {
+    let output = command.output().expect("the client can be started");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.contains(last), "{out}{err}");
+}
+
+#[test]
+fn pygls_gets_an_answer_to_every_request() {
+    let Some(python) = tools::find_python_with("pygls_gets_an_answer_to_every_request", "pygls.lsp.client") else {
+        return;
+    };
+    let mut command = Command::new(python);
+    command.arg(folder().join("client.py")).arg(env!("CARGO_BIN_EXE_lathe"));
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).arg(edits());
+    check(command, "the findings were those of the command line");
+}
+
+#[test]
+fn neovim_shows_findings_and_hovers() {
+    let Some(neovim) = tools::find("neovim_shows_findings_and_hovers", "nvim") else { return };
+    let mut command = Command::new(neovim);
+    command.args(["--headless", "--clean", "-i", "NONE", "-S"]).arg(folder().join("neovim.lua"));
+    command.env("LATHE", env!("CARGO_BIN_EXE_lathe"));
+    check(command, "neovim: done");
+}

@@ -1,0 +1,62 @@
+// The extension: starts `lathe lsp` and `lathe dap`, and runs commands of `lathe` in a terminal.
+// Everything that it knows about a text comes from the server.
+
+const path = require('path');
+const os = require('os');
+const vscode = require('vscode');
+const { LanguageClient } = require('vscode-languageclient/node');
+
+let client;
+
+const lathe = () => vscode.workspace.getConfiguration('lathe').get('path') || 'lathe';
+
+/** The file that a command is about: the one it is given, or the one in the editor. */
+function file(uri) {
+  if (uri) return vscode.Uri.parse(String(uri)).fsPath;
+  const editor = vscode.window.activeTextEditor;
+  return editor ? editor.document.fileName : undefined;
+}
+
+/** Runs `lathe` in a terminal of its own, without a shell that could misread a name. */
+function inTerminal(...args) {
+  const terminal = vscode.window.createTerminal({ name: 'Lathe', shellPath: lathe(), shellArgs: args });
+  terminal.show(true);
+}
+
+function command(context, name, action) {
+  const handler = (uri) => {
+    const name = file(uri);
+    return name ? action(name) : vscode.window.showInformationMessage('Open a program or a definition first.');
+  };
+  context.subscriptions.push(vscode.commands.registerCommand(name, handler));
+}
+
+async function datasheet(definition) {
+  const page = path.join(os.tmpdir(), path.basename(definition, '.isa') + '.html');
+  const { execFile } = require('child_process');
+  execFile(lathe(), ['doc', '-m', definition, '-o', page], (error, _out, complaint) => {
+    if (error) vscode.window.showErrorMessage(complaint || String(error));
+    else vscode.env.openExternal(vscode.Uri.file(page));
+  });
+}
+
+exports.activate = async function (context) {
+  const server = { command: lathe(), args: ['lsp'] };
+  client = new LanguageClient('lathe', 'Lathe', server, {
+    documentSelector: [{ language: 'isa' }, { language: 'lathe-asm' }],
+  });
+  command(context, 'lathe.run', (name) => inTerminal('run', name));
+  command(context, 'lathe.check', (name) => inTerminal('check', name));
+  command(context, 'lathe.opcodeMap', (name) => inTerminal('check', name, '--map'));
+  command(context, 'lathe.datasheet', datasheet);
+  command(context, 'lathe.debug', (name) =>
+    vscode.debug.startDebugging(undefined, { type: 'lathe', request: 'launch', name: 'Debug', program: name, stopOnEntry: true }));
+  context.subscriptions.push(
+    vscode.debug.registerDebugAdapterDescriptorFactory('lathe', {
+      createDebugAdapterDescriptor: () => new vscode.DebugAdapterExecutable(lathe(), ['dap']),
+    }),
+  );
+  await client.start();
+};
+
+exports.deactivate = () => client && client.stop();
