@@ -21,6 +21,9 @@ Chores of this project:
       with the system's package manager, pip and npm, and says so. With --no-install nothing
       is installed, and tests whose tools are missing are skipped and listed by name.
 
+  cargo xtask picture
+      Makes docs/picture.svg anew, the picture in the README, by running the real program.
+
   cargo xtask nightly [--seed S]
       The long versions of the tests: more random states, more generated programs, more
       edits. Takes hours; prints the seed, and the commands as it goes.
@@ -51,10 +54,21 @@ fn main() -> ExitCode {
     }
     match words.as_slice() {
         ["test", rest @ ..] => test::run(rest),
+        ["picture"] => picture(),
         ["nightly"] => nightly::run(1),
         ["nightly", "--seed", seed] => seed.parse().map_or_else(|_| usage(), nightly::run),
         ["vectors" | "differential" | "startup", ..] => with_engines(&arguments),
         _ => usage(),
+    }
+}
+
+/// The test that compares the picture makes it.
+fn picture() -> ExitCode {
+    let mut command = cargo();
+    command.args(["test", "--package", "lathe", "--no-default-features", "--test", "picture"]).env("LATHE_UPDATE", "1");
+    match command.status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
     }
 }
 

@@ -53,7 +53,7 @@ Examples:
   lathe check quad8 --map             Look at one of them, with its opcode map
   lathe check mine.isa                Check a definition of your own
   lathe run hello.asm                 Assemble a program and run it
-  lathe asm hello.asm -f bin,listing  Assemble it into files
+  lathe asm hello.asm --to listing    Assemble it into a file
   lathe dis hello.bin -m quad8        Take it apart again
   lathe fmt mine.isa hello.asm        Put definitions and programs into columns
   lathe test                          Run all programs here that say what they must do
@@ -89,6 +89,27 @@ pub(crate) enum Command {
     #[cfg(not(feature = "bench"))]
     #[command(hide = true)]
     Bench(NoBench),
+}
+
+impl Command {
+    /// For whom the answer is.
+    pub(crate) fn format(&self) -> Format {
+        match self {
+            Command::New(arguments) => arguments.format.format,
+            Command::Machines(arguments) => arguments.format.format,
+            Command::Show(arguments) => arguments.format.format,
+            Command::Check(arguments) => arguments.format.format,
+            Command::Asm(arguments) => arguments.answer(),
+            Command::Dis(arguments) => arguments.format.format,
+            Command::Run(arguments) => arguments.format,
+            Command::Test(arguments) if arguments.format == TestFormat::Json => Format::Json,
+            Command::Verify(arguments) => arguments.format.format,
+            Command::Explain(arguments) => arguments.format.format,
+            #[cfg(feature = "bench")]
+            Command::Bench(arguments) => arguments.format.format,
+            _ => Format::Text,
+        }
+    }
 }
 
 /// Stands in for `lathe bench` in builds that cannot measure, so that whoever looks for it learns how
@@ -249,7 +270,11 @@ pub(crate) struct Asm {
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
 
-    /// The format, or several separated by commas [default: by the name of OUT, or bin]
+    /// What to write, or several separated by commas [default: by the name of OUT, or bin]
+    #[arg(short, long, value_name = "FORMAT")]
+    pub(crate) to: Vec<String>,
+
+    /// How to print the answer, text or json; anything else is understood as --to
     #[arg(short, long, value_name = "FORMAT")]
     pub(crate) format: Vec<String>,
 
@@ -293,14 +318,27 @@ pub(crate) struct Asm {
     pub(crate) name: Option<String>,
 }
 
+impl Asm {
+    /// How the answer is printed.
+    pub(crate) fn answer(&self) -> Format {
+        if self.format.iter().any(|name| name == "json") { Format::Json } else { Format::Text }
+    }
+
+    /// The names of the formats to write.
+    pub(crate) fn formats(&self) -> impl Iterator<Item = &str> {
+        let old = self.format.iter().filter(|name| !matches!(name.as_str(), "json" | "text"));
+        self.to.iter().chain(old).flat_map(|list| list.split(',')).map(str::trim)
+    }
+}
+
 fn asm_help() -> String {
     let formats: Vec<String> =
         lathe_asm::formats::Format::all().map(|format| format!("  {:<13} {}", format.name(), format.about())).collect();
     format!(
         "Examples:\n  lathe asm hello.asm                      Write hello.bin\n  \
          lathe asm hello.asm -o rom.hex           Intel HEX, by the name of the file\n  \
-         lathe asm hello.asm -f bin,listing       Two files at once\n  \
-         lathe asm hello.asm -f hexdump -o -      Look at it\n\nFormats:\n{}",
+         lathe asm hello.asm --to bin,listing     Two files at once\n  \
+         lathe asm hello.asm --to hexdump -o -    Look at it\n\nFormats for --to:\n{}",
         formats.join("\n")
     )
 }
@@ -347,6 +385,9 @@ pub(crate) struct Dis {
     /// The file to write [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
 }
 
 /// Run a program
@@ -717,6 +758,10 @@ pub(crate) struct Bench {
     /// How many rounds
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: u32,
+
+    /// Also show whether the project's own goals are met, for its maintainers
+    #[arg(long)]
+    pub(crate) goals: bool,
 
     /// Instructions of a run; the reference interpreter does a twentieth of them
     #[arg(long, value_name = "N", default_value = "200_000_000", value_parser = steps)]

@@ -35,7 +35,7 @@ impl Checked {
     /// Shows the diagnostics.
     pub(crate) fn complain(&self) {
         let sources = std::slice::from_ref(&self.source);
-        self.diagnostics.iter().for_each(|diagnostic| output::complain(&render::diagnostic(sources, diagnostic)));
+        self.diagnostics.iter().for_each(|diagnostic| output::diagnostic(sources, diagnostic));
     }
 
     /// `2 errors, 1 warning`

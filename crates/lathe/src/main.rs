@@ -25,14 +25,40 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::arguments::Format;
+
 fn main() -> ExitCode {
-    let arguments = arguments::Arguments::parse();
+    let arguments = match arguments::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
     arguments.color.apply();
+    let format = arguments.command.format();
+    if format == Format::Json {
+        output::keep_diagnostics();
+    }
     match commands::execute(arguments.command) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            output::complain(&render::failure(&failure));
+            match format {
+                Format::Json => output::failure(&failure),
+                Format::Text => output::complain(&render::failure(&failure)),
+            }
             failure.exit.into()
         }
     }
+}
+
+/// Help, or a command line that cannot be read. What format it asks for is then a guess.
+fn usage(error: &clap::Error) -> ExitCode {
+    let asks = |words: &[String]| words.ends_with(&["--format".to_owned(), "json".to_owned()]);
+    let words: Vec<String> = std::env::args().collect();
+    let for_programs =
+        words.iter().any(|word| word == "--format=json") || (1..=words.len()).any(|end| asks(&words[..end]));
+    if !error.use_stderr() || !for_programs {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    output::failure(&exit::Failure::usage(text.trim_start_matches("error: ").trim_end()));
+    exit::Exit::Usage.into()
 }

@@ -5,10 +5,59 @@
 //! (`lathe machines | head -1`) is not an error: it has had enough.
 
 use std::io::{ErrorKind, Write};
+use std::sync::{Mutex, PoisonError};
 
+use lathe_base::{Diagnostic, Source};
 use serde::Serialize;
 
 use crate::exit::Failure;
+use crate::render::{self, DiagnosticData};
+
+/// Diagnostics that wait for an answer in JSON to hold them; nothing where they are shown at once.
+static KEPT: Mutex<Option<Vec<DiagnosticData>>> = Mutex::new(None);
+
+/// From now on diagnostics are kept for the answer, which is JSON.
+pub(crate) fn keep_diagnostics() {
+    *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Vec::new());
+}
+
+/// The diagnostics that were kept.
+pub(crate) fn take_diagnostics() -> Vec<DiagnosticData> {
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.as_mut().map(std::mem::take).unwrap_or_default()
+}
+
+/// Shows a diagnostic on standard error, or keeps it for the answer.
+pub(crate) fn diagnostic(sources: &[Source], diagnostic: &Diagnostic) {
+    match &mut *KEPT.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(kept) => kept.push(render::diagnostic_data(sources, diagnostic)),
+        None => complain(&render::diagnostic(sources, diagnostic)),
+    }
+}
+
+/// A failure in the place of an answer, as JSON.
+#[derive(Serialize)]
+struct FailureData<'f> {
+    ok: bool,
+    error: ErrorData<'f>,
+    diagnostics: Vec<DiagnosticData>,
+}
+
+#[derive(Serialize)]
+struct ErrorData<'f> {
+    message: &'f str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<&'f str>,
+    exit_code: u8,
+}
+
+/// Answers with a failure, for programs that read JSON.
+pub(crate) fn failure(failure: &Failure) {
+    let error = ErrorData { message: &failure.message, help: failure.help.as_deref(), exit_code: failure.exit as u8 };
+    let document = FailureData { ok: false, error, diagnostics: take_diagnostics() };
+    // What cannot be written is nobody's to read.
+    let _ = json(&document).and_then(|text| answer(&text));
+}
 
 /// Writes an answer to standard output.
 pub(crate) fn answer(text: &str) -> Result<(), Failure> {

@@ -42,8 +42,7 @@ pub(crate) fn targets(arguments: &Asm) -> Result<Vec<Target>, Failure> {
 }
 
 fn formats_asked_for(arguments: &Asm) -> Result<Vec<Format>, Failure> {
-    let names = arguments.format.iter().flat_map(|list| list.split(','));
-    let formats: Vec<Format> = names.map(|name| format_named(name.trim())).collect::<Result<_, _>>()?;
+    let formats: Vec<Format> = arguments.formats().map(format_named).collect::<Result<_, _>>()?;
     if !formats.is_empty() {
         return Ok(formats);
     }

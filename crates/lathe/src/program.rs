@@ -272,7 +272,7 @@ impl Assembly<'_> {
         let dropped = diagnostics.dropped();
         let diagnostics = diagnostics.into_sorted();
         for diagnostic in &diagnostics {
-            output::complain(&render::diagnostic(&sources, diagnostic));
+            output::diagnostic(&sources, diagnostic);
         }
         let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity() == Severity::Error).count();
         let more = if dropped > 0 { format!(", and {dropped} more not shown") } else { String::new() };

@@ -2,11 +2,14 @@
 
 use lathe_asm::{Options, Overlap};
 
+use serde::Serialize;
+
 use super::Outcome;
-use crate::arguments::Asm;
+use crate::arguments::{Asm, Format};
 use crate::exit::{Exit, Failure};
 use crate::inputs::Inputs;
 use crate::outputs::{self, Product, Target};
+use crate::render::DiagnosticData;
 use crate::{definitions, files, output, program, watch};
 
 /// Assembles a program, once or whenever it changes.
@@ -47,15 +50,42 @@ impl<'a> Job<'a> {
         let made = product.files(&self.targets)?;
         made.iter().try_for_each(|file| inputs.check_spared(&file.name, "-o"))?;
         files::write_all(&made)?;
-        for file in made.iter().filter(|file| file.name != files::STANDARD) {
-            output::complain(&format!("wrote {}\n", file.name));
+        let written = || made.iter().filter(|file| file.name != files::STANDARD);
+        match self.arguments.answer() {
+            Format::Text => written().for_each(|file| output::complain(&format!("wrote {}\n", file.name))),
+            Format::Json => {
+                let files = written().map(|file| FileData { name: &file.name, bytes: file.bytes.len() }).collect();
+                let diagnostics = output::take_diagnostics();
+                let answer = AsmData { ok: true, machine: &machine.isa.name, files, diagnostics };
+                output::answer(&output::json(&answer)?)?;
+            }
         }
         Ok(())
     }
 }
 
-/// Standard input can be read once, by one.
+/// What was assembled, as data.
+#[derive(Debug, Serialize)]
+struct AsmData<'a> {
+    ok: bool,
+    machine: &'a str,
+    files: Vec<FileData<'a>>,
+    /// Warnings.
+    diagnostics: Vec<DiagnosticData>,
+}
+
+#[derive(Debug, Serialize)]
+struct FileData<'a> {
+    name: &'a str,
+    bytes: usize,
+}
+
+/// Standard input can be read once, by one, and standard output written by one.
 fn check_standard_input(arguments: &Asm) -> Result<(), Failure> {
+    if arguments.answer() == Format::Json && arguments.output.as_deref() == Some(files::STANDARD) {
+        let message = "the image and the JSON cannot both go to standard output";
+        return Err(Failure::usage(message).help("give the name of a file with `-o`"));
+    }
     let source = arguments.source == files::STANDARD;
     let machine = arguments.machine.machine.as_deref() == Some(files::STANDARD);
     if source && machine {

@@ -229,7 +229,8 @@ impl Report {
             text.extend(self.changing().map(line));
         }
         text.extend(self.notes().iter().map(|note| format!("  {note}\n")));
-        text.extend(self.goals().iter().map(|goal| format!("  {}\n", goal.text())));
+        let goals = if arguments.goals { self.goals() } else { Vec::new() };
+        text.extend(goals.iter().map(|goal| format!("  {}\n", goal.text())));
         text + "\n"
     }
 

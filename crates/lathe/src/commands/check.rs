@@ -87,7 +87,7 @@ fn tell(checked: &Checked, arguments: &Check) -> Result<(), Failure> {
     let mut text = summary(isa, &coverage);
     text += &format!("\n{}\n", verdict(checked));
     if arguments.map {
-        text += &format!("\n{}", opcode_map::grid(isa, &coverage));
+        text += &format!("\n{}", opcode_map::text(isa, &coverage));
     }
     output::answer(&text)
 }
@@ -234,6 +234,7 @@ struct MachineData<'c> {
     examples: ExamplesData,
     encodings: EncodingsData,
     map: Vec<SlotData<'c>>,
+    free_opcodes: opcode_map::FreeData,
 }
 
 #[derive(Debug, Serialize)]
@@ -327,6 +328,7 @@ fn machine_data<'c>(checked: &Checked, isa: &'c Isa) -> MachineData<'c> {
         cycles: isa.has_cycles,
         examples: examples_data(checked, isa),
         encodings: encodings_data(&coverage),
+        free_opcodes: opcode_map::free_data(isa, &coverage),
         map: coverage.slots.iter().enumerate().map(|(leading, slot)| slot_data(isa, leading, slot)).collect(),
     }
 }

@@ -7,7 +7,7 @@ use lathe_isa::Isa;
 use serde::Deserialize;
 
 use super::Outcome;
-use crate::arguments::{self, AssemblyArguments, Dis};
+use crate::arguments::{self, AssemblyArguments, Dis, Format};
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Whole};
 use crate::inputs::Inputs;
@@ -19,11 +19,16 @@ use crate::render::hex;
 pub(super) fn execute(arguments: &Dis) -> Outcome {
     let inputs = Inputs::default();
     let text = disassembled(arguments, &inputs)?;
+    let json = arguments.format.format == Format::Json;
     match &arguments.output {
         Some(name) => {
             inputs.check_spared(name, "-o")?;
             files::write_all(&[Whole { name: name.clone(), bytes: text.into_bytes() }])?;
+            if json {
+                output::answer(&output::json(&serde_json::json!({ "ok": true, "file": name }))?)?;
+            }
         }
+        None if json => output::answer(&output::json(&serde_json::json!({ "ok": true, "assembly": text }))?)?,
         None => output::answer(&text)?,
     }
     Ok(Exit::Done)

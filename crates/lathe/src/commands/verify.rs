@@ -14,7 +14,7 @@ use crate::arguments::{Format, Verify};
 use crate::exit::{Exit, Failure};
 use crate::render::mark;
 use crate::vectors::{self, Names};
-use crate::{files, machine, output};
+use crate::{files, machine, output, render};
 
 /// Failures that are shown to people.
 const SHOWN: usize = 10;
@@ -37,6 +37,10 @@ pub(super) fn execute(arguments: &Verify) -> Outcome {
         tally.passed += counted.passed;
         tally.failed += counted.failed;
         tally.files.push(counted);
+    }
+    if tally.passed + tally.failed == 0 {
+        let message = format!("there is no test in {}", render::count(arguments.files.len(), "file"));
+        return Err(Failure::input(message).help("`lathe verify --help` shows how tests are written"));
     }
     output::answer(&match arguments.format.format {
         Format::Text => text(&tally),

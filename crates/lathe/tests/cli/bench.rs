@@ -19,7 +19,7 @@ instructions {
 
 #[test]
 fn the_programs_of_a_machine_as_a_table() {
-    let answer = Bench::new().run(&[&["bench", "-m", "stack8b"], &SHORT[..]].concat());
+    let answer = Bench::new().run(&[&["bench", "-m", "stack8b", "--goals"], &SHORT[..]].concat());
     assert_eq!(answer.err, "measuring stack8b lfsr\nmeasuring stack8b crc8\nmeasuring stack8b fib\n");
     let lines: Vec<&str> = answer.out.lines().collect();
     assert!(lines[0].contains("times as fast as the hand-written interpreter; 0.02 million"), "{}", answer.out);

@@ -41,3 +41,48 @@ fn a_file_with_the_name_of_a_machine_is_reached_by_its_path() {
     assert!(bench.run(&["check", "quad8"]).succeeds().contains("Four registers"));
     bench.run(&["check", "./quad8"]).complains(1, &["no program counter"]);
 }
+
+/// Whoever reads JSON gets JSON, whatever goes wrong.
+#[test]
+fn failures_are_json_where_json_was_asked_for() {
+    let bench = Bench::with("bad.isa", "machine m \"M\"\nregister a u8\n")
+        .file("bad.asm", ".machine hex8\n loadimm r1, 300\n")
+        .file("empty.json", "[]")
+        .file("x.bin", [0]);
+    for (code, arguments) in [
+        (1, &["run", "x.bin", "-m", "bad.isa"][..]),
+        (1, &["asm", "bad.asm"]),
+        (1, &["dis", "bad.asm"]),
+        (1, &["verify", "-m", "hex8", "empty.json"]),
+        (2, &["verify", "-m", "hexx", "empty.json"]),
+        (2, &["show", "quad9"]),
+        (2, &["explain", "E999"]),
+        (2, &["new", "quad8"]),
+        (1, &["test", "x.bin", "-m", "hex8"]),
+        (2, &["run", "x.bin", "--no-such-flag"]),
+        (2, &["check"]),
+    ] {
+        let answer = bench.run(&[arguments, &["--format", "json"]].concat());
+        assert_eq!(answer.code, code, "{arguments:?}\n{}{}", answer.out, answer.err);
+        let mut documents = serde_json::Deserializer::from_str(&answer.out).into_iter::<serde_json::Value>();
+        let last =
+            documents.by_ref().map(|document| document.unwrap()).last().unwrap_or_else(|| panic!("{arguments:?}"));
+        assert_eq!((&last["ok"], last["error"]["exit_code"].as_i64()), (&false.into(), Some(code.into())), "{last}");
+        assert!(answer.err.is_empty(), "{arguments:?}: {}", answer.err);
+    }
+    let answer = bench.run(&["asm", "bad.asm", "--format", "json"]);
+    assert_eq!(answer.json()["diagnostics"][0]["code"], "A303");
+}
+
+#[test]
+fn what_was_assembled_and_disassembled_as_json() {
+    let bench = Bench::with("a.asm", ".machine hex8\nspare: loadimm r1, 5\n");
+    let answer = bench.run(&["asm", "a.asm", "--to", "bin,listing", "--format", "json"]);
+    let json = answer.json();
+    assert_eq!((&json["ok"], &json["files"][0]["bytes"]), (&true.into(), &2.into()));
+    assert_eq!(json["diagnostics"][0]["code"], "W701");
+    assert_eq!(bench.run(&["asm", "a.asm", "-f", "bin"]).code, 0, "the old spelling");
+    let json = bench.run(&["dis", "a.bin", "-m", "hex8", "--format", "json"]).json();
+    assert!(json["assembly"].as_str().unwrap().contains("loadimm r1, "), "{json}");
+    bench.run(&["asm", "a.asm", "-o", "-", "--format", "json"]).complains(2, &[]);
+}
