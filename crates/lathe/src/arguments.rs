@@ -3,6 +3,9 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lathe_embed::EngineKind;
 
+use crate::exit::Failure;
+use crate::program::Program;
+
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -64,7 +67,8 @@ Exit codes:
   1  the input is wrong: a definition, an image, a vector that failed
   2  wrong usage
   3  the machine faulted
-  4  the step limit was reached";
+  4  the step limit was reached
+  130  interrupted with Ctrl-C";
 
 /// One command.
 #[derive(Debug, Subcommand)]
@@ -399,7 +403,8 @@ pub(crate) struct Dis {
 ///
 /// Execution begins where --entry or the program says, or else where the machine does at reset; a
 /// program that has nothing there begins at its lowest address. An ELF file with a symbol `tohost`
-/// ends when it writes there: 1 is success, anything else a fault.
+/// ends when it writes an odd number there: 1 is success, anything else the number of a test that
+/// failed, twice, plus 1. Even numbers ask for output on the console.
 ///
 /// The machine's console is standard input and output. Input is read when the program asks for
 /// it, and reads 0 after its end.
@@ -420,14 +425,21 @@ Where the final state goes:
   A machine without a console has nothing else to show, so its registers and all memory that is
   not zero are printed on standard output by themselves. A machine with a console keeps standard
   output for its program: --state prints the registers on standard error.
-  --format json prints registers and memory there as one line of JSON, with how the run ended.
+  --format json prints one line of JSON on standard output: how the run ended, registers, memory,
+  and what the program wrote.
+
+Whether a test program passed:
+  lathe run 6502_functional_test.bin -m mos6502 --entry 0x400 --until 0x3469
+  lathe run test.asm --expect-stop stuck@success
+  An ELF file with a symbol `tohost`, such as those of riscv-tests, says so itself.
 
 Engines:
   auto takes the fastest one of this build. The quick build that `cargo lathe` makes has no jit;
   `cargo install --path crates/lathe` makes one that has.
 
 Exit code 0 if the machine halted, 1 if the image or the definition is wrong, 3 if the machine
-faulted, 4 if --max-steps was reached. A jump to itself that changes nothing counts as halted.")]
+faulted, 4 if --max-steps was reached, 130 after Ctrl-C. A jump to itself that changes nothing counts
+as halted; --expect-stop and --format json tell the two apart.")]
 pub(crate) struct Run {
     /// The program; - for standard input, which leaves the console nothing to read
     pub(crate) image: String,
@@ -455,6 +467,35 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) max_steps: Option<u64>,
 
+    /// Stop with success before the instruction at this address, or at a name that the program has
+    #[arg(long, value_name = "ADDRESS|NAME", help_heading = "How it ends")]
+    pub(crate) until: Option<String>,
+
+    /// Exit with 0 if the run ends in this way, else with 1: halt, stuck (a jump to itself), fault or
+    /// limit, and where, as in stuck@0x3469
+    #[arg(long, value_name = "HOW[@PLACE]", help_heading = "How it ends")]
+    pub(crate) expect_stop: Option<ExpectedEnd>,
+
+    /// Run again whenever a file of the program changes
+    #[arg(long)]
+    pub(crate) watch: bool,
+
+    /// Write down every instruction and what it changed, on standard error or in FILE
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Trace")]
+    pub(crate) trace: Option<Option<String>>,
+
+    /// Begin the trace after so many steps, or at a name that the program has
+    #[arg(long, value_name = "STEP|NAME", help_heading = "Trace")]
+    pub(crate) trace_from: Option<String>,
+
+    /// Trace only the last N instructions of the run, however long it is
+    #[arg(long, value_name = "N", value_parser = number, conflicts_with = "trace_from", help_heading = "Trace")]
+    pub(crate) trace_last: Option<u64>,
+
+    /// How to write the trace; json is one line for each instruction
+    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Trace")]
+    pub(crate) trace_format: Format,
+
     /// Which engine runs it; all of them do the same, at different speeds
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub(crate) engine: Engine,
@@ -473,6 +514,63 @@ pub(crate) struct Run {
 
     #[command(flatten)]
     pub(crate) panel: PanelArguments,
+}
+
+/// How a run is expected to end.
+#[derive(Clone, Debug)]
+pub(crate) struct ExpectedEnd {
+    kind: ExpectedStop,
+    /// An address, or a name of the program.
+    place: Option<String>,
+}
+
+/// The ways in which a run can end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExpectedStop {
+    Halt,
+    Stuck,
+    Fault,
+    Limit,
+}
+
+impl ExpectedStop {
+    const ALL: [ExpectedStop; 4] = [ExpectedStop::Halt, ExpectedStop::Stuck, ExpectedStop::Fault, ExpectedStop::Limit];
+
+    /// How it is written.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ExpectedStop::Halt => "halt",
+            ExpectedStop::Stuck => "stuck",
+            ExpectedStop::Fault => "fault",
+            ExpectedStop::Limit => "limit",
+        }
+    }
+}
+
+impl ExpectedEnd {
+    /// With the place as an address of this program.
+    pub(crate) fn resolve(&self, program: &Program) -> Result<(ExpectedStop, Option<u64>), Failure> {
+        let place = self.place.as_deref().map(|place| program.address_of(place, "end")).transpose()?;
+        Ok((self.kind, place))
+    }
+}
+
+impl std::str::FromStr for ExpectedEnd {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ExpectedEnd, String> {
+        let (kind, place) = text.split_once('@').map_or((text, None), |(kind, place)| (kind, Some(place.to_owned())));
+        let kind = ExpectedStop::ALL.into_iter().find(|known| known.name() == kind);
+        let kind = kind.ok_or("a run ends with halt, stuck, fault or limit")?;
+        Ok(ExpectedEnd { kind, place })
+    }
+}
+
+impl std::fmt::Display for ExpectedEnd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.kind.name())?;
+        self.place.as_ref().map_or(Ok(()), |place| write!(f, " at {place}"))
+    }
 }
 
 /// Displays, keypads and random numbers.

@@ -6,7 +6,8 @@ use std::fmt::Write;
 use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::encoding;
-use lathe_isa::model::{Instruction, Memory, MemoryId};
+use lathe_isa::model::{Domain, Instruction, Memory, MemoryId};
+use lathe_isa::operand::Location;
 use lathe_vm::{FaultCause, State};
 use serde::{Serialize, Serializer};
 
@@ -120,6 +121,29 @@ pub(crate) fn instruction(isa: &Isa, window: u128) -> String {
     let operand = |instruction: &Instruction, at: usize| isa.field(instruction.operands[at]).name.clone();
     let row = found.map(|found| format!("  ({})", found.syntax.render(|at| operand(found, at)))).unwrap_or_default();
     format!("{} at {}:{cells}{row}", if width.bits() == 8 { "bytes" } else { "cells" }, isa.pc.name)
+}
+
+/// How the instruction that the window begins with is written, with the operands it has here.
+pub(crate) fn disassembled(isa: &Isa, window: u128, pc: u64) -> String {
+    let Some(decoded) = isa.decode(window) else { return "(undefined)".to_owned() };
+    let instruction = isa.instruction(decoded.instruction);
+    let next = isa.pc.width.wrap(pc.wrapping_add(instruction.encoding.cells.into()));
+    let location = Location { pc, next, width: isa.pc.width };
+    let operand = |at: usize| {
+        let (field, bits) = (isa.field(instruction.operands[at]), decoded.operands[at]);
+        let named = match &field.domain {
+            Domain::Registers(places) => {
+                places.get(bits as usize).and_then(Option::as_ref).map(|(name, _)| name.clone())
+            }
+            Domain::Names(names) => names.iter().find(|(_, value)| *value == bits).map(|(name, _)| name.clone()),
+            Domain::Number(number) if number.signed && number.target.is_none() => {
+                Some(field.width.signed(bits).to_string())
+            }
+            Domain::Number(_) => None,
+        };
+        named.unwrap_or_else(|| hex(field.value(bits, location), field.value_width(isa.pc.width).bits()))
+    };
+    instruction.syntax.render(operand)
 }
 
 /// What is wrong with an instruction, in words; the number of a trap gets its name.

@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Fault = 3,
     /// The limit of steps was reached.
     StepLimit = 4,
+    /// Somebody has pressed Ctrl-C, or Esc at a display. The number is what shells give for it.
+    Interrupted = 130,
 }
 
 impl From<Exit> for ExitCode {

@@ -10,9 +10,11 @@ mod dump;
 mod exit;
 mod files;
 mod inputs;
+mod interrupt;
 mod machine;
 mod output;
 mod outputs;
+mod places;
 mod png;
 mod program;
 mod project;
@@ -52,7 +54,7 @@ fn main() -> ExitCode {
 /// Help, or a command line that cannot be read. What format it asks for is then a guess.
 fn usage(error: &clap::Error) -> ExitCode {
     let asks = |words: &[String]| words.ends_with(&["--format".to_owned(), "json".to_owned()]);
-    let words: Vec<String> = std::env::args().collect();
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let for_programs =
         words.iter().any(|word| word == "--format=json") || (1..=words.len()).any(|end| asks(&words[..end]));
     if !error.use_stderr() || !for_programs {

@@ -27,28 +27,34 @@ pub(crate) struct Program {
     pub(crate) image: Image,
     /// Where it tells how it went, if it is an ELF file that does: the address of its `tohost`.
     pub(crate) tohost: Option<u64>,
+    /// The texts that it was assembled from.
+    pub(crate) sources: Vec<Source>,
 }
 
 impl Program {
     /// Lets execution begin at an address, or at a name that the program has.
     pub(crate) fn begin_at(&mut self, place: &str) -> Result<(), Failure> {
+        self.image.entry = Some(self.address_of(place, "begin")?);
+        Ok(())
+    }
+
+    /// The address of code that a person means: a number, or a name that the program has.
+    pub(crate) fn address_of(&self, place: &str, what: &str) -> Result<u64, Failure> {
         let symbols = &self.image.symbols;
         let named = symbols.iter().find(|symbol| symbol.name == place).map(|symbol| symbol.value);
         let address = named.and_then(|value| u64::try_from(value).ok()).or_else(|| number(place).ok());
         let Some(address) = address else {
             let near = nearest(place, symbols.iter().map(|symbol| symbol.name.as_str()));
             let help = near.map_or("give a number such as 0x400".to_owned(), |near| format!("did you mean `{near}`?"));
-            let message =
-                format!("execution cannot begin at `{place}`: it is no address, and the program has no such name");
+            let message = format!("cannot {what} at `{place}`: it is not an address, and the program has no such name");
             return Err(Failure::usage(message).help(help));
         };
         if !self.isa.pc.width.holds(address) {
-            let message = format!("execution cannot begin at {address:#x}");
+            let message = format!("cannot {what} at {address:#x}");
             let last = self.isa.pc.width.mask();
             return Err(Failure::usage(message).help(format!("addresses of {} go up to {last:#x}", self.isa.name)));
         }
-        self.image.entry = Some(address);
-        Ok(())
+        Ok(address)
     }
 }
 
@@ -98,8 +104,8 @@ impl Request<'_> {
         let options = Options { definitions: definitions::read(&self.assembly.define)?, ..Options::default() };
         let root = self.assembly.root.as_deref();
         let assembly = Assembly { name: self.name, text, root, options: &options };
-        let (image, _) = assembly.assemble(&isa, inputs)?;
-        Ok(Program { isa, image, tohost: None })
+        let (image, sources) = assembly.assemble(&isa, inputs)?;
+        Ok(Program { isa, image, tohost: None, sources })
     }
 
     fn read(&self, format: Format, bytes: &[u8], inputs: &Inputs) -> Result<Program, Failure> {
@@ -120,7 +126,7 @@ impl Request<'_> {
         if let Some(identity) = header.and_then(|header| header.definition) {
             warn_if_changed(self.name, &identity, &machine);
         }
-        Ok(Program { isa: machine.isa, image, tohost })
+        Ok(Program { isa: machine.isa, image, tohost, sources: Vec::new() })
     }
 }
 

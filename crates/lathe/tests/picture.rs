@@ -75,7 +75,11 @@ fn svg(lines: &[(bool, String)]) -> String {
     for (at, (typed, line)) in lines.iter().enumerate().filter(|(_, (_, line))| !line.is_empty()) {
         let y = MARGIN + at * LINE + 12;
         let line = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        let line = if *typed { format!("<tspan fill=\"#3fb950\">$</tspan> <tspan font-weight=\"bold\">{line}</tspan>") } else { line };
+        let line = if *typed {
+            format!("<tspan fill=\"#3fb950\">$</tspan> <tspan font-weight=\"bold\">{line}</tspan>")
+        } else {
+            line
+        };
         let _ = writeln!(text, "<text x=\"{MARGIN}\" y=\"{y}\">{line}</text>");
     }
     text + "</g>\n</svg>\n"

@@ -5,15 +5,25 @@
 //! is read when the program asks for it, so one that never does never waits.
 
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lathe_vm::Console;
 
 use crate::exit::Failure;
-use crate::output;
+use crate::{interrupt, output};
 
 /// Bytes that are read or written at once.
 const PIECE: usize = 1 << 16;
+/// The most bytes of output that an answer holds.
+const CAPTURED: usize = 1 << 24;
+
+/// What a program has written, as far as it is kept.
+pub(super) struct Captured {
+    pub(super) bytes: Vec<u8>,
+    /// Whether there was more.
+    pub(super) is_cut: bool,
+}
 
 /// Standard input and output, shared between the machine's console and who runs the machine.
 #[derive(Clone)]
@@ -31,6 +41,12 @@ struct Streams {
     at_line_start: bool,
     /// The first thing that went wrong.
     trouble: Option<Trouble>,
+    /// What was written, if it is kept instead of passed on.
+    captured: Option<Captured>,
+    /// What was read, if it may be wanted again.
+    recorded: Option<Vec<u8>>,
+    /// How much of it was read again, and that nothing is written meanwhile.
+    replayed: Option<usize>,
 }
 
 enum Trouble {
@@ -50,7 +66,48 @@ impl Terminal {
             watched: io::stdout().is_terminal(),
             at_line_start: true,
             trouble: None,
+            captured: None,
+            recorded: None,
+            replayed: None,
         })))
+    }
+
+    /// Standard input; output is kept for an answer.
+    pub(super) fn captured() -> Terminal {
+        let terminal = Terminal::new();
+        terminal.with(|streams| streams.captured = Some(Captured { bytes: Vec::new(), is_cut: false }));
+        terminal
+    }
+
+    /// What was kept.
+    pub(super) fn take_captured(&self) -> Captured {
+        self.with(|streams| {
+            streams.flush();
+            streams.captured.take().unwrap_or(Captured { bytes: Vec::new(), is_cut: false })
+        })
+    }
+
+    /// Writes as the program does.
+    pub(super) fn write(&self, bytes: &[u8]) {
+        self.with(|streams| bytes.iter().for_each(|byte| streams.put(*byte)));
+    }
+
+    /// From now on, what is read is written down.
+    pub(super) fn record(&self) {
+        self.with(|streams| streams.recorded = Some(Vec::new()));
+    }
+
+    /// How much has been written down.
+    pub(super) fn read_so_far(&self) -> usize {
+        self.with(|streams| streams.recorded.as_ref().map_or(0, Vec::len))
+    }
+
+    /// Reads again what was written down from here on, and writes nothing.
+    pub(super) fn replay(&self, from: usize) {
+        self.with(|streams| {
+            streams.flush();
+            streams.replayed = Some(from);
+        });
     }
 
     /// The console to give to the machine.
@@ -90,6 +147,19 @@ impl Terminal {
 impl Streams {
     /// The next byte of the input, `None` at its end.
     fn next(&mut self) -> Option<u8> {
+        if let (Some(at), Some(recorded)) = (&mut self.replayed, &self.recorded) {
+            let byte = recorded.get(*at).copied();
+            *at += usize::from(byte.is_some());
+            return byte;
+        }
+        let byte = self.next_new();
+        if let Some(recorded) = &mut self.recorded {
+            recorded.extend(byte);
+        }
+        byte
+    }
+
+    fn next_new(&mut self) -> Option<u8> {
         if self.taken == self.input.len() && !self.input_ended {
             self.flush();
             self.refill();
@@ -104,7 +174,12 @@ impl Streams {
         self.input.resize(PIECE, 0);
         let count = loop {
             match io::stdin().read(&mut self.input) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Whoever presses Ctrl-C has nothing more to say.
+                Err(error) if error.kind() == ErrorKind::Interrupted => {
+                    if interrupt::pressed().load(Ordering::Relaxed) {
+                        break 0;
+                    }
+                }
                 Err(error) => {
                     let failure = Failure::input(format!("standard input cannot be read: {error}"));
                     self.trouble.get_or_insert(Trouble::Failed(failure));
@@ -118,6 +193,9 @@ impl Streams {
     }
 
     fn put(&mut self, byte: u8) {
+        if self.replayed.is_some() {
+            return;
+        }
         self.written.push(byte);
         if self.written.len() >= PIECE || (self.watched && byte == b'\n') {
             self.flush();
@@ -126,6 +204,12 @@ impl Streams {
 
     fn flush(&mut self) {
         let Some(last) = self.written.last() else { return };
+        if let Some(captured) = &mut self.captured {
+            let room = CAPTURED.saturating_sub(captured.bytes.len());
+            captured.is_cut |= room < self.written.len();
+            captured.bytes.extend(self.written.drain(..).take(room));
+            return;
+        }
         self.at_line_start = *last == b'\n';
         let mut stream = io::stdout().lock();
         if let Err(error) = stream.write_all(&self.written).and_then(|()| stream.flush()) {

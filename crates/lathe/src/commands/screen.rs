@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
-use crossterm::terminal::{self, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
 use crossterm::{execute, queue};
 use lathe_isa::Isa;
 use lathe_isa::model::DeviceKind;
@@ -72,6 +72,13 @@ fn picture(display: &Display) -> Vec<u8> {
     png::black_and_white(width, height, |x, y| display.pixel(x / SCALE, y / SCALE))
 }
 
+/// What the person at the terminal wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    GoOn,
+    Stop,
+}
+
 /// A terminal that shows the display and takes keys.
 pub(super) struct Live {
     shown: Option<u64>,
@@ -95,9 +102,9 @@ impl Live {
         Ok(Some(Live { shown: None, held: Vec::new(), next: Instant::now(), steps: per_frame.max(1) }))
     }
 
-    /// Ends a frame: takes keys, draws, and waits for the next. False if the person wants to stop.
-    pub(super) fn frame(&mut self, devices: &mut Devices) -> Result<bool, Failure> {
-        let goes_on = self.take_keys(devices).map_err(trouble)?;
+    /// Ends a frame: takes keys, draws, and waits for the next.
+    pub(super) fn frame(&mut self, devices: &mut Devices) -> Result<Wish, Failure> {
+        let wish = self.take_keys(devices).map_err(trouble)?;
         if let Some(display) = devices.find::<Display>().filter(|display| self.shown != Some(display.changes())) {
             draw(display).map_err(trouble)?;
             self.shown = Some(display.changes());
@@ -107,18 +114,25 @@ impl Live {
         // After a pause, such as a suspended process, time is not made up for.
         self.next = self.next.max(now);
         std::thread::sleep(self.next - now);
-        Ok(goes_on)
+        Ok(wish)
     }
 
-    fn take_keys(&mut self, devices: &mut Devices) -> io::Result<bool> {
+    fn take_keys(&mut self, devices: &mut Devices) -> io::Result<Wish> {
         let now = Instant::now();
-        let mut goes_on = true;
+        let mut wish = Wish::GoOn;
         while event::poll(Duration::ZERO)? {
-            let Event::Key(pressed) = event::read()? else { continue };
+            let pressed = match event::read()? {
+                Event::Key(pressed) => pressed,
+                Event::Resize(..) => {
+                    self.shown = None;
+                    continue;
+                }
+                _ => continue,
+            };
             let control = pressed.modifiers.contains(KeyModifiers::CONTROL);
             match pressed.code {
-                KeyCode::Esc => goes_on = false,
-                KeyCode::Char('c') if control => goes_on = false,
+                KeyCode::Esc => wish = Wish::Stop,
+                KeyCode::Char('c') if control => wish = Wish::Stop,
                 KeyCode::Char(key) if pressed.kind != KeyEventKind::Release => {
                     let key = KEYBOARD.iter().position(|known| known.eq_ignore_ascii_case(&key));
                     self.held.extend(key.map(|key| (key as u32, now + HELD)));
@@ -132,7 +146,7 @@ impl Live {
             }
         }
         self.held.retain(|(_, until)| *until > now);
-        Ok(goes_on)
+        Ok(wish)
     }
 }
 
@@ -156,6 +170,11 @@ fn steps_of_a_frame(isa: &Isa) -> u64 {
 /// Two rows of pixels in a line of text.
 fn draw(display: &Display) -> io::Result<()> {
     let mut out = io::stdout().lock();
+    if let Some(text) = too_small(display, terminal::size()?) {
+        queue!(out, Clear(ClearType::All), MoveTo(0, 0))?;
+        write!(out, "{text}")?;
+        return out.flush();
+    }
     for y in (0..display.height()).step_by(2) {
         queue!(out, MoveTo(0, (y / 2) as u16))?;
         let half = |x: u32| match (display.pixel(x, y), display.pixel(x, y + 1)) {
@@ -172,7 +191,30 @@ fn draw(display: &Display) -> io::Result<()> {
     out.flush()
 }
 
+/// What to say where the terminal has not room for the display and the line below it.
+fn too_small(display: &Display, (columns, rows): (u16, u16)) -> Option<String> {
+    let (width, height) = (display.width(), display.height().div_ceil(2) + 1);
+    let fits = width <= u32::from(columns) && height <= u32::from(rows);
+    (!fits).then(|| {
+        format!("The display needs {width} by {height}, the terminal has {columns} by {rows}. Enlarge it; Esc stops.")
+    })
+}
+
 fn trouble(error: io::Error) -> Failure {
     Failure::input(format!("the terminal cannot show the display: {}", files::reason(&error)))
         .help("`--screen -` prints it at the end instead")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_display_that_does_not_fit_says_so() {
+        let display = Display::new(64, 32);
+        assert_eq!(too_small(&display, (64, 17)), None);
+        assert!(too_small(&display, (63, 17)).is_some());
+        let text = too_small(&display, (80, 16)).expect("it is too low");
+        assert!(text.contains("needs 64 by 17, the terminal has 80 by 16"), "{text}");
+    }
 }

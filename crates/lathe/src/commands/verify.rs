@@ -38,7 +38,11 @@ pub(super) fn execute(arguments: &Verify) -> Outcome {
         tally.failed += counted.failed;
         tally.files.push(counted);
     }
-    if tally.passed + tally.failed == 0 {
+    let nothing = tally.passed + tally.failed == 0;
+    if nothing && arguments.format.format == Format::Text {
+        output::answer(&text(&tally))?;
+    }
+    if nothing {
         let message = format!("there is no test in {}", render::count(arguments.files.len(), "file"));
         return Err(Failure::input(message).help("`lathe verify --help` shows how tests are written"));
     }

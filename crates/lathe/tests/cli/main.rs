@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod dis;
 mod doc;
+mod ends;
 mod first_steps;
 mod fmt;
 mod machines;

@@ -69,8 +69,7 @@ fn the_state_as_json() {
     assert_eq!(answer.json(), expected);
     assert_eq!(answer.succeeds().lines().count(), 1);
     let answer = bench.run_with_input(&["run", "cat.bin", "-m", "quad8", "--format", "json"], b"!");
-    assert_eq!(answer.out, "!");
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&answer.err).unwrap()["registers"]["d"], 5);
+    assert_eq!((&answer.json()["output"], &answer.json()["registers"]["d"]), (&"!".into(), &5.into()));
 }
 
 #[test]
@@ -91,8 +90,8 @@ fn a_trap_that_nobody_handles_has_its_name() {
         ["unhandled trap 2 (divide)", "at pc 0x0001, after 1 step\n", "52 12 34  (div A, B, C, E)", "rs   0xFFE0"];
     bench.run(&["run", "div.bin", "-m", "duo16"]).complains(3, &words);
     let answer = bench.run(&["run", "div.bin", "-m", "duo16", "--format", "json"]);
-    assert_eq!((answer.code, answer.out.as_str()), (3, ""));
-    let report: serde_json::Value = serde_json::from_str(&answer.err).unwrap();
+    assert_eq!((answer.code, answer.err.as_str()), (3, ""));
+    let report = answer.json();
     assert_eq!(report["status"], "fault");
     assert_eq!(report["fault"], serde_json::json!({"pc": 1, "cause": "unhandled trap 2 (divide)"}));
 }
@@ -109,7 +108,7 @@ fn the_step_limit_ends_with_4() {
     let bench = Bench::with("endless.bin", ENDLESS);
     let answer = bench.run(&["run", "endless.bin", "-m", "quad8", "--max-steps", "1_001"]);
     assert_eq!(answer.out.len(), 501);
-    answer.complains(4, &["after 1001 steps", "--max-steps", "pc 0x0001"]);
+    answer.complains(4, &["step limit reached after 1001 steps; next pc 0x0001\n"]);
     // More than one slice, and not a whole number of them.
     let answer = bench.run(&["run", "endless.bin", "-m", "quad8", "--max-steps", "600000"]);
     assert_eq!((answer.code, answer.out.len()), (4, 300_000));
@@ -341,10 +340,10 @@ fn every_engine_does_the_same_for_short_runs_and_long_ones() {
     let bench = Bench::with("cat.bin", CAT).file("long.asm", LONG).file("bad.bin", [0x82, 0x00, 0xB7]);
     assert_eq!(bench.run_on_all(&["run", "cat.bin", "-m", "quad8"], b"some input").succeeds(), "some input");
     assert_eq!(bench.run_on_all(&["run", "bad.bin", "-m", "quad8"], b"").code, 3);
-    assert_eq!(bench.run_on_all(&["run", "long.asm", "--format", "json"], b"").out, "x");
+    assert_eq!(bench.run_on_all(&["run", "long.asm", "--format", "json"], b"").json()["output"], "x");
     for limit in ["0", "1", "4999", "5003", "77777", "78082"] {
         let answer = bench.run_on_all(&["run", "long.asm", "--format", "json", "--max-steps", limit], b"");
-        let report: serde_json::Value = serde_json::from_str(&answer.err).unwrap();
+        let report = answer.json();
         assert_eq!((report["status"].as_str(), report["steps"].to_string().as_str()), (Some("limit"), limit));
     }
 }
@@ -377,7 +376,7 @@ fn statistics_as_json_stand_with_the_state() {
 fn by_itself_a_long_run_is_compiled() {
     let bench = Bench::with("long.asm", LONG);
     let answer = bench.run(&["run", "long.asm", "--stats", "--format", "json"]);
-    let report: serde_json::Value = serde_json::from_str(&answer.err).unwrap();
+    let report = answer.json();
     let stats = &report["stats"];
     assert_eq!((stats["engine"].as_str(), stats["regions"].as_u64()), (Some("jit"), Some(1)));
     assert_eq!(stats["invalidations"], 0);
@@ -461,7 +460,7 @@ fn an_elf_file_is_loaded_and_begun_where_it_says() {
     let bench = Bench::with("t.elf", elf(&END_RV32, false));
     let answer = bench.run(&["run", "t.elf", "-m", "rv32i", "--format", "json"]);
     assert_eq!(answer.code, 0, "{answer:?}");
-    assert!(answer.err.contains(r#""status":"halted""#) && answer.err.contains("4108"), "{answer:?}");
+    assert!(answer.json()["status"] == "halted" && answer.out.contains("4108"), "{answer:?}");
 }
 
 /// `lui t0, 1`, `li t1, told`, `sw t1, 0x100(t0)`, `j .`, with the last jumping back to the store.
@@ -471,20 +470,33 @@ fn telling(told: u32) -> [u32; 4] {
 
 #[test]
 fn an_elf_file_tells_its_host_how_it_went() {
-    let run = |told| {
-        Bench::with("t.elf", elf(&telling(told), true)).run(&[
-            "run",
-            "t.elf",
-            "-m",
-            "rv32i",
-            "--max-steps",
-            "10_000_000",
-        ])
-    };
+    let run = |told| Bench::with("t.elf", elf(&telling(told), true)).run_on_all(&["run", "t.elf", "-m", "rv32i"], b"");
     assert_eq!(run(1).code, 0);
-    let failed = run(7);
-    assert_eq!(failed.code, 3);
-    assert!(failed.err.contains("the program told its host of a failure 3"), "{}", failed.err);
+    run(7).complains(3, &["test 3 failed, the program says in `tohost`", "at pc 0x0000100C, after 3 steps\n"]);
+}
+
+/// It stops exactly there, even if the program then jumps to itself, and whatever the limit is.
+#[test]
+fn a_failure_counts_even_if_the_program_is_stuck_after_it() {
+    let mut code = telling(5);
+    code[3] = 0x0000_006F;
+    let bench = Bench::with("t.elf", elf(&code, true));
+    let run =
+        |more: &[&str]| bench.run_on_all(&[&["run", "t.elf", "-m", "rv32i", "--format", "json"], more].concat(), b"");
+    let answer = run(&[]);
+    assert_eq!((answer.code, &answer.json()["steps"], &answer.json()["reason"]), (3, &3.into(), &"tohost".into()));
+    assert_eq!(run(&["--max-steps", "3"]).code, 3);
+    assert_eq!(run(&["--max-steps", "2"]).code, 4);
+}
+
+/// Two halves of a word, the lower one first and odd: a character for the console, not an end.
+#[test]
+fn a_program_writes_through_its_host() {
+    let put = [0x0410_0313, 0x1062_A023, 0x0101_03B7, 0x1072_A223];
+    let end = [0x0010_0313, 0x1062_A023, 0x0000_006F];
+    let code: Vec<u32> = [&[0x0000_12B7], &put[..], &put[..], &end[..]].concat();
+    let answer = Bench::with("t.elf", elf(&code, true)).run_on_all(&["run", "t.elf", "-m", "rv32i"], b"");
+    assert_eq!((answer.code, answer.out.as_str(), answer.err.as_str()), (0, "AA", ""));
 }
 
 #[test]

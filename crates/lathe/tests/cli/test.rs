@@ -160,7 +160,7 @@ fn the_programs_that_come_along_do_what_they_say() {
     let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines");
     let mut told = String::new();
     for engine in ENGINES.iter().filter(|engine| **engine != "auto") {
-        let answer = Bench::new().run(&["test", machines, "--engine", engine]);
+        let answer = Bench::new().run(&["test", machines, "--max-time", "600", "--engine", engine]);
         assert_eq!(answer.code, 0, "{engine}\n{}", answer.out);
         let passed: usize = answer.out.lines().last().unwrap().split(' ').next().unwrap().parse().unwrap();
         assert!(passed >= 93, "only {passed} programs: some expect nothing any more");

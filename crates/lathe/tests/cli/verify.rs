@@ -45,7 +45,9 @@ const QUAD8: &str = r#"[
 fn vectors_that_hold() {
     passes("quad8", QUAD8);
     assert_eq!(verify("quad8", QUAD8).out, "8 passed, 0 failed\n");
-    assert_eq!(verify("quad8", "[]").succeeds(), "0 passed, 0 failed\n");
+    let nothing = verify("quad8", "[]");
+    assert_eq!(nothing.out, "0 passed, 0 failed\n");
+    nothing.complains(1, &["there is no test in 1 file"]);
 }
 
 #[test]

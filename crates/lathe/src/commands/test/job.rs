@@ -258,6 +258,8 @@ fn prepare(case: &Case, devices: &mut Devices) -> Result<(), String> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Status {
     Halted,
+    /// It jumps to itself.
+    Stuck,
     Fault(String),
     Limit,
     /// More output or time than a run may take.
@@ -267,7 +269,8 @@ enum Status {
 impl Status {
     fn from(stop: &Stop, isa: &Isa) -> Status {
         match stop {
-            Stop::Halted | Stop::Idle => Status::Halted,
+            Stop::Halted => Status::Halted,
+            Stop::Idle => Status::Stuck,
             Stop::Fault(fault) => {
                 let at = hex(fault.pc, isa.pc.width.bits());
                 Status::Fault(format!("{} at {} {at}", dump::cause(isa, &fault.cause), isa.pc.name))
@@ -279,6 +282,7 @@ impl Status {
     fn name(&self) -> &'static str {
         match self {
             Status::Halted => "halted",
+            Status::Stuck => "stuck",
             Status::Fault(_) => "fault",
             Status::Limit => "limit",
             Status::TooMuch(_) => "stopped",
@@ -287,7 +291,7 @@ impl Status {
 
     fn fits(&self, ending: Ending, text: &str) -> bool {
         match (ending, self) {
-            (Ending::Halted | Ending::Stuck, Status::Halted) | (Ending::Limit, Status::Limit) => true,
+            (Ending::Halted, Status::Halted) | (Ending::Stuck, Status::Stuck) | (Ending::Limit, Status::Limit) => true,
             (Ending::Fault, Status::Fault(cause)) => cause.contains(text),
             _ => false,
         }
@@ -296,6 +300,7 @@ impl Status {
     fn told(&self, steps: u64) -> String {
         match self {
             Status::Halted => "it halted".to_owned(),
+            Status::Stuck => "it is stuck: it jumps to itself".to_owned(),
             Status::Fault(cause) => format!("the machine faulted: {cause}"),
             Status::Limit => format!("it did not end within {steps} steps"),
             Status::TooMuch(what) => what.clone(),
@@ -324,7 +329,7 @@ impl End<'_> {
     fn ended_badly(&self, case: &Case) -> Option<String> {
         let is_said = case.checks.iter().any(|check| matches!(check, Check::Ends(..)));
         let is_bad = match &self.ran.status {
-            Status::Halted => false,
+            Status::Halted | Status::Stuck => false,
             Status::TooMuch(_) => true,
             Status::Fault(_) | Status::Limit => !is_said,
         };

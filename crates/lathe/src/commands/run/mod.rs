@@ -1,0 +1,100 @@
+//! `lathe run`: runs a program, with the console on standard input and output.
+//!
+//! `session` runs it, `host` is whom test programs report to, `trace` writes down what it does,
+//! `report` tells how it ended.
+
+mod host;
+mod report;
+mod session;
+mod trace;
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use lathe_asm::Image;
+use lathe_embed::{EngineKind, Machine};
+
+use self::host::Host;
+use self::report::Report;
+use self::session::Session;
+use self::trace::Tracer;
+use super::Outcome;
+use super::console::Terminal;
+use super::screen::{self, Live};
+use super::stats::Stats;
+use crate::arguments::{Format, Run};
+use crate::exit::Failure;
+use crate::inputs::Inputs;
+use crate::places::Places;
+use crate::program::{Program, Request};
+use crate::{files, interrupt, watch};
+
+/// Runs a program, once or whenever one of its files changes.
+pub(super) fn execute(arguments: &Run) -> Outcome {
+    if arguments.watch {
+        watch::check([Some(arguments.image.as_str()), arguments.machine.machine.as_deref()].into_iter().flatten())?;
+        watch::forever(|inputs| once(arguments, inputs));
+    }
+    once(arguments, &Inputs::default())
+}
+
+fn once(arguments: &Run, inputs: &Inputs) -> Outcome {
+    let Run { image: name, machine, from, load_at, assembly, panel, .. } = arguments;
+    let (machine, from) = (machine.machine.as_deref(), from.as_deref());
+    let mut program = Request { name, machine, from, load_at: *load_at, assembly }.load(inputs)?;
+    panel.screen.iter().try_for_each(|screen| inputs.check_spared(screen, "--screen"))?;
+    if let Some(place) = &arguments.entry {
+        program.begin_at(place)?;
+    }
+    let until = arguments.until.as_deref().map(|place| program.address_of(place, "stop")).transpose()?;
+    let expected = arguments.expect_stop.as_ref().map(|wanted| wanted.resolve(&program)).transpose()?;
+    let tracer = Tracer::new(arguments, &program, inputs)?;
+    check_not_empty(name, &program.image)?;
+    let host = Host::new(&program);
+    let captured = arguments.format == Format::Json;
+    let terminal = if captured { Terminal::captured() } else { Terminal::new() };
+    let Program { isa, image, sources, .. } = program;
+    let mut instance = Machine::from(isa).instance_on(EngineKind::from(arguments.engine))?;
+    instance.set_clock(since_start);
+    instance.load(&image);
+    if let Some(console) = instance.devices_mut().find_console_mut() {
+        *console = terminal.console();
+    }
+    screen::prepare(panel, instance.devices_mut())?;
+    let live = if captured { None } else { Live::start(instance.isa(), panel)? };
+    let was_live = live.is_some();
+    let isa = instance.isa().clone();
+    let places = Places { isa: &isa, image: &image, sources: &sources };
+    let limit = arguments.max_steps.unwrap_or(u64::MAX);
+    let (interrupted, time) = (interrupt::pressed(), Duration::ZERO);
+    let mut session = Session { instance, terminal, live, host, until, limit, interrupted, time };
+    let end = session.run(tracer, &places)?;
+    let Session { instance, terminal, time, .. } = session;
+    terminal.end_line();
+    screen::save(panel, instance.devices())?;
+    let stats = arguments.stats.then(|| Stats {
+        engine: instance.engine(),
+        steps: instance.counters().steps,
+        time,
+        compiled: instance.statistics(),
+    });
+    let output = captured.then(|| terminal.take_captured());
+    let report = Report { instance: &instance, places: &places, end: &end, stats, expected, output, was_live };
+    report.tell(arguments)?;
+    Ok(report.exit(arguments))
+}
+
+/// The time since this was first asked.
+fn since_start() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
+}
+
+/// That there is something to run. A machine whose cells are all 0 may well go on for ever.
+fn check_not_empty(name: &str, image: &Image) -> Result<(), Failure> {
+    if image.segments.iter().any(|segment| !segment.cells.is_empty()) {
+        return Ok(());
+    }
+    let message = format!("{} holds no cells, so there is nothing to run", files::title(name));
+    Err(Failure::input(message).help("check that it is the right file, and that it was written whole"))
+}
