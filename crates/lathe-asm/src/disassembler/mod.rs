@@ -6,6 +6,7 @@
 
 mod flow;
 mod listing;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -15,6 +16,8 @@ use lathe_isa::decode::Decoded;
 use lathe_isa::encoding::window;
 use lathe_isa::model::{Domain, Field, InstructionId, MemoryId, Numeric, Target};
 use lathe_isa::operand::Location;
+
+pub use text::instruction;
 
 use crate::image::{Image, Segment, SymbolKind};
 
@@ -216,49 +219,7 @@ impl<'i> Disassembler<'i> {
 
     /// The text of an instruction.
     fn text(&self, decoded: &Decoded, address: u64) -> String {
-        let instruction = self.isa.instruction(decoded.instruction);
-        let location = self.location(decoded.instruction, address);
-        instruction.syntax.render(|index| {
-            let field = self.isa.field(instruction.operands[index]);
-            let bits = decoded.operands[index];
-            match (instruction.syntax.glued(), index) {
-                (Some(digits), 0) => digits.write(bits),
-                _ => self.operand(field, bits, location),
-            }
-        })
-    }
-
-    fn operand(&self, field: &Field, bits: u64, location: Location) -> String {
-        let numeric = match &field.domain {
-            Domain::Registers(list) => {
-                let entry = list.get(bits as usize).and_then(Option::as_ref);
-                return entry.map_or(String::new(), |(name, _)| name.clone());
-            }
-            Domain::Names(list) => {
-                let entry = list.iter().find(|(_, value)| *value == bits);
-                return entry.map_or(String::new(), |(name, _)| name.clone());
-            }
-            Domain::Number(numeric) => numeric,
-        };
-        if let Some((name, _)) = field.spellings.iter().find(|(_, value)| *value == bits) {
-            return name.clone();
-        }
-        let (memory, is_absolute) = match numeric.target {
-            Some(Target::Absolute(memory)) => (Some(memory), true),
-            Some(_) => (Some(self.isa.pc.memory), false),
-            None => (None, true),
-        };
-        let label = memory.and_then(|memory| self.labels.get(&(memory, field.value(bits, location))));
-        match label {
-            Some(label) => label.clone(),
-            None if is_absolute && memory.is_some() => hexadecimal(bits, field.width),
-            None if matches!(numeric.target, Some(Target::Relative { number_is_address: true, .. })) => {
-                hexadecimal(field.value(bits, location), location.width)
-            }
-            None if numeric.signed => field.width.signed(bits).to_string(),
-            None if bits < 10 => bits.to_string(),
-            None => hexadecimal(bits, field.width),
-        }
+        text::instruction(self.isa, decoded, address, |memory, address| self.labels.get(&(memory, address)).cloned())
     }
 }
 
