@@ -156,6 +156,25 @@ impl Program {
         Line { place: self.place(address), cells: cells.join(" "), length, text: text.unwrap_or("??".to_owned()) }
     }
 
+    /// The instructions before an address, as many as can be told, at most so many. There may be
+    /// several readings of what is before an address; the longest that leads to it is taken.
+    pub fn lines_before(&self, state: &State, address: u64, count: usize) -> Vec<Line> {
+        let reach = (count as u64 + 4) * u64::from(self.isa.longest());
+        for start in address.saturating_sub(reach)..address {
+            let mut addresses = Vec::new();
+            let mut at = start;
+            while at < address {
+                addresses.push(at);
+                at += self.length(self.decode(state, at).as_ref());
+            }
+            if at == address {
+                let first = addresses.len().saturating_sub(count);
+                return addresses[first..].iter().map(|address| self.line(state, *address)).collect();
+            }
+        }
+        Vec::new()
+    }
+
     fn length(&self, decoded: Option<&Decoded>) -> u64 {
         decoded.map_or(1, |decoded| u64::from(self.isa.instruction(decoded.instruction).encoding.cells))
     }

@@ -56,6 +56,7 @@ Examples:
   lathe check quad8 --map             Look at one of them, with its opcode map
   lathe check mine.isa                Check a definition of your own
   lathe run hello.asm                 Assemble a program and run it
+  lathe debug hello.asm               Look inside while it runs, forwards and backwards
   lathe asm hello.asm --to listing    Assemble it into a file
   lathe dis hello.bin -m quad8        Take it apart again
   lathe fmt mine.isa hello.asm        Put definitions and programs into columns
@@ -81,6 +82,8 @@ pub(crate) enum Command {
     Dis(Dis),
     Run(Run),
     Test(Test),
+    Debug(Debug),
+    Dap(Dap),
     Verify(Verify),
     Explain(Explain),
     Completions(Completions),
@@ -571,6 +574,91 @@ impl std::fmt::Display for ExpectedEnd {
         write!(f, "{}", self.kind.name())?;
         self.place.as_ref().map_or(Ok(()), |place| write!(f, " at {place}"))
     }
+}
+
+/// Debug a program: stop it anywhere, look inside, run it backwards
+///
+/// On a terminal this opens the debugger's screen. With --batch, or where standard input is no
+/// terminal, it takes commands line by line and answers each; `help` lists them, and
+/// docs/debugging.md explains them.
+///
+/// A session saved with the command `save FILE.session` is opened again like a program.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe debug hello.asm                            Assemble it and open the debugger
+  lathe debug hello.asm --batch script.txt         Do what a script says, and print the answers
+  echo 'who printed' | lathe debug hello.asm       Commands from standard input
+  lathe debug hello.asm --batch s.txt --format json  One line of JSON for each command
+  lathe debug bug.session                          Go on where a session was saved
+
+Exit code 0 when it is done, 1 if a command of a script failed.")]
+pub(crate) struct Debug {
+    /// The program, as `lathe run` takes it, or a saved session
+    pub(crate) image: String,
+
+    #[command(flatten)]
+    pub(crate) machine: OptionalMachine,
+
+    /// The format of the image, or asm for a source [default: by its content and name]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) from: Option<String>,
+
+    /// Load a raw binary at this address [default: where the machine begins]
+    #[arg(long, value_name = "ADDRESS", value_parser = number)]
+    pub(crate) load_at: Option<u64>,
+
+    /// Where execution begins: an address, or a name that the program has
+    #[arg(long, value_name = "ADDRESS|NAME")]
+    pub(crate) entry: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) assembly: AssemblyArguments,
+
+    /// Which engine runs it; all of them do the same, at different speeds
+    #[arg(long, value_name = "ENGINE", default_value = "auto")]
+    pub(crate) engine: Engine,
+
+    /// Take commands from this file, - for standard input
+    #[arg(long, value_name = "SCRIPT")]
+    pub(crate) batch: Option<String>,
+
+    /// What the program reads from its console [default: it waits for the command `input`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) input: Option<String>,
+
+    /// How many MiB the history may take [default: 256]
+    #[arg(long, value_name = "MIB", value_parser = number)]
+    pub(crate) memory: Option<u64>,
+
+    /// Keep no snapshots while the program runs; going back then takes as long as getting here
+    #[arg(long)]
+    pub(crate) no_record: bool,
+
+    /// How to print answers
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: Format,
+}
+
+/// Serve editors: the debugger through the Debug Adapter Protocol
+///
+/// Speaks on standard input and output, as editors expect it, or on a port of this computer.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe dap                  For an editor that starts the server itself
+  lathe dap --listen 4711    For one that connects to a port; the token is printed
+
+A client gives the token as `token` among the arguments of `initialize`. `launch` takes `program`
+(a path), `machine`, `input`, `engine`, `stopOnEntry` and `noDebug`.")]
+pub(crate) struct Dap {
+    /// Listen on this port of 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "PORT")]
+    pub(crate) listen: Option<u16>,
+
+    /// The token that clients must give [default: a random one, which is printed]
+    #[arg(long, value_name = "TOKEN", requires = "listen")]
+    pub(crate) token: Option<String>,
 }
 
 /// Displays, keypads and random numbers.

@@ -25,10 +25,12 @@ const NEIGHBOURS: usize = 1_000;
 pub(crate) struct Program {
     pub(crate) isa: Isa,
     pub(crate) image: Image,
+    /// The texts that it was assembled from, if it was.
+    pub(crate) sources: Vec<Source>,
+    /// The text of the machine's definition.
+    pub(crate) definition: String,
     /// Where it tells how it went, if it is an ELF file that does: the address of its `tohost`.
     pub(crate) tohost: Option<u64>,
-    /// The texts that it was assembled from.
-    pub(crate) sources: Vec<Source>,
 }
 
 impl Program {
@@ -100,12 +102,12 @@ impl Request<'_> {
     }
 
     fn assemble(&self, text: String, inputs: &Inputs) -> Result<Program, Failure> {
-        let isa = machine_of_source(self.name, &text, self.machine, inputs)?.isa;
+        let Machine { isa, definition } = machine_of_source(self.name, &text, self.machine, inputs)?;
         let options = Options { definitions: definitions::read(&self.assembly.define)?, ..Options::default() };
         let root = self.assembly.root.as_deref();
         let assembly = Assembly { name: self.name, text, root, options: &options };
         let (image, sources) = assembly.assemble(&isa, inputs)?;
-        Ok(Program { isa, image, tohost: None, sources })
+        Ok(Program { isa, image, sources, definition: definition.text, tohost: None })
     }
 
     fn read(&self, format: Format, bytes: &[u8], inputs: &Inputs) -> Result<Program, Failure> {
@@ -126,7 +128,8 @@ impl Request<'_> {
         if let Some(identity) = header.and_then(|header| header.definition) {
             warn_if_changed(self.name, &identity, &machine);
         }
-        Ok(Program { isa: machine.isa, image, tohost, sources: Vec::new() })
+        let Machine { isa, definition } = machine;
+        Ok(Program { isa, image, sources: Vec::new(), definition: definition.text, tohost })
     }
 }
 

@@ -6,6 +6,8 @@ mod asm;
 mod bench;
 mod check;
 mod console;
+mod dap;
+mod debug;
 mod dis;
 mod doc;
 mod explain;
@@ -40,6 +42,8 @@ pub(crate) fn execute(command: Command) -> Outcome {
         Command::Dis(arguments) => dis::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
         Command::Test(arguments) => test::execute(&arguments),
+        Command::Debug(arguments) => debug::execute(&arguments),
+        Command::Dap(arguments) => dap::execute(&arguments),
         Command::Verify(arguments) => verify::execute(&arguments),
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments),

@@ -1,0 +1,100 @@
+//! `lathe debug`: the debugger on the terminal, from a script, or from standard input.
+//!
+//! What commands mean is in `lathe-debug`; here is only where they come from and where answers go.
+
+mod batch;
+
+use lathe_debug::{Debugger, Problem, Program, session};
+use lathe_embed::{EngineKind, Machine};
+
+use super::Outcome;
+use crate::arguments::Debug;
+use crate::exit::{Exit, Failure};
+use crate::inputs::Inputs;
+use crate::program::{self, Request};
+use crate::{files, output, render};
+
+/// Bytes of a saved session, or of console input, that are read.
+const LARGEST: u64 = 1 << 30;
+
+/// Debugs a program.
+pub(super) fn execute(arguments: &Debug) -> Outcome {
+    let mut debugger = open(arguments)?;
+    if let Some(size) = arguments.memory {
+        debugger.set_memory(size.saturating_mul(1 << 20));
+    }
+    debugger.set_recording(!arguments.no_record);
+    match &arguments.batch {
+        Some(script) => batch::run(&mut debugger, script, arguments.format),
+        None => batch::run(&mut debugger, files::STANDARD, arguments.format),
+    }
+}
+
+/// A debugger for what is asked for: a program, or a saved session.
+fn open(arguments: &Debug) -> Result<Debugger, Failure> {
+    let engine = EngineKind::from(arguments.engine);
+    let name = &arguments.image;
+    if let Some(text) = saved_session(name)? {
+        return session::open(&text, engine).map_err(|problem| failure(name, problem));
+    }
+    let Debug { machine, from, load_at, assembly, entry, .. } = arguments;
+    let (machine, from) = (machine.machine.as_deref(), from.as_deref());
+    let mut program = Request { name, machine, from, load_at: *load_at, assembly }.load(&Inputs::default())?;
+    if let Some(place) = entry {
+        program.begin_at(place)?;
+    }
+    let mut debugger = start(program, engine)?;
+    if let Some(file) = &arguments.input {
+        debugger.give_input(&files::read(file, LARGEST)?);
+        debugger.end_input();
+    }
+    Ok(debugger)
+}
+
+/// A debugger at the beginning of a program.
+pub(super) fn start(program: program::Program, engine: EngineKind) -> Result<Debugger, Failure> {
+    let machine = Machine::from(program.isa);
+    let instance = machine.instance_on(engine).map_err(|error| Failure::usage(error.to_string()))?;
+    let mut debugger = Debugger::new(Program::new(machine.isa().clone(), program.image, program.sources), instance);
+    debugger.definition = program.definition;
+    Ok(debugger)
+}
+
+/// The text of a saved session, if the file is one.
+fn saved_session(name: &str) -> Result<Option<String>, Failure> {
+    if name == files::STANDARD || !name.ends_with(".session") {
+        return Ok(None);
+    }
+    files::read_text(name, LARGEST).map(Some)
+}
+
+fn failure(name: &str, problem: Problem) -> Failure {
+    let failure = Failure::input(format!("{}: {}", files::title(name), problem.message));
+    match problem.help {
+        Some(help) => failure.help(help),
+        None => failure,
+    }
+}
+
+/// A problem as people see it.
+fn complaint(problem: &Problem) -> String {
+    let failure = Failure::input(problem.message.clone());
+    let failure = problem.help.iter().fold(failure, |failure, help| failure.help(help.clone()));
+    render::failure(&failure)
+}
+
+/// Writes a saved session.
+fn save(file: &str, session: &str) -> Result<(), Problem> {
+    let whole = files::Whole { name: file.to_owned(), bytes: session.as_bytes().to_vec() };
+    files::write_all(&[whole]).map_err(|failure| Problem { message: failure.message, help: failure.help })
+}
+
+/// Passes an answer on, whatever its length.
+fn tell(text: &str) -> Result<(), Failure> {
+    output::answer(text)
+}
+
+/// How a script ended.
+fn exit(failed: bool) -> Exit {
+    if failed { Exit::InputWrong } else { Exit::Done }
+}
