@@ -19,12 +19,14 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("lathe-lsp", &["lathe-asm", "lathe-base", "lathe-doc", "lathe-fmt", "lathe-isa", "lathe-machines", "lathe-vm"]),
     ("lathe-machines", &[]),
     ("lathe-embed", &["lathe-asm", "lathe-base", "lathe-isa", "lathe-jit", "lathe-machines", "lathe-vm"]),
+    ("lathe-debug", &["lathe-asm", "lathe-base", "lathe-embed", "lathe-isa", "lathe-vm"]),
     (
         "lathe",
         &[
             "lathe-asm",
             "lathe-base",
             "lathe-benches",
+            "lathe-debug",
             "lathe-embed",
             "lathe-doc",
             "lathe-fmt",
