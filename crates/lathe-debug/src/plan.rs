@@ -218,7 +218,8 @@ impl Cells {
         for access in accesses.iter().filter(|access| self.watch.covers(access)) {
             let slot = (access.address - self.watch.addresses.start()) as usize;
             let written = access.kind == AccessKind::Write;
-            let old = self.shadow.get(slot).copied();
+            // What is not watched for writes may have been written unseen.
+            let old = self.shadow.get(slot).copied().filter(|_| self.watch.writes);
             if let Some(value) = self.shadow.get_mut(slot).filter(|_| written) {
                 *value = access.value;
             }

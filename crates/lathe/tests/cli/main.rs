@@ -4,6 +4,7 @@ mod asm;
 #[cfg(feature = "bench")]
 mod bench;
 mod check;
+mod debug;
 mod dis;
 mod doc;
 mod ends;

@@ -3,6 +3,9 @@
 //! What commands mean is in `lathe-debug`; here is only where they come from and where answers go.
 
 mod batch;
+mod screen;
+
+use std::io::{self, IsTerminal};
 
 use lathe_debug::{Debugger, Problem, Program, session};
 use lathe_embed::{EngineKind, Machine};
@@ -26,6 +29,9 @@ pub(super) fn execute(arguments: &Debug) -> Outcome {
     debugger.set_recording(!arguments.no_record);
     match &arguments.batch {
         Some(script) => batch::run(&mut debugger, script, arguments.format),
+        None if io::stdin().is_terminal() && io::stdout().is_terminal() => {
+            screen::run(&mut debugger, &arguments.image)
+        }
         None => batch::run(&mut debugger, files::STANDARD, arguments.format),
     }
 }

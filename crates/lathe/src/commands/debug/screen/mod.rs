@@ -1,0 +1,270 @@
+//! The debugger's screen: keys and mouse become commands of the debugger, its state becomes panes.
+//!
+//! `view.rs` draws, `prompt.rs` edits the command line. Nothing here knows what a command does.
+
+mod prompt;
+mod view;
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use crossterm::cursor::MoveTo;
+use crossterm::event::{
+    self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton,
+    MouseEvent, MouseEventKind,
+};
+use crossterm::style::Print;
+use crossterm::{execute as send, queue};
+use lathe_debug::answer::RegisterLine;
+use lathe_debug::{Answer, Debugger, Host, command, execute};
+
+use super::super::Outcome;
+use crate::exit::{Exit, Failure};
+use prompt::Prompt;
+use view::Areas;
+
+/// Everything that is shown.
+pub(super) struct Screen<'s> {
+    debugger: &'s mut Debugger,
+    /// The program's file.
+    name: String,
+    prompt: Prompt,
+    /// What the debugger has answered, newest last.
+    messages: Vec<(String, Kind)>,
+    /// Registers at the stop before this one, to show what changed.
+    before: Vec<RegisterLine>,
+    /// Whether the source is shown rather than the disassembly, where there is one.
+    shows_source: bool,
+    /// Which memory is shown, and from where.
+    memory: (usize, u64),
+    /// Lines that the code pane is scrolled by.
+    scrolled: i64,
+    /// Whether what is typed is input for the program.
+    gives_input: bool,
+    shows_help: bool,
+    areas: Areas,
+}
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Typed,
+    Answer,
+    Problem,
+}
+
+/// Messages that are kept.
+const MESSAGES: usize = 1000;
+
+/// Shows the debugger until somebody leaves it.
+pub(super) fn run(debugger: &mut Debugger, name: &str) -> Outcome {
+    let failed = |error: io::Error| Failure::input(format!("the terminal cannot be used: {error}"));
+    // A panic on the way must not leave a terminal that nobody can read.
+    let earlier = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |information| {
+        restore();
+        earlier(information);
+    }));
+    let mut terminal = ratatui::try_init().map_err(failed)?;
+    let _ = send!(io::stdout(), EnableMouseCapture);
+    let name = crate::files::title(name).to_owned();
+    let before = command::registers(debugger);
+    let shows_source = !debugger.program().sources().is_empty();
+    let mut screen = Screen {
+        debugger,
+        name,
+        prompt: Prompt::default(),
+        messages: vec![(WELCOME.to_owned(), Kind::Answer)],
+        before,
+        shows_source,
+        memory: (0, 0),
+        scrolled: 0,
+        gives_input: false,
+        shows_help: false,
+        areas: Areas::default(),
+    };
+    let done = screen.interact(&mut terminal);
+    restore();
+    let _ = std::panic::take_hook();
+    done.map_err(failed)?;
+    Ok(Exit::Done)
+}
+
+const WELCOME: &str = "→ steps, ← steps back, F5 runs, F6 runs back, F1 helps; or type a command";
+
+fn restore() {
+    let _ = send!(io::stdout(), DisableMouseCapture);
+    ratatui::restore();
+}
+
+/// What a key leads to.
+enum Next {
+    Nothing,
+    Leave,
+}
+
+impl Screen<'_> {
+    fn interact(&mut self, terminal: &mut ratatui::DefaultTerminal) -> io::Result<()> {
+        loop {
+            terminal.draw(|frame| self.draw(frame))?;
+            let next = match event::read()? {
+                Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
+                Event::Mouse(mouse) => self.mouse(mouse),
+                _ => Next::Nothing,
+            };
+            if matches!(next, Next::Leave) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> Next {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let shift = key.modifiers.intersects(KeyModifiers::SHIFT | KeyModifiers::ALT);
+        if std::mem::take(&mut self.shows_help) {
+            return Next::Nothing;
+        }
+        let empty = self.prompt.is_empty() && !self.gives_input;
+        match key.code {
+            KeyCode::Char('d' | 'q') if control => return Next::Leave,
+            KeyCode::Char('c') if control => {
+                self.prompt.clear();
+                self.gives_input = false;
+            }
+            KeyCode::Esc => {
+                self.prompt.clear();
+                self.gives_input = false;
+            }
+            KeyCode::F(1) => self.shows_help = true,
+            KeyCode::F(2) => self.shows_source = !self.shows_source && !self.debugger.program().sources().is_empty(),
+            KeyCode::F(3) => self.memory = ((self.memory.0 + 1) % self.debugger.program().isa().memories.len(), 0),
+            KeyCode::F(5) if shift => return self.command("back run"),
+            KeyCode::F(5) => return self.command("run"),
+            KeyCode::F(6) => return self.command("back run"),
+            KeyCode::F(7) => return self.command("back"),
+            KeyCode::F(8) => return self.command("step"),
+            KeyCode::F(9) => self.toggle(self.debugger.state().pc),
+            KeyCode::F(10) if shift => return self.command("back over"),
+            KeyCode::F(10) => return self.command("over"),
+            KeyCode::F(11) if shift => return self.command("back out"),
+            KeyCode::F(11) => return self.command("out"),
+            KeyCode::F(12) => return self.command("back over"),
+            KeyCode::Right if empty && shift => return self.command("over"),
+            KeyCode::Left if empty && shift => return self.command("back over"),
+            KeyCode::Right if empty => return self.command("step"),
+            KeyCode::Left if empty => return self.command("back"),
+            KeyCode::PageDown => self.scrolled += 10,
+            KeyCode::PageUp => self.scrolled -= 10,
+            KeyCode::Tab => self.prompt.complete(|line| command::complete(self.debugger, line)),
+            KeyCode::Enter => return self.enter(),
+            KeyCode::Up => self.prompt.earlier(),
+            KeyCode::Down => self.prompt.later(),
+            code => self.prompt.edit(code, control),
+        }
+        Next::Nothing
+    }
+
+    fn enter(&mut self) -> Next {
+        if self.gives_input {
+            let text = self.prompt.take() + "\n";
+            self.gives_input = false;
+            self.debugger.give_input(text.as_bytes());
+            return self.command("run");
+        }
+        // An empty line does the last thing again, as gdb's users expect.
+        let line = match self.prompt.take() {
+            line if line.trim().is_empty() => self.prompt.last().unwrap_or_default(),
+            line => line,
+        };
+        if line.trim().is_empty() {
+            return Next::Nothing;
+        }
+        self.prompt.remember(&line);
+        self.command(&line)
+    }
+
+    /// Does a command and keeps what it answers.
+    fn command(&mut self, line: &str) -> Next {
+        let before = command::registers(self.debugger);
+        self.say(format!("> {line}"), Kind::Typed);
+        let mut keyboard = Keyboard { asked: 0 };
+        match execute(self.debugger, line, &mut keyboard) {
+            Ok(Answer::Quit) => return Next::Leave,
+            Ok(answer) => {
+                if let Answer::Save { file, session } = &answer
+                    && let Err(problem) = super::save(file, session)
+                {
+                    self.say(problem.to_string(), Kind::Problem);
+                    return Next::Nothing;
+                }
+                if let Answer::Stopped(report) = &answer {
+                    self.before = before;
+                    self.scrolled = 0;
+                    self.gives_input = report.reason == "waiting";
+                }
+                self.say(answer.to_string(), Kind::Answer);
+            }
+            Err(problem) => self.say(problem.to_string(), Kind::Problem),
+        }
+        Next::Nothing
+    }
+
+    fn say(&mut self, text: String, kind: Kind) {
+        self.messages.extend(text.lines().map(|line| (line.to_owned(), kind)));
+        let extra = self.messages.len().saturating_sub(MESSAGES);
+        self.messages.drain(..extra);
+    }
+
+    /// Sets a breakpoint at an address, or takes the one there away.
+    fn toggle(&mut self, address: u64) {
+        let line = match self.debugger.breakpoint_at(address) {
+            Some(breakpoint) => format!("delete {}", breakpoint.id),
+            None => format!("break {address:#x}"),
+        };
+        self.command(&line);
+    }
+
+    fn mouse(&mut self, mouse: MouseEvent) -> Next {
+        let (x, y) = (mouse.column, mouse.row);
+        match mouse.kind {
+            MouseEventKind::ScrollDown => self.scrolled += 3,
+            MouseEventKind::ScrollUp => self.scrolled -= 3,
+            MouseEventKind::Down(MouseButton::Left) => {
+                if let Some(address) = self.areas.code_at(x, y) {
+                    self.toggle(address);
+                } else if let Some(share) = self.areas.timeline_at(x, y) {
+                    let target = (self.debugger.history().end() as f64 * share) as u64;
+                    return self.command(&format!("goto {target}"));
+                }
+            }
+            _ => {}
+        }
+        Next::Nothing
+    }
+}
+
+/// Looks at the keyboard while a program runs.
+struct Keyboard {
+    asked: u32,
+}
+
+impl Host for Keyboard {
+    fn goes_on(&mut self) -> bool {
+        self.asked += 1;
+        if self.asked == 20 {
+            let (_, height) = crossterm::terminal::size().unwrap_or((80, 24));
+            let mut out = io::stdout();
+            let _ = queue!(out, MoveTo(1, height.saturating_sub(1)), Print(" running; Esc or Ctrl-C pauses "));
+            let _ = out.flush();
+        }
+        while event::poll(Duration::ZERO).unwrap_or(false) {
+            if let Ok(Event::Key(key)) = event::read() {
+                let control = key.modifiers.contains(KeyModifiers::CONTROL);
+                if key.code == KeyCode::Esc || key.code == KeyCode::Char('c') && control {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,63 @@
+//! `lathe debug` from scripts and from standard input.
+
+use super::Bench;
+
+const COUNT: &str = ".machine hex8\nloop: addimm r1, r1, 1\n output r1\n jmp loop\n";
+
+fn bench() -> Bench {
+    Bench::with("count.asm", COUNT)
+}
+
+#[test]
+fn commands_come_from_a_script_or_from_standard_input() {
+    let script = "# two rounds\nbreak loop\nrun\n\nback 2\nprint r1 + 4\n";
+    let bench = bench().file("script.txt", script);
+    let answer = bench.run(&["debug", "count.asm", "--batch", "script.txt"]).succeeds();
+    let expected = "\
+> break loop
+1: break at 0x0000 <loop>, count.asm:2
+> run
+output: \"\\x01\"
+breakpoint 1 reached
+step 3  0x0000 <loop>        addimm r1, r1, 1          ; count.asm:2
+    r1 = 0x01 (was 0x00)
+> back 2
+step 1  0x0003 <loop+3>      output r1                 ; count.asm:3
+> print r1 + 4
+r1 + 4 = 0x05
+";
+    assert_eq!(answer, expected);
+    assert_eq!(bench.run_on_all(&["debug", "count.asm"], script.as_bytes()).succeeds(), expected);
+    assert_eq!(bench.run_with_input(&["debug", "count.asm", "--batch", "-"], script.as_bytes()).succeeds(), expected);
+}
+
+#[test]
+fn answers_can_be_data() {
+    let answer = bench().run_with_input(&["debug", "count.asm", "--format", "json"], b"step 2\nstpe\nprint r1\n");
+    assert_eq!(answer.code, 1);
+    let lines: Vec<serde_json::Value> = answer.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["answer"], &lines[0]["step"]), (&"stopped".into(), &2.into()));
+    assert_eq!(lines[1]["error"]["help"], "did you mean `step`?");
+    assert_eq!((&lines[2]["expression"], &lines[2]["value"], &lines[2]["bits"]), (&"r1".into(), &1.into(), &8.into()));
+}
+
+#[test]
+fn a_command_that_fails_is_told_and_the_next_follows() {
+    let answer = bench().run_with_input(&["debug", "count.asm"], b"break lop\nprint r99\nstep\n");
+    assert_eq!(answer.code, 1);
+    for words in ["the program has no label `lop`", "did you mean `loop`?", "`r99`", "step 1"] {
+        assert!(answer.out.contains(words), "{words}: {}", answer.out);
+    }
+}
+
+#[test]
+fn a_session_is_saved_and_opened_again() {
+    let bench = bench();
+    bench.run_with_input(&["debug", "count.asm"], b"step 100\nset r1 = 9\nstep 5\nback 1\nsave here.session\n").succeeds();
+    let answer = bench.run_on_all(&["debug", "here.session"], b"where\nprint r1\nback 5\nprint r1\n").succeeds();
+    assert!(answer.contains("step 104  ") && answer.contains("r1 = 0x0A (10)") && answer.contains("r1 = 0x21 (33)"), "{answer}");
+    let mut text = bench.read_text("here.session");
+    text.truncate(text.len() / 2);
+    std::fs::write(bench.path().join("cut.session"), &text).unwrap();
+    bench.run(&["debug", "cut.session"]).complains(1, &["cut.session", "cut short", "save the session again"]);
+}

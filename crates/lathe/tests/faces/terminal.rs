@@ -1,0 +1,127 @@
+//! The debugger's screen in a real terminal: keys go in through tmux, the screen comes out.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::{binary, folder};
+
+/// How long the screen has to show what it should.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A terminal of its own server, so that nothing else is touched.
+struct Terminal {
+    tmux: PathBuf,
+    socket: PathBuf,
+}
+
+impl Terminal {
+    fn start(tmux: PathBuf, folder: &Path, command: &str, size: (&str, &str)) -> Terminal {
+        let terminal = Terminal { tmux, socket: folder.join("tmux") };
+        let shell = format!("{command}; echo left with $?; exec sh");
+        terminal.tmux(&["new-session", "-d", "-x", size.0, "-y", size.1, "-c", &folder.to_string_lossy(), &shell]);
+        terminal
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new(&self.tmux);
+        command.env_remove("TMUX").arg("-S").arg(&self.socket).args(["-f", "/dev/null"]).args(arguments);
+        let output = command.output().expect("tmux runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn keys(&self, keys: &[&str]) {
+        let mut arguments = vec!["send-keys"];
+        arguments.extend(keys);
+        self.tmux(&arguments);
+    }
+
+    fn screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p"])
+    }
+
+    /// Waits until the screen shows something.
+    fn shows(&self, text: &str) -> String {
+        let start = Instant::now();
+        loop {
+            let screen = self.screen();
+            if screen.contains(text) {
+                return screen;
+            }
+            assert!(start.elapsed() < PATIENCE, "the screen does not show `{text}`:\n{screen}");
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[test]
+fn the_screen_steps_forward_and_back_and_leaves_the_terminal_as_it_was() {
+    let test = "the_screen_steps_forward_and_back_and_leaves_the_terminal_as_it_was";
+    let Some(tmux) = lathe_tests::tools::find(test, "tmux") else { return };
+    let folder = folder();
+    let terminal = Terminal::start(tmux, folder.path(), &format!("{} debug program.asm", binary().display()), ("80", "24"));
+    terminal.shows("step 0 of 0");
+    terminal.keys(&["Right", "Right", "Right"]);
+    let screen = terminal.shows("step 3 of 3");
+    assert!(screen.contains("▶   5 ") && screen.contains("registers") && screen.contains("calls"), "{screen}");
+    terminal.keys(&["Left", "Left"]);
+    terminal.shows("step 1 of 3");
+    // A breakpoint, a watch, a run to each, and back.
+    terminal.keys(&["break double", "Enter"]);
+    terminal.shows("1: break at");
+    terminal.keys(&["F5"]);
+    terminal.shows("breakpoint 1 reached");
+    let screen = terminal.shows("library.asm:1");
+    assert!(screen.contains("●▶"), "{screen}");
+    terminal.keys(&["watch ram[0x80]", "Enter"]);
+    terminal.shows("2: watch changes of ram[0x80]");
+    terminal.keys(&["F5"]);
+    terminal.shows("ram[0x0080] = 0x02 (was 0x00)");
+    terminal.keys(&["F6"]);
+    terminal.shows("step 5 of 8");
+    // Completion and help.
+    terminal.keys(&["breakp", "Tab"]);
+    terminal.shows("> breakpoints");
+    terminal.keys(&["Escape"]);
+    terminal.keys(&["F1"]);
+    terminal.shows("Any key closes this");
+    terminal.keys(&["Space"]);
+    // Another size.
+    terminal.tmux(&["resize-window", "-x", "120", "-y", "40"]);
+    terminal.shows("F1 help");
+    terminal.keys(&["delete", "Enter", "F5"]);
+    terminal.shows("nothing can change any more");
+    terminal.shows("│ab");
+    terminal.keys(&["C-d"]);
+    let screen = terminal.shows("left with 0");
+    assert!(!screen.contains("registers"), "{screen}");
+}
+
+#[test]
+fn what_a_program_writes_is_shown_and_not_obeyed_and_input_can_be_typed() {
+    let test = "what_a_program_writes_is_shown_and_not_obeyed_and_input_can_be_typed";
+    let Some(tmux) = lathe_tests::tools::find(test, "tmux") else { return };
+    let folder = folder();
+    let program = ".machine quad8\n li a, 27\n out a\n li a, '['\n out a\n li a, '2'\n out a\n li a, 'J'\n out a\n in b\n out b\n halt\n";
+    std::fs::write(folder.path().join("escape.asm"), program).unwrap();
+    let terminal = Terminal::start(tmux, folder.path(), &format!("{} debug escape.asm", binary().display()), ("80", "24"));
+    terminal.shows("step 0 of 0");
+    terminal.keys(&["F5"]);
+    terminal.shows("input>");
+    let screen = terminal.shows("\\x1B[2J");
+    assert!(screen.contains("registers"), "{screen}");
+    terminal.keys(&["z", "Enter"]);
+    terminal.shows("the machine halted");
+    terminal.shows("\\x1B[2Jz");
+    // A program that runs for ever is paused.
+    terminal.keys(&["restart", "Enter"]);
+    terminal.shows("step 0 of 0");
+    terminal.keys(&["quit", "Enter"]);
+    terminal.shows("left with 0");
+}
