@@ -238,7 +238,10 @@ impl fmt::Display for Answer {
             Answer::History { position, end, snapshots, bytes, limit, events } => {
                 writeln!(formatter, "step {position} of {end}")?;
                 let (bytes, limit) = (bytes.div_ceil(1 << 20), limit >> 20);
-                writeln!(formatter, "{snapshots} snapshots, at most {bytes} of {limit} MiB; {events} events from outside")
+                writeln!(
+                    formatter,
+                    "{snapshots} snapshots, at most {bytes} of {limit} MiB; {events} events from outside"
+                )
             }
             Answer::Text { text } => writeln!(formatter, "{}", text.trim_end()),
             Answer::Save { file, .. } => writeln!(formatter, "saved to {file}"),
@@ -296,7 +299,9 @@ impl fmt::Display for Profile {
             writeln!(formatter, "{count:>12}  {}  {name}", share(*count))?;
         }
         writeln!(formatter, "hottest instructions:")?;
-        self.hottest.iter().try_for_each(|(line, count)| writeln!(formatter, "{count:>12}  {}  {}", share(*count), code(line)))
+        self.hottest
+            .iter()
+            .try_for_each(|(line, count)| writeln!(formatter, "{count:>12}  {}  {}", share(*count), code(line)))
     }
 }
 

@@ -327,7 +327,8 @@ impl Executor<'_> {
             "start" => 0,
             "end" => end,
             _ => number(rest).ok_or_else(|| {
-                Problem::new("a step is missing").help("write `goto 100`, `goto start` or `goto end`; `to PLACE` runs to a place")
+                Problem::new("a step is missing")
+                    .help("write `goto 100`, `goto start` or `goto end`; `to PLACE` runs to a place")
             })?,
         };
         self.go(&mut |debugger, _| {
@@ -388,9 +389,11 @@ impl Executor<'_> {
         match self.debugger.program().find(rest) {
             Ok(addresses) => Ok(What::At(addresses)),
             // What looks like a condition is one; for everything else the missing place is the better message.
-            Err(problem) if rest.contains(['=', '<', '>', '(', '[', '&', '|', '!']) => {
-                self.debugger.compile(rest).map(What::Becomes).map_err(|found| if rest.contains(':') { problem } else { found })
-            }
+            Err(problem) if rest.contains(['=', '<', '>', '(', '[', '&', '|', '!']) => self
+                .debugger
+                .compile(rest)
+                .map(What::Becomes)
+                .map_err(|found| if rest.contains(':') { problem } else { found }),
             Err(problem) => Err(problem),
         }
     }
@@ -467,7 +470,9 @@ impl Executor<'_> {
 
     /// Cells such as `ram[0x20]` or `ram[table..table+7]`; addresses are computed now.
     fn cells(&mut self, text: &str) -> Result<Option<(MemoryId, RangeInclusive<u64>)>, Problem> {
-        let Some((name, inside)) = text.strip_suffix(']').and_then(|text| text.split_once('[')) else { return Ok(None) };
+        let Some((name, inside)) = text.strip_suffix(']').and_then(|text| text.split_once('[')) else {
+            return Ok(None);
+        };
         let isa = self.debugger.program().isa().clone();
         let Some(memory) = isa.memory_named(name.trim()) else { return Ok(None) };
         let (first, last) = inside.split_once("..").unwrap_or((inside, inside));
@@ -475,7 +480,9 @@ impl Executor<'_> {
         let (first, last) = (self.debugger.evaluate(first)?.value, self.debugger.evaluate(last)?.value);
         if first > last || !width.holds(last) {
             let message = format!("`{text}` are no cells of `{}`", isa.memory(memory).name);
-            return Err(Problem::new(message).help(format!("addresses go up to {:#x}, the lower one first", width.mask())));
+            return Err(
+                Problem::new(message).help(format!("addresses go up to {:#x}, the lower one first", width.mask()))
+            );
         }
         Ok(Some((memory, first..=last)))
     }
@@ -562,7 +569,8 @@ impl Executor<'_> {
         };
         let Some(line) = program.source_line(address) else { return self.disassemble(rest) };
         let current = program.source_line(self.debugger.state().pc).filter(|here| here.source == line.source);
-        let lines = program.sources()[line.source].text.lines().zip(1..).map(|(text, number)| (number, text.to_owned()));
+        let lines =
+            program.sources()[line.source].text.lines().zip(1..).map(|(text, number)| (number, text.to_owned()));
         let near = lines.filter(|(number, _)| line.line.abs_diff(*number) <= 5);
         Ok(Answer::Source { file: line.file, current: current.map(|here| here.line), lines: near.collect() })
     }
@@ -760,7 +768,8 @@ fn with_message(answer: Answer, message: String) -> Answer {
 fn count(text: &str, otherwise: u64) -> Result<u64, Problem> {
     match text.trim() {
         "" => Ok(otherwise),
-        text => number(text).ok_or_else(|| Problem::new(format!("`{text}` is not a number")).help("write one such as 10 or 0x10")),
+        text => number(text)
+            .ok_or_else(|| Problem::new(format!("`{text}` is not a number")).help("write one such as 10 or 0x10")),
     }
 }
 
@@ -782,7 +791,8 @@ fn quoted(text: &str) -> Result<Option<Vec<u8>>, Problem> {
     }
     let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
     let bytes = unescape(inside).ok_or_else(|| {
-        Problem::new(format!("{text} has an escape that is not known")).help("known are \\n \\t \\r \\0 \\\\ \\\" and \\xFF")
+        Problem::new(format!("{text} has an escape that is not known"))
+            .help("known are \\n \\t \\r \\0 \\\\ \\\" and \\xFF")
     })?;
     Ok(Some(bytes))
 }

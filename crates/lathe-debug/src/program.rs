@@ -7,8 +7,8 @@ use std::sync::Arc;
 use lathe_asm::{Image, Labels, LineKind, SymbolKind, disassembler};
 use lathe_base::{FileId, Source, nearest};
 use lathe_isa::Isa;
-use lathe_isa::decode::Decoded;
 use lathe_isa::compile::Symbols;
+use lathe_isa::decode::Decoded;
 use lathe_isa::model::MemoryId;
 use lathe_vm::State;
 use serde::Serialize;
@@ -222,7 +222,8 @@ impl Program {
         let whole = self.image.symbols.iter().find(|symbol| symbol.name == name && symbol.kind == code);
         let local = || {
             let mut named = self.image.symbols.iter().filter(|symbol| {
-                symbol.kind == code && symbol.name.rsplit_once('.').is_some_and(|(_, own)| own == name.trim_start_matches('.'))
+                symbol.kind == code
+                    && symbol.name.rsplit_once('.').is_some_and(|(_, own)| own == name.trim_start_matches('.'))
             });
             named.next().filter(|_| named.next().is_none())
         };
@@ -240,7 +241,9 @@ impl Program {
 
     fn source_named(&self, name: &str) -> Result<usize, Problem> {
         let ends = |source: &Source| {
-            source.name == name || source.name.ends_with(&format!("/{name}")) || name.ends_with(&format!("/{}", source.name))
+            source.name == name
+                || source.name.ends_with(&format!("/{name}"))
+                || name.ends_with(&format!("/{}", source.name))
         };
         let found = if name.is_empty() { Some(0) } else { self.sources.iter().position(ends) };
         found.filter(|at| *at < self.sources.len()).ok_or_else(|| {

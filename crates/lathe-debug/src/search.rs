@@ -4,10 +4,10 @@
 //! last hit in it is the one. Long pieces are cut first: they are run through once at full speed, and
 //! snapshots are left on the way.
 
+use crate::Problem;
 use crate::breakpoints::{CellAccess, What};
 use crate::debugger::{Debugger, Host, Outcome, Reason, Stopped, at_beginning};
 use crate::plan::{Hit, Plan};
-use crate::Problem;
 
 /// Instructions of a piece that is run again with all stops.
 const PIECE: u64 = 1 << 18;

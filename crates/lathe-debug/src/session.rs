@@ -138,7 +138,9 @@ fn fits(event: &Event, program: &Program) -> bool {
     let cell = |(id, address, value): &(u32, u64, u64)| {
         isa.memories.get(*id as usize).is_some_and(|memory| memory.address.holds(*address) && memory.cell.holds(*value))
     };
-    edit.pc.is_none_or(|pc| isa.pc.width.holds(pc)) && edit.registers.iter().all(register) && edit.cells.iter().all(cell)
+    edit.pc.is_none_or(|pc| isa.pc.width.holds(pc))
+        && edit.registers.iter().all(register)
+        && edit.cells.iter().all(cell)
 }
 
 /// A name for the state and the output at a position.

@@ -181,7 +181,8 @@ impl Debugger {
         }
         let mut hottest: Vec<(u64, u64)> = counts.into_iter().collect();
         hottest.sort_by_key(|(address, count)| (std::cmp::Reverse(*count), *address));
-        let hottest = hottest.iter().take(10).map(|(address, count)| (self.program.line(self.state(), *address), *count));
+        let hottest =
+            hottest.iter().take(10).map(|(address, count)| (self.program.line(self.state(), *address), *count));
         let hottest = hottest.collect();
         let mut labels: Vec<(String, u64)> = labels.into_iter().collect();
         labels.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), name.clone()));
@@ -260,9 +261,9 @@ impl Debugger {
         let model = self.model.clone();
         let mut found = Vec::new();
         self.walk(from, here, host, &mut |executed| {
-            let length = executed.decoded.map_or(1, |decoded| {
-                u64::from(executed.program.isa().instruction(decoded.instruction).encoding.cells)
-            });
+            let length = executed
+                .decoded
+                .map_or(1, |decoded| u64::from(executed.program.isa().instruction(decoded.instruction).encoding.cells));
             let next = executed.program.isa().pc.width.wrap(executed.pc.wrapping_add(length));
             let jumped = Jumped {
                 program: executed.program,
@@ -296,7 +297,8 @@ impl Executed<'_> {
 
     fn decoded_text(&self) -> Option<String> {
         let decoded = self.decoded.as_ref()?;
-        let label = |_, address| self.program.label(self.program.isa().pc.memory, address).filter(|name| !name.contains('+'));
+        let label =
+            |_, address| self.program.label(self.program.isa().pc.memory, address).filter(|name| !name.contains('+'));
         Some(lathe_asm::disassembler::instruction(self.program.isa(), decoded, self.pc, label))
     }
 }

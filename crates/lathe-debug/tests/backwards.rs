@@ -247,7 +247,9 @@ fn output_leads_to_the_instruction_that_wrote_it() {
 /// Over a call and back over it is where it was; out of a routine, and back to its call.
 #[test]
 fn calls_are_stepped_over_in_both_directions() {
-    for (machine, program) in [("hex8", "hanoi.asm"), ("rv32i", "quicksort.asm"), ("mos6502", "muldiv.asm"), ("sm83", "sort.asm")] {
+    for (machine, program) in
+        [("hex8", "hanoi.asm"), ("rv32i", "quicksort.asm"), ("mos6502", "muldiv.asm"), ("sm83", "sort.asm")]
+    {
         let mut debugger = debugger(machine, program, EngineKind::Fast);
         let mut calls = 0;
         for _ in 0..300 {

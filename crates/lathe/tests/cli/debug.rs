@@ -53,9 +53,14 @@ fn a_command_that_fails_is_told_and_the_next_follows() {
 #[test]
 fn a_session_is_saved_and_opened_again() {
     let bench = bench();
-    bench.run_with_input(&["debug", "count.asm"], b"step 100\nset r1 = 9\nstep 5\nback 1\nsave here.session\n").succeeds();
+    bench
+        .run_with_input(&["debug", "count.asm"], b"step 100\nset r1 = 9\nstep 5\nback 1\nsave here.session\n")
+        .succeeds();
     let answer = bench.run_on_all(&["debug", "here.session"], b"where\nprint r1\nback 5\nprint r1\n").succeeds();
-    assert!(answer.contains("step 104  ") && answer.contains("r1 = 0x0A (10)") && answer.contains("r1 = 0x21 (33)"), "{answer}");
+    assert!(
+        answer.contains("step 104  ") && answer.contains("r1 = 0x0A (10)") && answer.contains("r1 = 0x21 (33)"),
+        "{answer}"
+    );
     let mut text = bench.read_text("here.session");
     text.truncate(text.len() / 2);
     std::fs::write(bench.path().join("cut.session"), &text).unwrap();

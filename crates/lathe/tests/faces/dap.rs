@@ -16,7 +16,8 @@ fn a_client_that_was_not_written_for_it_can_do_everything() {
     let Some(package) = lathe_tests::tools::find_node_package(test, "@vscode/debugadapter-testsupport") else { return };
     let folder = folder();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faces/client.js");
-    let output = Command::new(node).arg(script).arg(package).arg(binary()).arg(folder.path()).output().expect("it runs");
+    let output =
+        Command::new(node).arg(script).arg(package).arg(binary()).arg(folder.path()).output().expect("it runs");
     let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && text.contains("everything passed"), "{text}");
 }

@@ -65,7 +65,8 @@ fn the_screen_steps_forward_and_back_and_leaves_the_terminal_as_it_was() {
     let test = "the_screen_steps_forward_and_back_and_leaves_the_terminal_as_it_was";
     let Some(tmux) = lathe_tests::tools::find(test, "tmux") else { return };
     let folder = folder();
-    let terminal = Terminal::start(tmux, folder.path(), &format!("{} debug program.asm", binary().display()), ("80", "24"));
+    let terminal =
+        Terminal::start(tmux, folder.path(), &format!("{} debug program.asm", binary().display()), ("80", "24"));
     terminal.shows("step 0 of 0");
     terminal.keys(&["Right", "Right", "Right"]);
     let screen = terminal.shows("step 3 of 3");
@@ -110,7 +111,8 @@ fn what_a_program_writes_is_shown_and_not_obeyed_and_input_can_be_typed() {
     let folder = folder();
     let program = ".machine quad8\n li a, 27\n out a\n li a, '['\n out a\n li a, '2'\n out a\n li a, 'J'\n out a\n in b\n out b\n halt\n";
     std::fs::write(folder.path().join("escape.asm"), program).unwrap();
-    let terminal = Terminal::start(tmux, folder.path(), &format!("{} debug escape.asm", binary().display()), ("80", "24"));
+    let terminal =
+        Terminal::start(tmux, folder.path(), &format!("{} debug escape.asm", binary().display()), ("80", "24"));
     terminal.shows("step 0 of 0");
     terminal.keys(&["F5"]);
     terminal.shows("input>");

@@ -36,7 +36,8 @@ impl Target {
     pub(super) fn set_instruction_breakpoints(&mut self, arguments: &Value) -> Result<Value, String> {
         self.replace(Owner::Instructions, list(&arguments["breakpoints"]), |target, wanted| {
             let reference = wanted["instructionReference"].as_str().ok_or("`instructionReference` is missing")?;
-            let address = crate::arguments::number(reference)?.wrapping_add_signed(wanted["offset"].as_i64().unwrap_or(0));
+            let address =
+                crate::arguments::number(reference)?.wrapping_add_signed(wanted["offset"].as_i64().unwrap_or(0));
             let address = target.debugger.program().isa().pc.width.wrap(address);
             let id = target.add(&format!("{address:#x}"), What::At(vec![address]), wanted)?;
             Ok((id, json!({ "instructionReference": format!("{address:#x}") })))

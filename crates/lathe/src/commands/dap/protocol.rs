@@ -184,7 +184,11 @@ mod tests {
             framed(r#"{"seq":"x","type":"request"}"#),
         ] {
             let found = all(format!("{good}{bad}{good}").as_bytes());
-            assert_eq!((found.len(), found[0].as_str(), found[2].as_str()), (3, "threads", "threads"), "{bad:?}: {found:?}");
+            assert_eq!(
+                (found.len(), found[0].as_str(), found[2].as_str()),
+                (3, "threads", "threads"),
+                "{bad:?}: {found:?}"
+            );
             assert!(found[1].starts_with('!'), "{bad:?}: {found:?}");
         }
         assert!(all(b"Content-Length: 99999999999999\r\n\r\n{}").iter().all(|found| found.starts_with('!')));

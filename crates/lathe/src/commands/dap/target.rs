@@ -79,7 +79,8 @@ impl Target {
     pub(super) fn source(&self, number: usize) -> Value {
         let Some(source) = self.debugger.program().sources().get(number) else { return Value::Null };
         let path = self.path_of(number);
-        let name = Path::new(&source.name).file_name().map_or(source.name.clone(), |name| name.to_string_lossy().into());
+        let name =
+            Path::new(&source.name).file_name().map_or(source.name.clone(), |name| name.to_string_lossy().into());
         match path.is_file() {
             true => json!({ "name": name, "path": path }),
             false => json!({ "name": name, "sourceReference": number + 1 }),

@@ -29,9 +29,7 @@ pub(super) fn execute(arguments: &Debug) -> Outcome {
     debugger.set_recording(!arguments.no_record);
     match &arguments.batch {
         Some(script) => batch::run(&mut debugger, script, arguments.format),
-        None if io::stdin().is_terminal() && io::stdout().is_terminal() => {
-            screen::run(&mut debugger, &arguments.image)
-        }
+        None if io::stdin().is_terminal() && io::stdout().is_terminal() => screen::run(&mut debugger, &arguments.image),
         None => batch::run(&mut debugger, files::STANDARD, arguments.format),
     }
 }

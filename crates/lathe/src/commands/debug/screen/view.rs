@@ -43,7 +43,10 @@ impl Areas {
 }
 
 fn pane(title: &str) -> Block<'static> {
-    Block::bordered().border_type(BorderType::Rounded).border_style(FRAME).title(Line::styled(format!(" {title} "), TITLE))
+    Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(FRAME)
+        .title(Line::styled(format!(" {title} "), TITLE))
 }
 
 impl Screen<'_> {
@@ -106,7 +109,8 @@ impl Screen<'_> {
             }
             None => ("disassembly".to_owned(), self.disassembly(height)),
         };
-        self.areas.code = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: height as u16 };
+        self.areas.code =
+            Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: height as u16 };
         self.areas.lines = lines.iter().map(|(address, _)| *address).collect();
         let lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
         frame.render_widget(Paragraph::new(lines).block(pane(&title)), area);
@@ -141,7 +145,10 @@ impl Screen<'_> {
             }
             let address = line.place.address;
             let text = format!("{:<12} {}", line.cells, line.text);
-            lines.push((Some(address), self.code_line(Some(address), address == pc, &format!("{} ", line.place.hex), text)));
+            lines.push((
+                Some(address),
+                self.code_line(Some(address), address == pc, &format!("{} ", line.place.hex), text),
+            ));
         }
         lines.truncate(height);
         lines
