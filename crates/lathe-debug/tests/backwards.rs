@@ -136,7 +136,7 @@ fn running_back_finds_the_hits_of_running_forward() {
         ("mos6502", "sort.asm", "watch ram[0..255]"),
         ("mos6502", "sort.asm", "watch reads ram[0..255] if a > 10"),
         ("rv32i", "quicksort.asm", "break on jal"),
-        ("lc3", "reverse.asm", "break on output"),
+        ("lc3", "factorial.asm", "break on output"),
         ("sm83", "sort.asm", "watch b"),
         ("stack8b", "hanoi.asm", "watch sp if sp < 0xF0"),
     ];

@@ -123,8 +123,7 @@ async function main() {
   await client.continueRequest(thread);
   assert.strictEqual((await client.threadsRequest()).body.threads.length, 1);
   assert.strictEqual((await go(client.pauseRequest(thread))).reason, 'pause');
-  await client.disconnectRequest();
-  await client.stop().catch(() => {});
+  await client.stop();
   console.log('everything passed');
 }
 

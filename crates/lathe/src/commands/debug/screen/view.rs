@@ -271,8 +271,10 @@ impl Screen<'_> {
                 self.messages[first..].iter().map(line).collect()
             }
         };
-        let answers = Paragraph::new(lines).wrap(ratatui::widgets::Wrap { trim: false });
-        frame.render_widget(answers.block(pane(if choices.is_empty() { "debugger" } else { "completions" })), area);
+        frame.render_widget(
+            Paragraph::new(lines).block(pane(if choices.is_empty() { "debugger" } else { "completions" })),
+            area,
+        );
     }
 
     /// What the program has written; control characters are shown, not obeyed.
