@@ -96,7 +96,7 @@ fn the_screen_steps_forward_and_back_and_leaves_the_terminal_as_it_was() {
     // Another size.
     terminal.tmux(&["resize-window", "-x", "120", "-y", "40"]);
     terminal.shows("F1 help");
-    terminal.keys(&["delete", "Enter", "F5"]);
+    terminal.keys(&["d", "Enter", "F5"]);
     terminal.shows("nothing can change any more");
     terminal.shows("│ab");
     terminal.keys(&["C-d"]);
