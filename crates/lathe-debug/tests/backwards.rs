@@ -248,7 +248,7 @@ fn output_leads_to_the_instruction_that_wrote_it() {
 #[test]
 fn calls_are_stepped_over_in_both_directions() {
     for (machine, program) in
-        [("hex8", "hanoi.asm"), ("rv32i", "quicksort.asm"), ("mos6502", "muldiv.asm"), ("sm83", "sort.asm")]
+        [("hex8", "hanoi.asm"), ("rv32i", "quicksort.asm"), ("mos6502", "muldiv.asm"), ("sm83", "fibonacci.asm")]
     {
         let mut debugger = debugger(machine, program, EngineKind::Fast);
         let mut calls = 0;
