@@ -293,7 +293,7 @@ fn machines_that_are_not_found() {
     bench.run(&["asm", "a.asm", "-m", "quda8"]).complains(2, &["did you mean `quad8`?"]);
     bench.run(&["asm", "b.asm"]).complains(1, &["b.asm is for a machine `quda8`", "did you mean `quad8`?"]);
     bench.run(&["asm", "c.asm"]).complains(1, &["`something`", "something.isa beside"]);
-    bench.run(&["asm", "d.asm"]).complains(1, &["`..", "not known"]);
+    bench.run(&["asm", "d.asm"]).complains(1, &["`..", "does not exist"]);
     bench.run(&["asm", "e.asm"]).complains(1, &["broken.isa:1:1", "broken.isa cannot be used"]);
     bench.run(&["asm", "b.asm", "-m", "hex8"]).complains(1, &["A404", "`quda8`", "`hex8`"]);
     assert_eq!(bench.names().len(), 6);

@@ -76,10 +76,10 @@ fn failures_are_json_where_json_was_asked_for() {
 
 #[test]
 fn what_was_assembled_and_disassembled_as_json() {
-    let bench = Bench::with("a.asm", ".machine hex8\nspare: loadimm r1, 5\n");
+    let bench = Bench::with("a.asm", ".machine hex8\n loadimm r1, 5\nspare: loadimm r1, 5\n");
     let answer = bench.run(&["asm", "a.asm", "--to", "bin,listing", "--format", "json"]);
     let json = answer.json();
-    assert_eq!((&json["ok"], &json["files"][0]["bytes"]), (&true.into(), &2.into()));
+    assert_eq!((&json["ok"], &json["files"][0]["bytes"]), (&true.into(), &4.into()));
     assert_eq!(json["diagnostics"][0]["code"], "W701");
     assert_eq!(bench.run(&["asm", "a.asm", "-f", "bin"]).code, 0, "the old spelling");
     let json = bench.run(&["dis", "a.bin", "-m", "hex8", "--format", "json"]).json();
