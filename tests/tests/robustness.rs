@@ -136,8 +136,8 @@ fn nesting_after_functions_are_put_in_place() {
         let inner = format!("{}f{}(x){}", "(1 + ".repeat(18), n - 1, ")".repeat(18));
         functions += &format!("fn f{n}(x: u8) -> u8 {{ {inner} }}\n");
     }
-    over(&(row("a = f59(a)") + &functions), "E902", "more than 192 deep once functions are put in place");
-    fine(&(row("a = f8(a)") + &functions));
+    over(&(row("a = f59(a)") + &functions), "E902", "more than 136 deep once functions are put in place");
+    fine(&(row("a = f6(a)") + &functions));
     let mut calls = String::from("fn f0(x: u8) -> u8 { x }\n");
     (1..70).for_each(|n| calls += &format!("fn f{n}(x: u8) -> u8 {{ f{}(x) }}\n", n - 1));
     over(&(row("a = f69(a)") + &calls), "E902", "nest more than 64 deep");
@@ -187,7 +187,7 @@ fn instructions() {
     let same: String = (0..60_000).map(|_| "r | 00000000 |\n").collect();
     over(&machine(&format!("instructions {{\n{same}}}\n")), "E401", "belongs to both");
     let alike: String = (0..16_000).map(|n| format!("r | {n:016b} |\n")).collect();
-    over(&machine(&format!("instructions {{\n{alike}}}\n")), "E409", "written like another row");
+    over(&machine(&format!("instructions {{\n{alike}}}\n")), "E409", "same syntax as another row");
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub const INSTRUCTION_BITS: usize = 128;
 /// Statements and expressions of one meaning after inlining and unrolling.
 pub const MEANING_NODES: usize = 20_000;
 /// How deep expressions, blocks and calls may nest in one meaning, once functions are put in place.
-pub const MEANING_DEPTH: usize = 128;
+pub const MEANING_DEPTH: usize = 136;
 /// Statements and expressions of all meanings together.
 pub const TOTAL_NODES: usize = 4_000_000;
 /// Cells that a definition gives a value at reset.
