@@ -144,7 +144,7 @@ fn nesting_after_functions_are_put_in_place() {
     let blocks = format!("{}a = b{}", "if b[0] { ".repeat(50), " }".repeat(50));
     let mut nested = format!("fn f0() {{ {blocks} }}\n");
     (1..30).for_each(|n| nested += &format!("fn f{n}() {{ {} }}\n", blocks.replace("a = b", &format!("f{}()", n - 1))));
-    over(&(row("f29()") + &nested), "E902", "more than 192 deep");
+    over(&(row("f29()") + &nested), "E902", "more than 136 deep");
 }
 
 #[test]
