@@ -61,11 +61,6 @@ impl Document {
         let end = self.lines.get(number + 1).map_or(self.text.len(), |next| next - 1);
         self.text[*start..end].trim_end_matches('\r')
     }
-
-    /// Where a line begins.
-    pub(crate) fn line_start(&self, number: usize) -> usize {
-        self.lines.get(number).copied().unwrap_or(self.text.len())
-    }
 }
 
 fn lines(text: &str) -> Vec<usize> {

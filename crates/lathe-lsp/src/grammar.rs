@@ -1,10 +1,9 @@
 //! TextMate grammars for editors that colour a text before the server answers. They are made from the
 //! same lists of words that completion uses; `editors/vscode/syntaxes` holds them, and a test keeps them fresh.
 
+use lathe_edit::assembly::{DIRECTIVES, FUNCTIONS};
+use lathe_edit::definition::{ITEMS, KEYWORDS};
 use serde_json::{Value, json};
-
-use crate::assembly::{DIRECTIVES, FUNCTIONS};
-use crate::definition::{ITEMS, KEYWORDS};
 
 /// The grammar of definitions.
 pub fn definition_grammar() -> String {

@@ -4,6 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use lathe_base::Span;
+use lathe_edit::assembly::{self, Role};
+use lathe_edit::completion::{self, Suggestion, SuggestionKind};
+use lathe_edit::definition::{self, Kind};
+use lathe_edit::{description, hover};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::{
     DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _, PublishDiagnostics,
@@ -18,11 +22,9 @@ use lsp_types::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::assembly::{self, DIRECTIVES, FUNCTIONS, Role};
-use crate::definition::{self, ITEMS, Kind};
 use crate::document::Document;
+use crate::wire;
 use crate::workspace::{Workspace, is_assembly, is_definition};
-use crate::{description, wire};
 
 /// Serves one editor over standard input and output until it says goodbye.
 ///
@@ -242,36 +244,15 @@ impl Server {
     }
 
     fn hover_definition(&self, asked: &Asked) -> Option<String> {
-        let reading = definition::Reading::new(&asked.document.text);
-        let word = reading.word_at(asked.offset);
-        if let Some(declared) = word.filter(|word| word.is_name).and_then(|word| reading.named(word.text)) {
-            return Some(reading.shown(declared));
-        }
-        let row = reading.row_at(asked.offset)?;
-        let machine = self.workspace.machine_of_definition(&asked.path)?;
-        let mnemonic = row.name.split([' ', '/']).next()?;
-        let by_row = machine.sheet.rows.iter().find(|one| one.syntax == row.name);
-        let name = by_row.map_or(mnemonic, |row| row.instructions[0].mnemonic.as_str());
-        description::mnemonic(&machine.sheet, name)
+        let machine = self.workspace.machine_of_definition(&asked.path);
+        hover::definition(&asked.document.text, asked.offset, machine.as_ref().map(|machine| &machine.sheet))
     }
 
     fn hover_assembly(&self, asked: &Asked) -> Option<String> {
         let machine = self.workspace.machine(&asked.path)?;
-        let reading = assembly::Reading::new(&asked.document.text, &machine.words);
-        if let Some(name) = reading.name_at(asked.offset) {
-            let program = self.workspace.program(&asked.path)?;
-            let image = program.assembled.image.as_ref();
-            let symbol = image.and_then(|image| image.symbols.iter().find(|symbol| symbol.name == name.name));
-            let value = symbol.map_or(String::new(), |symbol| format!(" = {} ({:#x})", symbol.value, symbol.value));
-            return Some(format!("`{}`{value}", name.name));
-        }
-        let statement = reading.statement_at(asked.offset)?;
-        let word = &reading.text[statement.operation.0..statement.operation.1];
-        let mut text = description::mnemonic(&machine.sheet, word)?;
-        if let Some(cells) = self.cells_of_line(asked) {
-            text = format!("`{cells}`\n\n{text}");
-        }
-        Some(text)
+        let image = || self.workspace.program(&asked.path)?.assembled.image;
+        let cells = || self.cells_of_line(asked);
+        hover::assembly(&asked.document.text, asked.offset, (&machine.sheet, &machine.words), image, cells)
     }
 
     /// The address and the cells of the line at a place, if the program can be assembled.
@@ -313,56 +294,14 @@ impl Server {
 
     fn completion(&self, params: &CompletionParams) -> Option<CompletionResponse> {
         let asked = self.asked(&params.text_document_position)?;
-        let items =
-            if is_definition(&asked.path) { complete_definition(&asked) } else { self.complete_assembly(&asked) };
-        Some(CompletionResponse::Array(items))
-    }
-
-    fn complete_assembly(&self, asked: &Asked) -> Vec<CompletionItem> {
-        let machine = self.workspace.machine(&asked.path);
-        let words = machine.as_ref().map(|machine| &machine.words);
-        let default = assembly::Words::default();
-        let reading = assembly::Reading::new(&asked.document.text, words.unwrap_or(&default));
-        let line = asked.document.place(asked.offset).line as usize;
-        let before = &asked.document.text[asked.document.line_start(line)..asked.offset];
-        let code = before.rsplit_once(':').map_or(before, |(_, code)| code).trim_start();
-        let mut items = Vec::new();
-        if !code.contains([' ', '\t', ',']) {
-            for directive in DIRECTIVES {
-                items.push(item(directive, CompletionItemKind::KEYWORD, ""));
-            }
-            let mut seen = BTreeSet::new();
-            for row in machine.iter().flat_map(|machine| &machine.sheet.rows) {
-                for one in row.instructions.iter().filter(|one| seen.insert(one.syntax.clone())) {
-                    items.push(item(
-                        &one.mnemonic,
-                        CompletionItemKind::FUNCTION,
-                        &format!("{}  {}", one.syntax, row.meaning),
-                    ));
-                }
-            }
-            for pseudo in machine.iter().flat_map(|machine| &machine.sheet.pseudos) {
-                let head = pseudo.syntax.split([' ', '/']).next().unwrap_or("");
-                items.push(item(
-                    head,
-                    CompletionItemKind::FUNCTION,
-                    &format!("{} => {}", pseudo.syntax, pseudo.expansion.join("; ")),
-                ));
-            }
-            let macros = reading.definitions().filter(|name| name.role == Role::Macro);
-            items.extend(macros.map(|name| item(&name.name, CompletionItemKind::SNIPPET, "macro")));
+        let text = &asked.document.text;
+        let suggestions = if is_definition(&asked.path) {
+            completion::definition(text, asked.offset)
         } else {
-            for name in machine.iter().flat_map(|machine| &machine.words.reserved) {
-                items.push(item(name, CompletionItemKind::VARIABLE, "register"));
-            }
-            for name in reading.definitions().filter(|name| name.role != Role::Macro) {
-                let kind =
-                    if name.role == Role::Label { CompletionItemKind::CLASS } else { CompletionItemKind::CONSTANT };
-                items.push(item(&name.name, kind, if name.role == Role::Label { "label" } else { "constant" }));
-            }
-            items.extend(FUNCTIONS.iter().map(|name| item(name, CompletionItemKind::FUNCTION, "function")));
-        }
-        items
+            let machine = self.workspace.machine(&asked.path);
+            completion::assembly(text, asked.offset, machine.as_ref().map(|machine| (&machine.sheet, &machine.words)))
+        };
+        Some(CompletionResponse::Array(suggestions.into_iter().map(item).collect()))
     }
 
     fn signature(&self, params: &SignatureHelpParams) -> Option<SignatureHelp> {
@@ -760,50 +699,23 @@ impl Server {
     }
 }
 
-fn complete_definition(asked: &Asked) -> Vec<CompletionItem> {
-    let reading = definition::Reading::new(&asked.document.text);
-    let line = asked.document.place(asked.offset).line as usize;
-    let before = &asked.document.text[asked.document.line_start(line)..asked.offset];
-    if before.chars().all(|c| c.is_alphanumeric()) {
-        let template = |(word, template): &(&str, &str)| CompletionItem {
-            insert_text: Some((*template).to_owned()),
-            insert_text_format: Some(InsertTextFormat::SNIPPET),
-            ..item(word, CompletionItemKind::KEYWORD, "declaration")
-        };
-        return ITEMS.iter().map(template).collect();
-    }
-    let plain = reading
-        .declared
-        .iter()
-        .filter(|one| !matches!(one.kind, Kind::Row | Kind::Pseudo | Kind::Example | Kind::Machine));
-    let mut items: Vec<CompletionItem> = plain
-        .map(|one| {
-            let kind = match one.kind {
-                Kind::Function => CompletionItemKind::FUNCTION,
-                Kind::Field | Kind::Family => CompletionItemKind::TYPE_PARAMETER,
-                _ => CompletionItemKind::VARIABLE,
-            };
-            item(&one.name, kind, one.kind.word())
-        })
-        .collect();
-    let words = [
-        "let", "if", "else", "for", "skip", "halt", "fault", "cycles", "next", "signed", "unsigned", "zext", "sext",
-        "rotl", "rotr",
-    ];
-    items.extend(words.iter().map(|word| item(word, CompletionItemKind::KEYWORD, "")));
-    let operations =
-        ["read()", "write()", "ready()", "get()", "set()", "clear()", "row()", "set_row()", "down()", "any()", "key()"];
-    if before.trim_end().ends_with('.') {
-        items = operations.iter().map(|word| item(word, CompletionItemKind::METHOD, "of a device")).collect();
-    }
-    items
-}
-
-fn item(label: &str, kind: CompletionItemKind, detail: &str) -> CompletionItem {
+fn item(suggestion: Suggestion) -> CompletionItem {
+    let kind = match suggestion.kind {
+        SuggestionKind::Keyword => CompletionItemKind::KEYWORD,
+        SuggestionKind::Instruction | SuggestionKind::Function => CompletionItemKind::FUNCTION,
+        SuggestionKind::Macro => CompletionItemKind::SNIPPET,
+        SuggestionKind::Register => CompletionItemKind::VARIABLE,
+        SuggestionKind::Operand => CompletionItemKind::TYPE_PARAMETER,
+        SuggestionKind::Label => CompletionItemKind::CLASS,
+        SuggestionKind::Constant => CompletionItemKind::CONSTANT,
+        SuggestionKind::Method => CompletionItemKind::METHOD,
+    };
     CompletionItem {
-        label: label.to_owned(),
+        label: suggestion.label,
         kind: Some(kind),
-        detail: (!detail.is_empty()).then(|| detail.to_owned()),
+        detail: Some(suggestion.detail).filter(|detail| !detail.is_empty()),
+        insert_text: suggestion.template.map(str::to_owned),
+        insert_text_format: suggestion.template.map(|_| InsertTextFormat::SNIPPET),
         ..CompletionItem::default()
     }
 }

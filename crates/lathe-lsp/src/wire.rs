@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use lathe_base::{Diagnostic, Severity, Span};
+use lathe_edit::{Class, Piece};
 use lsp_types::{DiagnosticSeverity, NumberOrString, Position, Range, SemanticToken, SemanticTokenType, TextEdit, Uri};
 
 use crate::document::{Document, Place};
-use crate::{Class, Piece};
 
 /// The classes of colours, in the order of their numbers.
 pub(crate) const CLASSES: [(Class, SemanticTokenType); 12] = [

@@ -9,9 +9,9 @@ use lathe_asm::{Assembled, Options, assemble};
 use lathe_base::files::{FileError, Files, Found};
 use lathe_base::{Diagnostic, Source, limits};
 use lathe_doc::Sheet;
+use lathe_edit::assembly::Words;
 use lathe_isa::Isa;
 
-use crate::assembly::Words;
 use crate::document::Document;
 
 /// A machine, and what is derived from it.

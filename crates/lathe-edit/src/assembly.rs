@@ -11,26 +11,27 @@ use lathe_isa::model::{Assembly, Domain};
 use crate::{Class, Piece};
 
 /// The directives of the assembly language; a machine may add others.
-pub(crate) const DIRECTIVES: [&str; 34] = [
+pub const DIRECTIVES: [&str; 34] = [
     ".machine", ".byte", ".cell", ".word", ".le16", ".be16", ".le32", ".be32", ".le64", ".be64", ".ascii", ".asciiz",
     ".fill", ".space", ".org", ".align", ".p2align", ".section", ".equ", ".include", ".incbin", ".if", ".elif",
     ".else", ".endif", ".macro", ".endm", ".rept", ".endr", ".assert", ".error", ".warn", ".entry", ".export",
 ];
 
 /// The functions of expressions.
-pub(crate) const FUNCTIONS: [&str; 4] = ["lo", "hi", "len", "defined"];
+pub const FUNCTIONS: [&str; 4] = ["lo", "hi", "len", "defined"];
 
 /// Words that a machine gives meaning to.
 #[derive(Default)]
-pub(crate) struct Words {
+pub struct Words {
     habits: Assembly,
     /// Registers and other names that no label can have, in small letters.
-    pub(crate) reserved: BTreeSet<String>,
+    pub reserved: BTreeSet<String>,
     operations: BTreeSet<String>,
 }
 
 impl Words {
-    pub(crate) fn new(isa: &Isa) -> Words {
+    /// The words of a machine.
+    pub fn new(isa: &Isa) -> Words {
         let mut reserved: BTreeSet<String> = BTreeSet::new();
         for field in &isa.fields {
             match &field.domain {
@@ -50,17 +51,21 @@ impl Words {
 
 /// A name at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Occurrence {
+pub struct Occurrence {
     /// The full name: a local label has that of its owner before it.
-    pub(crate) name: String,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) role: Role,
+    pub name: String,
+    /// The first byte.
+    pub start: usize,
+    /// The byte after the last.
+    pub end: usize,
+    /// What it does there.
+    pub role: Role,
 }
 
 /// What a name does where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Role {
     Label,
     Constant,
     Macro,
@@ -69,23 +74,29 @@ pub(crate) enum Role {
 
 /// A statement: where its operation stands, and its tokens.
 #[derive(Clone, Debug)]
-pub(crate) struct Statement {
-    pub(crate) operation: (usize, usize),
+pub struct Statement {
+    /// The bytes of its operation.
+    pub operation: (usize, usize),
     /// Where the commas between its operands stand.
-    pub(crate) commas: Vec<usize>,
+    pub commas: Vec<usize>,
 }
 
 /// A program text, read.
-pub(crate) struct Reading<'s> {
-    pub(crate) text: &'s str,
-    pub(crate) pieces: Vec<Piece>,
-    pub(crate) names: Vec<Occurrence>,
-    pub(crate) statements: Vec<Statement>,
+pub struct Reading<'s> {
+    /// The text.
+    pub text: &'s str,
+    /// Its pieces, in order.
+    pub pieces: Vec<Piece>,
+    /// Every name, in order.
+    pub names: Vec<Occurrence>,
+    /// Its statements, in order.
+    pub statements: Vec<Statement>,
     owner: String,
 }
 
 impl<'s> Reading<'s> {
-    pub(crate) fn new(text: &'s str, words: &Words) -> Reading<'s> {
+    /// Reads a text, with what its machine gives meaning to.
+    pub fn new(text: &'s str, words: &Words) -> Reading<'s> {
         let mut reading =
             Reading { text, pieces: Vec::new(), names: Vec::new(), statements: Vec::new(), owner: String::new() };
         let mut at = 0;
@@ -233,23 +244,23 @@ impl<'s> Reading<'s> {
     }
 
     /// The name at a place.
-    pub(crate) fn name_at(&self, at: usize) -> Option<&Occurrence> {
+    pub fn name_at(&self, at: usize) -> Option<&Occurrence> {
         self.names.iter().find(|name| name.start <= at && at <= name.end)
     }
 
     /// The statement on the line of a place.
-    pub(crate) fn statement_at(&self, at: usize) -> Option<&Statement> {
+    pub fn statement_at(&self, at: usize) -> Option<&Statement> {
         let line_start = self.text[..at.min(self.text.len())].rfind('\n').map_or(0, |end| end + 1);
         self.statements.iter().find(|one| one.operation.0 >= line_start && one.operation.0 <= at)
     }
 
     /// Where names are defined.
-    pub(crate) fn definitions(&self) -> impl Iterator<Item = &Occurrence> {
+    pub fn definitions(&self) -> impl Iterator<Item = &Occurrence> {
         self.names.iter().filter(|name| name.role != Role::Use)
     }
 
     /// Lines that fold: macros, conditions, repetitions.
-    pub(crate) fn blocks(&self, line_of: impl Fn(usize) -> usize) -> Vec<(usize, usize)> {
+    pub fn blocks(&self, line_of: impl Fn(usize) -> usize) -> Vec<(usize, usize)> {
         let mut open = Vec::new();
         let mut blocks = Vec::new();
         for statement in &self.statements {

@@ -8,7 +8,7 @@ use lathe_isa::language::lexer::{Cursor, Token};
 use crate::{Class, Piece};
 
 /// The words that begin a declaration, with a template for completion.
-pub(crate) const ITEMS: [(&str, &str); 18] = [
+pub const ITEMS: [(&str, &str); 18] = [
     ("machine", "machine ${1:name} \"${2:one line about it}\""),
     ("memory", "memory ${1:ram} : u${2:16} -> u${3:8}"),
     ("pc", "pc pc : u${1:16} in ${2:ram}"),
@@ -29,7 +29,8 @@ pub(crate) const ITEMS: [(&str, &str); 18] = [
     ("on", "on illegal { $1 }"),
 ];
 
-pub(crate) const KEYWORDS: [&str; 38] = [
+/// The other words that have a meaning of their own.
+pub const KEYWORDS: [&str; 38] = [
     "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "next", "signed", "unsigned", "zext", "sext",
     "rotl", "rotr", "code", "as", "with", "where", "when", "illegal", "step", "little", "big", "low", "align",
     "address", "from", "back", "within", "clearing", "enum", "every", "by", "stream", "bus", "display",
@@ -37,16 +38,19 @@ pub(crate) const KEYWORDS: [&str; 38] = [
 
 /// Something that is declared.
 #[derive(Clone, Debug)]
-pub(crate) struct Declared {
-    pub(crate) name: String,
-    pub(crate) kind: Kind,
+pub struct Declared {
+    /// Its name; for a row, its syntax.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
     /// Where its name stands.
-    pub(crate) span: Span,
+    pub span: Span,
 }
 
 /// What can be declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Kind {
     Machine,
     Memory,
     Pc,
@@ -63,7 +67,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn word(self) -> &'static str {
+    /// How it is called in a sentence.
+    pub fn word(self) -> &'static str {
         match self {
             Kind::Machine => "machine",
             Kind::Memory => "memory",
@@ -81,6 +86,11 @@ impl Kind {
         }
     }
 
+    /// Whether it has a name of its own, by which meanings can speak of it.
+    pub fn is_plain(self) -> bool {
+        !matches!(self, Kind::Row | Kind::Pseudo | Kind::Example | Kind::Machine)
+    }
+
     fn class(self) -> Class {
         match self {
             Kind::Register | Kind::View | Kind::Pc => Class::Register,
@@ -92,10 +102,11 @@ impl Kind {
 }
 
 /// A definition, read.
-pub(crate) struct Reading<'s> {
+pub struct Reading<'s> {
     text: &'s str,
     tree: Definition,
-    pub(crate) declared: Vec<Declared>,
+    /// What is declared, in order.
+    pub declared: Vec<Declared>,
     /// Columns of raw text, in order: where, and of which kind.
     columns: Vec<(usize, usize, Column)>,
 }
@@ -108,17 +119,20 @@ enum Column {
 
 /// A word of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Word<'s> {
-    pub(crate) start: usize,
-    pub(crate) text: &'s str,
+pub struct Word<'s> {
+    /// Its first byte.
+    pub start: usize,
+    /// The word.
+    pub text: &'s str,
     /// Whether it can be the name of something declared.
-    pub(crate) is_name: bool,
+    pub is_name: bool,
     /// Whether it is letters of a picture: each of them is a bit of the field.
-    pub(crate) in_picture: bool,
+    pub in_picture: bool,
 }
 
 impl<'s> Reading<'s> {
-    pub(crate) fn new(text: &'s str) -> Reading<'s> {
+    /// Reads a text, sound or not.
+    pub fn new(text: &'s str) -> Reading<'s> {
         let tree = lathe_isa::language::parse(FileId(0), text, &mut Diagnostics::default());
         let mut reading = Reading { text, tree, declared: Vec::new(), columns: Vec::new() };
         reading.declare();
@@ -181,13 +195,12 @@ impl<'s> Reading<'s> {
     }
 
     /// What a name means.
-    pub(crate) fn named(&self, name: &str) -> Option<&Declared> {
-        let is_plain = |kind: Kind| !matches!(kind, Kind::Row | Kind::Pseudo | Kind::Example | Kind::Machine);
-        self.declared.iter().find(|one| one.name == name && is_plain(one.kind))
+    pub fn named(&self, name: &str) -> Option<&Declared> {
+        self.declared.iter().find(|one| one.name == name && one.kind.is_plain())
     }
 
     /// The row whose syntax column holds this place.
-    pub(crate) fn row_at(&self, at: usize) -> Option<&Declared> {
+    pub fn row_at(&self, at: usize) -> Option<&Declared> {
         let line = |span: Span| self.text[..span.start as usize].matches('\n').count();
         let here = self.text[..at.min(self.text.len())].matches('\n').count();
         self.declared
@@ -196,7 +209,7 @@ impl<'s> Reading<'s> {
     }
 
     /// All pieces of the text that have a class, in order; and all its words.
-    pub(crate) fn pieces(&self) -> (Vec<Piece>, Vec<Word<'s>>) {
+    pub fn pieces(&self) -> (Vec<Piece>, Vec<Word<'s>>) {
         let mut pieces = Vec::new();
         let mut words = Vec::new();
         let mut at = 0;
@@ -310,19 +323,19 @@ impl<'s> Reading<'s> {
     }
 
     /// The word at a place.
-    pub(crate) fn word_at(&self, at: usize) -> Option<Word<'s>> {
+    pub fn word_at(&self, at: usize) -> Option<Word<'s>> {
         let (_, words) = self.pieces();
         words.into_iter().find(|word| word.start <= at && at <= word.start + word.text.len())
     }
 
     /// Every place where a declared name stands.
-    pub(crate) fn references(&self, name: &str) -> Vec<Word<'s>> {
+    pub fn references(&self, name: &str) -> Vec<Word<'s>> {
         let (_, words) = self.pieces();
         words.into_iter().filter(|word| word.is_name && word.text == name).collect()
     }
 
     /// The lines of a block in braces: first and last.
-    pub(crate) fn blocks(&self) -> Vec<(usize, usize)> {
+    pub fn blocks(&self) -> Vec<(usize, usize)> {
         let mut open = Vec::new();
         let mut blocks = Vec::new();
         for (number, line) in self.text.lines().enumerate() {
@@ -343,7 +356,7 @@ impl<'s> Reading<'s> {
     }
 
     /// The line of a declaration, and the documentation above it.
-    pub(crate) fn shown(&self, declared: &Declared) -> String {
+    pub fn shown(&self, declared: &Declared) -> String {
         let start = self.text[..declared.span.start as usize].rfind('\n').map_or(0, |at| at + 1);
         let line = self.text[start..].lines().next().unwrap_or("").trim();
         let above: Vec<&str> =

@@ -6,7 +6,7 @@ use lathe_doc::{InstructionData, RowData, Sheet};
 const ROWS: usize = 8;
 
 /// The instructions with this mnemonic, and their rows.
-pub(crate) fn forms<'s>(sheet: &'s Sheet, mnemonic: &str) -> Vec<(&'s RowData, &'s InstructionData)> {
+pub fn forms<'s>(sheet: &'s Sheet, mnemonic: &str) -> Vec<(&'s RowData, &'s InstructionData)> {
     let is_named = |one: &InstructionData| {
         std::iter::once(&one.mnemonic).chain(&one.spellings).any(|name| name.eq_ignore_ascii_case(mnemonic))
     };
@@ -15,7 +15,7 @@ pub(crate) fn forms<'s>(sheet: &'s Sheet, mnemonic: &str) -> Vec<(&'s RowData, &
 }
 
 /// What a mnemonic does, as Markdown; `None` if the machine does not have it.
-pub(crate) fn mnemonic(sheet: &Sheet, mnemonic: &str) -> Option<String> {
+pub fn mnemonic(sheet: &Sheet, mnemonic: &str) -> Option<String> {
     let forms = forms(sheet, mnemonic);
     let pseudo = |syntax: &str| {
         syntax
