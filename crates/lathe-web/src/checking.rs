@@ -1,0 +1,253 @@
+//! From texts to a machine and an image: what is wrong with them, what to colour, what each line has
+//! become. What has not changed is not looked at again.
+
+use std::sync::Arc;
+
+use lathe_asm::{Assembled, Image, Options, assemble};
+use lathe_base::fix::Fix;
+use lathe_base::{Diagnostic, Severity, Source, Span};
+use lathe_doc::Sheet;
+use lathe_edit::assembly::{self, Words};
+use lathe_edit::{Class, Piece, definition};
+use lathe_isa::Isa;
+use lathe_isa::model::DeviceKind;
+use serde::Serialize;
+
+use crate::gallery::Library;
+use crate::places::Places;
+
+/// What the program is called in messages.
+pub(crate) const PROGRAM: &str = "program";
+/// Cells of one line that are shown beside it.
+const SHOWN_CELLS: usize = 8;
+
+/// A machine that has no errors, and what is derived from it.
+pub(crate) struct Machine {
+    pub(crate) isa: Arc<Isa>,
+    pub(crate) text: String,
+    pub(crate) words: Words,
+    sheet: Option<Sheet>,
+}
+
+impl Machine {
+    fn new(isa: Isa, text: &str) -> Machine {
+        Machine { words: Words::new(&isa), isa: Arc::new(isa), text: text.to_owned(), sheet: None }
+    }
+
+    /// Its datasheet, which is made when it is first asked for.
+    pub(crate) fn sheet(&mut self) -> &Sheet {
+        self.sheet.get_or_insert_with(|| Sheet::new(&self.isa, &self.text))
+    }
+
+    /// Its datasheet and its words.
+    pub(crate) fn sheet_and_words(&mut self) -> (&Sheet, &Words) {
+        let sheet = self.sheet.get_or_insert_with(|| Sheet::new(&self.isa, &self.text));
+        (sheet, &self.words)
+    }
+}
+
+/// What a page shows about one of the texts.
+#[derive(Debug, Serialize)]
+pub(crate) struct Checked {
+    diagnostics: Vec<Finding>,
+    /// Start, end and class of each piece, one after the other.
+    pieces: Vec<u32>,
+    /// Lines (from 1) with the address and the cells that they have become.
+    lines: Vec<(usize, String)>,
+}
+
+/// A finding with its places as the page counts.
+#[derive(Debug, Serialize)]
+struct Finding {
+    from: u32,
+    to: u32,
+    line: usize,
+    severity: &'static str,
+    code: &'static str,
+    message: String,
+    label: String,
+    help: Vec<String>,
+    others: Vec<Other>,
+    fixes: Vec<Change>,
+    /// The file it is in, if that is an included one; its place is then in that file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Other {
+    from: u32,
+    to: u32,
+    line: usize,
+    text: String,
+}
+
+/// A change of the text that answers a finding.
+#[derive(Debug, Serialize)]
+struct Change {
+    from: u32,
+    to: u32,
+    text: String,
+    title: String,
+}
+
+/// What a page must know of a machine to lay itself out.
+#[derive(Debug, Serialize)]
+pub(crate) struct MachineData {
+    name: String,
+    title: String,
+    memories: Vec<MemoryData>,
+    console: bool,
+    keys: u32,
+    display: Option<(u32, u32)>,
+}
+
+#[derive(Debug, Serialize)]
+struct MemoryData {
+    name: String,
+    cells: u64,
+    cell_bits: u32,
+    address_bits: u32,
+    code: bool,
+}
+
+/// Reads and checks a definition; the machine is there only if it has no errors.
+pub(crate) fn check(text: &str) -> (Checked, Option<Machine>) {
+    let mut loaded = lathe_isa::load(text);
+    if let Some(isa) = &loaded.isa {
+        loaded.diagnostics.extend(lathe_vm::examples::check(isa));
+    }
+    let usable = loaded.isa.filter(|_| !loaded.diagnostics.has_errors());
+    let source = Source::new("definition", text);
+    let places = Places::new(text);
+    let diagnostics = findings(loaded.diagnostics.into_sorted(), std::slice::from_ref(&source));
+    let pieces = pieces(&definition::Reading::new(text).pieces().0, &places);
+    (Checked { diagnostics, pieces, lines: Vec::new() }, usable.map(|isa| Machine::new(isa, text)))
+}
+
+/// Assembles a program.
+pub(crate) fn program(text: &str, machine: &Machine, library: &str) -> (Checked, Assembled) {
+    let source = Source::new(PROGRAM, text);
+    let mut assembled = assemble(&machine.isa, &Library(library), source, &Options::default());
+    let found = std::mem::take(&mut assembled.diagnostics).into_sorted();
+    let checked = Checked {
+        diagnostics: findings(found, &assembled.sources),
+        pieces: program_pieces(text, Some(&machine.words)),
+        lines: assembled.image.as_ref().map_or(Vec::new(), |image| encodings(image, &machine.isa, &assembled.sources)),
+    };
+    (checked, assembled)
+}
+
+/// A program without a machine: there is something to colour, and nothing else to say.
+pub(crate) fn program_alone(text: &str) -> Checked {
+    Checked { diagnostics: Vec::new(), pieces: program_pieces(text, None), lines: Vec::new() }
+}
+
+fn program_pieces(text: &str, words: Option<&Words>) -> Vec<u32> {
+    let default = Words::default();
+    let reading = assembly::Reading::new(text, words.unwrap_or(&default));
+    pieces(&reading.pieces, &Places::new(text))
+}
+
+fn pieces(pieces: &[Piece], places: &Places) -> Vec<u32> {
+    let number = |class: Class| Class::ALL.iter().position(|known| *known == class).unwrap_or(0) as u32;
+    pieces.iter().flat_map(|piece| [places.unit(piece.start), places.unit(piece.end), number(piece.class)]).collect()
+}
+
+fn findings(found: Vec<Diagnostic>, sources: &[Source]) -> Vec<Finding> {
+    let places: Vec<Places> = sources.iter().map(|source| Places::new(&source.text)).collect();
+    let range = |span: Span| match places.get(span.file.0 as usize) {
+        Some(places) => (places.unit(span.start as usize), places.unit(span.end as usize)),
+        None => (0, 0),
+    };
+    let line = |span: Span| sources.get(span.file.0 as usize).map_or(1, |source| source.line_column(span.start).0);
+    let finding = |one: Diagnostic| {
+        let span = one.primary.span;
+        let (from, to) = range(span);
+        let here = |other: Span| other.file == span.file;
+        let others = one.others.iter().filter(|other| here(other.span)).map(|other| {
+            let (from, to) = range(other.span);
+            Other { from, to, line: line(other.span), text: other.text.clone() }
+        });
+        let fixes = one.fixes.iter().filter(|fix| here(fix.span)).map(|fix| {
+            let (from, to) = range(fix.span);
+            let old = sources.get(fix.span.file.0 as usize).and_then(|source| source.text.get(fix.span.range()));
+            Change { from, to, text: fix.text.clone(), title: title(fix, old.unwrap_or("")) }
+        });
+        Finding {
+            from,
+            to,
+            line: line(span),
+            severity: if one.severity() == Severity::Error { "error" } else { "warning" },
+            code: one.code.name,
+            label: one.primary.text.clone(),
+            others: others.collect(),
+            fixes: fixes.collect(),
+            file: (span.file.0 > 0).then(|| sources[span.file.0 as usize].name.clone()),
+            message: one.message,
+            help: one.help,
+        }
+    };
+    found.into_iter().map(finding).collect()
+}
+
+/// What a change does, for a button.
+fn title(fix: &Fix, old: &str) -> String {
+    match (old.trim(), fix.text.trim()) {
+        ("", new) => format!("Insert `{new}`"),
+        (old, "") => format!("Remove `{old}`"),
+        (old, new) => format!("Replace `{old}` with `{new}`"),
+    }
+}
+
+/// For each line of the program that laid cells down, its address and the cells.
+fn encodings(image: &Image, isa: &Isa, sources: &[Source]) -> Vec<(usize, String)> {
+    let Some(source) = sources.first() else { return Vec::new() };
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for line in image.lines.iter().filter(|line| line.span.file.0 == 0) {
+        let holds = |segment: &&lathe_asm::Segment| {
+            segment.memory == line.memory && (segment.start..segment.end()).contains(&line.address)
+        };
+        let Some(segment) = image.segments.iter().find(holds) else { continue };
+        let memory = isa.memory(line.memory);
+        let (address, digits) = (hex_digits(memory.address.bits()), hex_digits(memory.cell.bits()));
+        let cells = &segment.cells[(line.address - segment.start) as usize..];
+        let cells = &cells[..cells.len().min(line.cells as usize)];
+        let shown: Vec<String> = cells.iter().take(SHOWN_CELLS).map(|cell| format!("{cell:0digits$X}")).collect();
+        let more = if cells.len() > SHOWN_CELLS { " …" } else { "" };
+        let number = source.line_column(line.span.start).0;
+        found.push((number, format!("{:0address$X}: {}{more}", line.address, shown.join(" "))));
+    }
+    found.sort_by_key(|(line, _)| *line);
+    found.dedup_by_key(|(line, _)| *line);
+    found
+}
+
+pub(crate) fn hex_digits(bits: u32) -> usize {
+    bits.div_ceil(4) as usize
+}
+
+/// What a page must know of a machine to lay itself out.
+pub(crate) fn machine_data(isa: &Isa) -> MachineData {
+    let memories = isa.memories.iter().map(|memory| MemoryData {
+        name: memory.name.clone(),
+        cells: memory.cells(),
+        cell_bits: memory.cell.bits(),
+        address_bits: memory.address.bits(),
+        code: std::ptr::eq(memory, isa.code_memory()),
+    });
+    let kinds = || isa.devices.iter().map(|device| device.kind);
+    MachineData {
+        name: isa.name.clone(),
+        title: isa.title.clone(),
+        memories: memories.collect(),
+        console: kinds().any(|kind| kind == DeviceKind::Stream),
+        keys: kinds()
+            .find_map(|kind| if let DeviceKind::Keypad { keys } = kind { Some(keys) } else { None })
+            .unwrap_or(0),
+        display: kinds().find_map(|kind| match kind {
+            DeviceKind::Display { width, height } => Some((width, height)),
+            _ => None,
+        }),
+    }
+}

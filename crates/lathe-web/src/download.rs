@@ -1,0 +1,55 @@
+//! What a page can hand out as a file.
+
+use lathe_asm::formats::{self, Format, FormatError, Options, identity, memories_to_write};
+use lathe_asm::{Assembled, Image};
+use lathe_debug::Problem;
+use serde::Serialize;
+
+use crate::checking::Machine;
+
+/// A file.
+#[derive(Debug, Serialize)]
+pub(crate) struct File {
+    name: String,
+    /// Characters whose numbers are the bytes.
+    bytes: String,
+}
+
+fn file(name: String, bytes: &[u8]) -> File {
+    File { name, bytes: bytes.iter().map(|byte| char::from(*byte)).collect() }
+}
+
+/// The machine as a datasheet or card, or the program in one of the formats.
+pub(crate) fn download(what: &str, machine: &mut Machine, program: Option<&Assembled>) -> Result<Vec<File>, Problem> {
+    let name = machine.isa.name.clone();
+    let page = |extension: &str, text: String| vec![file(format!("{name}{extension}"), text.as_bytes())];
+    match what {
+        "datasheet" => Ok(page(".html", lathe_doc::html(machine.sheet()))),
+        "card" => Ok(page("-card.html", lathe_doc::card_html(machine.sheet()))),
+        "model" => Ok(page(".json", lathe_doc::json(machine.sheet()))),
+        _ => {
+            let format = Format::named(what).map_err(problem)?;
+            let missing = || Problem::new("the program has errors").help("correct them first");
+            let program = program.ok_or_else(missing)?;
+            let image = program.image.as_ref().ok_or_else(missing)?;
+            image_files(format, image, machine, program)
+        }
+    }
+}
+
+fn image_files(format: Format, image: &Image, machine: &Machine, program: &Assembled) -> Result<Vec<File>, Problem> {
+    let memories = memories_to_write(format, image, &machine.isa);
+    let several = memories.len() > 1;
+    let one = |memory: Option<lathe_isa::model::MemoryId>| {
+        let definition = Some(identity(&machine.text));
+        let options = Options { memory, definition, ..Options::default() };
+        let bytes = formats::write(format, image, &machine.isa, &program.sources, &options).map_err(problem)?;
+        let part = memory.filter(|_| several).map(|memory| format!("-{}", machine.isa.memory(memory).name));
+        Ok(file(format!("program{}.{}", part.unwrap_or_default(), format.extension()), &bytes))
+    };
+    memories.into_iter().map(one).collect()
+}
+
+fn problem(error: FormatError) -> Problem {
+    Problem::new(error.cause).help(error.next_step)
+}

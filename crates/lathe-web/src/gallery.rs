@@ -1,0 +1,104 @@
+//! What ships with Lathe, to choose from.
+
+use lathe_asm::formats::Format;
+use lathe_base::files::{FileError, Files, Found};
+use lathe_base::nearest;
+use lathe_debug::Problem;
+use lathe_edit::Class;
+use lathe_machines::{ALL, Machine, find};
+use serde::Serialize;
+
+/// Everything that can be chosen, and the words that a page shares with Lathe.
+#[derive(Debug, Serialize)]
+pub(crate) struct Gallery {
+    machines: Vec<MachineCard>,
+    /// The names of the classes of colours, by number.
+    classes: Vec<&'static str>,
+    formats: Vec<FormatCard>,
+}
+
+#[derive(Debug, Serialize)]
+struct MachineCard {
+    name: &'static str,
+    title: &'static str,
+    programs: Vec<ProgramCard>,
+}
+
+#[derive(Debug, Serialize)]
+struct ProgramCard {
+    name: &'static str,
+    title: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct FormatCard {
+    name: &'static str,
+    about: &'static str,
+}
+
+/// The texts of a shipped machine and of one of its programs.
+#[derive(Debug, Serialize)]
+pub(crate) struct Shipped {
+    definition: &'static str,
+    program: &'static str,
+}
+
+pub(crate) fn gallery() -> Gallery {
+    let machines = ALL.iter().map(|machine| MachineCard {
+        name: machine.name,
+        title: title(machine),
+        // What other programs include is no program to run.
+        programs: machine.programs.iter().filter(|one| one.name != "lib").map(card).collect(),
+    });
+    let classes = Class::ALL.iter().map(|class| class.name()).collect();
+    // Those that are written; the others are for reading.
+    let written = Format::all().filter(|format| !matches!(format, Format::Elf | Format::GameBoy));
+    let formats = written.map(|format| FormatCard { name: format.name(), about: format.about() });
+    Gallery { machines: machines.collect(), classes, formats: formats.collect() }
+}
+
+fn card(program: &lathe_machines::Program) -> ProgramCard {
+    ProgramCard { name: program.name, title: program.title() }
+}
+
+/// The text in quotation marks after the machine's name.
+fn title(machine: &Machine) -> &'static str {
+    machine.definition.lines().find_map(|line| line.strip_prefix("machine ")?.split('"').nth(1)).unwrap_or("")
+}
+
+/// The texts of a machine and a program; without one, its first that greets or else its first at all.
+pub(crate) fn shipped(machine: &str, program: Option<&str>) -> Result<Shipped, Problem> {
+    let found = find(machine).ok_or_else(|| unknown("machine", machine, ALL.iter().map(|one| one.name)))?;
+    let chosen = match program {
+        Some(name) => {
+            found.program(name).ok_or_else(|| unknown("program", name, found.programs.iter().map(|one| one.name)))?
+        }
+        None => found.program("hello").unwrap_or(found.programs[0]),
+    };
+    Ok(Shipped { definition: found.definition, program: chosen.text })
+}
+
+fn unknown<'n>(kind: &str, name: &str, known: impl Iterator<Item = &'n str>) -> Problem {
+    let problem = Problem::new(format!("no {kind} is called `{name}`"));
+    match nearest(name, known) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help("the gallery lists what there is"),
+    }
+}
+
+/// The programs of a shipped machine, to be included.
+pub(crate) struct Library<'n>(pub(crate) &'n str);
+
+impl Files for Library<'_> {
+    fn open(&self, _from: &str, name: &str) -> Result<Found, FileError> {
+        let program = name.strip_suffix(".asm").and_then(|stem| find(self.0)?.program(stem));
+        let missing = || {
+            FileError(match self.0 {
+                "" => "a page can only include the programs of a shipped machine".to_owned(),
+                machine => format!("{machine} ships no program of this name"),
+            })
+        };
+        let program = program.ok_or_else(missing)?;
+        Ok(Found { name: format!("{}.asm", program.name), bytes: program.text.as_bytes().to_vec() })
+    }
+}

@@ -1,0 +1,83 @@
+//! The machine at work: commands of the debugger in slices, and what somebody does to it.
+
+use lathe_debug::{Answer, Debugger, Effect, Host, Problem, Program, What, execute};
+use lathe_embed::Machine;
+use serde::Serialize;
+
+/// Bytes that snapshots may take; a page has less room than a terminal.
+const HISTORY: u64 = 64 << 20;
+/// The debugger asks whether to go on about every so many instructions.
+const SLICE: u64 = 1 << 16;
+
+/// Lets a run go on for so many instructions.
+struct Budget {
+    left: u64,
+}
+
+impl Host for Budget {
+    fn goes_on(&mut self) -> bool {
+        self.left = self.left.saturating_sub(SLICE);
+        self.left > 0
+    }
+}
+
+/// Where a breakpoint of the margin has ended up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Margin {
+    /// The line that was asked for.
+    asked: usize,
+    /// The line that it stops at: the same, or the next one that has an instruction.
+    line: usize,
+}
+
+/// A debugger with a program in it.
+pub(crate) fn start(program: Program) -> Debugger {
+    let machine = Machine::from(program.isa().clone());
+    let mut debugger = Debugger::new(program, machine.instance());
+    debugger.set_memory(HISTORY);
+    debugger
+}
+
+/// Does what a line of the debugger's language says. `run` stops after `limit` instructions; what
+/// looks for something, such as `over` or `back run`, goes on a little further before it gives up.
+pub(crate) fn command(debugger: &mut Debugger, line: &str, limit: u64) -> Result<serde_json::Value, Problem> {
+    let parsed = lathe_debug::parse(line)?;
+    if ["save", "quit"].contains(&parsed.name) {
+        let problem = Problem::new(format!("`{}` does nothing in a page", parsed.name));
+        return Err(problem.help("Share makes a link of everything, Export makes files"));
+    }
+    // The debugger asks rarely whether to go on; so many steps are exactly so many.
+    let is_run = parsed.name == "run";
+    let line = if is_run { format!("step {}", limit.max(1)) } else { line.to_owned() };
+    let mut answer = execute(debugger, &line, &mut Budget { left: limit.max(1) })?;
+    if let Answer::Stopped(report) = &mut answer
+        && is_run
+        && report.reason == "done"
+    {
+        report.reason = "paused";
+    }
+    let text = answer.to_string();
+    let mut value = crate::request::value(&answer)?;
+    if let Some(object) = value.as_object_mut() {
+        object.insert("shown".to_owned(), text.into());
+    }
+    Ok(value)
+}
+
+/// Replaces the breakpoints of the margin by those at these lines. What the debugger's language has set stays.
+pub(crate) fn set_margin(debugger: &mut Debugger, known: &mut Vec<u32>, lines: &[usize]) -> Vec<Margin> {
+    for id in known.drain(..) {
+        debugger.breakpoints.remove(id);
+    }
+    let mut margins = Vec::new();
+    for asked in lines {
+        // A line behind the last instruction has nowhere to stop; its mark stays without effect.
+        let Ok((line, addresses)) = debugger.program().stops_of_line(0, *asked) else { continue };
+        let text = format!(":{line}");
+        if let Ok(id) = debugger.add(&text, What::At(addresses), None, Effect::Stop) {
+            known.push(id);
+            margins.push(Margin { asked: *asked, line });
+        }
+    }
+    margins
+}

@@ -1,0 +1,183 @@
+//! The machine as a page shows it: a window on registers, code, cells, console and display, with what is
+//! different from the last time.
+
+use lathe_debug::Debugger;
+use lathe_embed::{MemoryId, State};
+use lathe_isa::Isa;
+use lathe_vm::Display;
+use serde::Serialize;
+
+use crate::checking::hex_digits;
+use crate::request::Window;
+
+/// Cells of one answer.
+const CELLS: u64 = 4096;
+/// Instructions of one answer.
+const INSTRUCTIONS: usize = 200;
+/// Bytes of output of one answer; what came before is not shown any more.
+const OUTPUT: usize = 1 << 16;
+/// Cells that are looked through for the last change.
+const SEARCHED: u64 = 1 << 17;
+
+/// A moment, as it is shown.
+#[derive(Debug, Serialize)]
+pub(crate) struct View {
+    position: u64,
+    end: u64,
+    halted: bool,
+    registers: Vec<RegisterView>,
+    code: Vec<CodeView>,
+    memory: MemoryView,
+    console: ConsoleView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    display: Option<DisplayView>,
+    /// The line of the program that comes next.
+    line: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct RegisterView {
+    name: String,
+    bits: u32,
+    /// In hexadecimal, all digits.
+    value: String,
+    changed: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct CodeView {
+    address: u64,
+    hex: String,
+    /// The label here, if there is one.
+    label: Option<String>,
+    cells: String,
+    text: String,
+    line: Option<usize>,
+    current: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct MemoryView {
+    name: String,
+    from: u64,
+    /// The cells in hexadecimal, all digits, one after the other.
+    cells: String,
+    digits: usize,
+    /// Which of them are different, counted from the first.
+    changed: Vec<u64>,
+    /// The first address of this memory that is different, whether it is shown or not.
+    first_change: Option<u64>,
+}
+
+/// Output, as characters whose numbers are the bytes.
+#[derive(Debug, Serialize)]
+struct ConsoleView {
+    /// All bytes written by now.
+    written: u64,
+    /// Where `text` begins.
+    from: u64,
+    text: String,
+    unread: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct DisplayView {
+    width: u32,
+    height: u32,
+    /// `#` and `.`, row by row.
+    rows: String,
+}
+
+/// What is shown now; `before` is the moment that changes count from.
+pub(crate) fn view(debugger: &Debugger, before: Option<&State>, window: &Window) -> View {
+    let isa = debugger.program().isa();
+    let state = debugger.state();
+    let before = before.filter(|before| before.fits(isa));
+    View {
+        position: debugger.position(),
+        end: debugger.history().end(),
+        halted: debugger.is_halted(),
+        registers: registers(debugger, before),
+        code: code(debugger, window),
+        memory: memory(isa, state, before, window),
+        console: console(debugger, window.written),
+        display: debugger.instance().devices().find().map(display),
+        line: debugger.program().source_line(state.pc).filter(|line| line.source == 0).map(|line| line.line),
+    }
+}
+
+fn registers(debugger: &Debugger, before: Option<&State>) -> Vec<RegisterView> {
+    let isa = debugger.program().isa();
+    let state = debugger.state();
+    let shown = |name: &str, bits: u32, value: u64, old: Option<u64>| RegisterView {
+        name: name.to_owned(),
+        bits,
+        value: format!("{value:0digits$X}", digits = hex_digits(bits)),
+        changed: old.is_some_and(|old| old != value),
+    };
+    let pc = shown(&isa.pc.name, isa.pc.width.bits(), state.pc, before.map(|before| before.pc));
+    let all = isa.registers.iter().zip(state.registers()).enumerate();
+    let registers = all.filter(|(_, (register, _))| !register.constant).map(|(at, (register, value))| {
+        let old = before.map(|before| before.registers()[at]);
+        shown(&register.name, register.width.bits(), *value, old)
+    });
+    std::iter::once(pc).chain(registers).collect()
+}
+
+fn code(debugger: &Debugger, window: &Window) -> Vec<CodeView> {
+    let (program, state) = (debugger.program(), debugger.state());
+    let mut lines = program.lines_before(state, state.pc, window.before.min(INSTRUCTIONS));
+    let mut at = state.pc;
+    for _ in 0..window.after.min(INSTRUCTIONS) {
+        lines.push(program.line(state, at));
+        let next = program.next(state, at);
+        if next <= at {
+            break;
+        }
+        at = next;
+    }
+    let shown = |line: lathe_debug::program::Line| CodeView {
+        address: line.place.address,
+        hex: line.place.hex,
+        label: line.place.label.filter(|label| !label.contains('+')),
+        cells: line.cells,
+        text: line.text,
+        line: line.place.line.filter(|line| line.source == 0).map(|line| line.line),
+        current: line.place.address == state.pc,
+    };
+    lines.into_iter().map(shown).collect()
+}
+
+fn memory(isa: &Isa, state: &State, before: Option<&State>, window: &Window) -> MemoryView {
+    let id = isa.memory_named(&window.memory).unwrap_or(isa.pc.memory);
+    let described = isa.memory(id);
+    let digits = hex_digits(described.cell.bits());
+    let from = window.from.min(described.cells() - 1);
+    let count = window.count.min(CELLS).min(described.cells() - from);
+    let now = state.memory(id);
+    let cells = (from..from + count).map(|at| format!("{:0digits$X}", now.get(at))).collect();
+    let differs = |at: &u64| before.is_some_and(|before| before.memory(id).get(*at) != now.get(*at));
+    let changed = (0..count).filter(|offset| differs(&(from + offset))).collect();
+    let first_change = before.and_then(|before| first_change(before, state, id, described.cells()));
+    MemoryView { name: described.name.clone(), from, cells, digits, changed, first_change }
+}
+
+fn first_change(before: &State, now: &State, id: MemoryId, cells: u64) -> Option<u64> {
+    let (before, now) = (before.memory(id), now.memory(id));
+    (0..cells.min(SEARCHED)).find(|at| before.get(*at) != now.get(*at))
+}
+
+fn console(debugger: &Debugger, known: u64) -> ConsoleView {
+    let (dropped, bytes) = debugger.output();
+    let written = dropped + bytes.len() as u64;
+    let from = if known <= written { known.max(dropped) } else { dropped };
+    let new = &bytes[(from - dropped) as usize..];
+    let skipped = new.len().saturating_sub(OUTPUT);
+    let text = new[skipped..].iter().map(|byte| char::from(*byte)).collect();
+    let unread = debugger.instance().devices().find_console().map_or(0, lathe_embed::Console::unread);
+    ConsoleView { written, from: from + skipped as u64, text, unread }
+}
+
+fn display(display: &Display) -> DisplayView {
+    DisplayView { width: display.width(), height: display.height(), rows: display.text().replace('\n', "") }
+}

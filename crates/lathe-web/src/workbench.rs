@@ -1,0 +1,223 @@
+//! The one object that a page talks to. It keeps the texts, the machine and the program as they were when
+//! they last had no errors, and the debugger that runs them.
+
+use lathe_asm::Assembled;
+use lathe_debug::{Debugger, Problem, Program};
+use lathe_edit::{completion, hover};
+use lathe_embed::State;
+use serde::Serialize;
+
+use crate::checking::{self, Checked, Machine, MachineData};
+use crate::download::download;
+use crate::gallery::{gallery, shipped};
+use crate::places::Places;
+use crate::request::{Edit, Pane, Request, Window, value, written};
+use crate::{running, view};
+
+/// A definition and a program that somebody edits, and the machine that runs them.
+#[derive(Default)]
+pub struct Workbench {
+    definition: String,
+    program: String,
+    library: String,
+    /// The machine, as it was when the definition last had no errors.
+    machine: Option<Machine>,
+    /// The program, as it was when it could last be assembled.
+    assembled: Option<Assembled>,
+    debugger: Option<Debugger>,
+    /// Numbers of the breakpoints of the margin.
+    margin: Vec<u32>,
+    /// Their lines, for the next debugger.
+    margin_lines: Vec<usize>,
+    /// The moment that changes count from.
+    before: Option<State>,
+}
+
+/// What an edit has led to. What has not changed is left out.
+#[derive(Debug, Serialize)]
+struct Edited {
+    definition: Option<Checked>,
+    program: Option<Checked>,
+    /// The machine that programs are assembled for; none if there was no sound definition yet.
+    machine: Option<MachineData>,
+    /// Whether the definition is broken, and the machine the one before.
+    stale_machine: bool,
+    /// Whether the program is broken, and the one in the machine the one before.
+    stale_program: bool,
+    /// Whether the machine is at its beginning now.
+    restarted: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Suggested {
+    label: String,
+    kind: String,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    template: Option<&'static str>,
+}
+
+impl Workbench {
+    /// The answer to a request. Both are JSON; the crate's documentation has the calls.
+    pub fn answer(&mut self, request: &str) -> String {
+        let request = serde_json::from_str(request).map_err(|error| Problem::new(format!("no such request: {error}")));
+        written(request.and_then(|request| self.perform(request)))
+    }
+
+    fn perform(&mut self, request: Request) -> Result<serde_json::Value, Problem> {
+        match request {
+            Request::Gallery => value(gallery()),
+            Request::Shipped { machine, program } => value(shipped(&machine, program.as_deref())?),
+            Request::Edit(edit) => value(self.edit(edit)),
+            Request::Complete { pane, at } => value(self.complete(pane, at)),
+            Request::Hover { pane, at } => value(self.hover(pane, at)),
+            Request::Tidy { pane } => value(self.tidy(pane)),
+            Request::Reference => value(self.machine.as_mut().ok_or_else(no_machine)?.sheet()),
+            Request::Command { line, limit } => running::command(self.debugger()?, &line, limit),
+            Request::Input { text } => {
+                self.debugger()?.give_input(text.as_bytes());
+                value(())
+            }
+            Request::EndInput => {
+                self.debugger()?.end_input();
+                value(())
+            }
+            Request::Key { key, down } => value(self.debugger()?.set_key(key, down)?),
+            Request::Breakpoints { lines } => {
+                self.margin_lines = lines;
+                self.debugger()?;
+                let Workbench { debugger: Some(debugger), margin, margin_lines, .. } = self else { return value(()) };
+                value(running::set_margin(debugger, margin, margin_lines))
+            }
+            Request::View(window) => self.view(&window),
+            Request::Download { what } => {
+                let machine = self.machine.as_mut().ok_or_else(no_machine)?;
+                value(download(&what, machine, self.assembled.as_ref())?)
+            }
+        }
+    }
+
+    fn edit(&mut self, edit: Edit) -> Edited {
+        if edit.anew {
+            *self = Workbench::default();
+        }
+        let first = self.machine.is_none();
+        let definition = (first || self.definition != edit.definition).then(|| {
+            let (checked, machine) = checking::check(&edit.definition);
+            self.definition = edit.definition;
+            (checked, machine)
+        });
+        let (definition, new_machine) = definition.map_or((None, None), |(checked, machine)| (Some(checked), machine));
+        let replaced = new_machine.is_some();
+        self.machine = new_machine.or_else(|| self.machine.take());
+        let changed = replaced || first || self.program != edit.program || self.library != edit.library;
+        (self.program, self.library) = (edit.program, edit.library);
+        let program = changed.then(|| self.assemble());
+        let restarted = program.as_ref().is_some_and(|(_, restarted)| *restarted);
+        Edited {
+            definition,
+            program: program.map(|(checked, _)| checked),
+            machine: self.machine.as_ref().map(|machine| checking::machine_data(&machine.isa)),
+            stale_machine: self.machine.as_ref().is_some_and(|machine| machine.text != self.definition),
+            stale_program: self.is_program_stale(),
+            restarted,
+        }
+    }
+
+    fn is_program_stale(&self) -> bool {
+        let known = self.assembled.as_ref().and_then(|known| known.sources.first());
+        known.is_some_and(|source| source.text != self.program)
+    }
+
+    /// Assembles the program; if that works, the machine begins anew with it.
+    fn assemble(&mut self) -> (Checked, bool) {
+        let Some(machine) = &self.machine else { return (checking::program_alone(&self.program), false) };
+        let (checked, assembled) = checking::program(&self.program, machine, &self.library);
+        let is_sound = assembled.image.is_some();
+        // A program for the machine as it was would not mean the same on this one.
+        let is_foreign =
+            self.debugger.as_ref().is_some_and(|known| !std::ptr::eq(&**known.program().isa(), &*machine.isa));
+        if is_sound || is_foreign {
+            self.debugger = None;
+            self.before = None;
+            self.margin.clear();
+            self.assembled = is_sound.then_some(assembled);
+        }
+        (checked, is_sound)
+    }
+
+    /// The debugger, which is made when it is first needed.
+    fn debugger(&mut self) -> Result<&mut Debugger, Problem> {
+        if self.debugger.is_none() {
+            let machine = self.machine.as_ref().ok_or_else(no_machine)?;
+            let broken = || Problem::new("the program has errors").help("correct them, and it runs");
+            let assembled = self.assembled.as_ref().ok_or_else(broken)?;
+            let image = assembled.image.clone().ok_or_else(broken)?;
+            let mut debugger = running::start(Program::new(machine.isa.clone(), image, assembled.sources.clone()));
+            running::set_margin(&mut debugger, &mut self.margin, &self.margin_lines);
+            self.before = Some(debugger.state().clone());
+            self.debugger = Some(debugger);
+        }
+        self.debugger.as_mut().ok_or_else(no_machine)
+    }
+
+    fn view(&mut self, window: &Window) -> Result<serde_json::Value, Problem> {
+        self.debugger()?;
+        let Some(debugger) = &self.debugger else { return Err(no_machine()) };
+        let shown = value(view::view(debugger, self.before.as_ref(), window));
+        if window.settle {
+            self.before = Some(debugger.state().clone());
+        }
+        shown
+    }
+
+    fn text(&self, pane: Pane) -> &str {
+        match pane {
+            Pane::Definition => &self.definition,
+            Pane::Program => &self.program,
+        }
+    }
+
+    fn complete(&mut self, pane: Pane, at: usize) -> Vec<Suggested> {
+        let at = Places::new(self.text(pane)).byte(at);
+        let all = match (pane, &mut self.machine) {
+            (Pane::Definition, _) => completion::definition(&self.definition, at),
+            (Pane::Program, None) => completion::assembly(&self.program, at, None),
+            (Pane::Program, Some(machine)) => completion::assembly(&self.program, at, Some(machine.sheet_and_words())),
+        };
+        let suggested = |one: completion::Suggestion| Suggested {
+            kind: format!("{:?}", one.kind).to_lowercase(),
+            label: one.label,
+            detail: one.detail,
+            template: one.template,
+        };
+        all.into_iter().map(suggested).collect()
+    }
+
+    /// Markdown about a place, or nothing.
+    fn hover(&mut self, pane: Pane, at: usize) -> Option<String> {
+        let at = Places::new(self.text(pane)).byte(at);
+        let Some(machine) = &mut self.machine else {
+            return (pane == Pane::Definition).then(|| hover::definition(&self.definition, at, None))?;
+        };
+        let (sheet, words) = machine.sheet_and_words();
+        match pane {
+            Pane::Definition => hover::definition(&self.definition, at, Some(sheet)),
+            Pane::Program => {
+                let image = || self.assembled.as_ref()?.image.clone();
+                hover::assembly(&self.program, at, (sheet, words), image, || None)
+            }
+        }
+    }
+
+    fn tidy(&self, pane: Pane) -> String {
+        match pane {
+            Pane::Definition => lathe_fmt::definition(&self.definition),
+            Pane::Program => lathe_fmt::assembly(&self.program, self.machine.as_ref().map(|machine| &*machine.isa)),
+        }
+    }
+}
+
+fn no_machine() -> Problem {
+    Problem::new("there is no machine yet").help("correct the errors of the definition first")
+}
