@@ -9,6 +9,7 @@ mod startup;
 mod test;
 #[cfg(feature = "engines")]
 mod vectors;
+mod web;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -23,6 +24,12 @@ Chores of this project:
 
   cargo xtask picture
       Makes docs/picture.svg anew, the picture in the README, by running the real program.
+
+  cargo xtask web [--serve [PORT] | test | pictures]
+      Builds the playground into target/web, as files that any static host can serve. Needs Node;
+      WebAssembly comes from rustup's target wasm32-unknown-unknown, or from Debian's compiler
+      (packages rustc-web cargo-web rust-web-src lld-22). --serve serves it on loopback, test
+      drives it with Chromium, pictures makes docs/pictures anew.
 
   cargo xtask nightly [--seed S]
       The long versions of the tests: more random states, more generated programs, more
@@ -55,6 +62,7 @@ fn main() -> ExitCode {
     match words.as_slice() {
         ["test", rest @ ..] => test::run(rest),
         ["picture"] => picture(),
+        ["web", rest @ ..] => web::run(rest),
         ["nightly"] => nightly::run(1),
         ["nightly", "--seed", seed] => seed.parse().map_or_else(|_| usage(), nightly::run),
         ["vectors" | "differential" | "startup", ..] => with_engines(&arguments),

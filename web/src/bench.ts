@@ -1,0 +1,115 @@
+// The page's side of the worker: questions with promises for answers, and a new worker if the old one fails
+// or takes too long.
+
+import type { Answer, FromWorker, Gallery, Report, Speed, Status, ToWorker, View, Window } from "./protocol";
+
+/** A question that takes longer than this is given up, and the worker with it. */
+const PATIENCE_MS = 20_000;
+
+export interface Listener {
+  ready(gallery: Gallery): void;
+  view(view: View | null, status: Status): void;
+  failed(message: string): void;
+}
+
+interface Waiting {
+  resolve(answer: unknown): void;
+  timer: number;
+}
+
+export class Bench {
+  #worker: Worker;
+  #waiting = new Map<number, Waiting>();
+  #last = 0;
+  #listener: Listener;
+
+  constructor(listener: Listener) {
+    this.#listener = listener;
+    this.#worker = this.#start();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    worker.onmessage = (event: MessageEvent<FromWorker>) => this.#receive(event.data);
+    worker.onerror = (event) => this.#fail(event.message || "the worker could not be started");
+    return worker;
+  }
+
+  #receive(message: FromWorker): void {
+    switch (message.kind) {
+      case "ready":
+        return this.#listener.ready(message.gallery);
+      case "view":
+        this.#listener.view(message.view, message.status);
+        // A page that is slow to draw is shown less, and not more and more late.
+        requestAnimationFrame(() => this.#send({ kind: "seen" }));
+        return;
+      case "failed":
+        return this.#fail(message.message);
+      case "answer": {
+        const waiting = this.#waiting.get(message.id);
+        this.#waiting.delete(message.id);
+        if (waiting) clearTimeout(waiting.timer);
+        waiting?.resolve(message.answer);
+      }
+    }
+  }
+
+  /** Starts again with another worker; whoever waits is told that there will be no answer. */
+  #fail(message: string): void {
+    this.#worker.terminate();
+    for (const waiting of this.#waiting.values()) {
+      clearTimeout(waiting.timer);
+      waiting.resolve({ problem: { message, help: null } });
+    }
+    this.#waiting.clear();
+    this.#worker = this.#start();
+    this.#listener.failed(message);
+  }
+
+  #send(message: ToWorker): void {
+    this.#worker.postMessage(message);
+  }
+
+  #expect<T>(make: (id: number) => ToWorker): Promise<Answer<T>> {
+    const id = ++this.#last;
+    return new Promise((resolve) => {
+      const timer = window.setTimeout(() => this.#fail("it took longer than 20 seconds"), PATIENCE_MS);
+      this.#waiting.set(id, { resolve: resolve as (answer: unknown) => void, timer });
+      this.#send(make(id));
+    });
+  }
+
+  ask<T>(request: Record<string, unknown>): Promise<Answer<T>> {
+    return this.#expect((id) => ({ kind: "ask", id, request }));
+  }
+
+  /** Does what a line of the debugger's language says. */
+  do(line: string): Promise<Answer<Report>> {
+    return this.#expect((id) => ({ kind: "do", id, line }));
+  }
+
+  run(speed: Speed): void {
+    this.#send({ kind: "run", speed });
+  }
+
+  pause(): void {
+    this.#send({ kind: "pause" });
+  }
+
+  input(text: string): void {
+    this.#send({ kind: "input", text });
+  }
+
+  endInput(): void {
+    this.#send({ kind: "end-input" });
+  }
+
+  key(key: number, down: boolean): void {
+    this.#send({ kind: "key", key, down });
+  }
+
+  look(window: Window): void {
+    this.#send({ kind: "window", window });
+  }
+}

@@ -1,0 +1,52 @@
+// Making elements. Text is always text: nothing here reads markup.
+
+type Child = Node | string | null | undefined | false;
+type Properties = Record<string, string | number | boolean | ((event: never) => void) | undefined>;
+
+/** An element with attributes (`onclick` and the like are listeners) and children. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Properties = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (typeof value === "function") made.addEventListener(name.slice(2), value as EventListener);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== undefined && value !== false) made.setAttribute(name, String(value));
+  }
+  made.append(...children.filter((child): child is Node | string => Boolean(child)));
+  return made;
+}
+
+/** The element with an id, which index.html has. */
+export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`index.html has no #${id}`);
+  return found as T;
+}
+
+/** Text with `code` in backquotes, **bold** words and ``` blocks, as nodes. */
+export function prose(text: string): Node[] {
+  const blocks = text.split(/```[a-z]*\n?/);
+  return blocks.flatMap((block, at): Node[] => {
+    if (at % 2 === 1) return [element("pre", {}, block.replace(/\n$/, ""))];
+    const paragraphs = block.split(/\n\n+/).filter((paragraph) => paragraph.trim() !== "");
+    return paragraphs.map((paragraph) => element("p", {}, ...inline(paragraph.trim())));
+  });
+}
+
+function inline(text: string): Node[] {
+  const parts = text.split(/(\*\*`[^`]*`\*\*|`[^`]*`|\*\*[^*]*\*\*)/);
+  return parts.filter(Boolean).map((part) => {
+    if (part.startsWith("**`")) return element("strong", {}, element("code", {}, part.slice(3, -3)));
+    if (part.startsWith("`")) return element("code", {}, part.slice(1, -1));
+    if (part.startsWith("**")) return element("strong", {}, part.slice(2, -2));
+    return document.createTextNode(part);
+  });
+}
+
+/** Numbers with thin gaps: 12 345 678. */
+export function grouped(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+}

@@ -1,0 +1,271 @@
+// The machine: registers, the code around the next instruction, cells, console, display and keys.
+
+import type { Bench } from "./bench";
+import { byId, element } from "./dom";
+import type { Machine, View, Window } from "./protocol";
+
+const ROW_HEIGHT = 20;
+/** Cells of a large memory that can be scrolled through at once; the address box goes anywhere. */
+const REACH = 1 << 16;
+/** Output that stays on the screen. */
+const OUTPUT = 100_000;
+/** The rows of a keyboard that stand for a keypad of 16 keys, as CHIP-8 players expect. */
+const KEYS = "x123qweasdzc4rfv";
+
+export class MachinePane {
+  #bench: Bench;
+  #machine: Machine | null = null;
+  #memory = "";
+  #base = 0;
+  #columns = 16;
+  #view: View | null = null;
+  #output: Uint8Array = new Uint8Array();
+  #sent = "";
+  readonly #registers = byId("registers");
+  readonly #code = byId("code");
+  readonly #scroller = byId("memory-scroller");
+  readonly #rows = byId("memory-rows");
+  readonly #spacer = byId("memory-spacer");
+  readonly #choice = byId<HTMLSelectElement>("memory-choice");
+  readonly #address = byId<HTMLInputElement>("memory-address");
+  readonly #follow = byId<HTMLInputElement>("memory-follow");
+  readonly #console = byId("console-output");
+  readonly #canvas = byId<HTMLCanvasElement>("display");
+  readonly #keypad = byId("keypad");
+
+  constructor(bench: Bench) {
+    this.#bench = bench;
+    this.#scroller.addEventListener("scroll", () => this.look());
+    new ResizeObserver(() => this.#resize()).observe(this.#scroller);
+    new ResizeObserver(() => this.look()).observe(this.#code);
+    this.#choice.addEventListener("change", () => this.#choose(this.#choice.value));
+    this.#address.addEventListener("change", () => {
+      const address = Number.parseInt(this.#address.value.replace(/^\$/, "0x"), /^(0x|\$)|[a-f]/i.test(this.#address.value) ? 16 : 10);
+      if (Number.isSafeInteger(address) && address >= 0) this.#goTo(address);
+    });
+    const input = byId<HTMLInputElement>("console-input");
+    byId<HTMLFormElement>("console-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      bench.input(`${input.value}\n`);
+      input.value = "";
+    });
+    byId("console-end").addEventListener("click", () => bench.endInput());
+  }
+
+  /** The cells that the memory on the screen has. */
+  #cells(): number {
+    return this.#machine?.memories.find((memory) => memory.name === this.#memory)?.cells ?? 0;
+  }
+
+  /** Another machine, or the same with other parts. */
+  set machine(machine: Machine | null) {
+    const before = JSON.stringify(this.#machine);
+    this.#machine = machine;
+    if (JSON.stringify(machine) === before) return;
+    const memories = machine?.memories ?? [];
+    this.#choice.replaceChildren(...memories.map((memory) => element("option", { value: memory.name }, memory.name)));
+    this.#choice.disabled = memories.length < 2;
+    byId("display-part").hidden = !machine?.display;
+    document.body.classList.toggle("has-display", Boolean(machine?.display));
+    this.#makeKeypad(machine?.keys ?? 0);
+    this.#choose(memories.find((memory) => memory.code)?.name ?? "");
+  }
+
+  #choose(name: string): void {
+    this.#memory = name;
+    this.#choice.value = name;
+    this.#base = 0;
+    this.#scroller.scrollTop = 0;
+    this.#resize();
+  }
+
+  #resize(): void {
+    const digits = Math.ceil((this.#machine?.memories.find((memory) => memory.name === this.#memory)?.cell_bits ?? 8) / 4);
+    const room = this.#scroller.clientWidth - 95;
+    const fitting = room / (digits === 2 ? 27 : digits * 7.4 + 6);
+    this.#columns = fitting >= 16 ? 16 : fitting >= 8 ? 8 : 4;
+    const reach = Math.min(REACH, this.#cells() - this.#base);
+    this.#spacer.style.height = `${Math.ceil(reach / this.#columns) * ROW_HEIGHT}px`;
+    this.look();
+  }
+
+  #goTo(address: number): void {
+    if (address >= this.#cells()) return;
+    this.#base = Math.floor(address / REACH) * REACH;
+    this.#resize();
+    this.#scroller.scrollTop = Math.floor((address - this.#base) / this.#columns) * ROW_HEIGHT;
+    this.look();
+  }
+
+  /** Tells the worker what is on the screen. */
+  look(): void {
+    const first = Math.floor(this.#scroller.scrollTop / ROW_HEIGHT);
+    const rows = Math.ceil(this.#scroller.clientHeight / ROW_HEIGHT) + 1;
+    const lines = Math.max(8, Math.floor(this.#code.clientHeight / ROW_HEIGHT) - 1);
+    const before = Math.floor(lines / 3);
+    const window: Window = {
+      memory: this.#memory,
+      from: this.#base + first * this.#columns,
+      count: rows * this.#columns,
+      before,
+      // What comes before may be less; what does not fit is not seen.
+      after: lines,
+    };
+    const text = JSON.stringify(window);
+    if (text === this.#sent) return;
+    this.#sent = text;
+    this.#bench.look(window);
+  }
+
+  show(view: View | null): void {
+    this.#view = view;
+    if (!view) {
+      for (const part of [this.#registers, this.#code, this.#rows]) part.replaceChildren();
+      return;
+    }
+    this.#showRegisters(view);
+    this.#showCode(view);
+    this.#showMemory(view);
+    this.#showConsole(view);
+    this.#showDisplay(view);
+    if (this.#follow.checked && view.memory.first_change !== null) this.#reveal(view.memory.first_change);
+  }
+
+  #reveal(address: number): void {
+    const row = Math.floor((address - this.#base) / this.#columns);
+    const first = Math.ceil(this.#scroller.scrollTop / ROW_HEIGHT);
+    const rows = Math.floor(this.#scroller.clientHeight / ROW_HEIGHT);
+    if (row < first || row >= first + rows) this.#goTo(address);
+  }
+
+  #showRegisters(view: View): void {
+    const shown = view.registers.map((register) => {
+      const value = BigInt(`0x${register.value}`);
+      const half = 1n << BigInt(register.bits - 1);
+      const signed = value >= half ? value - (half << 1n) : value;
+      const decimal = signed < 0n ? `${value}  ${signed}` : String(value);
+      const isFlag = register.bits === 1;
+      const classes = ["register", register.changed && "changed", isFlag && "flag", isFlag && value === 1n && "set"];
+      return element(
+        "div",
+        { class: classes.filter(Boolean).join(" "), title: `${register.name}: ${register.bits} bits` },
+        element("span", { class: "name" }, register.name),
+        element("span", { class: "value" }, register.value),
+        isFlag ? null : element("span", { class: "decimal" }, decimal),
+      );
+    });
+    this.#registers.replaceChildren(...shown);
+  }
+
+  #showCode(view: View): void {
+    const shown = view.code.map((line) =>
+      element(
+        "div",
+        { class: line.current ? "code-line current" : "code-line", "aria-current": line.current ? "step" : undefined },
+        element("span", { class: "address" }, line.hex.slice(2)),
+        element("span", { class: "label" }, line.label ?? ""),
+        element("span", { class: line.text === "??" ? "text unknown" : "text" }, line.text),
+        element("span", { class: "cells" }, line.cells),
+      ),
+    );
+    this.#code.replaceChildren(...shown);
+  }
+
+  #showMemory(view: View): void {
+    const { memory } = view;
+    if (memory.name !== this.#memory) return;
+    const described = this.#machine?.memories.find((one) => one.name === memory.name);
+    const digits = Math.ceil((described?.address_bits ?? 8) / 4);
+    const changed = new Set(memory.changed);
+    const count = memory.cells.length / memory.digits;
+    const rows: HTMLElement[] = [];
+    for (let at = 0; at < count; at += this.#columns) {
+      const row = element("div", { class: "memory-row" });
+      row.append(element("span", { class: "address" }, (memory.from + at).toString(16).toUpperCase().padStart(digits, "0")));
+      const cells = element("span", { class: "cells" });
+      let text = "";
+      for (let column = at; column < Math.min(at + this.#columns, count); column += 1) {
+        const cell = memory.cells.slice(column * memory.digits, (column + 1) * memory.digits);
+        const zero = /^0+$/.test(cell);
+        const kind = changed.has(column) ? "changed" : zero ? "zero" : "";
+        cells.append(element("span", kind ? { class: kind } : {}, cell));
+        const code = Number.parseInt(cell, 16);
+        text += code >= 32 && code < 127 ? String.fromCharCode(code) : "·";
+      }
+      row.append(cells);
+      if (memory.digits === 2) row.append(element("span", { class: "characters" }, text));
+      rows.push(row);
+    }
+    this.#rows.style.transform = `translateY(${(Math.floor((memory.from - this.#base) / this.#columns)) * ROW_HEIGHT}px)`;
+    this.#rows.replaceChildren(...rows);
+  }
+
+  #showConsole(view: View): void {
+    const { written, from, text } = view.console;
+    const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
+    if (from === 0 || written < this.#output.length || from > written) this.#output = bytes;
+    else if (bytes.length > 0) {
+      const all = new Uint8Array(this.#output.length + bytes.length);
+      all.set(this.#output);
+      all.set(bytes, this.#output.length);
+      this.#output = all.slice(-OUTPUT);
+    }
+    const shown = new TextDecoder().decode(this.#output);
+    if (this.#console.textContent !== shown) {
+      this.#console.textContent = shown;
+      this.#console.scrollTop = this.#console.scrollHeight;
+    }
+  }
+
+  get output(): string {
+    return new TextDecoder().decode(this.#output);
+  }
+
+  #showDisplay(view: View): void {
+    const { display } = view;
+    if (!display) return;
+    const canvas = this.#canvas;
+    if (canvas.width !== display.width) canvas.width = display.width;
+    if (canvas.height !== display.height) canvas.height = display.height;
+    const context = canvas.getContext("2d");
+    if (!context) return;
+    const picture = context.createImageData(display.width, display.height);
+    for (let at = 0; at < display.rows.length; at += 1) {
+      const on = display.rows[at] === "#";
+      picture.data.set(on ? [255, 214, 150, 255] : [28, 27, 25, 255], at * 4);
+    }
+    context.putImageData(picture, 0, 0);
+    canvas.dataset["on"] = String(display.rows.split("#").length - 1);
+  }
+
+  #makeKeypad(keys: number): void {
+    const order = keys === 16 ? [1, 2, 3, 12, 4, 5, 6, 13, 7, 8, 9, 14, 10, 0, 11, 15] : [...Array(Math.min(keys, 64)).keys()];
+    const buttons = keys === 0 ? [] : order.map((key) => {
+      const letter = keys === 16 ? KEYS[key] : "";
+      const name = key.toString(16).toUpperCase();
+      const button = element("button", { type: "button", "aria-label": `key ${name}`, "data-key": key }, name, letter ? element("kbd", {}, letter) : null);
+      const press = (down: boolean) => () => {
+        button.classList.toggle("down", down);
+        this.#bench.key(key, down);
+      };
+      button.addEventListener("pointerdown", press(true));
+      for (const end of ["pointerup", "pointerleave", "pointercancel"]) button.addEventListener(end, press(false));
+      return button;
+    });
+    this.#keypad.replaceChildren(...buttons);
+    this.#keypad.hidden = keys === 0;
+  }
+
+  /** A key of the keyboard, which may stand for one of the keypad. */
+  key(letter: string, down: boolean): boolean {
+    const key = this.#machine?.keys === 16 ? KEYS.indexOf(letter.toLowerCase()) : -1;
+    if (key < 0 || letter.length !== 1) return false;
+    this.#bench.key(key, down);
+    this.#keypad.querySelector(`[data-key="${key}"]`)?.classList.toggle("down", down);
+    return true;
+  }
+
+  get view(): View | null {
+    return this.#view;
+  }
+}

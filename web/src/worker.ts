@@ -1,0 +1,208 @@
+// The machine's own thread: the workbench as WebAssembly, and the loop that runs it in slices, so that no
+// program keeps the page waiting.
+
+import wasmUrl from "../generated/lathe.wasm?url";
+import type { Edited, FromWorker, Gallery, Report, Speed, Status, ToWorker, View, Window } from "./protocol";
+import { problemOf } from "./protocol";
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  lathe_room(length: number): number;
+  lathe_answer(): number;
+  lathe_text(): number;
+}
+
+/** How long a slice of a run should take; messages are looked at between two slices. */
+const SLICE_MS = 8;
+/** How often the page is shown what is going on. */
+const FRAME_MS = 33;
+/** Instructions that a command may search before it gives up. */
+const SEARCH = 200_000_000;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const channel = new MessageChannel();
+
+let lathe: Exports;
+let view: Window = { memory: "", from: 0, count: 256, before: 6, after: 24 };
+let written = 0;
+let running: { speed: Speed; since: number; done: number; limit: number } | null = null;
+let status: Status = { kind: "stopped", reason: "ready", message: "" };
+let shownAt = 0;
+let isUnseen = false;
+let rate = { at: 0, step: 0, value: 0 };
+
+function ask<T>(request: Record<string, unknown>): T {
+  const bytes = encoder.encode(JSON.stringify(request));
+  const at = lathe.lathe_room(bytes.length);
+  new Uint8Array(lathe.memory.buffer, at, bytes.length).set(bytes);
+  const length = lathe.lathe_answer();
+  const answer = new Uint8Array(lathe.memory.buffer, lathe.lathe_text(), length);
+  return JSON.parse(decoder.decode(answer)) as T;
+}
+
+function post(message: FromWorker): void {
+  self.postMessage(message);
+}
+
+/** Shows the page how the machine is now. Changes count from the last moment that was shown with `settle`. */
+function show(settle: boolean): void {
+  shownAt = performance.now();
+  isUnseen = true;
+  const answer = ask<View>({ call: "view", ...view, written, settle });
+  if (problemOf(answer)) {
+    post({ kind: "view", view: null, status });
+    return;
+  }
+  written = answer.console.written;
+  post({ kind: "view", view: answer, status });
+}
+
+function stop(reason: string, message: string): void {
+  running = null;
+  status = { kind: "stopped", reason, message };
+}
+
+function start(speed: Speed): void {
+  running = { speed, since: performance.now(), done: 0, limit: 20_000 };
+  rate = { at: performance.now(), step: 0, value: 0 };
+  status = { kind: "running", rate: 0 };
+  slice();
+}
+
+/** How many instructions are due now. */
+function due(run: NonNullable<typeof running>): number {
+  if (run.speed === null) return run.limit;
+  const wanted = Math.floor(((performance.now() - run.since) / 1000) * run.speed) + 1 - run.done;
+  // What could not be done in time is not caught up with.
+  return Math.max(0, Math.min(wanted, run.limit));
+}
+
+function slice(): void {
+  const run = running;
+  if (!run) return;
+  const count = due(run);
+  if (count > 0) {
+    const begin = performance.now();
+    const report = ask<Report>({ call: "command", line: "run", limit: count });
+    const took = performance.now() - begin;
+    const problem = problemOf(report);
+    if (problem) {
+      stop("refused", problem.help ? `${problem.message}; ${problem.help}` : problem.message);
+      return show(true);
+    }
+    adapt(run, count, took);
+    if (report.reason === "waiting") {
+      status = { kind: "waiting" };
+      running = null;
+      return show(true);
+    }
+    if (report.reason !== "paused") {
+      stop(report.reason ?? "done", report.message ?? "");
+      return show(true);
+    }
+    measure(report.step ?? 0);
+  }
+  const isDue = performance.now() - shownAt >= FRAME_MS || (run.speed !== null && run.speed <= 30 && count > 0);
+  if (isDue && !isUnseen) show(true);
+  if (run.speed === null) channel.port2.postMessage(null);
+  else setTimeout(slice, 1000 / Math.max(30, Math.min(run.speed, 200)));
+}
+
+function adapt(run: NonNullable<typeof running>, count: number, took: number): void {
+  run.done += count;
+  if (run.speed !== null && run.done > run.speed * 10) {
+    run.since = performance.now();
+    run.done = 0;
+  }
+  if (count < run.limit) return;
+  const fitting = run.limit * Math.min(4, SLICE_MS / Math.max(took, 0.1));
+  run.limit = Math.round(Math.max(500, Math.min(fitting, 50_000_000)));
+}
+
+function measure(step: number): void {
+  const now = performance.now();
+  if (now - rate.at >= 500) {
+    rate = { at: now, step, value: rate.step ? ((step - rate.step) / (now - rate.at)) * 1000 : rate.value };
+    status = { kind: "running", rate: rate.value };
+  } else if (!rate.step) rate.step = step;
+}
+
+channel.port1.onmessage = slice;
+
+/** Between two slices: what was waiting for input goes on. */
+function goOn(): void {
+  if (status.kind === "waiting") start(lastSpeed);
+  else show(false);
+}
+
+let lastSpeed: Speed = null;
+
+function receive(message: ToWorker): void {
+  switch (message.kind) {
+    case "ask": {
+      const answer = ask<unknown>(message.request);
+      if (message.request["call"] === "edit") edited(answer as Edited, message.request["anew"] === true);
+      post({ kind: "answer", id: message.id, answer });
+      if (message.request["call"] === "edit") show(false);
+      return;
+    }
+    case "do": {
+      running = null;
+      const answer = ask<Report>({ call: "command", line: message.line, limit: SEARCH });
+      const problem = problemOf(answer);
+      if (problem) stop("refused", problem.help ? `${problem.message}; ${problem.help}` : problem.message);
+      else if (answer.answer === "stopped") {
+        if (answer.reason === "waiting") stop("waiting", "");
+        else stop(answer.reason ?? "done", answer.message ?? "");
+      } else if (status.kind !== "stopped") stop("done", "");
+      post({ kind: "answer", id: message.id, answer });
+      return show(true);
+    }
+    case "run":
+      lastSpeed = message.speed;
+      return start(message.speed);
+    case "pause":
+      if (running || status.kind === "waiting") stop("paused", "");
+      return show(true);
+    case "input":
+      ask({ call: "input", text: message.text });
+      return goOn();
+    case "end-input":
+      ask({ call: "end_input" });
+      return goOn();
+    case "key":
+      ask({ call: "key", key: message.key, down: message.down });
+      return;
+    case "seen":
+      isUnseen = false;
+      return;
+    case "window":
+      view = message.window;
+      if (!running) show(false);
+      return;
+  }
+}
+
+function edited(answer: Edited, anew: boolean): void {
+  if (!answer.restarted && !anew) return;
+  running = null;
+  written = 0;
+  status = { kind: "stopped", reason: "ready", message: "" };
+}
+
+self.onmessage = (event: MessageEvent<ToWorker>) => {
+  try {
+    receive(event.data);
+  } catch (error) {
+    post({ kind: "failed", message: String(error) });
+  }
+};
+
+async function begin(): Promise<void> {
+  const { instance } = await WebAssembly.instantiateStreaming(fetch(wasmUrl), {});
+  lathe = instance.exports as unknown as Exports;
+  post({ kind: "ready", gallery: ask<Gallery>({ call: "gallery" }) });
+}
+
+begin().catch((error: unknown) => post({ kind: "failed", message: String(error) }));

@@ -1,0 +1,376 @@
+// The page in a real browser, as somebody uses it. `cargo xtask web test` builds it and runs this.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { deflateRawSync } from "node:zlib";
+import { launch } from "./browser.mjs";
+import { serve } from "./server.mjs";
+
+const DEFINITION = `machine tiny "One accumulator"
+
+memory ram : u8 -> u8
+pc     pc  : u8 in ram
+register a : u8
+field N : u8
+field M : u8 address
+device console : stream
+
+instructions {
+  halt   | 0000 0000          | halt
+  ldi N  | 0001 0000 NNNNNNNN | a = N
+  out    | 0010 0000          | console.write(a)
+  in     | 0010 0001          | a = console.read()
+  addi N | 0011 0000 NNNNNNNN | a = a + N
+  jmp M  | 0100 0000 MMMMMMMM | pc = M
+}
+`;
+const PROGRAM = ".machine tiny\n        ldi 'A'\nagain:  out\n        addi 1\n        jmp again\n";
+
+let server, browser;
+before(async () => {
+  server = await serve();
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+  server.close();
+});
+
+/** A page in a fresh profile; what goes wrong in it, and what it asks of the network, is written down. */
+async function open({ hash = "", query = "", width = 1280, context } = {}) {
+  const profile = context ?? (await browser.newContext({ viewport: { width, height: 800 } }));
+  profile.setDefaultTimeout(60_000);
+  const page = await profile.newPage();
+  const errors = [];
+  const requests = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("request", (request) => requests.push(request.url()));
+  await page.goto(`${server.address}${query}${hash}`);
+  await ready(page);
+  return { page, profile, errors, requests };
+}
+
+const ready = (page) => page.waitForSelector("#definition-status:not(:empty)", { state: "attached" });
+const text = (page, selector) => page.locator(selector).textContent();
+const until = (page, selector, pattern) =>
+  page.waitForFunction(([where, source]) => new RegExp(source).test(document.querySelector(where)?.textContent ?? ""), [selector, pattern.source]);
+
+async function write(page, pane, content) {
+  await page.locator(`#${pane} .cm-content`).click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.insertText(content);
+}
+
+async function tiny(page, program = PROGRAM, definition = DEFINITION) {
+  await write(page, "definition", definition);
+  await write(page, "program", program);
+  await until(page, "#machine-title", /One accumulator/);
+  await until(page, "#program-status", /no errors/);
+  await page.waitForSelector("#run:not([disabled])");
+}
+
+async function choose(page, program) {
+  await page.click("#open-gallery");
+  await page.click(`[data-program="${program}"]`);
+  await until(page, "#chosen", new RegExp(program.replace("/", " · ")));
+}
+
+async function content(page, pane) {
+  return page.locator(`#${pane} .cm-content`).evaluate((node) => node.innerText);
+}
+
+const link = (data, version = "1") => `#${version}.${deflateRawSync(typeof data === "string" ? data : JSON.stringify(data)).toString("base64url")}`;
+
+test("the first program runs, nothing is asked of others, and no policy is broken", async () => {
+  const { page, profile, errors, requests } = await open();
+  const loaded = requests.length;
+  await page.click("#run");
+  await until(page, "#status", /Halted/);
+  assert.match(await text(page, "#console-output"), /Hello from quad8/);
+  await page.click("#step-back");
+  await choose(page, "hex8/mandelbrot");
+  await page.click("#run");
+  await until(page, "#console-output", /@|#|\*/);
+  assert.equal(requests.length, loaded, "nothing is fetched after loading");
+  assert.ok(requests.every((url) => url.startsWith(server.address)), requests.join(" "));
+  assert.deepEqual(errors, []);
+  await profile.close();
+});
+
+test("a row that is written changes the machine", async () => {
+  const { page, profile } = await open();
+  await tiny(page);
+  await page.click("#tab-map");
+  await until(page, ".map-note", /6 of 256/);
+  await write(page, "definition", DEFINITION.replace("  jmp M", "  dec    | 0101 0000          | a = a - 1\n  jmp M"));
+  await until(page, ".map-note", /7 of 256/);
+  assert.equal(await page.locator('.map button[title^="50: dec"]').count(), 1);
+  await page.click("#tab-program");
+  await write(page, "program", ".machine tiny\n ldi 5\n dec\n halt\n");
+  await until(page, "#program-status", /no errors/);
+  await page.click("#run");
+  await until(page, "#status", /Halted/);
+  assert.match(await text(page, "#registers"), /a•?04/);
+  await profile.close();
+});
+
+test("a mistake is read where it is made, and its way out is one click", async () => {
+  const { page, profile } = await open();
+  await tiny(page);
+  await write(page, "program", ".machine tiny\n ldi 5\n haltt\n");
+  await until(page, "#program-problems", /haltt/);
+  assert.match(await text(page, "#program-problems"), /line 3/);
+  assert.equal(await page.locator("#program .cm-lintRange-error").textContent(), "haltt");
+  await page.click("#program-problems .fixes button");
+  await until(page, "#program-status", /no errors/);
+  assert.match(await content(page, "program"), /^ halt$/m);
+  await write(page, "definition", DEFINITION.replace("NNNNNNNN | a = N", "NNNNNNN | a = N"));
+  await until(page, "#definition-problems", /8 bits/);
+  await page.click("#step");
+  await until(page, "#position", /step 1/);
+  await profile.close();
+});
+
+test("steps go forward and back, and the timeline goes anywhere", async () => {
+  const { page, profile } = await open();
+  await tiny(page);
+  for (let step = 0; step < 4; step += 1) await page.click("#step");
+  await until(page, "#position", /^step 4$/);
+  assert.match(await text(page, "#registers"), /a\W*42/);
+  await page.click("#step-back");
+  await page.click("#step-back");
+  await until(page, "#position", /^step 2 of 4$/);
+  assert.match(await text(page, "#registers"), /a\W*41/);
+  assert.match(await page.locator("#program .cm-current").textContent(), /addi 1/);
+  await page.locator("#timeline").fill("1");
+  await until(page, "#position", /^step 1 of 4$/);
+  assert.equal(await text(page, "#console-output"), "");
+  await page.click("#restart");
+  await until(page, "#position", /^step 0$/);
+  await profile.close();
+});
+
+test("a breakpoint of the margin stops the run, forward and back", async () => {
+  const { page, profile } = await open();
+  await tiny(page);
+  const row = await page.locator("#program .cm-line").nth(3).boundingBox();
+  const margin = await page.locator("#program .cm-breakpoints").boundingBox();
+  await page.mouse.click(margin.x + 10, row.y + row.height / 2);
+  assert.equal(await page.locator("#program .dot:not(.ghost)").count(), 1);
+  for (const output of ["A", "AB", "ABC"]) {
+    await page.click("#run");
+    await until(page, "#console-output", new RegExp(`^${output}$`));
+    await until(page, "#status", /reached/);
+  }
+  await page.click("#run-back");
+  await until(page, "#console-output", /^AB$/);
+  assert.match(await page.locator("#program .cm-current").textContent(), /addi 1/);
+  await profile.close();
+});
+
+test("a program waits for input and goes on with it", async () => {
+  const { page, profile } = await open();
+  await tiny(page, ".machine tiny\nagain:  in\n        out\n        jmp again\n");
+  await page.click("#run");
+  await until(page, "#status", /Waiting for input/);
+  await page.fill("#console-input", "echo");
+  await page.press("#console-input", "Enter");
+  await until(page, "#console-output", /^echo\n$/);
+  await until(page, "#status", /Waiting for input/);
+  await profile.close();
+});
+
+test("CHIP-8 draws what its keys say", async () => {
+  const { page, profile } = await open();
+  await choose(page, "chip8/keypad");
+  await page.waitForSelector("#keypad button");
+  await page.selectOption("#speed", "10000");
+  await page.click("#run");
+  await page.waitForFunction(() => Number(document.getElementById("display").dataset.on) === 0);
+  const key = page.locator('#keypad [data-key="8"]');
+  const box = await key.boundingBox();
+  await page.mouse.move(box.x + 5, box.y + 5);
+  await page.mouse.down();
+  await page.waitForSelector('#keypad [data-key="8"].down');
+  const at = Number((await text(page, "#position")).replace(/\D/g, ""));
+  await page.waitForFunction((from) => Number(document.getElementById("position").textContent.replace(/\D/g, "")) > from + 2000, at);
+  await page.mouse.up();
+  await page.waitForFunction(() => Number(document.getElementById("display").dataset.on) > 8);
+  await profile.close();
+});
+
+test("a shared link shows the same in a fresh profile", async () => {
+  const { page, profile } = await open();
+  await tiny(page);
+  await page.click("#share");
+  const shared = await page.inputValue("#link-text");
+  assert.ok(shared.length < 1500, `${shared.length}`);
+  assert.match(await page.inputValue("#link-embed"), /^<iframe src="http/);
+  const other = await open({ hash: new URL(shared).hash });
+  await until(other.page, "#machine-title", /One accumulator/);
+  assert.equal((await content(other.page, "definition")).trim(), (await content(page, "definition")).trim());
+  assert.equal((await content(other.page, "program")).trim(), (await content(page, "program")).trim());
+  await other.page.click("#step");
+  await until(other.page, "#position", /^step 1$/);
+  const embedded = await open({ query: "?embed", hash: new URL(shared).hash });
+  await until(embedded.page, "#machine-title", /One accumulator/);
+  assert.equal(await embedded.page.isVisible("#share"), false);
+  assert.equal(await embedded.page.isVisible("#open-whole"), true);
+  for (const one of [profile, other.profile, embedded.profile]) await one.close();
+});
+
+test("a link that is too long says what to do instead", async () => {
+  const { page, profile } = await open();
+  await tiny(page);
+  const noise = Array.from({ length: 3000 }, (_, at) => `; ${Math.imul(at, 2654435761) >>> 0} ${Math.imul(at, 40503) ^ 0x5bd1e995}`).join("\n");
+  await write(page, "program", `${PROGRAM}${noise}\n`);
+  await page.click("#share");
+  await until(page, "#link-about", /as a file instead/);
+  assert.equal(await page.isDisabled("#link-copy"), true);
+  await profile.close();
+});
+
+test("hostile links do nothing but say so", async () => {
+  const markup = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
+  const strings = { lathe: 1, definition: `machine ${markup} "${markup}"\n${markup}`, program: `${markup}\n"${markup}"`, library: markup, input: markup, tab: markup };
+  const good = link({ lathe: 1, definition: DEFINITION, program: PROGRAM });
+  const cases = [
+    [link({ lathe: 2 }), /another version/],
+    ["#9.abc", /another version/],
+    ["#nonsense", /another version/],
+    [good.slice(0, good.length / 2), /damaged|not whole/],
+    ["#1.!!!!", /damaged/],
+    [link("x".repeat(5_000_000)), /more than a megabyte/],
+    [link({ lathe: 1, definition: 7, program: ["x"] }), /not a text/],
+    [link("[]"), /another version|no Lathe project/],
+  ];
+  for (const [hash, message] of cases) {
+    const { page, profile, errors } = await open({ hash });
+    await until(page, "#notice", message);
+    await until(page, "#chosen", /quad8/);
+    assert.deepEqual(errors, []);
+    await profile.close();
+  }
+  const { page, profile, errors } = await open({ hash: link(strings) });
+  await until(page, "#definition-status", /error/);
+  assert.equal(await page.evaluate(() => window.hacked), undefined);
+  assert.equal(await page.locator("img, body script").count(), 0);
+  assert.match(await content(page, "program"), /onerror/);
+  assert.deepEqual(errors, []);
+  await profile.close();
+});
+
+test("markup in output, labels and messages stays text", async () => {
+  const { page, profile, errors } = await open();
+  const program = ".machine tiny\n        ldi '<'\n        out\n        ldi 'b'\n        out\n        ldi '>'\n        out\n        halt\n";
+  await tiny(page, program);
+  await page.click("#run");
+  await until(page, "#console-output", /^<b>$/);
+  await write(page, "program", ".machine tiny\n <b>bold</b>\n");
+  await until(page, "#program-status", /error/);
+  assert.equal(await page.locator("#program-problems b, #console-output b").count(), 0);
+  assert.deepEqual(errors, []);
+  await profile.close();
+});
+
+test("a definition beyond the limits is refused, and the page goes on", async () => {
+  const { page, profile } = await open();
+  const rows = Array.from({ length: 17_000 }, (_, at) => `  x${at} | ${at.toString(2).padStart(16, "0")} | halt`).join("\n");
+  await write(page, "definition", `machine huge ""\nmemory ram : u16 -> u16\npc pc : u16 in ram\ninstructions {\n${rows}\n}\n`);
+  await until(page, "#definition-status", /error/);
+  await write(page, "definition", DEFINITION);
+  await until(page, "#definition-status", /no errors/);
+  await profile.close();
+});
+
+test("a program that never ends leaves the page free", async (context) => {
+  const { page, profile } = await open();
+  await tiny(page, ".machine tiny\nagain:  addi 1\n        jmp again\n");
+  await page.click("#run");
+  await until(page, "#status", /a second/);
+  const gap = await page.evaluate(async () => {
+    let worst = 0;
+    for (let at = performance.now(), turn = 0; turn < 60; turn += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      const now = performance.now();
+      worst = Math.max(worst, now - at);
+      at = now;
+    }
+    return worst;
+  });
+  context.diagnostic(`the page was busy for at most ${gap.toFixed(0)} ms at a time; ${await text(page, "#status")}`);
+  await page.click("#run");
+  await until(page, "#run-word", /Run/);
+  const reached = await text(page, "#position");
+  await page.click("#step-back");
+  await page.waitForFunction((before) => document.getElementById("position").textContent !== before, reached);
+  await profile.close();
+});
+
+test("a reload keeps the draft", async () => {
+  const { page, profile } = await open();
+  await tiny(page);
+  await page.reload();
+  await ready(page);
+  await until(page, "#machine-title", /One accumulator/);
+  assert.match(await content(page, "program"), /again:\s+out/);
+  await page.goto(`${server.address}${link({ lathe: 1, definition: DEFINITION.replace("One accumulator", "Another"), program: PROGRAM })}`);
+  await page.reload();
+  await ready(page);
+  await until(page, "#machine-title", /Another/);
+  await page.click("#notice button");
+  await until(page, "#machine-title", /One accumulator/);
+  await profile.close();
+});
+
+test("the debugger answers, and completion knows the machine", async () => {
+  const { page, profile } = await open();
+  await tiny(page);
+  await page.click("#step");
+  await page.click("#tab-debugger");
+  await page.fill("#debugger-input", "print a + 1");
+  await page.press("#debugger-input", "Enter");
+  await until(page, "#debugger-output", /0x42|66/);
+  await page.locator("#program .cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("        ad");
+  await page.locator("#program .cm-tooltip-autocomplete li", { hasText: "addi" }).waitFor();
+  await profile.close();
+});
+
+test("the tour can be walked to its end", async () => {
+  const { page, profile } = await open();
+  await page.click("#open-tour");
+  await until(page, "#chosen", /pebble/);
+  for (let step = 1; step <= 9; step += 1) {
+    await until(page, "#tour .count", new RegExp(`${step} of 9`));
+    await page.click("#tour .actions button:nth-child(2)");
+    if (step === 3) {
+      await until(page, "#definition-status", /error/);
+      await page.click("#tour .actions button:nth-child(2)");
+    }
+    if ([2, 5, 6].includes(step)) {
+      await until(page, "#program-status", /no errors/);
+      await page.waitForSelector("#run:not([disabled])");
+      await page.click("#run");
+      await until(page, "#status", /Halted/);
+    }
+    if (step === 6) await page.click("#step-back");
+    await page.waitForSelector("#tour .task.done");
+    if (step < 9) await page.click("#tour .next");
+  }
+  await profile.close();
+});
+
+test("a phone shows one pane at a time", async () => {
+  const { page, profile } = await open({ width: 390 });
+  assert.deepEqual([await page.isVisible("#program"), await page.isVisible("#definition"), await page.isVisible("#machine")], [true, false, false]);
+  await page.click('#panes [data-pane="machine"]');
+  await page.click("#run");
+  await until(page, "#console-output", /Hello/);
+  await page.click('#panes [data-pane="definition"]');
+  assert.equal(await page.isVisible("#definition"), true);
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.equal(overflow, 0, "nothing is wider than the screen");
+  await profile.close();
+});

@@ -1,0 +1,191 @@
+//! `cargo xtask web`: the playground, built into `target/web` as files that any static host can serve.
+//!
+//! WebAssembly comes from the compiler that is there: rustup's, or where its target cannot be had, Debian's.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+use crate::{cargo, root};
+
+const TARGET: &str = "wasm32-unknown-unknown";
+/// Debian's packages for WebAssembly, and their linker.
+const DEBIAN: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
+const DEBIAN_LINKER: &str = "wasm-ld-22";
+/// Where `--serve` listens, unless told otherwise.
+const PORT: u16 = 8080;
+
+/// Builds the page; then serves it or tests it, if asked.
+pub(crate) fn run(arguments: &[&str]) -> ExitCode {
+    let result = match arguments {
+        [] => build(),
+        ["--serve"] => build().and_then(|()| serve(PORT)),
+        ["--serve", port] => match port.parse() {
+            Ok(port) => build().and_then(|()| serve(port)),
+            Err(_) => Err(format!("`{port}` is no port")),
+        },
+        ["test"] => build().and_then(|()| test()),
+        ["pictures"] => build().and_then(|()| node("pictures.mjs", &[root().join("docs/pictures")])),
+        other => Err(format!("`web {}` is none of: web, web --serve [PORT], web test, web pictures", other.join(" "))),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build() -> Result<(), String> {
+    let module = wasm()?;
+    let web = root().join("web");
+    let generated = web.join("generated");
+    std::fs::create_dir_all(&generated).map_err(|error| format!("{}: {error}", generated.display()))?;
+    let copy = generated.join("lathe.wasm");
+    std::fs::copy(&module, &copy).map_err(|error| format!("{}: {error}", copy.display()))?;
+    packages(&web)?;
+    perform(npm(&web).args(["run", "--silent", "check"]), "the types of the page do not fit")?;
+    perform(npm(&web).args(["run", "--silent", "build"]), "the page could not be built")?;
+    println!("the playground is in target/web");
+    Ok(())
+}
+
+/// Builds the WebAssembly module; tells where it is.
+fn wasm() -> Result<PathBuf, String> {
+    let folder = root().join("target/wasm");
+    let mut command = if has_target() || add_target() { cargo() } else { debian()? };
+    command.args(["rustc", "--package", "lathe-web", "--profile", "web", "--crate-type", "cdylib", "--target", TARGET]);
+    command.arg("--locked").arg("--target-dir").arg(&folder);
+    perform(&mut command, "the WebAssembly module could not be built")?;
+    Ok(folder.join(TARGET).join("web/lathe_web.wasm"))
+}
+
+/// Whether the compiler in use has the library for WebAssembly.
+fn has_target() -> bool {
+    let output = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
+    output.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
+}
+
+fn add_target() -> bool {
+    let mut command = Command::new("rustup");
+    command.args(["target", "add", TARGET]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success()) && has_target()
+}
+
+/// Debian's Cargo, which builds the standard library for WebAssembly itself.
+fn debian() -> Result<Command, String> {
+    let is_there = Path::new("/usr/bin/cargo").exists()
+        && Command::new(DEBIAN_LINKER).arg("--version").stdout(Stdio::null()).status().is_ok();
+    if !is_there {
+        return Err(format!(
+            "this compiler has no {TARGET}; `rustup target add {TARGET}` adds it, or on Debian `apt-get install {}`",
+            DEBIAN.join(" ")
+        ));
+    }
+    let mut command = Command::new("/usr/bin/cargo");
+    command.current_dir(root()).args(["-Zbuild-std=std,panic_abort"]);
+    command.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
+    command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", DEBIAN_LINKER);
+    // Set by the Cargo that runs this program, for itself.
+    command.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC_WRAPPER");
+    Ok(command)
+}
+
+/// Installs the packages of the lock file, if they are not there as it says.
+fn packages(web: &Path) -> Result<(), String> {
+    let modified = |path: PathBuf| std::fs::metadata(path).and_then(|data| data.modified()).ok();
+    let (lock, installed) =
+        (modified(web.join("package-lock.json")), modified(web.join("node_modules/.package-lock.json")));
+    if installed.is_some() && installed >= lock {
+        return Ok(());
+    }
+    perform(npm(web).args(["ci", "--silent", "--no-audit", "--no-fund"]), "npm could not install the page's packages")
+}
+
+fn test() -> Result<(), String> {
+    node("page.mjs", &[])
+}
+
+/// Runs one of the page's scripts.
+fn node(script: &str, arguments: &[PathBuf]) -> Result<(), String> {
+    let web = root().join("web");
+    let mut command = Command::new("node");
+    command.current_dir(&web).arg(web.join("tests").join(script)).args(arguments);
+    perform(&mut command, &format!("{script} failed"))
+}
+
+fn npm(web: &Path) -> Command {
+    let mut command = Command::new("npm");
+    command.arg("--prefix").arg(web);
+    command
+}
+
+fn perform(command: &mut Command, failure: &str) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(failure.to_owned()),
+        Err(error) => Err(format!("`{}` cannot be started: {error}", command.get_program().to_string_lossy())),
+    }
+}
+
+/// Serves `target/web` on loopback until it is interrupted.
+fn serve(port: u16) -> Result<(), String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| format!("port {port}: {error}"))?;
+    println!("http://127.0.0.1:{port}/  (Ctrl-C ends it)");
+    for stream in listener.incoming().flatten() {
+        // A browser that goes away in the middle is none of our business.
+        let _ = answer(stream);
+    }
+    Ok(())
+}
+
+fn answer(mut stream: TcpStream) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    while reader.read_line(&mut String::new())? > 2 {}
+    match requested(&line).and_then(|path| Some((std::fs::read(&path).ok()?, media_type(&path)))) {
+        Some((bytes, kind)) => {
+            let length = bytes.len();
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n")?;
+            stream.write_all(&bytes)
+        }
+        None => write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"),
+    }
+}
+
+/// The file that the first line of a request asks for, if it may be had.
+fn requested(line: &str) -> Option<PathBuf> {
+    let path = line.strip_prefix("GET /")?.split([' ', '?', '#']).next()?;
+    let path = Path::new(if path.is_empty() { "index.html" } else { path });
+    let is_inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+    is_inside.then(|| root().join("target/web").join(path))
+}
+
+fn media_type(path: &Path) -> &'static str {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript",
+        Some("css") => "text/css",
+        Some("wasm") => "application/wasm",
+        Some("svg") => "image/svg+xml",
+        _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_the_page_are_served() {
+        let served = |line: &str| requested(line).map(|path| path.strip_prefix(root()).unwrap().to_owned());
+        assert_eq!(served("GET / HTTP/1.1"), Some("target/web/index.html".into()));
+        assert_eq!(served("GET /assets/x.js?v=1 HTTP/1.1"), Some("target/web/assets/x.js".into()));
+        assert_eq!(served("GET /../Cargo.toml HTTP/1.1"), None);
+        assert_eq!(served("GET //etc/passwd HTTP/1.1"), None);
+        assert_eq!(served("POST / HTTP/1.1"), None);
+    }
+}
