@@ -114,8 +114,8 @@ fn the_core_uses_nothing_from_outside() {
 fn unsafe_code_is_where_it_is_said_to_be() {
     for path in sources(&root().join("crates")) {
         let text = std::fs::read_to_string(&path).expect("the file can be read");
-        let is_exempt = path.ends_with("lathe-web/src/exports.rs")
-            || path.components().any(|part| part.as_os_str() == "lathe-jit");
+        let is_exempt =
+            path.ends_with("lathe-web/src/exports.rs") || path.components().any(|part| part.as_os_str() == "lathe-jit");
         let uses = ["unsafe {", "unsafe fn", "unsafe impl", "unsafe extern", "#[unsafe("];
         let found: Vec<&&str> = uses.iter().filter(|word| text.contains(**word)).collect();
         assert!(is_exempt || found.is_empty(), "{} has {found:?}", path.display());
