@@ -40,7 +40,7 @@ fn machines() -> impl Iterator<Item = Arc<Isa>> {
 fn engines(isa: &Arc<Isa>) -> [(&'static str, AnyEngine); 5] {
     [
         ("interpreter", AnyEngine::Interpreter(Interpreter::new(isa))),
-        ("fast", AnyEngine::Fast(Box::new(Fast::new(isa)))),
+        ("fast", AnyEngine::Fast(Box::new(Fast::eager(isa)))),
         ("fast-steps", AnyEngine::Fast(Box::new(Fast::stepping(isa)))),
         ("jit", AnyEngine::Jit(Box::new(Jit::with_threshold(isa, 2)))),
         ("jit-steps", AnyEngine::Jit(Box::new(Jit::stepping(isa)))),

@@ -95,7 +95,7 @@ impl<'i> Contest<'i> {
     fn new(machine: &'i str, isa: &'i Arc<Isa>, job: &Job) -> Self {
         let code = SharedCode::with_threshold(isa, 2);
         let engines = [
-            Contestant::new("fast", Fast::new),
+            Contestant::new("fast", Fast::eager),
             Contestant::new("jit", |isa| Jit::with_threshold(isa, 2)),
             Contestant::new("jit-shared", move |_| Jit::sharing(&code)),
             Contestant::new("fast-steps", Fast::stepping),

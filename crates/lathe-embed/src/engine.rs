@@ -38,6 +38,15 @@ pub struct Statistics {
     pub regions: u64,
     /// Regions thrown away because their code was changed.
     pub invalidations: u64,
+    /// Regions given up because they were left again after every few instructions.
+    pub given_up: u64,
+    /// Times that compiled code was entered.
+    pub entries: u64,
+    /// Times that it was left because an instruction must be interpreted: it reaches a device, faults,
+    /// halts, or changes code.
+    pub left_to_interpreter: u64,
+    /// Times that it was left by a computed jump to where it has no code.
+    pub left_by_jump: u64,
     /// Guest instructions compiled.
     pub compiled_instructions: u64,
     /// Steps done in compiled code.
@@ -172,10 +181,18 @@ impl AnyEngine {
             AnyEngine::Interpreter(_) | AnyEngine::Fast(_) => None,
             #[cfg(feature = "jit")]
             AnyEngine::Jit(jit) => {
-                let lathe_jit::Statistics { regions, invalidations, compiled, steps, compile_time, .. } =
-                    jit.statistics();
-                let (compiled_instructions, compiled_steps) = (compiled, steps);
-                Some(Statistics { regions, invalidations, compiled_instructions, compiled_steps, compile_time })
+                let done = jit.statistics();
+                Some(Statistics {
+                    regions: done.regions,
+                    invalidations: done.invalidations,
+                    given_up: done.given_up,
+                    entries: done.entries,
+                    left_to_interpreter: done.interpreted,
+                    left_by_jump: done.jumped,
+                    compiled_instructions: done.compiled,
+                    compiled_steps: done.steps,
+                    compile_time: done.compile_time,
+                })
             }
         }
     }

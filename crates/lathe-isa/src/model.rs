@@ -12,7 +12,7 @@ use crate::decode::Decoder;
 use crate::encoding::Encoding;
 use crate::names::Resolved;
 use crate::pseudo::{Arithmetic, Pseudo};
-use crate::semantics::Body;
+use crate::semantics::{Body, Expr};
 use crate::syntax::Syntax;
 
 macro_rules! ids {
@@ -138,6 +138,16 @@ pub struct Hook {
     /// What is done where that bit is 1. If it jumps, that is the whole step; otherwise the
     /// instruction follows.
     pub body: Body,
+}
+
+impl Hook {
+    /// Whether an engine does best to treat it as the beginning of every instruction: it has
+    /// something to do all the time, or never takes the place of an instruction. Others are rarely
+    /// due, and only where a register has changed that their condition looks at.
+    pub fn is_part_of_instructions(&self) -> bool {
+        let always = self.when.block.is_empty() && self.when.value.as_ref().and_then(Expr::as_constant) == Some(1);
+        always || !self.body.effects().jumps
+    }
 }
 
 /// What a memory holds at reset.

@@ -7,7 +7,7 @@
 use lathe_base::{Width, limits};
 
 use crate::decode::Decoded;
-use crate::model::{Domain, Instruction, Isa, Part, Place, RegisterId};
+use crate::model::{Domain, Hook, Instruction, Isa, Part, Place, RegisterId};
 use crate::operand::Location;
 use crate::semantics::{Block, Body, Expr, ExprKind, LocalId, OperandId, Statement};
 
@@ -40,6 +40,13 @@ pub fn specialize_illegal(isa: &Isa, pc: u64) -> Option<Body> {
     let body = isa.on_illegal.as_ref()?;
     let location = Location { pc, next: pc, width: isa.pc.width };
     Some(Specializer::new(isa, None, [0; limits::OPERANDS], location, body).finish())
+}
+
+/// What the machine does before the instruction at this address.
+pub fn specialize_hook(isa: &Isa, hook: &Hook, pc: u64) -> Hook {
+    let location = Location { pc, next: pc, width: isa.pc.width };
+    let at = |body| Specializer::new(isa, None, [0; limits::OPERANDS], location, body).finish();
+    Hook { when: at(&hook.when), body: at(&hook.body) }
 }
 
 struct Specializer<'a> {

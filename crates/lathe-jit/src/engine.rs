@@ -5,13 +5,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lathe_base::limits;
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 use lathe_vm::code_map::{MARKS_AT_ONCE, View};
 use lathe_vm::fast::{Heat, Pause};
+use lathe_vm::numbers::ByNumber;
 use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stop, Stops};
 
-use crate::addresses::ByNumber;
 use crate::emit::{Context, NO_JUMP};
 use crate::guarded;
 use crate::jumps::Jumps;
@@ -20,9 +21,19 @@ use crate::shared::{Compiled, SharedCode};
 
 /// Compilations of one address, at most; code that changes all the time is interpreted.
 const COMPILATIONS: u32 = 8;
-/// An exit from compiled code counts as so many jumps to where it leads, divided into the threshold:
-/// code that leads there is hot already.
-const EXITS: i32 = 50;
+/// An exit from compiled code counts as reaching so often where it leads: leaving takes as long as
+/// interpreting about so many instructions.
+const EXIT: u32 = 16;
+/// A computed jump that leaves a region so often for each of its instructions, divided into the threshold,
+/// has cost about what compiling the region anew does.
+const MISSES: u32 = 8;
+/// A part of a region has been executed at least this share of the threshold, by which it is hot.
+const WARM: u32 = 64;
+/// So many instructions are executed for each that is compiled, divided into the threshold: then
+/// compiling takes no longer than what it tries to make faster.
+const INVESTED: u64 = 2;
+/// How often the threshold is doubled for code that is thrown away again and again.
+const DOUBLINGS: u32 = 12;
 /// Regions in use; beyond that all are let go.
 const REGIONS: usize = 1 << 12;
 
@@ -47,6 +58,8 @@ pub struct Jit {
     /// Leaders of regions that were made for a mode and came to be reached in another.
     any_mode: HashSet<u64>,
     jumps: Jumps,
+    /// Instructions executed so far.
+    executed: u64,
     /// Whether every region is one instruction, compiled before it is first executed.
     stepping: bool,
     statistics: Statistics,
@@ -88,6 +101,10 @@ pub struct Statistics {
     pub patched: u64,
     /// Times that compiled code was entered.
     pub entries: u64,
+    /// Times that it was left because an instruction must be interpreted.
+    pub interpreted: u64,
+    /// Times that it was left by a computed jump to where it has no code.
+    pub jumped: u64,
     /// Steps done in compiled code.
     pub steps: u64,
     /// Spent on compiling, if a clock was given.
@@ -100,8 +117,8 @@ impl Jit {
         Jit::sharing(&SharedCode::new(isa))
     }
 
-    /// One that compiles what has been jumped to so often.
-    pub fn with_threshold(isa: &Arc<Isa>, threshold: i32) -> Self {
+    /// One that compiles what has been reached so often.
+    pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
         Jit::sharing(&SharedCode::with_threshold(isa, threshold))
     }
 
@@ -117,6 +134,7 @@ impl Jit {
             compilations: HashMap::new(),
             any_mode: HashSet::new(),
             jumps: Jumps::default(),
+            executed: 0,
             stepping: false,
             statistics: Statistics::default(),
             clock: None,
@@ -188,11 +206,13 @@ impl Jit {
         self.statistics.steps += steps;
         used.steps += steps;
         if context.jump != NO_JUMP {
+            self.statistics.jumped += 1;
             return Some(Exit::Jumped(id, context.jump));
         }
         if context.interpret == 0 {
             return Some(Exit::Elsewhere(id));
         }
+        self.statistics.interpreted += 1;
         Some(Exit::Interpret(id))
     }
 
@@ -205,13 +225,13 @@ impl Jit {
             used.strangers += 1;
             if used.strangers == STRANGERS {
                 self.any_mode.extend(blocks.keys());
-                self.drop_region(id, Heat::Cold);
+                self.drop_region(id, Drop::TryAgain);
             }
             return false;
         }
         // Cells lose what was assumed of them only where a mark is added.
         if used.additions != Some(additions) && !assumptions.hold(self.fast.marks()) {
-            self.drop_region(id, Heat::Cold);
+            self.drop_region(id, Drop::TryAgain);
             return false;
         }
         used.additions = Some(additions);
@@ -222,6 +242,9 @@ impl Jit {
     fn prepare(&mut self, state: &mut State, pc: u64, extent: Extent) {
         self.make_room(state);
         let found = self.code.find(&self.fast, state, pc, self.may_assume_modes(pc));
+        if found.is_none() && !self.can_afford(pc) {
+            return self.fast.set_heat(pc, Heat::After(self.patience(pc)));
+        }
         self.statistics.shared += u64::from(found.is_some());
         let start = self.clock.map(|clock| clock());
         let region = found.or_else(|| self.compile(state, pc, extent));
@@ -234,6 +257,20 @@ impl Jit {
         }
     }
 
+    /// Whether enough has been executed that compiling something at this address is no great loss,
+    /// whatever comes of it.
+    fn can_afford(&self, pc: u64) -> bool {
+        let compiled = self.statistics.compiled.saturating_mul(u64::from(self.code.threshold()));
+        let often = self.compilations.get(&pc).is_some_and(|count| *count >= COMPILATIONS);
+        self.stepping || !often && compiled <= self.executed.saturating_mul(INVESTED)
+    }
+
+    /// How often an address must be reached before it is compiled, after what became of it so far.
+    fn patience(&self, pc: u64) -> u32 {
+        let count = self.compilations.get(&pc).copied().unwrap_or(0);
+        self.code.threshold().saturating_mul(1 << count.min(DOUBLINGS))
+    }
+
     /// Whether a region from this address may be for the present modes only.
     fn may_assume_modes(&self, pc: u64) -> bool {
         !self.stepping && !self.any_mode.contains(&pc)
@@ -241,17 +278,17 @@ impl Jit {
 
     /// Compiles the region around an address.
     fn compile(&mut self, state: &State, pc: u64, extent: Extent) -> Option<Arc<Compiled>> {
-        let count = self.compilations.entry(pc).or_default();
-        *count += 1;
-        if (*count > COMPILATIONS && !self.stepping) || self.fast.marks().view().is_none() {
-            return None;
-        }
+        self.fast.marks().view()?;
         let is_compiled = |pc| self.entries.contains_key(&pc);
+        let least = u64::from((self.code.threshold() / WARM).max(1));
+        let has_run = |pc| self.fast.executions(pc) >= least;
         let targets = |pc| self.jumps.targets(&self.fast, pc);
         let modes = self.may_assume_modes(pc);
-        let known = Known { fast: &self.fast, state, modes, targets: &targets, is_compiled: &is_compiled };
+        let known =
+            Known { fast: &self.fast, state, modes, targets: &targets, is_compiled: &is_compiled, has_run: &has_run };
         let region = Some(discover(&known, pc, extent)).filter(|region| region.is_worth(extent))?;
         let compiled = self.code.compile(pc, region)?;
+        compiled.blocks.keys().for_each(|leader| *self.compilations.entry(*leader).or_default() += 1);
         self.statistics.regions += 1;
         self.statistics.compiled += compiled.instructions.len() as u64;
         let patched = compiled.instructions.values().filter(|reading| reading.is_patched());
@@ -287,7 +324,7 @@ impl Jit {
         (used.visits, used.steps) = (0, 0);
         if worthless {
             used.region.instructions.keys().for_each(|pc| self.jumps.give_up(*pc));
-            self.drop_region(id, Heat::Never);
+            self.drop_region(id, Drop::ForGood);
             self.statistics.given_up += 1;
         }
     }
@@ -299,14 +336,14 @@ impl Jit {
             let mut hit: Vec<RegionId> = self.regions.keys().copied().collect();
             hit.retain(|id| self.regions[id].region.instructions.contains_key(&pc));
             for id in hit {
-                self.drop_region(id, Heat::Cold);
+                self.drop_region(id, Drop::TryAgain);
                 self.statistics.invalidations += 1;
             }
         }
     }
 
-    /// Lets go of a region; `heat` says when its addresses are looked at again.
-    fn drop_region(&mut self, id: RegionId, heat: Heat) {
+    /// Lets go of a region.
+    fn drop_region(&mut self, id: RegionId, drop: Drop) {
         self.regions.remove(&id);
         let mut leaders: Vec<u64> = Vec::new();
         self.entries.retain(|leader, (region, _)| {
@@ -316,26 +353,31 @@ impl Jit {
             }
             keep
         });
-        leaders.into_iter().for_each(|leader| self.fast.set_heat(leader, heat));
+        for leader in leaders {
+            let heat = match drop {
+                Drop::TryAgain => Heat::After(self.patience(leader)),
+                Drop::ForGood => Heat::Never,
+            };
+            self.fast.set_heat(leader, heat);
+        }
     }
 
     /// Lets go of all regions.
     fn drop_all(&mut self) {
-        self.regions.clear();
-        let mut leaders: Vec<u64> = self.entries.drain().map(|(leader, _)| leader).collect();
-        leaders.sort_unstable();
-        leaders.into_iter().for_each(|leader| self.fast.set_heat(leader, Heat::Cold));
+        let all: Vec<RegionId> = self.regions.keys().copied().collect();
+        all.into_iter().for_each(|id| self.drop_region(id, Drop::TryAgain));
     }
 
     /// Counts an exit at a computed jump; a region that misses often is compiled anew.
     fn miss(&mut self, state: &State, id: RegionId, pc: u64) {
-        if !self.jumps.missed(&self.fast, pc, state.pc) {
+        let Some(used) = self.regions.get(&id) else { return };
+        let (entry, instructions) = (used.region.entry, used.region.instructions.len() as u32);
+        let patience = (self.code.threshold() / MISSES).max(1).saturating_mul(instructions);
+        if !self.jumps.missed(&self.fast, pc, state.pc, patience) || !self.can_afford(entry) {
             return;
         }
-        let Some(entry) = self.regions.get(&id).map(|used| used.region.entry) else { return };
-        // One that has been compiled often enough is kept as it is.
         if let Some(region) = self.compile(state, entry, Extent::Everything) {
-            self.drop_region(id, Heat::Cold);
+            self.drop_region(id, Drop::TryAgain);
             self.take_up(region);
         }
     }
@@ -347,7 +389,7 @@ impl Jit {
         if self.entries.contains_key(&pc) {
             return true;
         }
-        if self.fast.warm(pc, (self.code.threshold() / EXITS).max(1)) {
+        if self.fast.warm(pc, EXIT) {
             self.prepare(state, pc, if matches!(exit, Exit::Jumped(..)) { Extent::Target } else { Extent::Gap });
         }
         if let Exit::Jumped(id, _) | Exit::Elsewhere(id) = *exit {
@@ -366,6 +408,15 @@ impl Jit {
     }
 }
 
+/// What becomes of the addresses of a region that is let go.
+#[derive(Clone, Copy)]
+enum Drop {
+    /// They may be compiled again, but not soon.
+    TryAgain,
+    /// They are not compiled any more.
+    ForGood,
+}
+
 /// Why compiled code was left.
 enum Exit {
     /// The instruction where it stands must be interpreted.
@@ -376,14 +427,25 @@ enum Exit {
     Elsewhere(RegionId),
 }
 
+/// One pointer for every memory that a machine can have.
+type Pointers = [*mut u8; limits::MEMORIES];
+
 /// The first cell of every memory; none if one of them is in pieces, or not as the definition says.
-fn bases(isa: &Isa, state: &mut State) -> Option<Vec<*mut u8>> {
-    memories(isa).map(|id| state.memory_mut(id).cells_pointer(isa.memory(id))).collect()
+fn bases(isa: &Isa, state: &mut State) -> Option<Pointers> {
+    let mut bases = [std::ptr::null_mut(); limits::MEMORIES];
+    for id in memories(isa) {
+        bases[id.index()] = state.memory_mut(id).cells_pointer(isa.memory(id))?;
+    }
+    Some(bases)
 }
 
 /// The table of pages of every large memory, null for the others.
-fn opened(isa: &Isa, state: &mut State) -> Option<Vec<*mut u8>> {
-    memories(isa).map(|id| state.memory_mut(id).touched_pages_pointer(isa.memory(id))).collect()
+fn opened(isa: &Isa, state: &mut State) -> Option<Pointers> {
+    let mut tables = [std::ptr::null_mut(); limits::MEMORIES];
+    for id in memories(isa) {
+        tables[id.index()] = state.memory_mut(id).touched_pages_pointer(isa.memory(id))?;
+    }
+    Some(tables)
 }
 
 fn memories(isa: &Isa) -> impl Iterator<Item = MemoryId> {
@@ -450,6 +512,21 @@ impl Engine for Jit {
         if self.stepping {
             return self.advance_in_steps(state, devices, limit);
         }
+        let before = self.executed;
+        let run = self.advance_compiling(state, devices, limit);
+        self.executed = before + run.steps;
+        run
+    }
+
+    fn interpreter(&mut self) -> &mut Interpreter {
+        self.fast.interpreter()
+    }
+}
+
+impl Jit {
+    /// Interprets, compiles what is hot, and runs that.
+    fn advance_compiling(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
+        let before = self.executed;
         let mut run = Run::new();
         while run.steps < limit {
             if !self.fast.is_due(state)
@@ -458,6 +535,7 @@ impl Engine for Jit {
                 if run.steps == limit {
                     break;
                 }
+                self.executed = before + run.steps;
                 if let Some(stop) = self.leave(&exit, state, devices, &mut run) {
                     run.stop = stop;
                     return run;
@@ -472,6 +550,7 @@ impl Engine for Jit {
                     return run;
                 }
                 Pause::Hot(pc) => {
+                    self.executed = before + run.steps;
                     self.forget_changed();
                     if !self.entries.contains_key(&pc) {
                         self.prepare(state, pc, Extent::Everything);
@@ -480,9 +559,5 @@ impl Engine for Jit {
             }
         }
         run
-    }
-
-    fn interpreter(&mut self) -> &mut Interpreter {
-        self.fast.interpreter()
     }
 }

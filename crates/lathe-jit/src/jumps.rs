@@ -5,14 +5,10 @@
 //! with them.
 
 use lathe_vm::Fast;
-
-use crate::addresses::ByNumber;
+use lathe_vm::numbers::ByNumber;
 
 /// Targets of one jump, at most; the others leave compiled code every time.
 const TARGETS: usize = 128;
-/// Times that compiled code is left at one jump before it is compiled anew. It is twice as many
-/// each time, because a jump with many targets keeps finding new ones.
-const MISSES: u32 = 50;
 /// Jumps that are remembered; beyond that all are forgotten, which costs time only.
 const REMEMBERED: usize = 1 << 12;
 
@@ -28,7 +24,8 @@ struct Seen {
     known: ByNumber<u64, ()>,
     /// How often compiled code was left since it was compiled.
     misses: u32,
-    patience: u32,
+    /// How often it was compiled anew for that.
+    renewed: u32,
     /// Whether it goes to so many places that remembering them is no use.
     given_up: bool,
 }
@@ -43,13 +40,14 @@ impl Jumps {
     }
 
     /// Compiled code was left because the jump went to this target. Whether the code is to be
-    /// compiled anew.
-    pub(crate) fn missed(&mut self, fast: &Fast, pc: u64, target: u64) -> bool {
+    /// compiled anew: after so many times, and twice as many each time, because a jump with many
+    /// targets keeps finding new ones.
+    pub(crate) fn missed(&mut self, fast: &Fast, pc: u64, target: u64, patience: u32) -> bool {
         if self.seen.len() >= REMEMBERED {
             self.seen.clear();
         }
         let known = || fast.targets(pc).map(|target| (target, ())).collect();
-        let new = || Seen { targets: Vec::new(), known: known(), misses: 0, patience: MISSES, given_up: false };
+        let new = || Seen { targets: Vec::new(), known: known(), misses: 0, renewed: 0, given_up: false };
         let seen = self.seen.entry(pc).or_insert_with(new);
         if seen.given_up {
             return false;
@@ -62,10 +60,10 @@ impl Jumps {
             seen.known.insert(target, ());
         }
         seen.misses += 1;
-        if seen.misses < seen.patience {
+        if seen.misses < patience.saturating_mul(1 << seen.renewed.min(16)) {
             return false;
         }
-        (seen.misses, seen.patience) = (0, seen.patience.saturating_mul(2));
+        (seen.misses, seen.renewed) = (0, seen.renewed + 1);
         true
     }
 

@@ -31,8 +31,8 @@
 //!
 //! This is the only crate that may be unsafe; `README.md` lists every use.
 
-mod addresses;
 mod code;
+mod dirty;
 mod emit;
 mod engine;
 mod guarded;

@@ -7,18 +7,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use lathe_isa::model::RegisterId;
 use lathe_vm::dataflow::{Node, Store, ValueId};
 
+use crate::dirty::Dirty;
 use crate::region::{Block, Check, Edge, End, Event, Region, Segment, Snapshot};
 
 /// The registers that each block needs, by the address of its leader.
 pub(crate) type Live = BTreeMap<u64, BTreeSet<RegisterId>>;
 
-/// Finds them for a region that writes these registers.
-pub(crate) fn live(region: &Region, written: &BTreeSet<RegisterId>) -> Live {
+/// Finds them for a region whose exits write these registers back.
+pub(crate) fn live(region: &Region, dirty: &Dirty) -> Live {
     let mut live: Live = region.blocks.keys().map(|pc| (*pc, BTreeSet::new())).collect();
     loop {
         let mut changed = false;
         for (pc, block) in region.blocks.iter().rev() {
-            let needed = needed(*pc, block, written, &live);
+            let needed = needed(*pc, block, dirty, &live);
             changed |= live[pc] != needed;
             live.insert(*pc, needed);
         }
@@ -29,8 +30,8 @@ pub(crate) fn live(region: &Region, written: &BTreeSet<RegisterId>) -> Live {
 }
 
 /// The registers that one block needs, given what the others need.
-fn needed(pc: u64, block: &Block, written: &BTreeSet<RegisterId>, live: &Live) -> BTreeSet<RegisterId> {
-    let mut roots = Roots { pc, written, live, values: vec![false; block.graph.len()] };
+fn needed(pc: u64, block: &Block, dirty: &Dirty, live: &Live) -> BTreeSet<RegisterId> {
+    let mut roots = Roots { pc, block, dirty, live, values: vec![false; block.graph.len()] };
     roots.segment(&block.root);
     let mut values = roots.values;
     let mut registers = BTreeSet::new();
@@ -48,7 +49,8 @@ fn needed(pc: u64, block: &Block, written: &BTreeSet<RegisterId>, live: &Live) -
 
 struct Roots<'a> {
     pc: u64,
-    written: &'a BTreeSet<RegisterId>,
+    block: &'a Block,
+    dirty: &'a Dirty<'a>,
     live: &'a Live,
     values: Vec<bool>,
 }
@@ -110,10 +112,10 @@ impl Roots<'_> {
         self.see(snapshot.cycles);
     }
 
-    /// An exit writes back every register that the region writes.
+    /// An exit writes registers back.
     fn exit(&mut self, snapshot: &Snapshot) {
         self.rest(snapshot);
-        for register in self.written {
+        for register in self.dirty.at(self.pc, &self.block.graph, snapshot) {
             self.see(snapshot.registers[register.index()]);
         }
     }

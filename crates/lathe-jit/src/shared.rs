@@ -15,8 +15,10 @@ use crate::code::{Code, Compilers};
 use crate::emit::block_numbers;
 use crate::region::{Assumptions, Region};
 
-/// How often an address is jumped to before it is compiled, unless said otherwise.
-const THRESHOLD: i32 = 1_000;
+/// How often a block is reached before it is compiled, unless said otherwise. It has then been interpreted
+/// for about as long as compiling it takes, whatever its length: compiling an instruction takes as long as
+/// interpreting it so often.
+const THRESHOLD: u32 = 4_000;
 /// Regions from one address that are kept for engines to come; the oldest goes first.
 const VARIANTS: usize = 4;
 /// Addresses whose regions are kept; beyond that all are let go.
@@ -34,7 +36,7 @@ const ADDRESSES: usize = 1 << 12;
 #[derive(Clone)]
 pub struct SharedCode {
     isa: Arc<Isa>,
-    threshold: i32,
+    threshold: u32,
     library: Arc<Mutex<Library>>,
 }
 
@@ -65,8 +67,8 @@ impl SharedCode {
         SharedCode::with_threshold(isa, THRESHOLD)
     }
 
-    /// The same, compiled when it has been jumped to so often.
-    pub fn with_threshold(isa: &Arc<Isa>, threshold: i32) -> Self {
+    /// No code yet; it is compiled when it has been reached so often.
+    pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
         let library = Library { compilers: Compilers::new(), regions: HashMap::new() };
         SharedCode { isa: isa.clone(), threshold, library: Arc::new(Mutex::new(library)) }
     }
@@ -75,7 +77,7 @@ impl SharedCode {
         &self.isa
     }
 
-    pub(crate) fn threshold(&self) -> i32 {
+    pub(crate) fn threshold(&self) -> u32 {
         self.threshold
     }
 

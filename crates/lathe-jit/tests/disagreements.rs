@@ -29,7 +29,7 @@ fn agree(isa: &Arc<Isa>, engines: &mut [Box<dyn Engine>], program: &[u64], limit
 }
 
 fn fast(isa: &Arc<Isa>) -> Box<dyn Engine> {
-    Box::new(Fast::new(isa))
+    Box::new(Fast::eager(isa))
 }
 
 fn jit(isa: &Arc<Isa>) -> Box<dyn Engine> {

@@ -18,7 +18,7 @@ use lathe_jit::Jit;
 use lathe_vm::{Console, Devices, Engine, Interpreter, State, Stop};
 
 /// Compile almost at once.
-const THRESHOLD: i32 = 2;
+const THRESHOLD: u32 = 2;
 /// Programs of each machine that must have been compiled.
 const COMPILED: usize = 10;
 

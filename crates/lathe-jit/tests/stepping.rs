@@ -52,14 +52,14 @@ fn vector(isa: &Isa, random: &mut Random) -> State {
 /// Whether the machine is about to execute an instruction on registers and memory that does not stay
 /// where it is.
 fn can_be_compiled(isa: &Arc<Isa>, state: &State) -> bool {
-    let mut fast = Fast::new(isa);
+    let mut fast = Fast::eager(isa);
     let decoded = fast.decode(state, state.pc);
     if fast.is_due(state) {
         return false;
     }
     let mut graph = Graph::default();
     let frame = Frame::new(isa, &mut graph);
-    let effects = decoded.body.and_then(|body| execute(isa, &mut graph, &frame, &body, decoded.next));
+    let effects = decoded.meaning().and_then(|meaning| execute(isa, &mut graph, &frame, &meaning));
     effects.is_some_and(|effects| graph.as_constant(effects.next) != Some(state.pc))
 }
 

@@ -59,7 +59,7 @@ fn time_passes_alike_on_all_engines() {
     for code in programs {
         for limits in limits {
             let expected = run(&isa, &mut Interpreter::new(&isa), code, limits);
-            assert_eq!(run(&isa, &mut Fast::new(&isa), code, limits), expected, "{code:?} {limits:?}");
+            assert_eq!(run(&isa, &mut Fast::eager(&isa), code, limits), expected, "{code:?} {limits:?}");
             assert_eq!(run(&isa, &mut Jit::with_threshold(&isa, 2), code, limits), expected, "{code:?} {limits:?}");
         }
     }

@@ -39,6 +39,7 @@ pub mod examples;
 pub mod fast;
 pub mod interpreter;
 pub mod memory;
+pub mod numbers;
 mod pages;
 pub mod state;
 pub mod stops;

@@ -10,7 +10,7 @@ use lathe_vm::dataflow::ValueId;
 use lathe_vm::memory::PAGE_BITS;
 
 use super::context::{Context, offset};
-use super::{Emitter, trusted};
+use super::{Emitter, present};
 use crate::region::{Block, Check, Snapshot};
 use crate::values::Computed;
 
@@ -53,10 +53,10 @@ impl Emitter<'_, '_> {
         let address = self.masked(block, first, self.isa.code_memory().cells() - 1, computed);
         let at = self.builder.ins().iadd(self.marks, address);
         let marks = match count {
-            1 => self.builder.ins().uload8(I64, trusted(), at, 0),
-            2 => self.builder.ins().uload16(I64, trusted(), at, 0),
-            3 | 4 => self.builder.ins().uload32(trusted(), at, 0),
-            _ => self.builder.ins().load(I64, trusted(), at, 0),
+            1 => self.builder.ins().uload8(I64, present(), at, 0),
+            2 => self.builder.ins().uload16(I64, present(), at, 0),
+            3 | 4 => self.builder.ins().uload32(present(), at, 0),
+            _ => self.builder.ins().load(I64, present(), at, 0),
         };
         let marks = if matches!(count, 1 | 2 | 4 | 8) {
             marks
@@ -92,12 +92,12 @@ impl Emitter<'_, '_> {
 
     /// Whether the page of a cell has not been opened.
     fn untouched(&mut self, block: &Block, memory: MemoryId, address: ValueId, computed: &mut Computed) -> Value {
-        let opened = self.builder.ins().load(I64, trusted(), self.pointer, offset!(opened));
-        let table = self.builder.ins().load(I64, trusted(), opened, memory.0 as i32 * 8);
+        let opened = self.builder.ins().load(I64, present(), self.pointer, offset!(opened));
+        let table = self.builder.ins().load(I64, present(), opened, memory.0 as i32 * 8);
         let address = self.masked(block, address, self.isa.memory(memory).cells() - 1, computed);
         let page = self.builder.ins().ushr_imm_u(address, i64::from(PAGE_BITS));
         let at = self.builder.ins().iadd(table, page);
-        let opened = self.builder.ins().uload8(I64, trusted(), at, 0);
+        let opened = self.builder.ins().uload8(I64, present(), at, 0);
         self.builder.ins().bxor_imm_u(opened, 1)
     }
 }

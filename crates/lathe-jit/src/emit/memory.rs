@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use lathe_isa::model::{MemoryId, Order};
 use lathe_vm::dataflow::{Graph, Node, Store, ValueId};
 
-use super::{Emitter, trusted};
+use super::{Emitter, present};
 use crate::region::{Block, Group, Stores};
 use crate::values::{Computed, type_of};
 
@@ -57,9 +57,9 @@ impl Emitter<'_, '_> {
         let cell = self.isa.memory(memory).cell;
         let from = self.cell(block, memory, address, computed);
         let value = if cell.bits() <= 8 {
-            self.builder.ins().uload8(I32, trusted(), from, 0)
+            self.builder.ins().uload8(I32, present(), from, 0)
         } else {
-            self.builder.ins().load(type_of(cell), trusted(), from, 0)
+            self.builder.ins().load(type_of(cell), present(), from, 0)
         };
         computed.set_exact(load, value);
     }
@@ -72,9 +72,9 @@ impl Emitter<'_, '_> {
         };
         let from = self.cell(block, memory, address, computed);
         let all = match group.cells.len() {
-            2 => self.builder.ins().uload16(I32, trusted(), from, 0),
-            4 => self.builder.ins().load(I32, trusted(), from, 0),
-            _ => self.builder.ins().load(I64, trusted(), from, 0),
+            2 => self.builder.ins().uload16(I32, present(), from, 0),
+            4 => self.builder.ins().load(I32, present(), from, 0),
+            _ => self.builder.ins().load(I64, present(), from, 0),
         };
         for (cell, number) in group.cells.iter().zip(0..) {
             let shifted = if number == 0 { all } else { self.builder.ins().ushr_imm_u(all, 8 * number) };
@@ -106,8 +106,8 @@ impl Emitter<'_, '_> {
             let count = group.positions.len();
             let value = if group.order == Order::Big { self.swap_bytes(value, count) } else { value };
             match count {
-                2 => self.builder.ins().istore16(trusted(), value, to, 0),
-                _ => self.builder.ins().store(trusted(), value, to, 0),
+                2 => self.builder.ins().istore16(present(), value, to, 0),
+                _ => self.builder.ins().store(present(), value, to, 0),
             };
         }
         let is_grouped = |at| stores.groups.iter().any(|group| group.positions.contains(&at));
@@ -134,14 +134,14 @@ impl Emitter<'_, '_> {
         let to = self.cell(block, store.memory, store.address, computed);
         if cell.bits() == 8 {
             let value = self.values(block, computed).loose(store.value);
-            self.builder.ins().istore8(trusted(), value, to, 0);
+            self.builder.ins().istore8(present(), value, to, 0);
         } else if cell.bits() < 8 {
             let value = self.values(block, computed).exact(store.value);
-            self.builder.ins().istore8(trusted(), value, to, 0);
+            self.builder.ins().istore8(present(), value, to, 0);
         } else {
             let value = self.values(block, computed).exact(store.value);
             let wide = if type_of(cell) == I32 { self.builder.ins().uextend(I64, value) } else { value };
-            self.builder.ins().store(trusted(), wide, to, 0);
+            self.builder.ins().store(present(), wide, to, 0);
         }
     }
 }

@@ -21,6 +21,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variab
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 
+use crate::dirty::Dirty;
 use crate::live::{Live, live};
 use crate::region::{Block, End, Event, Region, Segment};
 use crate::values::{Computed, Values, type_of};
@@ -49,7 +50,8 @@ pub(crate) fn emit(
 ) {
     let mut builder = FunctionBuilder::new(function, context);
     let registers = region.registers(isa);
-    let live = live(region, &registers.written);
+    let dirty = Dirty::new(isa, region);
+    let live = live(region, &dirty);
     let labels = region.blocks.keys().map(|pc| (*pc, builder.create_block())).collect();
     let variables = Variables {
         registers: vec![None; isa.registers.len()],
@@ -71,6 +73,7 @@ pub(crate) fn emit(
         marks: pointer,
         memories: Vec::new(),
         variables,
+        dirty,
         live,
         block: 0,
     };
@@ -86,7 +89,7 @@ pub(crate) fn emit(
 
 struct Variables {
     registers: Vec<Option<Variable>>,
-    /// Registers that an exit writes back.
+    /// Registers that the region changes.
     written: BTreeSet<RegisterId>,
     fuel: Variable,
     cycles: Option<Variable>,
@@ -104,38 +107,41 @@ struct Emitter<'a, 'f> {
     marks: Value,
     memories: Vec<Value>,
     variables: Variables,
+    /// What exits write back.
+    dirty: Dirty<'a>,
     live: Live,
     /// The leader of the block being emitted.
     block: u64,
 }
 
-/// Guest and context memory are always there, and Cranelift may assume so.
-fn trusted() -> MemFlagsData {
-    MemFlagsData::trusted()
+/// Guest and context memory are always there, and Cranelift may assume so. Nothing is said about
+/// alignment: neighbouring cells are reached together from any address.
+fn present() -> MemFlagsData {
+    MemFlagsData::new().with_notrap()
 }
 
 impl<'f> Emitter<'_, 'f> {
     /// Loads registers and bases, and goes to the block asked for.
     fn prologue(&mut self, entry: Label, touched: Vec<RegisterId>) {
         let (pointer, number) = (self.pointer, self.builder.block_params(entry)[1]);
-        self.marks = self.builder.ins().load(I64, trusted(), pointer, offset!(marks));
-        let memories = self.builder.ins().load(I64, trusted(), pointer, offset!(memories));
+        self.marks = self.builder.ins().load(I64, present(), pointer, offset!(marks));
+        let memories = self.builder.ins().load(I64, present(), pointer, offset!(memories));
         for memory in 0..self.isa.memories.len() as i32 {
-            let base = self.builder.ins().load(I64, trusted(), memories, memory * 8);
+            let base = self.builder.ins().load(I64, present(), memories, memory * 8);
             self.memories.push(base);
         }
-        let registers = self.builder.ins().load(I64, trusted(), pointer, offset!(registers));
+        let registers = self.builder.ins().load(I64, present(), pointer, offset!(registers));
         for register in touched {
             let ty = type_of(self.isa.register(register).width);
-            let value = self.builder.ins().load(ty, trusted(), registers, register.0 as i32 * 8);
+            let value = self.builder.ins().load(ty, present(), registers, register.0 as i32 * 8);
             let variable = self.builder.declare_var(ty);
             self.builder.def_var(variable, value);
             self.variables.registers[register.index()] = Some(variable);
         }
-        let fuel = self.builder.ins().load(I64, trusted(), pointer, offset!(fuel));
+        let fuel = self.builder.ins().load(I64, present(), pointer, offset!(fuel));
         self.builder.def_var(self.variables.fuel, fuel);
         if let Some(cycles) = self.variables.cycles {
-            let value = self.builder.ins().load(I64, trusted(), pointer, offset!(cycles));
+            let value = self.builder.ins().load(I64, present(), pointer, offset!(cycles));
             self.builder.def_var(cycles, value);
         }
         let mut switch = Switch::new();
@@ -157,7 +163,7 @@ impl<'f> Emitter<'_, 'f> {
         self.builder.set_cold_block(leave);
         let offsets = [offset!(fuel), offset!(cycles), offset!(pc), offset!(interpret)];
         for (value, offset) in parameters.into_iter().zip(offsets) {
-            self.builder.ins().store(trusted(), value, self.pointer, offset);
+            self.builder.ins().store(present(), value, self.pointer, offset);
         }
         self.builder.ins().return_(&[]);
     }

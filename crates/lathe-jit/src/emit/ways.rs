@@ -9,7 +9,7 @@ use lathe_isa::model::RegisterId;
 use lathe_vm::dataflow::{Node, ValueId};
 
 use super::context::{Context, offset};
-use super::{Emitter, trusted};
+use super::{Emitter, present};
 use crate::region::{Block, Edge, Jump, Snapshot, Stores};
 use crate::values::{Computed, type_of};
 
@@ -151,7 +151,7 @@ impl Emitter<'_, '_> {
     fn exit_to(&mut self, block: &Block, snapshot: &Snapshot, target: ValueId, computed: &mut Computed) {
         let (fuel, cycles) = self.write_back(block, snapshot, computed);
         let from = self.builder.ins().iconst(I64, snapshot.pc as i64);
-        self.builder.ins().store(trusted(), from, self.pointer, offset!(jump));
+        self.builder.ins().store(present(), from, self.pointer, offset!(jump));
         let pc = self.values(block, computed).exact(target);
         let pc = self.widened(pc, block.graph.width(target));
         self.leave_with(fuel, cycles, pc, false);
@@ -168,11 +168,11 @@ impl Emitter<'_, '_> {
     /// Does the stores and writes the registers; fuel and cycles after them.
     fn write_back(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed) -> (Value, Option<Value>) {
         self.stores(block, &snapshot.pending, computed);
-        let registers = self.builder.ins().load(I64, trusted(), self.pointer, offset!(registers));
-        for register in self.variables.written.clone() {
+        let registers = self.builder.ins().load(I64, present(), self.pointer, offset!(registers));
+        for register in self.dirty.at(self.block, &block.graph, snapshot) {
             let value = self.values(block, computed).exact(snapshot.registers[register.index()]);
             let wide = self.widened(value, self.isa.register(register).width);
-            self.builder.ins().store(trusted(), wide, registers, register.0 as i32 * 8);
+            self.builder.ins().store(present(), wide, registers, register.0 as i32 * 8);
         }
         (self.fuel_after(block, snapshot, computed), self.cycles_after(block, snapshot, computed))
     }

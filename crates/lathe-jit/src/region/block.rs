@@ -105,8 +105,8 @@ impl BlockBuilder<'_, '_> {
         if decoded.reading.is_volatile() {
             return None;
         }
-        let body = decoded.body.as_ref()?;
-        let mut effects = execute(self.discovery.isa, &mut self.graph, &path.frame, body, decoded.next)?;
+        let meaning = decoded.meaning()?;
+        let mut effects = execute(self.discovery.isa, &mut self.graph, &path.frame, &meaning)?;
         effects.bails.retain(|bail| !self.is_needless(bail));
         Some(effects)
     }

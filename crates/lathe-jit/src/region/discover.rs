@@ -26,7 +26,7 @@ const PASSES: usize = 6;
 /// How far a region extends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// To everything that is reached by known jumps, as far as there is room.
+    /// To everything that has run and is reached by known jumps, as far as there is room.
     Everything,
     /// As far as nothing is compiled: what compiled code leads to leads back to it soon, and would
     /// be there once more for every way out of it.
@@ -47,6 +47,8 @@ pub(crate) struct Known<'a> {
     pub(crate) targets: &'a dyn Fn(u64) -> Vec<u64>,
     /// Whether compiled code can be entered at an address.
     pub(crate) is_compiled: &'a dyn Fn(u64) -> bool,
+    /// Whether the code at an address has been executed often enough to be part of it.
+    pub(crate) has_run: &'a dyn Fn(u64) -> bool,
 }
 
 /// The region around an address.
@@ -163,8 +165,8 @@ impl Discovery<'_> {
     /// Whether the region does not extend to an address that it leads to.
     pub(super) fn ends_before(&self, pc: u64) -> bool {
         match self.extent {
-            Extent::Everything => false,
-            Extent::Gap | Extent::Target => (self.known.is_compiled)(pc),
+            Extent::Everything => !(self.known.has_run)(pc),
+            Extent::Gap | Extent::Target => (self.known.is_compiled)(pc) || !(self.known.has_run)(pc),
             Extent::One => true,
         }
     }

@@ -253,8 +253,14 @@ instructions {
         let mut state = State::new(&isa);
         state.memory_mut(isa.pc.memory).fill(program.iter().copied());
         let fast = Fast::new(&isa);
-        let known =
-            Known { fast: &fast, state: &state, modes: true, targets: &|_| Vec::new(), is_compiled: &|_| false };
+        let known = Known {
+            fast: &fast,
+            state: &state,
+            modes: true,
+            targets: &|_| Vec::new(),
+            is_compiled: &|_| false,
+            has_run: &|_| true,
+        };
         let region = discover(&known, 0, Extent::Everything);
         let events = region.blocks.values().flat_map(|block| &block.root.events);
         events.filter(|event| matches!(event, Event::LoadGroup(_))).count()

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
-use lathe_vm::dataflow::{Graph, Node};
+use lathe_vm::dataflow::{Graph, Node, ValueId};
 
 use super::{Edge, End, Event, Region, Segment, Snapshot};
 
@@ -30,6 +30,23 @@ impl Region {
             registers.written_by(isa, &block.graph, &block.root);
         }
         registers
+    }
+}
+
+impl Snapshot {
+    /// The registers that have changed since the block began, of which some had these numbers.
+    pub(crate) fn changed(
+        &self,
+        isa: &Isa,
+        graph: &Graph,
+        modes: &BTreeMap<RegisterId, u64>,
+    ) -> impl Iterator<Item = RegisterId> {
+        let is_changed = move |(id, value): &(RegisterId, ValueId)| {
+            let mode = modes.get(id).copied();
+            let same = graph.node(*value) == Node::Register(*id) || mode.is_some() && graph.as_constant(*value) == mode;
+            !isa.register(*id).constant && !same
+        };
+        (0..).map(RegisterId).zip(self.registers.iter().copied()).filter(is_changed).map(|(id, _)| id)
     }
 }
 
@@ -67,12 +84,6 @@ impl Registers {
     }
 
     fn written_in(&mut self, isa: &Isa, graph: &Graph, snapshot: &Snapshot) {
-        for (id, value) in (0..).map(RegisterId).zip(&snapshot.registers) {
-            let mode = self.modes.get(&id).copied();
-            let same = graph.node(*value) == Node::Register(id) || mode.is_some() && graph.as_constant(*value) == mode;
-            if !isa.register(id).constant && !same {
-                self.written.insert(id);
-            }
-        }
+        self.written.extend(snapshot.changed(isa, graph, &self.modes));
     }
 }

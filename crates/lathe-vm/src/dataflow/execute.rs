@@ -6,7 +6,7 @@
 
 use lathe_base::Width;
 use lathe_isa::Isa;
-use lathe_isa::model::{MemoryId, RegisterId};
+use lathe_isa::model::{Hook, MemoryId, RegisterId};
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Body, Expr, ExprKind, Statement};
 
@@ -142,22 +142,36 @@ impl Frame {
     }
 }
 
-/// Executes a body from this frame on. `None` if the instruction must always be left to the
-/// reference interpreter. `next` is the address of the instruction that follows it.
-pub fn execute(isa: &Isa, graph: &mut Graph, frame: &Frame, body: &Body, next: u64) -> Option<Effects> {
-    let next = graph.constant(isa.pc.width, next);
+/// One instruction at its address, all of it specialized to that.
+#[derive(Clone, Copy, Debug)]
+pub struct Meaning<'a> {
+    /// What the machine does before it, where that [is part of it](Hook::is_part_of_instructions).
+    pub hook: Option<&'a Hook>,
+    /// What it does.
+    pub body: &'a Body,
+    /// The address of the instruction that follows it.
+    pub next: u64,
+}
+
+/// Executes an instruction from this frame on. `None` if it must always be left to the reference
+/// interpreter.
+pub fn execute(isa: &Isa, graph: &mut Graph, frame: &Frame, meaning: &Meaning) -> Option<Effects> {
+    let next = graph.constant(isa.pc.width, meaning.next);
     let cycles = graph.constant(CYCLES, 0);
     let effects =
         Effects { loads: Vec::new(), bails: Vec::new(), stores: Vec::new(), next, cycles, frame: frame.clone() };
-    let locals = body.locals.iter().map(|width| graph.constant(*width, 0)).collect();
-    let mut executor = Executor { isa, graph, effects, locals, guard: None };
-    executor.block(&body.block)?;
-    let effects = executor.effects;
-    // What is done between instructions depends on some registers; whoever changes one of them
-    // must look whether it is due.
-    let watched = isa.on_step.iter().flat_map(|hook| hook.when.effects().reads);
-    let mut changed = watched.filter(|id| effects.frame.registers[id.index()] != frame.registers[id.index()]);
-    changed.next().is_none().then_some(effects)
+    let mut executor = Executor { isa, graph, effects, locals: Vec::new(), guard: None, is_hook: false };
+    match meaning.hook {
+        Some(hook) => {
+            executor.hook(hook)?;
+            executor.body(meaning.body)?;
+        }
+        None => {
+            executor.body(meaning.body)?;
+            executor.leave_if_due(frame)?;
+        }
+    }
+    Some(executor.effects)
 }
 
 struct Executor<'a> {
@@ -167,9 +181,51 @@ struct Executor<'a> {
     locals: Vec<ValueId>,
     /// The condition under which the statement being executed is reached, if not always.
     guard: Option<ValueId>,
+    /// Whether that statement is part of what is done before the instruction.
+    is_hook: bool,
 }
 
 impl Executor<'_> {
+    fn body(&mut self, body: &Body) -> Option<()> {
+        self.locals = body.locals.iter().map(|width| self.graph.constant(*width, 0)).collect();
+        self.block(&body.block)
+    }
+
+    /// The one bit that a condition on registers gives.
+    fn condition(&mut self, condition: &Body) -> Option<ValueId> {
+        self.body(condition)?;
+        condition.value.as_ref().map(|value| self.value(value))
+    }
+
+    /// What is done before the instruction, where it is due.
+    fn hook(&mut self, hook: &Hook) -> Option<()> {
+        let due = self.condition(&hook.when)?;
+        self.locals = hook.body.locals.iter().map(|width| self.graph.constant(*width, 0)).collect();
+        self.is_hook = true;
+        self.choice(due, &hook.body.block, &[])?;
+        self.is_hook = false;
+        Some(())
+    }
+
+    /// Leaves the instruction where something is to be done before the next one. That depends on some
+    /// registers, so it can only become due where one of them changes.
+    fn leave_if_due(&mut self, before: &Frame) -> Option<()> {
+        let Some(hook) = &self.isa.on_step else { return Some(()) };
+        let is_changed = |id: &RegisterId| self.effects.frame.registers[id.index()] != before.registers[id.index()];
+        if !hook.when.effects().reads.iter().any(is_changed) {
+            return Some(());
+        }
+        let due = self.condition(&hook.when)?;
+        match self.graph.as_constant(due) {
+            Some(0) => Some(()),
+            Some(_) => None,
+            None => {
+                self.effects.bails.push(Bail::When(due));
+                Some(())
+            }
+        }
+    }
+
     fn block(&mut self, block: &[Statement]) -> Option<()> {
         block.iter().try_for_each(|statement| self.statement(statement))
     }
@@ -188,6 +244,8 @@ impl Executor<'_> {
                 let (address, value) = (self.value(address), self.value(value));
                 self.store(Store { memory: *memory, address, value, guard: self.guard })?;
             }
+            // Then the instruction is not executed at all.
+            Statement::Jump(_) if self.is_hook => self.leave()?,
             Statement::Jump(target) => self.effects.next = self.value(target),
             Statement::Cycles(count) => {
                 let count = self.value(count);
@@ -450,7 +508,8 @@ instructions {
         let body = specialize(&isa, &decoded, Location { pc, next: pc + 3, width: isa.pc.width });
         let mut graph = Graph::default();
         let frame = Frame::new(&isa, &mut graph);
-        execute(&isa, &mut graph, &frame, &body, pc + 3).expect("it is not left altogether")
+        let meaning = Meaning { hook: None, body: &body, next: pc + 3 };
+        execute(&isa, &mut graph, &frame, &meaning).expect("it is not left altogether")
     }
 
     #[test]

@@ -10,6 +10,6 @@ pub mod graph;
 pub mod patched;
 pub mod range;
 
-pub use execute::{Bail, Effects, Frame, Store, execute, mapped_spans};
+pub use execute::{Bail, Effects, Frame, Meaning, Store, execute, mapped_spans};
 pub use graph::{Graph, Node, ValueId};
 pub use range::Range;

@@ -5,6 +5,7 @@
 //! leaving a block never has to undo anything.
 
 use lathe_base::Width;
+use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 use lathe_isa::operators::BinaryOperator;
 
@@ -84,14 +85,14 @@ pub(super) fn build_from(
 ) -> Option<Block> {
     let mut block = Block::new(fast, pc, most.min(INSTRUCTIONS), modes);
     let effects = block.effects(fast, &first, pc)?;
-    block.add(first, effects, pc);
+    block.add(&fast.isa, first, effects, pc);
     while block.steps.len() < block.most && block.graph.len() <= VALUES / 2 {
         let Some((pc, side)) = block.way_on() else { break };
         let decoded = fast.decode(state, pc);
         let fixed = Some(&decoded).filter(|decoded| !decoded.reading.is_volatile());
         let Some(effects) = fixed.and_then(|decoded| block.effects(fast, decoded, pc)) else { break };
         block.follow(side);
-        block.add(decoded, effects, pc);
+        block.add(&fast.isa, decoded, effects, pc);
     }
     Some(block)
 }
@@ -166,11 +167,10 @@ impl Block {
         }
     }
 
-    fn add(&mut self, decoded: Lowerable, effects: Effects, pc: u64) {
-        let touched = decoded.body.as_ref().map(|body| body.effects()).filter(|_| !self.assumed.is_empty());
+    fn add(&mut self, isa: &Isa, decoded: Lowerable, effects: Effects, pc: u64) {
+        let touched = if self.assumed.is_empty() { Vec::new() } else { decoded.touched(isa) };
         for (register, _, matters) in &mut self.assumed {
-            *matters |=
-                touched.iter().any(|touched| touched.reads.contains(register) || touched.writes.contains(register));
+            *matters |= touched.contains(register);
         }
         let row = self.graph.constant(Width::MAX, decoded.cycles);
         let cycles = self.graph.binary(BinaryOperator::Add, effects.cycles, row);
@@ -189,6 +189,11 @@ impl Block {
             (None, Some((condition, x, y))) => End::Branch(condition, x, y),
             (None, None) => End::Jump(next),
         }
+    }
+
+    /// Where it may be left before its end: behind so many instructions, to these addresses.
+    pub(super) fn sides(&self) -> impl Iterator<Item = (u32, u64)> {
+        (1..).zip(&self.steps).filter_map(|(behind, step)| Some((behind, step.side.as_ref()?.target)))
     }
 
     /// The address of its last instruction.

@@ -3,7 +3,7 @@
 use lathe_base::Width;
 
 use super::memories::Memories;
-use super::ops::{Code, EntryId, Op, Shape, Slot, Ways};
+use super::ops::{Code, EntryId, Op, Shape, Slot};
 use super::volatile::Found;
 use super::{Event, Fast};
 use crate::code_map::{CodeMap, View};
@@ -101,18 +101,16 @@ impl Fast {
             }
             // Goes on with another block.
             macro_rules! go {
-                ($target:expr, $back:expr) => {{
+                ($target:expr) => {{
                     let target: EntryId = $target;
                     steps_left -= u64::from(op.into);
                     let next = &mut entries[target as usize];
                     if steps_left < u64::from(next.count) {
                         pause!(Event::Short(target));
                     }
-                    if $back {
-                        next.heat = next.heat.wrapping_add(1);
-                        if next.heat == 0 {
-                            pause!(Event::Hot(target));
-                        }
+                    next.visits = next.visits.wrapping_add(1);
+                    if next.visits == next.hot_at {
+                        pause!(Event::Hot(target));
                     }
                     current = target;
                     at = next.start as usize;
@@ -121,11 +119,10 @@ impl Fast {
             }
             macro_rules! branch {
                 ($condition:expr) => {{
-                    let ways = Ways(op.z);
                     if $condition {
-                        go!((op.extra >> 32) as EntryId, ways.other_goes_back())
+                        go!((op.extra >> 32) as EntryId)
                     }
-                    go!(op.extra as EntryId, ways.go_back())
+                    go!(op.extra as EntryId)
                 }};
             }
             let value = match op.code {
@@ -258,7 +255,7 @@ impl Fast {
                     }
                     continue;
                 }
-                Code::Goto => go!(op.extra as EntryId, Ways(op.z).go_back()),
+                Code::Goto => go!(op.extra as EntryId),
                 Code::BranchIf => branch!(get!(op.x) != 0),
                 Code::BranchIfEqual => branch!(get!(op.x) == get!(op.y)),
                 Code::BranchIfLess => branch!(get!(op.x) < get!(op.y)),
@@ -269,7 +266,7 @@ impl Fast {
                         steps_left -= u64::from(op.into);
                         pause!(Event::Jump(jump, pc));
                     };
-                    go!(target, true)
+                    go!(target)
                 }
                 Code::Interpret => {
                     steps_left -= u64::from(op.into);

@@ -2,27 +2,44 @@
 
 use lathe_base::Width;
 use lathe_isa::Isa;
+use lathe_isa::model::{Hook, RegisterId};
 use lathe_isa::operand::Location;
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Block, Body, Expr, Statement};
-use lathe_isa::specialize::{specialize, specialize_illegal};
+use lathe_isa::specialize::{specialize, specialize_hook, specialize_illegal};
 
 use super::Fast;
 use super::history::Treatment;
 use crate::dataflow::patched::{Cells, guarded_bits, patched};
-use crate::dataflow::{Bail, Effects, Frame, Graph, execute};
+use crate::dataflow::{Bail, Effects, Frame, Graph, Meaning, execute};
 use crate::state::State;
 
 /// A decoded instruction on values: the graph and what it does, if it can be lowered.
 pub struct Lowerable {
     /// The cycles of its row.
     pub cycles: u64,
+    /// What the machine does before it, where that is part of every instruction.
+    pub hook: Option<Hook>,
     /// Its meaning here; none for an undefined encoding that is a fault.
     pub body: Option<Body>,
     /// The address of the instruction that follows it.
     pub next: u64,
     /// What this was made from.
     pub reading: Reading,
+}
+
+impl Lowerable {
+    /// Its meaning, if it has one.
+    pub fn meaning(&self) -> Option<Meaning<'_>> {
+        Some(Meaning { hook: self.hook.as_ref(), body: self.body.as_ref()?, next: self.next })
+    }
+
+    /// The registers that it may depend on or change, together with what is done between instructions.
+    pub(super) fn touched(&self, isa: &Isa) -> Vec<RegisterId> {
+        let hook = isa.on_step.iter().flat_map(|hook| [&hook.when, &hook.body]);
+        let effects = hook.chain(&self.body).map(Body::effects);
+        effects.flat_map(|effects| [effects.reads, effects.writes]).flatten().collect()
+    }
 }
 
 /// How the cells of an instruction were read. Where they are read the same way, the instruction
@@ -89,7 +106,7 @@ impl Fast {
         let Some(decoded) = isa.decode(window) else {
             let volatile = volatile || !live.is_empty();
             let reading = Reading { cells: self.longest, window, live: Cells::default(), guarded: 0, volatile };
-            return Lowerable { cycles: 0, body: specialize_illegal(isa, pc), next: pc, reading };
+            return Lowerable { cycles: 0, hook: self.hook(pc), body: specialize_illegal(isa, pc), next: pc, reading };
         };
         let instruction = isa.instruction(decoded.instruction);
         let cells = instruction.encoding.cells;
@@ -106,7 +123,13 @@ impl Fast {
             own.replace_loads(&mut body.block);
         }
         let reading = Reading { cells, window, live, guarded: guarded_bits(isa, &decoded, live), volatile };
-        Lowerable { cycles: instruction.cycles, body: Some(body), next, reading }
+        Lowerable { cycles: instruction.cycles, hook: self.hook(pc), body: Some(body), next, reading }
+    }
+
+    /// What is done before the instruction at an address, as a part of it.
+    fn hook(&self, pc: u64) -> Option<Hook> {
+        let hook = self.isa.on_step.as_ref().filter(|hook| hook.is_part_of_instructions())?;
+        Some(specialize_hook(self.isa, hook, pc))
     }
 
     /// The live cells of an instruction, and whether it is volatile.
@@ -176,7 +199,7 @@ pub(super) fn effects_at(
     lowerable: &Lowerable,
     pc: u64,
 ) -> Option<Effects> {
-    let mut effects = execute(isa, graph, frame, lowerable.body.as_ref()?, lowerable.next)?;
+    let mut effects = execute(isa, graph, frame, &lowerable.meaning()?)?;
     let here = graph.constant(isa.pc.width, pc);
     let stays = graph.binary(BinaryOperator::Equal, effects.next, here);
     match graph.as_constant(stays) {

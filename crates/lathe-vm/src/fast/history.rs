@@ -13,7 +13,11 @@ const HITS: u32 = 2;
 /// Executions as another instruction than the decoded one after which it is volatile.
 const MISMATCHES: u32 = 2;
 /// Executions of the same instruction after which one that is volatile is decoded like any other once more.
-pub(super) const QUIET: u32 = 200;
+/// It is twice as many after each relapse, so that one which changes now and then is not compiled and thrown
+/// away again and again.
+const QUIET: u32 = 200;
+/// Relapses that count.
+const RELAPSES: u32 = 16;
 /// Instructions that are remembered; beyond that all are forgotten, which costs time only.
 const REMEMBERED: usize = 1 << 16;
 
@@ -38,6 +42,20 @@ struct Changes {
     cells: Cells,
     mismatches: u32,
     quiet: u32,
+    /// How often it was taken for settled.
+    settled: u32,
+}
+
+impl Changes {
+    /// Executions of the same instruction after which it is taken for settled.
+    fn patience(&self) -> u32 {
+        QUIET << self.settled.min(RELAPSES)
+    }
+
+    /// The instruction is treated like one that has never been changed, but its relapse is remembered.
+    fn settle(&mut self) {
+        *self = Changes { settled: self.settled.saturating_add(1), ..Changes::default() };
+    }
 }
 
 impl History {
@@ -70,9 +88,14 @@ impl History {
         changes.mismatches >= MISMATCHES
     }
 
-    /// The instruction is treated as if it had never been changed.
-    pub(super) fn forget(&mut self, pc: u64) {
-        self.changes.remove(&pc);
+    /// The instruction has been the same for a long time.
+    pub(super) fn settle(&mut self, pc: u64) {
+        self.changes.entry(pc).or_default().settle();
+    }
+
+    /// How often a volatile instruction must be executed as the same one to be taken for settled.
+    pub(super) fn patience(&self, pc: u64) -> u32 {
+        self.changes.get(&pc).map_or(QUIET, Changes::patience)
     }
 
     /// An interpreted instruction was the same as last time. Whether it is treated otherwise from
@@ -80,9 +103,9 @@ impl History {
     pub(super) fn same(&mut self, pc: u64) -> bool {
         let Some(changes) = self.changes.get_mut(&pc) else { return false };
         changes.quiet += 1;
-        let settled = changes.quiet >= QUIET;
+        let settled = changes.quiet >= changes.patience();
         if settled {
-            self.changes.remove(&pc);
+            changes.settle();
         }
         settled
     }

@@ -22,16 +22,16 @@ mod volatile;
 mod watch;
 mod wide;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use lathe_isa::Isa;
-use lathe_isa::model::RegisterId;
+use lathe_isa::model::{Hook, RegisterId};
 
 use crate::code_map::CodeMap;
 use crate::device::Devices;
 use crate::engine::Engine;
 use crate::interpreter::Interpreter;
+use crate::numbers::ByNumber;
 use crate::state::State;
 use crate::stops::{Run, Stop, Stops};
 use block::Block;
@@ -46,6 +46,10 @@ use watch::Instruction;
 
 /// Operations beyond this number are forgotten all at once.
 const OPERATIONS: usize = 1 << 20;
+/// Times that a block is reached before it is lowered; [why](Fast::lowered_after).
+const LOWERED_AFTER: u8 = 24;
+/// A run that pauses at hot blocks lowers them after this share of the threshold, if that is sooner.
+const SOON: u32 = 64;
 /// A register is a mode if at most one in so many instructions changes it.
 const RARE: usize = 16;
 /// How many targets of one computed jump are remembered for those who ask.
@@ -64,9 +68,11 @@ pub struct Fast {
     constants: Constants,
     ops: Vec<Op>,
     entries: Vec<Entry>,
-    by_address: HashMap<u64, EntryId>,
+    by_address: ByNumber<u64, EntryId>,
     /// The same for blocks that assume nothing.
-    careful: HashMap<u64, EntryId>,
+    careful: ByNumber<u64, EntryId>,
+    /// Where blocks may be left before their end: behind so many instructions, to other blocks.
+    sides: ByNumber<EntryId, Vec<(u32, EntryId)>>,
     /// Registers that rarely change.
     modes: Vec<RegisterId>,
     /// Where each computed jump went.
@@ -74,13 +80,19 @@ pub struct Fast {
     jump_cache: JumpCache,
     /// Whether every block is one instruction.
     stepping: bool,
-    jumps_by_address: HashMap<u64, u32>,
-    instructions: HashMap<u64, Instruction>,
+    /// Whether what the machine does between instructions is part of each of them.
+    has_hook_in_instructions: bool,
+    jumps_by_address: ByNumber<u64, u32>,
+    instructions: ByNumber<u64, Instruction>,
     /// Instructions that are looked up by their content.
     volatiles: Vec<Volatile>,
     marks: CodeMap,
-    /// How often an address must be jumped to before the run pauses there.
-    threshold: i32,
+    /// How often a block must be reached before it is lowered. Until then it is interpreted: most code of a
+    /// short program runs a few times only, and lowering an instruction takes as long as interpreting it about
+    /// so often.
+    lowered_after: u8,
+    /// How often a block must be reached before the run pauses there.
+    threshold: u32,
     /// Addresses of instructions that were changed since they were last asked for.
     changed: Vec<u64>,
     history: History,
@@ -94,8 +106,21 @@ struct Entry {
     start: u32,
     /// How many instructions it has.
     count: u32,
-    /// Counts up to zero.
-    heat: i32,
+    /// How often it was reached.
+    visits: u32,
+    /// The run pauses when it has been reached so often.
+    hot_at: u32,
+    /// How often it was reached before it was lowered.
+    cold: u8,
+}
+
+impl Entry {
+    /// Counts that it was reached without jumping to it. It does not become hot by this, but on the next jump.
+    fn visit(&mut self) {
+        if self.visits.wrapping_add(1) != self.hot_at {
+            self.visits = self.visits.wrapping_add(1);
+        }
+    }
 }
 
 /// Why a run paused.
@@ -103,7 +128,7 @@ struct Entry {
 pub enum Pause {
     /// The machine stopped, or the limit was reached.
     Stopped(Stop),
-    /// This address was jumped to as often as the threshold says.
+    /// The block at this address was reached as often as the threshold says.
     Hot(u64),
 }
 
@@ -123,13 +148,13 @@ enum Event {
     Jump(u32, u64),
 }
 
-/// How soon a jump to an address pauses the run.
+/// How soon reaching an address pauses the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heat {
-    /// On the next jump.
+    /// The next time.
     Always,
-    /// After as many jumps as the threshold says.
-    Cold,
+    /// After so many times.
+    After(u32),
     /// As good as never.
     Never,
 }
@@ -149,17 +174,20 @@ impl Fast {
             constants: Constants::default(),
             ops: Vec::new(),
             entries: Vec::new(),
-            by_address: HashMap::new(),
-            careful: HashMap::new(),
+            by_address: ByNumber::default(),
+            careful: ByNumber::default(),
+            sides: ByNumber::default(),
             modes: modes(isa),
             stepping: false,
+            has_hook_in_instructions: isa.on_step.as_ref().is_some_and(Hook::is_part_of_instructions),
             jumps: Vec::new(),
             jump_cache: JumpCache::new(),
-            jumps_by_address: HashMap::new(),
-            instructions: HashMap::new(),
+            jumps_by_address: ByNumber::default(),
+            instructions: ByNumber::default(),
             volatiles: Vec::new(),
             marks: CodeMap::new(isa),
-            threshold: i32::MAX,
+            lowered_after: LOWERED_AFTER,
+            threshold: u32::MAX,
             changed: Vec::new(),
             history: History::default(),
         };
@@ -170,12 +198,18 @@ impl Fast {
     /// One for tests that look after every step: instructions are lowered one at a time, and executed in
     /// that form however few steps are asked for.
     pub fn stepping(isa: &Arc<Isa>) -> Self {
-        Fast { stepping: true, ..Fast::new(isa) }
+        Fast { stepping: true, lowered_after: 0, ..Fast::new(isa) }
     }
 
-    /// Pauses at addresses that have been jumped to so often.
-    pub fn with_threshold(isa: &Arc<Isa>, threshold: i32) -> Self {
-        Fast { threshold: threshold.max(1), ..Fast::new(isa) }
+    /// One for tests with short programs: everything is lowered when it is first reached.
+    pub fn eager(isa: &Arc<Isa>) -> Self {
+        Fast { lowered_after: 0, ..Fast::new(isa) }
+    }
+
+    /// Pauses at blocks that have been reached so often. They are lowered soon enough for that.
+    pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
+        let soon = u8::try_from(threshold / SOON).unwrap_or(u8::MAX);
+        Fast { threshold: threshold.max(1), lowered_after: LOWERED_AFTER.min(soon), ..Fast::new(isa) }
     }
 
     /// The instruction set it runs.
@@ -204,34 +238,48 @@ impl Fast {
         jump.into_iter().flatten().copied()
     }
 
-    /// Lets an address pause the run on the next jump to it, or only after the threshold again.
+    /// Sets when the run pauses at an address.
     pub fn set_heat(&mut self, pc: u64, heat: Heat) {
-        let heat = match heat {
-            Heat::Always => -1,
-            Heat::Cold => -self.threshold,
-            Heat::Never => i32::MIN,
+        let distance = match heat {
+            Heat::Always => 1,
+            Heat::After(times) => times.max(1),
+            Heat::Never => u32::MAX,
         };
-        let ids = [Some(self.entry(pc)), self.careful.get(&pc).copied()];
-        ids.into_iter().flatten().for_each(|id| self.entries[id as usize].heat = heat);
+        for id in [Some(self.entry(pc)), self.careful.get(&pc).copied()].into_iter().flatten() {
+            let entry = &mut self.entries[id as usize];
+            entry.hot_at = entry.visits.wrapping_add(distance);
+        }
     }
 
-    /// Counts so many jumps to an address that were done by another engine. Whether it is hot now.
-    pub fn warm(&mut self, pc: u64, jumps: i32) -> bool {
+    /// Counts that another engine has reached an address so often. Whether it is hot now.
+    pub fn warm(&mut self, pc: u64, times: u32) -> bool {
         let id = self.entry(pc);
-        let heat = &mut self.entries[id as usize].heat;
-        *heat = heat.saturating_add(jumps).min(0);
-        let is_hot = *heat == 0;
-        if is_hot {
-            *heat = -1;
-        }
-        is_hot
+        let entry = &mut self.entries[id as usize];
+        let distance = entry.hot_at.wrapping_sub(entry.visits).saturating_sub(times);
+        entry.hot_at = entry.visits.wrapping_add(distance.max(1));
+        distance == 0
+    }
+
+    /// About how often the instruction at an address has been executed since its block was lowered. Blocks
+    /// count how often they are reached; behind a branch it is assumed that those who left there are the ones
+    /// who reached the block it leads to.
+    pub fn executions(&self, pc: u64) -> u64 {
+        let visits = |id: EntryId| u64::from(self.entries[id as usize].visits);
+        let within = |(id, position): (EntryId, u32)| {
+            let left = self.sides.get(&id).into_iter().flatten().take_while(|(behind, _)| *behind <= position);
+            visits(id).saturating_sub(left.map(|(_, to)| visits(*to)).sum())
+        };
+        let at = [self.by_address.get(&pc), self.careful.get(&pc)].into_iter().flatten();
+        let inside = self.instructions.get(&pc).into_iter().flat_map(Instruction::blocks);
+        let inside = inside.filter(|(_, position)| *position > 0);
+        at.map(|id| visits(*id)).chain(inside.map(within)).sum()
     }
 
     /// Runs until the machine stops, the limit is reached or an address is hot.
     pub fn run_until_hot(&mut self, state: &mut State, devices: &mut Devices, limit: u64, run: &mut Run) -> Pause {
         self.take_registers(state);
         let mut left = limit - run.steps;
-        let mut entry = self.entry(state.pc);
+        let mut entry = self.reach(state.pc);
         let mut due = self.is_due(state);
         let pause = loop {
             let Entry { pc, count, .. } = self.entries[entry as usize];
@@ -244,7 +292,7 @@ impl Fast {
                 if let Some(stop) = self.interpret(state, devices, run, &mut left) {
                     break Pause::Stopped(stop);
                 }
-                entry = self.entry(state.pc);
+                entry = self.reach(state.pc);
                 due = self.is_due(state);
                 continue;
             }
@@ -252,9 +300,17 @@ impl Fast {
                 Event::Short(next) => entry = next,
                 Event::Hot(next) => {
                     let hot = &mut self.entries[next as usize];
-                    hot.heat = -1;
+                    hot.hot_at = hot.visits.wrapping_add(1);
                     state.pc = hot.pc;
                     break Pause::Hot(hot.pc);
+                }
+                Event::Decode(next) if self.is_cold(next) => {
+                    state.pc = self.entries[next as usize].pc;
+                    if let Some(stop) = self.walk(state, devices, run, limit, &mut left) {
+                        break Pause::Stopped(stop);
+                    }
+                    entry = self.reach(state.pc);
+                    due = self.is_due(state);
                 }
                 Event::Decode(next) => entry = self.lower_entry(state, next),
                 Event::Jump(jump, target) => {
@@ -279,7 +335,7 @@ impl Fast {
                     if let Some(stop) = self.interpret(state, devices, run, &mut left) {
                         break Pause::Stopped(stop);
                     }
-                    entry = self.entry(state.pc);
+                    entry = self.reach(state.pc);
                     due = self.is_due(state);
                 }
             }
@@ -292,18 +348,63 @@ impl Fast {
     /// Whether the machine does something else before its next instruction. Only instructions that
     /// are left to the reference interpreter can change that.
     pub fn is_due(&mut self, state: &State) -> bool {
-        self.reference.is_due(state)
+        !self.has_hook_in_instructions && self.reference.is_due(state)
+    }
+
+    /// Whether a block that has not been lowered is better interpreted this time.
+    fn is_cold(&mut self, entry: EntryId) -> bool {
+        let cold = &mut self.entries[entry as usize].cold;
+        let is_cold = *cold < self.lowered_after;
+        *cold = cold.saturating_add(1);
+        is_cold
     }
 
     /// Lets the reference interpreter do one instruction.
     fn interpret(&mut self, state: &mut State, devices: &mut Devices, run: &mut Run, left: &mut u64) -> Option<Stop> {
         self.give_registers(state);
+        let stop = self.interpret_in(state, devices, run, left);
+        self.take_registers(state);
+        stop
+    }
+
+    /// Lets the reference interpreter do instructions as long as they follow one another.
+    fn walk(
+        &mut self,
+        state: &mut State,
+        devices: &mut Devices,
+        run: &mut Run,
+        limit: u64,
+        left: &mut u64,
+    ) -> Option<Stop> {
+        self.give_registers(state);
+        let stop = loop {
+            let pc = state.pc;
+            devices.catch_up(limit - *left);
+            let stop = self.interpret_in(state, devices, run, left);
+            let follows = (1..=u64::from(self.longest)).contains(&state.pc.wrapping_sub(pc));
+            if stop.is_some() || !follows || *left == 0 {
+                break stop;
+            }
+        };
+        self.take_registers(state);
+        stop
+    }
+
+    /// Lets the reference interpreter do one instruction on registers that are all in the state.
+    fn interpret_in(
+        &mut self,
+        state: &mut State,
+        devices: &mut Devices,
+        run: &mut Run,
+        left: &mut u64,
+    ) -> Option<Stop> {
         let pc = state.pc;
         self.note_interpreted(state, pc);
         let step = self.reference.step(state, devices);
         let code = self.isa.pc.memory;
-        let written: Vec<u64> =
-            self.reference.written().filter(|(memory, _)| *memory == code).map(|(_, address)| address).collect();
+        let written = self.reference.written().filter(|(memory, _)| *memory == code).map(|(_, address)| address);
+        // Most instructions write nothing, and then nothing is allocated.
+        let written: Vec<u64> = written.collect();
         written.into_iter().for_each(|address| self.note_store(state, address));
         run.cycles = run.cycles.wrapping_add(step.cycles);
         *left -= step.executed();
@@ -313,8 +414,14 @@ impl Fast {
             let entry = self.entry(state.pc);
             self.remember(jump, state.pc, entry);
         }
-        self.take_registers(state);
         step.stop
+    }
+
+    /// The entry of an address that was reached without a jump from another block.
+    fn reach(&mut self, pc: u64) -> EntryId {
+        let id = self.entry(pc);
+        self.entries[id as usize].visit();
+        id
     }
 
     /// The entry of an address, to be decoded when it is reached.
@@ -328,7 +435,7 @@ impl Fast {
     }
 
     fn new_entry(&mut self, pc: u64) -> EntryId {
-        self.entries.push(Entry { pc, start: DECODE, count: 1, heat: -self.threshold });
+        self.entries.push(Entry { pc, start: DECODE, count: 1, visits: 0, hot_at: self.threshold, cold: 0 });
         self.entries.len() as EntryId - 1
     }
 
@@ -358,6 +465,7 @@ impl Fast {
         self.entries.clear();
         self.by_address.clear();
         self.careful.clear();
+        self.sides.clear();
         self.jumps.clear();
         self.jump_cache = JumpCache::new();
         self.jumps_by_address.clear();
@@ -383,13 +491,15 @@ impl Fast {
                 let entry = &mut self.entries[id as usize];
                 (entry.start, entry.count) = (self.ops.len() as u32, block.steps.len() as u32);
                 self.ops.extend(ops);
-                for (pc, reading) in &block.readings {
-                    self.watch_in_block(state, *pc, reading, id);
+                for (position, (pc, reading)) in block.readings.iter().enumerate() {
+                    self.watch_in_block(state, *pc, reading, (id, position as u32));
                 }
+                let sides = block.sides().map(|(behind, target)| (behind, self.entry(target))).collect();
+                self.sides.insert(id, sides);
             }
             None => {
                 let reading = self.decode(state, pc).reading;
-                self.watch_in_block(state, pc, &reading, id);
+                self.watch_in_block(state, pc, &reading, (id, 0));
                 let start = if reading.volatile { self.select(pc) } else { INTERPRET };
                 let entry = &mut self.entries[id as usize];
                 (entry.start, entry.count) = (start, 1);
@@ -437,8 +547,11 @@ impl Fast {
 /// value that they have.
 fn modes(isa: &Isa) -> Vec<RegisterId> {
     let mut writers = vec![0; isa.registers.len().min(REGISTERS)];
-    for instruction in &isa.instructions {
-        for register in instruction.body.effects().writes {
+    // Where a hook is part of every instruction, so is what it changes.
+    let often = isa.on_step.iter().filter(|hook| hook.is_part_of_instructions());
+    let hooks = often.flat_map(|hook| std::iter::repeat_n(&hook.body, isa.instructions.len()));
+    for body in isa.instructions.iter().map(|instruction| &instruction.body).chain(hooks) {
+        for register in body.effects().writes {
             if let Some(count) = writers.get_mut(register.index()) {
                 *count += 1;
             }

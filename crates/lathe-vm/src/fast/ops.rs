@@ -41,8 +41,8 @@ impl Op {
 /// What an operation does.
 ///
 /// Operations that may leave a block go on at their `exit`. Those that end a block have in `into` how many
-/// instructions were done, in `z` which [`Ways`] go back, and in `extra` the entry to go on with; where there
-/// are two ways, the other one is in its upper half.
+/// instructions were done, and in `extra` the entry to go on with; where there are two ways, the other one is
+/// in its upper half.
 ///
 /// An *offset* is a number to be added in the lower half of `extra` with the mask of the sum in the upper half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,26 +207,6 @@ pub(super) enum Code {
     InterpretEntry,
     /// Decodes the entry first.
     Decode,
-}
-
-/// Which ways on do not go up. Only those can close a loop, and only they make an address hot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ways(pub(super) u8);
-
-impl Ways {
-    pub(super) fn new(back: bool, other_back: bool) -> Ways {
-        Ways(u8::from(other_back) << 1 | u8::from(back))
-    }
-
-    #[inline(always)]
-    pub(super) fn go_back(self) -> bool {
-        self.0 & 1 != 0
-    }
-
-    #[inline(always)]
-    pub(super) fn other_goes_back(self) -> bool {
-        self.0 & 2 != 0
-    }
 }
 
 /// How many cells are reached together, and whether the first is the highest part of what they hold.

@@ -62,10 +62,10 @@ fn run(engine: &mut dyn Engine, isa: &Arc<Isa>, state: &mut State, limit: u64) -
 
 /// Both interpreters must leave the same behind at every limit; gives the fast one after the longest run.
 fn agree(isa: &Arc<Isa>, program: &[u64], sp: u64, limits: std::ops::Range<u64>) -> Fast {
-    let mut last = Fast::new(isa);
+    let mut last = Fast::eager(isa);
     for limit in limits {
         let (mut expected, mut found) = (state(isa, program, sp), state(isa, program, sp));
-        last = Fast::new(isa);
+        last = Fast::eager(isa);
         let runs = (run(&mut Interpreter::new(isa), isa, &mut expected, limit), run(&mut last, isa, &mut found, limit));
         assert_eq!(runs.0, runs.1, "limit {limit}, sp {sp:#x}");
         assert!(expected == found, "limit {limit}, sp {sp:#x}: {:?}, {:?}", expected.registers(), found.registers());
@@ -94,7 +94,7 @@ fn an_opcode_that_keeps_changing_is_found_by_its_content() {
 fn what_follows_a_changing_opcode_may_change_too() {
     let isa = isa();
     let (mut expected, mut found) = (state(&isa, FLIP, 0), state(&isa, FLIP, 0));
-    let (mut reference, mut fast) = (Interpreter::new(&isa), Fast::new(&isa));
+    let (mut reference, mut fast) = (Interpreter::new(&isa), Fast::eager(&isa));
     for cell in [0x08, 0x00, 0x09, 0x0A, 0x08] {
         for state in [&mut expected, &mut found] {
             state.memory_mut(isa.pc.memory).set(1, cell);
@@ -108,7 +108,7 @@ fn what_follows_a_changing_opcode_may_change_too() {
 #[test]
 fn an_opcode_that_no_longer_changes_is_decoded_again() {
     let isa = isa();
-    let (mut found, mut fast) = (state(&isa, FLIP, 0), Fast::new(&isa));
+    let (mut found, mut fast) = (state(&isa, FLIP, 0), Fast::eager(&isa));
     run(&mut fast, &isa, &mut found, 6 * 400);
     assert_eq!(found.pc, 0);
     assert!(fast.decode(&found, 0).reading.is_volatile());
@@ -154,7 +154,7 @@ fn half_of_an_address_may_be_of_use_alone() {
 #[test]
 fn a_mode_is_assumed_to_stay() {
     let isa = isa();
-    assert_eq!(Fast::new(&isa).modes.len(), 1);
+    assert_eq!(Fast::eager(&isa).modes.len(), 1);
     let fast = agree(&isa, &[0x0B, 0x08, 0x05, 0, 0], 0, 17..200);
     assert!(fast.careful.len() == 1 && has(&fast, Code::LeaveUnlessNumber));
     // And changes all the same.

@@ -2,7 +2,6 @@
 //! that going back and forth between a few instructions costs a comparison, and storing into them nothing.
 
 use super::block::build_from;
-use super::history::QUIET;
 use super::lower::lower;
 use super::ops::{Code, EntryId, Op};
 use super::{Fast, INTERPRET};
@@ -22,6 +21,8 @@ pub(super) struct Volatile {
     /// The variant that was executed last, and how often in a row.
     last: usize,
     quiet: u32,
+    /// Executions in a row after which it is taken for settled.
+    patience: u32,
     /// Executions since a variant was added.
     executed: u32,
 }
@@ -55,7 +56,7 @@ impl Volatile {
         let Some(at) = self.variants.iter().position(matches) else { return Found::Unknown };
         self.quiet = if at == self.last { self.quiet + 1 } else { 0 };
         self.last = at;
-        if self.quiet >= QUIET {
+        if self.quiet >= self.patience {
             self.quiet = 0;
             return Found::Settled;
         }
@@ -92,9 +93,11 @@ impl Fast {
         let next = self.volatiles.len() as u64;
         let known = self.volatiles.iter().zip(0..).find(|(volatile, _)| volatile.pc == pc).map(|(_, at)| at);
         let extra = known.unwrap_or(next);
+        let patience = self.history.patience(pc);
         if extra == next {
-            self.volatiles.push(Volatile { pc, variants: Vec::new(), last: 0, quiet: 0, executed: WORTH });
+            self.volatiles.push(Volatile { pc, variants: Vec::new(), last: 0, quiet: 0, patience, executed: WORTH });
         }
+        self.volatiles[extra as usize].patience = patience;
         let (z, y) = (self.isa.pc.memory.index() as u8, self.longest as u8);
         self.ops.push(Op { y, z, extra, ..Op::new(Code::Select) });
         self.ops.len() as u32 - 1
@@ -120,8 +123,8 @@ impl Fast {
         if let Some((ops, block)) = lowered {
             (start, count) = (self.ops.len() as u32, block.steps.len() as u32);
             self.ops.extend(ops);
-            for (pc, reading) in &block.readings[1..] {
-                self.watch_in_block(state, *pc, reading, entry);
+            for (position, (pc, reading)) in block.readings.iter().enumerate().skip(1) {
+                self.watch_in_block(state, *pc, reading, (entry, position as u32));
             }
         }
         self.volatiles[number as usize].add(Variant { mask, content, start, count });

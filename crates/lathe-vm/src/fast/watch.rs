@@ -15,11 +15,16 @@ pub(super) struct Instruction {
     reading: Reading,
     /// The bits that must not change unseen.
     watched: u128,
-    /// The blocks that it is part of.
-    blocks: Vec<EntryId>,
+    /// The blocks that it is part of, with how many instructions come before it there.
+    blocks: Vec<(EntryId, u32)>,
 }
 
 impl Instruction {
+    /// The blocks that it is part of, with how many instructions come before it there.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (EntryId, u32)> {
+        self.blocks.iter().copied()
+    }
+
     /// Whether a store to this cell of it must not go unseen.
     fn watches(&self, cell: u32, width: Width) -> bool {
         cell < self.reading.cells && cell_of(self.watched, cell, width) != 0
@@ -49,7 +54,7 @@ impl Fast {
 
     /// Notes an instruction of a block. One that another engine has decoded as something else must
     /// be forgotten there, and counts as a change of its opcode.
-    pub(super) fn watch_in_block(&mut self, state: &State, pc: u64, reading: &Reading, block: EntryId) {
+    pub(super) fn watch_in_block(&mut self, state: &State, pc: u64, reading: &Reading, block: (EntryId, u32)) {
         let other = self.instructions.get(&pc).map(|known| known.reading);
         if other.is_some_and(|other| (self.head(state, pc, other.cells) ^ other.window) & other.guarded != 0) {
             self.history.mismatch(pc);
@@ -137,7 +142,7 @@ impl Fast {
 
     /// Decodes an instruction like any other again that has not changed for a long time.
     pub(super) fn settle(&mut self, pc: u64) {
-        self.history.forget(pc);
+        self.history.settle(pc);
         self.make_stale(pc);
     }
 
@@ -149,7 +154,7 @@ impl Fast {
     /// Forgets an instruction, and every block that it is part of.
     fn make_stale(&mut self, pc: u64) {
         let Some(known) = self.instructions.remove(&pc) else { return };
-        known.blocks.into_iter().for_each(|block| self.forget_block(block));
+        known.blocks.into_iter().for_each(|(block, _)| self.forget_block(block));
         if let Some(jump) = self.jumps_by_address.get(&pc) {
             self.jumps[*jump as usize].clear();
             self.jump_cache.forget(*jump);

@@ -35,6 +35,10 @@ struct CompiledData {
     compiled_instructions: u64,
     compiled_steps: u64,
     compile_seconds: f64,
+    entries: u64,
+    left_to_interpreter: u64,
+    left_by_jump: u64,
+    given_up: u64,
     invalidations: u64,
 }
 
@@ -61,9 +65,15 @@ impl Stats {
             let share = compiled.compiled_steps as f64 / (self.steps.max(1)) as f64 * 100.0;
             let instructions = count(compiled.compiled_instructions as usize, "instruction");
             lines.push(("regions", format!("{} compiled, of {instructions}", compiled.regions)));
+            let thrown_away = format!("{} thrown away when their code changed", compiled.invalidations);
+            lines.push(("", format!("{thrown_away}, {} given up because they were left at once", compiled.given_up)));
             lines.push(("compiling", format!("took {:.6} s", compiled.compile_time.as_secs_f64())));
             lines.push(("compiled code", format!("did {share:.1} % of the instructions")));
-            lines.push(("invalidations", compiled.invalidations.to_string()));
+            let elsewhere = compiled.entries - compiled.left_to_interpreter - compiled.left_by_jump;
+            let entries = count(compiled.entries as usize, "time");
+            let interpret = format!("{} for an instruction that must be interpreted", compiled.left_to_interpreter);
+            let jump = format!("{} by a computed jump", compiled.left_by_jump);
+            lines.push(("", format!("entered {entries}; left {interpret}, {jump}, {elsewhere} for other code")));
         }
         lines.iter().map(|(name, text)| format!("  {name:<13}  {text}\n")).collect()
     }
@@ -74,6 +84,10 @@ impl Stats {
             compiled_instructions: compiled.compiled_instructions,
             compiled_steps: compiled.compiled_steps,
             compile_seconds: compiled.compile_time.as_secs_f64(),
+            entries: compiled.entries,
+            left_to_interpreter: compiled.left_to_interpreter,
+            left_by_jump: compiled.left_by_jump,
+            given_up: compiled.given_up,
             invalidations: compiled.invalidations,
         });
         StatsData {

@@ -4,13 +4,12 @@
 mod facts;
 mod sums;
 
-use std::collections::HashMap;
-
 use lathe_base::Width;
 use lathe_isa::model::{MemoryId, RegisterId};
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
 use super::range::Range;
+use crate::numbers::ByNumber;
 
 /// A value of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,7 +58,7 @@ struct Value {
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     values: Vec<Value>,
-    found: HashMap<(Node, Width), ValueId>,
+    found: ByNumber<(Node, Width), ValueId>,
 }
 
 impl Graph {

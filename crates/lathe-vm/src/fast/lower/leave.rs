@@ -6,7 +6,7 @@ use super::Lowering;
 use crate::dataflow::{Frame, ValueId};
 use crate::fast::block::{Block, End, Side};
 use crate::fast::fuse::{fuse_writes, leaves};
-use crate::fast::ops::{Code, Op, REGISTERS, Slot, Ways};
+use crate::fast::ops::{Code, Op, REGISTERS, Slot};
 
 /// How a block is left, and with what.
 pub(super) struct Leaving<'a> {
@@ -22,8 +22,8 @@ pub(super) struct Leaving<'a> {
 pub(super) enum Way {
     /// The instruction at this address is interpreted.
     Interpret(u64),
-    /// At the first address, from the second.
-    Goto(u64, u64),
+    /// At this address.
+    Goto(u64),
     /// As the block ends, whose last instruction is at this address.
     End(End, u64),
 }
@@ -41,8 +41,8 @@ impl Lowering<'_> {
         Some(())
     }
 
-    pub(super) fn side(&mut self, side: &Side, frame: &Frame, count: u8, pc: u64) -> Option<()> {
-        let leaving = Leaving { frame, cycles: Some(side.cycles), count, way: Way::Goto(side.target, pc) };
+    pub(super) fn side(&mut self, side: &Side, frame: &Frame, count: u8) -> Option<()> {
+        let leaving = Leaving { frame, cycles: Some(side.cycles), count, way: Way::Goto(side.target) };
         let exit = self.exit(&leaving)?;
         self.leave_if(side.condition, side.when, exit)
     }
@@ -123,22 +123,21 @@ impl Lowering<'_> {
         let into = leaving.count;
         Some(match leaving.way {
             Way::Interpret(extra) => Op { into, extra, ..Op::new(Code::Interpret) },
-            Way::Goto(target, from) | Way::End(End::Goto(target), from) => {
+            Way::Goto(target) | Way::End(End::Goto(target), _) => {
                 let extra = u64::from(self.names.entry(target));
-                Op { into, z: Ways::new(target <= from, false).0, extra, ..Op::new(Code::Goto) }
+                Op { into, extra, ..Op::new(Code::Goto) }
             }
             Way::End(End::Jump(target), from) => {
                 let extra = u64::from(self.names.jump(from));
                 Op { into, x: self.slot(target)?, extra, ..Op::new(Code::Jump) }
             }
-            Way::End(End::Branch(condition, taken, other), from) => {
+            Way::End(End::Branch(condition, taken, other), _) => {
                 let (op, inverse) = self.condition(condition, false)?;
                 let (taken, other) = if inverse { (other, taken) } else { (taken, other) };
                 let entries = (self.names.entry(taken), self.names.entry(other));
                 let extra = u64::from(entries.0) << 32 | u64::from(entries.1);
-                // The bit has to make room for the ways.
                 let y = if op.code == Code::BranchIfBit { op.z } else { op.y };
-                Op { into, y, z: Ways::new(other <= from, taken <= from).0, extra, ..op }
+                Op { into, y, extra, ..op }
             }
         })
     }

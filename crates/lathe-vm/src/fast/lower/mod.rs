@@ -52,7 +52,7 @@ pub(super) fn lower(isa: &Isa, block: &Block, names: &mut dyn Names, constants: 
         lowering.bails_and_stores(&step.effects, &leaving)?;
         so_far = (&step.effects.frame, Some(step.cycles));
         if let Some(side) = &step.side {
-            lowering.side(side, so_far.0, count + 1, step.pc)?;
+            lowering.side(side, so_far.0, count + 1)?;
         }
     }
     let (frame, cycles) = so_far;

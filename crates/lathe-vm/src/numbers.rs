@@ -1,24 +1,36 @@
-//! Maps by guest address and other small numbers. They are looked into whenever compiled code is
-//! entered, and the hash of the standard library takes longer than a short visit to it.
+//! Maps by guest address and by other things made of a few numbers. Engines look into them all the
+//! time, and the hash of the standard library takes longer than what they do there.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map by number.
-pub(crate) type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
+pub type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
 
 /// Spreads numbers by a multiplication. A program that makes many of them collide slows nobody down but
 /// itself.
-#[derive(Default)]
-pub(crate) struct Spread(u64);
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spread(u64);
 
 impl Hasher for Spread {
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
     }
 
+    fn write_u8(&mut self, number: u8) {
+        self.write_u64(u64::from(number));
+    }
+
     fn write_u32(&mut self, number: u32) {
         self.write_u64(u64::from(number));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number as u64);
     }
 
     fn write_u64(&mut self, number: u64) {

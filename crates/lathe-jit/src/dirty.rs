@@ -1,0 +1,69 @@
+//! Which registers an exit writes back: those that differ from what the machine has, because something
+//! between where the region may have been entered and the exit has changed them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lathe_isa::Isa;
+use lathe_isa::model::RegisterId;
+use lathe_vm::dataflow::Graph;
+
+use crate::region::{Edge, End, Region, Segment, Snapshot};
+
+/// The registers that may have been changed before each block, by the address of its leader.
+pub(crate) struct Dirty<'a> {
+    isa: &'a Isa,
+    modes: &'a BTreeMap<RegisterId, u64>,
+    before: BTreeMap<u64, BTreeSet<RegisterId>>,
+}
+
+impl<'a> Dirty<'a> {
+    pub(crate) fn new(isa: &'a Isa, region: &'a Region) -> Dirty<'a> {
+        let before = region.blocks.keys().map(|pc| (*pc, BTreeSet::new())).collect();
+        let mut dirty = Dirty { isa, modes: &region.assumptions.modes, before };
+        let mut ways = Vec::new();
+        for (pc, block) in &region.blocks {
+            ways_of(&block.root, &mut |to: &Snapshot| {
+                if region.blocks.contains_key(&to.pc) {
+                    ways.push((*pc, to.pc, dirty.changed(&block.graph, to)));
+                }
+            });
+        }
+        let mut waiting: BTreeSet<u64> = region.blocks.keys().copied().collect();
+        while let Some(pc) = waiting.pop_first() {
+            for (_, to, changed) in ways.iter().filter(|(from, ..)| *from == pc) {
+                let after: BTreeSet<RegisterId> = dirty.before[&pc].union(changed).copied().collect();
+                if !after.is_subset(&dirty.before[to]) {
+                    dirty.before.entry(*to).or_default().extend(after);
+                    waiting.insert(*to);
+                }
+            }
+        }
+        dirty
+    }
+
+    /// The registers to be written back from a snapshot of the block with this leader.
+    pub(crate) fn at(&self, leader: u64, graph: &Graph, snapshot: &Snapshot) -> BTreeSet<RegisterId> {
+        let mut dirty = self.changed(graph, snapshot);
+        dirty.extend(self.before.get(&leader).into_iter().flatten());
+        dirty
+    }
+
+    /// The registers that have changed since the block began.
+    fn changed(&self, graph: &Graph, snapshot: &Snapshot) -> BTreeSet<RegisterId> {
+        snapshot.changed(self.isa, graph, self.modes).collect()
+    }
+}
+
+/// The ways from a segment to other blocks.
+fn ways_of(segment: &Segment, see: &mut impl FnMut(&Snapshot)) {
+    let mut follow = |edge: &Edge| match edge {
+        Edge::Block(snapshot) => see(snapshot),
+        Edge::Segment(segment) => ways_of(segment, see),
+    };
+    match &segment.end {
+        End::Goto(edge) => follow(edge),
+        End::Branch(_, taken, other) => [taken, other].into_iter().for_each(follow),
+        End::Jump(jump) => jump.arms.iter().for_each(|(_, edge)| follow(edge)),
+        End::Leave(_) => {}
+    }
+}
