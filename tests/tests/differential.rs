@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use lathe_isa::Isa;
 use lathe_jit::{Jit, SharedCode, Statistics};
+use lathe_tests::definitions::definition;
 use lathe_tests::differential::{Contestant, Disagreement, compare, generate, play, save, text};
 use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stop, Stops};
 
@@ -15,6 +16,8 @@ use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stop, Stops};
 const SINGLE_STEPS: u64 = 16;
 /// Programs that go from engine to engine differ soon or not at all.
 const TURNS: u64 = 4;
+/// Programs for each generated definition.
+const PROGRAMS: u64 = 4;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -56,6 +59,23 @@ fn machines_that_do_not_ship() {
         let machine = format!("tests/machines/{name}.isa");
         check(&isa, &machine, &fast(), 1);
         check(&isa, &machine, &jit(), 1);
+    }
+}
+
+/// Machines that nobody designed: a few programs each, on all engines.
+#[test]
+fn generated_definitions() {
+    let (machines, seed) = (number("LATHE_PROGRAMS", 1_600) / 8, number("LATHE_SEED", 1));
+    println!("{machines} definitions from seed {seed}");
+    for seed in seed..seed + machines {
+        let definition = definition(seed);
+        let Some(isa) = lathe_isa::load(&definition).isa else { continue };
+        for engine in [fast(), jit()] {
+            if let Err(found) = compare(&isa, seed..seed + PROGRAMS, &engine, &mut |_| {}) {
+                let machine = "generated";
+                panic!("definition of seed {seed}:\n{definition}\n{}", text(&isa, machine, &engine, &found));
+            }
+        }
     }
 }
 

@@ -173,7 +173,7 @@ impl Jit {
             return None;
         }
         let used = self.regions.get_mut(&id)?;
-        let fuel = i64::try_from(left).ok()?.checked_sub(i64::try_from(used.region.bound).ok()?)?;
+        let fuel = i64::try_from(left).unwrap_or(i64::MAX).checked_sub(i64::try_from(used.region.bound).ok()?)?;
         if fuel < 0 {
             return None;
         }

@@ -18,7 +18,7 @@ use crate::region::{Assumptions, Region};
 /// How often a block is reached before it is compiled, unless said otherwise. It has then been interpreted
 /// for about as long as compiling it takes, whatever its length: compiling an instruction takes as long as
 /// interpreting it so often.
-const THRESHOLD: u32 = 4_000;
+const THRESHOLD: u32 = 6_000;
 /// Regions from one address that are kept for engines to come; the oldest goes first.
 const VARIANTS: usize = 4;
 /// Addresses whose regions are kept; beyond that all are let go.

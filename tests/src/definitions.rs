@@ -1,0 +1,274 @@
+//! Generated definitions: machines that nobody would design, with widths, word orders and meanings put together
+//! at random, so that engines are compared on more than what ships.
+//!
+//! A definition is a function of its seed. Every value in it is a `let` with its width written out, so that what is
+//! generated is accepted without knowing how widths are inferred.
+
+use std::fmt::Write;
+
+use crate::random::Random;
+
+/// Statements of one meaning, at most.
+const STATEMENTS: u64 = 7;
+/// Instructions of one machine.
+const ROWS: u64 = 14;
+
+/// The definition that belongs to a seed.
+pub fn definition(seed: u64) -> String {
+    let mut random = Random(seed ^ 0x6A09_E667_F3BC_C908);
+    let machine = Machine::choose(&mut random);
+    let mut text = machine.declarations(seed);
+    if random.once_in(3) {
+        text += &machine.hook(&mut random);
+    }
+    text += "instructions {\n";
+    let cell = machine.cell;
+    let _ = writeln!(text, "  stop | {} | halt", picture(&"0".repeat(6), cell));
+    for row in 1..=ROWS {
+        let opcode: String = format!("{row:06b}");
+        // Two fields for registers, and a number in what is left of the last cell, or in one more.
+        let mut bits = format!("{opcode}XXYY");
+        let number = if random.once_in(2) { machine.number } else { 0 };
+        bits.extend(std::iter::repeat_n('N', number as usize));
+        let operands = if number > 0 { " X, Y, N" } else { " X, Y" };
+        let meaning = Meaning::new(&machine, &mut random, number > 0).text;
+        let _ = writeln!(text, "  op{row}{operands} | {} | {{\n{meaning}  }}", picture(&bits, cell));
+    }
+    text + "}\n"
+}
+
+/// Bits as a picture of whole cells, filled up with zeros.
+fn picture(bits: &str, cell: u64) -> String {
+    let length = (bits.len() as u64).next_multiple_of(cell) as usize;
+    format!("{bits:0<length$}")
+}
+
+struct Machine {
+    /// Bits of a cell of the code memory and of its addresses.
+    cell: u64,
+    address: u64,
+    little: bool,
+    /// The same of a second memory.
+    data_cell: u64,
+    data_address: u64,
+    /// Bits of the four registers that operands name.
+    bank: u64,
+    /// Bits of the other registers.
+    others: Vec<u64>,
+    /// Bits of the number in an instruction.
+    number: u64,
+}
+
+impl Machine {
+    fn choose(random: &mut Random) -> Machine {
+        Machine {
+            cell: *random.pick(&[4, 7, 8, 8, 8, 12, 16, 16, 32]),
+            address: random.within(6..13),
+            little: random.once_in(2),
+            data_cell: *random.pick(&[1, 3, 8, 8, 8, 9, 16, 33, 64]),
+            data_address: random.within(3..11),
+            bank: *random.pick(&[3, 8, 8, 16, 16, 31, 32, 64]),
+            others: (0..4).map(|_| *random.pick(&[1, 1, 2, 5, 8, 13, 16, 32, 48, 64])).collect(),
+            number: random.within(1..9),
+        }
+    }
+
+    fn declarations(&self, seed: u64) -> String {
+        let order = if self.little { "little" } else { "big" };
+        let Machine { cell, address, data_cell, data_address, bank, number, .. } = self;
+        let mut text = format!(
+            "machine generated \"From seed {seed}\"\nmemory ram : u{address} -> u{cell} {order}\n\
+             memory data : u{data_address} -> u{data_cell} {order}\npc pc : u{address} in ram\n\
+             register a, b, c, d : u{bank}\nfield X, Y : register {{ a, b, c, d }}\nfield N : u{number}\n"
+        );
+        for (width, at) in self.others.iter().zip(0..) {
+            let _ = writeln!(text, "register r{at} : u{width}");
+        }
+        text
+    }
+
+    /// Something to do between instructions, perhaps always.
+    fn hook(&self, random: &mut Random) -> String {
+        let when = match random.below(3) {
+            0 => String::new(),
+            1 => " when r0 == 1 && r1 != 0".to_owned(),
+            _ => " when a == b".to_owned(),
+        };
+        let jump = if random.once_in(2) { "if r2 == 1 { pc = 1; r2 = 0 }" } else { "r3 = r3 + 1" };
+        format!("on step{when} {{ r0 = r0 + 1; a = a + 1; {jump} }}\n")
+    }
+}
+
+/// The meaning of one instruction while it is written.
+struct Meaning<'m> {
+    machine: &'m Machine,
+    random: &'m mut Random,
+    /// What values are made from: names with their widths.
+    known: Vec<(String, u64)>,
+    text: String,
+}
+
+impl<'m> Meaning<'m> {
+    fn new(machine: &'m Machine, random: &'m mut Random, has_number: bool) -> Self {
+        let mut known: Vec<(String, u64)> = ["X", "Y", "a", "b"].map(|name| (name.to_owned(), machine.bank)).into();
+        known.extend(machine.others.iter().zip(0..).map(|(width, at)| (format!("r{at}"), *width)));
+        known.push(("pc".to_owned(), machine.address));
+        if has_number {
+            known.push(("N".to_owned(), machine.number));
+        }
+        let mut meaning = Meaning { machine, random, known, text: String::new() };
+        for _ in 0..meaning.random.within(1..STATEMENTS) {
+            meaning.statement();
+        }
+        meaning
+    }
+
+    fn line(&mut self, line: &str) {
+        let _ = writeln!(self.text, "    {line}");
+    }
+
+    /// A name of this width, made if need be.
+    fn value(&mut self, width: u64) -> String {
+        let known = self.name(width).filter(|_| !self.random.once_in(3));
+        if let Some(known) = known {
+            return known;
+        }
+        let text = self.expression(width);
+        let name = format!("t{}", self.known.len());
+        self.line(&format!("let {name} : u{width} = {text}"));
+        self.known.push((name.clone(), width));
+        name
+    }
+
+    /// Something of this width in terms of names of any width.
+    fn expression(&mut self, width: u64) -> String {
+        let (name, bits) = self.random.pick(&self.known).clone();
+        match self.random.below(9) {
+            0 => self.random.value(width as u32).to_string(),
+            1 if bits < width => format!("zext({name})"),
+            2 if bits < width => format!("sext({name})"),
+            1 | 2 if bits > width => {
+                let low = self.random.within(0..bits - width + 1);
+                format!("{name}[{}:{low}]", low + width - 1)
+            }
+            3 if width == 1 => {
+                let other = self.value(bits);
+                let operator = self.random.pick(&["==", "!=", "<", "<=", ">", ">="]);
+                if self.random.once_in(2) {
+                    format!("{name} {operator} {other}")
+                } else {
+                    format!("signed({name}) {operator} signed({other})")
+                }
+            }
+            4 => format!("{} ? {} : {}", self.value(1), self.value(width), self.value(width)),
+            5 => format!("{}({}, {})", self.random.pick(&["rotl", "rotr"]), self.value(width), self.value(bits)),
+            6 => {
+                let signs = [("", ""), ("signed(", ")")];
+                let (open, close) = *self.random.pick(&signs);
+                let operator = *self.random.pick(&["/", "%"]);
+                format!("{open}{}{close} {operator} {open}{}{close}", self.value(width), self.value(width))
+            }
+            7 => {
+                let (value, count) = (self.value(width), self.value(bits));
+                self.random
+                    .pick(&[
+                        format!("{value} << {count}"),
+                        format!("{value} >> {count}"),
+                        format!("signed({value}) >> {count}"),
+                    ])
+                    .clone()
+            }
+            _ => {
+                let operator = *self.random.pick(&["+", "-", "*", "&", "|", "^"]);
+                match (self.name(width), self.name(width)) {
+                    (Some(x), Some(_)) if self.random.once_in(4) => {
+                        format!("{x} {operator} {}", self.random.value(width as u32))
+                    }
+                    (Some(x), Some(y)) => format!("{x} {operator} {y}"),
+                    _ => self.random.value(width as u32).to_string(),
+                }
+            }
+        }
+    }
+
+    /// A name of this width, if there is one.
+    fn name(&mut self, width: u64) -> Option<String> {
+        let fitting: Vec<String> =
+            self.known.iter().filter(|(_, bits)| *bits == width).map(|(name, _)| name.clone()).collect();
+        (!fitting.is_empty()).then(|| self.random.pick(&fitting).clone())
+    }
+
+    /// A memory with the widths of its addresses and of what is read or written: a cell, or two.
+    fn place(&mut self) -> (String, u64, u64) {
+        let Machine { cell, address, data_cell, data_address, .. } = *self.machine;
+        let (name, address, cell) = *self.random.pick(&[("ram", address, cell), ("data", data_address, data_cell)]);
+        if cell * 2 <= 64 && self.random.once_in(2) {
+            return (format!("{name}.u{}", cell * 2), address, cell * 2);
+        }
+        (name.to_owned(), address, cell)
+    }
+
+    fn statement(&mut self) {
+        match self.random.below(8) {
+            0 => {
+                let (memory, address, width) = self.place();
+                let address = self.value(address);
+                let name = format!("t{}", self.known.len());
+                self.line(&format!("let {name} : u{width} = {memory}[{address}]"));
+                self.known.push((name, width));
+            }
+            1 => {
+                let effect = self.store();
+                self.line(&effect);
+            }
+            2 => {
+                let condition = self.value(1);
+                let (then, otherwise) = (self.effect(), self.effect());
+                self.line(&format!("if {condition} {{ {then} }} else {{ {otherwise} }}"));
+            }
+            3 => {
+                let condition = self.value(1);
+                let target = self.value(self.machine.address);
+                self.line(&format!("if {condition} {{ pc = {target} }}"));
+            }
+            _ => {
+                let effect = self.assignment();
+                self.line(&effect);
+            }
+        }
+    }
+
+    fn effect(&mut self) -> String {
+        if self.random.once_in(3) { self.store() } else { self.assignment() }
+    }
+
+    fn store(&mut self) -> String {
+        let (memory, address, width) = self.place();
+        let (address, value) = (self.value(address), self.value(width));
+        format!("{memory}[{address}] = {value}")
+    }
+
+    fn assignment(&mut self) -> String {
+        let others = self.machine.others.iter().zip(0..).map(|(width, at)| (format!("r{at}"), *width));
+        let mut registers: Vec<(String, u64)> = others.collect();
+        registers.extend(["X", "Y", "X", "Y"].map(|name| (name.to_owned(), self.machine.bank)));
+        let (name, width) = self.random.pick(&registers).clone();
+        format!("{name} = {}", self.value(width))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Most of what is generated is a machine; the others have rows that the check rightly refuses.
+    #[test]
+    fn most_definitions_are_right() {
+        let is_right = |seed: &u64| lathe_isa::load(&super::definition(*seed)).isa.is_some();
+        let right = (0..100).filter(is_right).count();
+        let why = (0..100).find(|seed| !is_right(seed)).map(|seed| {
+            let text = super::definition(seed);
+            let found = lathe_isa::load(&text).diagnostics;
+            format!("{text}\n{found:?}")
+        });
+        assert!(right > 90, "{right} of 100; {}", why.unwrap_or_default());
+    }
+}
