@@ -69,7 +69,7 @@ fn generated_definitions() {
     println!("{machines} definitions from seed {seed}");
     for seed in seed..seed + machines {
         let definition = definition(seed);
-        let Some(isa) = lathe_isa::load(&definition).isa else { continue };
+        let Some(isa) = lathe_isa::load(&definition).isa.map(Arc::new) else { continue };
         for engine in [fast(), jit()] {
             if let Err(found) = compare(&isa, seed..seed + PROGRAMS, &engine, &mut |_| {}) {
                 let machine = "generated";

@@ -1,6 +1,8 @@
 //! Every operator on all operands of small widths, lowered by the fast interpreter and compiled: on
 //! registers, on numbers on either side, and as what a jump depends on.
 
+use std::sync::Arc;
+
 use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
@@ -43,7 +45,7 @@ fn text(operator: BinaryOperator, x: &str, y: &str) -> String {
 }
 
 /// A machine with an operation on its registers `a` and `b`, or on one of them and a number.
-fn machine(width: u64, result: u64, operation: impl Fn(&str, &str) -> String) -> Isa {
+fn machine(width: u64, result: u64, operation: impl Fn(&str, &str) -> String) -> Arc<Isa> {
     let number = format!("{}{}", "0".repeat(8 - width as usize), "N".repeat(width as usize));
     let [both, right, left] = [operation("a", "b"), operation("a", "N"), operation("N", "b")];
     let text = format!(
@@ -63,7 +65,7 @@ instructions {{
 "#
     );
     let loaded = lathe_isa::load(&text);
-    loaded.isa.unwrap_or_else(|| panic!("{text}\n{:?}", loaded.diagnostics))
+    Arc::new(loaded.isa.unwrap_or_else(|| panic!("{text}\n{:?}", loaded.diagnostics)))
 }
 
 /// Where the instructions are: each with every number, so that each is compiled once.
@@ -73,7 +75,7 @@ const RIGHT: u64 = 0x100;
 const LEFT: u64 = 0x200;
 
 /// A machine with all of them in memory.
-fn program(isa: &Isa, width: Width) -> State {
+fn program(isa: &Arc<Isa>, width: Width) -> State {
     let mut state = State::new(isa);
     let ram = state.memory_mut(isa.pc.memory);
     ram.set(BOTH, 1);
@@ -88,7 +90,7 @@ fn program(isa: &Isa, width: Width) -> State {
 }
 
 /// What the engine makes of all operands.
-fn check(isa: &Isa, width: Width, engine: &mut dyn Engine, name: &str, expected: impl Fn(u64, u64) -> u64) {
+fn check(isa: &Arc<Isa>, width: Width, engine: &mut dyn Engine, name: &str, expected: impl Fn(u64, u64) -> u64) {
     let mut state = program(isa, width);
     let mut devices = Devices::new(isa, Console::default());
     let all = 0..=width.mask();
@@ -107,7 +109,7 @@ fn check(isa: &Isa, width: Width, engine: &mut dyn Engine, name: &str, expected:
     }
 }
 
-fn check_on_all(isa: &Isa, width: Width, name: &str, expected: impl Fn(u64, u64) -> u64) {
+fn check_on_all(isa: &Arc<Isa>, width: Width, name: &str, expected: impl Fn(u64, u64) -> u64) {
     check(isa, width, &mut Fast::stepping(isa), &format!("{name} on fast"), &expected);
     let mut jit = Jit::stepping(isa);
     check(isa, width, &mut jit, &format!("{name} on jit"), &expected);
