@@ -528,10 +528,10 @@ impl Jit {
     fn advance_compiling(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
         let before = self.executed;
         let mut run = Run::new();
+        // Nothing becomes due in compiled code, or where the fast interpreter pauses.
+        let mut is_due = self.fast.is_due(state);
         while run.steps < limit {
-            if !self.fast.is_due(state)
-                && let Some(exit) = self.enter(state, limit - run.steps, &mut run)
-            {
+            if !is_due && let Some(exit) = self.enter(state, limit - run.steps, &mut run) {
                 if run.steps == limit {
                     break;
                 }
@@ -540,6 +540,7 @@ impl Jit {
                     run.stop = stop;
                     return run;
                 }
+                is_due = matches!(exit, Exit::Interpret(_)) && self.fast.is_due(state);
                 if self.arrive(state, &exit) || run.steps == limit {
                     continue;
                 }
@@ -550,6 +551,7 @@ impl Jit {
                     return run;
                 }
                 Pause::Hot(pc) => {
+                    is_due = false;
                     self.executed = before + run.steps;
                     self.forget_changed();
                     if !self.entries.contains_key(&pc) {
