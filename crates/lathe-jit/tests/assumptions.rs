@@ -166,3 +166,22 @@ fn a_cell_that_is_written_on_both_ways_is_written_once() {
         agrees(&isa, &mut Jit::with_threshold(&isa, 50), &endless(program));
     }
 }
+
+/// Code that was compiled for one mode goes on in another: it must not be found hot at the same place
+/// for ever.
+#[test]
+fn a_hot_loop_goes_on_in_another_mode() {
+    let machine = lathe_machines::find("mos6502").expect("it ships");
+    let isa = Arc::new(lathe_isa::load(machine.definition).isa.expect("it is right"));
+    // loop: adc #1; dex; bne loop; sed; jmp loop
+    let program = [0x69, 0x01, 0xCA, 0xD0, 0xFB, 0xF8, 0x4C, 0x00, 0x00];
+    let run = |engine: &mut dyn Engine| {
+        let mut state = State::new(&isa);
+        state.memory_mut(isa.pc.memory).fill(program);
+        state.pc = 0;
+        let run = engine.run(&mut state, &mut Devices::new(&isa, Console::default()), 20_000);
+        (run, state)
+    };
+    let expected = run(&mut Interpreter::new(&isa));
+    assert_eq!(run(&mut Jit::with_threshold(&isa, 10)), expected);
+}

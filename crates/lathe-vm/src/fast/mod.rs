@@ -279,6 +279,7 @@ impl Fast {
     pub fn run_until_hot(&mut self, state: &mut State, devices: &mut Devices, limit: u64, run: &mut Run) -> Pause {
         self.take_registers(state);
         let mut left = limit - run.steps;
+        let began = (state.pc, left);
         let mut entry = self.reach(state.pc);
         let mut due = self.is_due(state);
         let pause = loop {
@@ -301,6 +302,12 @@ impl Fast {
                 Event::Hot(next) => {
                     let hot = &mut self.entries[next as usize];
                     hot.hot_at = hot.visits.wrapping_add(1);
+                    // A block for other modes than the present ones leads to one for any mode at the same
+                    // address. Whoever runs this has just been told that it is hot.
+                    if (hot.pc, left) == began {
+                        entry = next;
+                        continue;
+                    }
                     state.pc = hot.pc;
                     break Pause::Hot(hot.pc);
                 }
