@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use lathe_isa::Isa;
 use lathe_jit::{Jit, SharedCode};
-use lathe_tests::differential::{Contestant, Disagreement, compare, save, text};
+use lathe_tests::differential::{Contestant, Disagreement, compare, later, save, text};
 use lathe_vm::Fast;
 
 use crate::usage;
@@ -97,6 +97,9 @@ impl<'i> Contest<'i> {
         let engines = [
             Contestant::new("fast", Fast::eager),
             Contestant::new("jit", |isa| Jit::with_threshold(isa, 2)),
+            Contestant::new("jit-later", |isa| {
+                Jit::sharing(&SharedCode::with_threshold(isa, 2).in_background(later(2)))
+            }),
             Contestant::new("jit-shared", move |_| Jit::sharing(&code)),
             Contestant::new("fast-steps", Fast::stepping),
             Contestant::new("jit-steps", Jit::stepping),

@@ -136,7 +136,7 @@ pub(crate) struct SharedEngine(SharedCode);
 #[cfg(feature = "jit")]
 impl SharedEngine {
     pub(crate) fn new(isa: &Arc<Isa>) -> Self {
-        SharedEngine(SharedCode::new(isa))
+        SharedEngine(SharedCode::new(isa).in_background(Arc::new(crate::background::run)))
     }
 
     pub(crate) fn engine(&self) -> AnyEngine {

@@ -22,6 +22,8 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+#[cfg(feature = "jit")]
+mod background;
 mod engine;
 mod error;
 mod fleet;

@@ -16,7 +16,8 @@ use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stop, Stops};
 use crate::emit::{Context, NO_JUMP};
 use crate::guarded;
 use crate::jumps::Jumps;
-use crate::region::{Extent, Known, discover};
+use crate::orders::{Delivery, Orders};
+use crate::region::{Extent, Known, Region, discover};
 use crate::shared::{Compiled, SharedCode};
 
 /// Compilations of one address, at most; code that changes all the time is interpreted.
@@ -34,6 +35,9 @@ const WARM: u32 = 64;
 const INVESTED: u64 = 2;
 /// How often the threshold is doubled for code that is thrown away again and again.
 const DOUBLINGS: u32 = 12;
+/// Code that is being compiled is reached this share of the threshold before the engine looks whether it has
+/// arrived.
+const LOOK_AGAIN: u32 = 32;
 /// Regions in use; beyond that all are let go.
 const REGIONS: usize = 1 << 12;
 
@@ -58,8 +62,10 @@ pub struct Jit {
     /// Leaders of regions that were made for a mode and came to be reached in another.
     any_mode: HashSet<u64>,
     jumps: Jumps,
-    /// Instructions executed so far.
+    orders: Orders,
+    /// Instructions executed so far, and those that were ordered to be compiled.
     executed: u64,
+    ordered: u64,
     /// Whether every region is one instruction, compiled before it is first executed.
     stepping: bool,
     statistics: Statistics,
@@ -134,7 +140,9 @@ impl Jit {
             compilations: HashMap::new(),
             any_mode: HashSet::new(),
             jumps: Jumps::default(),
+            orders: Orders::new(),
             executed: 0,
+            ordered: 0,
             stepping: false,
             statistics: Statistics::default(),
             clock: None,
@@ -166,54 +174,65 @@ impl Jit {
         self.fast.marks().opened().for_each(|address| code.open(address));
     }
 
-    /// Runs compiled code, if there is some here and the budget is large enough for it.
+    /// Runs compiled code, from region to region, if there is some here and the budget is large enough for it.
     fn enter(&mut self, state: &mut State, left: u64, run: &mut Run) -> Option<Exit> {
-        let (id, block) = *self.entries.get(&state.pc)?;
-        if !self.is_as_assumed(state, id) {
-            return None;
-        }
-        let used = self.regions.get_mut(&id)?;
-        let fuel = i64::try_from(left).unwrap_or(i64::MAX).checked_sub(i64::try_from(used.region.bound).ok()?)?;
-        if fuel < 0 {
-            return None;
-        }
+        let mut place = self.place(state, left)?;
         let (View::Marks(marks) | View::Permits(marks)) = self.fast.marks().view()?;
         let marks = Some(marks).filter(|marks| marks.len() as u64 == self.isa.code_memory().cells() + MARKS_AT_ONCE)?;
         let marks = marks.as_ptr();
         let memories = bases(&self.isa, state)?;
         let opened = opened(&self.isa, state)?;
-        let registers = state.registers_mut().as_mut_ptr();
-        let mut context = Context {
-            registers,
-            marks,
-            memories: memories.as_ptr(),
-            opened: opened.as_ptr(),
-            fuel,
-            cycles: 0,
-            pc: 0,
-            interpret: 0,
-            jump: NO_JUMP,
-        };
-        // SAFETY: the region was compiled for this instruction set. There are as many registers as it has:
-        // `advance` has looked, and nobody can take some away. There are as many marks, cells and pages as
-        // it says: that was just looked at. Nothing else touches them during the call.
-        unsafe { used.region.code.call(&mut context, block) };
-        state.pc = context.pc;
-        let steps = (fuel - context.fuel) as u64;
-        run.steps += steps;
-        run.cycles = run.cycles.wrapping_add(context.cycles);
-        self.statistics.entries += 1;
-        self.statistics.steps += steps;
-        used.steps += steps;
-        if context.jump != NO_JUMP {
-            self.statistics.jumped += 1;
-            return Some(Exit::Jumped(id, context.jump));
+        let before = run.steps;
+        loop {
+            let Place { id, block, fuel } = place;
+            let used = self.regions.get_mut(&id)?;
+            let mut context = Context {
+                registers: state.registers_mut().as_mut_ptr(),
+                marks,
+                memories: memories.as_ptr(),
+                opened: opened.as_ptr(),
+                fuel,
+                cycles: 0,
+                pc: 0,
+                interpret: 0,
+                jump: NO_JUMP,
+            };
+            // SAFETY: the region was compiled for this instruction set. There are as many registers as it has:
+            // `advance` has looked, and nobody can take some away. There are as many marks, cells and pages as
+            // it says: that was looked at above, and nothing in this loop changes where they are. Nothing else
+            // touches them during the call.
+            unsafe { used.region.code.call(&mut context, block) };
+            state.pc = context.pc;
+            let steps = (fuel - context.fuel) as u64;
+            run.steps += steps;
+            run.cycles = run.cycles.wrapping_add(context.cycles);
+            self.statistics.entries += 1;
+            self.statistics.steps += steps;
+            used.steps += steps;
+            if context.jump != NO_JUMP {
+                self.statistics.jumped += 1;
+                return Some(Exit::Jumped(id, context.jump));
+            }
+            if context.interpret != 0 {
+                self.statistics.interpreted += 1;
+                return Some(Exit::Interpret(id));
+            }
+            match self.place(state, left - (run.steps - before)) {
+                Some(next) => place = next,
+                None => return Some(Exit::Elsewhere(id)),
+            }
         }
-        if context.interpret == 0 {
-            return Some(Exit::Elsewhere(id));
+    }
+
+    /// Where compiled code can be entered now, with so many steps left.
+    fn place(&mut self, state: &State, left: u64) -> Option<Place> {
+        let (id, block) = *self.entries.get(&state.pc)?;
+        if !self.is_as_assumed(state, id) {
+            return None;
         }
-        self.statistics.interpreted += 1;
-        Some(Exit::Interpret(id))
+        let bound = i64::try_from(self.regions.get(&id)?.region.bound).ok()?;
+        let fuel = i64::try_from(left).unwrap_or(i64::MAX).checked_sub(bound).filter(|fuel| *fuel >= 0)?;
+        Some(Place { id, block, fuel })
     }
 
     /// Whether what was assumed for a region holds; one for which it never will again is dropped.
@@ -240,27 +259,72 @@ impl Jit {
 
     /// Makes the code at a hot address ready: somebody else's, or a new compilation.
     fn prepare(&mut self, state: &mut State, pc: u64, extent: Extent) {
-        self.make_room(state);
-        let found = self.code.find(&self.fast, state, pc, self.may_assume_modes(pc));
-        if found.is_none() && !self.can_afford(pc) {
+        self.take_deliveries(state);
+        if self.entries.contains_key(&pc) {
+            return;
+        }
+        if let Some(region) = self.code.find(&self.fast, state, pc, self.may_assume_modes(pc)) {
+            self.statistics.shared += 1;
+            return self.take_up(state, region);
+        }
+        if self.orders.cover(pc) || self.code.is_ordered(pc) {
+            return self.look_again(pc);
+        }
+        if !self.can_afford(pc) {
             return self.fast.set_heat(pc, Heat::After(self.patience(pc)));
         }
-        self.statistics.shared += u64::from(found.is_some());
-        let start = self.clock.map(|clock| clock());
-        let region = found.or_else(|| self.compile(state, pc, extent));
-        if let (Some(clock), Some(start)) = (self.clock, start) {
-            self.statistics.compile_time += clock().saturating_sub(start);
-        }
-        match region {
-            Some(region) => self.take_up(region),
+        self.make_room(state);
+        match self.discover(state, pc, extent) {
+            Some(region) => self.order(state, pc, region, None),
             None => self.fast.set_heat(pc, Heat::Never),
+        }
+    }
+
+    /// Has a region compiled, perhaps in the place of another.
+    fn order(&mut self, state: &mut State, entry: u64, region: Region, replaces: Option<RegionId>) {
+        self.ordered += region.instructions.len() as u64;
+        let leaders: Vec<u64> = region.blocks.keys().copied().collect();
+        leaders.iter().for_each(|leader| *self.compilations.entry(*leader).or_default() += 1);
+        self.look_again(entry);
+        let result = self.orders.open(entry, leaders);
+        // If the engine is gone, nobody wants it.
+        let deliver = move |region, time| drop(result.send(Delivery { entry, region, replaces, time }));
+        self.code.order(entry, region, self.clock, deliver);
+        self.take_deliveries(state);
+    }
+
+    /// Looks again soon whether the code at an address has been compiled.
+    fn look_again(&mut self, pc: u64) {
+        self.fast.set_heat(pc, Heat::After(self.code.threshold() / LOOK_AGAIN));
+    }
+
+    /// Takes up what has been compiled, if the cells it was compiled from are still as they were.
+    fn take_deliveries(&mut self, state: &mut State) {
+        while let Some(Delivery { entry, region, replaces, time }) = self.orders.next() {
+            self.statistics.compile_time += time;
+            let Some(region) = region else {
+                self.fast.set_heat(entry, Heat::Never);
+                continue;
+            };
+            self.statistics.regions += 1;
+            self.statistics.compiled += region.instructions.len() as u64;
+            let patched = region.instructions.values().filter(|reading| reading.is_patched());
+            self.statistics.patched += patched.count() as u64;
+            if !region.fits(&self.fast, state) {
+                self.fast.set_heat(entry, Heat::After(self.patience(entry)));
+                continue;
+            }
+            if let Some(id) = replaces {
+                self.drop_region(id, Drop::TryAgain);
+            }
+            self.take_up(state, region);
         }
     }
 
     /// Whether enough has been executed that compiling something at this address is no great loss,
     /// whatever comes of it.
     fn can_afford(&self, pc: u64) -> bool {
-        let compiled = self.statistics.compiled.saturating_mul(u64::from(self.code.threshold()));
+        let compiled = self.ordered.saturating_mul(u64::from(self.code.threshold()));
         let often = self.compilations.get(&pc).is_some_and(|count| *count >= COMPILATIONS);
         self.stepping || !often && compiled <= self.executed.saturating_mul(INVESTED)
     }
@@ -276,28 +340,22 @@ impl Jit {
         !self.stepping && !self.any_mode.contains(&pc)
     }
 
-    /// Compiles the region around an address.
-    fn compile(&mut self, state: &State, pc: u64, extent: Extent) -> Option<Arc<Compiled>> {
+    /// The region around an address, if it is worth compiling.
+    fn discover(&self, state: &State, pc: u64, extent: Extent) -> Option<Region> {
         self.fast.marks().view()?;
-        let is_compiled = |pc| self.entries.contains_key(&pc);
+        let is_compiled = |pc| self.entries.contains_key(&pc) || self.orders.cover(pc);
         let least = u64::from((self.code.threshold() / WARM).max(1));
         let has_run = |pc| self.fast.executions(pc) >= least;
         let targets = |pc| self.jumps.targets(&self.fast, pc);
         let modes = self.may_assume_modes(pc);
         let known =
             Known { fast: &self.fast, state, modes, targets: &targets, is_compiled: &is_compiled, has_run: &has_run };
-        let region = Some(discover(&known, pc, extent)).filter(|region| region.is_worth(extent))?;
-        let compiled = self.code.compile(pc, region)?;
-        compiled.blocks.keys().for_each(|leader| *self.compilations.entry(*leader).or_default() += 1);
-        self.statistics.regions += 1;
-        self.statistics.compiled += compiled.instructions.len() as u64;
-        let patched = compiled.instructions.values().filter(|reading| reading.is_patched());
-        self.statistics.patched += patched.count() as u64;
-        Some(compiled)
+        Some(discover(&known, pc, extent)).filter(|region| region.is_worth(extent))
     }
 
     /// Uses a region from now on.
-    fn take_up(&mut self, region: Arc<Compiled>) {
+    fn take_up(&mut self, state: &mut State, region: Arc<Compiled>) {
+        self.make_room(state);
         if self.regions.len() >= REGIONS {
             self.drop_all();
         }
@@ -369,16 +427,16 @@ impl Jit {
     }
 
     /// Counts an exit at a computed jump; a region that misses often is compiled anew.
-    fn miss(&mut self, state: &State, id: RegionId, pc: u64) {
+    fn miss(&mut self, state: &mut State, id: RegionId, pc: u64) {
         let Some(used) = self.regions.get(&id) else { return };
         let (entry, instructions) = (used.region.entry, used.region.instructions.len() as u32);
         let patience = (self.code.threshold() / MISSES).max(1).saturating_mul(instructions);
-        if !self.jumps.missed(&self.fast, pc, state.pc, patience) || !self.can_afford(entry) {
+        let is_open = self.orders.cover(entry) || self.code.is_ordered(entry);
+        if !self.jumps.missed(&self.fast, pc, state.pc, patience) || is_open || !self.can_afford(entry) {
             return;
         }
-        if let Some(region) = self.compile(state, entry, Extent::Everything) {
-            self.drop_region(id, Drop::TryAgain);
-            self.take_up(region);
+        if let Some(region) = self.discover(state, entry, Extent::Everything) {
+            self.order(state, entry, region, Some(id));
         }
     }
 
@@ -415,6 +473,14 @@ enum Drop {
     TryAgain,
     /// They are not compiled any more.
     ForGood,
+}
+
+/// Where compiled code is entered.
+struct Place {
+    id: RegionId,
+    block: u32,
+    /// Steps that may be done before the budget is too small for the region.
+    fuel: i64,
 }
 
 /// Why compiled code was left.
@@ -509,6 +575,7 @@ impl Engine for Jit {
         }
         self.fast.revalidate(state);
         self.forget_changed();
+        self.take_deliveries(state);
         if self.stepping {
             return self.advance_in_steps(state, devices, limit);
         }

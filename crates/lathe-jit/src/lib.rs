@@ -38,9 +38,11 @@ mod engine;
 mod guarded;
 mod jumps;
 mod live;
+mod orders;
 mod region;
 mod shared;
 mod values;
 
 pub use engine::{Clock, Jit, Statistics};
+pub use orders::{Background, Job};
 pub use shared::SharedCode;

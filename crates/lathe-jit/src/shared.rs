@@ -4,8 +4,9 @@
 //! it has no state of its own. So any engine whose memory holds the same cells may run it.
 //! An engine whose program changes itself lets go of its regions; the others keep them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use lathe_isa::Isa;
 use lathe_vm::State;
@@ -13,6 +14,8 @@ use lathe_vm::fast::{Fast, Reading};
 
 use crate::code::{Code, Compilers};
 use crate::emit::block_numbers;
+use crate::engine::Clock;
+use crate::orders::{Background, Job};
 use crate::region::{Assumptions, Region};
 
 /// How often a block is reached before it is compiled, unless said otherwise. It has then been interpreted
@@ -37,14 +40,19 @@ const ADDRESSES: usize = 1 << 12;
 pub struct SharedCode {
     isa: Arc<Isa>,
     threshold: u32,
+    /// Who compiles; if nobody else does, the engine that wants it.
+    background: Option<Background>,
+    /// None where there is no compiler for this computer. It is locked while it works, the library is not.
+    compilers: Arc<Mutex<Option<Compilers>>>,
     library: Arc<Mutex<Library>>,
 }
 
+#[derive(Default)]
 struct Library {
-    /// None where there is no compiler for this computer.
-    compilers: Option<Compilers>,
     /// The regions from each address, the newest last.
     regions: HashMap<u64, Vec<Arc<Compiled>>>,
+    /// The addresses from which some engine has a region compiled at the moment.
+    ordered: HashSet<u64>,
 }
 
 /// A compiled region, with what must hold of a machine that runs it.
@@ -69,8 +77,14 @@ impl SharedCode {
 
     /// No code yet; it is compiled when it has been reached so often.
     pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
-        let library = Library { compilers: Compilers::new(), regions: HashMap::new() };
-        SharedCode { isa: isa.clone(), threshold, library: Arc::new(Mutex::new(library)) }
+        let compilers = Arc::new(Mutex::new(Compilers::new()));
+        SharedCode { isa: isa.clone(), threshold, background: None, compilers, library: Arc::default() }
+    }
+
+    /// The same, compiled by somebody else while engines go on interpreting.
+    #[must_use]
+    pub fn in_background(self, background: Background) -> Self {
+        SharedCode { background: Some(background), ..self }
     }
 
     pub(crate) fn isa(&self) -> &Arc<Isa> {
@@ -84,37 +98,79 @@ impl SharedCode {
     /// The newest region from this address that fits the machine; `modes` says whether it may be for
     /// the present ones only.
     pub(crate) fn find(&self, fast: &Fast, state: &State, entry: u64, modes: bool) -> Option<Arc<Compiled>> {
-        let library = self.lock();
+        let library = lock(&self.library);
         let fits = |region: &&Arc<Compiled>| {
             (modes || region.assumptions.modes.is_empty())
                 && region.assumptions.are_modes_of(state)
-                && region.assumptions.hold(fast.marks())
-                && region.instructions.iter().all(|(pc, reading)| fast.reads_like(state, *pc, reading))
+                && region.fits(fast, state)
         };
         library.regions.get(&entry)?.iter().rev().find(fits).cloned()
     }
 
-    /// Compiles a region and keeps it; none if the compiler refuses it.
-    pub(crate) fn compile(&self, entry: u64, region: Region) -> Option<Arc<Compiled>> {
-        let mut library = self.lock();
-        let code = library.compilers.as_mut()?.compile(&self.isa, &region)?;
+    /// Whether some engine has a region from this address compiled at the moment.
+    pub(crate) fn is_ordered(&self, entry: u64) -> bool {
+        lock(&self.library).ordered.contains(&entry)
+    }
+
+    /// Has a region from this address compiled and kept, and hands it on with the time that took; none if the
+    /// compiler refuses it.
+    pub(crate) fn order(
+        &self,
+        entry: u64,
+        region: Region,
+        clock: Option<Clock>,
+        deliver: impl FnOnce(Option<Arc<Compiled>>, Duration) + Send + 'static,
+    ) {
+        lock(&self.library).ordered.insert(entry);
+        let code = self.clone();
+        let job: Job = Box::new(move || {
+            let now = || clock.map_or(Duration::ZERO, |clock| clock());
+            let start = now();
+            let compiled = code.compile(entry, region);
+            let time = now().saturating_sub(start);
+            let mut library = lock(&code.library);
+            library.ordered.remove(&entry);
+            compiled.iter().for_each(|compiled| library.keep(compiled));
+            drop(library);
+            deliver(compiled, time);
+        });
+        match &self.background {
+            Some(background) => background(job),
+            None => job(),
+        }
+    }
+
+    fn compile(&self, entry: u64, region: Region) -> Option<Arc<Compiled>> {
+        let code = lock(&self.compilers).as_mut()?.compile(&self.isa, &region)?;
         let blocks = block_numbers(&region);
         let instructions = region.instructions.iter().map(|(pc, decoded)| (*pc, decoded.reading)).collect();
         let Region { bound, assumptions, .. } = region;
-        let compiled = Arc::new(Compiled { code, entry, bound, blocks, instructions, assumptions });
-        if library.regions.len() >= ADDRESSES {
-            library.regions.clear();
+        Some(Arc::new(Compiled { code, entry, bound, blocks, instructions, assumptions }))
+    }
+}
+
+impl Library {
+    fn keep(&mut self, compiled: &Arc<Compiled>) {
+        if self.regions.len() >= ADDRESSES {
+            self.regions.clear();
         }
-        let variants = library.regions.entry(entry).or_default();
+        let variants = self.regions.entry(compiled.entry).or_default();
         if variants.len() == VARIANTS {
             variants.remove(0);
         }
         variants.push(compiled.clone());
-        Some(compiled)
     }
+}
 
-    /// What an engine leaves behind when it panics is still a whole library.
-    fn lock(&self) -> MutexGuard<'_, Library> {
-        self.library.lock().unwrap_or_else(PoisonError::into_inner)
+impl Compiled {
+    /// Whether a machine holds the cells it was compiled from, read as they were then.
+    pub(crate) fn fits(&self, fast: &Fast, state: &State) -> bool {
+        let is_same = |(pc, reading): (&u64, &Reading)| fast.reads_like(state, *pc, reading);
+        self.assumptions.hold(fast.marks()) && self.instructions.iter().all(is_same)
     }
+}
+
+/// What is left behind by a panic is still whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

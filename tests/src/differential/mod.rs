@@ -8,10 +8,10 @@ mod generator;
 mod report;
 mod shrink;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Place, RegisterId};
@@ -66,6 +66,21 @@ impl Case {
             all.map(|(memory, address, value)| ((memory.0, address), value)).collect();
         cells.into_iter().map(|((memory, address), value)| (MemoryId(memory), address, value)).collect()
     }
+}
+
+/// Something to be done once.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// Does every job when so many others have been ordered after it.
+pub fn later(by: usize) -> Arc<dyn Fn(Job) + Send + Sync> {
+    let waiting: Mutex<VecDeque<Job>> = Mutex::default();
+    Arc::new(move |job| {
+        let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.push_back(job);
+        let due = if waiting.len() > by { waiting.pop_front() } else { None };
+        drop(waiting);
+        due.into_iter().for_each(|job| job());
+    })
 }
 
 /// Makes an engine for an instruction set.

@@ -1,7 +1,7 @@
 //! Builds a block: instruction after instruction is executed on values, until the way on is not known
 //! or leads to a leader. What it does with memory, checks and branches is in files of their own.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lathe_base::Width;
 use lathe_isa::operators::BinaryOperator;
@@ -118,7 +118,7 @@ impl BlockBuilder<'_, '_> {
         self.graph.binary(BinaryOperator::Equal, effects.next, here)
     }
 
-    fn leave_to_interpreter(&mut self, decoded: &Lowerable, before: Rc<Snapshot>) -> End {
+    fn leave_to_interpreter(&mut self, decoded: &Lowerable, before: Arc<Snapshot>) -> End {
         let halts = |body: &Body| {
             body.block.iter().any(|statement| matches!(statement, Statement::Halt | Statement::Fault { .. }))
         };
@@ -141,12 +141,12 @@ impl BlockBuilder<'_, '_> {
         path.count += 1;
     }
 
-    fn snapshot(&mut self, path: &Path, pc: u64) -> Rc<Snapshot> {
+    fn snapshot(&mut self, path: &Path, pc: u64) -> Arc<Snapshot> {
         self.snapshot_of(path, pc, Interpret::Yes)
     }
 
-    pub(super) fn snapshot_of(&mut self, path: &Path, pc: u64, interpret: Interpret) -> Rc<Snapshot> {
-        Rc::new(Snapshot {
+    pub(super) fn snapshot_of(&mut self, path: &Path, pc: u64, interpret: Interpret) -> Arc<Snapshot> {
+        Arc::new(Snapshot {
             pc,
             registers: path.frame.registers.clone(),
             pending: self.grouped(path, path.pending.clone()),

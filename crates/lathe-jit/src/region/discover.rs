@@ -1,7 +1,7 @@
 //! Finds the blocks of a region: one for every leader that is reached, until no new leader turns up.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lathe_base::Width;
 use lathe_isa::Isa;
@@ -88,8 +88,8 @@ pub(super) struct Discovery<'a> {
     pub(super) extent: Extent,
     pub(super) isa: &'a Isa,
     pub(super) leaders: BTreeSet<u64>,
-    pub(super) decoded: HashMap<u64, Rc<Lowerable>>,
-    pub(super) instructions: BTreeMap<u64, Rc<Lowerable>>,
+    pub(super) decoded: HashMap<u64, Arc<Lowerable>>,
+    pub(super) instructions: BTreeMap<u64, Arc<Lowerable>>,
     /// Values of all blocks so far.
     pub(super) values: usize,
     /// Cells that some instruction writes without writing one next to them.
@@ -171,8 +171,8 @@ impl Discovery<'_> {
         }
     }
 
-    pub(super) fn decode(&mut self, pc: u64) -> Rc<Lowerable> {
-        let decode = || Rc::new(self.known.fast.decode(self.known.state, pc));
+    pub(super) fn decode(&mut self, pc: u64) -> Arc<Lowerable> {
+        let decode = || Arc::new(self.known.fast.decode(self.known.state, pc));
         self.decoded.entry(pc).or_insert_with(decode).clone()
     }
 }

@@ -18,7 +18,7 @@ mod stores;
 mod ways;
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lathe_isa::model::MemoryId;
 use lathe_vm::dataflow::{Graph, ValueId};
@@ -37,7 +37,7 @@ pub(crate) struct Region {
     /// The blocks, by the address of their leader.
     pub(crate) blocks: BTreeMap<u64, Block>,
     /// The instructions it was made from.
-    pub(crate) instructions: BTreeMap<u64, Rc<Lowerable>>,
+    pub(crate) instructions: BTreeMap<u64, Arc<Lowerable>>,
     /// More steps than this are never done between two checks of the budget.
     pub(crate) bound: u64,
     /// What it does not look at because it is known already.
@@ -65,7 +65,7 @@ pub(crate) enum Event {
     /// Reads cells that lie together.
     LoadGroup(Group),
     /// Leaves the region before an instruction under any of these conditions.
-    Leave(Vec<Check>, Rc<Snapshot>),
+    Leave(Vec<Check>, Arc<Snapshot>),
     /// Writes memory.
     Store(Stores),
 }
@@ -91,7 +91,7 @@ pub(crate) enum End {
     Branch(ValueId, Edge, Edge),
     Jump(Jump),
     /// Leaves the region.
-    Leave(Rc<Snapshot>),
+    Leave(Arc<Snapshot>),
 }
 
 /// A computed jump.
@@ -100,15 +100,15 @@ pub(crate) struct Jump {
     /// Where it has gone so far.
     pub(crate) arms: Vec<(u64, Edge)>,
     /// The machine after it, but for where it goes on: the region is left to anywhere else.
-    pub(crate) after: Rc<Snapshot>,
+    pub(crate) after: Arc<Snapshot>,
     /// The machine before it, if it has not been looked at yet whether it stays where it is.
-    pub(crate) before: Option<Rc<Snapshot>>,
+    pub(crate) before: Option<Arc<Snapshot>>,
 }
 
 /// A way on.
 pub(crate) enum Edge {
     /// To the leader that the snapshot names.
-    Block(Rc<Snapshot>),
+    Block(Arc<Snapshot>),
     /// Deeper into the block.
     Segment(Box<Segment>),
 }

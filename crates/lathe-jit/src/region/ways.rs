@@ -1,6 +1,6 @@
 //! Where a block goes on after an instruction: further, deeper, to a leader, or wherever a computed jump leads.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use lathe_isa::operators::BinaryOperator;
 use lathe_vm::dataflow::{Node, ValueId};
@@ -26,7 +26,7 @@ impl BlockBuilder<'_, '_> {
         next: ValueId,
         path: &mut Path,
         events: &mut Vec<Event>,
-        before: Option<Rc<Snapshot>>,
+        before: Option<Arc<Snapshot>>,
     ) -> Option<End> {
         let pc = path.pc;
         if let Some(target) = self.graph.as_constant(next) {
@@ -97,7 +97,7 @@ impl BlockBuilder<'_, '_> {
         Edge::Block(self.snapshot_of(path, path.pc, Interpret::No))
     }
 
-    fn computed(&mut self, target: ValueId, path: &Path, pc: u64, before: Option<Rc<Snapshot>>) -> End {
+    fn computed(&mut self, target: ValueId, path: &Path, pc: u64, before: Option<Arc<Snapshot>>) -> End {
         let targets: Vec<u64> = (self.discovery.known.targets)(pc).into_iter().filter(|target| *target != pc).collect();
         let edge = |target: u64| {
             let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
