@@ -30,9 +30,6 @@ const EXIT: u32 = 16;
 const MISSES: u32 = 8;
 /// A part of a region has been executed at least this share of the threshold, by which it is hot.
 const WARM: u32 = 64;
-/// So many instructions are executed for each that is compiled, divided into the threshold: then
-/// compiling takes no longer than what it tries to make faster.
-const INVESTED: u64 = 2;
 /// How often the threshold is doubled for code that is thrown away again and again.
 const DOUBLINGS: u32 = 12;
 /// Code that is being compiled is reached this share of the threshold before the engine looks whether it has
@@ -321,12 +318,12 @@ impl Jit {
         }
     }
 
-    /// Whether enough has been executed that compiling something at this address is no great loss,
-    /// whatever comes of it.
+    /// Whether enough has been executed that compiling something at this address is no great loss, whatever comes
+    /// of it: for every instruction compiled so far as many as the threshold.
     fn can_afford(&self, pc: u64) -> bool {
         let compiled = self.ordered.saturating_mul(u64::from(self.code.threshold()));
         let often = self.compilations.get(&pc).is_some_and(|count| *count >= COMPILATIONS);
-        self.stepping || !often && compiled <= self.executed.saturating_mul(INVESTED)
+        self.stepping || !often && compiled <= self.executed
     }
 
     /// How often an address must be reached before it is compiled, after what became of it so far.
@@ -432,7 +429,8 @@ impl Jit {
         let (entry, instructions) = (used.region.entry, used.region.instructions.len() as u32);
         let patience = (self.code.threshold() / MISSES).max(1).saturating_mul(instructions);
         let is_open = self.orders.cover(entry) || self.code.is_ordered(entry);
-        if !self.jumps.missed(&self.fast, pc, state.pc, patience) || is_open || !self.can_afford(entry) {
+        let is_enough = self.jumps.missed(&self.fast, pc, state.pc, patience);
+        if !is_enough || is_open || !self.can_afford(entry) {
             return;
         }
         if let Some(region) = self.discover(state, entry, Extent::Everything) {
