@@ -53,7 +53,7 @@ impl BlockBuilder<'_, '_> {
         let mut events = Vec::new();
         let mut fresh = path.crossed.last() == Some(&path.pc);
         let end = loop {
-            let known = self.discovery.leaders.contains(&path.pc) || self.discovery.ends_before(path.pc);
+            let known = self.discovery.leaders.contains_key(&path.pc) || self.discovery.ends_before(path.pc);
             if !fresh && (known || self.graph.len() > VALUES) && !self.cross(&mut path) {
                 break End::Goto(self.way_to_leader(&path));
             }

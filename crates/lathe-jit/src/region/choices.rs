@@ -64,7 +64,7 @@ impl BlockBuilder<'_, '_> {
                 self.discovery.instructions.extend(passed);
                 return Some((path, loads));
             }
-            if self.discovery.leaders.contains(&path.pc) || self.discovery.ends_before(path.pc) {
+            if self.discovery.leaders.contains_key(&path.pc) || self.discovery.ends_before(path.pc) {
                 return None;
             }
             let decoded = self.discovery.decode(path.pc);

@@ -57,15 +57,17 @@ pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
         known,
         extent,
         isa: known.fast.isa(),
-        leaders: BTreeSet::new(),
+        leaders: BTreeMap::new(),
         decoded: HashMap::new(),
         instructions: BTreeMap::new(),
+        ends: HashMap::new(),
         values: 0,
         written_alone: BTreeSet::new(),
         looks_at_marks: false,
         assumptions: Assumptions::default(),
     };
     let isa = discovery.isa;
+    discovery.leaders.insert(entry, 0);
     let mut region = discovery.region(entry);
     if region.marks_itself(isa) {
         discovery.looks_at_marks = true;
@@ -87,9 +89,13 @@ pub(super) struct Discovery<'a> {
     pub(super) known: &'a Known<'a>,
     pub(super) extent: Extent,
     pub(super) isa: &'a Isa,
-    pub(super) leaders: BTreeSet<u64>,
+    /// With how many were known before each.
+    pub(super) leaders: BTreeMap<u64, usize>,
     pub(super) decoded: HashMap<u64, Arc<Lowerable>>,
+    /// The instructions of the block being built, or of all blocks in the end.
     pub(super) instructions: BTreeMap<u64, Arc<Lowerable>>,
+    /// Whether the region ends before an address, as far as that was asked.
+    ends: HashMap<u64, bool>,
     /// Values of all blocks so far.
     pub(super) values: usize,
     /// Cells that some instruction writes without writing one next to them.
@@ -99,54 +105,82 @@ pub(super) struct Discovery<'a> {
     pub(super) assumptions: Assumptions,
 }
 
+/// A block with where it leads and what it is made of.
+struct Built {
+    block: Block,
+    targets: Vec<u64>,
+    instructions: BTreeMap<u64, Arc<Lowerable>>,
+    /// How many leaders were known when it was built.
+    leaders: usize,
+}
+
 impl Discovery<'_> {
-    /// The region around an address, with the modes that are assumed.
+    /// The region around an address, with the modes that are assumed. Leaders that were found before stay.
     fn region(&mut self, entry: u64) -> Region {
-        self.leaders = BTreeSet::from([entry]);
         self.assumptions.unmarked.clear();
-        let mut blocks = BTreeMap::new();
+        let mut built = BTreeMap::new();
         for _ in 0..PASSES {
             let known = self.leaders.len();
-            blocks = self.blocks(entry);
+            built = self.blocks(entry, built);
             if self.leaders.len() == known {
                 break;
             }
         }
-        for Block { graph, root, .. } in blocks.values_mut() {
+        let mut blocks: BTreeMap<u64, Block> = BTreeMap::new();
+        self.instructions.clear();
+        for (pc, Built { mut block, instructions, .. }) in built {
+            let Block { graph, root, .. } = &mut block;
             root.separate(&|group| group.cells.iter().any(|load| self.is_written_alone(graph, *load)));
+            self.instructions.extend(instructions);
+            blocks.insert(pc, block);
         }
         let bound = blocks.values().map(|block: &Block| block.longest).sum::<u64>().max(1);
         Region { blocks, instructions: self.instructions.clone(), bound, assumptions: self.assumptions.clone() }
     }
 
-    /// Builds the block of every leader that is reached, within the limit.
-    fn blocks(&mut self, entry: u64) -> BTreeMap<u64, Block> {
-        self.instructions.clear();
+    /// Builds the block of every leader that is reached, within the limit. One that was built before is kept, unless a
+    /// leader has turned up inside of it.
+    fn blocks(&mut self, entry: u64, mut before: BTreeMap<u64, Built>) -> BTreeMap<u64, Built> {
         self.values = 0;
         let mut blocks = BTreeMap::new();
         let mut waiting = vec![entry];
         let mut seen = BTreeSet::from([entry]);
-        let mut empty = 0;
+        let (mut empty, mut instructions) = (0, 0);
         while let Some(pc) = waiting.pop() {
-            if self.instructions.len() >= INSTRUCTIONS || blocks.len() >= BLOCKS {
+            if instructions >= INSTRUCTIONS || blocks.len() >= BLOCKS {
                 break;
             }
             if pc != entry && self.ends_before(pc) {
                 continue;
             }
-            let (block, targets) = self.block(pc);
-            empty += usize::from(block.longest == 0);
-            if block.longest == 0 && empty > EMPTY_BLOCKS {
+            let built = match before.remove(&pc).filter(|built| self.is_whole(built)) {
+                Some(built) => built,
+                None => self.block(pc),
+            };
+            empty += usize::from(built.block.longest == 0);
+            if built.block.longest == 0 && empty > EMPTY_BLOCKS {
                 continue;
             }
-            blocks.insert(pc, block);
-            self.leaders.extend(targets.iter().copied());
-            waiting.extend(targets.into_iter().filter(|target| seen.insert(*target)));
+            self.values += built.block.graph.len();
+            instructions += built.instructions.len();
+            for target in &built.targets {
+                let known = self.leaders.len();
+                self.leaders.entry(*target).or_insert(known);
+            }
+            waiting.extend(built.targets.iter().copied().filter(|target| seen.insert(*target)));
+            blocks.insert(pc, built);
         }
         blocks
     }
 
-    fn block(&mut self, pc: u64) -> (Block, Vec<u64>) {
+    /// Whether no leader has turned up inside of a block since it was built.
+    fn is_whole(&self, built: &Built) -> bool {
+        let is_new = |inside: &u64| self.leaders.get(inside).is_some_and(|before| *before >= built.leaders);
+        built.leaders == self.leaders.len() || !built.instructions.keys().any(is_new)
+    }
+
+    fn block(&mut self, pc: u64) -> Built {
+        self.instructions.clear();
         let mut graph = Graph::default();
         let mut frame = Frame::new(self.isa, &mut graph);
         for (id, value) in &self.assumptions.modes {
@@ -158,17 +192,19 @@ impl Discovery<'_> {
         let mut builder = BlockBuilder { discovery: self, graph, targets: Vec::new(), longest: 0 };
         let root = builder.segment(path);
         let BlockBuilder { graph, targets, longest, .. } = builder;
-        self.values += graph.len();
-        (Block { graph, root, longest }, targets)
+        let instructions = std::mem::take(&mut self.instructions);
+        Built { block: Block { graph, root, longest }, targets, instructions, leaders: self.leaders.len() }
     }
 
     /// Whether the region does not extend to an address that it leads to.
-    pub(super) fn ends_before(&self, pc: u64) -> bool {
-        match self.extent {
-            Extent::Everything => !(self.known.has_run)(pc),
-            Extent::Gap | Extent::Target => (self.known.is_compiled)(pc) || !(self.known.has_run)(pc),
+    pub(super) fn ends_before(&mut self, pc: u64) -> bool {
+        let Known { is_compiled, has_run, .. } = self.known;
+        let ends = || match self.extent {
+            Extent::Everything => !has_run(pc),
+            Extent::Gap | Extent::Target => is_compiled(pc) || !has_run(pc),
             Extent::One => true,
-        }
+        };
+        *self.ends.entry(pc).or_insert_with(ends)
     }
 
     pub(super) fn decode(&mut self, pc: u64) -> Arc<Lowerable> {

@@ -17,7 +17,7 @@ const CROSSINGS: usize = 3;
 /// Values of one block beyond which it runs past no leader.
 const CROSSING_VALUES: usize = 400;
 /// Values of all blocks of a region beyond which none runs past a leader.
-const REGION_VALUES: usize = 3_000;
+const REGION_VALUES: usize = 1_000;
 
 impl BlockBuilder<'_, '_> {
     pub(super) fn go_on(
@@ -51,7 +51,7 @@ impl BlockBuilder<'_, '_> {
     fn way(&mut self, path: &Path, target: u64, falls_to: u64, condition: ValueId, holds: u64) -> Edge {
         let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
         self.assume(&mut path, condition, holds);
-        let is_leader = self.discovery.leaders.contains(&target) || self.discovery.ends_before(target);
+        let is_leader = self.discovery.leaders.contains_key(&target) || self.discovery.ends_before(target);
         let falls = target == falls_to && !is_leader;
         if path.depth <= DEPTH && (falls || self.cross(&mut path)) {
             return Edge::Segment(Box::new(self.segment(path)));
