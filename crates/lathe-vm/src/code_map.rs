@@ -121,6 +121,20 @@ impl CodeMap {
         }
     }
 
+    /// Whether one of so many neighbouring cells is marked, or they do not lie together.
+    pub(crate) fn is_any_marked(&self, address: u64, count: u64) -> bool {
+        let address = address & self.mask;
+        match &self.marks {
+            Marks::Sparse(Sparse { pages, spans, permits: None }) if within(address) as u64 + count <= PAGE => {
+                match pages.get(address) {
+                    Some(Some(page)) => page[within(address)..][..count as usize].iter().any(|mark| *mark != 0),
+                    _ => spans.iter().any(|(first, last)| *first < address + count && address <= *last),
+                }
+            }
+            _ => (0..count).any(|at| self.is_marked(address.wrapping_add(at))),
+        }
+    }
+
     /// Whether something is mapped over this cell.
     #[inline]
     pub fn is_mapped(&self, address: u64) -> bool {

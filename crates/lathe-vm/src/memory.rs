@@ -138,6 +138,25 @@ impl Memory {
         }
     }
 
+    /// The bytes from an address to the end of its page, if this is a large memory of bytes and the page is there.
+    #[inline]
+    pub(crate) fn rest_of_page(&self, address: u64) -> Option<&[u8]> {
+        match &self.cells {
+            Cells::BytePages(pages) => pages.rest_of_page(address & self.mask),
+            _ => None,
+        }
+    }
+
+    /// The bytes from an address to the end of its page, to be written, if this is a large memory of whole bytes and
+    /// the page is there.
+    #[inline]
+    pub(crate) fn rest_of_page_mut(&mut self, address: u64) -> Option<&mut [u8]> {
+        match &mut self.cells {
+            Cells::BytePages(pages) if self.cell_mask == 0xFF => pages.rest_of_page_mut(address & self.mask),
+            _ => None,
+        }
+    }
+
     /// Writes the cell at an address.
     #[inline]
     pub fn set(&mut self, address: u64, value: u64) {

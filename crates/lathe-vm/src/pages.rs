@@ -63,6 +63,27 @@ impl<T: Copy + Default> Pages<T> {
         }
     }
 
+    /// The cells from an address to the end of its page, if that is there.
+    #[inline]
+    pub(crate) fn rest_of_page(&self, address: u64) -> Option<&[T]> {
+        match self {
+            Pages::Own(pages) => pages.get(address)?.as_ref()?.get(within(address)..),
+            Pages::Lent(lent) => lent.cells.cells().get(address as usize..=(address | (PAGE - 1)) as usize),
+        }
+    }
+
+    /// The cells from an address to the end of its page, to be written, if that is there.
+    #[inline]
+    pub(crate) fn rest_of_page_mut(&mut self, address: u64) -> Option<&mut [T]> {
+        match self {
+            Pages::Own(pages) => pages.entry(address).as_mut()?.get_mut(within(address)..),
+            Pages::Lent(lent) => {
+                lent.open(address);
+                lent.cells.cells_mut().get_mut(address as usize..=(address | (PAGE - 1)) as usize)
+            }
+        }
+    }
+
     /// Moves the cells to storage for all of them, which must be all zero.
     pub(crate) fn move_into(&mut self, storage: impl FnOnce() -> Option<Lent<T>>) {
         let Pages::Own(pages) = self else { return };

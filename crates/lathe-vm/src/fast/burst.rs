@@ -33,7 +33,7 @@ fn shift(value: u64, count: u64, shift: impl FnOnce(u64, u32) -> Option<u64>) ->
 fn any_marked(flat: &[u8], marks: &CodeMap, address: u64, count: usize) -> bool {
     match flat.get(address as usize..).and_then(|marks| marks.first_chunk()) {
         Some(marks) => u64::from_le_bytes(*marks) << (64 - 8 * count as u32) != 0,
-        None => (0..count as u64).any(|at| marks.is_marked(address.wrapping_add(at))),
+        None => marks.is_any_marked(address, count as u64),
     }
 }
 

@@ -94,7 +94,18 @@ impl<'a> Memories<'a> {
                     false => u64::from_le_bytes(*bytes) << spare >> spare,
                 }
             }
-            _ => self.wide_slowly(memory, address, mask, shape),
+            _ => self.wide_in_page(memory, address, mask, shape),
+        }
+    }
+
+    /// Neighbouring cells of a large memory, which mostly are in one page.
+    fn wide_in_page(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
+        let page =
+            self.others[usize::from(memory) % NEAR_MEMORIES].as_ref().and_then(|page| page.rest_of_page(address));
+        match page.and_then(|page| page.get(..shape.count())) {
+            Some(bytes) if shape.is_big() => bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)),
+            Some(bytes) => bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte)),
+            None => self.wide_slowly(memory, address, mask, shape),
         }
     }
 
@@ -116,8 +127,18 @@ impl<'a> Memories<'a> {
         let bytes = &mut self.bytes[usize::from(memory) % NEAR_MEMORIES];
         match bytes.get_mut(at..at + count).filter(|_| inside) {
             Some(bytes) => bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part),
+            None => self.set_in_page(memory, address, mask, &parts[..count]),
+        }
+    }
+
+    /// Writes neighbouring cells of a large memory, which mostly are in one page.
+    fn set_in_page(&mut self, memory: u8, address: u64, mask: u64, parts: &[u8]) {
+        let other = self.others[usize::from(memory) % NEAR_MEMORIES].as_mut();
+        let page = other.and_then(|other| other.rest_of_page_mut(address));
+        match page.and_then(|page| page.get_mut(..parts.len())) {
+            Some(bytes) => bytes.copy_from_slice(parts),
             None => {
-                for (part, at) in parts.iter().take(count).zip(0..) {
+                for (part, at) in parts.iter().zip(0..) {
                     self.set_byte(memory, address.wrapping_add(at) & mask, u64::from(*part));
                 }
             }
