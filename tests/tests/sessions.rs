@@ -30,7 +30,7 @@ fn seeds(divided_by: u64) -> std::ops::Range<u64> {
 /// The machines that ship, and those that are there for tests.
 fn machines() -> impl Iterator<Item = Arc<Isa>> {
     let load = |text: &str| Arc::new(lathe_isa::load(text).isa.expect("the definition is right"));
-    let others = ["acc12", "tape16", "twice8", "word32"].map(|name| {
+    let others = ["acc12", "clock8", "tape16", "twice8", "word32"].map(|name| {
         let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
         load(&std::fs::read_to_string(path).expect("the definition is there"))
     });

@@ -136,7 +136,7 @@ impl Lexer<'_> {
             b'0'..=b'9' => self.number(),
             b'$' if self.peek(1).is_ascii_hexdigit() => self.radix(1, 16),
             b'%' if matches!(self.peek(1), b'0' | b'1') && !self.follows_value(before) => self.radix(1, 2),
-            b'\'' => self.character(),
+            b'\'' if !self.follows_value(before) || self.is_character() => self.character(),
             b'"' => self.quoted(),
             b'.' if is_word(self.peek(1)) => self.word(),
             _ if is_word(byte) => self.word(),
@@ -217,6 +217,12 @@ impl Lexer<'_> {
             Some(value) => Kind::Number(value),
             None => Kind::Bad(Bad::Number),
         }
+    }
+
+    /// Whether a whole character stands here. Right after a value, a `'` without its end is a mark: `af'`.
+    fn is_character(&self) -> bool {
+        let inside = unescape(&self.text[self.at + 1..], '\'');
+        inside.is_some_and(|(_, length)| self.peek(1 + length) == b'\'')
     }
 
     fn character(&mut self) -> Kind {
@@ -328,6 +334,16 @@ mod tests {
         assert_eq!(kinds("a%10"), [Kind::Word, Kind::Mark('%'), Kind::Number(10)]);
         assert_eq!(kinds("a % 10"), [Kind::Word, Kind::Mark('%'), Kind::Number(10)]);
         assert_eq!(kinds("psh %10"), [Kind::Word, Kind::Number(2)]);
+    }
+
+    #[test]
+    fn a_single_quote_right_after_a_value_is_a_mark() {
+        let prime = [Kind::Word, Kind::Word, Kind::Mark('\'')];
+        assert_eq!(kinds("ex af'"), prime);
+        assert_eq!(kinds("ex af' ; it's"), prime);
+        assert_eq!(kinds("(1)'")[2..], [Kind::Mark(')'), Kind::Mark('\'')]);
+        assert_eq!(kinds("db'A','\\n'")[1], Kind::Number(65));
+        assert_eq!(kinds("ldi 'A"), [Kind::Word, Kind::Bad(Bad::Character), Kind::Word]);
     }
 
     #[test]

@@ -464,6 +464,7 @@ fn devices(isa: &Isa) -> Vec<DeviceData> {
         DeviceKind::Keypad { keys } => format!("keypad {keys}"),
         DeviceKind::Timer { width, every } => format!("timer u{} every {every}", width.bits()),
         DeviceKind::Random { width } => format!("random u{}", width.bits()),
+        DeviceKind::Counter => "counter".to_owned(),
     };
     let devices = isa.devices.iter();
     devices

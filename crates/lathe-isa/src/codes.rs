@@ -51,6 +51,7 @@ lathe_base::codes! {
     UNUSED               = "W602", "something declared and never used";
     UNCLEAR_JOIN         = "W603", "`++` beside arithmetic without parentheses";
     ROW_AS_COMMENT       = "W604", "a comment that looks like a row";
+    NO_CYCLES            = "W605", "cycles that nothing counts";
 
     TOO_LARGE            = "E901", "a definition over a limit of size";
     TOO_DEEP             = "E902", "nesting over the limit";

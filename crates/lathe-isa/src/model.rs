@@ -338,6 +338,8 @@ pub enum DeviceKind {
         /// Width of the numbers.
         width: Width,
     },
+    /// What the machine has done since its reset: `instructions() -> u64`, `cycles() -> u64`.
+    Counter,
 }
 
 /// What devices can be asked to do. Not every kind of device can do everything.
@@ -365,6 +367,10 @@ pub enum DeviceOperation {
     Any,
     /// `key`: the first key that is down.
     Key,
+    /// `instructions`: how many were executed before this one.
+    Instructions,
+    /// `cycles`: how many those took.
+    Cycles,
 }
 
 impl DeviceOperation {
@@ -382,6 +388,8 @@ impl DeviceOperation {
             DeviceOperation::Down => "down",
             DeviceOperation::Any => "any",
             DeviceOperation::Key => "key",
+            DeviceOperation::Instructions => "instructions",
+            DeviceOperation::Cycles => "cycles",
         }
     }
 }
@@ -442,6 +450,10 @@ impl DeviceKind {
                 ]
             }
             DeviceKind::Random { width } => vec![operation(DeviceOperation::Read, vec![], Some(width))],
+            DeviceKind::Counter => vec![
+                operation(DeviceOperation::Instructions, vec![], Some(Width::MAX)),
+                operation(DeviceOperation::Cycles, vec![], Some(Width::MAX)),
+            ],
         }
     }
 }

@@ -418,6 +418,22 @@ impl Body {
         }
         effects
     }
+
+    /// Whether it may take longer than its row says.
+    pub(crate) fn adds_cycles(&self) -> bool {
+        self.any(|statement| matches!(statement, Statement::Cycles(_)))
+    }
+
+    /// Whether it asks how many cycles there were.
+    pub(crate) fn reads_cycles(&self) -> bool {
+        self.any(|statement| matches!(statement, Statement::DeviceRead { operation: DeviceOperation::Cycles, .. }))
+    }
+
+    fn any(&self, is_it: impl Fn(&Statement) -> bool) -> bool {
+        let mut found = false;
+        self.block.iter().for_each(|statement| statement.visit(&mut |inner| found |= is_it(inner)));
+        found
+    }
 }
 
 impl Effects {

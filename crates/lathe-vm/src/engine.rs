@@ -9,7 +9,7 @@ use crate::stops::{Fault, FaultCause, Run, Stop, Stops, WhenIdle};
 /// Something that runs machines.
 pub trait Engine {
     /// Runs until the machine stops or is idle, or one of the stops is reached. Devices must be
-    /// [told](Devices::catch_up) how many instructions there were before one that may use a device.
+    /// [told](Devices::catch_up) how many instructions and cycles there were before one that may use a device.
     ///
     /// The state may be changed in any way between two calls.
     fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run;
@@ -24,7 +24,7 @@ pub trait Engine {
         if run.stop == Stop::Idle && stops.idle == WhenIdle::GoOn {
             idle_on(self.interpreter(), state, devices, stops, &mut run);
         }
-        devices.catch_up(run.steps);
+        devices.catch_up(run.steps, run.cycles);
         run
     }
 
@@ -59,7 +59,7 @@ impl Engine for Interpreter {
             return run;
         }
         while run.steps < stops.limit {
-            devices.catch_up(run.steps);
+            devices.catch_up(run.steps, run.cycles);
             let step = Interpreter::step(self, state, devices);
             run.cycles = run.cycles.wrapping_add(step.cycles);
             run.steps += step.executed();

@@ -45,7 +45,7 @@ pub mod state;
 pub mod stops;
 
 pub use changes::{CellChange, Changes, DeviceUse, RegisterChange};
-pub use device::{Bus, Console, Device, Devices, DevicesSnapshot, Display, Input, Keypad, Random, Timer};
+pub use device::{Bus, Console, Counter, Device, Devices, DevicesSnapshot, Display, Input, Keypad, Random, Timer};
 pub use engine::Engine;
 pub use fast::Fast;
 pub use interpreter::{Interpreter, Step};

@@ -10,7 +10,6 @@ mod dump;
 mod exit;
 mod files;
 mod inputs;
-mod interrupt;
 mod machine;
 mod output;
 mod outputs;

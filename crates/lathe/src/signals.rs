@@ -1,43 +1,93 @@
-//! Signals that would end the process are put off while files take their names, so that either all
-//! of them are new or none.
+//! Ctrl-C, and being told to end. Usually either ends the process at once. A run listens instead: the first
+//! Ctrl-C asks it to end and to tell where it was, a second one ends the process. And while files take their
+//! names, both wait, so that either all files are new or none.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::{flag, low_level};
+use signal_hook::{SigId, flag, low_level};
+
+use crate::exit::Exit;
 
 /// What the handlers share with the rest.
 struct Shared {
-    /// Whether a signal ends the process at once.
-    at_once: Arc<AtomicBool>,
-    /// The last signal that did not; 0 for none.
-    waiting: Arc<AtomicUsize>,
+    /// Whether Ctrl-C ends the process at once.
+    interrupt_ends: Arc<AtomicBool>,
+    /// Whether a request to end does.
+    terminate_ends: Arc<AtomicBool>,
+    /// The last signal; 0 for none.
+    last: Arc<AtomicUsize>,
+    /// Whether a run has been asked to end.
+    pressed: Arc<AtomicBool>,
+    /// The handlers of a run, if one listens.
+    listeners: Mutex<Vec<SigId>>,
 }
 
 static SHARED: LazyLock<Shared> = LazyLock::new(|| {
-    let shared = Shared { at_once: Arc::new(AtomicBool::new(true)), waiting: Arc::default() };
-    for signal in [SIGINT, SIGTERM] {
+    let shared = Shared {
+        interrupt_ends: Arc::new(AtomicBool::new(true)),
+        terminate_ends: Arc::new(AtomicBool::new(true)),
+        last: Arc::default(),
+        pressed: Arc::default(),
+        listeners: Mutex::default(),
+    };
+    for (signal, ends) in [(SIGINT, &shared.interrupt_ends), (SIGTERM, &shared.terminate_ends)] {
         // Where no handler can be installed, the signal ends the process as it always did.
-        let _ = flag::register_conditional_default(signal, Arc::clone(&shared.at_once));
-        let _ = flag::register_usize(signal, Arc::clone(&shared.waiting), signal as usize);
+        let _ = flag::register_conditional_default(signal, Arc::clone(ends));
+        let _ = flag::register_usize(signal, Arc::clone(&shared.last), signal as usize);
     }
     shared
 });
 
-/// Does something that Ctrl-C does not interrupt. If a signal came meanwhile, it ends the process
-/// afterwards, and what was made is dropped before.
+/// Whether somebody has pressed Ctrl-C; whoever has seen it takes it back. From the first time this is
+/// asked, Ctrl-C does not end the process before it is pressed again.
+pub(crate) fn pressed() -> Arc<AtomicBool> {
+    SHARED.listen();
+    SHARED.pressed.clone()
+}
+
+/// Does something that no signal interrupts. One that came meanwhile has its effect afterwards; if
+/// that is the end of the process, what was made is dropped before.
 pub(crate) fn deferred<T>(work: impl FnOnce() -> T) -> T {
-    SHARED.at_once.store(false, Ordering::SeqCst);
+    SHARED.last.store(0, Ordering::SeqCst);
+    let listened = SHARED.stop_listening();
+    SHARED.interrupt_ends.store(false, Ordering::SeqCst);
+    SHARED.terminate_ends.store(false, Ordering::SeqCst);
     let result = work();
-    SHARED.at_once.store(true, Ordering::SeqCst);
-    let signal = SHARED.waiting.swap(0, Ordering::SeqCst);
-    if signal == 0 {
+    SHARED.terminate_ends.store(true, Ordering::SeqCst);
+    if listened {
+        SHARED.listen();
+    } else {
+        SHARED.interrupt_ends.store(true, Ordering::SeqCst);
+    }
+    let signal = SHARED.last.swap(0, Ordering::SeqCst) as i32;
+    let heard = listened && signal == SIGINT && !SHARED.pressed.swap(true, Ordering::SeqCst);
+    if signal == 0 || heard {
         return result;
     }
     drop(result);
-    let _ = low_level::emulate_default_handler(signal as i32);
-    std::process::exit(128 + signal as i32)
+    let _ = low_level::emulate_default_handler(signal);
+    std::process::exit(128 + signal)
+}
+
+impl Shared {
+    fn listen(&self) {
+        let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        if listeners.is_empty() {
+            // In this order: the second signal finds what the first one has set.
+            let second = flag::register_conditional_shutdown(SIGINT, Exit::Interrupted as i32, self.pressed.clone());
+            let first = flag::register(SIGINT, self.pressed.clone());
+            listeners.extend([second, first].into_iter().flatten());
+            self.interrupt_ends.store(listeners.is_empty(), Ordering::SeqCst);
+        }
+    }
+
+    /// Whether somebody did listen.
+    fn stop_listening(&self) -> bool {
+        let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.drain(..).filter(|id| low_level::unregister(*id)).count() > 0
+    }
 }
 
 #[cfg(all(test, unix))]

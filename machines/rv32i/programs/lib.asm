@@ -5,8 +5,8 @@
 # may not.
 
 EXIT    = 93
-PUTCHAR = 64
-GETCHAR = 63
+PUTCHAR = 11
+GETCHAR = 12
 
 # put_char: writes the character in a0.
 

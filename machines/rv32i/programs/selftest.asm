@@ -825,9 +825,84 @@ main:   li      sp, STACK
         ecall
         check   s2, 11
 
+        li      gp, 458                 # the exit from a trap turns interrupts on again
+        csrsi   mstatus, 8
+        ecall
+        csrr    t1, mstatus
+        check   t1, 0x1888
+        csrw    mstatus, zero           # there is no mode but the machine's
+        csrr    t1, mstatus
+        check   t1, 0x1800
+
+        li      gp, 459                 # 32 bits, I and M
+        csrw    misa, zero
+        csrr    t1, misa
+        check   t1, 0x40001100
+
+# ---- Counters ----
+
+        li      gp, 460                 # instructions are counted one by one
+        csrr    t1, minstret
+        nop
+        nop
+        csrr    t2, minstret
+        sub     t2, t2, t1
+        check   t2, 3
+        csrr    t1, cycle
+        csrr    t2, time
+        csrr    t3, instret
+        sltu    t1, zero, t1
+        sltu    t2, zero, t2
+        sltu    t3, zero, t3
+        add     t1, t1, t2
+        add     t1, t1, t3
+        check   t1, 3
+
+        li      gp, 461                 # what is written is what the next instruction reads
+        csrwi   minstret, 5
+        csrr    t1, minstret
+        check   t1, 5
+        li      t1, 77
+        csrw    mcycle, t1
+        csrr    t2, cycle
+        check   t2, 77
+
+        li      gp, 462                 # 64 bits, which overflow into the upper half
+        li      t1, -1
+        csrw    minstret, t1
+        csrw    minstreth, zero
+        nop
+        csrr    t1, minstret
+        csrr    t2, minstreth
+        check   t1, 0
+        check   t2, 1
+        csrr    t2, instreth
+        check   t2, 1
+
+        illegal 463, 0xC0001073         # csrw cycle, zero
+        illegal 464, 0xC020E073         # csrsi instret, 1
+        illegal 465, 0xC8253073         # csrc instreth, a0
+
+# ---- Environment calls ----
+
         csrw    mtvec, zero
-        la      a0, good
-        call    put_text
+        li      gp, 466                 # nothing to write, and no such file
+        li      a7, 64
+        li      a0, 1
+        li      a2, 0
+        ecall
+        check   a0, 0
+        li      a0, 5
+        li      a2, 3
+        ecall
+        check   a0, -9
+
+        li      gp, 467                 # a text is written as a whole
+        li      a0, 1
+        la      a1, good
+        li      a2, 3
+        ecall
+        check   a0, 3
         j       exit
 
 # double: doubles a0.

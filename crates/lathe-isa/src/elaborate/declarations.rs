@@ -317,10 +317,11 @@ impl<'a> Declarations<'a> {
                 Some(DeviceKind::Timer { width: width(ty, &|_, _| None, diagnostics)?, every: every? })
             }
             ast::DeviceKind::Random(ty) => Some(DeviceKind::Random { width: width(ty, &|_, _| None, diagnostics)? }),
+            ast::DeviceKind::Counter => Some(DeviceKind::Counter),
             ast::DeviceKind::Unknown => {
                 let message = format!("there is no kind of device called `{}`", device.word.text);
                 let help = "the kinds are `stream`, `bus u8 -> u8`, `display 64 by 32`, `keypad 16`, \
-                            `timer u8 every 10` and `random u8`";
+                            `timer u8 every 10`, `random u8` and `counter`";
                 diagnostics.push(Diagnostic::new(codes::UNKNOWN_DEVICE, device.word.span, message).help(help));
                 None
             }

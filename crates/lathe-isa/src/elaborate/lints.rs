@@ -6,7 +6,7 @@ use lathe_base::{Diagnostic, Diagnostics};
 
 use super::Declarations;
 use crate::codes;
-use crate::model::{Domain, Instruction, RegisterId};
+use crate::model::{DeviceKind, Domain, Instruction, RegisterId};
 use crate::names::Named;
 use crate::semantics::Body;
 
@@ -44,6 +44,29 @@ pub(crate) fn lint(
             let help = "its value has no effect; use it in a meaning or remove it";
             diagnostics.push(Diagnostic::new(codes::NEVER_READ, register.span, message).help(help));
         }
+    }
+    cycles_that_nothing_counts(declarations, instructions, others, diagnostics);
+}
+
+/// A machine whose instructions take no cycles, and a meaning that asks how many there were.
+fn cycles_that_nothing_counts(
+    declarations: &Declarations,
+    instructions: &[Instruction],
+    others: &[&Body],
+    diagnostics: &mut Diagnostics,
+) {
+    let bodies = || instructions.iter().map(|instruction| &instruction.body).chain(others.iter().copied());
+    let counted = instructions.iter().any(|instruction| instruction.cycles != 0) || bodies().any(Body::adds_cycles);
+    if counted || !bodies().any(Body::reads_cycles) {
+        return;
+    }
+    for device in declarations.devices.iter().filter(|device| device.kind == DeviceKind::Counter) {
+        let message = format!("`{}.cycles()` is always 0, since no instruction takes cycles", device.name);
+        let help = format!(
+            "say how many with `instructions with cycles {{`, or count instructions with `{}.instructions()`",
+            device.name
+        );
+        diagnostics.push(Diagnostic::new(codes::NO_CYCLES, device.span, message).help(help));
     }
 }
 

@@ -109,6 +109,11 @@ impl Made {
         made
     }
 
+    /// All meanings.
+    fn bodies(&self) -> impl Iterator<Item = &Body> {
+        self.instructions.iter().map(|instruction| &instruction.body).chain(self.other_bodies())
+    }
+
     /// The meanings that belong to no instruction.
     fn other_bodies(&self) -> Vec<&Body> {
         let mapped = self.maps.iter().flat_map(|map| [&map.read, &map.write]);
@@ -119,9 +124,10 @@ impl Made {
     fn into_isa(self, declarations: Declarations, definition: &ast::Definition, pc: Pc) -> Isa {
         let machine = definition.machine.as_ref();
         let decoder = Decoder::new(self.instructions.iter().map(|instruction| &instruction.encoding));
-        let has_cycles = definition.items.iter().any(
+        let has_column = definition.items.iter().any(
             |item| matches!(item, ast::Item::Instructions(block) if block.rows.iter().any(|row| row.cycles.is_some())),
         );
+        let has_cycles = has_column || self.bodies().any(Body::adds_cycles);
         Isa {
             name: machine.map_or(String::new(), |machine| machine.name.text.clone()),
             title: machine.map_or(String::new(), |machine| machine.title.clone()),

@@ -35,6 +35,22 @@ impl Printed<'_> {
         matches!(self, Printed::Operand(field) if matches!(field.domain, Domain::Number(_)))
     }
 
+    /// Whether what is printed can be the end of a value in assembly.
+    fn ends_value(self) -> bool {
+        match self {
+            Printed::Text(text) => text.ends_with(|c: char| c.is_ascii_alphanumeric() || "_)]".contains(c)),
+            Printed::Operand(_) => true,
+        }
+    }
+
+    /// How many characters are printed at least.
+    fn shortest(self) -> usize {
+        match self {
+            Printed::Text(text) => text.chars().count(),
+            Printed::Operand(_) => 1,
+        }
+    }
+
     fn is(self, wanted: &str) -> bool {
         matches!(self, Printed::Text(text) if text == wanted)
     }
@@ -59,6 +75,7 @@ pub(super) fn check<'s>(
     let (cause, help) = heads
         .or_else(|| after_first_word(&tail))
         .or_else(|| tail.iter().find_map(|(printed, _)| inside(*printed)))
+        .or_else(|| single_quotes(&tail))
         .or_else(|| tail.windows(2).find_map(|pair| between(pair[0].0, pair[1])))
         .or_else(|| habits(syntax, assembly))?;
     Some(Diagnostic::new(codes::BAD_SYNTAX, span, cause).help(help))
@@ -83,7 +100,7 @@ fn first_word(head: &Head) -> Option<Problem> {
     if !word.starts_with(|c: char| c.is_alphabetic() || c == '_') {
         return Some((format!("assembly cannot read `{word}` as a mnemonic"), help));
     }
-    inside(Printed::Text(&word))
+    inside(Printed::Text(&word)).or_else(|| word.contains('\'').then(single_quote))
 }
 
 /// A label or a constant, where a mnemonic with an operand was meant.
@@ -106,11 +123,34 @@ fn inside(printed: Printed) -> Option<Problem> {
     let meaning = |c: char| match c {
         ';' => Some("begins a comment"),
         '"' => Some("begins a text"),
-        '\'' => Some("begins a character"),
         _ => None,
     };
     let (found, meaning) = text.chars().find_map(|c| Some((c, meaning(c)?)))?;
     Some((format!("`{found}` {meaning} in assembly, so this syntax cannot be read"), "use another mark, or a word"))
+}
+
+fn single_quote() -> Problem {
+    let cause = "`'` begins a character in assembly, so this syntax cannot be read";
+    (cause.into(), "put it directly after an operand or a later word, as in `ex af, af'`, or use a word")
+}
+
+/// A `'` that begins a character. It does not right after a value, unless another one makes a character of
+/// what is between them.
+fn single_quotes(tail: &[(Printed, bool)]) -> Option<Problem> {
+    let mut since_last = None;
+    for (at, (printed, space)) in tail.iter().enumerate() {
+        if !printed.is("'") {
+            since_last = since_last.map(|length| length + printed.shortest());
+            continue;
+        }
+        let after_value = !space && at.checked_sub(1).is_some_and(|before| tail[before].0.ends_value());
+        let escapes = tail.get(at + 1).is_some_and(|(next, _)| next.is("\\"));
+        if !after_value || escapes || since_last.is_some_and(|length| length < 2) {
+            return Some(single_quote());
+        }
+        since_last = Some(0);
+    }
+    None
 }
 
 /// Two pieces, one after the other, that are read as something else together.

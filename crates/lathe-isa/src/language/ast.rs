@@ -280,6 +280,8 @@ pub enum DeviceKind {
     Timer(Type, Expr),
     /// `random u8`
     Random(Type),
+    /// `counter`
+    Counter,
     /// Another word, which is no kind.
     Unknown,
 }

@@ -14,7 +14,7 @@ use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Operation};
 
 pub use console::{Console, Input};
-pub use panel::{Display, Keypad, Random, Timer};
+pub use panel::{Counter, Display, Keypad, Random, Timer};
 
 /// The seed of random numbers, if nothing else is said.
 const SEED: u64 = 1;
@@ -35,6 +35,9 @@ pub trait Device: Send + 'static {
     /// As many instructions as its kind counts have passed, so many times.
     fn ticks(&mut self, _count: u64) {}
 
+    /// So many instructions have been executed, and took so many cycles. Told to counters only.
+    fn passed(&mut self, _instructions: u64, _cycles: u64) {}
+
     /// What [`Device::restore`] needs to bring it back to where it is now.
     fn save(&mut self) -> Self::Saved;
 
@@ -47,6 +50,7 @@ trait AnyDevice: Any + Send {
     fn read(&mut self, operation: DeviceOperation, arguments: &[u64]) -> Option<u64>;
     fn write(&mut self, operation: DeviceOperation, arguments: &[u64]);
     fn ticks(&mut self, count: u64);
+    fn passed(&mut self, instructions: u64, cycles: u64);
     fn save(&mut self) -> Arc<dyn AnySaved>;
     /// False if it was saved by a device of another type.
     fn restore(&mut self, saved: &dyn AnySaved) -> bool;
@@ -64,6 +68,10 @@ impl<D: Device> AnyDevice for D {
 
     fn ticks(&mut self, count: u64) {
         Device::ticks(self, count);
+    }
+
+    fn passed(&mut self, instructions: u64, cycles: u64) {
+        Device::passed(self, instructions, cycles);
     }
 
     fn save(&mut self) -> Arc<dyn AnySaved> {
@@ -114,10 +122,14 @@ pub struct Devices {
     list: Vec<Box<dyn AnyDevice>>,
     /// The bits that each operation of each device gives; what it gives beyond them is dropped.
     masks: Vec<Vec<(DeviceOperation, u64)>>,
-    /// Devices that count instructions.
+    /// Devices that something happens to after so many instructions.
     clocks: Vec<Clock>,
+    /// Devices that know how many instructions and cycles there were.
+    counters: Vec<DeviceId>,
     /// Instructions of this run that have been reported to those.
     steps_reported: u64,
+    /// And cycles.
+    cycles_reported: u64,
     /// How the devices were before the running instruction read from them.
     unread: Vec<(DeviceId, Arc<dyn AnySaved>)>,
     console: Option<DeviceId>,
@@ -165,6 +177,7 @@ impl Devices {
                 DeviceKind::Keypad { keys } => Box::new(Keypad::new(keys)),
                 DeviceKind::Timer { .. } => Box::new(Timer::default()),
                 DeviceKind::Random { .. } => Box::new(Random::new(SEED)),
+                DeviceKind::Counter => Box::new(Counter::default()),
             });
         }
         let clock = |(device, described): (DeviceId, &lathe_isa::model::Device)| {
@@ -176,9 +189,20 @@ impl Devices {
             Some(Clock { device, every, left: every })
         };
         let clocks = (0..).map(DeviceId).zip(&isa.devices).filter_map(clock).collect();
+        let is_counter = |(_, device): &(DeviceId, &lathe_isa::model::Device)| device.kind == DeviceKind::Counter;
+        let counters = (0..).map(DeviceId).zip(&isa.devices).filter(is_counter).map(|(id, _)| id).collect();
         let mask = |known: &Operation| (known.operation, known.result.map_or(0, |width| width.mask()));
         let masks = isa.devices.iter().map(|device| device.kind.operations().iter().map(mask).collect()).collect();
-        Devices { list, masks, clocks, steps_reported: 0, unread: Vec::new(), console: found }
+        Devices {
+            list,
+            masks,
+            clocks,
+            counters,
+            steps_reported: 0,
+            cycles_reported: 0,
+            unread: Vec::new(),
+            console: found,
+        }
     }
 
     /// Puts another device in the place of one.
@@ -243,14 +267,19 @@ impl Devices {
     /// A run begins.
     pub(crate) fn begin(&mut self) {
         self.steps_reported = 0;
+        self.cycles_reported = 0;
     }
 
-    /// So many instructions of this run have been executed. What counts them need not know before
-    /// somebody looks at it.
+    /// So many instructions of this run have been executed, in so many cycles. What counts them need
+    /// not know before somebody looks at it.
     #[inline]
-    pub fn catch_up(&mut self, steps: u64) {
+    pub fn catch_up(&mut self, steps: u64, cycles: u64) {
         let passed = steps.saturating_sub(self.steps_reported);
         self.steps_reported = steps;
+        for counter in &self.counters {
+            self.list[counter.index()].passed(passed, cycles.wrapping_sub(self.cycles_reported));
+        }
+        self.cycles_reported = cycles;
         for clock in &mut self.clocks {
             if passed < clock.left {
                 clock.left -= passed;

@@ -1,5 +1,5 @@
 //! What a person sees and touches, and what counts by itself: displays, keypads, timers, random
-//! numbers. None of them knows a clock; timers count instructions.
+//! numbers, counters. None of them knows a clock; timers count instructions.
 
 use lathe_isa::model::DeviceOperation;
 
@@ -235,6 +235,39 @@ impl Device for Random {
     }
 
     fn restore(&mut self, saved: &Random) {
+        self.clone_from(saved);
+    }
+}
+
+/// How many instructions there were since the reset, and how many cycles they took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counter {
+    instructions: u64,
+    cycles: u64,
+}
+
+impl Device for Counter {
+    type Saved = Counter;
+
+    fn read(&mut self, operation: DeviceOperation, _arguments: &[u64]) -> Option<u64> {
+        Some(match operation {
+            DeviceOperation::Cycles => self.cycles,
+            _ => self.instructions,
+        })
+    }
+
+    fn write(&mut self, _operation: DeviceOperation, _arguments: &[u64]) {}
+
+    fn passed(&mut self, instructions: u64, cycles: u64) {
+        self.instructions = self.instructions.wrapping_add(instructions);
+        self.cycles = self.cycles.wrapping_add(cycles);
+    }
+
+    fn save(&mut self) -> Counter {
+        self.clone()
+    }
+
+    fn restore(&mut self, saved: &Counter) {
         self.clone_from(saved);
     }
 }

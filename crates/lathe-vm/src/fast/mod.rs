@@ -289,7 +289,7 @@ impl Fast {
                 if left == 0 {
                     break Pause::Stopped(Stop::Limit);
                 }
-                devices.catch_up(limit - left);
+                devices.catch_up(limit - left, run.cycles);
                 if let Some(stop) = self.interpret(state, devices, run, &mut left) {
                     break Pause::Stopped(stop);
                 }
@@ -338,7 +338,7 @@ impl Fast {
                 Event::Unknown(at, _) => (entry, due) = (at, true),
                 Event::Interpret(pc) => {
                     state.pc = pc;
-                    devices.catch_up(limit - left);
+                    devices.catch_up(limit - left, run.cycles);
                     if let Some(stop) = self.interpret(state, devices, run, &mut left) {
                         break Pause::Stopped(stop);
                     }

@@ -165,6 +165,7 @@ fn kind(kind: DeviceKind) -> String {
         DeviceKind::Keypad { keys } => format!("keypad {keys}"),
         DeviceKind::Timer { width, every } => format!("timer {width} every {every}"),
         DeviceKind::Random { width } => format!("random {width}"),
+        DeviceKind::Counter => "counter".to_owned(),
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lathe_vm::Console;
 
 use crate::exit::Failure;
-use crate::{interrupt, output};
+use crate::{output, signals};
 
 /// Bytes that are read or written at once.
 const PIECE: usize = 1 << 16;
@@ -176,7 +176,7 @@ impl Streams {
             match io::stdin().read(&mut self.input) {
                 // Whoever presses Ctrl-C has nothing more to say.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {
-                    if interrupt::pressed().load(Ordering::Relaxed) {
+                    if signals::pressed().load(Ordering::Relaxed) {
                         break 0;
                     }
                 }

@@ -435,6 +435,7 @@ impl Parser<'_, '_> {
                 DeviceKind::Timer(ty, self.operand()?)
             }
             "random" => DeviceKind::Random(self.ty("as in `device dice : random u8`")?),
+            "counter" => DeviceKind::Counter,
             _ => DeviceKind::Unknown,
         };
         Ok(Device { name, word, kind, documentation: String::new() })

@@ -27,7 +27,7 @@ use crate::exit::Failure;
 use crate::inputs::Inputs;
 use crate::places::Places;
 use crate::program::{Program, Request};
-use crate::{files, interrupt, watch};
+use crate::{files, signals, watch};
 
 /// Runs a program, once or whenever one of its files changes.
 pub(super) fn execute(arguments: &Run) -> Outcome {
@@ -66,7 +66,7 @@ fn once(arguments: &Run, inputs: &Inputs) -> Outcome {
     let isa = instance.isa().clone();
     let places = Places { isa: &isa, image: &image, sources: &sources };
     let limit = arguments.max_steps.unwrap_or(u64::MAX);
-    let (interrupted, time) = (interrupt::pressed(), Duration::ZERO);
+    let (interrupted, time) = (signals::pressed(), Duration::ZERO);
     let mut session = Session { instance, terminal, live, host, until, limit, interrupted, time };
     let end = session.run(tracer, &places)?;
     let Session { instance, terminal, time, .. } = session;
