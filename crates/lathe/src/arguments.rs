@@ -112,6 +112,9 @@ impl Command {
             Command::Test(arguments) if arguments.format == TestFormat::Json => Format::Json,
             Command::Verify(arguments) => arguments.format.format,
             Command::Explain(arguments) => arguments.format.format,
+            Command::Debug(arguments) => arguments.format,
+            Command::Fmt(arguments) => arguments.format.format,
+            Command::Doc(arguments) => arguments.answer(),
             #[cfg(feature = "bench")]
             Command::Bench(arguments) => arguments.format.format,
             _ => Format::Text,
@@ -434,14 +437,16 @@ Where the final state goes:
 Whether a test program passed:
   lathe run 6502_functional_test.bin -m mos6502 --entry 0x400 --until 0x3469
   lathe run test.asm --expect-stop stuck@success
+  lathe run test.gb -m sm83 --expect-output Passed
+  lathe run test.ch8 -m chip8 --expect-screen test.txt
   An ELF file with a symbol `tohost`, such as those of riscv-tests, says so itself.
 
 Engines:
   auto takes the fastest one of this build. The quick build that `cargo lathe` makes has no jit;
   `cargo install --path crates/lathe` makes one that has.
 
-Exit code 0 if the machine halted, 1 if the image or the definition is wrong, 3 if the machine
-faulted, 4 if --max-steps was reached, 130 after Ctrl-C. A jump to itself that changes nothing counts
+Exit code 0 if the machine halted, 1 if the image or the definition is wrong or the run did not end as
+expected, 3 if the machine faulted or a test failed, 4 if --max-steps was reached, 130 after Ctrl-C. A jump to itself that changes nothing counts
 as halted; --expect-stop and --format json tell the two apart.")]
 pub(crate) struct Run {
     /// The program; - for standard input, which leaves the console nothing to read
@@ -478,6 +483,14 @@ pub(crate) struct Run {
     /// limit, and where, as in stuck@0x3469
     #[arg(long, value_name = "HOW[@PLACE]", help_heading = "How it ends")]
     pub(crate) expect_stop: Option<ExpectedEnd>,
+
+    /// Exit with 1 unless the program writes this text, among other things
+    #[arg(long, value_name = "TEXT", help_heading = "How it ends")]
+    pub(crate) expect_output: Option<String>,
+
+    /// Exit with 1 unless the display shows what this file does, which --screen has written
+    #[arg(long, value_name = "FILE", help_heading = "How it ends")]
+    pub(crate) expect_screen: Option<String>,
 
     /// Run again whenever a file of the program changes
     #[arg(long)]
@@ -878,6 +891,16 @@ pub(crate) struct Doc {
     /// JSON instead, for other tools
     #[arg(long, conflicts_with = "card")]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
+impl Doc {
+    /// For whom the answer is.
+    pub(crate) fn answer(&self) -> Format {
+        if self.json { Format::Json } else { self.format.format }
+    }
 }
 
 /// Put definitions and programs into columns
@@ -907,6 +930,9 @@ pub(crate) struct Fmt {
     /// Change nothing; show what would change
     #[arg(long)]
     pub(crate) diff: bool,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
 }
 
 /// Measure how fast the engines are

@@ -110,6 +110,7 @@ impl Request<'_> {
         Ok(Program { isa, image, sources, definition: definition.text, tohost: None })
     }
 
+    /// An image. What can be loaded only in part must have been asked for in its format.
     fn read(&self, format: Format, bytes: &[u8], inputs: &Inputs) -> Result<Program, Failure> {
         let failure = |error: formats::FormatError| format_failure(self.name, &error);
         let header = (format == Format::Image).then(|| formats::header(bytes)).transpose().map_err(failure)?;
@@ -121,7 +122,12 @@ impl Request<'_> {
         };
         let image = image.map_err(failure)?;
         if let Some(left_out) = formats::left_out(format, bytes, &machine.isa) {
-            warn(&format!("{}: {}", files::title(self.name), left_out.cause), &left_out.next_step);
+            let message = format!("{}: {}", files::title(self.name), left_out.cause);
+            if self.from.is_none() {
+                let help = format!("{}; `--from {}` loads it all the same", left_out.next_step, format.name());
+                return Err(Failure::input(message).help(help));
+            }
+            warn(&message, &left_out.next_step);
         }
         let is_tohost = |symbol: &&Symbol| format == Format::Elf && symbol.name == "tohost";
         let tohost = image.symbols.iter().find(is_tohost).and_then(|symbol| u64::try_from(symbol.value).ok());

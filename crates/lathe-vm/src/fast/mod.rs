@@ -386,7 +386,7 @@ impl Fast {
         self.give_registers(state);
         let stop = loop {
             let pc = state.pc;
-            devices.catch_up(limit - *left);
+            devices.catch_up(limit - *left, run.cycles);
             let stop = self.interpret_in(state, devices, run, left);
             let follows = (1..=u64::from(self.longest)).contains(&state.pc.wrapping_sub(pc));
             if stop.is_some() || !follows || *left == 0 {

@@ -74,10 +74,11 @@ struct AsmData<'a> {
     diagnostics: Vec<DiagnosticData>,
 }
 
+/// A file that was written.
 #[derive(Debug, Serialize)]
-struct FileData<'a> {
-    name: &'a str,
-    bytes: usize,
+pub(super) struct FileData<'a> {
+    pub(super) name: &'a str,
+    pub(super) bytes: usize,
 }
 
 /// Standard input can be read once, by one, and standard output written by one.

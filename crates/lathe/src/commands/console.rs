@@ -47,6 +47,29 @@ struct Streams {
     recorded: Option<Vec<u8>>,
     /// How much of it was read again, and that nothing is written meanwhile.
     replayed: Option<usize>,
+    search: Search,
+}
+
+/// Looks for a text in what a program writes.
+#[derive(Default)]
+struct Search {
+    wanted: Vec<u8>,
+    /// The last bytes, no more than are wanted.
+    last: Vec<u8>,
+    found: bool,
+}
+
+impl Search {
+    fn see(&mut self, byte: u8) {
+        if self.found {
+            return;
+        }
+        if self.last.len() == self.wanted.len() {
+            self.last.remove(0);
+        }
+        self.last.push(byte);
+        self.found = self.last == self.wanted;
+    }
 }
 
 enum Trouble {
@@ -69,7 +92,19 @@ impl Terminal {
             captured: None,
             recorded: None,
             replayed: None,
+            search: Search { found: true, ..Search::default() },
         })))
+    }
+
+    /// From now on, notes whether this is written. Nothing is written in any case.
+    pub(super) fn look_for(&self, text: &str) {
+        let search = Search { wanted: text.into(), last: Vec::new(), found: text.is_empty() };
+        self.with(|streams| streams.search = search);
+    }
+
+    /// Whether what was looked for has been written.
+    pub(super) fn has_found(&self) -> bool {
+        self.with(|streams| streams.search.found)
     }
 
     /// Standard input; output is kept for an answer.
@@ -196,6 +231,7 @@ impl Streams {
         if self.replayed.is_some() {
             return;
         }
+        self.search.see(byte);
         self.written.push(byte);
         if self.written.len() >= PIECE || (self.watched && byte == b'\n') {
             self.flush();

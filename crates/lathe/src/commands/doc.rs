@@ -5,7 +5,8 @@ use std::path::Path;
 use lathe_doc::Sheet;
 
 use super::Outcome;
-use crate::arguments::Doc;
+use super::asm::FileData;
+use crate::arguments::{Doc, Format};
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Whole};
 use crate::{machine, output};
@@ -16,7 +17,8 @@ pub(super) fn execute(arguments: &Doc) -> Outcome {
     let sheet = Sheet::new(&machine.isa, &machine.definition.text);
     let Some(name) = arguments.output.as_deref().filter(|name| *name != files::STANDARD) else {
         output::answer(&match () {
-            () if arguments.json => lathe_doc::json(&sheet),
+            () if arguments.answer() == Format::Json && arguments.card => return Err(card_is_no_json()),
+            () if arguments.answer() == Format::Json => lathe_doc::json(&sheet),
             () if arguments.card => lathe_doc::card_html(&sheet),
             () => lathe_doc::html(&sheet),
         })?;
@@ -32,8 +34,20 @@ pub(super) fn execute(arguments: &Doc) -> Outcome {
     }
     let all: Vec<Whole> = all.into_iter().map(|(name, text)| Whole { name, bytes: text.into_bytes() }).collect();
     files::write_all(&all)?;
-    all.iter().for_each(|file| output::complain(&format!("wrote {}\n", file.name)));
+    match arguments.format.format {
+        Format::Text => all.iter().for_each(|file| output::complain(&format!("wrote {}\n", file.name))),
+        Format::Json => {
+            let files: Vec<_> = all.iter().map(|file| FileData { name: &file.name, bytes: file.bytes.len() }).collect();
+            let answer = serde_json::json!({ "ok": true, "machine": machine.isa.name, "files": files });
+            output::answer(&output::json(&answer)?)?;
+        }
+    }
     Ok(Exit::Done)
+}
+
+fn card_is_no_json() -> Failure {
+    Failure::usage("a reference card is HTML or SVG, so it cannot be the answer in JSON")
+        .help("name a file for it with `-o`")
 }
 
 /// The text for a file of this kind.

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use lathe_base::limits;
 use lathe_isa::Isa;
+use serde::Serialize;
 use similar::TextDiff;
 
 use super::Outcome;
-use crate::arguments::Fmt;
+use crate::arguments::{Fmt, Format};
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Whole};
 use crate::inputs::Inputs;
@@ -18,31 +19,82 @@ const NEIGHBOURS: usize = 100;
 
 /// Formats files, or tells which ones are not.
 pub(super) fn execute(arguments: &Fmt) -> Outcome {
-    let mut changed = Vec::new();
-    for name in &arguments.files {
-        let text = files::read_text(name, limits::SOURCE_BYTES as u64)?;
-        let formatted = formatted(name, &text, arguments.machine.machine.as_deref())?;
-        if name == files::STANDARD && !arguments.check && !arguments.diff {
-            output::answer(&formatted)?;
-            continue;
-        }
-        if formatted == text {
-            continue;
-        }
-        if arguments.diff {
-            output::answer(&difference(name, &text, &formatted))?;
-        }
-        if arguments.check {
-            output::answer(&format!("{} is not formatted\n", files::title(name)))?;
-        }
-        changed.push(Whole { name: name.clone(), bytes: formatted.into_bytes() });
+    let only_looks = arguments.check || arguments.diff;
+    let files = arguments.files.iter().map(|name| File::new(name, arguments)).collect::<Result<Vec<_>, _>>()?;
+    let changed = || files.iter().filter(|file| file.is_changed());
+    if !only_looks {
+        let written = changed().filter(|file| file.name != files::STANDARD);
+        files::write_all(&written.map(File::written).collect::<Vec<_>>())?;
     }
-    if arguments.check || arguments.diff {
-        let wrong = arguments.check && !changed.is_empty();
-        return Ok(if wrong { Exit::InputWrong } else { Exit::Done });
+    match arguments.format.format {
+        Format::Text => files.iter().try_for_each(|file| output::answer(&file.text(arguments)))?,
+        Format::Json => {
+            let files: Vec<_> = files.iter().map(|file| file.data(arguments)).collect();
+            output::answer(&output::json(&serde_json::json!({ "ok": true, "files": files }))?)?;
+        }
     }
-    files::write_all(&changed)?;
-    Ok(Exit::Done)
+    let wrong = arguments.check && changed().next().is_some();
+    Ok(if wrong { Exit::InputWrong } else { Exit::Done })
+}
+
+/// A file before and after.
+struct File<'f> {
+    name: &'f str,
+    before: String,
+    after: String,
+}
+
+/// A file as data.
+#[derive(Serialize)]
+struct FileData<'f> {
+    name: &'f str,
+    is_formatted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+    /// What standard input becomes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'f str>,
+}
+
+impl<'f> File<'f> {
+    fn new(name: &'f str, arguments: &Fmt) -> Result<File<'f>, Failure> {
+        let before = files::read_text(name, limits::SOURCE_BYTES as u64)?;
+        let after = formatted(name, &before, arguments.machine.machine.as_deref())?;
+        Ok(File { name, before, after })
+    }
+
+    fn is_changed(&self) -> bool {
+        self.before != self.after
+    }
+
+    /// Whether its text is an answer: it came from standard input, to be formatted.
+    fn is_passed_on(&self, arguments: &Fmt) -> bool {
+        self.name == files::STANDARD && !arguments.check && !arguments.diff
+    }
+
+    fn written(&self) -> Whole {
+        Whole { name: self.name.to_owned(), bytes: self.after.clone().into_bytes() }
+    }
+
+    fn text(&self, arguments: &Fmt) -> String {
+        if self.is_passed_on(arguments) {
+            return self.after.clone();
+        }
+        let mut text = String::new();
+        if arguments.diff && self.is_changed() {
+            text += &difference(self.name, &self.before, &self.after);
+        }
+        if arguments.check && self.is_changed() {
+            text += &format!("{} is not formatted\n", files::title(self.name));
+        }
+        text
+    }
+
+    fn data(&self, arguments: &Fmt) -> FileData<'_> {
+        let diff = arguments.diff.then(|| difference(self.name, &self.before, &self.after));
+        let text = self.is_passed_on(arguments).then_some(self.after.as_str());
+        FileData { name: self.name, is_formatted: !self.is_changed(), diff, text }
+    }
 }
 
 fn formatted(name: &str, text: &str, asked: Option<&str>) -> Result<String, Failure> {

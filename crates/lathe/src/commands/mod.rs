@@ -12,6 +12,7 @@ mod dis;
 mod doc;
 mod explain;
 mod fmt;
+mod host;
 mod lsp;
 mod machines;
 mod new;

@@ -45,3 +45,24 @@ fn a_file_that_is_missing_changes_no_other() {
     bench.run(&["fmt", "one.isa", "none.isa"]).complains(1, &["none.isa cannot be read"]);
     assert_eq!(bench.read_text("one.isa"), RAGGED);
 }
+
+#[test]
+fn programs_get_json_on_every_path() {
+    let bench = Bench::with("one.isa", RAGGED).file("two.isa", TIDY);
+    let run = |arguments: &[&str], code: i32| {
+        let answer = bench.run(&[&["fmt", "--format", "json"], arguments].concat());
+        assert_eq!((answer.code, answer.err.as_str()), (code, ""), "{answer:?}");
+        answer.json()
+    };
+    let checked = run(&["--check", "--diff", "one.isa", "two.isa"], 1);
+    let (wrong, right) = (&checked["files"][0], &checked["files"][1]);
+    assert_eq!((&wrong["name"], &wrong["is_formatted"]), (&"one.isa".into(), &false.into()));
+    assert_eq!(right["is_formatted"], true);
+    assert!(wrong["diff"].as_str().unwrap().contains("@@"), "{wrong}");
+    assert_eq!(bench.read_text("one.isa"), RAGGED);
+    assert_eq!(run(&["one.isa"], 0)["files"][0]["is_formatted"], false);
+    assert_eq!(run(&["one.isa"], 0)["files"][0]["is_formatted"], true);
+    assert!(run(&["missing.asm"], 1)["error"].to_string().contains("missing.asm"));
+    let answer = bench.run_with_input(&["fmt", "-", "--format", "json"], RAGGED.as_bytes());
+    assert_eq!(answer.json()["files"][0]["text"].as_str().unwrap(), bench.read_text("one.isa"));
+}

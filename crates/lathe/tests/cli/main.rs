@@ -12,6 +12,7 @@ mod first_steps;
 mod fmt;
 mod machines;
 mod run;
+mod suites;
 mod test;
 mod usage;
 mod verify;

@@ -417,7 +417,7 @@ fn a_build_without_the_jit_says_so() {
 }
 
 /// An ELF file of 32 bits with one part at 0x1000 and, if it is asked for, a symbol `tohost`.
-fn elf(code: &[u32], tohost: bool) -> Vec<u8> {
+pub(crate) fn elf(code: &[u32], tohost: bool) -> Vec<u8> {
     let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     let start = 0x1000u32;
     let symbols: Vec<u8> = [
@@ -464,7 +464,7 @@ fn an_elf_file_is_loaded_and_begun_where_it_says() {
 }
 
 /// `lui t0, 1`, `li t1, told`, `sw t1, 0x100(t0)`, `j .`, with the last jumping back to the store.
-fn telling(told: u32) -> [u32; 4] {
+pub(crate) fn telling(told: u32) -> [u32; 4] {
     [0x0000_12B7, told << 20 | 0x0313, 0x1062_A023, 0xFFDF_F06F]
 }
 

@@ -1,9 +1,9 @@
 //! `lathe run`: runs a program, with the console on standard input and output.
 //!
-//! `session` runs it, `host` is whom test programs report to, `trace` writes down what it does,
+//! `session` runs it, `trace` writes down what it does, `expected` is what a script wants of it, and
 //! `report` tells how it ended.
 
-mod host;
+mod expected;
 mod report;
 mod session;
 mod trace;
@@ -14,12 +14,13 @@ use std::time::{Duration, Instant};
 use lathe_asm::Image;
 use lathe_embed::{EngineKind, Machine};
 
-use self::host::Host;
+use self::expected::Expected;
 use self::report::Report;
 use self::session::Session;
 use self::trace::Tracer;
 use super::Outcome;
 use super::console::Terminal;
+use super::host::Host;
 use super::screen::{self, Live};
 use super::stats::Stats;
 use crate::arguments::{Format, Run};
@@ -47,12 +48,13 @@ fn once(arguments: &Run, inputs: &Inputs) -> Outcome {
         program.begin_at(place)?;
     }
     let until = arguments.until.as_deref().map(|place| program.address_of(place, "stop")).transpose()?;
-    let expected = arguments.expect_stop.as_ref().map(|wanted| wanted.resolve(&program)).transpose()?;
+    let expected = Expected::new(arguments, &program, inputs)?;
     let tracer = Tracer::new(arguments, &program, inputs)?;
     check_not_empty(name, &program.image)?;
     let host = Host::new(&program);
     let captured = arguments.format == Format::Json;
     let terminal = if captured { Terminal::captured() } else { Terminal::new() };
+    terminal.look_for(arguments.expect_output.as_deref().unwrap_or_default());
     let Program { isa, image, sources, .. } = program;
     let mut instance = Machine::from(isa).instance_on(EngineKind::from(arguments.engine))?;
     instance.set_clock(since_start);
@@ -78,8 +80,10 @@ fn once(arguments: &Run, inputs: &Inputs) -> Outcome {
         time,
         compiled: instance.statistics(),
     });
+    let output_was_found = terminal.has_found();
     let output = captured.then(|| terminal.take_captured());
-    let report = Report { instance: &instance, places: &places, end: &end, stats, expected, output, was_live };
+    let (instance, places, end) = (&instance, &places, &end);
+    let report = Report { instance, places, end, stats, expected, output, output_was_found, was_live };
     report.tell(arguments)?;
     Ok(report.exit(arguments))
 }

@@ -7,8 +7,9 @@ use lathe_isa::model::DeviceKind;
 use lathe_vm::Display;
 use serde::Serialize;
 
+use super::expected::Expected;
 use super::session::End;
-use crate::arguments::{ExpectedStop, Format, Run};
+use crate::arguments::{Format, Run};
 use crate::commands::console::Captured;
 use crate::commands::stats::{Stats, StatsData};
 use crate::exit::{Exit, Failure};
@@ -23,10 +24,12 @@ pub(super) struct Report<'r> {
     pub(super) end: &'r End,
     /// How fast it was, if that was asked.
     pub(super) stats: Option<Stats>,
-    /// How it was expected to end.
-    pub(super) expected: Option<(ExpectedStop, Option<u64>)>,
+    /// What was expected of it.
+    pub(super) expected: Expected,
     /// What the program has written, if that is a part of the answer.
     pub(super) output: Option<Captured>,
+    /// Whether it has written what was expected.
+    pub(super) output_was_found: bool,
     /// Whether the display was shown while it ran.
     pub(super) was_live: bool,
 }
@@ -49,27 +52,15 @@ impl Report<'_> {
         if *self.end == End::Interrupted {
             return Exit::Interrupted;
         }
-        if let Some(expected) = &self.expected {
-            return if self.is_as_expected(expected) { Exit::Done } else { Exit::InputWrong };
-        }
-        match self.end {
+        let ended = match self.end {
+            _ if self.expected.has_stop() => Exit::Done,
             End::Stop(Stop::Halted | Stop::Idle) if arguments.until.is_some() => Exit::InputWrong,
             End::Stop(Stop::Halted | Stop::Idle) | End::Reached | End::Passed | End::NoReader => Exit::Done,
-            End::Stop(Stop::Fault(_)) | End::TestFailed(_) => Exit::Fault,
+            End::Stop(Stop::Fault(_)) | End::TestFailed(_) | End::Untold => Exit::Fault,
             End::Stop(_) => Exit::StepLimit,
             End::Interrupted => Exit::Interrupted,
-        }
-    }
-
-    fn is_as_expected(&self, (kind, address): &(ExpectedStop, Option<u64>)) -> bool {
-        let is_kind = matches!(
-            (kind, self.end),
-            (ExpectedStop::Halt, End::Stop(Stop::Halted) | End::Passed)
-                | (ExpectedStop::Stuck, End::Stop(Stop::Idle))
-                | (ExpectedStop::Fault, End::Stop(Stop::Fault(_)) | End::TestFailed(_))
-                | (ExpectedStop::Limit, End::Stop(Stop::Limit))
-        );
-        is_kind && address.is_none_or(|address| address == self.state().pc)
+        };
+        if ended == Exit::Done && !self.expected.missed(self).is_empty() { Exit::InputWrong } else { ended }
     }
 
     /// Tells it.
@@ -111,7 +102,11 @@ impl Report<'_> {
                 let head = Failure::input(format!("test {number} failed, the program says in `tohost`"));
                 format!("{}  at {}, after {}\n", failure(&head), self.place(pc), self.steps())
             }
-            End::Stop(Stop::Idle) if arguments.until.is_some() || self.expected.is_some() => {
+            End::Untold => {
+                let message = "the program jumps to itself, and has not told in `tohost` how it went";
+                format!("{}  at {}, after {}\n", failure(&Failure::input(message)), self.place(pc), self.steps())
+            }
+            End::Stop(Stop::Idle) if arguments.until.is_some() || self.expected.has_stop() => {
                 format!("stuck after {}: it jumps to itself at {}\n", self.steps(), self.place(pc))
             }
             _ => String::new(),
@@ -120,20 +115,16 @@ impl Report<'_> {
         if let Some(until) = arguments.until.as_ref().filter(|_| missed) {
             text += &failure(&Failure::input(format!("the run ended before it came to {until}")));
         }
-        if let Some((kind, _)) = self.expected.as_ref().filter(|expected| !self.is_as_expected(expected)) {
-            let wanted = arguments.expect_stop.as_ref().map_or(kind.name().to_owned(), ToString::to_string);
-            text +=
-                &failure(&Failure::input(format!("expected the run to end with {wanted}, but it {}", self.happened())));
-        }
+        self.expected.missed(self).into_iter().for_each(|missed| text += &failure(&Failure::input(missed)));
         text
     }
 
     /// What happened, as the end of a sentence.
-    fn happened(&self) -> String {
+    pub(super) fn happened(&self) -> String {
         let at = self.place(self.state().pc);
         match self.end {
             End::Stop(Stop::Halted) => format!("halted at {at}"),
-            End::Stop(Stop::Idle) => format!("is stuck at {at}"),
+            End::Stop(Stop::Idle) | End::Untold => format!("is stuck at {at}"),
             End::Stop(Stop::Fault(_)) => format!("faulted at {at}"),
             End::Stop(_) => "did not end".to_owned(),
             End::Reached => format!("came to {at}"),
@@ -156,10 +147,13 @@ impl Report<'_> {
     /// The final state, as far as it is wanted. A fault has shown the registers already, and a display
     /// that was shown all the while was what there is to see.
     fn text(&self, arguments: &Run) -> String {
-        let alone = !has_console(self.isa()) && !self.was_live;
+        let display = self.instance.devices().find::<Display>();
+        let is_wanted = arguments.panel.screen.is_none() && !self.was_live;
+        let screen = display.filter(|_| is_wanted).map(Display::text).unwrap_or_default();
+        let alone = !has_console(self.isa()) && display.is_none();
         let shown_already = matches!(self.end, End::Stop(Stop::Fault(_))) && has_console(self.isa());
         if shown_already || !(arguments.state || alone) {
-            return String::new();
+            return screen;
         }
         let cycles = if self.isa().has_cycles {
             format!(" and {} cycles", self.instance.counters().cycles)
@@ -169,9 +163,6 @@ impl Report<'_> {
         let why = if matches!(self.end, End::Stop(Stop::Idle)) { ": it jumps to itself" } else { "" };
         let head = format!("{} {} after {}{cycles}{why}\n", bold(&self.isa().name), word(self.end), self.steps());
         let memories = if has_console(self.isa()) { String::new() } else { dump::memories(self.isa(), self.state()) };
-        let display = self.instance.devices().find::<Display>();
-        let is_wanted = arguments.panel.screen.is_none() && !self.was_live;
-        let screen = display.filter(|_| is_wanted).map(Display::text).unwrap_or_default();
         head + &dump::registers(self.isa(), self.state()) + &memories + &screen
     }
 
@@ -181,6 +172,9 @@ impl Report<'_> {
                 Some(FaultData { pc: fault.pc, cause: dump::cause(self.isa(), &fault.cause) })
             }
             End::TestFailed(number) => Some(FaultData { pc: self.state().pc, cause: format!("test {number} failed") }),
+            End::Untold => {
+                Some(FaultData { pc: self.state().pc, cause: "stuck without an answer in `tohost`".to_owned() })
+            }
             _ => None,
         };
         let output = self.output.as_ref().filter(|_| has_console(self.isa()));
@@ -191,7 +185,7 @@ impl Report<'_> {
             reason: reason(self.end),
             place: self.places.describe(self.state().pc),
             fault,
-            as_expected: self.expected.as_ref().map(|expected| self.is_as_expected(expected)),
+            as_expected: self.expected.has_any().then(|| self.expected.missed(self).is_empty()),
             steps: self.instance.counters().steps,
             cycles: self.isa().has_cycles.then_some(self.instance.counters().cycles),
             stats: self.stats.map(|stats| stats.data()),
@@ -259,7 +253,7 @@ fn has_console(isa: &Isa) -> bool {
 fn word(end: &End) -> &'static str {
     match end {
         End::Stop(Stop::Halted | Stop::Idle) | End::Passed => "halted",
-        End::Stop(Stop::Fault(_)) | End::TestFailed(_) => "faulted",
+        End::Stop(Stop::Fault(_)) | End::TestFailed(_) | End::Untold => "faulted",
         End::Interrupted => "was interrupted",
         _ => "stopped",
     }
@@ -269,7 +263,7 @@ fn word(end: &End) -> &'static str {
 fn status(end: &End) -> &'static str {
     match end {
         End::Stop(Stop::Halted | Stop::Idle) | End::Passed => "halted",
-        End::Stop(Stop::Fault(_)) | End::TestFailed(_) => "fault",
+        End::Stop(Stop::Fault(_)) | End::TestFailed(_) | End::Untold => "fault",
         End::Reached => "reached",
         End::Interrupted | End::NoReader => "interrupted",
         End::Stop(_) => "limit",
@@ -278,7 +272,7 @@ fn status(end: &End) -> &'static str {
 
 fn reason(end: &End) -> Option<&'static str> {
     match end {
-        End::Stop(Stop::Idle) => Some("stuck"),
+        End::Stop(Stop::Idle) | End::Untold => Some("stuck"),
         End::Passed | End::TestFailed(_) => Some("tohost"),
         _ => None,
     }

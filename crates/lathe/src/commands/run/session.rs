@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use lathe_embed::{Instance, Snapshot, Stop};
 use lathe_vm::Stops;
 
-use super::host::{Heard, Host};
 use super::trace::{Begin, Tracer};
 use crate::commands::console::Terminal;
+use crate::commands::host::{Heard, Host};
 use crate::commands::screen::{Live, Wish};
 use crate::exit::Failure;
 use crate::places::Places;
@@ -53,6 +53,8 @@ pub(super) enum End {
     Passed,
     /// The program has told its host that the test of this number failed.
     TestFailed(u64),
+    /// The program jumps to itself, and has not told its host how it went.
+    Untold,
     /// Somebody has pressed Ctrl-C or Esc.
     Interrupted,
     /// Whoever read the output has gone.
@@ -123,6 +125,7 @@ impl Session {
             Stop::Limit => None,
             Stop::Breakpoint if self.until == Some(self.instance.state().pc) => Some(End::Reached),
             Stop::Watch(_) => self.hear(),
+            Stop::Idle if self.host.is_some() => Some(End::Untold),
             other => Some(End::Stop(other)),
         }
     }
@@ -197,8 +200,8 @@ impl Session {
             let before = tracer.before(&self.instance, places);
             let (step, changes) = self.instance.step();
             tracer.after(before, &self.instance, step.stop.as_ref(), &changes)?;
-            if let Some(stop) = step.stop {
-                return Ok(End::Stop(stop));
+            if let Some(end) = step.stop.and_then(|stop| self.judge(stop)) {
+                return Ok(end);
             }
             let told = |watch: &lathe_vm::Watch| changes.accesses.iter().any(|access| watch.covers(access));
             let heard = if watch.as_ref().is_some_and(told) { self.hear() } else { None };

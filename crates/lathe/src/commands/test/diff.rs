@@ -6,7 +6,7 @@ const SHOWN: usize = 6;
 const WIDTH: usize = 100;
 
 /// What differs: `-` is expected, `+` was found, and the line before says where.
-pub(super) fn text(what: &str, expected: &[u8], found: &[u8]) -> String {
+pub(in crate::commands) fn text(what: &str, expected: &[u8], found: &[u8]) -> String {
     let (wanted, real) = (lines(expected), lines(found));
     let same = wanted.iter().zip(&real).take_while(|(wanted, real)| wanted == real).count();
     let left = wanted.len().min(real.len()) - same;

@@ -9,15 +9,16 @@ use lathe_base::files::{FileError, Files, Found};
 use lathe_base::{Severity, Source};
 use lathe_embed::{EngineKind, Machine};
 use lathe_isa::Isa;
-use lathe_vm::{Devices, Display, Keypad, Random, State, Stop};
+use lathe_vm::{Devices, Display, Keypad, Random, State, Stop, Stops};
 use serde::{Deserialize, Serialize};
 
 use super::collect;
 use super::diff;
 use super::expectation::{Case, Check, Ending, Number};
 use crate::arguments::AssemblyArguments;
+use crate::commands::host::{Heard, Host};
 use crate::inputs::Inputs;
-use crate::program::{self, Program, Request};
+use crate::program::{self, Request};
 use crate::project::Project;
 use crate::render::hex;
 use crate::{dump, files};
@@ -135,18 +136,24 @@ impl Job {
         };
         let cases = cases.map_err(one)?;
         let nothing = Tested { verdict: Verdict::Skipped, errors: Vec::new(), ..Tested::error(&self.program, "") };
-        if cases.is_empty() {
+        if cases.is_empty() && is_source {
             return Ok(nothing);
         }
-        let (isa, image) = match text {
+        let (isa, image, host) = match text {
             Some(text) => self.assemble(text, &inputs)?,
             None => self.load(&inputs)?,
+        };
+        let cases = match &host {
+            // It tells by itself whether it passed.
+            Some(_) if cases.is_empty() => vec![Case::default()],
+            None if cases.is_empty() => return Ok(nothing),
+            _ => cases,
         };
         let name = isa.name.clone();
         let machine = Machine::from(isa);
         let run = |case: &Case| {
             alive();
-            self.run_case(&machine, &image, case)
+            self.run_case(&machine, &image, host.as_ref(), case)
         };
         let cases: Vec<CaseTested> = cases.iter().map(run).collect::<Result<_, String>>().map_err(one)?;
         let worst = [Verdict::Error, Verdict::Failed, Verdict::Passed];
@@ -154,7 +161,7 @@ impl Job {
         Ok(Tested { machine: Some(name), verdict: verdict.unwrap_or(Verdict::Passed), cases, ..nothing })
     }
 
-    fn assemble(&self, text: String, inputs: &Inputs) -> Result<(Isa, Image), Vec<String>> {
+    fn assemble(&self, text: String, inputs: &Inputs) -> Result<(Isa, Image, Option<Host>), Vec<String>> {
         let failed = |failure: crate::exit::Failure| vec![failure.message];
         let machine = program::machine_of_source(&self.program, &text, self.machine.as_deref(), inputs);
         let isa = machine.map_err(failed)?.isa;
@@ -177,22 +184,29 @@ impl Job {
             errors.take(DIFFERENCES).map(line).collect::<Vec<_>>()
         };
         match assembled.image {
-            Some(image) => Ok((isa, image)),
+            Some(image) => Ok((isa, image, None)),
             None => Err(errors()),
         }
     }
 
-    /// An image in any format that can be read.
-    fn load(&self, inputs: &Inputs) -> Result<(Isa, Image), Vec<String>> {
+    /// An image in any format that can be read, and whom it reports to.
+    fn load(&self, inputs: &Inputs) -> Result<(Isa, Image, Option<Host>), Vec<String>> {
         let assembly = AssemblyArguments { define: Vec::new(), root: self.root.clone() };
         let machine = self.machine.as_deref();
         let request = Request { name: &self.program, machine, from: None, load_at: None, assembly: &assembly };
-        let Program { isa, image, .. } = request.load(inputs).map_err(|failure| vec![failure.message])?;
-        Ok((isa, image))
+        let program = request.load(inputs).map_err(|failure| vec![failure.message])?;
+        let host = Host::new(&program);
+        Ok((program.isa, program.image, host))
     }
 
     /// Fails if what is expected makes no sense on this machine.
-    fn run_case(&self, machine: &Machine, image: &Image, case: &Case) -> Result<CaseTested, String> {
+    fn run_case(
+        &self,
+        machine: &Machine,
+        image: &Image,
+        host: Option<&Host>,
+        case: &Case,
+    ) -> Result<CaseTested, String> {
         let kinds = EngineKind::ALL.into_iter().chain([EngineKind::Auto]);
         let kind = kinds.into_iter().find(|kind| kind.name() == self.engine).unwrap_or_default();
         let isa = &**machine.isa();
@@ -203,10 +217,15 @@ impl Job {
         let mut ran = Ran { status: Status::Limit, steps: 0, cycles: 0, output: Vec::new() };
         let start = Instant::now();
         while ran.status == Status::Limit && ran.steps < self.limits.steps {
-            let run = instance.run_for(SLICE.min(self.limits.steps - ran.steps));
-            ran.steps += run.steps;
-            ran.cycles = ran.cycles.wrapping_add(run.cycles);
-            ran.status = Status::from(&run.stop, isa);
+            let mut stops = Stops::after(SLICE.min(self.limits.steps - ran.steps));
+            stops.watches.extend(host.map(Host::watch));
+            let run = instance.run(&stops);
+            ran.status = match (&run.stop, host) {
+                (Stop::Watch(_), Some(host)) => Status::heard(host.hear(&mut instance), &mut ran.output),
+                (Stop::Idle, Some(_)) => Status::Fault("it jumps to itself, and has not told how it went".into()),
+                (stop, _) => Status::from(stop, isa),
+            };
+            (ran.steps, ran.cycles) = (instance.counters().steps, instance.counters().cycles);
             ran.output.extend(instance.take_output());
             if ran.output.len() as u64 > self.limits.output {
                 ran.output.truncate(self.limits.output as usize);
@@ -277,6 +296,17 @@ impl Status {
             }
             Stop::Limit | Stop::Waiting(_) | Stop::Watch(_) | Stop::Breakpoint => Status::Limit,
         }
+    }
+
+    /// What a program has told its host; its output goes to the rest of it.
+    fn heard(heard: Heard, output: &mut Vec<u8>) -> Status {
+        match heard {
+            Heard::Exit(0) => return Status::Halted,
+            Heard::Exit(number) => return Status::Fault(format!("test {number} failed")),
+            Heard::Output(bytes) => output.extend(bytes),
+            Heard::Nothing => {}
+        }
+        Status::Limit
     }
 
     fn name(&self) -> &'static str {

@@ -4,7 +4,7 @@
 //! program is tested, `pool` for how one that misbehaves is kept from harming the others.
 
 mod collect;
-mod diff;
+pub(super) mod diff;
 mod expectation;
 mod job;
 mod pool;
