@@ -606,9 +606,13 @@ fn refused_files_say_where_and_why() {
         (
             Format::IntelHex,
             b":0100000001FE\n:0100010002",
-            &format!("line 2: the record is not whole: it says 1 bytes of data and has 0; {fresh}"),
+            &format!("line 2: the record is incomplete: it says 1 bytes of data and has 0; {fresh}"),
         ),
-        (Format::IntelHex, b":010000000", &format!("line 1: the record is not whole: half a byte is missing; {fresh}")),
+        (
+            Format::IntelHex,
+            b":010000000",
+            &format!("line 1: the record is incomplete: half a byte is missing; {fresh}"),
+        ),
         (
             Format::IntelHex,
             b"\n:0100000001FF\n",
@@ -651,7 +655,7 @@ fn refused_files_say_where_and_why() {
         (
             Format::IntelHex,
             b":0400000500000100F6\n:00000001FF\n",
-            "byte address 0x100, where execution begins, is no cell of memory `ram`; \
+            "byte address 0x100, where execution begins, is not a cell of memory `ram`; \
              check that the file is for this machine",
         ),
         (
@@ -663,7 +667,7 @@ fn refused_files_say_where_and_why() {
         (
             Format::SRecord,
             b"S1050000AA51\n",
-            &format!("line 1: the record is not whole: it says 5 bytes and has 4; {fresh}"),
+            &format!("line 1: the record is incomplete: it says 5 bytes and has 4; {fresh}"),
         ),
         (
             Format::SRecord,
@@ -729,7 +733,7 @@ fn refused_files_say_where_and_why() {
         (
             Format::Logisim2,
             b"v2.0 raw\nx*00",
-            "line 2: `x` is no decimal count of repetitions; \
+            "line 2: `x` is not a decimal repeat count; \
              write repeated cells as `count*value`, such as `16*00`",
         ),
         (
@@ -760,7 +764,7 @@ fn bytes_that_are_no_cells_are_refused() {
     let isa = machine(8, 12, "big");
     assert_eq!(
         refusal(Format::Binary, &[0, 1, 2], &isa),
-        "the cell at address 0x1 is not whole: each takes 2 bytes; \
+        "the cell at address 0x1 is incomplete: each takes 2 bytes; \
          check that the file is for this machine and this memory"
     );
     assert_eq!(
@@ -830,7 +834,7 @@ fn damaged_and_foreign_images_are_refused() {
         (
             "\"8085a4",
             "\"085a4",
-            &format!("the image is damaged: the last cell of a segment of memory `ram` is not whole; {again}"),
+            &format!("the image is damaged: the last cell of a segment of memory `ram` is incomplete; {again}"),
         ),
         ("\"8085a4", "\"80g5a4", "`g` is no hexadecimal digit; check that the file has the format that was said"),
         (
@@ -848,8 +852,8 @@ fn damaged_and_foreign_images_are_refused() {
             "[0,65535,2,",
             &format!("the image is damaged: a line has cells at 0xffff, beyond its memory; {again}"),
         ),
-        ("17,22,0]", "17,22,3]", &format!("the image is damaged: a line stands in call 3, and there are 2; {again}")),
-        ("\"parent\":0", "\"parent\":1", &format!("the image is damaged: call 1 stands in the later call 1; {again}")),
+        ("17,22,0]", "17,22,3]", &format!("the image is damaged: a line is in call 3, but there are only 2; {again}")),
+        ("\"parent\":0", "\"parent\":1", &format!("the image is damaged: call 1 is inside the later call 1; {again}")),
         ("[0,9,14]", "[1,9,14]", &format!("the image is damaged: there is no place [1, 9, 14] in its files; {again}")),
         (
             "\"entry\": 0,",

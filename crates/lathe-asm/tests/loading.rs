@@ -83,6 +83,6 @@ fn banks_of_a_cartridge_that_nothing_switches_are_named() {
     assert_eq!(guess("game.bin", &large), Format::GameBoy);
     assert_eq!(formats::read(Format::GameBoy, &large, &isa).unwrap().segments[0].cells.len(), 0x8000);
     let left_out = formats::left_out(Format::GameBoy, &large, &isa).unwrap().to_string();
-    assert!(left_out.starts_with("only banks 0 and 1 of 4 are loaded: its MBC1 switches the others"), "{left_out}");
+    assert!(left_out.starts_with("only banks 0 and 1 of 4 can be loaded: its MBC1 switches the others"), "{left_out}");
     assert_eq!(formats::left_out(Format::GameBoy, &cartridge(0x8000, 0), &isa), None);
 }

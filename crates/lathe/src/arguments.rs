@@ -224,7 +224,7 @@ pub(crate) struct Man {
     pub(crate) output: Option<String>,
 }
 
-/// Check a definition, and say what is in it
+/// Check a definition, and tell what is in it
 ///
 /// Errors and warnings go to standard error, each with the place, the cause and a next step. A
 /// definition without errors gets a summary on standard output: its instructions, its state, and
@@ -353,7 +353,7 @@ fn asm_help() -> String {
     )
 }
 
-/// Take a program apart: from an image back to assembly
+/// Disassemble a program: from an image back to assembly
 ///
 /// Code is followed from the entry point through jumps and calls; what is not reached is data.
 /// What is printed assembles to the same image again. Encodings that are not defined, or that the
@@ -376,7 +376,7 @@ pub(crate) struct Dis {
     #[arg(long)]
     pub(crate) linear: bool,
 
-    /// Take a raw binary to lie here [default: where the machine begins]
+    /// Assume that a raw binary is loaded here [default: where the machine begins]
     #[arg(long, value_name = "ADDRESS", value_parser = number)]
     pub(crate) load_at: Option<u64>,
 
@@ -384,7 +384,7 @@ pub(crate) struct Dis {
     #[arg(long, value_name = "ADDRESS", value_parser = number)]
     pub(crate) entry: Option<u64>,
 
-    /// Names for addresses: a file of lines such as `main = 0x100`, or what `-f symbols-json` wrote
+    /// Names for addresses: a file of lines such as `main = 0x100`, or what `--to symbols-json` wrote
     #[arg(long, value_name = "FILE")]
     pub(crate) symbols: Option<String>,
 
@@ -903,7 +903,7 @@ impl Doc {
     }
 }
 
-/// Put definitions and programs into columns
+/// Format definitions and programs: put them into columns
 ///
 /// Tables and declarations of a definition are aligned. In assembly, labels, mnemonics, operands and
 /// comments go to the columns that most lines of the file have already. Only blanks and empty lines

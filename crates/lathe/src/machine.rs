@@ -7,7 +7,7 @@ use lathe_base::{Diagnostic, Severity, Source, limits, nearest};
 use lathe_isa::Isa;
 
 use crate::exit::{Exit, Failure};
-use crate::{files, output, render};
+use crate::{files, output, program, render};
 
 /// A definition that has been checked.
 pub(crate) struct Checked {
@@ -94,6 +94,12 @@ pub(crate) fn find(name: &str) -> Result<Source, Failure> {
         return Err(unknown(name));
     }
     let text = files::read_text(name, limits::DEFINITION_BYTES as u64)?;
+    if let Some(machine) = program::machine_directive(&text) {
+        let message = format!("{} is a program for {machine}, not the definition of a machine", files::title(name));
+        return Err(
+            Failure::usage(message).help(format!("`lathe run {name}` runs it, `lathe check` is for definitions"))
+        );
+    }
     Ok(Source::new(files::title(name), text))
 }
 

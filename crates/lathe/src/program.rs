@@ -262,8 +262,16 @@ fn definitions_beside(program: &str) -> Vec<String> {
 }
 
 fn which(name: &str) -> Failure {
+    if is_definition(name) {
+        let help = format!("run a program on it with `lathe run PROGRAM -m {name}`; `lathe check {name}` checks it");
+        return Failure::usage(format!("{name} is the definition of a machine, not a program")).help(help);
+    }
     let message = format!("nothing says which machine {} is for", files::title(name));
     Failure::usage(message).help("say it with `-m NAME`, or begin an assembly source with `.machine NAME`")
+}
+
+fn is_definition(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("isa"))
 }
 
 /// An assembly source, and how to assemble it.

@@ -96,7 +96,7 @@ fn check_whole(byte: u64, size: u64) -> Result<(), FormatError> {
     if byte.is_multiple_of(size) {
         return Ok(());
     }
-    let cause = format!("the cell at address {:#x} is not whole: each takes {size} bytes", byte / size);
+    let cause = format!("the cell at address {:#x} is incomplete: each takes {size} bytes", byte / size);
     Err(FormatError::new(cause, "check that the file is for this machine and this memory"))
 }
 
@@ -115,6 +115,6 @@ fn entry_cell(entry: u64, isa: &Isa) -> Result<u64, FormatError> {
     if entry.is_multiple_of(size) && cell < memory.cells() {
         return Ok(cell);
     }
-    let cause = format!("byte address {entry:#x}, where execution begins, is no cell of memory `{}`", memory.name);
+    let cause = format!("byte address {entry:#x}, where execution begins, is not a cell of memory `{}`", memory.name);
     Err(FormatError::new(cause, "check that the file is for this machine"))
 }

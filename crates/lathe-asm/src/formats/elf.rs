@@ -80,5 +80,5 @@ fn symbols(header: &Header, file: &[u8], isa: &Isa, memory: MemoryId) -> object:
 }
 
 fn broken(cause: impl std::fmt::Display) -> FormatError {
-    FormatError::new(format!("this ELF file is not sound: {cause}"), "check that it was copied whole")
+    FormatError::new(format!("this ELF file is damaged: {cause}"), "check that it was copied whole")
 }

@@ -38,7 +38,7 @@ pub(super) fn left_out(file: &[u8], isa: &Isa) -> Option<FormatError> {
         _ => "a chip on the cartridge",
     };
     let cause = format!(
-        "only banks 0 and 1 of {banks} are loaded: {chip} switches the others into place, and {} has no such chip",
+        "only banks 0 and 1 of {banks} can be loaded: {chip} switches the others into place, and {} has no such chip",
         isa.name
     );
     let next = "a program of at most 32 KiB needs none; test suites often come in such parts as well";

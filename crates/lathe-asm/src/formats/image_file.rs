@@ -335,7 +335,7 @@ impl Reader<'_> {
     /// A call, which stands in none or in an earlier one.
     fn call(&self, wire: WireCall, at: u32) -> Result<Call, FormatError> {
         if wire.parent > at {
-            return Err(damaged(format!("call {} stands in the later call {}", at + 1, wire.parent)));
+            return Err(damaged(format!("call {} is inside the later call {}", at + 1, wire.parent)));
         }
         let Some(kind) = CallKind::ALL.into_iter().find(|kind| kind.name() == wire.kind) else {
             return Err(damaged(format!("there is no kind of call `{}`", wire.kind)));
@@ -353,7 +353,7 @@ impl Reader<'_> {
             return Err(damaged(format!("a line has cells at {address:#x}, beyond its memory")));
         }
         if call as usize > calls {
-            return Err(damaged(format!("a line stands in call {call}, and there are {calls}")));
+            return Err(damaged(format!("a line is in call {call}, but there are only {calls}")));
         }
         let Some(kind) = LineKind::ALL.into_iter().find(|known| known.name() == kind) else {
             return Err(damaged(format!("there is no kind of line `{kind}`")));
@@ -371,7 +371,7 @@ impl Reader<'_> {
 
 fn cell(text: &[u8], memory: &Memory) -> Result<u64, FormatError> {
     if text.len() != digits(memory.cell) {
-        return Err(damaged(format!("the last cell of a segment of memory `{}` is not whole", memory.name)));
+        return Err(damaged(format!("the last cell of a segment of memory `{}` is incomplete", memory.name)));
     }
     let append = |cell: u64, byte: &u8| digit(*byte, 16).map(|digit| cell << 4 | digit).ok_or(*byte);
     let cell = text.iter().try_fold(0, append).map_err(|byte| bad_digit(byte, "hexadecimal"))?;

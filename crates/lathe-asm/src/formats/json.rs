@@ -81,8 +81,9 @@ impl Object {
     }
 
     fn push(&mut self, value: &impl Serialize) -> Result<(), FormatError> {
-        serde_json::to_writer(&mut self.out, value)
-            .map_err(|error| FormatError::new(format!("JSON cannot say this: {error}"), "write another format"))
+        serde_json::to_writer(&mut self.out, value).map_err(|error| {
+            FormatError::new(format!("this cannot be written as JSON: {error}"), "write another format")
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The listing: every line of every source with the cells it made, the lines of a macro
 //! indented under its call, and the symbols at the end.
 //!
-//! A listing is by file: what an included file made stands under that file's name, as often as it
+//! A listing is by file: what an included file made is under that file's name, as often as it
 //! was included.
 
 use std::fmt::Write;

@@ -140,7 +140,7 @@ fn take(data: &[u8], memory: &Memory, cells: &mut Collector<u64>, address: &mut 
 fn times(word: &[u8]) -> Result<u64, FormatError> {
     let count = std::str::from_utf8(word).ok().filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
     count.and_then(|word| word.parse().ok()).ok_or_else(|| {
-        let cause = format!("`{}` is no decimal count of repetitions", shown(word));
+        let cause = format!("`{}` is not a decimal repeat count", shown(word));
         FormatError::new(cause, "write repeated cells as `count*value`, such as `16*00`")
     })
 }

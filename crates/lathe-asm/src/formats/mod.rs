@@ -2,7 +2,7 @@
 //! tools, other languages and people, and read back where a format can be.
 //!
 //! Text formats write a cell as one number. Formats of bytes (raw binary, Intel HEX,
-//! S-record) lay each cell down in as many bytes as it needs, in its memory's byte order, and
+//! S-record) use as many bytes for each cell as it needs, in its memory's byte order, and
 //! count addresses in bytes. Formats without addresses begin at address 0 (a raw binary of code:
 //! where the machine begins), or at the first address of the range that was asked for; formats with addresses leave gaps out unless a
 //! size was asked for.
@@ -80,7 +80,7 @@ pub enum Format {
     Csv,
     /// The listing.
     Listing,
-    /// Symbols, one a line.
+    /// Symbols, one per line.
     Symbols,
     /// Symbols as JSON.
     SymbolsJson,
@@ -156,7 +156,7 @@ const TABLE: &[Row] = &[
     row(Format::Vhdl,        "vhdl",         &["vhd", "vhdl"],                        OneMemory,  No,  "VHDL package with an array"),
     row(Format::Csv,         "csv",          &["csv"],                                OneMemory,  No,  "comma-separated values: address, value"),
     row(Format::Listing,     "listing",      &["lst"],                                Everything, No,  "listing: address, cells, source, macro expansions, symbols"),
-    row(Format::Symbols,     "symbols",      &["sym"],                                Everything, No,  "symbols, one a line: name = value"),
+    row(Format::Symbols,     "symbols",      &["sym"],                                Everything, No,  "symbols, one per line: name = value"),
     row(Format::SymbolsJson, "symbols-json", &["sym.json"],                           Everything, No,  "symbols as JSON"),
     row(Format::Vice,        "vice",         &["lbl", "labels", "vs"],                Everything, No,  "labels for the VICE monitor"),
     row(Format::Json,        "json",         &["json"],                               Everything, No,  "annotated JSON for tools: which line made which cells"),

@@ -24,7 +24,7 @@ pub(super) fn pairs(text: &[u8]) -> Result<Vec<u8>, FormatError> {
 
 /// The error for a line that ends too early or too late.
 pub(super) fn cut_short(what: &str) -> FormatError {
-    FormatError::new(format!("the record is not whole: {what}"), "get the file anew; a line was cut or joined")
+    FormatError::new(format!("the record is incomplete: {what}"), "get the file anew; a line was cut or joined")
 }
 
 /// The error for a wrong checksum.

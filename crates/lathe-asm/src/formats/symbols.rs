@@ -12,7 +12,7 @@ use super::places::Places;
 use super::rom::digits;
 use crate::{Image, Symbol, SymbolKind};
 
-/// Writes `name = value`, one a line, in the order of their definition.
+/// Writes `name = value`, one per line, in the order of their definition.
 pub(super) fn write_plain(image: &Image, isa: &Isa) -> Vec<u8> {
     let mut out = String::new();
     for symbol in &image.symbols {

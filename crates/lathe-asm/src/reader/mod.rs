@@ -636,6 +636,7 @@ impl<'r> Reader<'r> {
             return self.report(diagnostic);
         }
         let diagnostic = self.unknown_word(tokens, sources);
+        self.define_if_label(tokens, sources);
         if self.unknown.len() < limits::DIAGNOSTICS {
             let diagnostic = in_calls(diagnostic, self.call(), &self.program.calls);
             self.unknown.push((first.to_owned(), diagnostic));

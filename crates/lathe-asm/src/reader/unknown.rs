@@ -5,6 +5,8 @@ use lathe_base::{Diagnostic, Source, Span, nearest};
 use super::Reader;
 use super::directives::directive_for;
 use crate::codes;
+use crate::program::ItemKind;
+use crate::symbols::Definition;
 use crate::tokens::{Kind, Token};
 
 /// Mnemonics that mean much the same on most machines.
@@ -64,6 +66,19 @@ impl Reader<'_> {
             "#" => diagnostic.help("comments begin with `;`").fix(span, ";"),
             _ if tokens.len() == 1 => diagnostic.help(format!("a label needs a colon: `{shown}:`")).fix(after, ":"),
             _ => diagnostic.help(format!("`lathe show {}` lists its instructions", self.isa.name)),
+        }
+    }
+
+    /// Defines what is probably a label without its colon, so that its uses are not reported as well.
+    pub(super) fn define_if_label(&mut self, tokens: &[Token], sources: &[Source]) {
+        let begins_line = |token: &Token| token.kind == Kind::Word && self.begins_line(self.text(sources, *token));
+        let (word, span) = (self.text(sources, tokens[0]), tokens[0].span);
+        if tokens[0].kind != Kind::Word || self.context.is_reserved(word) || !tokens.get(1).is_none_or(begins_line) {
+            return;
+        }
+        let id = self.program.symbols.intern(word, span);
+        if self.program.symbols.define(id, Definition::Label(self.memory, None), span).is_ok() {
+            self.push(ItemKind::Label(id), span);
         }
     }
 

@@ -215,7 +215,7 @@ fn wide_cells_are_read_in_the_order_of_the_memory() {
         let text = answer.succeeds();
         assert!(text.contains("  pc 0x2  a 0x042\n") && text.contains("  0  142 000 000"), "{text}");
     }
-    bench.run(&["run", "odd.bin", "-m", "big.isa"]).complains(1, &["odd.bin", "0x1 is not whole", "2 bytes"]);
+    bench.run(&["run", "odd.bin", "-m", "big.isa"]).complains(1, &["odd.bin", "0x1 is incomplete", "2 bytes"]);
     bench.run(&["run", "large.bin", "-m", "big.isa"]).complains(1, &["0x1142", "12 bits", "address 0x0"]);
     bench.run(&["run", "large.bin", "-m", "little.isa"]).complains(1, &["0x4211", "12 bits"]);
     bench.run(&["run", "long.bin", "-m", "big.isa"]).complains(1, &["34 bytes", "room for 32"]);
@@ -513,7 +513,7 @@ fn elf_files_that_cannot_be_loaded_say_why() {
     };
     refused(&changed(4, 2), "not one of 32 bits");
     refused(&changed(52, 6), "nothing to load");
-    refused(&whole[..60], "is not sound");
+    refused(&whole[..60], "is damaged");
     refused(&changed(52 + 19, 0x7F), "lies beyond its end");
 }
 

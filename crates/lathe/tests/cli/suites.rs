@@ -59,7 +59,7 @@ fn a_cartridge_that_cannot_be_loaded_whole_is_not_run() {
     // halt; jr *
     rom[0x100..0x103].copy_from_slice(&[0x18, 0xFE, 0]);
     let bench = Bench::with("large.gb", rom);
-    let words = ["only banks 0 and 1 of 4 are loaded", "MBC1", "`--from gb` loads it all the same"];
+    let words = ["only banks 0 and 1 of 4 can be loaded", "MBC1", "`--from gb` loads it all the same"];
     bench.run(&["run", "large.gb", "-m", "sm83"]).complains(1, &words);
     bench.run(&["run", "large.gb", "-m", "sm83", "--from", "gb"]).complains(0, &["warning", "only banks 0 and 1 of 4"]);
 }

@@ -86,3 +86,21 @@ fn what_was_assembled_and_disassembled_as_json() {
     assert!(json["assembly"].as_str().unwrap().contains("loadimm r1, "), "{json}");
     bench.run(&["asm", "a.asm", "-o", "-", "--format", "json"]).complains(2, &[]);
 }
+
+/// Whoever gives the one for the other learns which is which.
+#[test]
+fn a_definition_is_no_program_and_a_program_no_definition() {
+    let bench =
+        Bench::with("t.asm", "; says which machine\n.machine hex8\n jmp $\n").file("mine.isa", "machine mine \"\"\n");
+    for command in ["run", "asm", "dis", "debug"] {
+        let words = ["mine.isa is the definition of a machine, not a program", "lathe run PROGRAM -m mine.isa"];
+        bench.run(&[command, "mine.isa"]).complains(2, &words);
+    }
+    for arguments in
+        [&["check", "t.asm"][..], &["show", "t.asm"], &["run", "t.asm", "-m", "t.asm"], &["doc", "-m", "t.asm"]]
+    {
+        bench
+            .run(arguments)
+            .complains(2, &["t.asm is a program for hex8, not the definition of a machine", "lathe run t.asm"]);
+    }
+}
