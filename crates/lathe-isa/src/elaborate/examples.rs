@@ -9,7 +9,7 @@ use super::source_line::{forms, no_form};
 use crate::codes;
 use crate::language::ast::{self, Column, Item, Name};
 use crate::matching::Found;
-use crate::model::{Example, Fact, FactKind, Field, Instruction, InstructionId, Status};
+use crate::model::{DeviceKind, Example, Fact, FactKind, Field, Instruction, InstructionId, Status};
 use crate::names::Named;
 use crate::operand::Location;
 
@@ -139,9 +139,12 @@ fn register(
     if declarations.names.peek(&name.text) == Some(Named::Pc) {
         return constant_in(declarations.pc_width(), value, &declarations.names, diagnostics).map(FactKind::Pc);
     }
-    if let Some(Named::Device(_)) = declarations.names.peek(&name.text) {
+    if let Some(Named::Device(id)) = declarations.names.peek(&name.text) {
         let message = format!("`{}` is a device, whose state an example cannot name", name.text);
-        let help = "write `input 65` before `->` and `output 65` after it";
+        let help = match declarations.devices[id.index()].kind {
+            DeviceKind::Stream => "write `input 65` before `->` and `output 65` after it",
+            _ => "every example begins after a reset, with the devices as they are then",
+        };
         diagnostics.push(Diagnostic::new(codes::WRONG_KIND, name.span, message).help(help));
         return None;
     }

@@ -92,8 +92,8 @@ impl Parser<'_, '_> {
                 Statement::Cycles(self.expression()?)
             }
             "while" | "loop" | "do" | "repeat" if self.is_foreign_word() => {
-                let help = "a meaning ends after a fixed number of steps: use `if`, or `for` over a list; a loop is \
-                            the program's affair";
+                let help = "a meaning ends after a fixed number of steps: use `if`, or `for` over a list; loops \
+                            belong in programs";
                 return self.fail(codes::UNEXPECTED, span, "there are no loops in a meaning", help);
             }
             "return" if self.is_foreign_word() => {
