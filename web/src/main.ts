@@ -317,7 +317,6 @@ async function openShipped(machine: string, program?: string): Promise<void> {
   const problem = problemOf(answer);
   if (problem) return notice(`${problem.message}.`);
   const texts = answer as { definition: string; program: string };
-  leaveLink();
   open({ ...texts, library: machine, input: "", tab: "program" });
   byId("chosen").textContent = program ? `${machine} · ${program}` : machine;
   if (state.machine?.display) setPane("machine");
@@ -394,6 +393,7 @@ function drawGallery(gallery: Gallery): void {
   const choose = (perform: () => void) => () => {
     dialog.close();
     tour.close();
+    leaveLink();
     perform();
   };
   const card = (title: string, about: string, perform: () => void) =>
@@ -422,10 +422,7 @@ function drawGallery(gallery: Gallery): void {
       "div",
       { class: "cards" },
       card("Design a CPU in an hour", "A tour that builds one with you, step by step", startTour),
-      card("A blank machine", "A frame of three instructions, and the rest is yours", () => {
-        leaveLink();
-        open(BLANK);
-      }),
+      card("A blank machine", "A frame of three instructions, and the rest is yours", () => open(BLANK)),
       card("CHIP-8: a ball that bounces", "A display, keys, and a game machine of 1977", () => void openShipped("chip8", "ball")),
     ),
     ...groups,

@@ -23,7 +23,9 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const channel = new MessageChannel();
 
-let lathe: Exports;
+let lathe: Exports | null = null;
+/** What the page said before the module was there. */
+const early: ToWorker[] = [];
 let view: Window = { memory: "", from: 0, count: 256, before: 6, after: 24 };
 let written = 0;
 let running: { speed: Speed; since: number; done: number; limit: number } | null = null;
@@ -33,6 +35,7 @@ let isUnseen = false;
 let rate = { at: 0, step: 0, value: 0 };
 
 function ask<T>(request: Record<string, unknown>): T {
+  if (!lathe) throw new Error("the module is not there yet");
   const bytes = encoder.encode(JSON.stringify(request));
   const at = lathe.lathe_room(bytes.length);
   new Uint8Array(lathe.memory.buffer, at, bytes.length).set(bytes);
@@ -191,18 +194,24 @@ function edited(answer: Edited, anew: boolean): void {
   status = { kind: "stopped", reason: "ready", message: "" };
 }
 
-self.onmessage = (event: MessageEvent<ToWorker>) => {
+function handle(message: ToWorker): void {
   try {
-    receive(event.data);
+    receive(message);
   } catch (error) {
     post({ kind: "failed", message: String(error) });
   }
+}
+
+self.onmessage = (event: MessageEvent<ToWorker>) => {
+  if (lathe) handle(event.data);
+  else early.push(event.data);
 };
 
 async function begin(): Promise<void> {
   const { instance } = await WebAssembly.instantiateStreaming(fetch(wasmUrl), {});
   lathe = instance.exports as unknown as Exports;
   post({ kind: "ready", gallery: ask<Gallery>({ call: "gallery" }) });
+  early.splice(0).forEach(handle);
 }
 
 begin().catch((error: unknown) => post({ kind: "failed", message: String(error) }));

@@ -1,4 +1,5 @@
-// Pictures of the page at desktop and phone width, light and dark: `node web/tests/pictures.mjs FOLDER`.
+// Pictures of the page at desktop and phone width, light and dark: `node web/tests/pictures.mjs FOLDER [NAME]`.
+// Those whose name has NAME in it are made; `playground` is the one that docs/playground.png is.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { launch } from "./browser.mjs";
@@ -9,8 +10,8 @@ mkdirSync(folder, { recursive: true });
 const { address, close } = await serve();
 const browser = await launch();
 
-async function picture(name, { width, height, theme, scene, touch = false }) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, deviceScaleFactor: touch ? 2 : 1.5, hasTouch: touch });
+async function picture(name, { width, height, theme, scene, touch = false, scale = 1.5 }) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, deviceScaleFactor: touch ? 2 : scale, hasTouch: touch });
   const page = await context.newPage();
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && console.log(name, message.text()));
   page.on("pageerror", (error) => console.log(name, String(error)));
@@ -33,6 +34,18 @@ async function stepped(page) {
   for (let step = 0; step < 23; step += 1) await page.keyboard.press("F8");
 }
 
+/** A machine in the middle of a run, with its table in sight. */
+async function shown(page) {
+  await openProgram(page, "hex8/selfmod");
+  await page.click("#run");
+  await page.waitForFunction(() => document.getElementById("status").textContent.startsWith("Stopped"));
+  await page.locator("#timeline").fill("1010");
+  await page.waitForFunction(() => document.getElementById("position").textContent.includes(" of "));
+  await page.keyboard.press("F8");
+  await page.mouse.move(300, 300);
+  await page.mouse.wheel(0, 700);
+}
+
 async function mistake(page) {
   await page.click("#program");
   await page.keyboard.press("Control+End");
@@ -43,6 +56,7 @@ const desktop = { width: 1440, height: 900 };
 const phone = { width: 390, height: 844, touch: true };
 const only = process.argv[3];
 const scenes = {
+  playground: { ...desktop, scale: 1, theme: "light", scene: shown },
   "desktop-light": { ...desktop, theme: "light", scene: stepped },
   "desktop-dark": { ...desktop, theme: "dark", scene: stepped },
   "first-light": { ...desktop, theme: "light", scene: async (page) => page.click("#run") },
@@ -54,7 +68,7 @@ const scenes = {
   "files-light": { ...desktop, theme: "light", scene: async (page) => page.click("#open-files") },
   "share-light": { ...desktop, theme: "light", scene: async (page) => page.click("#share") },
   "tour-light": { ...desktop, theme: "light", scene: async (page) => page.click("#open-tour") },
-  "phone-program-light": { ...phone, theme: "light", scene: stepped },
+  "phone-program-light": { ...phone, theme: "light", scene: async (page) => { await stepped(page); await page.waitForTimeout(300); } },
   "phone-machine-dark": { ...phone, theme: "dark", scene: async (page) => { await page.click('#panes [data-pane="machine"]'); await page.click("#run"); } },
   "phone-definition-dark": { ...phone, theme: "dark", scene: async (page) => page.click('#panes [data-pane="definition"]') },
   "phone-chip8-light": { ...phone, theme: "light", scene: async (page) => { await openProgram(page, "chip8/ball"); await page.click('#panes [data-pane="machine"]'); await page.click("#run"); await page.waitForTimeout(1500); } },

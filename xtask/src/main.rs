@@ -25,11 +25,13 @@ Chores of this project:
   cargo xtask picture
       Makes docs/picture.svg anew, the picture in the README, by running the real program.
 
-  cargo xtask web [--serve [PORT] | test | pictures]
+  cargo xtask web [--serve [PORT] | test | picture | pictures]
       Builds the playground into target/web, as files that any static host can serve. Needs Node;
       WebAssembly comes from rustup's target wasm32-unknown-unknown, or from Debian's compiler
       (packages rustc-web cargo-web rust-web-src lld-22). --serve serves it on loopback, test
-      drives it with Chromium, pictures makes docs/pictures anew.
+      compares it with the native build and drives it with Chromium. picture makes
+      docs/playground.png anew; pictures makes all of them, at desktop and phone width, light
+      and dark, in target/pictures.
 
   cargo xtask nightly [--seed S]
       The long versions of the tests: more random states, more generated programs, more

@@ -26,8 +26,12 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
             Err(_) => Err(format!("`{port}` is no port")),
         },
         ["test"] => build().and_then(|()| test()),
-        ["pictures"] => build().and_then(|()| node("pictures.mjs", &[root().join("docs/pictures")])),
-        other => Err(format!("`web {}` is none of: web, web --serve [PORT], web test, web pictures", other.join(" "))),
+        ["picture"] => build().and_then(|()| node("pictures.mjs", &[root().join("docs"), "playground".into()])),
+        ["pictures"] => build().and_then(|()| node("pictures.mjs", &[root().join("target/pictures")])),
+        other => Err(format!(
+            "`web {}` is none of: web, web --serve [PORT], web test, web picture, web pictures",
+            other.join(" ")
+        )),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -104,7 +108,9 @@ fn packages(web: &Path) -> Result<(), String> {
     perform(npm(web).args(["ci", "--silent", "--no-audit", "--no-fund"]), "npm could not install the page's packages")
 }
 
+/// Compares the module with the native build, and drives the page.
 fn test() -> Result<(), String> {
+    node("agreement.mjs", &[])?;
     node("page.mjs", &[])
 }
 

@@ -1,7 +1,8 @@
 //! The machine as a page shows it: a window on registers, code, cells, console and display, with what is
 //! different from the last time.
 
-use lathe_debug::Debugger;
+use lathe_asm::CallKind;
+use lathe_debug::{Debugger, Program};
 use lathe_embed::{MemoryId, State};
 use lathe_isa::Isa;
 use lathe_vm::Display;
@@ -102,7 +103,7 @@ pub(crate) fn view(debugger: &Debugger, before: Option<&State>, window: &Window)
         memory: memory(isa, state, before, window),
         console: console(debugger, window.written),
         display: debugger.instance().devices().find().map(display),
-        line: debugger.program().source_line(state.pc).filter(|line| line.source == 0).map(|line| line.line),
+        line: line_of(debugger.program(), state.pc),
     }
 }
 
@@ -142,10 +143,21 @@ fn code(debugger: &Debugger, window: &Window) -> Vec<CodeView> {
         label: line.place.label.filter(|label| !label.contains('+')),
         cells: line.cells,
         text: line.text,
-        line: line.place.line.filter(|line| line.source == 0).map(|line| line.line),
+        line: line_of(program, line.place.address),
         current: line.place.address == state.pc,
     };
     lines.into_iter().map(shown).collect()
+}
+
+/// The line of the program that an address comes from; if a macro of another file laid it down, the line that
+/// calls the macro.
+fn line_of(program: &Program, address: u64) -> Option<usize> {
+    let lines = &program.image().lines;
+    let line = program.image().line_at(program.isa().pc.memory, address)?;
+    let calls = lines.calls_around(line).filter(|(_, call)| call.kind != CallKind::Include);
+    let mut spans = std::iter::once(line.span).chain(calls.map(|(_, call)| call.span));
+    let span = spans.find(|span| span.file.0 == 0)?;
+    Some(program.sources().first()?.line_column(span.start).0)
 }
 
 fn memory(isa: &Isa, state: &State, before: Option<&State>, window: &Window) -> MemoryView {

@@ -132,6 +132,17 @@ fn steps_go_forward_and_back_and_changes_are_marked() {
 }
 
 #[test]
+fn what_a_macro_of_another_file_lays_down_belongs_to_the_line_that_calls_it() {
+    let mut page = Page(Workbench::default());
+    let texts = page.ask(&json!({"call": "shipped", "machine": "quad8", "program": "mandelbrot"}));
+    let (definition, program) = (&texts["definition"], &texts["program"]);
+    page.ask(&json!({"call": "edit", "definition": definition, "program": program, "library": "quad8"}));
+    page.command("set pc = 0x77");
+    let line = page.view()["line"].as_u64().expect("a macro of an included file is called in the program");
+    assert!(program.as_str().unwrap().lines().nth(line as usize - 1).unwrap().contains("jnz"), "{line}");
+}
+
+#[test]
 fn a_program_that_never_ends_is_run_in_slices() {
     let mut page = Page::new(TINY, COUNT);
     let first = page.ask(&json!({"call": "command", "line": "run", "limit": 100_000}));
