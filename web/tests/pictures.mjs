@@ -41,9 +41,14 @@ async function shown(page) {
   await page.waitForFunction(() => document.getElementById("status").textContent.startsWith("Stopped"));
   await page.locator("#timeline").fill("1010");
   await page.waitForFunction(() => document.getElementById("position").textContent.includes(" of "));
-  await page.keyboard.press("F8");
+  await page.evaluate(() => document.activeElement.blur());
+  for (let step = 0; step < 60 && (await page.locator("#program .cm-current").count()) === 0; step += 1) {
+    await page.keyboard.press("F8");
+    await page.waitForTimeout(50);
+  }
   await page.mouse.move(300, 300);
   await page.mouse.wheel(0, 700);
+  await page.mouse.move(700, 530);
 }
 
 async function mistake(page) {
