@@ -33,7 +33,8 @@ export class MachinePane {
   readonly #canvas = byId<HTMLCanvasElement>("display");
   readonly #keypad = byId("keypad");
 
-  constructor(bench: Bench) {
+  /** `said` is told what somebody has typed for the program. */
+  constructor(bench: Bench, said: (text: string) => void) {
     this.#bench = bench;
     this.#scroller.addEventListener("scroll", () => this.look());
     new ResizeObserver(() => this.#resize()).observe(this.#scroller);
@@ -46,7 +47,7 @@ export class MachinePane {
     const input = byId<HTMLInputElement>("console-input");
     byId<HTMLFormElement>("console-form").addEventListener("submit", (event) => {
       event.preventDefault();
-      bench.input(`${input.value}\n`);
+      said(`${input.value}\n`);
       input.value = "";
     });
     byId("console-end").addEventListener("click", () => bench.endInput());
@@ -161,7 +162,7 @@ export class MachinePane {
     const shown = view.code.map((line) =>
       element(
         "div",
-        { class: line.current ? "code-line current" : "code-line", "aria-current": line.current ? "step" : undefined },
+        { role: "listitem", class: line.current ? "code-line current" : "code-line", "aria-current": line.current ? "step" : undefined },
         element("span", { class: "address" }, line.hex.slice(2)),
         element("span", { class: "label" }, line.label ?? ""),
         element("span", { class: line.text === "??" ? "text unknown" : "text" }, line.text),

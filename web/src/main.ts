@@ -43,7 +43,9 @@ const state = {
   sheet: null as Sheet | null,
   sheetIsOld: true,
   library: "",
+  /** What the program was given to read since it began, and what it is given at every beginning. */
   input: "",
+  given: "",
   tab: "program",
   status: { kind: "stopped", reason: "ready", message: "" } as Status,
   breakpoints: [] as number[],
@@ -63,7 +65,7 @@ const editors: Record<Pane, Editor> = {
   definition: new Editor("definition", byId("definition"), "Definition of the machine", bench, events),
   program: new Editor("program", byId("program"), "Program in assembly", bench, events),
 };
-const machinePane = new MachinePane(bench);
+const machinePane = new MachinePane(bench, say);
 const tour = new Tour(
   () => ({ definition: editors.definition.text, program: editors.program.text }),
   (texts) => {
@@ -98,7 +100,8 @@ async function recheck(): Promise<void> {
   }
   inFlight = true;
   isDirty = false;
-  const now = project();
+  // What was typed for the program belongs to this run, and not to the draft.
+  const now = { ...project(), input: state.given };
   if (!embedded && !state.fromLink) draft.write(now);
   const anew = state.anew;
   state.anew = false;
@@ -123,11 +126,11 @@ function edited(answer: Edited, now: Project, anew: boolean): void {
     if (editors[pane].text === now[pane]) editors[pane].show(checked);
     showProblems(pane, checked);
   }
+  if (answer.restarted) giveAgain();
   if (answer.definition) state.sheetIsOld = true;
   byId("definition-status").classList.toggle("stale", answer.stale_machine);
   if (anew) {
     if (state.breakpoints.length > 0) setBreakpoints(state.breakpoints);
-    if (now.input !== "") bench.input(now.input);
     chooseSpeed(answer.machine);
   }
   void refreshSheet();
@@ -268,8 +271,25 @@ function runOrPause(): void {
   if (isActive()) return bench.pause();
   const view = machinePane.view;
   const ended = view !== null && state.status.kind === "stopped" && (view.halted || state.status.reason === "idle");
-  if (ended) void bench.do("restart").then(() => bench.run(currentSpeed()));
+  if (ended) void restart().then(() => bench.run(currentSpeed()));
   else bench.run(currentSpeed());
+}
+
+/** Somebody types a line for the program. */
+function say(text: string): void {
+  state.input = (state.input + text).slice(-4096);
+  bench.input(text);
+}
+
+/** At the beginning, the program is given what came with the link, and nothing that was typed since. */
+function giveAgain(): void {
+  state.input = state.given;
+  if (state.given !== "") bench.input(state.given);
+}
+
+async function restart(): Promise<void> {
+  await bench.do("restart");
+  giveAgain();
 }
 
 function setBreakpoints(lines: number[]): void {
@@ -303,6 +323,7 @@ function open(next: Project): void {
   isSettingText = false;
   state.library = next.library;
   state.input = next.input;
+  state.given = next.input;
   state.anew = true;
   state.sheetIsOld = true;
   state.breakpoints = [];
@@ -620,7 +641,7 @@ function connect(): void {
   click("link-copy", () => copy("link-text", byId("link-copy")));
   click("embed-copy", () => copy("link-embed", byId("embed-copy")));
   click("run", runOrPause);
-  click("restart", () => void bench.do("restart"));
+  click("restart", () => void restart());
   click("step", () => void bench.do("step"));
   click("step-over", () => void bench.do("over"));
   click("step-back", () => void bench.do("back"));

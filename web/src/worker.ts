@@ -16,8 +16,8 @@ interface Exports {
 const SLICE_MS = 8;
 /** How often the page is shown what is going on. */
 const FRAME_MS = 33;
-/** Instructions that a command may search before it gives up. */
-const SEARCH = 200_000_000;
+/** How far a command may search before it gives up: some ten seconds of a watch that looks at every instruction. */
+const SEARCH = 10_000_000;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -157,6 +157,7 @@ function receive(message: ToWorker): void {
       if (problem) stop("refused", problem.help ? `${problem.message}; ${problem.help}` : problem.message);
       else if (answer.answer === "stopped") {
         if (answer.reason === "waiting") stop("waiting", "");
+        else if (answer.reason === "paused") stop("searching", "not reached yet; the same again goes on from here");
         else stop(answer.reason ?? "done", answer.message ?? "");
       } else if (status.kind !== "stopped") stop("done", "");
       post({ kind: "answer", id: message.id, answer });

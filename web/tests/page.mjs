@@ -182,6 +182,15 @@ test("a program waits for input and goes on with it", async () => {
   await page.press("#console-input", "Enter");
   await until(page, "#console-output", /^echo\n$/);
   await until(page, "#status", /Waiting for input/);
+  await page.click("#share");
+  const other = await open({ hash: new URL(await page.inputValue("#link-text")).hash });
+  await other.page.click("#run");
+  await until(other.page, "#console-output", /^echo\n$/);
+  await other.page.click("#restart");
+  await until(other.page, "#position", /^step 0$/);
+  await other.page.click("#run");
+  await until(other.page, "#console-output", /^echo\n$/);
+  await other.profile.close();
   await profile.close();
 });
 
