@@ -13,14 +13,16 @@ use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stops};
 /// Which engine runs a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EngineKind {
-    /// The fastest there is: the JIT, or the fast interpreter where that cannot be had.
+    /// The fastest there is: the JIT with its compiler on another thread, or the fast interpreter where that cannot
+    /// be had.
     #[default]
     Auto,
     /// The reference interpreter.
     Interpreter,
     /// The fast interpreter.
     Fast,
-    /// The fast interpreter, and compiled code for what is hot.
+    /// The fast interpreter, and compiled code for what is hot. It waits for its compiler, so that it compiles the
+    /// same in every run.
     Jit,
 }
 
@@ -103,19 +105,29 @@ impl EngineKind {
             EngineKind::Interpreter => Ok(AnyEngine::Interpreter(Interpreter::new(isa))),
             EngineKind::Fast => Ok(AnyEngine::Fast(Box::new(Fast::new(isa)))),
             EngineKind::Jit => jit(isa),
-            EngineKind::Auto => Ok(jit(isa).unwrap_or_else(|_| AnyEngine::Fast(Box::new(Fast::new(isa))))),
+            EngineKind::Auto => automatic(isa),
         }
     }
 }
 
 #[cfg(feature = "jit")]
 fn jit(isa: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
-    Ok(SharedEngine::new(isa).engine())
+    Ok(AnyEngine::Jit(Box::new(Jit::new(isa))))
 }
 
 #[cfg(not(feature = "jit"))]
 fn jit(_: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
     Err(Unavailable::NotBuilt)
+}
+
+#[cfg(feature = "jit")]
+fn automatic(isa: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
+    Ok(SharedEngine::new(isa).engine())
+}
+
+#[cfg(not(feature = "jit"))]
+fn automatic(isa: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
+    EngineKind::Fast.build(isa)
 }
 
 #[cfg(feature = "jit")]

@@ -328,7 +328,7 @@ const LONG: &str = "
 outer:  addimm r2, r2, 1
         eqimm r4, r2, 0
         add r3, r4
-        neqimm r5, r3, 61
+        neqimm r5, r3, 250
         jmpbwdo r5, outer
         loadimm r1, 'x'
         output r1
@@ -373,15 +373,18 @@ fn statistics_as_json_stand_with_the_state() {
 
 #[test]
 #[cfg(feature = "jit")]
-fn by_itself_a_long_run_is_compiled() {
+fn a_long_run_is_compiled() {
     let bench = Bench::with("long.asm", LONG);
-    let answer = bench.run(&["run", "long.asm", "--stats", "--format", "json"]);
-    let report = answer.json();
+    // By itself it is compiled on another thread, which may take longer than the run does.
+    let report = bench.run(&["run", "long.asm", "--stats", "--format", "json"]).json();
+    assert_eq!(report["stats"]["engine"], "jit");
+    let report = bench.run(&["run", "long.asm", "--stats", "--format", "json", "--engine", "jit"]).json();
     let stats = &report["stats"];
     assert_eq!((stats["engine"].as_str(), stats["regions"].as_u64()), (Some("jit"), Some(1)));
     assert_eq!(stats["invalidations"], 0);
-    assert!(stats["compiled_steps"].as_u64() > stats["instructions"].as_u64().map(|all| all / 2), "{stats}");
-    bench.run(&["run", "long.asm", "--stats"]).complains(0, &["regions        1 compiled, of ", "invalidations  0\n"]);
+    assert!(stats["compiled_steps"].as_u64() > stats["instructions"].as_u64().map(|all| all / 4), "{stats}");
+    let words = ["regions        1 compiled, of ", "0 thrown away when their code changed"];
+    bench.run(&["run", "long.asm", "--stats", "--engine", "jit"]).complains(0, &words);
 }
 
 /// More memory than is kept in one piece, and a loop that fills some of it.
@@ -393,7 +396,7 @@ register a : u24
 instructions {
   inc  | 0000 0001 | a = a + 1
   put  | 0000 0010 | ram[a + 0xF0_0000] = 7
-  loop | 0000 0011 | if a[16] == 0 { pc = 0 }
+  loop | 0000 0011 | if a[18] == 0 { pc = 0 }
   halt | 0000 0000 | halt
 }
 "#;
@@ -402,10 +405,11 @@ instructions {
 #[cfg(feature = "jit")]
 fn a_machine_with_a_large_memory_is_compiled_too() {
     let bench = Bench::with("large.isa", LARGE).file("fill.bin", [1, 2, 3, 0]);
-    let answer = bench.run(&["run", "fill.bin", "-m", "large.isa", "--stats", "--format", "json"]);
+    let arguments = ["run", "fill.bin", "-m", "large.isa", "--stats", "--format", "json", "--engine", "jit"];
+    let answer = bench.run(&arguments);
     let (report, compiled) = (answer.json(), |report: &serde_json::Value| report["stats"]["compiled_steps"].as_u64());
-    assert_eq!((&report["registers"]["a"], &report["stats"]["engine"]), (&0x1_0000.into(), &"jit".into()));
-    assert!(compiled(&report) > Some(100_000), "{report}");
+    assert_eq!((&report["registers"]["a"], &report["stats"]["engine"]), (&0x4_0000.into(), &"jit".into()));
+    assert!(compiled(&report) > Some(100_000), "{}", report["stats"]);
 }
 
 #[test]
