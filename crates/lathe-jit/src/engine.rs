@@ -423,6 +423,14 @@ impl Jit {
         all.into_iter().for_each(|id| self.drop_region(id, Drop::TryAgain));
     }
 
+    /// Forgets all code, because runs are to stop elsewhere. What was spent on it does not count against what
+    /// comes in its place.
+    fn begin_anew(&mut self) {
+        self.compilations.clear();
+        self.ordered = 0;
+        self.drop_all();
+    }
+
     /// Counts an exit at a computed jump; a region that misses often is compiled anew.
     fn miss(&mut self, state: &mut State, id: RegionId, pc: u64) {
         let Some(used) = self.regions.get(&id) else { return };
@@ -564,8 +572,11 @@ impl Jit {
 impl Engine for Jit {
     fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
         let limit = stops.limit;
-        if !state.fits(&self.isa) || !stops.is_plain() || (limit <= Fast::FEW && !self.stepping) {
+        if !state.fits(&self.isa) || (limit <= Fast::FEW && !self.stepping) {
             return self.fast.advance(state, devices, stops);
+        }
+        if self.fast.arm(stops) {
+            self.begin_anew();
         }
         // Where stores are permitted, the pages must be open in this state too.
         if !self.entries.is_empty() || self.fast.marks().opened().next().is_some() {
@@ -575,12 +586,12 @@ impl Engine for Jit {
         self.forget_changed();
         self.take_deliveries(state);
         if self.stepping {
-            return self.advance_in_steps(state, devices, limit);
+            return stops.at_limit(self.advance_in_steps(state, devices, limit), state);
         }
         let before = self.executed;
         let run = self.advance_compiling(state, devices, limit);
         self.executed = before + run.steps;
-        run
+        stops.at_limit(run, state)
     }
 
     fn interpreter(&mut self) -> &mut Interpreter {

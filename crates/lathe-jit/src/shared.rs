@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lathe_isa::Isa;
-use lathe_vm::State;
 use lathe_vm::fast::{Fast, Reading};
+use lathe_vm::{State, Stops};
 
 use crate::code::{Code, Compilers};
 use crate::emit::block_numbers;
@@ -67,6 +67,8 @@ pub(crate) struct Compiled {
     pub(crate) instructions: BTreeMap<u64, Reading>,
     /// What must hold whenever it is entered.
     pub(crate) assumptions: Assumptions,
+    /// What it leaves to the reference interpreter because a run may stop there.
+    armed: Arc<Stops>,
 }
 
 impl SharedCode {
@@ -144,8 +146,8 @@ impl SharedCode {
         let code = lock(&self.compilers).as_mut()?.compile(&self.isa, &region)?;
         let blocks = block_numbers(&region);
         let instructions = region.instructions.iter().map(|(pc, decoded)| (*pc, decoded.reading)).collect();
-        let Region { bound, assumptions, .. } = region;
-        Some(Arc::new(Compiled { code, entry, bound, blocks, instructions, assumptions }))
+        let Region { bound, assumptions, armed, .. } = region;
+        Some(Arc::new(Compiled { code, entry, bound, blocks, instructions, assumptions, armed }))
     }
 }
 
@@ -163,10 +165,11 @@ impl Library {
 }
 
 impl Compiled {
-    /// Whether a machine holds the cells it was compiled from, read as they were then.
+    /// Whether a machine holds the cells it was compiled from, read as they were then, and runs stop where they
+    /// did then.
     pub(crate) fn fits(&self, fast: &Fast, state: &State) -> bool {
         let is_same = |(pc, reading): (&u64, &Reading)| fast.reads_like(state, *pc, reading);
-        self.assumptions.hold(fast.marks()) && self.instructions.iter().all(is_same)
+        self.armed == *fast.armed() && self.assumptions.hold(fast.marks()) && self.instructions.iter().all(is_same)
     }
 }
 

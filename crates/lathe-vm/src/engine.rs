@@ -78,7 +78,7 @@ impl Engine for Interpreter {
 
 impl Interpreter {
     /// Why a run stops after this step, which was the last; nothing if it goes on.
-    fn stop_after(&self, step: Step, state: &State, stops: &Stops) -> Option<Stop> {
+    pub(crate) fn stop_after(&self, step: Step, state: &State, stops: &Stops) -> Option<Stop> {
         if let Some(Stop::Fault(_) | Stop::Waiting(_) | Stop::Halted) = step.stop {
             return step.stop;
         }

@@ -92,12 +92,17 @@ impl Interpreter {
         })
     }
 
+    /// The accesses to memory of the instruction executed last.
+    pub(crate) fn accesses(&self) -> impl Iterator<Item = Access> {
+        self.stepper.accesses()
+    }
+
     /// The accesses of the instruction executed last that are watched.
     pub(crate) fn watched(&self, stops: &Stops) -> Vec<Access> {
         if stops.watches.is_empty() {
             return Vec::new();
         }
-        self.stepper.accesses().filter(|access| stops.watches(access)).collect()
+        self.accesses().filter(|access| stops.watches(access)).collect()
     }
 }
 

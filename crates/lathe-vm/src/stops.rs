@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 
 use lathe_isa::model::{DeviceId, MemoryId};
 
+use crate::state::State;
+
 /// Where a run is to stop, if the machine does not stop by itself before.
 ///
 /// ```
@@ -72,6 +74,20 @@ impl Stops {
         self.breakpoints.is_empty() && self.watches.is_empty()
     }
 
+    /// Whether everything that ends a run with other stops is among these, limits aside.
+    pub(crate) fn include(&self, others: &Stops) -> bool {
+        self.breakpoints.is_superset(&others.breakpoints)
+            && others.watches.iter().all(|watch| self.watches.contains(watch))
+    }
+
+    /// A run that has ended at its limit has also come to a breakpoint, if there is one.
+    pub fn at_limit(&self, mut run: Run, state: &State) -> Run {
+        if run.stop == Stop::Limit && run.steps > 0 && self.breakpoints.contains(&state.pc) {
+            run.stop = Stop::Breakpoint;
+        }
+        run
+    }
+
     /// Whether an access is watched.
     pub fn watches(&self, access: &Access) -> bool {
         self.watches.iter().any(|watch| watch.covers(access))
@@ -107,13 +123,17 @@ impl Watch {
         Watch { memory, addresses, reads: true, writes: true }
     }
 
-    /// Whether this access is one to stop for.
-    pub fn covers(&self, access: &Access) -> bool {
-        let kind = match access.kind {
+    /// Whether it stops for accesses of this kind.
+    pub fn is_for(&self, kind: AccessKind) -> bool {
+        match kind {
             AccessKind::Read => self.reads,
             AccessKind::Write => self.writes,
-        };
-        kind && self.memory == access.memory && self.addresses.contains(&access.address)
+        }
+    }
+
+    /// Whether this access is one to stop for.
+    pub fn covers(&self, access: &Access) -> bool {
+        self.is_for(access.kind) && self.memory == access.memory && self.addresses.contains(&access.address)
     }
 }
 

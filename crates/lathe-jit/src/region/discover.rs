@@ -135,7 +135,9 @@ impl Discovery<'_> {
             blocks.insert(pc, block);
         }
         let bound = blocks.values().map(|block: &Block| block.longest).sum::<u64>().max(1);
-        Region { blocks, instructions: self.instructions.clone(), bound, assumptions: self.assumptions.clone() }
+        let armed = self.known.fast.armed().clone();
+        let (instructions, assumptions) = (self.instructions.clone(), self.assumptions.clone());
+        Region { blocks, instructions, bound, assumptions, armed }
     }
 
     /// Builds the block of every leader that is reached, within the limit. One that was built before is kept, unless a

@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lathe_isa::model::MemoryId;
+use lathe_vm::Stops;
 use lathe_vm::dataflow::{Graph, ValueId};
 use lathe_vm::fast::Lowerable;
 
@@ -42,6 +43,8 @@ pub(crate) struct Region {
     pub(crate) bound: u64,
     /// What it does not look at because it is known already.
     pub(crate) assumptions: Assumptions,
+    /// What it leaves to the reference interpreter because a run may stop there.
+    pub(crate) armed: Arc<Stops>,
 }
 
 /// Straight code from a leader on, with branches that only lead deeper.

@@ -11,6 +11,7 @@ use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Body, Expr, ExprKind, Statement};
 
 use super::graph::{Graph, ValueId};
+use crate::stops::{AccessKind, Watch};
 
 /// An `if` with more statements than this in one alternative is not worth a choice.
 const LONG_ALTERNATIVE: usize = 12;
@@ -151,6 +152,8 @@ pub struct Meaning<'a> {
     pub body: &'a Body,
     /// The address of the instruction that follows it.
     pub next: u64,
+    /// Cells that are watched: an access to one of them is left to the reference interpreter.
+    pub watches: &'a [Watch],
 }
 
 /// Executes an instruction from this frame on. `None` if it must always be left to the reference
@@ -160,7 +163,8 @@ pub fn execute(isa: &Isa, graph: &mut Graph, frame: &Frame, meaning: &Meaning) -
     let cycles = graph.constant(CYCLES, 0);
     let effects =
         Effects { loads: Vec::new(), bails: Vec::new(), stores: Vec::new(), next, cycles, frame: frame.clone() };
-    let mut executor = Executor { isa, graph, effects, locals: Vec::new(), guard: None, is_hook: false };
+    let watches = meaning.watches;
+    let mut executor = Executor { isa, graph, effects, locals: Vec::new(), guard: None, is_hook: false, watches };
     match meaning.hook {
         Some(hook) => {
             executor.hook(hook)?;
@@ -183,6 +187,7 @@ struct Executor<'a> {
     guard: Option<ValueId>,
     /// Whether that statement is part of what is done before the instruction.
     is_hook: bool,
+    watches: &'a [Watch],
 }
 
 impl Executor<'_> {
@@ -313,6 +318,7 @@ impl Executor<'_> {
 
     fn load(&mut self, memory: MemoryId, address: ValueId) -> Option<ValueId> {
         self.leave_if_mapped(memory, address)?;
+        self.leave_if_watched(memory, address, AccessKind::Read)?;
         if let Some(known) = self.effects.frame.lookup(self.graph, memory, address) {
             return Some(known);
         }
@@ -350,6 +356,7 @@ impl Executor<'_> {
         } else {
             self.leave_if_mapped(store.memory, store.address)?;
         }
+        self.leave_if_watched(store.memory, store.address, AccessKind::Write)?;
         self.effects.frame.store(self.graph, &store);
         self.effects.stores.push(store);
         Some(())
@@ -374,6 +381,26 @@ impl Executor<'_> {
                 Some(0) => {}
                 Some(_) => return None,
                 None => self.effects.bails.push(bail),
+            }
+        }
+        Some(())
+    }
+
+    /// Leaves the instruction where the cell is watched for accesses of this kind.
+    fn leave_if_watched(&mut self, memory: MemoryId, address: ValueId, kind: AccessKind) -> Option<()> {
+        let mask = self.graph.width(address).mask();
+        let watches = self.watches;
+        for watch in watches.iter().filter(|watch| watch.memory == memory && watch.is_for(kind)) {
+            let (first, last) = (*watch.addresses.start(), mask.min(*watch.addresses.end()));
+            if first > last {
+                continue;
+            }
+            let within = self.within(address, first, last);
+            let reached = self.guard.map_or(within, |guard| self.graph.and(guard, within));
+            match self.graph.as_constant(reached) {
+                Some(0) => {}
+                Some(_) => return None,
+                None => self.effects.bails.push(Bail::When(reached)),
             }
         }
         Some(())
@@ -508,7 +535,7 @@ instructions {
         let body = specialize(&isa, &decoded, Location { pc, next: pc + 3, width: isa.pc.width });
         let mut graph = Graph::default();
         let frame = Frame::new(&isa, &mut graph);
-        let meaning = Meaning { hook: None, body: &body, next: pc + 3 };
+        let meaning = Meaning { hook: None, body: &body, next: pc + 3, watches: &[] };
         execute(&isa, &mut graph, &frame, &meaning).expect("it is not left altogether")
     }
 

@@ -1,5 +1,7 @@
 //! Decoding: what stands at an address, and how it was read.
 
+use std::sync::Arc;
+
 use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::{Hook, RegisterId};
@@ -13,6 +15,7 @@ use super::history::Treatment;
 use crate::dataflow::patched::{Cells, guarded_bits, patched};
 use crate::dataflow::{Bail, Effects, Frame, Graph, Meaning, execute};
 use crate::state::State;
+use crate::stops::{AccessKind, Stops, Watch};
 
 /// A decoded instruction on values: the graph and what it does, if it can be lowered.
 pub struct Lowerable {
@@ -26,12 +29,17 @@ pub struct Lowerable {
     pub next: u64,
     /// What this was made from.
     pub reading: Reading,
+    /// Where runs may stop.
+    armed: Arc<Stops>,
+    /// Whether a run may stop before it.
+    is_stop: bool,
 }
 
 impl Lowerable {
-    /// Its meaning, if it has one.
+    /// Its meaning, if it has one, and if no run may stop before it: then it is left to the reference interpreter.
     pub fn meaning(&self) -> Option<Meaning<'_>> {
-        Some(Meaning { hook: self.hook.as_ref(), body: self.body.as_ref()?, next: self.next })
+        let body = self.body.as_ref().filter(|_| !self.is_stop)?;
+        Some(Meaning { hook: self.hook.as_ref(), body, next: self.next, watches: &self.armed.watches })
     }
 
     /// The registers that it may depend on or change, together with what is done between instructions.
@@ -103,10 +111,12 @@ impl Fast {
         let isa = &*self.isa;
         let window = state.window(isa, pc, self.longest);
         let (live, volatile) = self.treatment(pc);
+        let (armed, is_stop) = (self.armed.clone(), self.armed.breakpoints.contains(&pc));
         let Some(decoded) = isa.decode(window) else {
             let volatile = volatile || !live.is_empty();
             let reading = Reading { cells: self.longest, window, live: Cells::default(), guarded: 0, volatile };
-            return Lowerable { cycles: 0, hook: self.hook(pc), body: specialize_illegal(isa, pc), next: pc, reading };
+            let body = specialize_illegal(isa, pc);
+            return Lowerable { cycles: 0, hook: self.hook(pc), body, next: pc, reading, armed, is_stop };
         };
         let instruction = isa.instruction(decoded.instruction);
         let cells = instruction.encoding.cells;
@@ -119,11 +129,12 @@ impl Fast {
         };
         let window = window & all_bits(cells, isa.code_memory().cell);
         if !volatile {
-            let own = OwnCells { isa, pc, cells, window, live };
+            let own = OwnCells { isa, pc, cells, window, live, watches: &armed.watches };
             own.replace_loads(&mut body.block);
         }
         let reading = Reading { cells, window, live, guarded: guarded_bits(isa, &decoded, live), volatile };
-        Lowerable { cycles: instruction.cycles, hook: self.hook(pc), body: Some(body), next, reading }
+        let (cycles, hook) = (instruction.cycles, self.hook(pc));
+        Lowerable { cycles, hook, body: Some(body), next, reading, armed, is_stop }
     }
 
     /// What is done before the instruction at an address, as a part of it.
@@ -157,6 +168,7 @@ struct OwnCells<'i> {
     cells: u32,
     window: u128,
     live: Cells,
+    watches: &'i [Watch],
 }
 
 impl OwnCells<'_> {
@@ -182,7 +194,11 @@ impl OwnCells<'_> {
         let memory = self.isa.code_memory();
         let at = u32::try_from(memory.address.wrap(address.wrapping_sub(self.pc))).ok()?;
         let fixed = at < self.cells && !self.live.contains(at);
-        if !fixed || self.isa.mapping(self.isa.pc.memory, address).is_some() {
+        let is_watched = |watch: &Watch| watch.is_for(AccessKind::Read) && watch.addresses.contains(&address);
+        if !fixed
+            || self.isa.mapping(self.isa.pc.memory, address).is_some()
+            || self.watches.iter().any(is_watched)
+        {
             return None;
         }
         Some(Expr::constant(memory.cell, cell_of(self.window, at, memory.cell)))

@@ -6,6 +6,7 @@
 //! into code) is left to the reference interpreter, one instruction at a time. So there is
 //! only one place that knows those. It also does the last few steps before a limit.
 
+mod armed;
 mod block;
 mod burst;
 mod constants;
@@ -96,6 +97,12 @@ pub struct Fast {
     /// Addresses of instructions that were changed since they were last asked for.
     changed: Vec<u64>,
     history: History,
+    /// Instructions and accesses that are left to the reference interpreter because a run may stop there.
+    armed: Arc<Stops>,
+    /// Where this run stops; all of it is among those.
+    stops: Stops,
+    /// How often something was left to the reference interpreter at which no run stops any more.
+    needless: u32,
 }
 
 /// The block at one address.
@@ -190,6 +197,9 @@ impl Fast {
             threshold: u32::MAX,
             changed: Vec::new(),
             history: History::default(),
+            armed: Arc::new(Stops::never()),
+            stops: Stops::never(),
+            needless: 0,
         };
         fast.forget_everything();
         fast
@@ -290,7 +300,7 @@ impl Fast {
                     break Pause::Stopped(Stop::Limit);
                 }
                 devices.catch_up(limit - left, run.cycles);
-                if let Some(stop) = self.interpret(state, devices, run, &mut left) {
+                if let Some(stop) = self.interpret(state, devices, run, limit, &mut left) {
                     break Pause::Stopped(stop);
                 }
                 entry = self.reach(state.pc);
@@ -339,7 +349,7 @@ impl Fast {
                 Event::Interpret(pc) => {
                     state.pc = pc;
                     devices.catch_up(limit - left, run.cycles);
-                    if let Some(stop) = self.interpret(state, devices, run, &mut left) {
+                    if let Some(stop) = self.interpret(state, devices, run, limit, &mut left) {
                         break Pause::Stopped(stop);
                     }
                     entry = self.reach(state.pc);
@@ -366,10 +376,17 @@ impl Fast {
         is_cold
     }
 
-    /// Lets the reference interpreter do one instruction.
-    fn interpret(&mut self, state: &mut State, devices: &mut Devices, run: &mut Run, left: &mut u64) -> Option<Stop> {
+    /// Lets the reference interpreter do one instruction, unless the run stops before it.
+    fn interpret(
+        &mut self,
+        state: &mut State,
+        devices: &mut Devices,
+        run: &mut Run,
+        limit: u64,
+        left: &mut u64,
+    ) -> Option<Stop> {
         self.give_registers(state);
-        let stop = self.interpret_in(state, devices, run, left);
+        let stop = self.interpret_in(state, devices, run, limit, left);
         self.take_registers(state);
         stop
     }
@@ -387,7 +404,7 @@ impl Fast {
         let stop = loop {
             let pc = state.pc;
             devices.catch_up(limit - *left, run.cycles);
-            let stop = self.interpret_in(state, devices, run, left);
+            let stop = self.interpret_in(state, devices, run, limit, left);
             let follows = (1..=u64::from(self.longest)).contains(&state.pc.wrapping_sub(pc));
             if stop.is_some() || !follows || *left == 0 {
                 break stop;
@@ -397,15 +414,20 @@ impl Fast {
         stop
     }
 
-    /// Lets the reference interpreter do one instruction on registers that are all in the state.
+    /// Lets the reference interpreter do one instruction on registers that are all in the state, unless the run
+    /// stops before it. The instruction that a run begins with is executed in any case.
     fn interpret_in(
         &mut self,
         state: &mut State,
         devices: &mut Devices,
         run: &mut Run,
+        limit: u64,
         left: &mut u64,
     ) -> Option<Stop> {
         let pc = state.pc;
+        if *left < limit && self.stops.breakpoints.contains(&pc) {
+            return Some(Stop::Breakpoint);
+        }
         self.note_interpreted(state, pc);
         let step = self.reference.step(state, devices);
         let code = self.isa.pc.memory;
@@ -421,7 +443,8 @@ impl Fast {
             let entry = self.entry(state.pc);
             self.remember(jump, state.pc, entry);
         }
-        step.stop
+        self.note_needless(pc);
+        self.reference.stop_after(step, state, &self.stops)
     }
 
     /// The entry of an address that was reached without a jump from another block.
@@ -507,7 +530,8 @@ impl Fast {
             None => {
                 let reading = self.decode(state, pc).reading;
                 self.watch_in_block(state, pc, &reading, (id, 0));
-                let start = if reading.volatile { self.select(pc) } else { INTERPRET };
+                let is_stop = self.armed.breakpoints.contains(&pc);
+                let start = if reading.volatile && !is_stop { self.select(pc) } else { INTERPRET };
                 let entry = &mut self.entries[id as usize];
                 (entry.start, entry.count) = (start, 1);
             }
@@ -592,9 +616,10 @@ impl Names for Fast {
 impl Engine for Fast {
     fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
         let limit = stops.limit;
-        if !state.fits(&self.isa) || !stops.is_plain() || (limit <= Fast::FEW && !self.stepping) {
+        if !state.fits(&self.isa) || (limit <= Fast::FEW && !self.stepping) {
             return self.reference.advance(state, devices, stops);
         }
+        self.arm(stops);
         self.revalidate(state);
         self.changed.clear();
         let mut run = Run::new();
@@ -602,7 +627,7 @@ impl Engine for Fast {
             match self.run_until_hot(state, devices, limit, &mut run) {
                 Pause::Stopped(stop) => {
                     run.stop = stop;
-                    return run;
+                    return stops.at_limit(run, state);
                 }
                 Pause::Hot(pc) => self.set_heat(pc, Heat::Never),
             }
