@@ -229,7 +229,8 @@ impl Stack {
             self.returned = self.frames.drain(at..).next();
         } else if jumped.model.called(jumped.program, jumped.decoded, jumped.from, to) {
             let stack = jumped.model.stack(state);
-            let (site, return_to, position) = (jumped.from, jumped.next, jumped.position);
+            let return_to = jumped.program.return_address(jumped.next);
+            let (site, position) = (jumped.from, jumped.position);
             let frame = Frame { site, target: to, return_to, position, stack };
             // The same call at the same depth of the stack: the one before was left by a jump.
             let same = |known: &Frame| (known.site, known.target, &known.stack) == (site, to, &frame.stack);

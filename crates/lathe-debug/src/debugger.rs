@@ -202,6 +202,11 @@ impl Debugger {
         self.history.set_limit(bytes, self.position);
     }
 
+    /// How many instructions there are between two snapshots of a run.
+    pub fn set_interval(&mut self, instructions: u64) {
+        self.history.interval = instructions.max(1);
+    }
+
     /// Whether snapshots are taken while the program runs. Without them, going back starts at the beginning.
     pub fn set_recording(&mut self, recording: bool) {
         self.recording = recording;
@@ -280,7 +285,7 @@ impl Debugger {
         if !called || stopped.reason != Reason::Done {
             return Ok(Stopped { from, ..stopped });
         }
-        self.return_from(pc, next, from, host)
+        self.return_from(pc, self.program.return_address(next), from, host)
     }
 
     /// Runs until the current routine has returned.

@@ -48,6 +48,7 @@ pub use breakpoints::{Breakpoint, Effect, What};
 pub use command::{Command, execute, parse};
 pub use debugger::{Debugger, Host, Reason, Stopped};
 pub use expression::Value;
+pub use plan::{CellHit, Detail, Hit};
 pub use problem::Problem;
 pub use program::Program;
 pub use text::printable;

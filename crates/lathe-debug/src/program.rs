@@ -185,6 +185,17 @@ impl Program {
         self.isa.pc.width.wrap(address.wrapping_add(length))
     }
 
+    /// Where a call returns to that would return to this address. Where the source has a text or numbers behind a
+    /// call, the routine reads them and returns behind them.
+    pub(crate) fn return_address(&self, next: u64) -> u64 {
+        let line = |address: u64| self.image.line_at(self.isa.pc.memory, address);
+        let mut at = next;
+        while let Some(data) = line(at).filter(|line| line.kind == LineKind::Data) {
+            at = data.address + u64::from(data.cells);
+        }
+        if line(at).is_some_and(|line| line.kind == LineKind::Code) { at } else { next }
+    }
+
     /// Where to stop for a place that somebody typed: a label, `label+2`, a number, `file.asm:12`, `:12`.
     ///
     /// # Errors

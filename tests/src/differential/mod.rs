@@ -58,7 +58,7 @@ impl Case {
     }
 
     /// What the memories hold at first, in the order of addresses.
-    fn cells(&self, isa: &Isa) -> Vec<(MemoryId, u64, u64)> {
+    pub fn cells(&self, isa: &Isa) -> Vec<(MemoryId, u64, u64)> {
         let at = |offset| isa.pc.width.wrap(self.origin.wrapping_add(offset));
         let program = self.program.iter().flatten().zip(0..).map(|(value, offset)| (isa.pc.memory, at(offset), *value));
         let all = self.data.iter().copied().chain(program);
