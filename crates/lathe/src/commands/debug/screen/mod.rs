@@ -202,7 +202,7 @@ impl Screen<'_> {
                     self.scrolled = 0;
                     self.gives_input = report.reason == "waiting";
                 }
-                self.say(answer.to_string(), Kind::Answer);
+                self.say(without_changes(answer).to_string(), Kind::Answer);
             }
             Err(problem) => self.say(problem.to_string(), Kind::Problem),
         }
@@ -267,4 +267,12 @@ impl Host for Keyboard {
         }
         true
     }
+}
+
+/// Registers that have changed are marked where they are shown, and need not be listed.
+fn without_changes(mut answer: Answer) -> Answer {
+    if let Answer::Stopped(report) = &mut answer {
+        report.changes.clear();
+    }
+    answer
 }

@@ -51,10 +51,12 @@ fn pane(title: &str) -> Block<'static> {
 
 impl Screen<'_> {
     pub(super) fn draw(&mut self, frame: &mut Frame) {
+        // A display wants all of its rows; what else there is wants most of the screen.
+        let shown = self.display_size().map_or(0, |(_, rows)| rows + 2).min(frame.area().height / 2);
         let [bar, middle, below, timeline, prompt] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Min(8),
-            Constraint::Length((frame.area().height / 4).max(5)),
+            Constraint::Length((frame.area().height / 4).max(5).max(shown)),
             Constraint::Length(1),
             Constraint::Length(1),
         ])
@@ -62,16 +64,19 @@ impl Screen<'_> {
         let right = (frame.area().width / 3).clamp(34, 52);
         let [code, state] = Layout::horizontal([Constraint::Min(30), Constraint::Length(right)]).areas(middle);
         let [answers, output] = Layout::horizontal([Constraint::Min(30), Constraint::Length(right)]).areas(below);
-        let rows = self.register_lines(right).len() as u16 + 2;
+        let lines = self.register_lines(right);
+        let calls = (state.height / 5).clamp(4, 9);
+        let room = state.height.saturating_sub(calls + 3).max(3);
         let [registers, stack, memory] = Layout::vertical([
-            Constraint::Length(rows.min(state.height.saturating_sub(8)).max(3)),
-            Constraint::Length(5),
+            Constraint::Length((lines.len() as u16 + 2).min(room)),
+            Constraint::Length(calls),
             Constraint::Min(3),
         ])
         .areas(state);
         self.draw_bar(frame, bar);
         self.draw_code(frame, code);
-        frame.render_widget(Paragraph::new(self.register_lines(right)).block(pane("registers")), registers);
+        let title = if lines.len() + 2 > usize::from(registers.height) { "registers …" } else { "registers" };
+        frame.render_widget(Paragraph::new(lines).block(pane(title)), registers);
         self.draw_stack(frame, stack);
         self.draw_memory(frame, memory);
         self.draw_answers(frame, answers);
@@ -172,19 +177,26 @@ impl Screen<'_> {
         Line::from(vec![mark, arrow, number, Span::styled(code.to_owned(), style), comment])
     }
 
+    /// Registers in as many columns as there is room for, then the flags.
     fn register_lines(&self, width: u16) -> Vec<Line<'static>> {
         let now = registers(self.debugger);
         let (flags, wide): (Vec<_>, Vec<_>) = now.iter().zip(&self.before).partition(|(now, _)| now.bits == 1);
-        let longest = wide.iter().map(|(now, _)| now.name.len() + now.shown().len() + 3).max().unwrap_or(8);
-        let columns = (usize::from(width.saturating_sub(3)) / longest).max(1);
-        let names = wide.iter().map(|(now, _)| now.name.len()).max().unwrap_or(2);
+        let sizes: Vec<(usize, usize)> = wide.iter().map(|(now, _)| (now.name.len(), now.shown().len())).collect();
+        let room = usize::from(width.saturating_sub(2));
+        let fits = |columns: &usize| {
+            let columns = column_widths(&sizes, *columns);
+            columns.iter().map(|(name, value)| name + value + 3).sum::<usize>() <= room + 2
+        };
+        let columns = column_widths(&sizes, (1..=8).rev().find(fits).unwrap_or(1));
         let mut lines: Vec<Line> = Vec::new();
-        for row in wide.chunks(columns) {
-            let spans = row.iter().flat_map(|(now, before)| {
+        for row in wide.chunks(columns.len().max(1)) {
+            let spans = row.iter().zip(&columns).flat_map(|((now, before), (name, value))| {
                 let style = if now.value == before.value { Style::new() } else { CHANGED };
-                let name = Span::styled(format!("{:>names$} ", now.name), QUIET);
-                let room = longest - names - 1;
-                [name, Span::styled(format!("{:<room$}", now.shown()), style)]
+                let gap = value + 2;
+                [
+                    Span::styled(format!("{:>name$} ", now.name), QUIET),
+                    Span::styled(format!("{:<gap$}", now.shown()), style),
+                ]
             });
             lines.push(Line::from(spans.collect::<Vec<_>>()));
         }
@@ -226,11 +238,6 @@ impl Screen<'_> {
 
     fn draw_memory(&mut self, frame: &mut Frame, area: Rect) {
         let isa = self.debugger.program().isa().clone();
-        if let Some(display) = self.debugger.instance().devices().find::<Display>() {
-            let rows: Vec<Line> = half_blocks(display);
-            frame.render_widget(Paragraph::new(rows).block(pane("display")), area);
-            return;
-        }
         let (at, start) = self.memory;
         let described = &isa.memories[at];
         let memory = self.debugger.state().memory(MemoryId(at as u32));
@@ -266,9 +273,12 @@ impl Screen<'_> {
                         Kind::Answer => Style::new(),
                         Kind::Problem => Style::new().fg(Color::LightRed),
                     };
-                    Line::styled(text.clone(), style)
+                    let width = usize::from(area.width.saturating_sub(2));
+                    let parts = wrapped(text, width).into_iter();
+                    parts.map(|part| Line::styled(part, style)).collect::<Vec<_>>()
                 };
-                self.messages[first..].iter().map(line).collect()
+                let lines: Vec<Line> = self.messages[first..].iter().flat_map(line).collect();
+                last(lines, height)
             }
         };
         frame.render_widget(
@@ -277,18 +287,31 @@ impl Screen<'_> {
         );
     }
 
-    /// What the program has written; control characters are shown, not obeyed.
+    /// What the program shows: its display, or what it has written. Control characters are shown, not obeyed.
     fn draw_output(&self, frame: &mut Frame, area: Rect) {
+        if let Some(display) = self.debugger.instance().devices().find::<Display>() {
+            let roomy =
+                u32::from(area.width) >= display.width() + 2 && u32::from(area.height) >= display.height() / 2 + 2;
+            let rows = if roomy { half_blocks(display) } else { braille(display) };
+            frame.render_widget(Paragraph::new(rows).block(pane("display")), area);
+            return;
+        }
         let (_, bytes) = self.debugger.output();
         let recent = &bytes[bytes.len().saturating_sub(1 << 14)..];
-        let lines = recent.split(|byte| *byte == b'\n').map(|line| {
+        let width = usize::from(area.width.saturating_sub(2));
+        let lines = recent.split(|byte| *byte == b'\n').flat_map(|line| {
             let shown = lathe_debug::printable(line).replace("\\\"", "\"").replace("\\\\", "\\");
-            Line::raw(shown.replace("\\t", "    "))
+            cut(&shown.replace("\\t", "    "), width)
         });
-        let lines: Vec<Line> = lines.collect();
+        let lines = lines.map(Line::raw).collect();
         let height = usize::from(area.height.saturating_sub(2));
-        let first = lines.len().saturating_sub(height);
-        frame.render_widget(Paragraph::new(lines[first..].to_vec()).block(pane("output")), area);
+        frame.render_widget(Paragraph::new(last(lines, height)).block(pane("output")), area);
+    }
+
+    /// Columns and rows that the smallest picture of the display takes.
+    fn display_size(&self) -> Option<(u16, u16)> {
+        let display = self.debugger.instance().devices().find::<Display>()?;
+        Some((display.width().div_ceil(2) as u16, display.height().div_ceil(4) as u16))
     }
 
     fn draw_timeline(&mut self, frame: &mut Frame, area: Rect) {
@@ -322,6 +345,54 @@ impl Screen<'_> {
         let column = mark.len() + self.prompt.cursor();
         frame.set_cursor_position((area.x + (column as u16).min(area.width.saturating_sub(1)), area.y));
     }
+}
+
+/// The widths of names and values in each of so many columns, filled row by row.
+fn column_widths(sizes: &[(usize, usize)], columns: usize) -> Vec<(usize, usize)> {
+    let column = |at: usize| {
+        let cells = || sizes.iter().skip(at).step_by(columns);
+        (cells().map(|(name, _)| *name).max().unwrap_or(0), cells().map(|(_, value)| *value).max().unwrap_or(0))
+    };
+    (0..columns.min(sizes.len())).map(column).collect()
+}
+
+/// The last lines, as many as there is room for.
+fn last(mut lines: Vec<Line<'static>>, height: usize) -> Vec<Line<'static>> {
+    lines.split_off(lines.len().saturating_sub(height))
+}
+
+/// A text in lines of a width, broken at blanks where there are some; what follows the first is indented.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest: Vec<char> = text.chars().collect();
+    while rest.len() > width.max(16) {
+        let blank = rest[..width.max(16)].iter().rposition(|c| *c == ' ').filter(|at| *at > width / 2);
+        let tail = rest.split_off(blank.map_or(width.max(16), |at| at + 1));
+        lines.push(std::mem::take(&mut rest).into_iter().collect::<String>());
+        rest = "      ".chars().chain(tail).collect();
+    }
+    lines.push(rest.into_iter().collect());
+    lines
+}
+
+/// A text in lines of a width, as a terminal would break it.
+fn cut(text: &str, width: usize) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    let lines = characters.chunks(width.max(1)).map(|line| line.iter().collect());
+    if characters.is_empty() { vec![String::new()] } else { lines.collect() }
+}
+
+/// Two columns and four rows of pixels for each character, for displays that would not fit otherwise.
+fn braille(display: &Display) -> Vec<Line<'static>> {
+    const DOTS: [(u32, u32, u32); 8] =
+        [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 8), (1, 1, 16), (1, 2, 32), (0, 3, 64), (1, 3, 128)];
+    let lit = |x: u32, y: u32| x < display.width() && y < display.height() && display.pixel(x, y);
+    let character = |x: u32, y: u32| {
+        let dots = DOTS.iter().filter(|(right, down, _)| lit(x + right, y + down)).map(|(_, _, dot)| dot).sum::<u32>();
+        char::from_u32(0x2800 + dots).unwrap_or(' ')
+    };
+    let row = |y: u32| Line::raw((0..display.width()).step_by(2).map(|x| character(x, y)).collect::<String>());
+    (0..display.height()).step_by(4).map(row).collect()
 }
 
 /// Two rows of pixels for each line of the terminal.
