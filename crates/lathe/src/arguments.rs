@@ -636,6 +636,14 @@ pub(crate) struct Debug {
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) batch: Option<String>,
 
+    /// Serve gdb on this port of 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "PORT", conflicts_with_all = ["batch", "format"])]
+    pub(crate) gdb: Option<u16>,
+
+    /// Write a script for gdb that connects and knows labels and mnemonics
+    #[arg(long, value_name = "FILE", requires = "gdb")]
+    pub(crate) gdb_script: Option<String>,
+
     /// What the program reads from its console [default: it waits for the command `input`]
     #[arg(long, value_name = "FILE")]
     pub(crate) input: Option<String>,

@@ -1,7 +1,8 @@
 //! The debugger's faces driven from outside: `lathe dap` by a client that was not written for it and by
-//! malformed messages, the screen by keys in a real terminal.
+//! malformed messages, `lathe debug --gdb` by gdb, the screen by keys in a real terminal.
 
 mod dap;
+mod gdb;
 mod terminal;
 
 use std::path::Path;

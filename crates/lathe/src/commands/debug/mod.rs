@@ -1,8 +1,9 @@
-//! `lathe debug`: the debugger on the terminal, from a script, or from standard input.
+//! `lathe debug`: the debugger on the terminal, from a script, from standard input, or for gdb.
 //!
 //! What commands mean is in `lathe-debug`; here is only where they come from and where answers go.
 
 mod batch;
+mod gdb;
 mod screen;
 
 use std::io::{self, IsTerminal};
@@ -27,6 +28,9 @@ pub(super) fn execute(arguments: &Debug) -> Outcome {
         debugger.set_memory(size.saturating_mul(1 << 20));
     }
     debugger.set_recording(!arguments.no_record);
+    if let Some(port) = arguments.gdb {
+        return gdb::serve(&mut debugger, port, arguments);
+    }
     match &arguments.batch {
         Some(script) => batch::run(&mut debugger, script, arguments.format),
         None if io::stdin().is_terminal() && io::stdout().is_terminal() => screen::run(&mut debugger, &arguments.image),
