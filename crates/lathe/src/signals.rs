@@ -1,6 +1,7 @@
 //! Ctrl-C, and being told to end. Usually either ends the process at once. A run listens instead: the first
 //! Ctrl-C asks it to end and to tell where it was, a second one ends the process. And while files take their
-//! names, both wait, so that either all files are new or none.
+//! names, both wait, so that either all files are new or none; also while the debugger's screen is shown, which leaves
+//! the terminal as it was.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -39,6 +40,11 @@ static SHARED: LazyLock<Shared> = LazyLock::new(|| {
     }
     shared
 });
+
+/// Whether a signal has come that is [put off](deferred): whoever works at something long had better end it.
+pub(crate) fn is_waiting() -> bool {
+    SHARED.last.load(Ordering::SeqCst) != 0
+}
 
 /// Whether somebody has pressed Ctrl-C; whoever has seen it takes it back. From the first time this is
 /// asked, Ctrl-C does not end the process before it is pressed again.

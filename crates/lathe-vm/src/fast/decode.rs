@@ -195,10 +195,7 @@ impl OwnCells<'_> {
         let at = u32::try_from(memory.address.wrap(address.wrapping_sub(self.pc))).ok()?;
         let fixed = at < self.cells && !self.live.contains(at);
         let is_watched = |watch: &Watch| watch.is_for(AccessKind::Read) && watch.addresses.contains(&address);
-        if !fixed
-            || self.isa.mapping(self.isa.pc.memory, address).is_some()
-            || self.watches.iter().any(is_watched)
-        {
+        if !fixed || self.isa.mapping(self.isa.pc.memory, address).is_some() || self.watches.iter().any(is_watched) {
             return None;
         }
         Some(Expr::constant(memory.cell, cell_of(self.window, at, memory.cell)))

@@ -105,6 +105,32 @@ fn the_screen_steps_forward_and_back_and_leaves_the_terminal_as_it_was() {
 }
 
 #[test]
+fn whoever_kills_the_debugger_gets_the_terminal_back() {
+    let test = "whoever_kills_the_debugger_gets_the_terminal_back";
+    let Some(tmux) = lathe_tests::tools::find(test, "tmux") else { return };
+    let folder = folder();
+    let command = format!("sh -c 'echo $$ > pid; exec {} debug program.asm'", binary().display());
+    let terminal = Terminal::start(tmux, folder.path(), &command, ("80", "24"));
+    terminal.shows("step 0 of 0");
+    // Once while it waits for a key, and once while a program runs.
+    for keys in [&[][..], &["set pc = forever", "Enter", "F5"]] {
+        if !keys.is_empty() {
+            terminal.keys(&[&command, "Enter"]);
+            terminal.shows("step 0 of 0");
+            terminal.keys(keys);
+            terminal.shows("running; Esc or Ctrl-C pauses");
+        }
+        let pid = std::fs::read_to_string(folder.path().join("pid")).expect("it has started");
+        Command::new("kill").arg(pid.trim()).status().expect("it can be killed");
+        terminal.shows("Terminated");
+        terminal.keys(&["stty -a; echo the shell is back", "Enter"]);
+        let screen = terminal.shows("\nthe shell is back");
+        assert!(screen.contains(" icanon") && screen.contains(" echo ") && !screen.contains("registers"), "{screen}");
+        terminal.keys(&["clear", "Enter"]);
+    }
+}
+
+#[test]
 fn what_a_program_writes_is_shown_and_not_obeyed_and_input_can_be_typed() {
     let test = "what_a_program_writes_is_shown_and_not_obeyed_and_input_can_be_typed";
     let Some(tmux) = lathe_tests::tools::find(test, "tmux") else { return };

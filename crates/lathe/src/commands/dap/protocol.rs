@@ -8,6 +8,8 @@ use serde_json::Value;
 
 /// Bytes of the longest message that is taken.
 const LONGEST: usize = 16 << 20;
+/// Bytes of the longest message that somebody may have sent.
+const CREDIBLE: usize = 1 << 30;
 /// Bytes of the longest line of a header.
 const HEADER: u64 = 4096;
 
@@ -40,8 +42,10 @@ pub(super) fn read(input: &mut impl BufRead) -> Incoming {
     let length = match length {
         Ok(length) if length <= LONGEST => length,
         Ok(length) => {
-            // What follows is read past, as far as that can be the truth.
-            let _ = io::copy(&mut input.take((length as u64).min(1 << 30)), &mut io::sink());
+            // What follows is read past, if that can be the truth.
+            if length <= CREDIBLE {
+                let _ = io::copy(&mut input.take(length as u64), &mut io::sink());
+            }
             return Incoming::Malformed(format!("a message of {length} bytes is too long; {LONGEST} are taken"));
         }
         Err(cause) => return Incoming::Malformed(cause),

@@ -20,6 +20,7 @@ use lathe_debug::{Answer, Debugger, Host, command, execute};
 
 use super::super::Outcome;
 use crate::exit::{Exit, Failure};
+use crate::signals;
 use prompt::Prompt;
 use view::Areas;
 
@@ -53,11 +54,17 @@ pub(super) enum Kind {
     Problem,
 }
 
+/// How long a signal that ends the process may have to wait.
+const PATIENCE: Duration = Duration::from_millis(200);
 /// Messages that are kept.
 const MESSAGES: usize = 1000;
 
-/// Shows the debugger until somebody leaves it.
+/// Shows the debugger until somebody leaves it, or the process is to end.
 pub(super) fn run(debugger: &mut Debugger, name: &str) -> Outcome {
+    signals::deferred(|| show(debugger, name))
+}
+
+fn show(debugger: &mut Debugger, name: &str) -> Outcome {
     let failed = |error: io::Error| Failure::input(format!("the terminal cannot be used: {error}"));
     // A panic on the way must not leave a terminal that nobody can read.
     let earlier = std::panic::take_hook();
@@ -107,6 +114,11 @@ impl Screen<'_> {
     fn interact(&mut self, terminal: &mut ratatui::DefaultTerminal) -> io::Result<()> {
         loop {
             terminal.draw(|frame| self.draw(frame))?;
+            while !event::poll(PATIENCE)? {
+                if signals::is_waiting() {
+                    return Ok(());
+                }
+            }
             let next = match event::read()? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
                 Event::Mouse(mouse) => self.mouse(mouse),
@@ -250,6 +262,9 @@ struct Keyboard {
 
 impl Host for Keyboard {
     fn goes_on(&mut self) -> bool {
+        if signals::is_waiting() {
+            return false;
+        }
         self.asked += 1;
         if self.asked == 20 {
             let (_, height) = crossterm::terminal::size().unwrap_or((80, 24));
