@@ -52,10 +52,10 @@ fn sample_programs_come_along() {
     let list = bench.run(&["show", "hex8", "--programs"]).succeeds();
     assert!(list.contains("hello       prints a greeting\n"), "{list}");
     let hello = bench.run(&["show", "hex8", "--programs", "hello"]).succeeds();
-    let bench = Bench::with("hello.asm", hello);
+    let bench = Bench::with("hello.asm", hello).file("mine.isa", "machine mine \"Of my own\"\n");
     assert!(bench.run(&["run", "hello.asm"]).succeeds().contains("Hello"));
     bench.run(&["show", "hex8", "--programs", "helo"]).complains(2, &["did you mean `hello`?"]);
-    bench.run(&["show", "hello.asm", "--programs"]).complains(2, &["no sample programs"]);
+    bench.run(&["show", "mine.isa", "--programs"]).complains(2, &["no sample programs"]);
 }
 
 #[test]
