@@ -23,6 +23,8 @@ const SHORT_INTERVAL: u64 = 1 << 17;
 const AHEAD: u64 = 1 << 16;
 /// How far before a position that is returned to snapshots are left, because the next step back ends near it.
 const APPROACHES: [u64; 3] = [1 << 17, 1 << 13, 1 << 10];
+/// Bytes of a snapshot besides its memories, roughly.
+const OVERHEAD: u64 = 1 << 10;
 /// Bytes of output that are kept.
 const OUTPUT: usize = 8 << 20;
 
@@ -144,13 +146,9 @@ impl Debugger {
         instance.open_input();
         let isa = program.isa().clone();
         let interval = if instance.engine() == EngineKind::Interpreter { SHORT_INTERVAL } else { INTERVAL };
-        let cost = isa.memories.iter().map(|memory| match memory.is_large() {
-            true => 1 << 20,
-            false => memory.cells() * if memory.cell.bits() <= 8 { 1 } else { 8 },
-        });
         let mut debugger = Debugger {
             evaluator: Evaluator::new(&isa),
-            history: History::new(interval, cost.sum::<u64>() + 1024),
+            history: History::new(interval),
             model: CallModel::new(&isa),
             stacks: crate::watching::Stacks::default(),
             position: 0,
@@ -493,7 +491,7 @@ impl Debugger {
     }
 
     fn keep_if_due(&mut self) {
-        if self.recording && self.position.is_multiple_of(self.history.interval) {
+        if self.recording && self.history.is_due(self.position) {
             self.keep();
         }
     }
@@ -501,7 +499,10 @@ impl Debugger {
     pub(crate) fn keep(&mut self) {
         if !self.history.has(self.position) {
             let (applied, written) = (self.applied, self.written());
-            let kept = Kept { snapshot: self.instance.snapshot(), applied, written };
+            let snapshot = self.instance.snapshot();
+            let memories = (0..self.program.isa().memories.len() as u32).map(MemoryId);
+            let bytes = memories.map(|id| snapshot.state().memory(id).size()).sum::<u64>() + OVERHEAD;
+            let kept = Kept { snapshot, applied, written, bytes };
             self.history.keep(self.position, kept);
         }
     }

@@ -16,6 +16,11 @@ pub const MEMORY: u64 = 256 << 20;
 const PER_DISTANCE: u64 = 32;
 /// Nothing is gained by snapshots that are closer to one another.
 const CLOSEST: u64 = 1 << 10;
+/// Bytes that are copied for a snapshot without a thought.
+const CHEAP: u64 = 1 << 18;
+/// Instructions that are executed for every byte of a snapshot that is not cheap, so that copying it takes a small
+/// part of the time.
+const PER_BYTE: u64 = 4;
 /// So many new snapshots are worth a look at which can go.
 const UNTIDY: usize = 32;
 
@@ -93,6 +98,8 @@ pub(crate) struct Kept {
     pub(crate) applied: usize,
     /// How many bytes the program had written.
     pub(crate) written: u64,
+    /// Bytes that the snapshot takes, roughly.
+    pub(crate) bytes: u64,
 }
 
 /// The past.
@@ -103,22 +110,27 @@ pub struct History {
     pub(crate) interval: u64,
     /// Bytes that snapshots may take.
     limit: u64,
-    /// Bytes of one snapshot, roughly.
-    cost: u64,
     untidy: usize,
     /// The furthest position that was reached.
     pub(crate) end: u64,
 }
 
 impl History {
-    pub(crate) fn new(interval: u64, cost: u64) -> History {
+    pub(crate) fn new(interval: u64) -> History {
         let (kept, events) = (BTreeMap::new(), Vec::new());
-        History { kept, events, interval, limit: MEMORY, cost, untidy: 0, end: 0 }
+        History { kept, events, interval, limit: MEMORY, untidy: 0, end: 0 }
     }
 
-    /// How many snapshots there are, and how many bytes they take at most.
+    /// How many snapshots there are, and how many bytes they take.
     pub fn size(&self) -> (usize, u64) {
-        (self.kept.len(), self.kept.len() as u64 * self.cost)
+        (self.kept.len(), self.kept.values().map(|kept| kept.bytes).sum())
+    }
+
+    /// Whether a run takes a snapshot at a position: every so many instructions, and less often the larger they are.
+    pub(crate) fn is_due(&self, position: u64) -> bool {
+        let (last, kept) = self.floor(position);
+        let is_affordable = kept.bytes <= CHEAP || position - last >= kept.bytes.saturating_mul(PER_BYTE);
+        position.is_multiple_of(self.interval) && is_affordable
     }
 
     /// The furthest position that was reached.
@@ -220,14 +232,14 @@ mod tests {
     use lathe_embed::Machine;
 
     fn history(limit: u64) -> (History, Instance) {
-        let mut history = History::new(1 << 20, 1 << 16);
+        let mut history = History::new(1 << 20);
         history.limit = limit;
         (history, Machine::built_in("hex8").unwrap().instance())
     }
 
     fn fill(history: &mut History, instance: &mut Instance, count: u64) {
         for at in 0..count {
-            let kept = Kept { snapshot: instance.snapshot(), applied: 0, written: 0 };
+            let kept = Kept { snapshot: instance.snapshot(), applied: 0, written: 0, bytes: 1 << 16 };
             history.keep(at << 20, kept);
         }
     }
@@ -244,6 +256,18 @@ mod tests {
             let (gap, distance) = (pair[1] - pair[0], now - pair[0]);
             assert!(gap <= (distance / 8).max(1 << 20), "a gap of {gap} at a distance of {distance}");
         }
+    }
+
+    #[test]
+    fn large_snapshots_are_taken_less_often() {
+        let (mut history, mut instance) = history(MEMORY);
+        let mut keep = |history: &mut History, at: u64, bytes: u64| {
+            history.keep(at << 20, Kept { snapshot: instance.snapshot(), applied: 0, written: 0, bytes });
+        };
+        keep(&mut history, 0, 1 << 16);
+        assert!(history.is_due(1 << 20) && !history.is_due(1 << 19));
+        keep(&mut history, 1, 16 << 20);
+        assert!(!history.is_due(2 << 20) && !history.is_due(64 << 20) && history.is_due(65 << 20));
     }
 
     #[test]

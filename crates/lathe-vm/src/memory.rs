@@ -126,6 +126,16 @@ impl Memory {
         kept && (self.mask, self.cell_mask) == (count - 1, described.cell.mask())
     }
 
+    /// Bytes that its cells take; of a large memory, those of the pages that are there.
+    pub fn size(&self) -> u64 {
+        match &self.cells {
+            Cells::Bytes(cells) => cells.len() as u64,
+            Cells::Words(cells) => cells.len() as u64 * 8,
+            Cells::BytePages(pages) => pages.size(),
+            Cells::WordPages(pages) => pages.size() * 8,
+        }
+    }
+
     /// The cell at an address.
     #[inline]
     pub fn get(&self, address: u64) -> u64 {
@@ -321,5 +331,6 @@ mod tests {
         assert_eq!(memory.get(0x1_FFFF_FFFF), 7);
         assert_eq!(memory.get(0x8000_0000), 0);
         assert_eq!(memory.nonzero(), [(0, 1), (0xFFFF_FFFF, 7)]);
+        assert_eq!(memory.size(), (2 * 8) << PAGE_BITS);
     }
 }

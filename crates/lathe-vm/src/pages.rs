@@ -121,6 +121,11 @@ impl<T: Copy + Default> Pages<T> {
         }
     }
 
+    /// How many cells are there.
+    pub(crate) fn size(&self) -> u64 {
+        self.pages().count() as u64 * PAGE
+    }
+
     /// The cells that are there, with their addresses, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, T)> {
         self.pages().flat_map(|(base, page)| (base..).zip(page.iter().copied()))
