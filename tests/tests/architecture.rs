@@ -175,7 +175,8 @@ fn definitions_are_as_short_as_promised() {
         let most = match machine.name {
             "sm83" => 350,
             "mos6502" => 250,
-            "rv32i" => 200,
+            // 80 of them are machine mode: control registers, counters, and the calls of Linux.
+            "rv32i" => 285,
             "chip8" | "lc3" => 110,
             _ => 155,
         };
