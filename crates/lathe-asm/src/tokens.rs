@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(kinds("ex af' ; it's"), prime);
         assert_eq!(kinds("(1)'")[2..], [Kind::Mark(')'), Kind::Mark('\'')]);
         assert_eq!(kinds("db'A','\\n'")[1], Kind::Number(65));
-        assert_eq!(kinds("ldi 'A"), [Kind::Word, Kind::Bad(Bad::Character), Kind::Word]);
+        assert_eq!(kinds("ldi 'A"), [Kind::Word, Kind::Bad(Bad::Character)]);
     }
 
     #[test]
