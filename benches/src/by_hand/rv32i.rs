@@ -10,13 +10,23 @@ pub(super) struct Rv32i {
     pc: u32,
     pages: Vec<Option<Box<[u8; PAGE]>>>,
     csr: Vec<u32>,
+    /// Instructions executed so far.
+    steps: u64,
     output: Vec<u8>,
     halted: bool,
 }
 
+const MSTATUS: usize = 0x300;
 const MTVEC: usize = 0x305;
 const MEPC: usize = 0x341;
 const MCAUSE: usize = 0x342;
+const MTVAL: usize = 0x343;
+/// How many bytes of a call to write have been written.
+const PROGRESS: usize = 0x800;
+/// The bits of `mstatus` that can be written: whether interrupts are on, and whether they were.
+const MIE_AND_MPIE: u32 = 0x88;
+/// From a counter to its upper half.
+const HIGH: usize = 0x80;
 
 impl Rv32i {
     pub(super) fn new(program: &[u8]) -> Rv32i {
@@ -24,7 +34,7 @@ impl Rv32i {
         for (page, bytes) in pages.iter_mut().zip(program.chunks(PAGE)) {
             page.insert(Box::new([0; PAGE]))[..bytes.len()].copy_from_slice(bytes);
         }
-        Rv32i { x: [0; 32], pc: 0, pages, csr: vec![0; 0x1000], output: Vec::new(), halted: false }
+        Rv32i { x: [0; 32], pc: 0, pages, csr: vec![0; 0x1000], steps: 0, output: Vec::new(), halted: false }
     }
 
     fn read(&self, address: u32) -> u8 {
@@ -73,16 +83,80 @@ impl Rv32i {
         } else {
             self.csr[MEPC] = here;
             self.csr[MCAUSE] = number;
+            self.csr[MTVAL] = 0;
+            self.csr[MSTATUS] = self.csr[MSTATUS] << 4 & MIE_AND_MPIE;
             self.pc = self.csr[MTVEC] & !3;
         }
     }
 
+    /// There is never any input.
     fn environment_call(&mut self, here: u32) {
         match self.x[17] {
             _ if self.csr[MTVEC] != 0 => self.raise(11, here),
-            63 => self.x[10] = u32::MAX,
-            64 => self.output.push(self.x[10] as u8),
+            11 => self.output.push(self.x[10] as u8),
+            12 => self.x[10] = u32::MAX,
+            63 => self.x[10] = if self.x[10] == 0 { 0 } else { -9i32 as u32 },
+            64 => self.write(here),
             _ => self.halted = true,
+        }
+    }
+
+    /// One byte a step, until all are written.
+    fn write(&mut self, here: u32) {
+        let (done, count) = (self.csr[PROGRESS], self.x[12]);
+        self.csr[PROGRESS] = 0;
+        if !matches!(self.x[10], 1 | 2) {
+            self.x[10] = -9i32 as u32;
+        } else if count == 0 {
+            self.x[10] = 0;
+        } else {
+            self.output.push(self.read(self.x[11].wrapping_add(done)));
+            if done + 1 == count {
+                self.x[10] = count;
+            } else {
+                self.csr[PROGRESS] = done + 1;
+                self.pc = here;
+            }
+        }
+    }
+
+    /// A counter is how many instructions there were, and a difference that is kept in its place.
+    fn counter(&self, low: usize) -> u64 {
+        let difference = u64::from(self.csr[low + HIGH]) << 32 | u64::from(self.csr[low]);
+        self.steps.wrapping_add(difference)
+    }
+
+    /// The next instruction finds this in a counter.
+    fn set_counter(&mut self, low: usize, value: u64) {
+        let difference = value.wrapping_sub(self.steps).wrapping_sub(1);
+        (self.csr[low], self.csr[low + HIGH]) = (difference as u32, (difference >> 32) as u32);
+    }
+
+    fn control(&self, register: usize) -> u32 {
+        match register {
+            MSTATUS => self.csr[MSTATUS] | 0x1800,
+            0x301 => 0x4000_1100,
+            0x320 | 0x7A1 => 0,
+            0xB00 | 0xB02 => self.counter(register) as u32,
+            0xB80 | 0xB82 => (self.counter(register - HIGH) >> 32) as u32,
+            0xC00 | 0xC02 => self.counter(register - 0x100) as u32,
+            0xC80 | 0xC82 => (self.counter(register - 0x100 - HIGH) >> 32) as u32,
+            0xC01 => self.steps as u32,
+            0xC81 => (self.steps >> 32) as u32,
+            _ => self.csr[register],
+        }
+    }
+
+    fn set_control(&mut self, register: usize, value: u32) {
+        match register {
+            MSTATUS => self.csr[MSTATUS] = value & MIE_AND_MPIE,
+            0x301 | 0x320 | 0x7A1 => {}
+            0xB00 | 0xB02 => self.set_counter(register, self.counter(register) >> 32 << 32 | u64::from(value)),
+            0xB80 | 0xB82 => {
+                let low = register - HIGH;
+                self.set_counter(low, u64::from(value) << 32 | self.counter(low) & 0xFFFF_FFFF);
+            }
+            _ => self.csr[register] = value,
         }
     }
 
@@ -197,19 +271,30 @@ impl Rv32i {
         match word {
             0x0000_0073 => return self.environment_call(here),
             0x0010_0073 => return self.raise(3, here),
-            0x3020_0073 => return self.pc = self.csr[MEPC],
+            0x3020_0073 => {
+                self.csr[MSTATUS] = self.csr[MSTATUS] >> 4 & MIE_AND_MPIE | 0x80;
+                return self.pc = self.csr[MEPC] & !3;
+            }
             0x1050_0073 => return self.halted = true,
             _ => {}
         }
         let register = (word >> 20) as usize;
-        let old = self.csr[register];
-        let operand = if word >> 14 & 1 != 0 { word >> 15 & 31 } else { s };
-        self.csr[register] = match word >> 12 & 3 {
-            1 => operand,
-            2 => old | operand,
-            3 => old & !operand,
-            _ => return self.raise(2, here),
-        };
+        let (source, is_number) = (word >> 15 & 31, word >> 14 & 1 != 0);
+        let (kind, operand) = (word >> 12 & 3, if is_number { source } else { s });
+        // Setting or clearing by x0 or 0 only reads.
+        let writes = kind == 1 || source != 0;
+        if kind == 0 || writes && register >> 10 == 3 {
+            return self.raise(2, here);
+        }
+        let old = self.control(register);
+        if writes {
+            let value = match kind {
+                1 => operand,
+                2 => old | operand,
+                _ => old & !operand,
+            };
+            self.set_control(register, value);
+        }
         self.set(d, old);
     }
 }
@@ -218,6 +303,7 @@ impl ByHand for Rv32i {
     fn run(&mut self, steps: u64) {
         for _ in 0..steps {
             self.step();
+            self.steps += 1;
             if self.halted {
                 return;
             }
