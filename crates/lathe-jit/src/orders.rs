@@ -2,7 +2,7 @@
 //!
 //! Compiling may happen on another thread while the interpreter goes on. This crate knows no threads: whoever
 //! makes the [shared code](crate::SharedCode) says who does the work, and an engine looks now and then whether
-//! something has arrived. Without anybody to do the work it is done at once, on the same way.
+//! something has arrived. If nobody does, the engine compiles at once and takes delivery in the same way.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -155,6 +155,14 @@ enum Event {
     Jump(u32, u64),
 }
 
+/// How far the reference interpreter goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HowFar {
+    One,
+    /// As long as instructions follow one another.
+    Straight,
+}
+
 /// How soon reaching an address pauses the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heat {
@@ -299,8 +307,7 @@ impl Fast {
                 if left == 0 {
                     break Pause::Stopped(Stop::Limit);
                 }
-                devices.catch_up(limit - left, run.cycles);
-                if let Some(stop) = self.interpret(state, devices, run, limit, &mut left) {
+                if let Some(stop) = self.interpret(HowFar::One, state, devices, run, limit, &mut left) {
                     break Pause::Stopped(stop);
                 }
                 entry = self.reach(state.pc);
@@ -323,7 +330,7 @@ impl Fast {
                 }
                 Event::Decode(next) if self.is_cold(next) => {
                     state.pc = self.entries[next as usize].pc;
-                    if let Some(stop) = self.walk(state, devices, run, limit, &mut left) {
+                    if let Some(stop) = self.interpret(HowFar::Straight, state, devices, run, limit, &mut left) {
                         break Pause::Stopped(stop);
                     }
                     entry = self.reach(state.pc);
@@ -348,8 +355,7 @@ impl Fast {
                 Event::Unknown(at, _) => (entry, due) = (at, true),
                 Event::Interpret(pc) => {
                     state.pc = pc;
-                    devices.catch_up(limit - left, run.cycles);
-                    if let Some(stop) = self.interpret(state, devices, run, limit, &mut left) {
+                    if let Some(stop) = self.interpret(HowFar::One, state, devices, run, limit, &mut left) {
                         break Pause::Stopped(stop);
                     }
                     entry = self.reach(state.pc);
@@ -376,24 +382,10 @@ impl Fast {
         is_cold
     }
 
-    /// Lets the reference interpreter do one instruction, unless the run stops before it.
+    /// Lets the reference interpreter do some instructions, unless the run stops before them.
     fn interpret(
         &mut self,
-        state: &mut State,
-        devices: &mut Devices,
-        run: &mut Run,
-        limit: u64,
-        left: &mut u64,
-    ) -> Option<Stop> {
-        self.give_registers(state);
-        let stop = self.interpret_in(state, devices, run, limit, left);
-        self.take_registers(state);
-        stop
-    }
-
-    /// Lets the reference interpreter do instructions as long as they follow one another.
-    fn walk(
-        &mut self,
+        how_far: HowFar,
         state: &mut State,
         devices: &mut Devices,
         run: &mut Run,
@@ -406,7 +398,7 @@ impl Fast {
             devices.catch_up(limit - *left, run.cycles);
             let stop = self.interpret_in(state, devices, run, limit, left);
             let follows = (1..=u64::from(self.longest)).contains(&state.pc.wrapping_sub(pc));
-            if stop.is_some() || !follows || *left == 0 {
+            if stop.is_some() || how_far == HowFar::One || !follows || *left == 0 {
                 break stop;
             }
         };
