@@ -100,6 +100,10 @@ impl<'i> Contest<'i> {
             Contestant::new("jit-later", |isa| {
                 Jit::sharing(&SharedCode::with_threshold(isa, 2).in_background(later(2)))
             }),
+            Contestant::new("jit-thread", |isa| {
+                let elsewhere = Arc::new(|job| drop(std::thread::spawn(job)));
+                Jit::sharing(&SharedCode::with_threshold(isa, 2).in_background(elsewhere))
+            }),
             Contestant::new("jit-shared", move |_| Jit::sharing(&code)),
             Contestant::new("fast-steps", Fast::stepping),
             Contestant::new("jit-steps", Jit::stepping),
