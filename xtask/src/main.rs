@@ -18,9 +18,10 @@ const HELP: &str = "\
 Chores of this project:
 
   cargo xtask test [--no-install] [ARGUMENTS OF cargo test]
-      Runs all tests. First installs what some of them need beyond Rust (xtask/packages.txt),
-      with the system's package manager, pip and npm, and says so. With --no-install nothing
-      is installed, and tests whose tools are missing are skipped and listed by name.
+      Runs all tests; without arguments also those of the playground, in a browser. First installs
+      what some of them need beyond Rust (xtask/packages.txt), with the system's package manager,
+      pip and npm, and says so. With --no-install nothing is installed, and tests whose tools are
+      missing are skipped and listed by name.
 
   cargo xtask picture
       Makes docs/picture.svg anew, the picture in the README, by running the real program.

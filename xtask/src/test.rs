@@ -1,10 +1,11 @@
 //! `cargo xtask test`: all tests, with what they need beyond Rust.
 
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::packages::{self, Package};
-use crate::{cargo, exit};
+use crate::{cargo, exit, web};
 
 /// Installs what is missing, unless told not to, and runs the tests.
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
@@ -24,9 +25,34 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     if complete {
         command.env("LATHE_TOOLS_REQUIRED", "1");
     }
-    let code = exit(&mut command);
+    let mut code = exit(&mut command);
+    // Arguments choose among the tests of Cargo; without any, the page is tested too.
+    if arguments.is_empty() && code == ExitCode::SUCCESS {
+        code = test_page(install, complete, &skipped);
+    }
     list_skipped(&skipped);
     code
+}
+
+/// Builds the playground and drives it in a browser, or notes what is missing for that.
+fn test_page(install: bool, complete: bool, skipped: &Path) -> ExitCode {
+    match web::missing_for_tests(install) {
+        None => web::run(&["test"]),
+        Some(missing) if complete => {
+            eprintln!("error: the tests of the playground need {missing}");
+            ExitCode::FAILURE
+        }
+        Some(missing) => {
+            note_skipped(skipped, &format!("the tests of the playground need {missing}\n"));
+            ExitCode::SUCCESS
+        }
+    }
+}
+
+/// Adds a line to the list of what was skipped. It only informs: that it cannot be written stops nothing.
+fn note_skipped(file: &Path, line: &str) {
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(file);
+    let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
 }
 
 /// Installs packages; whether all of them are there now.
@@ -44,7 +70,7 @@ fn provide(missing: &[Package]) -> bool {
 }
 
 /// The tests that were skipped: each wrote its name and what it missed.
-fn list_skipped(file: &PathBuf) {
+fn list_skipped(file: &Path) {
     let Ok(text) = std::fs::read_to_string(file) else { return };
     let mut lines: Vec<&str> = text.lines().collect();
     lines.sort_unstable();

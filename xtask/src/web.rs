@@ -7,6 +7,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use crate::packages::{self, Manager, Package};
 use crate::{cargo, root};
 
 const TARGET: &str = "wasm32-unknown-unknown";
@@ -49,11 +50,26 @@ fn build() -> Result<(), String> {
     std::fs::create_dir_all(&generated).map_err(|error| format!("{}: {error}", generated.display()))?;
     let copy = generated.join("lathe.wasm");
     std::fs::copy(&module, &copy).map_err(|error| format!("{}: {error}", copy.display()))?;
-    packages(&web)?;
+    install_packages(&web)?;
     perform(npm(&web).args(["run", "--silent", "check"]), "the types of the page do not fit")?;
     perform(npm(&web).args(["run", "--silent", "build"]), "the page could not be built")?;
     println!("the playground is in target/web");
     Ok(())
+}
+
+/// What is missing for building and testing the page, if anything is. A compiler for WebAssembly is installed if that
+/// is allowed: rustup's target, or Debian's compiler.
+pub(crate) fn missing_for_tests(may_install: bool) -> Option<&'static str> {
+    let starts = |program: &str| Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok();
+    if !starts("node") || !starts("npm") {
+        return Some("Node and npm");
+    }
+    if !starts("chromium") && std::env::var_os("LATHE_CHROMIUM").is_none() {
+        return Some("Chromium");
+    }
+    let compiles = || has_target() || has_debian();
+    let installed = || may_install && (add_target() || (install_debian() && has_debian()));
+    (!compiles() && !installed()).then_some("a compiler for WebAssembly")
 }
 
 /// Builds the WebAssembly module; tells where it is.
@@ -78,11 +94,20 @@ fn add_target() -> bool {
     command.status().is_ok_and(|status| status.success()) && has_target()
 }
 
+fn has_debian() -> bool {
+    Path::new("/usr/bin/cargo").exists()
+        && Command::new(DEBIAN_LINKER).arg("--version").stdout(Stdio::null()).status().is_ok()
+}
+
+fn install_debian() -> bool {
+    eprintln!("installing a compiler for WebAssembly: {}", DEBIAN.join(", "));
+    let packages = DEBIAN.map(|name| Package { manager: Manager::Apt, name: name.to_owned() });
+    packages::install(&packages).is_empty()
+}
+
 /// Debian's Cargo, which builds the standard library for WebAssembly itself.
 fn debian() -> Result<Command, String> {
-    let is_there = Path::new("/usr/bin/cargo").exists()
-        && Command::new(DEBIAN_LINKER).arg("--version").stdout(Stdio::null()).status().is_ok();
-    if !is_there {
+    if !has_debian() {
         return Err(format!(
             "this compiler has no {TARGET}; `rustup target add {TARGET}` adds it, or on Debian `apt-get install {}`",
             DEBIAN.join(" ")
@@ -98,7 +123,7 @@ fn debian() -> Result<Command, String> {
 }
 
 /// Installs the packages of the lock file, if they are not there as it says.
-fn packages(web: &Path) -> Result<(), String> {
+fn install_packages(web: &Path) -> Result<(), String> {
     let modified = |path: PathBuf| std::fs::metadata(path).and_then(|data| data.modified()).ok();
     let (lock, installed) =
         (modified(web.join("package-lock.json")), modified(web.join("node_modules/.package-lock.json")));
