@@ -8,13 +8,14 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which crates of ours each crate may use, besides in its tests. Arrows that are not here do not exist.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
     ("lathe-base", &[]),
     ("lathe-isa", &["lathe-base"]),
     ("lathe-asm", &["lathe-base", "lathe-isa"]),
     ("lathe-vm", &["lathe-base", "lathe-isa"]),
     ("lathe-jit", &["lathe-base", "lathe-isa", "lathe-vm"]),
     ("lathe-doc", &["lathe-base", "lathe-isa", "lathe-vm"]),
+    ("lathe-export", &["lathe-isa"]),
     ("lathe-fmt", &["lathe-asm", "lathe-base", "lathe-isa"]),
     ("lathe-edit", &["lathe-asm", "lathe-base", "lathe-doc", "lathe-isa"]),
     (
@@ -48,6 +49,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
             "lathe-debug",
             "lathe-embed",
             "lathe-doc",
+            "lathe-export",
             "lathe-fmt",
             "lathe-isa",
             "lathe-lsp",

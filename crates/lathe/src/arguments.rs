@@ -62,6 +62,7 @@ Examples:
   lathe fmt mine.isa hello.asm        Put definitions and programs into columns
   lathe test                          Run all programs here that say what they must do
   lathe doc -m quad8 -o quad8.html    Write the machine's datasheet
+  lathe export customasm -m quad8     Write the machine for another tool
 
 Exit codes:
   0  done; a run: the machine halted
@@ -90,6 +91,7 @@ pub(crate) enum Command {
     Man(Man),
     Fmt(Fmt),
     Doc(Doc),
+    Export(Export),
     Lsp(Lsp),
     #[cfg(feature = "bench")]
     Bench(Bench),
@@ -115,6 +117,7 @@ impl Command {
             Command::Debug(arguments) => arguments.format,
             Command::Fmt(arguments) => arguments.format.format,
             Command::Doc(arguments) => arguments.answer(),
+            Command::Export(arguments) => arguments.format.format,
             #[cfg(feature = "bench")]
             Command::Bench(arguments) => arguments.format.format,
             _ => Format::Text,
@@ -909,6 +912,37 @@ impl Doc {
     pub(crate) fn answer(&self) -> Format {
         if self.json { Format::Json } else { self.format.format }
     }
+}
+
+/// Write a machine for another tool
+///
+/// For those who already work with another tool: the instruction set in its language. What it has no way
+/// to say is named. Image formats of other tools are made by `lathe asm --to`, and a model as JSON by
+/// `lathe doc --json`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe export customasm -m quad8 -o quad8.asm    Rules for customasm; a program includes them")]
+pub(crate) struct Export {
+    /// The tool
+    pub(crate) tool: ExportTool,
+
+    #[command(flatten)]
+    pub(crate) machine: MachineArgument,
+
+    /// The file to write [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
+/// A tool that machines can be written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportTool {
+    /// The assembler customasm: `#ruledef`, `#subruledef` and `#bankdef`
+    Customasm,
 }
 
 /// Format definitions and programs: put them into columns

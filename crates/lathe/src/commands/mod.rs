@@ -11,6 +11,7 @@ mod debug;
 mod dis;
 mod doc;
 mod explain;
+mod export;
 mod fmt;
 mod host;
 mod lsp;
@@ -51,6 +52,7 @@ pub(crate) fn execute(command: Command) -> Outcome {
         Command::Man(arguments) => shell::man(&arguments),
         Command::Lsp(_) => lsp::execute(),
         Command::Doc(arguments) => doc::execute(&arguments),
+        Command::Export(arguments) => export::execute(&arguments),
         Command::Fmt(arguments) => fmt::execute(&arguments),
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => bench::execute(&arguments),

@@ -8,6 +8,7 @@ mod debug;
 mod dis;
 mod doc;
 mod ends;
+mod export;
 mod first_steps;
 mod fmt;
 mod machines;

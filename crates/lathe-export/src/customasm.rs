@@ -1,0 +1,456 @@
+//! Rules for customasm: every instruction as a rule, every kind of operand as a sub-rule.
+//!
+//! customasm does not tell labels from numbers, so an operand that is a distance always takes the
+//! address to go to. Of two rules that a line fits it takes the shorter one, as Lathe does.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use lathe_isa::Isa;
+use lathe_isa::encoding::{Cube, Segment};
+use lathe_isa::language::ast;
+use lathe_isa::model::{Base, Domain, Field, FieldId, Instruction, Numeric, Target};
+use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
+use lathe_isa::syntax::{Digits, Head, PieceKind};
+
+use crate::Export;
+
+/// Rules that one instruction with digits in its first word may become.
+const MOST_SPELLED_OUT: u64 = 1 << 12;
+
+/// The rules of a machine.
+pub fn customasm(isa: &Isa) -> Export {
+    let mut writer = Writer { isa, operands: Vec::new(), rules: String::new(), missing: Vec::new() };
+    for instruction in &isa.instructions {
+        writer.instruction(instruction);
+    }
+    for pseudo in &isa.pseudos {
+        writer.pseudo(pseudo);
+    }
+    writer.find_alike();
+    let Writer { operands, rules, missing, .. } = writer;
+    let mut text = header(isa);
+    for (name, rule) in operands {
+        let _ = write!(text, "#subruledef {name}\n{{\n{rule}}}\n\n");
+    }
+    let _ = write!(text, "#ruledef {}\n{{\n{rules}}}\n", isa.name);
+    if isa.instructions.is_empty() {
+        text.truncate(text.find("#ruledef").unwrap_or(text.len()));
+    }
+    Export { text, missing }
+}
+
+fn header(isa: &Isa) -> String {
+    let mut text = format!("; {}: {}\n", isa.name, isa.title);
+    let _ = writeln!(text, "; Rules for customasm, made by `lathe export customasm -m {}`.", isa.name);
+    let memory = isa.code_memory();
+    let (bits, size) = (memory.cell.bits(), memory.cells());
+    let _ = write!(
+        text,
+        "\n#bankdef {}\n{{\n    bits = {bits}\n    addr = 0\n    size = {size:#x}\n    outp = 0\n}}\n\n",
+        memory.name
+    );
+    text
+}
+
+struct Writer<'i> {
+    isa: &'i Isa,
+    /// The sub-rules that are needed, with their names. Kinds of operands that are written alike share one.
+    operands: Vec<(String, String)>,
+    rules: String,
+    missing: Vec<String>,
+}
+
+impl Writer<'_> {
+    fn instruction(&mut self, instruction: &Instruction) {
+        let bits = production(self.isa, instruction);
+        let checks = self.checks(instruction);
+        for head in &instruction.syntax.heads {
+            let result = match &checks[..] {
+                [] => bits.clone(),
+                checks => {
+                    let checks: String = checks.iter().map(|check| format!("        $assert({check})\n")).collect();
+                    format!("{{\n{checks}        {bits}\n    }}")
+                }
+            };
+            match head {
+                Head::Word(word) => {
+                    let pattern = self.pattern(word, instruction);
+                    let _ = writeln!(self.rules, "    {pattern} => {result}");
+                }
+                Head::Glued { prefix, digits, suffix } => self.glued(instruction, prefix, *digits, suffix, &result),
+            }
+        }
+    }
+
+    /// A first word with an operand in it: one rule for each value that the operand can have.
+    fn glued(&mut self, instruction: &Instruction, prefix: &str, digits: Digits, suffix: &str, result: &str) {
+        let field = self.isa.field(instruction.operands[0]);
+        if field.width.mask() >= MOST_SPELLED_OUT {
+            let line = format!("`{prefix}{{{}}}{suffix}`: too many first words", field.name);
+            return self.missing.push(line);
+        }
+        let codes: Vec<(String, u64)> = match &field.domain {
+            Domain::Names(names) => names.clone(),
+            _ => (0..=field.width.mask()).map(|value| (digits.write(value), value)).collect(),
+        };
+        for (written, value) in codes {
+            let pattern = self.pattern(&format!("{prefix}{written}{suffix}"), instruction);
+            let named = format!("{} = {}", field.name, literal(value, field.width.bits()));
+            let body = result.strip_prefix("{\n").and_then(|body| body.strip_suffix("\n    }"));
+            let body = body.map_or_else(|| format!("        {result}"), str::to_owned);
+            let _ = writeln!(self.rules, "    {pattern} => {{\n        {named}\n{body}\n    }}");
+        }
+    }
+
+    fn pattern(&mut self, word: &str, instruction: &Instruction) -> String {
+        let mut pattern = word.to_owned();
+        for piece in &instruction.syntax.pieces {
+            if piece.space {
+                pattern.push(' ');
+            }
+            match &piece.kind {
+                PieceKind::Text(text) => pattern.push_str(text),
+                PieceKind::Operand(index) => {
+                    let operand = self.operand(instruction.operands[*index], instruction.encoding.cells);
+                    pattern.push_str(&operand);
+                }
+            }
+        }
+        pattern
+    }
+
+    /// An operand in a pattern; its sub-rule, if it needs one, is written down.
+    fn operand(&mut self, id: FieldId, cells: u32) -> String {
+        let field = self.isa.field(id);
+        format!("{{{}: {}}}", field.name, self.kind(field, cells))
+    }
+
+    /// The type or the sub-rule of an operand of an instruction that has so many cells.
+    fn kind(&mut self, field: &Field, cells: u32) -> String {
+        let mut name = format!("{}_{}", self.isa.name, field.name);
+        let rule = match &field.domain {
+            Domain::Registers(list) => {
+                let codes = list.iter().zip(0..).filter_map(|(entry, code)| Some((entry.as_ref()?.0.clone(), code)));
+                spellings(field, codes.chain(field.spellings.iter().cloned()))
+            }
+            Domain::Names(list) => spellings(field, list.iter().chain(&field.spellings).cloned()),
+            Domain::Number(numeric) => match self.number(field, *numeric, cells) {
+                None if field.spellings.is_empty() => return plain(field, *numeric),
+                None => {
+                    let number = format!("    {{number: {}}} => number\n", plain(field, *numeric));
+                    spellings(field, field.spellings.iter().cloned()) + &number
+                }
+                Some(rule) => {
+                    if matches!(
+                        numeric.target,
+                        Some(Target::Relative { from: Base::Next, .. } | Target::Within(Base::Next))
+                    ) {
+                        let _ = write!(name, "_{cells}");
+                    }
+                    rule
+                }
+            },
+        };
+        if let Some((name, _)) = self.operands.iter().find(|(_, known)| *known == rule) {
+            return name.clone();
+        }
+        self.operands.push((name.clone(), rule));
+        name
+    }
+
+    /// The rule for a number that needs more than a range: `None` for the others.
+    fn number(&self, field: &Field, numeric: Numeric, cells: u32) -> Option<String> {
+        let (bits, width) = (field.width.bits(), self.isa.pc.width);
+        let origin = |base| match base {
+            Base::Pc => "$".to_owned(),
+            Base::Next => format!("($ + {cells})"),
+            Base::Address(address) => format!("{address:#x}"),
+        };
+        let mut lines = Vec::new();
+        let result = match numeric.target {
+            Some(Target::Relative { back, from, .. }) => {
+                let (from, all) = (origin(from), width.mask());
+                let (to, from) = if back { (from, "address".to_owned()) } else { ("address".to_owned(), from) };
+                lines.push(match numeric.signed {
+                    true => {
+                        let half = width.sign_bit();
+                        format!("distance = (({to} - {from} + {half:#x}) & {all:#x}) - {half:#x}")
+                    }
+                    false => format!("distance = ({to} - {from}) & {all:#x}"),
+                });
+                let (least, most) = range(field, numeric);
+                lines.push(format!("$assert(distance >= {least} && distance <= {most}, \"too far\")"));
+                "distance"
+            }
+            Some(Target::Within(from)) => {
+                let from = origin(from);
+                let short = field.width.mask();
+                let same = format!("(address >> {bits}) == ({from} >> {bits})");
+                lines.push(format!("$assert(address <= {short:#x} || {same}, \"in another page\")"));
+                "address"
+            }
+            None | Some(Target::Absolute(_)) if numeric.unstored == 0 => return None,
+            None | Some(Target::Absolute(_)) => {
+                let (least, most) = range(field, numeric);
+                lines.push(format!("$assert(address >= {least} && address <= {most}, \"out of range\")"));
+                "address"
+            }
+        };
+        if numeric.unstored > 0 {
+            let unit = 1u64 << numeric.unstored;
+            lines.push(format!("$assert({result} % {unit} == 0, \"not a multiple of {unit}\")"));
+        }
+        lines.push(format!("{result}`{bits}"));
+        let lines: String = lines.iter().map(|line| format!("        {line}\n")).collect();
+        Some(format!("    {{address}} => {{\n{lines}    }}\n"))
+    }
+
+    /// What operands must not be, as conditions that hold where they are not.
+    fn checks(&self, instruction: &Instruction) -> Vec<String> {
+        let excluded = instruction.encoding.excluded.iter();
+        excluded.filter_map(|cube| self.check(instruction, *cube)).collect()
+    }
+
+    fn check(&self, instruction: &Instruction, cube: Cube) -> Option<String> {
+        let mut conditions = Vec::new();
+        for (index, id) in instruction.operands.iter().enumerate() {
+            let field = self.isa.field(*id);
+            let mask = instruction.encoding.operand(index, cube.mask);
+            let value = instruction.encoding.operand(index, cube.value);
+            if mask == 0 {
+                continue;
+            }
+            // A code without a register or name cannot be written anyway.
+            let is_listed = !matches!(field.domain, Domain::Number(_));
+            let matches = |code: &u64| code & mask == value && field.admits(*code);
+            if is_listed && field.width.bits() <= 16 && !(0..=field.width.mask()).any(|code| matches(&code)) {
+                return None;
+            }
+            conditions.push(format!("({} & {mask:#x}) == {value:#x}", field.name));
+        }
+        (!conditions.is_empty()).then(|| format!("!({})", conditions.join(" && ")))
+    }
+
+    /// Names the lines that customasm takes for others, because it does not look at spaces: `rlc a` and `rlca`.
+    fn find_alike(&mut self) {
+        let mut known: BTreeMap<String, String> = BTreeMap::new();
+        for instruction in &self.isa.instructions {
+            for written in self.written(instruction) {
+                let squeezed = written.replace(' ', "").to_lowercase();
+                match known.get(&squeezed).filter(|other| **other != written) {
+                    Some(other) => self.missing.push(format!("`{other}` and `{written}`: customasm ignores the space")),
+                    None => drop(known.insert(squeezed, written)),
+                }
+            }
+        }
+    }
+
+    /// All ways to write an instruction that has no numbers.
+    fn written(&self, instruction: &Instruction) -> Vec<String> {
+        let names = |id: &FieldId| match &self.isa.field(*id).domain {
+            Domain::Registers(list) => Some(list.iter().flatten().map(|(name, _)| name.clone()).collect()),
+            Domain::Names(list) => Some(list.iter().map(|(name, _)| name.clone()).collect()),
+            Domain::Number(_) => None,
+        };
+        let Some(lists) = instruction.operands.iter().map(names).collect::<Option<Vec<Vec<String>>>>() else {
+            return Vec::new();
+        };
+        let count = lists.iter().map(Vec::len).product::<usize>();
+        let choice = |number: usize| {
+            let choose = |(rest, mut all): (usize, Vec<String>), list: &Vec<String>| {
+                all.push(list[rest % list.len()].clone());
+                (rest / list.len(), all)
+            };
+            let (_, chosen) = lists.iter().fold((number, Vec::new()), choose);
+            instruction.syntax.render(|index| chosen[index].clone())
+        };
+        (0..count.min(MOST_SPELLED_OUT as usize)).map(choice).collect()
+    }
+
+    fn pseudo(&mut self, pseudo: &Pseudo) {
+        let lines: Option<Vec<String>> = pseudo.expansion.iter().map(|template| self.line(pseudo, template)).collect();
+        let Some(lines) = lines else {
+            let written = pseudo.syntax.render(|index| pseudo.parameters[index].name.clone());
+            let line = format!("`{written}`: which instruction it becomes depends on its operands");
+            return self.missing.push(line);
+        };
+        for head in &pseudo.syntax.heads {
+            let Head::Word(word) = head else { continue };
+            let mut pattern = word.clone();
+            for piece in &pseudo.syntax.pieces {
+                if piece.space {
+                    pattern.push(' ');
+                }
+                match &piece.kind {
+                    PieceKind::Text(text) => pattern.push_str(text),
+                    // Distances are measured by the instructions that it becomes.
+                    PieceKind::Operand(index) => {
+                        let field = &pseudo.parameters[*index];
+                        let is_number = matches!(field.domain, Domain::Number(_));
+                        let operand = match is_number {
+                            true => format!("{{{}}}", field.name),
+                            false => format!("{{{}: {}}}", field.name, self.kind(field, 0)),
+                        };
+                        pattern.push_str(&operand);
+                    }
+                }
+            }
+            let lines: String = lines.iter().map(|line| format!("        {line}\n")).collect();
+            let _ = writeln!(self.rules, "    {pattern} => asm {{\n{lines}    }}");
+        }
+    }
+
+    /// One instruction of an expansion as a line, if its form does not depend on the operands.
+    fn line(&self, pseudo: &Pseudo, template: &Template) -> Option<String> {
+        let [(id, arguments)] = &template.forms[..] else { return None };
+        let instruction = self.isa.instruction(*id);
+        if instruction.syntax.glued().is_some() {
+            return None;
+        }
+        let written: Option<Vec<String>> = arguments
+            .iter()
+            .zip(&instruction.operands)
+            .map(|(argument, id)| self.argument(pseudo, argument, self.isa.field(*id)))
+            .collect();
+        let written = written?;
+        Some(instruction.syntax.render(|index| written[index].clone()))
+    }
+
+    fn argument(&self, pseudo: &Pseudo, argument: &Argument, field: &Field) -> Option<String> {
+        match argument {
+            Argument::Parameter(index) => Some(format!("{{{}}}", pseudo.parameters[*index].name)),
+            Argument::Value(value) => arithmetic(pseudo, value),
+            Argument::Bits(bits) => match &field.domain {
+                Domain::Registers(list) => Some(list.get(*bits as usize)?.as_ref()?.0.clone()),
+                Domain::Names(list) => Some(list.iter().find(|(_, code)| code == bits)?.0.clone()),
+                Domain::Number(Numeric { target: Some(Target::Relative { .. } | Target::Within(_)), .. }) => None,
+                Domain::Number(Numeric { signed: true, .. }) => Some(field.width.signed(*bits).to_string()),
+                Domain::Number(_) => Some(bits.to_string()),
+            },
+        }
+    }
+}
+
+/// The type of a number that needs no more than a range.
+fn plain(field: &Field, numeric: Numeric) -> String {
+    let kind = match numeric {
+        Numeric { signed: true, .. } => 's',
+        Numeric { wraps: true, target: None, .. } => 'i',
+        _ => 'u',
+    };
+    format!("{kind}{}", field.width.bits())
+}
+
+/// The least and the greatest number that a field holds.
+fn range(field: &Field, numeric: Numeric) -> (i128, i128) {
+    let half = i128::from(field.width.sign_bit());
+    if numeric.signed { (-half, half - 1) } else { (0, i128::from(field.width.mask())) }
+}
+
+/// One rule for each name.
+fn spellings(field: &Field, names: impl Iterator<Item = (String, u64)>) -> String {
+    let names: Vec<(String, u64)> = names.collect();
+    let longest = names.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let rule = |(name, code): (String, u64)| format!("    {name:longest$} => {}\n", literal(code, field.width.bits()));
+    names.into_iter().map(rule).collect()
+}
+
+/// A number that has exactly so many bits.
+fn literal(value: u64, bits: u32) -> String {
+    format!("{value:#x}`{bits}")
+}
+
+/// The bits of an instruction, first to last.
+fn production(isa: &Isa, instruction: &Instruction) -> String {
+    let encoding = &instruction.encoding;
+    let end = 128 - encoding.cells * isa.code_memory().cell.bits();
+    let mut parts = Vec::new();
+    let mut top = 128;
+    while top > end {
+        let operands = encoding.operands.iter().enumerate();
+        let all = operands.flat_map(|(index, list)| list.iter().map(move |segment| (index, segment)));
+        // The next operand's bits at or below here, and what is always the same before it.
+        let next = all.filter(|(_, segment)| above(segment) <= top).max_by_key(|(_, segment)| above(segment));
+        let stop = next.map_or(end, |(_, segment)| above(segment));
+        if stop < top {
+            parts.push(fixed(encoding.fixed.value, top, stop));
+        }
+        if let Some((index, segment)) = next {
+            let field = isa.field(instruction.operands[index]);
+            parts.push(slice(field, segment));
+            top = segment.shift;
+        } else {
+            top = end;
+        }
+    }
+    parts.join(" @ ")
+}
+
+/// The bit above the highest of a segment.
+fn above(segment: &Segment) -> u32 {
+    segment.shift + segment.width.bits()
+}
+
+fn fixed(window: u128, top: u32, stop: u32) -> String {
+    let bits = top - stop;
+    let value = (window >> stop) & (u128::MAX >> (128 - bits));
+    match bits.is_multiple_of(8) {
+        true => format!("0x{value:0digits$x}", digits = bits as usize / 4),
+        false => format!("0b{value:0digits$b}", digits = bits as usize),
+    }
+}
+
+fn slice(field: &Field, segment: &Segment) -> String {
+    if segment.width == field.width {
+        return field.name.clone();
+    }
+    format!("{}[{}:{}]", field.name, segment.low + segment.width.bits() - 1, segment.low)
+}
+
+/// Arithmetic on the parameters of a pseudo-instruction; `None` for what customasm would read otherwise.
+fn arithmetic(pseudo: &Pseudo, value: &Arithmetic) -> Option<String> {
+    Some(match value {
+        Arithmetic::Number(number) => number.to_string(),
+        Arithmetic::Parameter(index) => format!("{{{}}}", pseudo.parameters[*index].name),
+        Arithmetic::Slice(inner, high, low) => format!("({})[{high}:{low}]", arithmetic(pseudo, inner)?),
+        Arithmetic::Unary(operator, inner) => {
+            let operator = match operator {
+                ast::Unary::Complement => '!',
+                ast::Unary::Negate => '-',
+                ast::Unary::Not => return None,
+            };
+            format!("({operator}({}))", arithmetic(pseudo, inner)?)
+        }
+        Arithmetic::Binary(operator, x, y) => {
+            let (x, y) = (arithmetic(pseudo, x)?, arithmetic(pseudo, y)?);
+            format!("({x} {} {y})", symbol(*operator)?)
+        }
+    })
+}
+
+fn symbol(operator: ast::Binary) -> Option<&'static str> {
+    use ast::Binary::*;
+    Some(match operator {
+        Or => "|",
+        Xor => "^",
+        And => "&",
+        ShiftLeft => "<<",
+        ShiftRight => ">>",
+        Add => "+",
+        Subtract => "-",
+        Multiply => "*",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_that_are_always_the_same_keep_their_zeros() {
+        assert_eq!(fixed(0x01 << 120, 128, 120), "0x01");
+        assert_eq!(fixed(0x10 << 120, 128, 124), "0b0001");
+    }
+}

@@ -1,0 +1,215 @@
+//! The rules for customasm, used by customasm itself: every instruction of every shipped program, and every
+//! instruction of every machine with corner values, must come out as the cells that Lathe makes.
+
+use std::fmt::Write as _;
+
+use lathe_asm::{Image, LineKind, Options, assemble, disassembler};
+use lathe_base::Source;
+use lathe_base::files::MemoryFiles;
+use lathe_isa::Isa;
+use lathe_isa::encoding::{cells, window};
+use lathe_isa::model::{Domain, Field, Numeric, Target};
+
+fn machine(name: &str) -> Isa {
+    lathe_isa::load(lathe_machines::find(name).expect("it ships").definition).isa.expect("it is right")
+}
+
+/// Instructions and data to assemble, each at its address, one after the other.
+#[derive(Default)]
+struct Listing {
+    start: u64,
+    source: String,
+    expected: Vec<u64>,
+}
+
+impl Listing {
+    fn new(start: u64) -> Self {
+        Listing { start, ..Listing::default() }
+    }
+
+    fn next(&self) -> u64 {
+        self.start + self.expected.len() as u64
+    }
+
+    /// Adds the instruction that a window begins with; tells how many cells it has.
+    fn instruction(&mut self, isa: &Isa, window: u128) -> usize {
+        let decoded = isa.decode(window).expect("it is an instruction");
+        let count = isa.instruction(decoded.instruction).encoding.cells as usize;
+        let _ = writeln!(self.source, "{}", written(isa, window, self.next()));
+        self.expected.extend(cells(window, isa.code_memory().cell).take(count));
+        count
+    }
+
+    fn data(&mut self, isa: &Isa, value: u64) {
+        let _ = writeln!(self.source, "#d{} {value:#x}", isa.code_memory().cell.bits());
+        self.expected.push(value);
+    }
+
+    /// What customasm makes of it is what Lathe made.
+    fn check(&self, isa: &Isa, what: &str) {
+        let cell = isa.code_memory().cell.bits();
+        let rules = lathe_export::customasm(isa).text;
+        let source = format!("{rules}#addr {:#x}\n{}", self.start, self.source);
+        let (made, report) = customasm::assemble_str_to_binary(&source);
+        let made = made.unwrap_or_else(|| {
+            let (mut message, mut files) = (Vec::new(), customasm::util::FileServerMock::new());
+            files.add("str", source);
+            report.print_all(&mut message, &files, false);
+            panic!("{what}: customasm does not take it:\n{}", String::from_utf8_lossy(&message))
+        });
+        let bytes = (cell / 8) as usize;
+        let number = |cell: &[u8]| cell.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        let made: Vec<u64> = made.chunks(bytes).skip(self.start as usize).map(number).collect();
+        for (at, (made, expected)) in made.iter().zip(&self.expected).enumerate() {
+            assert_eq!(made, expected, "{what}: cell {at} at {:#x}", self.start + at as u64);
+        }
+        assert_eq!(made.len(), self.expected.len(), "{what}");
+    }
+}
+
+/// The instruction that a window begins with. Every address is written as it is: customasm does not know
+/// distances as numbers.
+fn written(isa: &Isa, window: u128, address: u64) -> String {
+    let decoded = isa.decode(window).expect("it is an instruction");
+    let digits = isa.pc.width.bits().div_ceil(4) as usize;
+    disassembler::instruction(isa, &decoded, address, |_, at| Some(format!("0x{at:0digits$x}")))
+}
+
+/// The image of a program; none for a file that programs include.
+fn image(isa: &Isa, machine: lathe_machines::Machine, program: lathe_machines::Program) -> Option<Image> {
+    let mut files = MemoryFiles::default();
+    for file in machine.programs {
+        files.0.insert(format!("{}.asm", file.name), file.text.as_bytes().to_vec());
+    }
+    let source = Source::new(format!("{}.asm", program.name), program.text);
+    assemble(isa, &files, source, &Options::default()).image
+}
+
+#[test]
+fn all_programs() {
+    for machine in lathe_machines::ALL {
+        let isa = self::machine(machine.name);
+        for program in machine.programs {
+            let Some(image) = image(&isa, *machine, *program) else {
+                assert!(program.name.starts_with("lib"), "{}/{}", machine.name, program.name);
+                continue;
+            };
+            for segment in image.segments.iter().filter(|segment| segment.memory == isa.pc.memory) {
+                let mut listing = Listing::new(segment.start);
+                let mut at = 0;
+                while let Some(rest) = segment.cells.get(at..).filter(|rest| !rest.is_empty()) {
+                    let address = segment.start + at as u64;
+                    let line = image.line_at(segment.memory, address).filter(|line| line.kind == LineKind::Code);
+                    at += match line {
+                        Some(_) => listing.instruction(&isa, window(rest.iter().copied(), isa.code_memory().cell)),
+                        None => {
+                            listing.data(&isa, rest[0]);
+                            1
+                        }
+                    };
+                }
+                listing.check(&isa, &format!("{}/{}", machine.name, program.name));
+            }
+        }
+    }
+}
+
+/// Codes at the ends and in the middle of what a field can hold.
+fn corners(field: &Field) -> Vec<u64> {
+    let (mask, sign) = (field.width.mask(), field.width.sign_bit());
+    let mut codes = vec![0, 1, 2, 5, sign - 1, sign, mask - 1, mask, mask & 0x5555_5555_5555_5550];
+    codes.retain(|code| *code <= mask && field.admits(*code) && code % (1 << field.unstored_bits()) == 0);
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}
+
+/// All choices of one from each list.
+fn choices(lists: &[Vec<u64>]) -> impl Iterator<Item = Vec<u64>> + '_ {
+    let count = lists.iter().map(Vec::len).product::<usize>();
+    (0..count).map(move |mut number| {
+        let choose = |list: &Vec<u64>| {
+            let chosen = list[number % list.len()];
+            number /= list.len();
+            chosen
+        };
+        lists.iter().map(choose).collect()
+    })
+}
+
+/// How many cells Lathe makes from a line: fewer than expected where there is a shorter form.
+fn length(isa: &Isa, text: &str) -> Option<usize> {
+    let image = assemble(isa, &MemoryFiles::default(), Source::new("line", text), &Options::default()).image?;
+    Some(image.segments.first()?.cells.len())
+}
+
+#[test]
+fn every_instruction_with_corner_values() {
+    for shipped in lathe_machines::ALL {
+        let isa = machine(shipped.name);
+        let mut listing = Listing::new(0);
+        let missing = lathe_export::customasm(&isa).missing;
+        for instruction in &isa.instructions {
+            let lists: Vec<Vec<u64>> = instruction.operands.iter().map(|id| corners(isa.field(*id))).collect();
+            for operands in choices(&lists).step_by(7) {
+                let window = instruction.encoding.encode(&operands);
+                if !instruction.encoding.matches(window) {
+                    continue;
+                }
+                let text = written(&isa, window, 0);
+                let is_missing = missing.iter().any(|line| line.contains(&format!("`{text}`")));
+                if is_missing || length(&isa, &text).is_some_and(|length| length < instruction.encoding.cells as usize)
+                {
+                    continue;
+                }
+                if listing.expected.len() + 16 < isa.code_memory().cells() as usize {
+                    listing.instruction(&isa, window);
+                }
+            }
+        }
+        listing.check(&isa, shipped.name);
+    }
+}
+
+/// How a value of an operand is written: a name, a number, or for an address a label.
+fn operand(field: &Field, turn: usize) -> String {
+    match &field.domain {
+        Domain::Registers(list) => list.iter().flatten().cycle().nth(turn * 3).expect("there is a register").0.clone(),
+        Domain::Names(list) => list[turn % list.len()].0.clone(),
+        Domain::Number(Numeric { target: Some(Target::Relative { .. } | Target::Absolute(_)), .. }) => {
+            "here".to_owned()
+        }
+        Domain::Number(_) => (turn << field.unstored_bits()).to_string(),
+    }
+}
+
+#[test]
+fn pseudo_instructions() {
+    for shipped in lathe_machines::ALL {
+        let isa = machine(shipped.name);
+        let missing = lathe_export::customasm(&isa).missing;
+        let mut text = String::from("here:\n");
+        for pseudo in &isa.pseudos {
+            let shape = pseudo.syntax.render(|index| pseudo.parameters[index].name.clone());
+            if missing.iter().any(|line| line.contains(&format!("`{shape}`"))) {
+                continue;
+            }
+            for turn in 1..4 {
+                text += &pseudo.syntax.render(|index| operand(&pseudo.parameters[index], turn + index));
+                text.push('\n');
+            }
+        }
+        let source = Source::new("lines", text.clone());
+        let assembled = assemble(&isa, &MemoryFiles::default(), source, &Options::default());
+        let image = assembled.image.unwrap_or_else(|| panic!("{}:\n{text}", shipped.name));
+        let Some(segment) = image.segments.first() else { continue };
+        Listing { start: segment.start, source: text, expected: segment.cells.clone() }.check(&isa, shipped.name);
+    }
+}
+
+#[test]
+fn what_customasm_cannot_say_is_named() {
+    let missing = |name: &str| lathe_export::customasm(&machine(name)).missing;
+    assert_eq!(missing("hex8"), [""; 0]);
+    assert_eq!(missing("sm83")[0], "`rlca` and `rlc a`: customasm ignores the space");
+}

@@ -1,0 +1,41 @@
+//! `lathe export`.
+
+use crate::Bench;
+
+#[test]
+fn rules_go_to_standard_output_or_a_file() {
+    let bench = Bench::new();
+    let answer = bench.run(&["export", "customasm", "-m", "hex8"]);
+    assert_eq!((answer.code, answer.err.as_str()), (0, ""));
+    assert!(answer.out.contains("    jmp {M: u16} => 0x80 @ M\n"), "{}", answer.out);
+    bench.run(&["export", "customasm", "-m", "hex8", "-o", "rules.asm"]).writes(&["rules.asm"]);
+    assert_eq!(bench.read_text("rules.asm"), answer.out);
+}
+
+#[test]
+fn what_cannot_be_said_is_a_warning() {
+    let answer = Bench::new().run(&["export", "customasm", "-m", "sm83"]);
+    assert_eq!(answer.code, 0);
+    assert!(answer.err.contains("warning: not exported: `rlca` and `rlc a`"), "{}", answer.err);
+}
+
+#[test]
+fn programs_get_json() {
+    let bench = Bench::new();
+    let told = bench.run(&["export", "customasm", "-m", "sm83", "--format", "json"]).json();
+    assert_eq!((&told["ok"], &told["machine"]), (&true.into(), &"sm83".into()));
+    assert!(told["text"].as_str().is_some_and(|text| text.contains("#ruledef sm83")));
+    assert_eq!(told["missing"].as_array().map(Vec::len), Some(4), "{}", told["missing"]);
+    let told = bench.run(&["export", "customasm", "-m", "hex8", "-o", "rules.asm", "--format", "json"]).json();
+    assert_eq!((&told["files"][0]["name"], &told["text"]), (&"rules.asm".into(), &serde_json::Value::Null));
+}
+
+#[test]
+fn the_definition_is_not_overwritten() {
+    let bench = Bench::new();
+    let definition = bench.run(&["show", "hex8"]).out;
+    let bench = Bench::with("own.isa", &definition);
+    let answer = bench.run(&["export", "customasm", "-m", "own.isa", "-o", "own.isa"]);
+    answer.complains(2, &["own.isa is the definition itself"]);
+    assert_eq!(bench.read_text("own.isa"), definition);
+}
