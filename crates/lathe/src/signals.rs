@@ -13,6 +13,8 @@ use crate::exit::Exit;
 
 /// What the handlers share with the rest.
 struct Shared {
+    /// How many pieces of [deferred] work are going on, one inside another.
+    deferrals: AtomicUsize,
     /// Whether Ctrl-C ends the process at once.
     interrupt_ends: Arc<AtomicBool>,
     /// Whether a request to end does.
@@ -27,6 +29,7 @@ struct Shared {
 
 static SHARED: LazyLock<Shared> = LazyLock::new(|| {
     let shared = Shared {
+        deferrals: AtomicUsize::new(0),
         interrupt_ends: Arc::new(AtomicBool::new(true)),
         terminate_ends: Arc::new(AtomicBool::new(true)),
         last: Arc::default(),
@@ -54,8 +57,17 @@ pub(crate) fn pressed() -> Arc<AtomicBool> {
 }
 
 /// Does something that no signal interrupts. One that came meanwhile has its effect afterwards; if
-/// that is the end of the process, what was made is dropped before.
+/// that is the end of the process, what was made is dropped before. Inside of other deferred work, signals
+/// wait for the end of that.
 pub(crate) fn deferred<T>(work: impl FnOnce() -> T) -> T {
+    let is_inner = SHARED.deferrals.fetch_add(1, Ordering::SeqCst) > 0;
+    let result = if is_inner { work() } else { until_done(work) };
+    SHARED.deferrals.fetch_sub(1, Ordering::SeqCst);
+    result
+}
+
+/// Does outermost deferred work.
+fn until_done<T>(work: impl FnOnce() -> T) -> T {
     SHARED.last.store(0, Ordering::SeqCst);
     let listened = SHARED.stop_listening();
     SHARED.interrupt_ends.store(false, Ordering::SeqCst);
@@ -119,14 +131,45 @@ mod tests {
         write("after");
     }
 
+    /// Likewise: files are written while a screen is shown, which must be left in order after a signal.
     #[test]
-    fn a_signal_waits_until_all_files_are_there() {
+    fn a_file_inside_of_a_screen_and_a_signal() {
+        let Some(folder) = std::env::var_os(FOLDER) else { return };
+        let write = |name: &str| std::fs::write(Path::new(&folder).join(name), "").unwrap();
+        deferred(|| {
+            deferred(|| {
+                low_level::raise(SIGTERM).unwrap();
+                write("file");
+            });
+            assert!(is_waiting());
+            deferred(|| write("second file"));
+            low_level::raise(SIGTERM).unwrap();
+            write("terminal restored");
+        });
+        write("after");
+    }
+
+    /// What a test of this module leaves in a folder, run in a process of its own, and the signal that ended it.
+    fn left_by(test: &str) -> (Vec<String>, Option<i32>) {
         let folder = tempfile::tempdir().unwrap();
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "signals::tests::two_files_and_a_signal"]).env(FOLDER, folder.path());
+        child.args(["--exact", &format!("signals::tests::{test}")]).env(FOLDER, folder.path());
         let status = child.output().unwrap().status;
-        let mut left: Vec<_> = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let names = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut left: Vec<_> = names.collect();
         left.sort();
-        assert_eq!((left, status.signal()), (vec!["first".into(), "second".into()], Some(SIGTERM)));
+        (left, status.signal())
+    }
+
+    #[test]
+    fn a_signal_waits_until_all_files_are_there() {
+        let left = left_by("two_files_and_a_signal");
+        assert_eq!(left, (vec!["first".into(), "second".into()], Some(SIGTERM)));
+    }
+
+    #[test]
+    fn a_file_written_meanwhile_does_not_let_signals_in() {
+        let left = left_by("a_file_inside_of_a_screen_and_a_signal");
+        assert_eq!(left, (vec!["file".into(), "second file".into(), "terminal restored".into()], Some(SIGTERM)));
     }
 }
