@@ -87,8 +87,23 @@ fn range(source: &Source, span: Span) -> Range<usize> {
 
 /// A failure, as `error:` and `help:` lines.
 pub(crate) fn failure(failure: &Failure) -> String {
-    let help = failure.help.as_ref().map(|help| format!("{} {help}\n", mark("help:", AnsiColor::BrightCyan)));
-    format!("{} {}\n{}", mark("error:", AnsiColor::BrightRed), failure.message, help.unwrap_or_default())
+    let help = failure.help.as_ref();
+    let help = help.map(|help| format!("{} {}\n", mark("help:", AnsiColor::BrightCyan), visible(help)));
+    format!("{} {}\n{}", mark("error:", AnsiColor::BrightRed), visible(&failure.message), help.unwrap_or_default())
+}
+
+/// A text that does nothing to a terminal: control characters are written as escapes, except for ends of lines
+/// and tabs.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    let hidden = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(hidden) {
+        return text.into();
+    }
+    let mut shown = String::new();
+    for c in text.chars() {
+        if hidden(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown.into()
 }
 
 /// A word in bold and in a colour.

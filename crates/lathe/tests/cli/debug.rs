@@ -66,3 +66,15 @@ fn a_session_is_saved_and_opened_again() {
     std::fs::write(bench.path().join("cut.session"), &text).unwrap();
     bench.run(&["debug", "cut.session"]).complains(1, &["cut.session", "cut short", "save the session again"]);
 }
+
+/// What is typed is shown again, and must not reach the terminal as a command to it.
+#[test]
+fn control_characters_are_shown_and_do_nothing() {
+    let typed =
+        b"print \x1b[31m\x07\nbreak \x1b]0;title\x07 log \"\x08\"\nbreak loop log \"\x1b[2J\"\nstep 5\nbreakpoints\n";
+    let answer = bench().run_with_input(&["debug", "count.asm", "--color", "always"], typed);
+    let plain =
+        answer.out.replace("\x1b[1m", "").replace("\x1b[91m", "").replace("\x1b[0m", "").replace("\x1b[96m", "");
+    assert!(plain.contains("> print \\u{1b}[31m\\u{7}\n"), "{plain:?}");
+    assert!(!plain.contains(|c: char| c.is_control() && c != '\n'), "{plain:?}");
+}

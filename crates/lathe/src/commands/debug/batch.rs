@@ -1,6 +1,6 @@
 //! Commands from a script or from standard input, answers as text or JSON: for tests and graders.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use lathe_debug::{Answer, Debugger, Problem, execute};
 use serde::Serialize;
@@ -9,7 +9,7 @@ use super::super::Outcome;
 use super::{complaint, exit, save, tell};
 use crate::arguments::Format;
 use crate::exit::Failure;
-use crate::{files, output};
+use crate::{files, output, render};
 
 /// Bytes of a script.
 const LONGEST: u64 = 16 << 20;
@@ -35,12 +35,8 @@ struct Trouble<'t> {
 pub(super) fn run(debugger: &mut Debugger, script: &str, format: Format) -> Outcome {
     let mut failed = false;
     if script == files::STANDARD {
-        for line in io::stdin().lock().lines() {
-            let line = line.map_err(|error| Failure::input(format!("standard input cannot be read: {error}")))?;
-            if !one(debugger, &line, format, &mut failed)? {
-                break;
-            }
-        }
+        let mut line = String::new();
+        while read_line(&mut line)? && one(debugger, &line, format, &mut failed)? {}
         return Ok(exit(failed));
     }
     for line in files::read_text(script, LONGEST)?.lines() {
@@ -49,6 +45,14 @@ pub(super) fn run(debugger: &mut Debugger, script: &str, format: Format) -> Outc
         }
     }
     Ok(exit(failed))
+}
+
+/// Reads the next line of standard input; says whether there was one. A line is no longer than a script may be.
+fn read_line(line: &mut String) -> Result<bool, Failure> {
+    line.clear();
+    let read = io::stdin().lock().take(LONGEST).read_line(line);
+    let length = read.map_err(|error| Failure::input(format!("standard input cannot be read: {error}")))?;
+    Ok(length > 0)
 }
 
 /// Does one line; says whether another may follow.
@@ -72,8 +76,9 @@ fn one(debugger: &mut Debugger, line: &str, format: Format, failed: &mut bool) -
 }
 
 fn text(line: &str, answer: &Result<Answer, Problem>) -> String {
+    let line = render::visible(line);
     match answer {
-        Ok(answer) => format!("> {line}\n{answer}"),
+        Ok(answer) => format!("> {line}\n{}", render::visible(&answer.to_string())),
         Err(problem) => format!("> {line}\n{}", complaint(problem)),
     }
 }

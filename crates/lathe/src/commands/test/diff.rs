@@ -1,5 +1,7 @@
 //! Two texts side by side, as far as they differ.
 
+use crate::render;
+
 /// Lines of either text that are shown.
 const SHOWN: usize = 6;
 /// Characters of a line that are shown.
@@ -39,12 +41,7 @@ fn shown(line: &[u8]) -> String {
         None => (line, "  (no newline at the end)"),
     };
     let text = String::from_utf8_lossy(text);
-    let visible: String = text
-        .chars()
-        .flat_map(|c| {
-            if c.is_control() { c.escape_default().to_string() } else { c.to_string() }.chars().collect::<Vec<_>>()
-        })
-        .collect();
+    let visible = render::visible(&text).replace('\t', "\\t");
     let blank = visible.len() - visible.trim_end().len();
     let visible = format!("{}{}", visible.trim_end(), "·".repeat(blank));
     let cut: String = visible.chars().take(WIDTH).collect();
