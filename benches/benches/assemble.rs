@@ -1,5 +1,5 @@
 //! Lines a second and bytes a line of the assembler, for generated sources of 1,000 to
-//! 1,000,000 lines with labels and forward references.
+//! 1,000,000 lines with labels and forward references, and for lines of one mnemonic that has 10,000 rows.
 //!
 //! `cargo bench -p lathe-benches --bench assemble`
 //!
@@ -14,6 +14,11 @@ use std::time::Instant;
 use lathe_asm::{Options, Overlap, assemble};
 use lathe_base::Source;
 use lathe_base::files::MemoryFiles;
+use lathe_benches::generated;
+
+/// The generated machine whose rows all have one mnemonic.
+const MANY_ROWS: &str = "10k rows";
+const ROWS: usize = 10_000;
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 /// Blocks of lines after which the addresses begin again.
@@ -26,20 +31,27 @@ fn main() {
     {
         return one(machine, lines.parse().expect("a number of lines"));
     }
-    println!("{:<7} {:>9} {:>14} {:>14}", "machine", "lines", "lines/s", "bytes/line");
+    println!("{:<8} {:>9} {:>14} {:>14}", "machine", "lines", "lines/s", "bytes/line");
     let this = std::env::current_exe().expect("this program has a path");
-    for machine in ["hex8", "duo16"] {
-        for lines in SIZES {
-            let status = Command::new(&this).args(["--one", machine, &lines.to_string()]).status();
-            assert!(status.is_ok_and(|status| status.success()), "the measuring process ends well");
-        }
+    let sizes = |machine| SIZES.map(|lines| (machine, lines));
+    for (machine, lines) in sizes("hex8").into_iter().chain(sizes("duo16")).chain([(MANY_ROWS, 20_000)]) {
+        let status = Command::new(&this).args(["--one", machine, &lines.to_string()]).status();
+        assert!(status.is_ok_and(|status| status.success()), "the measuring process ends well");
+    }
+}
+
+/// The definition of a machine that is measured.
+fn definition(machine: &str) -> String {
+    match machine {
+        MANY_ROWS => generated::many_rows(ROWS),
+        name => lathe_machines::find(name).expect("it ships").definition.to_owned(),
     }
 }
 
 /// Measures one machine and size and prints a row.
 fn one(machine: &str, lines: usize) {
-    let isa = lathe_isa::load(lathe_machines::find(machine).expect("it ships").definition).isa.expect("it is right");
-    let text = source(machine, lines);
+    let isa = lathe_isa::load(&definition(machine)).isa.expect("it is right");
+    let text = if machine == MANY_ROWS { generated::lines_for_many_rows(lines, ROWS) } else { source(machine, lines) };
     let rounds = (2_000_000 / lines).clamp(3, 200);
     let before = peak();
     let mut best = f64::MAX;
@@ -54,7 +66,7 @@ fn one(machine: &str, lines: usize) {
         growth = growth.or_else(|| Some(peak()?.saturating_sub(before?).saturating_sub(text.len())));
     }
     let memory = growth.map_or("unknown".to_owned(), |bytes| format!("{:.0}", bytes as f64 / lines as f64));
-    println!("{machine:<7} {lines:>9} {:>14.0} {memory:>14}", lines as f64 / best);
+    println!("{machine:<8} {lines:>9} {:>14.0} {memory:>14}", lines as f64 / best);
 }
 
 /// Eight lines a block: a label, five instructions, a comment, a constant.

@@ -1,4 +1,5 @@
-//! Programs made for measuring how cost grows. All are for hex8 and run for ever.
+//! Programs made for measuring how cost grows, for hex8 and without an end; and a definition of many rows, for
+//! measuring how checking and assembling grow.
 
 use std::fmt::Write;
 
@@ -49,5 +50,35 @@ next:   addimm r10, r10, 74             ; the place in a page of the table
     (0..pages * IN_A_PAGE).for_each(|routine| {
         let _ = writeln!(text, " .word at{routine}");
     });
+    text
+}
+
+/// A definition with this many rows, at most 2^20, all of one mnemonic: a name tells them apart, as the names of
+/// special registers do, and each takes a register and a number besides.
+pub fn many_rows(count: usize) -> String {
+    let mut text = String::from(
+        "machine many
+memory ram : u16 -> u8
+pc pc : u16 in ram
+register r0..r15 : u8
+field D : register { r0..r15 }
+field N : u8
+
+instructions {
+",
+    );
+    for row in 0..count {
+        let _ = writeln!(text, "  move D, name{row}, N | {row:020b} DDDD NNNNNNNN | D = D + N");
+    }
+    text + "}\n"
+}
+
+/// A program of this many lines for [`many_rows`], which use the rows in a scattered order.
+pub fn lines_for_many_rows(lines: usize, rows: usize) -> String {
+    let mut text = String::new();
+    for at in 0..lines {
+        let again = if at.is_multiple_of(10_000) { ".org 0\n" } else { "" };
+        let _ = writeln!(text, "{again} move r{}, name{}, {}", at % 16, at * 7919 % rows, at % 256);
+    }
     text
 }
