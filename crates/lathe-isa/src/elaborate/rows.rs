@@ -128,6 +128,12 @@ fn check_takers(
         return None;
     }
     if let Some(lost) = picture.taken.keys().find(|taker| !in_syntax.contains(taker)) {
+        if row.syntax.text.split_whitespace().next() == Some(&name(*lost)) {
+            let message = format!("`{}` is an operand, but the first word of a row is its mnemonic", name(*lost));
+            let help = format!("begin with a name for the instruction, as in `move {}`", row.syntax.text.trim());
+            diagnostics.push(Diagnostic::new(codes::OPERAND_LOST, row.syntax.span, message).help(help));
+            return None;
+        }
         let message = format!("`{}` is in the encoding but not in the syntax", name(*lost));
         let help = "add it to the syntax, or write `-` for bits that do not matter";
         let diagnostic = Diagnostic::new(codes::OPERAND_LOST, row.syntax.span, message);

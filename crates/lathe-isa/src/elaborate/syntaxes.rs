@@ -256,6 +256,11 @@ impl Reader<'_, '_> {
         let names: Vec<String> = written.operands().iter().map(|operand| self.operand_name(operand)).collect();
         for (at, name) in names.iter().enumerate() {
             if names[..at].contains(name) {
+                if let Some(start) = self.column.text.find(" where ") {
+                    let span = self.span(start + 1, start + " where".len());
+                    let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, span, "`where` is not part of the syntax");
+                    return self.fail(diagnostic.help("conditions go after the encoding, as in `10DD where D != 3`"));
+                }
                 let message = format!("the operand `{name}` is in the syntax twice");
                 let diagnostic = Diagnostic::new(codes::OPERAND_LOST, written.span, message);
                 return self.fail(diagnostic.help("declare a second field of the same kind, as in `field D, S : …`"));

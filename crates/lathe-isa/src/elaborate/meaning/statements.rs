@@ -6,7 +6,7 @@ use super::{Binding, Lowerer, Value};
 use crate::codes;
 use crate::elaborate::declarations::spread;
 use crate::language::ast::{
-    Binary, Block, Expr as Tree, ExprKind as TreeKind, For, ForItem, Name, Statement as Written,
+    Binary, Block, Expr as Tree, ExprKind as TreeKind, For, ForItem, Name, Statement as Written, Unary,
 };
 use crate::model::{Domain, Place};
 use crate::names::Named;
@@ -104,6 +104,10 @@ impl Lowerer<'_, '_> {
                 let is_plain = self.declarations.text.get(between.range()).is_some_and(|text| text.trim() == "==");
                 self.report(if is_plain { diagnostic.fix(between, " = ") } else { diagnostic })
             }
+            TreeKind::Name(name) if name == "return" && self.is_unknown(tree) => {
+                let help = "remove it: a meaning ends after its last statement";
+                self.fail(codes::UNKNOWN_NAME, tree.span, "there is no `return` in a meaning", help)
+            }
             TreeKind::Name(name) if self.is_unknown(tree) => {
                 let message = format!("there is nothing named `{name}`");
                 let diagnostic = Diagnostic::new(codes::UNKNOWN_NAME, tree.span, message);
@@ -111,6 +115,9 @@ impl Lowerer<'_, '_> {
                     Some(meant) => diagnostic.did_you_mean(tree.span, meant),
                     None => diagnostic.help("a meaning assigns, calls a function, or says `halt`"),
                 })
+            }
+            _ if looks_like_an_arrow(tree) => {
+                self.fail(codes::NO_VALUE, tree.span, "there is no `<-`", "to assign, write `=`")
             }
             _ => {
                 let help = if self.calls.is_empty() {
@@ -384,4 +391,10 @@ impl Target {
             Target::Place(place) => place.width,
         }
     }
+}
+
+/// `a <- b`, which is read as `a < -b`.
+fn looks_like_an_arrow(tree: &Tree) -> bool {
+    let TreeKind::Binary(Binary::Less, left, right) = &tree.kind else { return false };
+    matches!(right.kind, TreeKind::Unary(Unary::Negate, _)) && right.span.start.saturating_sub(left.span.end) <= 2
 }

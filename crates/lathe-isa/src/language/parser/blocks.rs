@@ -120,8 +120,16 @@ impl Parser<'_, '_> {
     }
 
     fn missing_semicolon<T>(&mut self) -> Parsed<T> {
-        let help = "statements are separated by `;`";
+        if self.is(":") && self.is_before("=") {
+            let span = self.cursor.span(self.span.start as usize, self.cursor.at() + 1);
+            let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, "there is no `:=`");
+            return self.fail_with(diagnostic.help("to assign, write `=`").fix(span, "="));
+        }
         let begins_statement = matches!(self.token, Token::Name(_));
+        let help = match begins_statement && self.follows_lone_word() {
+            true => "statements are separated by `;`; comments begin with `#`",
+            false => "statements are separated by `;`",
+        };
         if !begins_statement {
             return self.unexpected("`;` or the end of the statement", help);
         }
@@ -132,6 +140,13 @@ impl Parser<'_, '_> {
         let rest = &self.cursor.text()[self.span.start as usize..];
         let assigns = rest.split([';', '\n']).next().is_some_and(|statement| statement.contains(" = "));
         self.fail_with(if assigns { diagnostic.safe_fix(between, ";") } else { diagnostic.fix(between, ";") })
+    }
+
+    /// Whether a single word stands between the last `;` of this line and here, as in `a = 1 ; a comment`.
+    fn follows_lone_word(&self) -> bool {
+        let before = &self.cursor.text()[..self.last_end];
+        let line = before.rsplit('\n').next().unwrap_or(before);
+        line.rsplit_once(';').is_some_and(|(_, last)| last.split_whitespace().count() == 1)
     }
 
     fn assignment_or_value(&mut self) -> Parsed<Piece> {
@@ -164,6 +179,11 @@ impl Parser<'_, '_> {
             return self.assignment_as_comparison("`if` needs a comparison, but `=` assigns");
         }
         let then = self.block()?;
+        if ["elif", "elsif", "elseif"].iter().any(|word| self.is_word(word)) {
+            let message = format!("there is no {}", self.describe());
+            let diagnostic = Diagnostic::new(codes::UNEXPECTED, self.span, message).help("write `else if`");
+            return self.fail_with(diagnostic.safe_fix(self.span, "else if"));
+        }
         if !self.else_follows() {
             return Ok(Statement::If(condition, then, None));
         }

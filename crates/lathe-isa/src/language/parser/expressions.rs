@@ -147,6 +147,18 @@ impl Parser<'_, '_> {
         self.fail(codes::UNEXPECTED, span, message, &format!("write {meant}"))
     }
 
+    /// Reports `not a`. With parentheses it could be a function.
+    fn check_no_word_not(&mut self) -> Parsed<()> {
+        let (saved, span) = (self.save(), self.span);
+        self.advance();
+        if matches!(self.token, Token::Name(_) | Token::Number(_)) {
+            let help = "write `!` for a condition, `~` for all bits of a value";
+            return self.fail(codes::UNEXPECTED, span, "`not` is not an operator", help);
+        }
+        self.restore(saved);
+        Ok(())
+    }
+
     /// Warns about `++` beside arithmetic without parentheses: it binds less tightly than it looks.
     fn check_join(&mut self, left: &Expr, right: &Expr, span: Span) {
         let text = self.cursor.text();
@@ -182,6 +194,10 @@ impl Parser<'_, '_> {
             Token::Mark("~") => Unary::Complement,
             Token::Mark("-") => Unary::Negate,
             Token::Mark("!") => Unary::Not,
+            Token::Name(word) if word == "not" => {
+                self.check_no_word_not()?;
+                return self.postfix();
+            }
             _ => return self.postfix(),
         };
         self.advance();

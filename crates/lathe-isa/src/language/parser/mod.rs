@@ -183,6 +183,15 @@ impl<'s, 'd> Parser<'s, 'd> {
         if self.take(mark) {
             return Ok(());
         }
+        if let Token::Unknown(character) = self.token
+            && self.is_before(mark)
+        {
+            let diagnostic = self.unknown_character(character);
+            self.report(diagnostic);
+            self.advance();
+            self.advance();
+            return Ok(());
+        }
         let arrows = ["->", "=>"];
         if arrows.contains(&mark) && arrows.iter().any(|arrow| self.is(arrow)) {
             let message = format!("expected `{mark}`, found {}", self.describe());
@@ -190,6 +199,15 @@ impl<'s, 'd> Parser<'s, 'd> {
             return self.fail_with(diagnostic.safe_fix(self.span, mark));
         }
         self.unexpected(&format!("`{mark}`"), help)
+    }
+
+    /// Whether this mark comes after the token that is here.
+    fn is_before(&mut self, mark: &str) -> bool {
+        let saved = self.save();
+        self.advance();
+        let follows = self.is(mark);
+        self.restore(saved);
+        follows
     }
 
     /// Takes `{`, which may be on a line of its own.
