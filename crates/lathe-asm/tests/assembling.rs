@@ -233,3 +233,17 @@ fn ranges_are_checked_with_distance_and_limit() {
     assert_eq!(errors("stack8a", "ldo 64\nldo -1\nshl 8"), ["A303", "A303", "A303"]);
     assert_eq!(errors("stack8a", ".fill 256, 0\nnop"), ["A502"]);
 }
+
+/// Habits from other assemblers are answered with what this one has.
+#[test]
+fn the_next_step_fits_what_was_meant() {
+    for (text, help) in [
+        (".set x = 5", "did you mean `.equ`, as in `.equ name, value`?"),
+        ("#define X 5", "a constant is written `NAME = 5`"),
+        ("again\n jmp again", "a label needs a colon: `again:`"),
+        (" frobnicate", "`lathe show hex8` lists its instructions"),
+    ] {
+        let found = assembled("hex8", text, &[]).diagnostics.into_sorted();
+        assert_eq!((found.len(), found[0].help[0].as_str()), (1, help), "{text}");
+    }
+}

@@ -49,7 +49,7 @@ const DIRECTIVES: [(&str, &str); 34] = [
 ];
 
 /// What other assemblers call some of them; nothing for what is not needed here.
-const ELSEWHERE: [(&str, &str); 22] = [
+const ELSEWHERE: [(&str, &str); 23] = [
     (".db", ".byte"),
     (".dc", ".byte"),
     (".dw", ".word"),
@@ -70,6 +70,7 @@ const ELSEWHERE: [(&str, &str); 22] = [
     (".ds", ".space"),
     (".skip", ".space"),
     (".define", ".equ"),
+    (".set", ".equ"),
     (".text", ""),
     (".code", ""),
 ];

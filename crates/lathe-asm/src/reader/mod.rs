@@ -371,7 +371,11 @@ impl<'r> Reader<'r> {
             }
             let found = self.text(sources, first).to_owned();
             let message = format!("a line cannot begin with `{found}`");
-            let help = "a line is a label, a directive such as `.byte 5`, or an instruction";
+            let defines = rest.get(1).is_some_and(|next| self.text(sources, *next) == "define");
+            let help = match defines {
+                true => "a constant is written `NAME = 5`",
+                false => "a line is a label, a directive such as `.byte 5`, or an instruction",
+            };
             self.fail::<()>(codes::EXPECTED, first.span, message, help);
             return;
         }

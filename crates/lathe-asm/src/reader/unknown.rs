@@ -64,7 +64,9 @@ impl Reader<'_> {
         match word {
             _ if !known.is_empty() => diagnostic.help(format!("{} has {} for that", self.isa.name, known.join(", "))),
             "#" => diagnostic.help("comments begin with `;`").fix(span, ";"),
-            _ if tokens.len() == 1 => diagnostic.help(format!("a label needs a colon: `{shown}:`")).fix(after, ":"),
+            _ if tokens.len() == 1 && begins_in_first_column(tokens[0], sources) => {
+                diagnostic.help(format!("a label needs a colon: `{shown}:`")).fix(after, ":")
+            }
             _ => diagnostic.help(format!("`lathe show {}` lists its instructions", self.isa.name)),
         }
     }
@@ -95,4 +97,11 @@ fn short(word: &str) -> String {
         Some((at, _)) => format!("{}…", &word[..at]),
         None => word.to_owned(),
     }
+}
+
+/// Whether a word has nothing before it on its line, as labels are usually written.
+fn begins_in_first_column(token: Token, sources: &[Source]) -> bool {
+    let start = token.span.start as usize;
+    let before = sources.get(token.span.file.0 as usize).and_then(|source| source.text.get(..start));
+    before.is_some_and(|before| before.is_empty() || before.ends_with('\n'))
 }
