@@ -511,9 +511,9 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", value_parser = number, conflicts_with = "trace_from", help_heading = "Trace")]
     pub(crate) trace_last: Option<u64>,
 
-    /// How to write the trace; json is one line for each instruction
-    #[arg(long, value_name = "FORMAT", default_value = "text", help_heading = "Trace")]
-    pub(crate) trace_format: Format,
+    /// How to write the trace; json is one line for each instruction [default: as --format says]
+    #[arg(long, value_name = "FORMAT", help_heading = "Trace")]
+    pub(crate) trace_format: Option<Format>,
 
     /// Which engine runs it; all of them do the same, at different speeds
     #[arg(long, value_name = "ENGINE", default_value = "auto")]

@@ -31,13 +31,16 @@ fn once(arguments: &Check, inputs: &Inputs) -> Outcome {
     if lathe_machines::find(&arguments.definition).is_none() {
         inputs.note(&arguments.definition);
     }
-    if arguments.fix {
-        mend(&arguments.definition)?;
-    }
+    let mended = arguments.fix.then(|| mend(&arguments.definition)).transpose()?;
     let checked = machine::check(machine::find(&arguments.definition)?);
     match arguments.format.format {
-        Format::Json => output::answer(&output::json(&report_data(&checked))?)?,
-        Format::Text => tell(&checked, arguments)?,
+        Format::Json => output::answer(&output::json(&ReportData { mended, ..report_data(&checked) })?)?,
+        Format::Text => {
+            if let Some(count) = mended {
+                output::complain(&format!("{}: mended {}\n", arguments.definition, render::count(count, "place")));
+            }
+            tell(&checked, arguments)?;
+        }
     }
     Ok(checked.exit())
 }
@@ -46,8 +49,8 @@ fn once(arguments: &Check, inputs: &Inputs) -> Outcome {
 const ROUNDS: usize = 8;
 
 /// Mends in a file what can be mended without asking. The file is written once, whole, and only if
-/// it has fewer errors than before.
-fn mend(name: &str) -> Result<(), Failure> {
+/// it has fewer errors than before. Gives how many places were mended.
+fn mend(name: &str) -> Result<usize, Failure> {
     if name == files::STANDARD || lathe_machines::find(name).is_some() {
         let message = "`--fix` changes a file, and this is none";
         return Err(Failure::usage(message).help("give the path of a definition of your own"));
@@ -73,8 +76,7 @@ fn mend(name: &str) -> Result<(), Failure> {
         let bytes = [&bytes[..before], text.as_bytes()].concat();
         files::write_all(&[Whole { name: name.to_owned(), bytes }])?;
     }
-    output::complain(&format!("{name}: mended {}\n", render::count(count, "place")));
-    Ok(())
+    Ok(count)
 }
 
 fn tell(checked: &Checked, arguments: &Check) -> Result<(), Failure> {
@@ -210,6 +212,9 @@ fn examples(isa: &Isa) -> String {
 struct ReportData<'c> {
     file: &'c str,
     ok: bool,
+    /// Places that `--fix` has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mended: Option<usize>,
     errors: usize,
     warnings: usize,
     diagnostics: Vec<render::DiagnosticData>,
@@ -304,6 +309,7 @@ fn report_data(checked: &Checked) -> ReportData<'_> {
     ReportData {
         file: &checked.source.name,
         ok: checked.exit() == Exit::Done,
+        mended: None,
         errors: checked.count(Severity::Error),
         warnings: checked.count(Severity::Warning),
         diagnostics: diagnostics.collect(),

@@ -64,14 +64,25 @@ fn failures_are_json_where_json_was_asked_for() {
     ] {
         let answer = bench.run(&[arguments, &["--format", "json"]].concat());
         assert_eq!(answer.code, code, "{arguments:?}\n{}{}", answer.out, answer.err);
-        let mut documents = serde_json::Deserializer::from_str(&answer.out).into_iter::<serde_json::Value>();
-        let last =
-            documents.by_ref().map(|document| document.unwrap()).last().unwrap_or_else(|| panic!("{arguments:?}"));
+        let last = answer.json();
         assert_eq!((&last["ok"], last["error"]["exit_code"].as_i64()), (&false.into(), Some(code.into())), "{last}");
         assert!(answer.err.is_empty(), "{arguments:?}: {}", answer.err);
     }
     let answer = bench.run(&["asm", "bad.asm", "--format", "json"]);
     assert_eq!(answer.json()["diagnostics"][0]["code"], "A303");
+}
+
+/// Nothing is said beside the document, neither by what mends nor by what traces.
+#[test]
+fn all_that_is_said_is_json_where_json_was_asked_for() {
+    let bench = Bench::with("a.asm", ".machine quad8\n li a, 65\n out a\n halt\n")
+        .file("mine.isa", Bench::new().run(&["show", "quad8"]).succeeds().replace("machine quad8", "machine mine"));
+    let fixed = bench.run(&["check", "mine.isa", "--fix", "--format", "json"]);
+    assert_eq!((fixed.err.as_str(), &fixed.json()["mended"]), ("", &0.into()));
+    let traced = bench.run(&["run", "a.asm", "--trace", "--format", "json"]);
+    assert_eq!(traced.json()["steps"], 4);
+    let lines: Vec<serde_json::Value> = traced.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines.len(), &lines[0]["instruction"]), (4, &"sli a, 0x4".into()));
 }
 
 #[test]

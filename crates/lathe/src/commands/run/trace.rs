@@ -69,7 +69,8 @@ impl Tracer {
                 Box::new(BufWriter::new(file))
             }
         };
-        Ok(is_asked_for.then_some(Tracer { stream, format: arguments.trace_format, begin }))
+        let format = arguments.trace_format.unwrap_or(arguments.format);
+        Ok(is_asked_for.then_some(Tracer { stream, format, begin }))
     }
 
     /// Looks at the instruction that comes next.

@@ -40,11 +40,15 @@ fn once(arguments: &Test, inputs: &Inputs) -> Outcome {
     let jobs = jobs(arguments, inputs)?;
     let report = Report::new(run(arguments, &jobs));
     let good = report.is_good();
-    tell(arguments, &report)?;
+    let nothing = jobs.is_empty() || (report.passed + report.failed + report.errors == 0);
+    // Whoever reads JSON gets one document, and that is then the failure.
+    if !nothing || arguments.format != TestFormat::Json {
+        tell(arguments, &report)?;
+    }
     for (file, format) in reports {
         files::write_all(&[Whole { name: file.clone(), bytes: report.document(format)?.into_bytes() }])?;
     }
-    if jobs.is_empty() || (report.passed + report.failed + report.errors == 0) {
+    if nothing {
         let message = "nothing was tested";
         let help = "write what a program must do into its source, as in `; expect: output \"Hello\\n\"`, or beside it";
         return Err(Failure::input(message).help(help));
