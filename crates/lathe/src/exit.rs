@@ -52,6 +52,13 @@ impl Failure {
         Failure { exit: Exit::Usage, message: message.into(), help: None }
     }
 
+    /// Something was asked for that this build leaves out.
+    #[cfg(not(all(feature = "gdb", feature = "lsp", feature = "screen")))]
+    pub(crate) fn not_built(what: &str) -> Failure {
+        Failure::usage(format!("this build of Lathe has no {what}"))
+            .help("install Lathe with `cargo install --path crates/lathe`, which builds all of it")
+    }
+
     /// A next step.
     pub(crate) fn help(mut self, text: impl Into<String>) -> Failure {
         self.help = Some(text.into());

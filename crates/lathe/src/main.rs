@@ -3,6 +3,9 @@
 //! Read [`arguments`] for what can be asked, then the file in [`commands`] that answers.
 //! Deliberately absent: any knowledge of what an instruction means. That is in the libraries.
 
+// The quick build leaves out what would use some of this.
+#![cfg_attr(not(all(feature = "gdb", feature = "lsp", feature = "screen")), allow(dead_code))]
+
 mod arguments;
 mod commands;
 mod definitions;

@@ -1,4 +1,5 @@
 //! `lathe lsp`, driven by clients that were not written for it.
+#![cfg(feature = "lsp")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

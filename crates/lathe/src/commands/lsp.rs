@@ -1,9 +1,12 @@
 //! `lathe lsp`: serves an editor.
 
 use super::Outcome;
-use crate::exit::{Exit, Failure};
+#[cfg(feature = "lsp")]
+use crate::exit::Exit;
+use crate::exit::Failure;
 
 /// Serves until the editor says goodbye.
+#[cfg(feature = "lsp")]
 pub(super) fn execute() -> Outcome {
     match lathe_lsp::run() {
         Ok(()) => Ok(Exit::Done),
@@ -12,4 +15,10 @@ pub(super) fn execute() -> Outcome {
             Err(failure.help("this command is for editors; docs/editors.md says how they start it"))
         }
     }
+}
+
+/// The quick build has no server.
+#[cfg(not(feature = "lsp"))]
+pub(super) fn execute() -> Outcome {
+    Err(Failure::not_built("language server"))
 }

@@ -420,6 +420,16 @@ fn a_build_without_the_jit_says_so() {
     bench.run(&["run", "fill.bin", "-m", "large.isa", "--engine", "jit"]).complains(2, &words);
 }
 
+#[test]
+#[cfg(not(feature = "lsp"))]
+fn the_quick_build_says_what_it_leaves_out() {
+    let bench = Bench::with("a.asm", ".machine quad8\n halt\n");
+    let words = ["this build of Lathe has no language server", "cargo install --path crates/lathe"];
+    bench.run(&["lsp"]).complains(2, &words);
+    bench.run(&["debug", "a.asm", "--gdb", "0"]).complains(2, &["this build of Lathe has no server for gdb"]);
+    assert_eq!(bench.run_with_input(&["debug", "a.asm"], b"step\n").code, 0);
+}
+
 /// An ELF file of 32 bits with one part at 0x1000 and, if it is asked for, a symbol `tohost`.
 pub(crate) fn elf(code: &[u32], tohost: bool) -> Vec<u8> {
     let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();

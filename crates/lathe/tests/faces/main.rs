@@ -2,7 +2,9 @@
 //! malformed messages, `lathe debug --gdb` by gdb, the screen by keys in a real terminal.
 
 mod dap;
+#[cfg(feature = "gdb")]
 mod gdb;
+#[cfg(feature = "screen")]
 mod terminal;
 
 use std::path::Path;

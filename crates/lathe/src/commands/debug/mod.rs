@@ -3,9 +3,15 @@
 //! What commands mean is in `lathe-debug`; here is only where they come from and where answers go.
 
 mod batch;
+#[cfg(feature = "gdb")]
 mod gdb;
+#[cfg(feature = "screen")]
 mod screen;
 
+#[cfg(feature = "gdb")]
+use gdb::serve as serve_gdb;
+#[cfg(feature = "screen")]
+use screen::run as show;
 use std::io::{self, IsTerminal};
 
 use lathe_debug::{Debugger, Problem, Program, session};
@@ -29,13 +35,23 @@ pub(super) fn execute(arguments: &Debug) -> Outcome {
     }
     debugger.set_recording(!arguments.no_record);
     if let Some(port) = arguments.gdb {
-        return gdb::serve(&mut debugger, port, arguments);
+        return serve_gdb(&mut debugger, port, arguments);
     }
     match &arguments.batch {
         Some(script) => batch::run(&mut debugger, script, arguments.format),
-        None if io::stdin().is_terminal() && io::stdout().is_terminal() => screen::run(&mut debugger, &arguments.image),
+        None if io::stdin().is_terminal() && io::stdout().is_terminal() => show(&mut debugger, &arguments.image),
         None => batch::run(&mut debugger, files::STANDARD, arguments.format),
     }
+}
+
+#[cfg(not(feature = "gdb"))]
+fn serve_gdb(_: &mut Debugger, _: u16, _: &Debug) -> Outcome {
+    Err(Failure::not_built("server for gdb"))
+}
+
+#[cfg(not(feature = "screen"))]
+fn show(_: &mut Debugger, _: &str) -> Outcome {
+    Err(Failure::not_built("screen for the debugger"))
 }
 
 /// A debugger for what is asked for: a program, or a saved session.
