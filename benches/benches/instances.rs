@@ -84,7 +84,7 @@ fn ready(fleet: &Fleet, image: &Image) -> Instance {
     instance
 }
 
-/// So many steps of each, in turns; gives the seconds.
+/// This many steps of each, in turns; gives the seconds.
 fn run(instances: &mut [Instance], turn: u64, steps: u64) -> f64 {
     let start = Instant::now();
     for _ in 0..steps / turn {
@@ -93,7 +93,7 @@ fn run(instances: &mut [Instance], turn: u64, steps: u64) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Two threads with one instance each, both with so many steps.
+/// Two threads with one instance each, both with this many steps.
 fn two_threads(fleet: &Fleet, image: &Image, turn: u64, steps: u64) -> f64 {
     let mut ready = [ready(fleet, image), ready(fleet, image)];
     let start = Instant::now();

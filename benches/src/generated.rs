@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-/// A loop of about so many instructions, all of them executed in every turn.
+/// A loop of about this many instructions, all of them executed in every turn.
 pub fn straight(instructions: usize) -> String {
     let mut text = String::from(".machine hex8\n loadimm r15, 0xF0\nloop:\n");
     for at in 0..instructions.saturating_sub(1) {
@@ -21,7 +21,7 @@ pub fn straight(instructions: usize) -> String {
 /// Addresses in a page of the table of [`scattered`].
 const IN_A_PAGE: usize = 128;
 
-/// So many routines, a power of two and at least 128, reached one after the other in a scattered
+/// This many routines, a power of two and at least 128, reached one after the other in a scattered
 /// order through a table of addresses. The jumps are computed: hex8 pushes an address and returns to it.
 pub fn scattered(routines: usize) -> String {
     let pages = (routines / IN_A_PAGE).max(1);

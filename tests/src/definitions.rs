@@ -48,7 +48,7 @@ struct Machine {
     cell: u64,
     address: u64,
     little: bool,
-    /// The same of a second memory.
+    /// Bits of a cell of the second memory and of its addresses.
     data_cell: u64,
     data_address: u64,
     /// Bits of the four registers that operands name.

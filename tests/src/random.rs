@@ -29,12 +29,12 @@ impl Random {
         &list[self.below(list.len() as u64) as usize]
     }
 
-    /// True once in so many times.
+    /// True once in this many times.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// A value of so many bits: half of the time one near an edge.
+    /// A value of this many bits: half of the time one near an edge.
     pub fn value(&mut self, bits: u32) -> u64 {
         let mask = u64::MAX >> (64 - bits);
         let edges = [0, 1, 2, 7, 8, 16, mask, mask - 1, mask >> 1, (mask >> 1) + 1, 0xFE, 0xFF, 0x100, 0xFFDF, 0xFFE0];

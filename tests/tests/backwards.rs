@@ -15,7 +15,7 @@ use lathe_tests::differential::{Case, generate};
 use lathe_tests::random::Random;
 use lathe_vm::{Fast, Interpreter};
 
-/// Of the programs that others get, one in so many is enough here: each is run on three engines, in all directions.
+/// Of the programs that others get, one in this many is enough here: each is run on three engines, in all directions.
 const SHARE: u64 = 24;
 /// Random distances on one program and engine.
 const ROUNDS: u64 = 40;

@@ -176,7 +176,7 @@ fn fixes_mend_what_they_answer() {
         let fixed = apply_safe(&text, FileId(0), &found);
         if fixed.count > 0 {
             safe += fixed.count;
-            // A row that can be read at last may turn out to do something else than its example says.
+            // A row that can be read at last may turn out to do something other than its example says.
             let counts = |one: &&Diagnostic| one.severity() == Severity::Error && one.code != codes::EXAMPLE_FAILS;
             let errors = |found: &[Diagnostic]| found.iter().filter(counts).count();
             let left = diagnose(&fixed.text);

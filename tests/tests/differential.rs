@@ -23,7 +23,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// Compares the programs of one machine, divided by so many.
+/// Compares the programs of one machine, divided by this many.
 fn check(isa: &Arc<Isa>, machine: &str, engine: &Contestant, divided_by: u64) {
     let (programs, seed) = (number("LATHE_PROGRAMS", 400) / divided_by, number("LATHE_SEED", 1));
     println!("{machine}: {programs} programs from seed {seed}");

@@ -28,7 +28,7 @@ impl Random {
         self.next() % count
     }
 
-    /// A value of so many bits: half of the time one near an edge.
+    /// A value of this many bits: half of the time one near an edge.
     fn value(&mut self, bits: u32) -> u64 {
         let mask = u64::MAX >> (64 - bits);
         let edges =

@@ -19,7 +19,7 @@ use crate::usage;
 const CHUNK: u64 = 64;
 /// Time between two lines of progress.
 const PROGRESS: Duration = Duration::from_secs(10);
-/// Of the engines for single steps, which are slow, one in so many chunks.
+/// Of the engines for single steps, which are slow, one in this many chunks.
 const SINGLE_STEPS: u64 = 64;
 
 struct Job {

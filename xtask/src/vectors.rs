@@ -90,7 +90,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A value of so many bits, one in three near an edge.
+    /// A value of this many bits, one in three near an edge.
     fn value(&mut self, bits: u32) -> u64 {
         let mask = u64::MAX >> (64 - bits);
         let edges = [0, 1, mask, mask - 1, mask >> 1, (mask >> 1) + 1];

@@ -2,7 +2,7 @@
 
 use super::{ByHand, numbered};
 
-/// A timer goes down once in so many instructions.
+/// A timer goes down once in this many instructions.
 const TICK: u8 = 10;
 
 /// The digits, five bytes each, at 0x50.

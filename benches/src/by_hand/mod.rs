@@ -14,7 +14,7 @@ mod stack8;
 
 /// A machine written by hand.
 pub trait ByHand {
-    /// Runs so many steps from where it stands.
+    /// Runs this many steps from where it stands.
     fn run(&mut self, steps: u64);
     /// Address and value of every cell that programs work on; those left out are 0.
     fn memory(&self) -> Vec<(u64, u64)>;

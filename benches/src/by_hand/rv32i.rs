@@ -44,7 +44,7 @@ impl Rv32i {
         }
     }
 
-    /// So many bytes, the lowest first. Those of one page are found at once.
+    /// This many bytes, the lowest first. Those of one page are found at once.
     fn load<const N: usize>(&self, address: u32) -> [u8; N] {
         let at = (address & 0xFFF) as usize;
         match &self.pages[(address >> 12) as usize] {

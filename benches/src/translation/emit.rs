@@ -74,7 +74,7 @@ pub(super) fn emit(isa: &Isa, profile: &Profile) -> String {
     out + MAIN
 }
 
-/// The smallest type that holds so many bits.
+/// The smallest type that holds this many bits.
 fn c_type(width: Width) -> &'static str {
     match width.bits() {
         ..=8 => "uint8_t",
@@ -241,7 +241,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Leaves the translation before an access to an address that reaches something else than memory.
+    /// Leaves the translation before an access to an address that reaches something other than memory.
     fn guard(&mut self, memory: MemoryId, address: &Expr, pc: u64) {
         let mappings = self.isa.maps.iter().filter(|mapping| mapping.memory == memory);
         let spans: Vec<(u64, u64)> = mappings.map(|mapping| (mapping.first, mapping.last)).collect();

@@ -82,7 +82,7 @@ impl Translation {
         compiled.status.success().then_some(translation).ok_or_else(complaint)
     }
 
-    /// Runs it for at least so many steps, up to the next jump back.
+    /// Runs it for at least this many steps, up to the next jump back.
     ///
     /// # Errors
     /// If the process cannot be run.
@@ -108,7 +108,7 @@ impl Drop for Translation {
     }
 }
 
-/// The same of an engine's state.
+/// What an engine's state leaves behind.
 pub fn remains(isa: &Isa, state: &State) -> Remains {
     let (basis, prime) = emit::DIGEST;
     let add = |digest: u64, value: u64| (digest ^ value).wrapping_mul(prime);

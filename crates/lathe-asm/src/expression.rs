@@ -48,7 +48,7 @@ pub(crate) enum NodeKind {
     /// A value that must fit as the operand of a pseudo-instruction; an address may stand for its
     /// low bits.
     Fit(ExprId, Fit),
-    /// An address that must be in one page, of so many bits, with the instruction so many cells on.
+    /// An address that must be in one page, of this many bits, with the instruction this many cells on.
     SamePage(ExprId, Width, u8),
 }
 

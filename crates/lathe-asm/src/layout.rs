@@ -477,7 +477,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         }
     }
 
-    /// Whether so many more cells fit in the memory and in an image; said once if not.
+    /// Whether this many more cells fit in the memory and in an image; said once if not.
     fn room(&mut self, item: Item, count: u64) -> bool {
         let memory = self.walk.memory;
         let (start, size) = (self.walk.position(), self.walk.isa.memory(memory).cells());
@@ -502,7 +502,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         false
     }
 
-    /// Lays so many cells down, if there is room for them; `write` adds them.
+    /// Lays this many cells down, if there is room for them; `write` adds them.
     fn put(&mut self, item: Item, count: u64, write: impl FnOnce(&mut Vec<u64>, &Program)) {
         if count == 0 || !self.room(item, count) {
             self.moved = true;

@@ -53,7 +53,7 @@ pub(crate) enum ItemKind {
         count: u16,
         chosen: u16,
     },
-    /// Values from a position on, each so many cells.
+    /// Values from a position on, each this many cells.
     Data {
         first: u32,
         count: u32,

@@ -199,7 +199,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Digits after a prefix of so many bytes.
+    /// Digits after a prefix of this many bytes.
     fn radix(&mut self, prefix: usize, radix: u32) -> Kind {
         self.at += prefix;
         let start = self.at;

@@ -151,7 +151,7 @@ instructions {
     check(&isa, &image, Method::Linear);
 }
 
-/// The same, where the target is inside another instruction and so has no label: written as a number
+/// A jump to the inside of another instruction, where no label can be: written as a number
 /// it would be the other row, so it is data.
 #[test]
 fn rows_that_nothing_tells_apart_are_data() {

@@ -129,7 +129,7 @@ pub enum Answer {
 pub struct StopReport {
     /// One word: `done`, `breakpoint`, `halted`, `idle`, `fault`, `waiting`, `paused`, `beginning`.
     pub reason: &'static str,
-    /// The same in a sentence; empty if there is nothing to say.
+    /// The reason as a sentence; empty if there is nothing to say.
     pub message: String,
     /// The breakpoints that were reached.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -658,7 +658,7 @@ fn repeat(
     Ok(Stopped { from, ..stopped })
 }
 
-/// So many instructions from an address on.
+/// This many instructions from an address on.
 pub fn code_from(debugger: &Debugger, address: u64, count: u64) -> Vec<crate::program::Line> {
     let mut at = address;
     let lines = (0..count).map(|_| {

@@ -17,7 +17,7 @@ use crate::{Problem, text};
 
 /// Instructions between two snapshots of a run.
 const INTERVAL: u64 = 1 << 20;
-/// The same for the reference interpreter, which takes longer to come back.
+/// Instructions between two snapshots on the reference interpreter, which takes longer to come back.
 const SHORT_INTERVAL: u64 = 1 << 17;
 /// Instructions that are run ahead where output is looked for.
 const AHEAD: u64 = 1 << 16;
@@ -240,7 +240,7 @@ impl Debugger {
 
     // Ways forward.
 
-    /// Executes so many instructions, unless something stops it before.
+    /// Executes this many instructions, unless something stops it before.
     ///
     /// # Errors
     /// If the machine has halted.
@@ -553,7 +553,7 @@ impl Debugger {
         Ok(())
     }
 
-    /// Goes so many instructions back.
+    /// Goes this many instructions back.
     ///
     /// # Errors
     /// If this is the beginning already.

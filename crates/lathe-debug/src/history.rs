@@ -21,7 +21,7 @@ const CHEAP: u64 = 1 << 18;
 /// Instructions that are executed for every byte of a snapshot that is not cheap, so that copying it takes a small
 /// part of the time.
 const PER_BYTE: u64 = 4;
-/// So many new snapshots are worth a look at which can go.
+/// This many new snapshots are worth a look at which can go.
 const UNTIDY: usize = 32;
 
 /// What somebody did to the machine.
@@ -181,7 +181,7 @@ impl History {
         (*at, kept)
     }
 
-    /// The first moment kept at which the program had written more than so many bytes, and the one before.
+    /// The first moment kept at which the program had written more than this many bytes, and the one before.
     pub(crate) fn around_output(&self, byte: u64) -> (u64, Option<u64>) {
         let mut before = 0;
         for (at, kept) in &self.kept {

@@ -156,7 +156,7 @@ impl Program {
         Line { place: self.place(address), cells: cells.join(" "), length, text: text.unwrap_or("??".to_owned()) }
     }
 
-    /// The instructions before an address, as many as can be told, at most so many. There may be
+    /// The instructions before an address, as many as can be told, at most this many. There may be
     /// several readings of what is before an address; the longest that leads to it is taken.
     pub fn lines_before(&self, state: &State, address: u64, count: usize) -> Vec<Line> {
         let reach = (count as u64 + 4) * u64::from(self.isa.longest());

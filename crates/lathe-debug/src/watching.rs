@@ -168,7 +168,7 @@ impl Debugger {
         Ok(found)
     }
 
-    /// How often instructions were executed, up to this position and so many instructions back.
+    /// How often instructions were executed, up to this position and this many instructions back.
     ///
     /// # Errors
     /// If the history cannot be repeated.
@@ -189,7 +189,7 @@ impl Debugger {
         Ok(Profile { from, to, labels, hottest })
     }
 
-    /// Which lines of the source were executed, up to this position and so many instructions back.
+    /// Which lines of the source were executed, up to this position and this many instructions back.
     ///
     /// # Errors
     /// If the history cannot be repeated.

@@ -88,7 +88,7 @@ pub(crate) fn text(bits: &[Bit], names: &[String]) -> String {
         .collect()
 }
 
-/// The same, with bits put together as far as `limit`, where a word ends.
+/// The bits as parts: bits that belong together are one part, up to `limit`, where a word ends.
 pub(crate) fn parts(bits: &[Bit], names: &[String], widths: &[u32], limit: u32) -> Vec<Part> {
     let mut parts: Vec<(Part, Vec<u32>)> = Vec::new();
     for (at, bit) in bits.iter().enumerate() {

@@ -235,7 +235,7 @@ data! {
         word_bits: u32,
         /// The bits that its instructions share, and `*` for those that tell them apart.
         bits: String,
-        /// The same with bits that belong together put together.
+        /// The bits as parts: bits that belong together are one part.
         parts: Vec<Part>,
         /// The instructions that it stands for: more than one if it names a family.
         instructions: Vec<InstructionData>,
@@ -256,7 +256,7 @@ data! {
         /// One character for each bit, most significant bit of the first word first: `0`, `1`, `-` for a bit that is
         /// ignored, or the first letter of an operand.
         bits: String,
-        /// The same with bits that belong together put together.
+        /// The bits as parts: bits that belong together are one part.
         parts: Vec<Part>,
         /// The fewest and the most cycles; nothing if the definition does not count them.
         cycles: Option<(u64, u64)>,

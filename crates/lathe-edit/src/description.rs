@@ -2,7 +2,7 @@
 
 use lathe_doc::{InstructionData, RowData, Sheet};
 
-/// The rows that a mnemonic begins, as Markdown. At most so many, the rest is counted.
+/// The rows that a mnemonic begins, as Markdown. At most this many, the rest is counted.
 const ROWS: usize = 8;
 
 /// The instructions with this mnemonic, and their rows.

@@ -95,7 +95,7 @@ impl Instance {
         run
     }
 
-    /// Runs until the machine stops, or so many instructions have been executed.
+    /// Runs until the machine stops, or this many instructions have been executed.
     pub fn run_for(&mut self, limit: u64) -> Run {
         self.run(&Stops::after(limit))
     }

@@ -356,7 +356,7 @@ fn spellings(field: &Field, names: impl Iterator<Item = (String, u64)>) -> Strin
     names.into_iter().map(rule).collect()
 }
 
-/// A number that has exactly so many bits.
+/// A number that has exactly this many bits.
 fn literal(value: u64, bits: u32) -> String {
     format!("{value:#x}`{bits}")
 }

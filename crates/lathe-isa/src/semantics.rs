@@ -92,7 +92,7 @@ pub enum Statement {
         /// A number to go with it.
         detail: Option<Expr>,
     },
-    /// The instruction takes so many cycles more.
+    /// The instruction takes this many cycles more.
     Cycles(Expr),
     /// One or the other.
     If {

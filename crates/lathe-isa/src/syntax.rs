@@ -30,7 +30,7 @@ pub enum Head {
 /// How a glued operand is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digits {
-    /// Exactly so many hexadecimal digits, upper case when written by Lathe.
+    /// Exactly this many hexadecimal digits, upper case when written by Lathe.
     Hexadecimal(u8),
     /// Decimal, as many digits as needed.
     Decimal,

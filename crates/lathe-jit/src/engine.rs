@@ -22,10 +22,10 @@ use crate::shared::{Compiled, SharedCode};
 
 /// Compilations of one address, at most; code that changes all the time is interpreted.
 const COMPILATIONS: u32 = 8;
-/// An exit from compiled code counts as reaching so often where it leads: leaving takes as long as
-/// interpreting about so many instructions.
+/// An exit from compiled code counts as reaching this often where it leads: leaving takes as long as
+/// interpreting about this many instructions.
 const EXIT: u32 = 16;
-/// A computed jump that leaves a region so often for each of its instructions, divided into the threshold,
+/// A computed jump that leaves a region this often for each of its instructions, divided into the threshold,
 /// has cost about what compiling the region anew does.
 const MISSES: u32 = 8;
 /// A part of a region has been executed at least this share of the threshold, by which it is hot.
@@ -41,7 +41,7 @@ const REGIONS: usize = 1 << 12;
 /// Times that a region is reached in a mode it is not for before it is compiled anew for any.
 const STRANGERS: u32 = 8;
 
-/// A region is given up if it comes back to the interpreter so often...
+/// A region is given up if it comes back to the interpreter this often...
 const VISITS: u64 = 512;
 /// ...and has done fewer steps than this each time: going in and out costs more than it saves.
 const WORTH: u64 = 32;
@@ -120,7 +120,7 @@ impl Jit {
         Jit::sharing(&SharedCode::new(isa))
     }
 
-    /// One that compiles what has been reached so often.
+    /// One that compiles what has been reached this often.
     pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
         Jit::sharing(&SharedCode::with_threshold(isa, threshold))
     }
@@ -221,7 +221,7 @@ impl Jit {
         }
     }
 
-    /// Where compiled code can be entered now, with so many steps left.
+    /// Where compiled code can be entered now, with this many steps left.
     fn place(&mut self, state: &State, left: u64) -> Option<Place> {
         let (id, block) = *self.entries.get(&state.pc)?;
         if !self.is_as_assumed(state, id) {

@@ -8,7 +8,7 @@ use lathe_vm::memory::CellStorage;
 /// Pages before and after guest memory that nothing may touch: as many bytes as this.
 const GUARD: usize = 1 << 16;
 
-/// Room for so many cells between guard pages, all zero; none where the system does not give it.
+/// Room for this many cells between guard pages, all zero; none where the system does not give it.
 /// The system gives memory only for what is touched, so the room may be larger than that.
 pub(crate) fn room<T: Plain>(count: usize) -> Option<Box<dyn CellStorage<T>>> {
     let mapping = mapping::Mapping::new(count.checked_mul(size_of::<T>())?, GUARD)?;
@@ -33,15 +33,15 @@ impl<T: Plain> CellStorage<T> for Guarded<T> {
 
 /// Numbers for which any bytes are a value.
 pub(crate) trait Plain: Copy + Send + Sync + 'static {
-    /// So many of them at the beginning of a mapping, which must be large enough.
+    /// The first `count` of them in a mapping, which must be large enough.
     fn view(mapping: &mapping::Mapping, count: usize) -> &[Self] {
         assert!(count * size_of::<Self>() <= mapping.length());
-        // SAFETY: the mapping has room for so many, as was just checked, begins at a page and is
+        // SAFETY: the mapping has room for this many, as was just checked, begins at a page and is
         // therefore aligned, is readable as long as it is borrowed, and any bytes are a value.
         unsafe { std::slice::from_raw_parts(mapping.start().cast(), count) }
     }
 
-    /// The same, to be written.
+    /// The first `count` of them in a mapping, which must be large enough, to be written.
     fn view_mut(mapping: &mut mapping::Mapping, count: usize) -> &mut [Self] {
         assert!(count * size_of::<Self>() <= mapping.length());
         // SAFETY: as above, and writable; the mapping is borrowed exclusively.
@@ -56,13 +56,13 @@ impl Plain for u64 {}
 mod mapping {
     use std::ptr::{NonNull, null_mut};
 
-    /// A mapping of so many bytes is made only if others can still be made afterwards: where the address
+    /// A mapping of this many bytes is made only if others can still be made afterwards: where the address
     /// space is limited, the rest of the program must not run out of it.
     const LARGE: usize = 1 << 26;
-    /// So many bytes must be left for others.
+    /// This many bytes must be left for others.
     const HEADROOM: usize = 1 << 30;
 
-    /// Whether so many bytes of address space are left.
+    /// Whether this many bytes of address space are left.
     fn is_left(length: usize) -> bool {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new private mapping at an address of the system's choice touches nothing that exists.
@@ -89,7 +89,7 @@ mod mapping {
     unsafe impl Sync for Mapping {}
 
     impl Mapping {
-        /// At least so many bytes, all zero, and as many guard bytes on either side, which must be
+        /// At least this many bytes, all zero, and as many guard bytes on either side, which must be
         /// whole pages.
         pub(crate) fn new(length: usize, guard: usize) -> Option<Mapping> {
             let length = length.checked_next_multiple_of(guard)?;

@@ -40,7 +40,7 @@ impl Jumps {
     }
 
     /// Compiled code was left because the jump went to this target. Whether the code is to be
-    /// compiled anew: after so many times, and twice as many each time, because a jump with many
+    /// compiled anew: after this many times, and twice as many each time, because a jump with many
     /// targets keeps finding new ones.
     pub(crate) fn missed(&mut self, fast: &Fast, pc: u64, target: u64, patience: u32) -> bool {
         if self.seen.len() >= REMEMBERED {

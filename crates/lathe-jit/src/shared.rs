@@ -20,7 +20,7 @@ use crate::region::{Assumptions, Region};
 
 /// How often a block is reached before it is compiled, unless said otherwise. It has then been interpreted
 /// for about as long as compiling it takes, whatever its length: compiling an instruction takes as long as
-/// interpreting it so often.
+/// interpreting it this often.
 const THRESHOLD: u32 = 6_000;
 /// Regions from one address that are kept for engines to come; the oldest goes first.
 const VARIANTS: usize = 4;
@@ -77,13 +77,13 @@ impl SharedCode {
         SharedCode::with_threshold(isa, THRESHOLD)
     }
 
-    /// No code yet; it is compiled when it has been reached so often.
+    /// No code yet; it is compiled when it has been reached this often.
     pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
         let compilers = Arc::new(Mutex::new(Compilers::new()));
         SharedCode { isa: isa.clone(), threshold, background: None, compilers, library: Arc::default() }
     }
 
-    /// The same, compiled by somebody else while engines go on interpreting.
+    /// Has code compiled elsewhere, while engines go on interpreting.
     #[must_use]
     pub fn in_background(self, background: Background) -> Self {
         SharedCode { background: Some(background), ..self }

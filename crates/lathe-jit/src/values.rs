@@ -27,7 +27,7 @@ pub(crate) struct Computed {
 }
 
 impl Computed {
-    /// For a graph of so many values.
+    /// For a graph of this many values.
     pub(crate) fn new(values: usize) -> Computed {
         Computed { exact: vec![None; values], loose: vec![None; values], log: Vec::new() }
     }

@@ -49,7 +49,7 @@ fn with_routines(isa: &Isa, program: impl IntoIterator<Item = u64>) -> State {
     state
 }
 
-/// Runs for so many steps, as the reference interpreter does; what was done in the last of them.
+/// Runs for this many steps, as the reference interpreter does; what was done in the last of them.
 fn run(isa: &Arc<Isa>, mut state: State, jit: &mut Jit, stretches: &[u64]) -> (Statistics, State) {
     let mut expected = state.clone();
     let mut devices = Devices::new(isa, Console::default());

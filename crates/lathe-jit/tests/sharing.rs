@@ -28,7 +28,7 @@ instructions {
 
 /// Adds 7 as often as `b` says.
 const ADDS: [u64; 8] = [1, 7, 5, 1, 2, 3, 0, 0];
-/// The same, but what is added and a number that is not used change all the time.
+/// As `ADDS`, but what is added and a number that is not used change all the time.
 const PATCHES: [u64; 9] = [1, 7, 5, 1, 4, 1, 2, 3, 0];
 /// It has the same cells as the first, until it has run so far that it changes the second.
 const PATCHES_LATE: [u64; 16] = [1, 7, 5, 1, 2, 3, 0, 4, 1, 2, 3, 0, 0, 0, 0, 0];

@@ -20,7 +20,7 @@ const CODE: u8 = 1;
 /// Nothing is there: behind the last cell.
 const END: u8 = 4;
 
-/// So many marks can be looked at together from any address on. Where that runs over the last
+/// This many marks can be looked at together from any address on. Where that runs over the last
 /// cell a mark is found, so that cells which were looked at together lie together.
 pub const MARKS_AT_ONCE: u64 = 8;
 
@@ -121,7 +121,7 @@ impl CodeMap {
         }
     }
 
-    /// Whether one of so many neighbouring cells is marked, or they do not lie together.
+    /// Whether one of this many neighbouring cells is marked, or they do not lie together.
     pub(crate) fn is_any_marked(&self, address: u64, count: u64) -> bool {
         let address = address & self.mask;
         match &self.marks {
@@ -159,7 +159,7 @@ impl CodeMap {
         }
     }
 
-    /// Takes room for the permits of a large memory, if there is none yet: for so many bytes, all zero.
+    /// Takes room for the permits of a large memory, if there is none yet: for this many bytes, all zero.
     pub fn move_into(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn CellStorage<u8>>>) {
         if let Marks::Sparse(sparse) = &mut self.marks
             && sparse.permits.is_none()

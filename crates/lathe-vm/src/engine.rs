@@ -28,7 +28,7 @@ pub trait Engine {
         run
     }
 
-    /// Runs until the machine stops, or so many instructions have been executed.
+    /// Runs until the machine stops, or this many instructions have been executed.
     fn run(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
         self.run_until(state, devices, &Stops::after(limit))
     }

@@ -200,7 +200,7 @@ impl Memory {
         }
     }
 
-    /// Moves the cells to storage that an engine provides for so many, all zero, if they were not moved
+    /// Moves the cells to storage that an engine provides for this many, all zero, if they were not moved
     /// yet and it has as many. The content stays the same. Whoever then writes there must have
     /// [opened](Memory::open) the page before, if the memory is large.
     pub fn move_into(

@@ -22,7 +22,7 @@ pub(crate) enum Pages<T> {
 /// Storage for all cells.
 pub(crate) struct Lent<T> {
     pub(crate) cells: Box<dyn CellStorage<T>>,
-    /// One byte for every page: 1 if it has been touched, that is, may hold something else than zeros.
+    /// One byte for every page: 1 if it has been touched, that is, may hold something other than zeros.
     pub(crate) touched_pages: Box<dyn CellStorage<u8>>,
 }
 
@@ -186,7 +186,7 @@ impl<E: Clone + Default> Tables<E> {
         self.0[table].as_ref().map(|table| &table[page])
     }
 
-    /// The same, to be written.
+    /// What there is for the page of an address, to be written.
     #[inline]
     pub(crate) fn entry(&mut self, address: u64) -> &mut E {
         let (table, page) = path(address);
@@ -200,7 +200,7 @@ impl<E: Clone + Default> Tables<E> {
     }
 }
 
-/// So many entries, none of them anything yet.
+/// This many entries, none of them anything yet.
 fn entries<T: Clone + Default>(bits: u32) -> Box<[T]> {
     vec![T::default(); 1 << bits].into_boxed_slice()
 }

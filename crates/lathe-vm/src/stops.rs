@@ -18,7 +18,7 @@ use crate::state::State;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stops {
-    /// After so many instructions.
+    /// After this many instructions.
     pub limit: u64,
     /// Before the instructions at these addresses. The instruction that a run begins with is
     /// executed in any case, so that a run goes on from a breakpoint.
@@ -41,7 +41,7 @@ pub enum WhenIdle {
 }
 
 impl Stops {
-    /// After so many instructions.
+    /// After this many instructions.
     pub fn after(limit: u64) -> Stops {
         Stops { limit, breakpoints: BTreeSet::new(), watches: Vec::new(), idle: WhenIdle::Stop }
     }

@@ -15,7 +15,7 @@ thread_local! {
     static TEXT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Makes room for a request of so many bytes, and tells where.
+/// Makes room for a request of this many bytes, and tells where.
 // SAFETY: no other function of the module has this name. The pointer is into a vector that stays as
 // it is until the next call, and WebAssembly runs one call at a time.
 #[unsafe(no_mangle)]

@@ -30,7 +30,7 @@ impl<'t> Places<'t> {
         self.units.get(byte).copied().unwrap_or(byte as u32)
     }
 
-    /// The byte after so many units; what is beyond the end is the end.
+    /// The byte after this many units; what is beyond the end is the end.
     pub(crate) fn byte(&self, unit: usize) -> usize {
         match self.units.is_empty() {
             true => unit.min(self.text.len()),

@@ -9,7 +9,7 @@ const HISTORY: u64 = 64 << 20;
 /// The debugger asks whether to go on about every so many instructions.
 const SLICE: u64 = 1 << 16;
 
-/// Lets a run go on for so many instructions.
+/// Lets a run go on for this many instructions.
 struct Budget {
     left: u64,
 }
@@ -46,7 +46,7 @@ pub(crate) fn command(debugger: &mut Debugger, line: &str, limit: u64) -> Result
         let problem = Problem::new(format!("`{}` does nothing in a page", parsed.name));
         return Err(problem.help("Share makes a link of everything, Export makes files"));
     }
-    // The debugger asks rarely whether to go on; so many steps are exactly so many.
+    // The debugger asks rarely whether to go on; this many steps are exactly that many.
     let is_run = parsed.name == "run";
     let line = if is_run { format!("step {}", limit.max(1)) } else { line.to_owned() };
     let mut answer = execute(debugger, &line, &mut Budget { left: limit.max(1) })?;

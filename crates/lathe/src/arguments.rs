@@ -310,7 +310,7 @@ pub(crate) struct Asm {
     #[arg(long, value_name = "VALUE", value_parser = number, help_heading = "Images")]
     pub(crate) fill: Option<u64>,
 
-    /// Make the image so many cells long
+    /// Make the image this many cells long
     #[arg(long, value_name = "CELLS", value_parser = number, help_heading = "Images")]
     pub(crate) size: Option<u64>,
 
@@ -318,11 +318,11 @@ pub(crate) struct Asm {
     #[arg(long, value_name = "FIRST..LAST", value_parser = range, help_heading = "Images")]
     pub(crate) range: Option<(u64, u64)>,
 
-    /// Deal the cells out to so many chips, one file each
+    /// Deal the cells out to this many chips, one file each
     #[arg(long, value_name = "CHIPS", value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "Images")]
     pub(crate) interleave: Option<u32>,
 
-    /// Split wide cells into lanes of so many bits, one file each
+    /// Split wide cells into lanes of this many bits, one file each
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Images")]
     pub(crate) lane: Option<u32>,
 
@@ -474,7 +474,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) assembly: AssemblyArguments,
 
-    /// Stop after so many instructions [default: no limit]
+    /// Stop after this many instructions [default: no limit]
     #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) max_steps: Option<u64>,
 
@@ -503,7 +503,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Trace")]
     pub(crate) trace: Option<Option<String>>,
 
-    /// Begin the trace after so many steps, or at a name that the program has
+    /// Begin the trace after this many steps, or at a name that the program has
     #[arg(long, value_name = "STEP|NAME", help_heading = "Trace")]
     pub(crate) trace_from: Option<String>,
 

@@ -36,7 +36,7 @@ fn written(value: u64, width: Width) -> String {
     if width == Width::BIT { value.to_string() } else { hex(value, width.bits()) }
 }
 
-/// Names and values in so many columns, each as wide as it must be.
+/// Names and values in this many columns, each as wide as it must be.
 fn table(all: &[(String, String)], columns: usize) -> String {
     let widest = |column: usize, part: fn(&(String, String)) -> &String| {
         all.iter().skip(column).step_by(columns).map(|entry| part(entry).chars().count()).max().unwrap_or(0)

@@ -40,7 +40,7 @@ pub(crate) fn read(name: &str, limit: u64) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The same as text.
+/// Reads a file that must be text.
 pub(crate) fn read_text(name: &str, limit: u64) -> Result<String, Failure> {
     text(name, read(name, limit)?)
 }

@@ -131,7 +131,8 @@ mod tests {
         write("after");
     }
 
-    /// Likewise: files are written while a screen is shown, which must be left in order after a signal.
+    /// Run in a process of its own, too: files are written while a screen is shown, which must be left in order
+    /// after a signal.
     #[test]
     fn a_file_inside_of_a_screen_and_a_signal() {
         let Some(folder) = std::env::var_os(FOLDER) else { return };

@@ -23,7 +23,7 @@ pub use shrink::shrink;
 
 /// Programs that one engine runs before another is made.
 const KEPT: u64 = 16;
-/// One program in so many is also run on an engine of its own.
+/// One program in this many is also run on an engine of its own.
 const FRESH: u64 = 4;
 
 /// A program with everything that its run depends on.
@@ -71,7 +71,7 @@ impl Case {
 /// Something to be done once.
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Does every job when so many others have been ordered after it.
+/// Does every job when this many others have been ordered after it.
 pub fn later(by: usize) -> Arc<dyn Fn(Job) + Send + Sync> {
     let waiting: Mutex<VecDeque<Job>> = Mutex::default();
     Arc::new(move |job| {

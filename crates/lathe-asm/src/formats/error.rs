@@ -20,7 +20,7 @@ impl FormatError {
         FormatError { line: None, cause: cause.into(), next_step: next_step.into() }
     }
 
-    /// The same, with a line; a line that is already known stays.
+    /// Adds the line, unless one is known already.
     pub fn at_line(mut self, line: usize) -> Self {
         self.line.get_or_insert(line);
         self

@@ -94,7 +94,7 @@ impl Rom {
         Ok(cells)
     }
 
-    /// The same, at least one cell.
+    /// All cells in one piece, of which there must be at least one.
     pub(super) fn flat_not_empty(&self) -> Result<Vec<u64>, FormatError> {
         if self.end() == self.start {
             let cause = format!("there are no cells to write for {}", self.title);
@@ -308,7 +308,7 @@ pub(super) fn too_wide(value: u64, cell: Width) -> FormatError {
 }
 
 impl FormatError {
-    /// The same, with the address of the cell.
+    /// Adds the address of the cell to the cause.
     pub(super) fn at_address(mut self, address: u64) -> FormatError {
         self.cause += &format!(", at address {address:#x}");
         self

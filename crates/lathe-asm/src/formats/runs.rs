@@ -100,7 +100,7 @@ impl<T: Copy + Default> Collector<T> {
         Ok(())
     }
 
-    /// The run that goes on at the address, after checking that there is room for so many.
+    /// The run that goes on at the address, after checking that there is room for this many.
     fn room(&mut self, address: u64, count: u64) -> Result<&mut Vec<T>, FormatError> {
         let end = address.saturating_add(count);
         if end > self.end {

@@ -38,7 +38,7 @@ pub(crate) struct Picture {
     pub(crate) taken: BTreeMap<Taker, Vec<Segment>>,
 }
 
-/// What a picture is a picture of: so many bits, in this order of cells.
+/// What a picture is a picture of: this many bits, in this order of cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit {
     pub(crate) width: Width,

@@ -508,7 +508,7 @@ pub enum Statement {
     Halt(Span),
     /// `fault "…", value`
     Fault(Span, String, Option<Expr>),
-    /// `cycles + …`: this instruction takes so many more.
+    /// `cycles + …`: this instruction takes this many more.
     Cycles(Expr),
 }
 

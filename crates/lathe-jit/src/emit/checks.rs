@@ -47,7 +47,7 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(after);
     }
 
-    /// The marks of so many cells from an address on, as one number. There are marks behind the last
+    /// The marks of this many cells from an address on, as one number. There are marks behind the last
     /// cell, so this does not reach beyond them.
     fn marks(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed) -> Value {
         let address = self.masked(block, first, self.isa.code_memory().cells() - 1, computed);
@@ -81,7 +81,7 @@ impl Emitter<'_, '_> {
         self.builder.ins().band(mark, all)
     }
 
-    /// Whether so many cells from an address on run over the last one.
+    /// Whether this many cells from an address on run over the last one.
     fn wraps(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed) -> Value {
         let mask = block.graph.width(first).mask();
         let first = self.masked(block, first, mask, computed);

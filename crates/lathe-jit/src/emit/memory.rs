@@ -92,7 +92,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// So many low bytes in the other order.
+    /// This many low bytes in the other order.
     fn swap_bytes(&mut self, value: Value, count: usize) -> Value {
         let swapped = self.builder.ins().bswap(value);
         if count == 2 { self.builder.ins().ushr_imm_u(swapped, 16) } else { swapped }

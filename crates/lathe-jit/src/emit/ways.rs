@@ -147,7 +147,7 @@ impl Emitter<'_, '_> {
         self.leave_with(fuel, cycles, pc, snapshot.interpret);
     }
 
-    /// The same after a computed jump, of which the snapshot has the address.
+    /// Leaves after a computed jump to `target`; the snapshot has the address of the jump.
     fn exit_to(&mut self, block: &Block, snapshot: &Snapshot, target: ValueId, computed: &mut Computed) {
         let (fuel, cycles) = self.write_back(block, snapshot, computed);
         let from = self.builder.ins().iconst(I64, snapshot.pc as i64);

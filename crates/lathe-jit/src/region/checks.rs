@@ -74,7 +74,7 @@ impl BlockBuilder<'_, '_> {
         }
     }
 
-    /// The cells from the lower of two addresses on that cover so many from either.
+    /// The cells from the lower of two addresses on that cover this many from either.
     fn span(&self, one: (ValueId, u64), other: (ValueId, u64)) -> Option<(ValueId, u64)> {
         let distance = self.graph.distance(one.0, other.0)?;
         let (low, high) = if distance < 0 { (other, one) } else { (one, other) };
@@ -100,7 +100,7 @@ impl BlockBuilder<'_, '_> {
         Some(self.graph.binary(BinaryOperator::LessOrEqual, least, lower))
     }
 
-    /// Whether so many cells from an address on may not lie together, for all that is known and checked;
+    /// Whether this many cells from an address on may not lie together, for all that is known and checked;
     /// `None` if it is known that they do not.
     pub(super) fn may_wrap(&self, lowest: ValueId, count: u64, checks: &[Check]) -> Option<bool> {
         let least = self.graph.width(lowest).mask() - (count - 2);

@@ -31,7 +31,7 @@ pub(crate) enum Extent {
     /// As far as nothing is compiled: what compiled code leads to leads back to it soon, and would
     /// be there once more for every way out of it.
     Gap,
-    /// The same from a target of a computed jump, of which there may be very many.
+    /// As [`Self::Gap`], from a target of a computed jump; there may be very many of those.
     Target,
     /// One instruction.
     One,

@@ -30,7 +30,7 @@ pub(crate) use self::discover::{Extent, Known, discover};
 pub(crate) use self::groups::{Group, Stores};
 
 /// Instructions of the code that a computed jump leads to, at least, to be a region: entering it takes
-/// as long as interpreting about so many.
+/// as long as interpreting about this many.
 const TARGET_INSTRUCTIONS: usize = 8;
 
 /// A region, ready to be compiled.
@@ -78,11 +78,11 @@ pub(crate) enum Event {
 pub(crate) enum Check {
     /// This one bit is 1.
     When(ValueId),
-    /// One of so many cells of the code memory is marked, from this address on.
+    /// One of this many cells of the code memory is marked, from this address on.
     Marked { first: ValueId, count: u64 },
     /// This cell is marked, and the one bit is 1.
     MarkedIf(ValueId, ValueId),
-    /// So many cells from this address on do not lie together, because the address wraps.
+    /// This many cells from this address on do not lie together, because the address wraps.
     Wraps { first: ValueId, count: u64 },
     /// Nothing has been written yet to the page of this cell of a large memory.
     Untouched(MemoryId, ValueId),

@@ -32,10 +32,10 @@ pub trait Device: Send + 'static {
     /// Does an operation that gives no value.
     fn write(&mut self, operation: DeviceOperation, arguments: &[u64]);
 
-    /// As many instructions as its kind counts have passed, so many times.
+    /// As many instructions as its kind counts have passed, this many times.
     fn ticks(&mut self, _count: u64) {}
 
-    /// So many instructions have been executed, and took so many cycles. Told to counters only.
+    /// This many instructions have been executed, and took this many cycles. Told to counters only.
     fn passed(&mut self, _instructions: u64, _cycles: u64) {}
 
     /// What [`Device::restore`] needs to bring it back to where it is now.
@@ -122,7 +122,7 @@ pub struct Devices {
     list: Vec<Box<dyn AnyDevice>>,
     /// The bits that each operation of each device gives; what it gives beyond them is dropped.
     masks: Vec<Vec<(DeviceOperation, u64)>>,
-    /// Devices that something happens to after so many instructions.
+    /// Devices that something happens to after this many instructions.
     clocks: Vec<Clock>,
     /// Devices that know how many instructions and cycles there were.
     counters: Vec<DeviceId>,
@@ -270,7 +270,7 @@ impl Devices {
         self.cycles_reported = 0;
     }
 
-    /// So many instructions of this run have been executed, in so many cycles. What counts them need
+    /// This many instructions of this run have been executed, in this many cycles. What counts them need
     /// not know before somebody looks at it.
     #[inline]
     pub fn catch_up(&mut self, steps: u64, cycles: u64) {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::Fast;
 use crate::stops::{Access, Stops};
 
-/// So many needless detours are worth lowering everything anew.
+/// This many needless detours are worth lowering everything anew.
 const NEEDLESS: u32 = 1 << 12;
 
 impl Fast {

@@ -64,7 +64,7 @@ pub(super) enum End {
     Jump(ValueId),
 }
 
-/// Builds the block at an address, of at most so many instructions; none if the first must be
+/// Builds the block at an address, of at most this many instructions; none if the first must be
 /// interpreted.
 ///
 /// These registers are taken to have these values.
@@ -73,7 +73,7 @@ pub(super) fn build(fast: &Fast, state: &State, pc: u64, most: usize, modes: &[(
     build_from(fast, state, decoded, pc, most, modes)
 }
 
-/// The same with the first instruction decoded already. It may be volatile, because the block is entered only where
+/// Builds a block whose first instruction is decoded already. It may be volatile, because the block is entered only where
 /// it is this one.
 pub(super) fn build_from(
     fast: &Fast,
@@ -191,7 +191,7 @@ impl Block {
         }
     }
 
-    /// Where it may be left before its end: behind so many instructions, to these addresses.
+    /// Where it may be left before its end: behind this many instructions, to these addresses.
     pub(super) fn sides(&self) -> impl Iterator<Item = (u32, u64)> {
         (1..).zip(&self.steps).filter_map(|(behind, step)| Some((behind, step.side.as_ref()?.target)))
     }

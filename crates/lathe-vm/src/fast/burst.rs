@@ -10,7 +10,7 @@ use crate::code_map::{CodeMap, View};
 use crate::state::State;
 use crate::stops::Run;
 
-/// The width of so many bits, which came from a width.
+/// The width of this many bits, which came from a width.
 #[inline(always)]
 fn width(bits: u64) -> Width {
     Width::new(bits).unwrap_or(Width::MAX)
@@ -28,7 +28,7 @@ fn shift(value: u64, count: u64, shift: impl FnOnce(u64, u32) -> Option<u64>) ->
     u32::try_from(count).ok().and_then(|count| shift(value, count)).unwrap_or(0)
 }
 
-/// Whether one of so many neighbouring code cells is marked, or they do not lie together.
+/// Whether one of this many neighbouring code cells is marked, or they do not lie together.
 #[inline(always)]
 fn any_marked(flat: &[u8], marks: &CodeMap, address: u64, count: usize) -> bool {
     match flat.get(address as usize..).and_then(|marks| marks.first_chunk()) {

@@ -100,7 +100,7 @@ pub(super) fn cell_of(window: u128, at: u32, cell: Width) -> u64 {
     shift.map_or(0, |shift| cell.wrap((window >> shift) as u64))
 }
 
-/// The bits of so many cells in a window.
+/// The bits of this many cells in a window.
 fn all_bits(cells: u32, cell: Width) -> u128 {
     u128::MAX << (128 - cells * cell.bits())
 }

@@ -51,7 +51,7 @@ const OPERATIONS: usize = 1 << 20;
 const LOWERED_AFTER: u8 = 24;
 /// A run that pauses at hot blocks lowers them after this share of the threshold, if that is sooner.
 const SOON: u32 = 64;
-/// A register is a mode if at most one in so many instructions changes it.
+/// A register is a mode if at most one in this many instructions changes it.
 const RARE: usize = 16;
 /// How many targets of one computed jump are remembered for those who ask.
 const TARGETS: usize = 16;
@@ -70,9 +70,9 @@ pub struct Fast {
     ops: Vec<Op>,
     entries: Vec<Entry>,
     by_address: ByNumber<u64, EntryId>,
-    /// The same for blocks that assume nothing.
+    /// Entries by address, for blocks that assume nothing.
     careful: ByNumber<u64, EntryId>,
-    /// Where blocks may be left before their end: behind so many instructions, to other blocks.
+    /// Where blocks may be left before their end: behind this many instructions, to other blocks.
     sides: ByNumber<EntryId, Vec<(u32, EntryId)>>,
     /// Registers that rarely change.
     modes: Vec<RegisterId>,
@@ -90,7 +90,7 @@ pub struct Fast {
     marks: CodeMap,
     /// How often a block must be reached before it is lowered. Until then it is interpreted: most code of a
     /// short program runs a few times only, and lowering an instruction takes as long as interpreting it about
-    /// so often.
+    /// this often.
     lowered_after: u8,
     /// How often a block must be reached before the run pauses there.
     threshold: u32,
@@ -115,7 +115,7 @@ struct Entry {
     count: u32,
     /// How often it was reached.
     visits: u32,
-    /// The run pauses when it has been reached so often.
+    /// The run pauses when it has been reached this often.
     hot_at: u32,
     /// How often it was reached before it was lowered.
     cold: u8,
@@ -168,7 +168,7 @@ enum HowFar {
 pub enum Heat {
     /// The next time.
     Always,
-    /// After so many times.
+    /// After this many times.
     After(u32),
     /// As good as never.
     Never,
@@ -224,7 +224,7 @@ impl Fast {
         Fast { lowered_after: 0, ..Fast::new(isa) }
     }
 
-    /// Pauses at blocks that have been reached so often. They are lowered soon enough for that.
+    /// Pauses at blocks that have been reached this often. They are lowered soon enough for that.
     pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
         let soon = u8::try_from(threshold / SOON).unwrap_or(u8::MAX);
         Fast { threshold: threshold.max(1), lowered_after: LOWERED_AFTER.min(soon), ..Fast::new(isa) }
@@ -240,7 +240,7 @@ impl Fast {
         &self.marks
     }
 
-    /// The same, for an engine that makes room for them.
+    /// The cells that must not be written behind its back, for an engine that makes room for their marks.
     pub fn marks_mut(&mut self) -> &mut CodeMap {
         &mut self.marks
     }
@@ -269,7 +269,7 @@ impl Fast {
         }
     }
 
-    /// Counts that another engine has reached an address so often. Whether it is hot now.
+    /// Counts that another engine has reached an address this often. Whether it is hot now.
     pub fn warm(&mut self, pc: u64, times: u32) -> bool {
         let id = self.entry(pc);
         let entry = &mut self.entries[id as usize];

@@ -117,9 +117,9 @@ pub(super) enum Code {
     Choose,
     /// `into =` the cell at `x` of the memory `z`, in bytes if it is in one piece.
     Load,
-    /// The same at `x` plus an offset.
+    /// As `Load`, at `x` plus an offset.
     LoadOffset,
-    /// The same at `x << extra | y`.
+    /// As `Load`, at `x << extra | y`.
     LoadJoined,
     /// As `Load`, from a memory of words.
     LoadWord,
@@ -131,7 +131,7 @@ pub(super) enum Code {
     LoadWide,
     /// The cell at `x` of the memory `z` gets `y`.
     Store,
-    /// The same at `x` plus an offset.
+    /// As `Store`, at `x` plus an offset.
     StoreOffset,
     /// As `Store`, into a memory of words.
     StoreWord,
@@ -143,9 +143,9 @@ pub(super) enum Code {
     StoreIf,
     /// As `Store` for a code cell that is not marked; else leaves.
     StoreUnmarked,
-    /// The same at `x` plus an offset.
+    /// As `StoreUnmarked`, at `x` plus an offset.
     StoreUnmarkedOffset,
-    /// The same at `x << extra | into`.
+    /// As `StoreUnmarked`, at `x << extra | into`.
     StoreUnmarkedJoined,
     /// The code cells from `x` plus an offset on, none of which is marked, get `y` together; else leaves. `into` is
     /// their [`Shape`].

@@ -9,7 +9,7 @@ use crate::state::State;
 
 /// Contents that are remembered for one address.
 const VARIANTS: usize = 16;
-/// A content is lowered after so many executions since the last time. Otherwise contents that never come back would
+/// A content is lowered after this many executions since the last time. Otherwise contents that never come back would
 /// cost more than interpreting them.
 const WORTH: u32 = 64;
 
@@ -39,7 +39,7 @@ struct Variant {
 
 /// What is to be done with a volatile instruction.
 pub(super) enum Found {
-    /// Its operations begin here, and are for at most so many instructions.
+    /// Its operations begin here, and are for at most this many instructions.
     Start(u32, u32),
     /// This content is not known.
     Unknown,

@@ -146,7 +146,7 @@ impl Fast {
         self.make_stale(pc);
     }
 
-    /// The beginning of the instruction stream, without what lies beyond so many cells.
+    /// The beginning of the instruction stream, without what lies beyond this many cells.
     pub(super) fn head(&self, state: &State, pc: u64, cells: u32) -> u128 {
         state.window(&self.isa, pc, cells)
     }

@@ -11,7 +11,7 @@ use crate::program::Program;
 
 /// The upper half of a word that puts the character in the lower half on the console.
 const PUT_CHARACTER: u64 = 0x0101_0000;
-/// Programs for 32 bits write the two halves one after the other, within so many instructions.
+/// Programs for 32 bits write the two halves one after the other, within this many instructions.
 const HALVES: u64 = 8;
 /// Numbers of system calls.
 const WRITE: u64 = 64;

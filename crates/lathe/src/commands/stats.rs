@@ -18,7 +18,7 @@ pub(super) struct Stats {
     pub(super) compiled: Option<Statistics>,
 }
 
-/// The same as data.
+/// Statistics as data.
 #[derive(Debug, Serialize)]
 pub(super) struct StatsData {
     engine: &'static str,

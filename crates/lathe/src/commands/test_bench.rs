@@ -141,7 +141,7 @@ impl<'i> Bench<'i> {
     }
 
     /// Whether a state holds all that was set: two values for one thing, or a value for a constant
-    /// register, would otherwise make a test that says something else than it does.
+    /// register, would otherwise make a test that says something other than it does.
     fn check_agreement(&self, setting: &Setting, state: &State) -> Result<(), String> {
         for (name, value) in &setting.values {
             let (held, bits) = self.value(*name, state);

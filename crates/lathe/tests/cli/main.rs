@@ -120,7 +120,7 @@ fn answer(output: std::process::Output) -> Answer {
 }
 
 impl Answer {
-    /// Ends with this code, and says nothing else than an answer.
+    /// Ends with this code, and says nothing but an answer.
     fn succeeds(self) -> String {
         assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
         self.out

@@ -103,7 +103,7 @@ impl Lowerer<'_, '_> {
         })
     }
 
-    /// The arguments, if there are exactly so many.
+    /// The arguments, if there are exactly this many.
     fn exactly<'t, const N: usize>(&mut self, name: &Name, arguments: &'t [Tree], span: Span) -> Option<&'t [Tree; N]> {
         let list: Option<&[Tree; N]> = arguments.try_into().ok();
         if list.is_none() {

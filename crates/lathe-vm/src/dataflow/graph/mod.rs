@@ -29,7 +29,7 @@ pub enum Node {
     Constant(u64),
     /// A register at the beginning.
     Register(RegisterId),
-    /// A cell of a memory, read when so many stores had been done.
+    /// A cell of a memory, read when this many stores had been done.
     Load(MemoryId, ValueId, u32),
     /// One operand.
     Unary(UnaryOperator, ValueId),
@@ -136,7 +136,7 @@ impl Graph {
         self.add(Node::Register(id), width)
     }
 
-    /// A cell of a memory, read when so many stores had been done.
+    /// A cell of a memory, read when this many stores had been done.
     pub fn load(&mut self, width: Width, memory: MemoryId, address: ValueId, stores: u32) -> ValueId {
         self.add(Node::Load(memory, address, stores), width)
     }

@@ -24,7 +24,7 @@ fn place(debugger: &Debugger, reference: &str) -> Result<(MemoryId, u64), String
     Ok((memory, address))
 }
 
-/// An address that lies so many bytes from a reference.
+/// An address that lies this many bytes from a reference.
 fn offset(debugger: &Debugger, arguments: &Value) -> Result<(MemoryId, u64, u64), String> {
     let (memory, address) = place(debugger, arguments["memoryReference"].as_str().unwrap_or_default())?;
     let described = debugger.program().isa().memory(memory);

@@ -225,7 +225,7 @@ struct RunData<'r> {
     /// What the program has written to the console, as far as it is text.
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
-    /// The same as bytes, where it is not text.
+    /// What the program has written, as bytes, where it is not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     output_bytes: Option<Vec<u8>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]

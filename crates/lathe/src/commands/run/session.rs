@@ -81,7 +81,7 @@ impl Session {
         end
     }
 
-    /// At the speed of the engine, to the end, to so many steps, or to one of these addresses; the
+    /// At the speed of the engine, to the end, to this many steps, or to one of these addresses; the
     /// last two are [`Stop::Limit`] and [`Stop::Breakpoint`].
     fn run_fast(&mut self, steps: u64, places: &[u64], mut keep: Keep) -> Result<End, Failure> {
         let mut slice = SLICE;

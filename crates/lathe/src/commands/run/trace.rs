@@ -28,11 +28,11 @@ pub(super) struct Tracer {
 /// Which part of a run is traced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// After so many steps.
+    /// After this many steps.
     Step(u64),
     /// From the first time that it comes to this address.
     Address(u64),
-    /// The last so many steps.
+    /// The last steps, this many.
     Last(u64),
 }
 

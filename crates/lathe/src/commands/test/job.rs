@@ -433,7 +433,7 @@ impl End<'_> {
         Ok(Some(format!("{memory}[{place}]: expected {}, found {}", list(&wanted), list(&found))))
     }
 
-    /// A number of so many bits; a negative one wraps.
+    /// A number of this many bits; a negative one wraps.
     fn value(&self, number: &Number, bits: u32) -> Result<u64, String> {
         let value = match number {
             Number::Value(value) => *value,

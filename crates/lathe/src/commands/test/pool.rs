@@ -17,7 +17,7 @@ use crate::exit::Failure;
 /// What assembling and starting may take, on top of what a run may.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Tests all of them, so many at once, and tells of each with its position in the list.
+/// Tests all of them, this many at once, and tells of each with its position in the list.
 pub(super) fn run(jobs: &[Job], at_once: usize, mut each: impl FnMut(usize, Tested)) {
     let next = AtomicUsize::new(0);
     let (sender, results) = mpsc::channel();

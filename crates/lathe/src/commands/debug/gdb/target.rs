@@ -63,7 +63,7 @@ impl Registers for AllRegisters {
     }
 }
 
-/// What gdb has set: at this address, so many bytes, for which accesses. Breakpoints have no accesses.
+/// What gdb has set: at this address, this many bytes, for which accesses. Breakpoints have no accesses.
 type Set = (u64, u64, Option<u8>);
 
 /// A debugger that gdb drives.

@@ -347,7 +347,7 @@ impl Screen<'_> {
     }
 }
 
-/// The widths of names and values in each of so many columns, filled row by row.
+/// The widths of names and values in each of this many columns, filled row by row.
 fn column_widths(sizes: &[(usize, usize)], columns: usize) -> Vec<(usize, usize)> {
     let column = |at: usize| {
         let cells = || sizes.iter().skip(at).step_by(columns);
