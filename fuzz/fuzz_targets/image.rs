@@ -8,7 +8,7 @@ use lathe_isa::Isa;
 use libfuzzer_sys::fuzz_target;
 
 static HEX8: LazyLock<Isa> =
-    LazyLock::new(|| lathe_isa::load(lathe_machines::find("hex8").unwrap().definition).isa.unwrap());
+    LazyLock::new(|| lathe_isa::load_with(lathe_machines::find("hex8").unwrap().source(), &lathe_machines::Shipped).isa.unwrap());
 
 fuzz_target!(|bytes: &[u8]| {
     let format = formats::guess("image", bytes);

@@ -22,7 +22,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
         "lathe-lsp",
         &["lathe-asm", "lathe-base", "lathe-doc", "lathe-edit", "lathe-fmt", "lathe-isa", "lathe-machines", "lathe-vm"],
     ),
-    ("lathe-machines", &[]),
+    ("lathe-machines", &["lathe-base"]),
     ("lathe-embed", &["lathe-asm", "lathe-base", "lathe-isa", "lathe-jit", "lathe-machines", "lathe-vm"]),
     ("lathe-debug", &["lathe-asm", "lathe-base", "lathe-embed", "lathe-isa", "lathe-vm"]),
     (

@@ -11,7 +11,9 @@ use lathe_isa::model::MemoryId;
 use proptest::prelude::*;
 
 fn machine(name: &str) -> Isa {
-    lathe_isa::load(lathe_machines::find(name).expect("it ships").definition).isa.expect("it is right")
+    lathe_isa::load_with(lathe_machines::find(name).expect("it ships").source(), &lathe_machines::Shipped)
+        .isa
+        .expect("it is right")
 }
 
 fn further() -> MemoryFiles {

@@ -11,9 +11,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use lathe_base::files::MemoryFiles;
 use lathe_base::fix::apply_safe;
 use lathe_base::{Diagnostic, FileId, Severity, Source};
 use lathe_isa::codes;
+use lathe_machines::WithShipped;
 
 const HERE: &str = "# !";
 const ABOVE: &str = "# ^!";
@@ -36,7 +38,9 @@ fn fixtures() -> Vec<PathBuf> {
 
 /// Everything that is wrong with a definition, examples included.
 fn diagnose(text: &str) -> Vec<Diagnostic> {
-    let loaded = lathe_isa::load(text);
+    let part = "fn twice(x: u8) -> u8 { x + x }\n";
+    let files = MemoryFiles([("part.isa".to_owned(), part.as_bytes().to_vec())].into());
+    let loaded = lathe_isa::load_with(Source::new("fixture.isa", text), &WithShipped(&files));
     let mut found = loaded.diagnostics.into_sorted();
     if let Some(isa) = &loaded.isa {
         found.extend(lathe_vm::examples::check(isa));

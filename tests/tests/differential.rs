@@ -46,7 +46,7 @@ fn jit() -> Contestant {
 
 fn isa(name: &str) -> Arc<Isa> {
     let machine = lathe_machines::find(name).expect("the machine ships");
-    Arc::new(lathe_isa::load(machine.definition).isa.expect("its definition is right"))
+    Arc::new(lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("its definition is right"))
 }
 
 /// Machines that do not ship: other cell and address widths, other word orders.

@@ -3,13 +3,15 @@
 //!
 //! A block marked `isa` loads without an error and its examples come out. One marked
 //! `isa,error E301` gives that code and no other error. A block without a `machine` line is
-//! a fragment: what it does not declare itself is taken from [`PREAMBLE`].
+//! a fragment: what it does not declare itself is taken from [`PREAMBLE`]. One marked
+//! `isa,file name.isa` is a file that the blocks after it can extend and include.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lathe_base::{Severity, limits};
+use lathe_base::files::MemoryFiles;
+use lathe_base::{Severity, Source, limits};
 use lathe_isa::codes;
 use lathe_tests::pages::{check_limits, check_links};
 
@@ -85,8 +87,8 @@ fn completed(text: &str) -> String {
 }
 
 /// The codes of all errors, examples included.
-fn errors(text: &str) -> Vec<String> {
-    let loaded = lathe_isa::load(text);
+fn errors(text: &str, files: &MemoryFiles) -> Vec<String> {
+    let loaded = lathe_isa::load_with(Source::new("example.isa", text), files);
     let mut found = loaded.diagnostics.into_sorted();
     if let Some(isa) = &loaded.isa {
         found.extend(lathe_vm::examples::check(isa));
@@ -100,8 +102,13 @@ fn every_example_does_what_the_page_says() {
     let page = page();
     let mut problems = Vec::new();
     let (mut fine, mut broken) = (0, 0);
+    let mut files = MemoryFiles::default();
     for example in examples(&page) {
-        let found = errors(&completed(&example.text));
+        if let Some(name) = example.mark.strip_prefix("isa,file ") {
+            files.0.insert(name.to_owned(), example.text.into_bytes());
+            continue;
+        }
+        let found = errors(&completed(&example.text), &files);
         let right = match example.mark.split_once("error ") {
             Some((_, code)) => {
                 broken += 1;
@@ -135,6 +142,7 @@ fn every_diagnostic_stands_in_the_table() {
 fn every_limit_stands_in_the_table() {
     let limits = [
         (limits::DEFINITION_BYTES as u64, "bytes of a definition"),
+        (limits::DEFINITION_FILES as u64, "files that a definition is made of"),
         (limits::NAMES as u64, "names declared"),
         (limits::LIST as u64, "names in a list, members of a family, items of a `for`"),
         (limits::FIELD_NAMES as u64, "names in the lists of all fields together"),

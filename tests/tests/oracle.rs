@@ -50,7 +50,9 @@ struct Pair {
 impl Pair {
     fn new(name: &str) -> Pair {
         let machine = lathe_machines::find(name).expect("the machine ships");
-        let isa = Arc::new(lathe_isa::load(machine.definition).isa.expect("its definition is right"));
+        let isa = Arc::new(
+            lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("its definition is right"),
+        );
         let model = oracle::by_name(name).expect("the oracle knows it");
         let (interpreter, state) = (Interpreter::new(&isa), State::new(&isa));
         Pair { isa, interpreter, model, state, dirty: Vec::new() }

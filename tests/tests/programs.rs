@@ -29,7 +29,9 @@ fn folder(machine: &str) -> PathBuf {
 }
 
 fn machine(name: &str) -> Isa {
-    lathe_isa::load(lathe_machines::find(name).expect("it ships").definition).isa.expect("it is right")
+    lathe_isa::load_with(lathe_machines::find(name).expect("it ships").source(), &lathe_machines::Shipped)
+        .isa
+        .expect("it is right")
 }
 
 fn build(isa: &Isa, path: &Path) -> Image {

@@ -200,7 +200,7 @@ fn lc3(words: &[u64; 4]) -> Option<Entry> {
 
 fn load(name: &str) -> Isa {
     let machine = lathe_machines::find(name).expect("the machine ships");
-    lathe_isa::load(machine.definition).isa.expect("its definition is right")
+    lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("its definition is right")
 }
 
 fn seed() -> u64 {

@@ -133,7 +133,7 @@ fn hex8(bytes: &[u64; 4]) -> Option<(String, usize, [u64; 4])> {
 
 fn load(name: &str) -> Isa {
     let machine = lathe_machines::find(name).expect("the machine ships");
-    lathe_isa::load(machine.definition).isa.expect("its definition is right")
+    lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("its definition is right")
 }
 
 /// Every first and second byte, and corners for the rest.

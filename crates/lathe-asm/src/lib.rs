@@ -5,7 +5,7 @@
 //! use lathe_asm::{Options, assemble};
 //! use lathe_base::{Source, files::MemoryFiles};
 //!
-//! let isa = lathe_isa::load(lathe_machines::find("hex8").unwrap().definition).isa.unwrap();
+//! let isa = lathe_isa::load_with(lathe_machines::find("hex8").unwrap().source(), &lathe_machines::Shipped).isa.unwrap();
 //! let source = Source::new("hello.asm", "start: loadimm r1, 'H'\n output r1\n jmp $");
 //! let assembled = assemble(&isa, &MemoryFiles::default(), source, &Options::default());
 //! let image = assembled.image.expect("nothing is wrong with it");

@@ -10,7 +10,9 @@ use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 
 fn machine(name: &str) -> Isa {
-    lathe_isa::load(lathe_machines::find(name).expect("it ships").definition).isa.expect("it is right")
+    lathe_isa::load_with(lathe_machines::find(name).expect("it ships").source(), &lathe_machines::Shipped)
+        .isa
+        .expect("it is right")
 }
 
 fn assembled(name: &str, text: &str, files: &[(&str, &[u8])]) -> Assembled {

@@ -29,7 +29,7 @@ fn bytes_machine() -> Isa {
 }
 
 fn shipped(name: &str) -> Isa {
-    lathe_isa::load(lathe_machines::find(name).unwrap().definition).isa.unwrap()
+    lathe_isa::load_with(lathe_machines::find(name).unwrap().source(), &lathe_machines::Shipped).isa.unwrap()
 }
 
 fn image(segments: &[(u64, &[u64])]) -> Image {

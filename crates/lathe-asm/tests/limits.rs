@@ -9,7 +9,7 @@ use lathe_isa::Isa;
 const STACK: usize = 512 << 10;
 
 fn shipped(name: &str) -> Isa {
-    lathe_isa::load(lathe_machines::find(name).unwrap().definition).isa.unwrap()
+    lathe_isa::load_with(lathe_machines::find(name).unwrap().source(), &lathe_machines::Shipped).isa.unwrap()
 }
 
 /// What came of a program: its cells from address 0 on, or the codes and messages of its errors.

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 const RAM: MemoryId = MemoryId(0);
 
 fn quad8() -> Isa {
-    lathe_isa::load(lathe_machines::find("quad8").unwrap().definition).isa.unwrap()
+    lathe_isa::load_with(lathe_machines::find("quad8").unwrap().source(), &lathe_machines::Shipped).isa.unwrap()
 }
 
 /// Assembles `main` beside `library.inc`.

@@ -6,7 +6,7 @@ use lathe_base::{Source, files::MemoryFiles};
 use lathe_isa::Isa;
 
 fn shipped(name: &str) -> Isa {
-    lathe_isa::load(lathe_machines::find(name).unwrap().definition).isa.unwrap()
+    lathe_isa::load_with(lathe_machines::find(name).unwrap().source(), &lathe_machines::Shipped).isa.unwrap()
 }
 
 /// Where each run of cells begins, with its cells.

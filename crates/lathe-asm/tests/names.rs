@@ -5,7 +5,8 @@ use lathe_asm::{Assembled, NameKind, Options, SymbolKind, assemble};
 use lathe_base::{Source, files::MemoryFiles};
 
 fn assembled(text: &str) -> Assembled {
-    let isa = lathe_isa::load(lathe_machines::find("quad8").unwrap().definition).isa.unwrap();
+    let isa =
+        lathe_isa::load_with(lathe_machines::find("quad8").unwrap().source(), &lathe_machines::Shipped).isa.unwrap();
     let options = Options { names: true, ..Options::default() };
     assemble(&isa, &MemoryFiles::default(), Source::new("main.asm", text), &options)
 }

@@ -3,6 +3,8 @@
 
 /// Bytes of one definition.
 pub const DEFINITION_BYTES: usize = 1 << 20;
+/// Files of one definition: what it extends and includes, directly or not.
+pub const DEFINITION_FILES: usize = 64;
 /// How deep expressions, blocks and calls may nest.
 pub const NESTING: usize = 64;
 /// Rows of a definition after families have been spread out.

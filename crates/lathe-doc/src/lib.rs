@@ -2,8 +2,8 @@
 //!
 //! ```
 //! let text = lathe_machines::find("quad8").unwrap().definition;
-//! let isa = lathe_isa::load(text).isa.unwrap();
-//! let sheet = lathe_doc::Sheet::new(&isa, text);
+//! let loaded = lathe_isa::load(text);
+//! let sheet = lathe_doc::Sheet::new(&loaded.isa.unwrap(), &loaded.written);
 //! assert!(lathe_doc::html(&sheet).contains("<svg"));
 //! assert!(lathe_doc::json(&sheet).contains("\"bits\": \"0001DDSS\""));
 //! ```

@@ -1,13 +1,13 @@
 //! The datasheet as data: made once from the model and the text of a definition, and published as JSON.
 
 use lathe_base::{Span, Width};
-use lathe_isa::Isa;
 use lathe_isa::coverage::{Filling, coverage};
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{
     Base, DeviceKind, Domain, Example, Field, Instruction, InstructionId, Mapping, Order, Place, Target,
 };
 use lathe_isa::syntax::Head;
+use lathe_isa::{Isa, Written};
 use serde::Serialize;
 
 use crate::bits::{self, Part, Word};
@@ -300,9 +300,9 @@ data! {
 }
 
 impl Sheet {
-    /// The datasheet of a machine. `text` is the definition that the model was made from.
-    pub fn new(isa: &Isa, text: &str) -> Sheet {
-        let text = Text::new(text);
+    /// The datasheet of a machine, from its model and what the model was made from.
+    pub fn new(isa: &Isa, written: &Written) -> Sheet {
+        let text = Text::new(written);
         let written = text.rows();
         Sheet {
             format: "lathe-model",
@@ -638,7 +638,7 @@ fn examples(isa: &Isa, text: &Text) -> Vec<ExampleData> {
         let encoding = &isa.instruction(example.instruction).encoding;
         let window = encoding.encode(&example.operands);
         let facts = example.before.iter().chain(&example.after);
-        let written = text.facts(example.span.start as usize, &example.source);
+        let written = text.facts(example.span, &example.source);
         let (before, after) = written.split_once("->").unwrap_or(("", &written));
         ExampleData {
             source: example.source.clone(),

@@ -1,17 +1,15 @@
 //! What only the text of a definition knows: how rows, functions and maps are written, and which rows
 //! stand together.
 
-use lathe_base::{Diagnostics, FileId};
-use lathe_isa::language::ast::{Definition, Family, Item, Order, Row};
+use lathe_base::Span;
+use lathe_isa::Written;
+use lathe_isa::language::ast::{Family, Item, Order, Row};
 use lathe_isa::language::lexer::number;
 
 use crate::bits::Word;
 
 /// The text of a definition, and its tree.
-pub(crate) struct Text<'s> {
-    text: &'s str,
-    definition: Definition,
-}
+pub(crate) struct Text<'s>(&'s Written);
 
 /// A row as its author wrote it.
 pub(crate) struct WrittenRow<'s> {
@@ -36,18 +34,26 @@ pub(crate) struct WrittenMapping {
 }
 
 impl<'s> Text<'s> {
-    pub(crate) fn new(text: &'s str) -> Text<'s> {
-        let definition = lathe_isa::language::parse(FileId(0), text, &mut Diagnostics::default());
-        Text { text, definition }
+    pub(crate) fn new(written: &'s Written) -> Text<'s> {
+        Text(written)
+    }
+
+    fn items(&self) -> &'s [Item] {
+        &self.0.tree.items
+    }
+
+    /// The text from the beginning of its file up to a place, and from the place on.
+    fn split(&self, span: Span) -> (&'s str, &'s str) {
+        self.0.text(span.file).split_at_checked(span.start as usize).unwrap_or_default()
     }
 
     /// The rows of all tables of instructions, in order.
     pub(crate) fn rows(&self) -> Vec<WrittenRow<'_>> {
         let mut rows = Vec::new();
-        for item in &self.definition.items {
+        for item in self.items() {
             let Item::Instructions(table) = item else { continue };
             let word = table.unit.as_ref().and_then(|(ty, order)| {
-                let bits = self.text.get(ty.span.range())?.trim_start_matches(['u', 's']).parse().ok()?;
+                let bits = self.0.at(ty.span).trim_start_matches(['u', 's']).parse().ok()?;
                 Some(Word { bits, little: *order == Some(Order::Little) })
             });
             rows.extend(table.rows.iter().enumerate().map(|(at, row)| self.row(row, word, at == 0)));
@@ -56,8 +62,7 @@ impl<'s> Text<'s> {
     }
 
     fn row(&self, row: &Row, word: Option<Word>, is_first: bool) -> WrittenRow<'_> {
-        let whole = self.text.get(..row.span.end as usize).unwrap_or(self.text);
-        let rest = whole.get(row.picture.span.end as usize..).unwrap_or("");
+        let rest = self.0.at(Span { start: row.picture.span.end, ..row.span });
         let (condition, mut meaning) = rest.split_once('|').unwrap_or((rest, ""));
         if row.cycles.is_some() {
             meaning = meaning.split_once('|').map_or("", |(_, meaning)| meaning);
@@ -69,64 +74,49 @@ impl<'s> Text<'s> {
             condition: condition.trim().to_owned(),
             meaning: outdented(without_comments(meaning).trim()),
             word,
-            begins_group: is_first || self.blank_before(row.span.start as usize),
+            begins_group: is_first || blank_before(self.split(row.span).0),
             families: self.families().filter(names).collect(),
         }
     }
 
-    fn blank_before(&self, at: usize) -> bool {
-        let before = &self.text[..at];
-        let mut lines = before.lines().rev().map(str::trim).skip_while(|line| line.starts_with('#'));
-        // The first is what stands before the row on its own line.
-        let own = !before.ends_with('\n');
-        if own {
-            lines.next();
-        }
-        lines.find(|line| !line.starts_with('#')).is_some_and(str::is_empty)
-    }
-
-    pub(crate) fn families(&self) -> impl Iterator<Item = &Family> {
-        self.definition
-            .items
-            .iter()
-            .filter_map(|item| if let Item::Family(family) = item { Some(family) } else { None })
+    pub(crate) fn families(&self) -> impl Iterator<Item = &'s Family> {
+        self.items().iter().filter_map(|item| if let Item::Family(family) = item { Some(family) } else { None })
     }
 
     /// What a member of a family does, as written.
     pub(crate) fn member(&self, family: &Family, name: &str) -> Option<String> {
         let member = family.members.iter().find(|member| member.name.text == name)?;
-        let rest = self.text.get(member.name.span.end as usize..)?;
-        let (_, rest) = rest.split_once('=')?;
+        let (_, rest) = self.split(member.name.span).1.split_once('=')?;
         Some(without_comments(&block(rest)).trim().to_owned())
     }
 
     /// The functions, as written.
     pub(crate) fn functions(&self) -> Vec<String> {
-        let names = self.definition.items.iter().filter_map(|item| match item {
+        let names = self.items().iter().filter_map(|item| match item {
             Item::Function(function) => Some(&function.name),
             _ => None,
         });
         names
             .filter_map(|name| {
-                let start = self.text[..name.span.start as usize].rfind("fn")?;
-                Some(without_comments(&block(&self.text[start..])))
+                let start = self.split(name.span).0.rfind("fn")?;
+                Some(without_comments(&block(self.0.text(name.span.file).get(start..)?)))
             })
             .collect()
     }
 
-    /// `on illegal` and `on step`, as written.
+    /// `on illegal`, `on step`, `before each` and `after each`, as written.
     pub(crate) fn hooks(&self) -> Vec<String> {
-        let spans = self.definition.items.iter().filter_map(|item| match item {
+        let spans = self.items().iter().filter_map(|item| match item {
             Item::OnIllegal(span, ..) => Some(*span),
-            Item::OnStep(hook) => Some(hook.span),
+            Item::OnStep(hook) | Item::Each(_, hook) => Some(hook.span),
             _ => None,
         });
-        spans.map(|span| without_comments(&block(&self.text[span.start as usize..]))).collect()
+        spans.map(|span| without_comments(&block(self.split(span).1))).collect()
     }
 
     /// The rows of all maps.
     pub(crate) fn maps(&self) -> Vec<WrittenMapping> {
-        let rows = self.definition.items.iter().flat_map(|item| match item {
+        let rows = self.items().iter().flat_map(|item| match item {
             Item::Map(map) => map.rows.as_slice(),
             _ => &[],
         });
@@ -141,7 +131,7 @@ impl<'s> Text<'s> {
 
     /// The pseudo-instructions, as written: their syntax, and what they stand for.
     pub(crate) fn pseudos(&self) -> Vec<(String, Vec<String>)> {
-        let items = self.definition.items.iter().flat_map(|item| match item {
+        let items = self.items().iter().flat_map(|item| match item {
             Item::Pseudos(pseudos) => pseudos.as_slice(),
             _ => &[],
         });
@@ -151,17 +141,27 @@ impl<'s> Text<'s> {
     }
 
     /// A place in the text, as written.
-    pub(crate) fn at(&self, span: lathe_base::Span) -> &str {
-        self.text.get(span.range()).unwrap_or("")
+    pub(crate) fn at(&self, span: Span) -> &'s str {
+        self.0.at(span)
     }
 
     /// What stands after the `:` of an example that begins here with this instruction. In the instruction a
     /// `#` is no comment.
-    pub(crate) fn facts(&self, at: usize, instruction: &str) -> String {
-        let line = self.text.get(at..).and_then(|rest| rest.lines().next()).unwrap_or("");
+    pub(crate) fn facts(&self, at: Span, instruction: &str) -> String {
+        let line = self.split(at).1.lines().next().unwrap_or("");
         let rest = line.strip_prefix(instruction).unwrap_or(line);
         without_comments(rest.split_once(':').map_or("", |(_, facts)| facts)).trim().to_owned()
     }
+}
+
+/// Whether the last line of a text, before one that has just begun, is empty.
+fn blank_before(before: &str) -> bool {
+    let mut lines = before.lines().rev().map(str::trim).skip_while(|line| line.starts_with('#'));
+    // The first is what stands before the row on its own line.
+    if !before.ends_with('\n') {
+        lines.next();
+    }
+    lines.find(|line| !line.starts_with('#')).is_some_and(str::is_empty)
 }
 
 /// A text up to the end of its line, or of the braces that its line opens.

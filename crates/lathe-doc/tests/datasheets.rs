@@ -2,13 +2,14 @@
 //! fetched, and the JSON is as its schema says.
 
 use lathe_doc::Sheet;
-use lathe_isa::Isa;
 use lathe_isa::coverage::{Filling, coverage};
+use lathe_isa::{Isa, Written};
 use serde_json::Value;
 
-fn machines() -> Vec<(Isa, &'static str)> {
+fn machines() -> Vec<(Isa, Written)> {
     let all = lathe_machines::ALL.iter();
-    all.map(|machine| (lathe_isa::load(machine.definition).isa.expect("it ships"), machine.definition)).collect()
+    let loaded = all.map(|machine| lathe_isa::load_with(machine.source(), &lathe_machines::Shipped));
+    loaded.map(|loaded| (loaded.isa.expect("it ships"), loaded.written)).collect()
 }
 
 /// The cells of a table of a page, tags taken out, row by row.
@@ -43,8 +44,8 @@ fn number(text: &str) -> u64 {
 
 #[test]
 fn registers_views_and_memories_are_those_of_the_model() {
-    for (isa, definition) in machines() {
-        let page = lathe_doc::html(&Sheet::new(&isa, definition));
+    for (isa, written) in machines() {
+        let page = lathe_doc::html(&Sheet::new(&isa, &written));
         let registers = table(&page, "registers");
         assert_eq!(registers.len(), isa.registers.len() + 1, "{}", isa.name);
         assert_eq!((registers[0][0].as_str(), number(&registers[0][2])), (isa.pc.name.as_str(), isa.pc.reset));
@@ -102,8 +103,8 @@ fn fixed(bits: &str, cell: usize, word: usize, little: bool) -> (u128, u128) {
 
 #[test]
 fn every_instruction_has_its_bits_cycles_and_length() {
-    for (isa, definition) in machines() {
-        let sheet = Sheet::new(&isa, definition);
+    for (isa, written) in machines() {
+        let sheet = Sheet::new(&isa, &written);
         let all: Vec<_> =
             sheet.rows.iter().flat_map(|row| row.instructions.iter().map(move |one| (row, one))).collect();
         assert_eq!(all.len(), isa.instructions.len(), "{}", isa.name);
@@ -130,8 +131,8 @@ fn every_instruction_has_its_bits_cycles_and_length() {
 
 #[test]
 fn the_page_shows_the_diagram_of_every_row() {
-    for (isa, definition) in machines() {
-        let sheet = Sheet::new(&isa, definition);
+    for (isa, written) in machines() {
+        let sheet = Sheet::new(&isa, &written);
         let page = lathe_doc::html(&sheet);
         let shown: Vec<&str> = page.split("data-bits=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         let expected: Vec<&str> = sheet.rows.iter().map(|row| row.bits.as_str()).collect();
@@ -146,8 +147,8 @@ fn the_page_shows_the_diagram_of_every_row() {
 
 #[test]
 fn the_opcode_map_is_the_coverage() {
-    for (isa, definition) in machines() {
-        let sheet = Sheet::new(&isa, definition);
+    for (isa, written) in machines() {
+        let sheet = Sheet::new(&isa, &written);
         let coverage = coverage(&isa);
         let map = lathe_doc::html(&sheet);
         let map = map
@@ -174,8 +175,8 @@ fn the_opcode_map_is_the_coverage() {
 
 #[test]
 fn examples_were_executed() {
-    for (isa, definition) in machines() {
-        let sheet = Sheet::new(&isa, definition);
+    for (isa, written) in machines() {
+        let sheet = Sheet::new(&isa, &written);
         assert_eq!(sheet.examples.len(), isa.examples.len());
         assert!(sheet.examples.iter().all(|example| example.passed && !example.after.is_empty()), "{}", isa.name);
     }
@@ -183,8 +184,10 @@ fn examples_were_executed() {
         .expect("it ships")
         .definition
         .replace("b = 1, c = 2 -> b = 0xFF", "b = 1, c = 2 -> b = 7");
-    let isa = lathe_isa::load(&text).isa.expect("examples are not run here");
-    let failed: Vec<_> = Sheet::new(&isa, &text).examples.into_iter().filter(|example| !example.passed).collect();
+    let loaded = lathe_isa::load(&text);
+    let isa = loaded.isa.expect("examples are not run here");
+    let failed: Vec<_> =
+        Sheet::new(&isa, &loaded.written).examples.into_iter().filter(|example| !example.passed).collect();
     assert_eq!(failed.len(), 1);
     assert_eq!(failed[0].source, "sub b, c");
 }
@@ -192,8 +195,9 @@ fn examples_were_executed() {
 #[test]
 fn flags_that_are_always_set_alike_say_so() {
     let definition = lathe_machines::find("sm83").expect("it ships").definition;
-    let isa = lathe_isa::load(definition).isa.expect("it ships");
-    let sheet = Sheet::new(&isa, definition);
+    let loaded = lathe_isa::load(definition);
+    let isa = loaded.isa.expect("it ships");
+    let sheet = Sheet::new(&isa, &loaded.written);
     let effects = |syntax: &str| -> Vec<(String, String)> {
         let row = sheet.rows.iter().find(|row| row.syntax == syntax).unwrap_or_else(|| panic!("{syntax}"));
         row.instructions[0].flags.iter().map(|flag| (flag.name.clone(), flag.effect.clone())).collect()
@@ -210,8 +214,8 @@ fn flags_that_are_always_set_alike_say_so() {
 
 #[test]
 fn a_page_fetches_nothing_and_runs_nothing() {
-    for (isa, definition) in machines() {
-        let sheet = Sheet::new(&isa, definition);
+    for (isa, written) in machines() {
+        let sheet = Sheet::new(&isa, &written);
         for page in [lathe_doc::html(&sheet), lathe_doc::card_html(&sheet), lathe_doc::card_svg(&sheet)] {
             for word in ["<script", "src=", "url(", "@import", "<link", "onload"] {
                 assert!(!page.contains(word), "{} has {word}", isa.name);
@@ -227,8 +231,8 @@ fn what_a_definition_says_is_text_and_never_markup() {
     let text = "machine evil \"<script>alert(1)</script>\"\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a : u8\n\
                 instructions {\n  ## <img src=x onerror=alert(1)> & `<u>`\n  st <i> | 0000 0000 | a = a < 1 ? 2 : 3\n}\n\
                 examples {\n  st <i> : -> a = 2\n}\n";
-    let isa = lathe_isa::load(text).isa.expect("it is sound");
-    let sheet = Sheet::new(&isa, text);
+    let loaded = lathe_isa::load(text);
+    let sheet = Sheet::new(&loaded.isa.expect("it is sound"), &loaded.written);
     for page in [lathe_doc::html(&sheet), lathe_doc::card_html(&sheet), lathe_doc::card_svg(&sheet)] {
         for word in ["<script", "<img", "<i>", "<u>"] {
             assert!(!page.contains(word), "{word} in:\n{page}");
@@ -238,8 +242,8 @@ fn what_a_definition_says_is_text_and_never_markup() {
 
 #[test]
 fn links_lead_somewhere() {
-    for (isa, definition) in machines() {
-        let page = lathe_doc::html(&Sheet::new(&isa, definition));
+    for (isa, written) in machines() {
+        let page = lathe_doc::html(&Sheet::new(&isa, &written));
         for target in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
             assert!(page.contains(&format!("id=\"{target}\"")), "{}: #{target}", isa.name);
         }
@@ -248,8 +252,8 @@ fn links_lead_somewhere() {
 
 #[test]
 fn markdown_has_a_row_for_each_row() {
-    for (isa, definition) in machines() {
-        let sheet = Sheet::new(&isa, definition);
+    for (isa, written) in machines() {
+        let sheet = Sheet::new(&isa, &written);
         let page = lathe_doc::markdown(&sheet);
         let (_, rest) = page.split_once("\n## Instructions\n").expect("there are instructions");
         let is_row = |line: &&str| line.starts_with('|');
@@ -305,8 +309,8 @@ fn validate(value: &Value, schema: &Value, root: &Value, at: &str) {
 #[test]
 fn the_json_is_as_its_schema_says() {
     let schema: Value = serde_json::from_str(lathe_doc::SCHEMA).expect("it is JSON");
-    for (isa, definition) in machines() {
-        let json: Value = serde_json::from_str(&lathe_doc::json(&Sheet::new(&isa, definition))).expect("it is JSON");
+    for (isa, written) in machines() {
+        let json: Value = serde_json::from_str(&lathe_doc::json(&Sheet::new(&isa, &written))).expect("it is JSON");
         validate(&json, &schema, &schema, &isa.name);
     }
 }

@@ -148,8 +148,9 @@ mod tests {
     #[test]
     fn a_program_is_offered_its_machines_instructions_then_registers_and_labels() {
         let text = lathe_machines::find("hex8").unwrap().definition;
-        let isa = lathe_isa::load(text).isa.unwrap();
-        let (sheet, words) = (Sheet::new(&isa, text), Words::new(&isa));
+        let loaded = lathe_isa::load(text);
+        let isa = loaded.isa.unwrap();
+        let (sheet, words) = (Sheet::new(&isa, &loaded.written), Words::new(&isa));
         let program = "loop: add\n jmp ";
         let first = assembly(program, 9, Some((&sheet, &words)));
         assert!(labels(&first).contains(&"addimm"));

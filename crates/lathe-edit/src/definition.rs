@@ -2,13 +2,13 @@
 //! the tree, which the parser always makes.
 
 use lathe_base::{Diagnostics, FileId, Span};
-use lathe_isa::language::ast::{Definition, Item, NameRange};
+use lathe_isa::language::ast::{Definition, Item, NameRange, Remove};
 use lathe_isa::language::lexer::{Cursor, Token};
 
 use crate::{Class, Piece};
 
 /// The words that begin a declaration, with a template for completion.
-pub const ITEMS: [(&str, &str); 18] = [
+pub const ITEMS: [(&str, &str); 22] = [
     ("machine", "machine ${1:name} \"${2:one line about it}\""),
     ("memory", "memory ${1:ram} : u${2:16} -> u${3:8}"),
     ("pc", "pc pc : u${1:16} in ${2:ram}"),
@@ -27,13 +27,18 @@ pub const ITEMS: [(&str, &str); 18] = [
     ("pseudo", "pseudo {\n  ${1:clr D} => ${2:sub D, D}\n}"),
     ("examples", "examples {\n  ${1:inc a} : ${2:a = 1} -> ${3:a = 2}\n}"),
     ("on", "on illegal { $1 }"),
+    ("before", "before each { $1 }"),
+    ("after", "after each when ${1:busy} { $2 }"),
+    ("include", "include \"${1:shared.isa}\""),
+    ("remove", "remove {\n  ${1:inc D}\n}"),
 ];
 
 /// The other words that have a meaning of their own.
-pub const KEYWORDS: [&str; 38] = [
+pub const KEYWORDS: [&str; 40] = [
     "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "next", "signed", "unsigned", "zext", "sext",
     "rotl", "rotr", "code", "as", "with", "where", "when", "illegal", "step", "little", "big", "low", "align",
-    "address", "from", "back", "within", "clearing", "enum", "every", "by", "stream", "bus", "display",
+    "address", "from", "back", "within", "clearing", "enum", "every", "by", "stream", "bus", "display", "extends",
+    "each",
 ];
 
 /// Something that is declared.
@@ -185,6 +190,13 @@ impl<'s> Reading<'s> {
                     for example in examples {
                         add(&example.source.text, Kind::Example, example.source.span);
                         column(example.source.span, Column::Syntax);
+                    }
+                }
+                Item::Remove(removed) => {
+                    for one in removed {
+                        if let Remove::Row(row) = one {
+                            column(row.span, Column::Syntax);
+                        }
                     }
                 }
                 _ => {}

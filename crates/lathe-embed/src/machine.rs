@@ -7,6 +7,7 @@ use lathe_asm::{Image, Options, assemble};
 use lathe_base::files::{Files, MemoryFiles};
 use lathe_base::{Source, nearest};
 use lathe_isa::Isa;
+use lathe_machines::WithShipped;
 
 use crate::engine::EngineKind;
 use crate::error::{Error, findings};
@@ -26,12 +27,21 @@ impl Machine {
     /// # Errors
     /// If the definition has errors, or one of its examples fails.
     pub fn define(text: &str) -> Result<Machine, Error> {
-        let mut loaded = lathe_isa::load(text);
+        Machine::define_with("definition", text, &MemoryFiles::default())
+    }
+
+    /// A machine from the text of its definition under a name. What it extends and includes comes from `files`,
+    /// or is one of the machines that come with Lathe.
+    ///
+    /// # Errors
+    /// If the definition has errors, or one of its examples fails.
+    pub fn define_with(name: &str, text: &str, files: &dyn Files) -> Result<Machine, Error> {
+        let mut loaded = lathe_isa::load_with(Source::new(name, text), &WithShipped(files));
         if let Some(isa) = &loaded.isa {
             loaded.diagnostics.extend(lathe_vm::examples::check(isa));
         }
         let usable = loaded.isa.filter(|_| !loaded.diagnostics.has_errors());
-        let wrong = || Error::Definition(findings(loaded.diagnostics, &[Source::new("definition", text)]));
+        let wrong = || Error::Definition(findings(loaded.diagnostics, &loaded.written.sources));
         usable.map(Machine::from).ok_or_else(wrong)
     }
 

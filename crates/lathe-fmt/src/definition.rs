@@ -114,7 +114,7 @@ impl Reader {
         self.push(depth, body, comment, None);
         let opens = match Table::opened_by(code).filter(|_| top) {
             Some(table) => Open::Table(self.lines.len(), table),
-            None if top && !matches!(word, "fn" | "on") => Open::List,
+            None if top && !is_code(word) => Open::List,
             None => Open::Block,
         };
         self.scan(code, opens);
@@ -168,10 +168,15 @@ fn header(line: &str, table: Table) -> Option<Vec<String>> {
 fn code_line(code: &str, word: &str, top: bool) -> Body {
     let aligned = if top { declaration(code, word) } else { branch(code, word) };
     aligned.unwrap_or_else(|| {
-        let place = if top && !matches!(word, "fn" | "on") { Place::Declaration } else { Place::Meaning };
-        let several = top && word != "fn" && word != "on" && code.matches(&format!(" {word} ")).count() > 0;
+        let place = if top && !is_code(word) { Place::Declaration } else { Place::Meaning };
+        let several = top && !is_code(word) && code.matches(&format!(" {word} ")).count() > 0;
         Body::Code(if several { code.to_owned() } else { tidy(code, place) })
     })
+}
+
+/// Whether what a word begins holds statements.
+fn is_code(word: &str) -> bool {
+    matches!(word, "fn" | "on" | "before" | "after")
 }
 
 fn declaration(code: &str, word: &str) -> Option<Body> {

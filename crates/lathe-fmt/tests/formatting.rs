@@ -39,7 +39,7 @@ fn programs() -> Vec<(PathBuf, String, Isa)> {
     all.map(|(path, text)| {
         let names = path.iter().rev().filter_map(|part| part.to_str()?.split('.').next());
         let machine = names.clone().find_map(lathe_machines::find).expect("it lies in its machine's folder");
-        let isa = lathe_isa::load(machine.definition).isa.expect("it ships");
+        let isa = lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("it ships");
         (path, text, isa)
     })
     .collect()
@@ -188,7 +188,8 @@ fn a_program_is_the_same_afterwards() {
 }
 
 fn check_assembly(machine: &str, ragged: &str, expected: &str) {
-    let isa = lathe_isa::load(lathe_machines::find(machine).expect("it ships").definition).isa;
+    let isa =
+        lathe_isa::load_with(lathe_machines::find(machine).expect("it ships").source(), &lathe_machines::Shipped).isa;
     assert_eq!(lathe_fmt::assembly(ragged, isa.as_ref()), expected);
 }
 

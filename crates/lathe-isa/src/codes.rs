@@ -19,6 +19,8 @@ lathe_base::codes! {
     MISSING_ITEM         = "E206", "a definition without something it needs";
     ARGUMENT_COUNT       = "E207", "too many or too few arguments";
     UNKNOWN_DEVICE       = "E208", "a device kind or operation that does not exist";
+    BAD_FILE             = "E209", "another file that cannot be used here";
+    NOTHING_REMOVED      = "E210", "something to remove that is not there";
 
     WIDTH_MISMATCH       = "E301", "values of different widths";
     WIDTH_UNKNOWN        = "E302", "a value whose width nothing tells";

@@ -41,10 +41,13 @@ pub mod semantics;
 mod simplify;
 pub mod specialize;
 pub mod syntax;
+pub mod written;
 
-use lathe_base::{Diagnostics, FileId};
+use lathe_base::files::{Files, MemoryFiles};
+use lathe_base::{Diagnostics, Source};
 
 pub use model::Isa;
+pub use written::Written;
 
 use elaborate::Elaborated;
 use names::Resolved;
@@ -60,6 +63,8 @@ pub struct Loaded {
     pub partial: Option<Isa>,
     /// Every name with where it is declared and used, whether there are errors or not.
     pub names: Resolved,
+    /// The files of the definition, and their tree.
+    pub written: Written,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
 }
@@ -71,11 +76,17 @@ impl Loaded {
     }
 }
 
-/// Reads and checks a definition. Examples are checked for form, but not run.
+/// Reads and checks a definition that is one text. Examples are checked for form, but not run.
 pub fn load(text: &str) -> Loaded {
+    load_with(Source::new("definition", text), &MemoryFiles::default())
+}
+
+/// Reads and checks a definition; what it extends and includes comes from `files`. Examples are checked for
+/// form, but not run.
+pub fn load_with(main: Source, files: &dyn Files) -> Loaded {
     let mut diagnostics = Diagnostics::default();
-    let definition = language::parse(FileId(0), text, &mut diagnostics);
-    let Elaborated { isa, names } = elaborate::elaborate(&definition, text, &mut diagnostics);
+    let written = written::read(main, files, &mut diagnostics);
+    let Elaborated { isa, names } = elaborate::elaborate(&written, &mut diagnostics);
     let (isa, partial) = if diagnostics.has_errors() { (None, isa) } else { (isa, None) };
-    Loaded { isa, partial, names, diagnostics }
+    Loaded { isa, partial, names, written, diagnostics }
 }

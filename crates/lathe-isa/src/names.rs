@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lathe_base::{Span, Width};
+use lathe_base::{FileId, Span, Width};
 
 use crate::model::{DeviceId, FieldId, MemoryId, RegisterId};
 
@@ -77,9 +77,9 @@ impl Resolved {
         self.table.iter().map(|(name, entry)| (name.as_str(), entry))
     }
 
-    /// The name that is declared or used at this byte of the definition.
+    /// The name that is declared or used at this byte of the definition's own file.
     pub fn at(&self, offset: u32) -> Option<(&str, &Entry)> {
-        let holds = |span: &Span| span.start <= offset && offset < span.end;
+        let holds = |span: &Span| span.file == FileId(0) && span.start <= offset && offset < span.end;
         self.iter().find(|(_, entry)| holds(&entry.span) || entry.uses.iter().any(holds))
     }
 

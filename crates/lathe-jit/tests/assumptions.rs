@@ -172,7 +172,7 @@ fn a_cell_that_is_written_on_both_ways_is_written_once() {
 #[test]
 fn a_hot_loop_goes_on_in_another_mode() {
     let machine = lathe_machines::find("mos6502").expect("it ships");
-    let isa = Arc::new(lathe_isa::load(machine.definition).isa.expect("it is right"));
+    let isa = Arc::new(lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("it is right"));
     // loop: adc #1; dex; bne loop; sed; jmp loop
     let program = [0x69, 0x01, 0xCA, 0xD0, 0xFB, 0xF8, 0x4C, 0x00, 0x00];
     let run = |engine: &mut dyn Engine| {

@@ -249,8 +249,11 @@ instructions {{
 /// the other in the first.
 #[test]
 fn two_bytes_at_once_may_wrap() {
-    let isa =
-        Arc::new(lathe_isa::load(lathe_machines::find("hex8").expect("it ships").definition).isa.expect("it is right"));
+    let isa = Arc::new(
+        lathe_isa::load_with(lathe_machines::find("hex8").expect("it ships").source(), &lathe_machines::Shipped)
+            .isa
+            .expect("it is right"),
+    );
     let sp = isa.place_named("sp").expect("it has a stack pointer");
     for top in [0, 1, 2, 3, 0xFFFF] {
         let mut state = State::new(&isa);

@@ -15,7 +15,9 @@ const VECTORS: u64 = 1_500;
 
 /// All machines that ship.
 fn machines() -> impl Iterator<Item = Arc<Isa>> {
-    lathe_machines::ALL.iter().map(|machine| Arc::new(lathe_isa::load(machine.definition).isa.expect("it is right")))
+    lathe_machines::ALL.iter().map(|machine| {
+        Arc::new(lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("it is right"))
+    })
 }
 
 /// Numbers that look random; the same ones every time.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use lathe_base::Span;
+use lathe_base::{FileId, Span};
 use lathe_edit::assembly::{self, Role};
 use lathe_edit::completion::{self, Suggestion, SuggestionKind};
 use lathe_edit::definition::{self, Kind};
@@ -24,7 +24,7 @@ use serde::de::DeserializeOwned;
 
 use crate::document::Document;
 use crate::wire;
-use crate::workspace::{Workspace, is_assembly, is_definition};
+use crate::workspace::{Workspace, is_definition};
 
 /// Serves one editor over standard input and output until it says goodbye.
 ///
@@ -185,8 +185,8 @@ impl Server {
     /// Notes that a text has changed, and with a definition the programs for its machine.
     fn touch(&mut self, path: PathBuf) {
         if is_definition(&path) {
-            let programs = self.workspace.documents.keys().filter(|other| is_assembly(other)).cloned();
-            self.dirty.extend(programs);
+            // Programs are for it, and other definitions may extend it.
+            self.dirty.extend(self.workspace.documents.keys().cloned());
         }
         self.dirty.insert(path);
     }
@@ -199,8 +199,14 @@ impl Server {
             let Some(document) = self.workspace.documents.get(&path) else { continue };
             found.entry(path.clone()).or_default();
             if is_definition(&path) {
-                let all = self.workspace.check(&document.text);
-                found.insert(path, all.iter().map(|one| wire::diagnostic(document, one)).collect());
+                let (all, written) = self.workspace.check(&path, &document.text);
+                for one in all {
+                    let Some(source) = written.sources.get(one.primary.span.file.0 as usize) else { continue };
+                    let document = Document::new(source.text.clone(), 0);
+                    // What comes with Lathe is no file; its findings are about how it is extended.
+                    let place = path.with_file_name(&source.name);
+                    found.entry(place).or_default().push(wire::diagnostic(&document, &one));
+                }
             } else if let Some(program) = self.workspace.program(&path) {
                 let documents: Vec<Document> =
                     program.assembled.sources.iter().map(|source| Document::new(source.text.to_string(), 0)).collect();
@@ -342,8 +348,18 @@ impl Server {
     fn declaration(&self, asked: &Asked) -> Option<Location> {
         let reading = definition::Reading::new(&asked.document.text);
         let word = reading.word_at(asked.offset)?;
-        let declared = reading.named(word.text)?;
+        let Some(declared) = reading.named(word.text) else { return self.inherited(asked, word.text) };
         Some(Location { uri: wire::uri(&asked.path)?, range: wire::span(asked.document, declared.span) })
+    }
+
+    /// Where a file that this definition extends or includes declares a name.
+    fn inherited(&self, asked: &Asked, name: &str) -> Option<Location> {
+        let loaded = self.workspace.loaded(Some(&asked.path), &asked.document.text);
+        let span = loaded.names.get(name)?.span;
+        let source = loaded.written.sources.get(span.file.0 as usize)?;
+        let path = asked.path.with_file_name(&source.name);
+        let document = Document::new(source.text.clone(), 0);
+        path.is_file().then_some(Location { uri: wire::uri(&path)?, range: wire::span(&document, span) })
     }
 
     /// A label's line, or the row of a mnemonic.
@@ -644,8 +660,9 @@ impl Server {
     /// The next steps of diagnostics, as changes.
     fn actions(&self, params: &CodeActionParams) -> Option<CodeActionResponse> {
         let (path, document) = self.document(&params.text_document.uri)?;
-        let found = if is_definition(&path) {
-            self.workspace.check(&document.text)
+        let found: Vec<lathe_base::Diagnostic> = if is_definition(&path) {
+            let (found, _) = self.workspace.check(&path, &document.text);
+            found.into_iter().filter(|one| one.primary.span.file == FileId(0)).collect()
         } else {
             let program = self.workspace.program(&path)?;
             let is_here = |span: Span| program.path(span.file.0 as usize).as_deref() == Some(path.as_path());

@@ -10,7 +10,8 @@ use lathe_base::files::{FileError, Files, Found};
 use lathe_base::{Diagnostic, Source, limits};
 use lathe_doc::Sheet;
 use lathe_edit::assembly::Words;
-use lathe_isa::Isa;
+use lathe_isa::{Isa, Loaded, Written};
+use lathe_machines::WithShipped;
 
 use crate::document::Document;
 
@@ -21,7 +22,8 @@ pub(crate) struct Machine {
     pub(crate) words: Words,
     /// Its definition, if it is a file.
     pub(crate) path: Option<PathBuf>,
-    text: String,
+    /// What it was made from.
+    written: Written,
 }
 
 /// A program: the file that is assembled, and what came of it.
@@ -78,11 +80,15 @@ impl Workspace {
     fn load(&self, key: &str, path: Option<PathBuf>, text: String) -> Option<Rc<Machine>> {
         let mut machines = self.machines.borrow_mut();
         let known = machines.get(key).cloned().flatten();
-        if known.as_ref().is_some_and(|machine| machine.text == text) {
+        // What a machine extends may have changed although its own text has not.
+        let is_same = |machine: &Rc<Machine>| matches!(&machine.written.sources[..], [only] if only.text == text);
+        if known.as_ref().is_some_and(is_same) {
             return known;
         }
-        let Some(isa) = lathe_isa::load(&text).isa else { return known };
-        let machine = Rc::new(Machine { sheet: Sheet::new(&isa, &text), words: Words::new(&isa), isa, path, text });
+        let loaded = self.loaded(path.as_deref(), &text);
+        let (Some(isa), written) = (loaded.isa, loaded.written) else { return known };
+        let machine =
+            Rc::new(Machine { sheet: Sheet::new(&isa, &written), words: Words::new(&isa), isa, path, written });
         machines.insert(key.to_owned(), Some(Rc::clone(&machine)));
         Some(machine)
     }
@@ -126,13 +132,21 @@ impl Workspace {
         Some(Program { assembled, folder })
     }
 
+    /// A definition and what it extends and includes: files beside it, and machines that come with Lathe.
+    pub(crate) fn loaded(&self, path: Option<&Path>, text: &str) -> Loaded {
+        let name = path.and_then(Path::file_name).map_or("definition".into(), |name| name.to_string_lossy());
+        let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
+        let project = Project { workspace: self, folder };
+        lathe_isa::load_with(Source::new(name, text), &WithShipped(&project))
+    }
+
     /// What `lathe check` says about a definition.
-    pub(crate) fn check(&self, text: &str) -> Vec<Diagnostic> {
-        let mut loaded = lathe_isa::load(text);
+    pub(crate) fn check(&self, path: &Path, text: &str) -> (Vec<Diagnostic>, Written) {
+        let mut loaded = self.loaded(Some(path), text);
         if let Some(isa) = &loaded.isa {
             loaded.diagnostics.extend(lathe_vm::examples::check(isa));
         }
-        loaded.diagnostics.into_sorted()
+        (loaded.diagnostics.into_sorted(), loaded.written)
     }
 }
 

@@ -3,6 +3,9 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+use lathe_base::Source;
+use lathe_base::files::{FileError, Files, Found};
+
 /// A machine that ships with Lathe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
@@ -57,7 +60,39 @@ pub fn find(name: &str) -> Option<Machine> {
     ALL.iter().copied().find(|machine| machine.name == name)
 }
 
+/// Files from elsewhere, and the machines that ship with Lathe by their names, so that definitions can extend
+/// them: `extends mos6502`.
+#[derive(Clone, Copy)]
+pub struct WithShipped<'f>(pub &'f dyn Files);
+
+/// The machines that ship with Lathe, and no other files.
+#[derive(Clone, Copy, Debug)]
+pub struct Shipped;
+
+/// What the names of shipped definitions begin with. What these extend ships as well: a file of the same name
+/// that happens to be there is not looked at.
+const SHIPPED: &str = "lathe:";
+
+impl Files for Shipped {
+    fn open(&self, _from: &str, name: &str) -> Result<Found, FileError> {
+        let machine = find(name).ok_or_else(|| FileError("no machine of this name comes with Lathe".to_owned()))?;
+        Ok(Found { name: format!("{SHIPPED}{name}.isa"), bytes: machine.definition.as_bytes().to_vec() })
+    }
+}
+
+impl Files for WithShipped<'_> {
+    fn open(&self, from: &str, name: &str) -> Result<Found, FileError> {
+        let shipped = Shipped.open(from, name);
+        if shipped.is_ok() || from.starts_with(SHIPPED) { shipped } else { self.0.open(from, name) }
+    }
+}
+
 impl Machine {
+    /// Its definition under its name, to be loaded with [`Shipped`] for what it extends.
+    pub fn source(&self) -> Source {
+        Source::new(format!("{}.isa", self.name), self.definition)
+    }
+
     /// The program of this name, with or without `.asm`.
     pub fn program(&self, name: &str) -> Option<Program> {
         let name = name.strip_suffix(".asm").unwrap_or(name);

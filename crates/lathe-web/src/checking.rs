@@ -9,8 +9,9 @@ use lathe_base::{Diagnostic, Severity, Source, Span};
 use lathe_doc::Sheet;
 use lathe_edit::assembly::{self, Words};
 use lathe_edit::{Class, Piece, definition};
-use lathe_isa::Isa;
 use lathe_isa::model::DeviceKind;
+use lathe_isa::{Isa, Written};
+use lathe_machines::Shipped;
 use serde::Serialize;
 
 use crate::gallery::Library;
@@ -25,23 +26,24 @@ const SHOWN_CELLS: usize = 8;
 pub(crate) struct Machine {
     pub(crate) isa: Arc<Isa>,
     pub(crate) text: String,
+    written: Written,
     pub(crate) words: Words,
     sheet: Option<Sheet>,
 }
 
 impl Machine {
-    fn new(isa: Isa, text: &str) -> Machine {
-        Machine { words: Words::new(&isa), isa: Arc::new(isa), text: text.to_owned(), sheet: None }
+    fn new(isa: Isa, text: &str, written: Written) -> Machine {
+        Machine { words: Words::new(&isa), isa: Arc::new(isa), text: text.to_owned(), written, sheet: None }
     }
 
     /// Its datasheet, which is made when it is first asked for.
     pub(crate) fn sheet(&mut self) -> &Sheet {
-        self.sheet.get_or_insert_with(|| Sheet::new(&self.isa, &self.text))
+        self.sheet.get_or_insert_with(|| Sheet::new(&self.isa, &self.written))
     }
 
     /// Its datasheet and its words.
     pub(crate) fn sheet_and_words(&mut self) -> (&Sheet, &Words) {
-        let sheet = self.sheet.get_or_insert_with(|| Sheet::new(&self.isa, &self.text));
+        let sheet = self.sheet.get_or_insert_with(|| Sheet::new(&self.isa, &self.written));
         (sheet, &self.words)
     }
 }
@@ -113,16 +115,15 @@ struct MemoryData {
 
 /// Reads and checks a definition; the machine is there only if it has no errors.
 pub(crate) fn check(text: &str) -> (Checked, Option<Machine>) {
-    let mut loaded = lathe_isa::load(text);
+    let mut loaded = lathe_isa::load_with(Source::new("definition", text), &Shipped);
     if let Some(isa) = &loaded.isa {
         loaded.diagnostics.extend(lathe_vm::examples::check(isa));
     }
     let usable = loaded.isa.filter(|_| !loaded.diagnostics.has_errors());
-    let source = Source::new("definition", text);
     let places = Places::new(text);
-    let diagnostics = findings(loaded.diagnostics.into_sorted(), std::slice::from_ref(&source));
+    let diagnostics = findings(loaded.diagnostics.into_sorted(), &loaded.written.sources);
     let pieces = pieces(&definition::Reading::new(text).pieces().0, &places);
-    (Checked { diagnostics, pieces, lines: Vec::new() }, usable.map(|isa| Machine::new(isa, text)))
+    (Checked { diagnostics, pieces, lines: Vec::new() }, usable.map(|isa| Machine::new(isa, text, loaded.written)))
 }
 
 /// Assembles a program.

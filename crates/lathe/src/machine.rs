@@ -4,15 +4,18 @@
 use std::path::Path;
 
 use lathe_base::{Diagnostic, Severity, Source, limits, nearest};
-use lathe_isa::Isa;
+use lathe_isa::{Isa, Written};
+use lathe_machines::{Shipped, WithShipped};
 
 use crate::exit::{Exit, Failure};
+use crate::inputs::Inputs;
+use crate::project::Project;
 use crate::{files, output, program, render};
 
 /// A definition that has been checked.
 pub(crate) struct Checked {
-    /// Its text.
-    pub(crate) source: Source,
+    /// Its files and what they say.
+    pub(crate) written: Written,
     /// The instruction set, if there was no error in its text. Its examples may fail all the same.
     pub(crate) isa: Option<Isa>,
     /// Errors and warnings, in the order of their places.
@@ -27,6 +30,11 @@ impl Checked {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity() == severity).count()
     }
 
+    /// The file that was asked for.
+    pub(crate) fn source(&self) -> &Source {
+        &self.written.sources[0]
+    }
+
     /// How it went, as an exit code.
     pub(crate) fn exit(&self) -> Exit {
         if self.isa.is_none() || self.count(Severity::Error) > 0 { Exit::InputWrong } else { Exit::Done }
@@ -34,8 +42,7 @@ impl Checked {
 
     /// Shows the diagnostics.
     pub(crate) fn complain(&self) {
-        let sources = std::slice::from_ref(&self.source);
-        self.diagnostics.iter().for_each(|diagnostic| output::diagnostic(sources, diagnostic));
+        self.diagnostics.iter().for_each(|diagnostic| output::diagnostic(&self.written.sources, diagnostic));
     }
 
     /// `2 errors, 1 warning`
@@ -51,8 +58,8 @@ impl Checked {
 pub(crate) struct Machine {
     /// Its instruction set.
     pub(crate) isa: Isa,
-    /// The text that it comes from.
-    pub(crate) definition: Source,
+    /// What it was made from.
+    pub(crate) written: Written,
 }
 
 /// The instruction set of a machine that is to be used.
@@ -63,25 +70,41 @@ pub(crate) fn load(name: &str) -> Result<Isa, Failure> {
 /// A machine that is to be used. Warnings are for `lathe check` to tell: whoever runs a program
 /// wants to see the program.
 pub(crate) fn open(name: &str) -> Result<Machine, Failure> {
-    let checked = check(find(name)?);
+    open_noting(name, &Inputs::default())
+}
+
+/// A machine that is to be used; the files that its definition names are noted.
+pub(crate) fn open_noting(name: &str, inputs: &Inputs) -> Result<Machine, Failure> {
+    let checked = check(find(name)?, inputs);
     let usable = checked.exit() == Exit::Done;
     if !usable {
         checked.complain();
     }
-    let message = format!("the definition {} cannot be used: {}", checked.source.name, checked.tally());
-    let definition = checked.source;
+    let message = format!("the definition {} cannot be used: {}", checked.source().name, checked.tally());
     let isa = checked.isa.filter(|_| usable).ok_or_else(|| Failure::input(message))?;
-    Ok(Machine { isa, definition })
+    Ok(Machine { isa, written: checked.written })
 }
 
-/// Checks a definition and runs its examples.
-pub(crate) fn check(source: Source) -> Checked {
-    let mut loaded = lathe_isa::load(&source.text);
+impl Machine {
+    /// The file that was asked for.
+    pub(crate) fn definition(&self) -> &Source {
+        &self.written.sources[0]
+    }
+}
+
+/// Checks a definition and runs its examples. What it extends and includes is beside it, or comes with Lathe.
+pub(crate) fn check(source: Source, inputs: &Inputs) -> Checked {
+    let main = if source.name == files::title(files::STANDARD) { files::STANDARD } else { &source.name };
+    let mut loaded = match Project::new(main, None, inputs) {
+        Ok(project) => lathe_isa::load_with(source, &WithShipped(&project)),
+        // Without a folder there are no other files.
+        Err(_) => lathe_isa::load_with(source, &Shipped),
+    };
     if let Some(isa) = &loaded.isa {
         loaded.diagnostics.extend(lathe_vm::examples::check(isa));
     }
     let dropped = loaded.diagnostics.dropped();
-    Checked { source, isa: loaded.isa, diagnostics: loaded.diagnostics.into_sorted(), dropped }
+    Checked { written: loaded.written, isa: loaded.isa, diagnostics: loaded.diagnostics.into_sorted(), dropped }
 }
 
 /// The definition of this name: one that comes with Lathe, or a file, or standard input. A file

@@ -172,7 +172,7 @@ impl Product<'_> {
             interleave: cut.chip,
             lane: cut.lane,
             name: name.clone().unwrap_or(default.name),
-            definition: Some(formats::identity(&self.machine.definition.text)),
+            definition: Some(formats::identity(&self.machine.written.whole())),
             addresses: default.addresses,
         }
     }

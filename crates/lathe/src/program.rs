@@ -102,12 +102,12 @@ impl Request<'_> {
     }
 
     fn assemble(&self, text: String, inputs: &Inputs) -> Result<Program, Failure> {
-        let Machine { isa, definition } = machine_of_source(self.name, &text, self.machine, inputs)?;
+        let Machine { isa, written } = machine_of_source(self.name, &text, self.machine, inputs)?;
         let options = Options { definitions: definitions::read(&self.assembly.define)?, ..Options::default() };
         let root = self.assembly.root.as_deref();
         let assembly = Assembly { name: self.name, text, root, options: &options };
         let (image, sources) = assembly.assemble(&isa, inputs)?;
-        Ok(Program { isa, image, sources, definition: definition.text, tohost: None })
+        Ok(Program { isa, image, sources, definition: written.whole(), tohost: None })
     }
 
     /// An image. What can be loaded only in part must have been asked for in its format.
@@ -134,8 +134,8 @@ impl Request<'_> {
         if let Some(identity) = header.and_then(|header| header.definition) {
             warn_if_changed(self.name, &identity, &machine);
         }
-        let Machine { isa, definition } = machine;
-        Ok(Program { isa, image, sources: Vec::new(), definition: definition.text, tohost })
+        let Machine { isa, written } = machine;
+        Ok(Program { isa, image, sources: Vec::new(), definition: written.whole(), tohost })
     }
 }
 
@@ -155,8 +155,8 @@ fn kind(name: &str, bytes: &[u8]) -> Kind {
 /// An image may have been made with another text of the definition; that it still fits is likely
 /// enough to go on, and not sure enough to be silent.
 fn warn_if_changed(name: &str, identity: &str, machine: &Machine) {
-    if formats::identity(&machine.definition.text) != identity {
-        let (name, definition) = (files::title(name), &machine.definition.name);
+    if formats::identity(&machine.written.whole()) != identity {
+        let (name, definition) = (files::title(name), &machine.definition().name);
         warn(&format!("the definition {definition} has changed since {name} was assembled"), "assemble it again");
     }
 }
@@ -217,7 +217,7 @@ fn chosen(program: &str, asked: Option<&str>, named: Option<&str>, inputs: &Inpu
             if lathe_machines::find(asked).is_none() {
                 inputs.note(asked);
             }
-            machine::open(asked)
+            machine::open_noting(asked, inputs)
         }
         (None, Some(named)) => machine_named_by(program, named, inputs),
         (None, None) => Err(which(program)),
@@ -235,7 +235,11 @@ fn machine_named_by(program: &str, named: &str, inputs: &Inputs) -> Result<Machi
     if is_plain {
         inputs.note(&beside);
     }
-    if is_plain && beside.is_file() { machine::open(&beside.to_string_lossy()) } else { Err(unknown(program, named)) }
+    if is_plain && beside.is_file() {
+        machine::open_noting(&beside.to_string_lossy(), inputs)
+    } else {
+        Err(unknown(program, named))
+    }
 }
 
 fn unknown(program: &str, named: &str) -> Failure {

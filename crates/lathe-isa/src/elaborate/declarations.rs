@@ -6,7 +6,7 @@ use std::cell::Cell;
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::constants::{constant_in, plural, width};
-use super::meaning::{self, Setting};
+use super::meaning::{self, Around, Setting};
 use super::names::Names;
 use super::{Declarations, Family};
 use crate::codes;
@@ -16,17 +16,15 @@ use crate::language::parser::is_type;
 use crate::model::*;
 use crate::names::Named;
 use crate::semantics::{Body, Statement};
+use crate::written::Written;
 
 impl<'a> Declarations<'a> {
     /// Declares everything that has a name. Views and fields come after the registers they are made
     /// of, wherever they are in the text.
-    pub(crate) fn declare(
-        definition: &'a ast::Definition,
-        text: &'a str,
-        diagnostics: &mut Diagnostics,
-    ) -> Declarations<'a> {
+    pub(crate) fn declare(written: &'a Written, diagnostics: &mut Diagnostics) -> Declarations<'a> {
+        let definition = &written.tree;
         let mut declarations = Declarations {
-            text,
+            texts: written.sources.iter().map(|source| source.text.as_str()).collect(),
             names: Names::without(&definition.broken),
             rows_lost: Cell::new(definition.rows_lost),
             effort: Cell::new(EFFORT),
@@ -559,6 +557,28 @@ pub(crate) fn on_step(
         return None;
     }
     Some(Hook { when: condition, body })
+}
+
+/// What belongs to every instruction.
+pub(crate) fn around(definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Around {
+    let mut block = |moment: ast::Moment| {
+        let mut hooks = definition.items.iter().filter_map(|item| match item {
+            Item::Each(other, hook) if *other == moment => Some(hook),
+            _ => None,
+        });
+        let hook = hooks.next()?;
+        if let Some(second) = hooks.next() {
+            let message = format!("a second `{} each`", moment.word());
+            let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, second.span, message);
+            diagnostics.push(diagnostic.also(hook.span, "the first one").help("put everything into one of them"));
+        }
+        let body = hook.body.clone();
+        Some(match &hook.when {
+            None => body,
+            Some(when) => ast::Block { statements: vec![ast::Statement::If(when.clone(), body, None)], value: None },
+        })
+    };
+    Around { before: block(ast::Moment::Before), after: block(ast::Moment::After) }
 }
 
 /// What an undefined encoding does.

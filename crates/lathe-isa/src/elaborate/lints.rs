@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lathe_base::{Diagnostic, Diagnostics};
+use lathe_base::{Diagnostic, Diagnostics, FileId};
 
 use super::Declarations;
 use crate::codes;
@@ -31,7 +31,8 @@ pub(crate) fn lint(
                 | Named::Memory(_)
                 | Named::Trap(_)
         );
-        if warned {
+        // What an inherited declaration is for is the business of the machine that declares it.
+        if warned && span.file == FileId(0) {
             let message =
                 format!("{} `{name}` is never used", &named.kind()[named.kind().find(' ').map_or(0, |at| at + 1)..]);
             diagnostics.push(Diagnostic::new(codes::UNUSED, span, message).help("use it or remove it"));
@@ -39,7 +40,7 @@ pub(crate) fn lint(
     }
     let read = registers_read(declarations, instructions, others);
     for (at, register) in declarations.registers.iter().enumerate() {
-        if !register.constant && !read.contains(&RegisterId(at as u32)) {
+        if register.span.file == FileId(0) && !register.constant && !read.contains(&RegisterId(at as u32)) {
             let message = format!("nothing reads the register `{}`", register.name);
             let help = "its value has no effect; use it in a meaning or remove it";
             diagnostics.push(Diagnostic::new(codes::NEVER_READ, register.span, message).help(help));

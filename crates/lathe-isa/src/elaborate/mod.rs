@@ -34,7 +34,10 @@ use crate::model::{
 use crate::names::Resolved;
 use crate::pseudo::Pseudo;
 use crate::semantics::Body;
+use crate::written::Written;
 
+pub(crate) use declarations::spread;
+pub(crate) use names::EVERYTHING;
 use names::Names;
 
 /// What came of a definition: as much of it as could be understood.
@@ -46,8 +49,9 @@ pub(crate) struct Elaborated {
 }
 
 /// Makes the model of a definition. Without a program counter, or a memory for it, there is none.
-pub(crate) fn elaborate(definition: &ast::Definition, text: &str, diagnostics: &mut Diagnostics) -> Elaborated {
-    let declarations = Declarations::declare(definition, text, diagnostics);
+pub(crate) fn elaborate(written: &Written, diagnostics: &mut Diagnostics) -> Elaborated {
+    let definition = &written.tree;
+    let declarations = Declarations::declare(written, diagnostics);
     if definition.machine.is_none() && !definition.broken.contains("machine") {
         missing(diagnostics, "no `machine` line", "begin with `machine name \"one line about it\"`");
     }
@@ -89,7 +93,8 @@ struct Made {
 impl Made {
     fn new(declarations: &Declarations, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Made {
         let (drafts, groups) = rows::drafts(declarations, definition, diagnostics);
-        let instructions = rows::instructions(declarations, &drafts, diagnostics);
+        let around = declarations::around(definition, diagnostics);
+        let instructions = rows::instructions(declarations, &drafts, &around, diagnostics);
         if drafts.is_empty() && !diagnostics.has_errors() {
             let help = "add a block such as `instructions { nop | 0000 0000 | }`";
             missing(diagnostics, "no instructions", help);
@@ -186,7 +191,8 @@ fn missing(diagnostics: &mut Diagnostics, what: &str, help: &str) {
 
 /// Everything declared, before any row is looked at.
 pub(crate) struct Declarations<'a> {
-    pub(crate) text: &'a str,
+    /// The texts of the definition, by the number of their file.
+    texts: Vec<&'a str>,
     pub(crate) names: Names<'a>,
     /// Whether a row could not be understood, so that its instruction is not missing.
     pub(crate) rows_lost: Cell<bool>,
@@ -234,7 +240,7 @@ impl<'a> Declarations<'a> {
     /// What a definition declares that has been read already, for meanings written in another text.
     pub(crate) fn of(isa: &'a Isa, text: &'a str) -> Declarations<'a> {
         Declarations {
-            text,
+            texts: vec![text],
             names: Names::known(&isa.names),
             rows_lost: Cell::new(false),
             effort: Cell::new(0),
@@ -249,6 +255,11 @@ impl<'a> Declarations<'a> {
             functions: isa.functions.iter().map(|function| &function.tree).collect(),
             families: Vec::new(),
         }
+    }
+
+    /// The text of a file.
+    pub(crate) fn text(&self, file: FileId) -> &'a str {
+        self.texts.get(file.0 as usize).copied().unwrap_or("")
     }
 
     /// The width of a cell of the code memory.

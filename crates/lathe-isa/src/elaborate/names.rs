@@ -17,6 +17,9 @@ pub(crate) const RESERVED: [&str; 16] = [
     "rotl", "rotr",
 ];
 
+/// Stands for every name: a part of the definition could not be read at all.
+pub(crate) const EVERYTHING: &str = "*";
+
 /// All names, in one space.
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a> {
@@ -57,7 +60,8 @@ impl<'a> Names<'a> {
     pub(crate) fn is_broken(&self, name: &str) -> bool {
         let broken = self.broken.borrow();
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        broken.contains(name) || (stem != name && broken.contains(&format!("{stem}..")))
+        let all = broken.contains(EVERYTHING);
+        all || broken.contains(name) || (stem != name && broken.contains(&format!("{stem}..")))
     }
 
     /// Whether there is room for another name.

@@ -6,7 +6,7 @@ use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::Declarations;
 use super::constants::{constant, constant_in, declared, plural, width};
-use super::meaning::{self, Setting};
+use super::meaning::{self, Around, Setting};
 use super::pictures::{self, Picture, Taker, Unit};
 use super::syntaxes::{self, Inline, Operand, Written};
 use crate::codes;
@@ -256,6 +256,7 @@ fn gaps(codes: &[u64], bits: u32, mask: u64, value: u64, found: &mut impl FnMut(
 pub(crate) fn instructions(
     declarations: &Declarations,
     drafts: &[Draft],
+    around: &Around,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Instruction> {
     let uniform = uniform_length(drafts);
@@ -275,7 +276,7 @@ pub(crate) fn instructions(
                 return instructions;
             }
             let setting = Setting::row(draft.operands.clone(), chosen.clone(), uniform);
-            let body = meaning::perform(declarations, setting, &draft.row.meaning, diagnostics);
+            let body = meaning::perform_row(declarations, setting, around, &draft.row.meaning, diagnostics);
             let instruction = instruction(declarations, draft, number as u32, chosen, body, diagnostics);
             declarations.nodes.set(declarations.nodes.get() + instruction.encoding.excluded.len());
             instructions.push(instruction);

@@ -12,6 +12,7 @@ use crate::syntax::Digits;
 
 /// A line of assembly in the text of a definition.
 pub(crate) struct SourceLine<'s> {
+    file: FileId,
     text: &'s str,
     at: usize,
     end: usize,
@@ -30,7 +31,8 @@ impl<'s> SourceLine<'s> {
         members: &'s [(String, String)],
     ) -> Self {
         let (at, end) = (column.span.start as usize, column.span.end as usize);
-        SourceLine { text: declarations.text, at, end, declarations, stand_ins, members }
+        let file = column.span.file;
+        SourceLine { file, text: declarations.text(file), at, end, declarations, stand_ins, members }
     }
 
     /// The word that comes next, `{FAMILY}` in it replaced by the member, and its length as written.
@@ -73,7 +75,7 @@ impl<'s> SourceLine<'s> {
     fn expression(&mut self) -> Option<Expr> {
         let mut ignored = Diagnostics::default();
         let text = &self.text[..self.end];
-        let mut parser = Parser::starting_at(FileId(0), text, self.at, &mut ignored).of_kind(TextKind::Assembly);
+        let mut parser = Parser::starting_at(self.file, text, self.at, &mut ignored).of_kind(TextKind::Assembly);
         let expr = parser.expression().ok()?;
         let end = parser.end();
         (ignored.is_empty() && end <= self.end).then(|| {
@@ -127,12 +129,12 @@ impl Line for SourceLine<'_> {
         let word = self.word()?.to_owned();
         // Parameters come first: `D` is one even where a register is named `d`.
         if self.stand_ins.contains(&word) {
-            let span = Span::new(FileId(0), self.at - word.len(), self.at);
+            let span = Span::new(self.file, self.at - word.len(), self.at);
             return Some(Found::Value(Expr { kind: ExprKind::Name(word), span }));
         }
         let bits = field.bits_named(&word)?;
         if self.is_name(&word) {
-            self.declarations.names.find(&word, Span::new(FileId(0), self.at - word.len(), self.at));
+            self.declarations.names.find(&word, Span::new(self.file, self.at - word.len(), self.at));
         }
         Some(Found::Bits(bits))
     }
@@ -147,7 +149,7 @@ impl Line for SourceLine<'_> {
     }
 
     fn number(&mut self, value: u64) -> Expr {
-        let span = Span::new(FileId(0), self.at, self.at);
+        let span = Span::new(self.file, self.at, self.at);
         Expr { kind: ExprKind::Number(value), span }
     }
 

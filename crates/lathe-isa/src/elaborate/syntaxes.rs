@@ -167,7 +167,10 @@ impl Reader<'_, '_> {
     fn inline_operand(&mut self, at: usize, length: usize) -> Option<(Part, usize)> {
         let name = Name { text: self.column.text[at..at + length].to_owned(), span: self.span(at, at + length) };
         let base = self.column.span.start as usize;
-        let (number, end) = Parser::number_kind_at(self.declarations.text, base + at + length + 1, self.diagnostics)?;
+        let (number, end) = {
+            let (file, at) = (self.column.span.file, base + at + length + 1);
+            Parser::number_kind_at(file, self.declarations.text(file), at, self.diagnostics)?
+        };
         Some((Part::Operand(Operand::Inline(name, Box::new(number)), None), end - base - at))
     }
 
@@ -348,8 +351,8 @@ fn head(parts: &[Part], member: &impl Fn(usize) -> String) -> Head {
 
 impl Parser<'_, '_> {
     /// Reads `u8 low` and the like at a place of the text; gives it and where it ends.
-    fn number_kind_at(text: &str, at: usize, diagnostics: &mut Diagnostics) -> Option<(Number, usize)> {
-        let mut parser = Parser::starting_at(FileId(0), text, at, diagnostics);
+    fn number_kind_at(file: FileId, text: &str, at: usize, diagnostics: &mut Diagnostics) -> Option<(Number, usize)> {
+        let mut parser = Parser::starting_at(file, text, at, diagnostics);
         let number = parser.number_kind("as in `li D, N:u8`").ok()?;
         let end = number.span.end as usize;
         Some((number, end))

@@ -34,8 +34,32 @@ pub struct Machine {
     pub name: Name,
     /// One line about it.
     pub title: String,
+    /// The machine that it is made from, if it is.
+    pub extends: Option<Import>,
     /// The `##` lines before it.
     pub documentation: String,
+}
+
+/// Another file that a definition names.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The name of the file, or of the machine.
+    pub name: String,
+    /// Whether it is the name of a machine, without quotes.
+    pub is_machine: bool,
+    /// Where it is named.
+    pub span: Span,
+}
+
+/// `remove x, on step` or `remove { inc D }`
+#[derive(Clone, Debug)]
+pub enum Remove {
+    /// A declaration, by its name.
+    Name(Name),
+    /// `on illegal`, `on step`, `before each` or `after each`.
+    Hook(Name),
+    /// A row of instructions or a pseudo-instruction, by its syntax.
+    Row(Column),
 }
 
 /// One declaration or block.
@@ -65,6 +89,8 @@ pub enum Item {
     OnIllegal(Span, Block),
     /// `on step when … { … }`
     OnStep(Hook),
+    /// `before each { … }` and `after each when … { … }`
+    Each(Moment, Hook),
     /// `data ram 0x50 { 0xF0, 0x90 }`
     Contents(Contents),
     /// `assembly { … }`
@@ -75,6 +101,10 @@ pub enum Item {
     Pseudos(Vec<Pseudo>),
     /// `examples { … }`
     Examples(Vec<Example>),
+    /// `include "shared.isa"`
+    Include(Import),
+    /// `remove x`: not to be taken over from the machine that this one extends.
+    Remove(Vec<Remove>),
 }
 
 /// The order of bytes, or cells, of a value that takes several.
@@ -116,10 +146,29 @@ pub struct Pc {
     pub documentation: String,
 }
 
-/// `on step when irq { … }`
+/// When something is done that belongs to every instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Before what the row says.
+    Before,
+    /// After it.
+    After,
+}
+
+impl Moment {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Moment::Before => "before",
+            Moment::After => "after",
+        }
+    }
+}
+
+/// `on step when irq { … }`, `after each when irq { … }`
 #[derive(Clone, Debug)]
 pub struct Hook {
-    /// The word `on`.
+    /// The first word.
     pub span: Span,
     /// When it is done; always, if not said.
     pub when: Option<Expr>,

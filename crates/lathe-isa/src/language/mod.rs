@@ -4,6 +4,7 @@
 //! diagnostics; what a name means is decided later, in `elaborate`.
 
 pub mod ast;
+pub(crate) mod inherit;
 pub mod lexer;
 pub(crate) mod parser;
 

@@ -32,7 +32,7 @@ fn once(arguments: &Check, inputs: &Inputs) -> Outcome {
         inputs.note(&arguments.definition);
     }
     let mended = arguments.fix.then(|| mend(&arguments.definition)).transpose()?;
-    let checked = machine::check(machine::find(&arguments.definition)?);
+    let checked = machine::check(machine::find(&arguments.definition)?, inputs);
     match arguments.format.format {
         Format::Json => output::answer(&output::json(&ReportData { mended, ..report_data(&checked) })?)?,
         Format::Text => {
@@ -61,10 +61,10 @@ fn mend(name: &str) -> Result<usize, Failure> {
     let before = bytes.len() - text.len();
     let mut count = 0;
     for _ in 0..ROUNDS {
-        let checked = machine::check(Source::new(name, text.clone()));
+        let checked = machine::check(Source::new(name, text.clone()), &Inputs::default());
         let fixed = apply_safe(&text, FileId(0), &checked.diagnostics);
         let is_better = || {
-            let again = machine::check(Source::new(name, fixed.text.clone()));
+            let again = machine::check(Source::new(name, fixed.text.clone()), &Inputs::default());
             again.count(Severity::Error) < checked.count(Severity::Error)
         };
         if fixed.count == 0 || !is_better() {
@@ -82,7 +82,7 @@ fn mend(name: &str) -> Result<usize, Failure> {
 fn tell(checked: &Checked, arguments: &Check) -> Result<(), Failure> {
     checked.complain();
     let Some(isa) = checked.isa.as_ref().filter(|_| checked.exit() == Exit::Done) else {
-        output::complain(&format!("{}: {}\n", checked.source.name, checked.tally()));
+        output::complain(&format!("{}: {}\n", checked.source().name, checked.tally()));
         return Ok(());
     };
     let coverage = coverage(isa);
@@ -96,8 +96,8 @@ fn tell(checked: &Checked, arguments: &Check) -> Result<(), Failure> {
 
 fn verdict(checked: &Checked) -> String {
     match checked.count(Severity::Warning) {
-        0 => format!("{}: no errors", checked.source.name),
-        warnings => format!("{}: no errors, {}", checked.source.name, render::count(warnings, "warning")),
+        0 => format!("{}: no errors", checked.source().name),
+        warnings => format!("{}: no errors, {}", checked.source().name, render::count(warnings, "warning")),
     }
 }
 
@@ -304,10 +304,10 @@ struct SlotData<'c> {
 }
 
 fn report_data(checked: &Checked) -> ReportData<'_> {
-    let sources: &[Source] = std::slice::from_ref(&checked.source);
+    let sources: &[Source] = &checked.written.sources;
     let diagnostics = checked.diagnostics.iter().map(|diagnostic| render::diagnostic_data(sources, diagnostic));
     ReportData {
-        file: &checked.source.name,
+        file: &checked.source().name,
         ok: checked.exit() == Exit::Done,
         mended: None,
         errors: checked.count(Severity::Error),

@@ -14,7 +14,7 @@ use crate::{machine, output};
 /// Writes the datasheet.
 pub(super) fn execute(arguments: &Doc) -> Outcome {
     let machine = machine::open(&arguments.machine.machine)?;
-    let sheet = Sheet::new(&machine.isa, &machine.definition.text);
+    let sheet = Sheet::new(&machine.isa, &machine.written);
     let Some(name) = arguments.output.as_deref().filter(|name| *name != files::STANDARD) else {
         output::answer(&match () {
             () if arguments.answer() == Format::Json && arguments.card => return Err(card_is_no_json()),
@@ -29,7 +29,7 @@ pub(super) fn execute(arguments: &Doc) -> Outcome {
         Some(extension) => vec![(name.to_owned(), one(&sheet, arguments, extension, name)?)],
         None => folder(&sheet, name)?,
     };
-    if all.iter().any(|(file, _)| Path::new(file) == Path::new(&machine.definition.name)) {
+    if all.iter().any(|(file, _)| Path::new(file) == Path::new(&machine.definition().name)) {
         return Err(Failure::usage(format!("{name} is the definition itself")).help("give another name with `-o`"));
     }
     let all: Vec<Whole> = all.into_iter().map(|(name, text)| Whole { name, bytes: text.into_bytes() }).collect();

@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::Outcome;
 use crate::arguments::{Explain, Format};
 use crate::exit::{Exit, Failure};
+use crate::inputs::Inputs;
 use crate::render::{self, bold, mark};
 use crate::{machine, output};
 
@@ -146,8 +147,8 @@ impl Entry {
         let text = self.side(side);
         match self.kind {
             Kind::Definition => {
-                let checked = machine::check(Source::new("m.isa", text));
-                (vec![checked.source], checked.diagnostics)
+                let checked = machine::check(Source::new("m.isa", text), &Inputs::default());
+                (checked.written.sources, checked.diagnostics)
             }
             Kind::Source => diagnose_source(text),
         }
@@ -199,7 +200,9 @@ impl Entry {
 /// The files that the examples include: one that is empty, and one that includes itself.
 fn diagnose_source(text: String) -> (Vec<Source>, Vec<Diagnostic>) {
     let name = text.split_whitespace().nth(1).unwrap_or_default().to_owned();
-    let Some(isa) = lathe_machines::find(&name).and_then(|machine| lathe_isa::load(machine.definition).isa) else {
+    let Some(isa) = lathe_machines::find(&name)
+        .and_then(|machine| lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa)
+    else {
         return (Vec::new(), Vec::new());
     };
     let files = MemoryFiles(BTreeMap::from([

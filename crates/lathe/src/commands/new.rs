@@ -77,7 +77,10 @@ mod tests {
 
     #[test]
     fn the_machine_has_no_errors_and_no_warnings() {
-        let checked = machine::check(Source::new("mine.isa", TEMPLATE[0].1.replace("NAME", "mine")));
+        let checked = machine::check(
+            Source::new("mine.isa", TEMPLATE[0].1.replace("NAME", "mine")),
+            &crate::inputs::Inputs::default(),
+        );
         assert!(checked.diagnostics.is_empty(), "{:?}", checked.diagnostics);
         assert!(!checked.isa.expect("there is one").examples.is_empty());
     }

@@ -273,7 +273,7 @@ mod tests {
 
     fn map(name: &str) -> String {
         let machine = lathe_machines::find(name).expect("it ships");
-        let isa = lathe_isa::load(machine.definition).isa.expect("it is right");
+        let isa = lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("it is right");
         let text = text(&isa, &lathe_isa::coverage::coverage(&isa));
         anstream::adapter::strip_str(&text).to_string()
     }

@@ -1,10 +1,10 @@
 //! `lathe show`: the text of a machine, one of its rows with its bits, or its sample programs.
 
-use lathe_base::{Source, Span, nearest};
-use lathe_isa::Isa;
+use lathe_base::{FileId, Span, nearest};
 use lathe_isa::encoding::Encoding;
 use lathe_isa::model::{Domain, Example, Field, Instruction, InstructionId};
 use lathe_isa::syntax::Head;
+use lathe_isa::{Isa, Written};
 use lathe_machines::Program;
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub(super) fn execute(arguments: &Show) -> Outcome {
         (None, None) => definition(&arguments.machine, json)?,
         (None, Some(row)) => {
             let machine = machine::open(&arguments.machine)?;
-            let rows = rows(&machine.isa, &machine.definition, row)?;
+            let rows = rows(&machine.isa, &machine.written, row)?;
             if json { output::json(&rows)? } else { rows.iter().map(RowData::text).collect::<Vec<_>>().join("\n") }
         }
     };
@@ -94,6 +94,9 @@ struct RowData {
     /// As it is written in the definition.
     row: String,
     line: usize,
+    /// The file of the machine that it is taken over from, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     documentation: String,
     /// The instructions it describes: several if it has a family.
     instructions: Vec<InstructionData>,
@@ -118,7 +121,7 @@ struct OperandData {
 }
 
 /// The rows whose first word, or whose whole syntax, is this.
-fn rows(isa: &Isa, source: &Source, wanted: &str) -> Result<Vec<RowData>, Failure> {
+fn rows(isa: &Isa, source: &Written, wanted: &str) -> Result<Vec<RowData>, Failure> {
     let matches = |instruction: &Instruction| {
         let syntax = written(isa, instruction);
         mnemonics(instruction).any(|name| name.eq_ignore_ascii_case(wanted)) || syntax.eq_ignore_ascii_case(wanted)
@@ -165,7 +168,7 @@ fn written(isa: &Isa, instruction: &Instruction) -> String {
     instruction.syntax.render(|at| isa.field(instruction.operands[at]).name.clone())
 }
 
-fn row_data(isa: &Isa, source: &Source, ids: &[InstructionId]) -> RowData {
+fn row_data(isa: &Isa, source: &Written, ids: &[InstructionId]) -> RowData {
     let first = isa.instruction(ids[0]);
     let letters = letters(isa, first);
     let instruction = |id: &InstructionId| {
@@ -180,13 +183,14 @@ fn row_data(isa: &Isa, source: &Source, ids: &[InstructionId]) -> RowData {
         let field = isa.field(*id);
         OperandData { name: field.name.clone(), letter: *letter, kind: kind(field) }
     });
-    let line_of = |span: Span| source.line_column(span.start).0;
-    let text_of = |line: usize| source.text.lines().nth(line - 1).unwrap_or("").trim().to_owned();
-    let example = |example: &Example| text_of(line_of(example.span));
-    let line = line_of(first.span);
+    let source = |span: Span| &source.sources[span.file.0 as usize];
+    let line_of = |span: Span| source(span).line_column(span.start).0;
+    let text_of = |span: Span| source(span).text.lines().nth(line_of(span) - 1).unwrap_or("").trim().to_owned();
+    let example = |example: &Example| text_of(example.span);
     RowData {
-        row: text_of(line),
-        line,
+        row: text_of(first.span),
+        line: line_of(first.span),
+        file: (first.span.file != FileId(0)).then(|| source(first.span).name.clone()),
         documentation: first.documentation.clone(),
         instructions: ids.iter().map(instruction).collect(),
         operands: operands.collect(),
@@ -242,7 +246,9 @@ fn kind(field: &Field) -> String {
 
 impl RowData {
     fn text(&self) -> String {
-        let mut text = format!("{}\n{}\n\n", bold(&self.row), dim(&format!("line {} of the definition", self.line)));
+        let file = self.file.as_deref().unwrap_or("the definition");
+        let place = format!("line {} of {file}", self.line);
+        let mut text = format!("{}\n{}\n\n", bold(&self.row), dim(&place));
         if !self.documentation.is_empty() {
             text += &format!("{}\n\n", self.documentation.trim_end());
         }

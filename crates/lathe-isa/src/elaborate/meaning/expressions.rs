@@ -97,7 +97,7 @@ impl Lowerer<'_, '_> {
             // The function stands in another text.
             return None;
         }
-        self.declarations.text.get(span.range()).filter(|text| text.len() <= 16 && !text.contains('\n'))
+        self.declarations.text(span.file).get(span.range()).filter(|text| text.len() <= 16 && !text.contains('\n'))
     }
 
     /// A value of one bit.

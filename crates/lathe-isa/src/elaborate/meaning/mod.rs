@@ -115,6 +115,29 @@ pub(crate) fn perform(
     Some(lowerer.finish(None))
 }
 
+/// What belongs to every instruction: done before and after what its row says.
+#[derive(Default)]
+pub(crate) struct Around {
+    pub(crate) before: Option<ast::Block>,
+    pub(crate) after: Option<ast::Block>,
+}
+
+/// The semantics of a row, with what belongs to every instruction.
+pub(crate) fn perform_row(
+    declarations: &Declarations,
+    setting: Setting,
+    around: &Around,
+    block: &ast::Block,
+    diagnostics: &mut Diagnostics,
+) -> Option<Body> {
+    let mut lowerer = Lowerer::new(declarations, setting, diagnostics);
+    let before = around.before.as_ref().map_or(Some(()), |block| lowerer.block_of_all(block));
+    let own = lowerer.apart(|lowerer| lowerer.block_for_effect(block));
+    let after = around.after.as_ref().map_or(Some(()), |block| lowerer.block_of_all(block));
+    (before?, own?, after?);
+    Some(lowerer.finish(None))
+}
+
 /// The semantics of an expression that gives a value of this width.
 pub(crate) fn give(
     declarations: &Declarations,
@@ -297,6 +320,22 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         self.scope.truncate(names);
         let block = self.blocks.pop().unwrap_or_default();
         result.map(|result| (result, block))
+    }
+
+    /// Runs `inside`; the names that it declares end with it.
+    fn apart<T>(&mut self, inside: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let names = self.scope.len();
+        let result = inside(self);
+        self.scope.truncate(names);
+        result
+    }
+
+    /// A block that belongs to every instruction: it sees no operands.
+    fn block_of_all(&mut self, block: &ast::Block) -> Option<()> {
+        let (operands, chosen) = (std::mem::take(&mut self.setting.operands), std::mem::take(&mut self.setting.chosen));
+        let done = self.apart(|lowerer| lowerer.block_for_effect(block));
+        (self.setting.operands, self.setting.chosen) = (operands, chosen);
+        done
     }
 
     /// Keeps a value in a local from `at` on, if statements emitted since could change it.

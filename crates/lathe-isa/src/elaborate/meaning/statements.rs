@@ -101,7 +101,8 @@ impl Lowerer<'_, '_> {
                 let message = "this compares, and nothing uses the answer";
                 let diagnostic = Diagnostic::new(codes::NO_VALUE, tree.span, message).help("to assign, write `=`");
                 let between = Span { start: left.span.end, end: right.span.start, ..tree.span };
-                let is_plain = self.declarations.text.get(between.range()).is_some_and(|text| text.trim() == "==");
+                let is_plain =
+                    self.declarations.text(between.file).get(between.range()).is_some_and(|text| text.trim() == "==");
                 self.report(if is_plain { diagnostic.fix(between, " = ") } else { diagnostic })
             }
             TreeKind::Name(name) if name == "return" && self.is_unknown(tree) => {

@@ -8,7 +8,7 @@ use crate::language::ast::*;
 use crate::language::lexer::Token;
 
 /// The words that begin an item, with an example of each.
-const ITEMS: [(&str, &str); 17] = [
+const ITEMS: [(&str, &str); 21] = [
     ("machine", "machine quad8 \"Four registers\""),
     ("memory", "memory ram : u16 -> u8"),
     ("pc", "pc pc : u16 in ram"),
@@ -26,6 +26,10 @@ const ITEMS: [(&str, &str); 17] = [
     ("instructions", "instructions { nop | 0000 0000 | }"),
     ("pseudo", "pseudo { mov D, S => sub D, D; add D, S }"),
     ("examples", "examples { inc a : a = 1 -> a = 2 }"),
+    ("before", "before each { ticks = ticks + 1 }"),
+    ("after", "after each when busy { busy = 0 }"),
+    ("include", "include \"shared.isa\""),
+    ("remove", "remove { inc D }"),
 ];
 
 /// Whether a word begins a declaration.
@@ -114,10 +118,14 @@ impl Parser<'_, '_> {
                 self.expect_word("illegal", "there are `on illegal { … }` and `on step when … { … }`")?;
                 Item::OnIllegal(word.span, self.block()?)
             }
+            "before" => Item::Each(Moment::Before, self.each(word.span)?),
+            "after" => Item::Each(Moment::After, self.each(word.span)?),
             "assembly" => Item::Assembly(self.rows("habits", Self::assembly_row)?),
             "instructions" => Item::Instructions(Instructions { documentation, ..self.instructions()? }),
             "pseudo" => Item::Pseudos(self.rows("pseudo-instructions", Self::pseudo)?),
             "examples" => Item::Examples(self.rows("examples", Self::example)?),
+            "include" => Item::Include(self.include()?),
+            "remove" => Item::Remove(self.remove()?),
             // Every word that begins an item has its line above.
             _ => return Err(Failed),
         };
@@ -149,6 +157,7 @@ impl Parser<'_, '_> {
     fn machine(&mut self, definition: &mut Definition, word: Name, documentation: String) -> Parsed<()> {
         let help = "as in `machine quad8 \"Four registers\"`";
         let name = self.name("the machine's name", help)?;
+        let extends = if self.take_word("extends") { Some(self.base()?) } else { None };
         let title = match &self.token {
             Token::Text(Some(text)) => text.clone(),
             _ => return self.unexpected("one line about the machine, in quotes", help),
@@ -161,8 +170,42 @@ impl Parser<'_, '_> {
             self.report(diagnostic);
             return Ok(());
         }
-        definition.machine = Some(Machine { name, title, documentation });
+        definition.machine = Some(Machine { name, title, extends, documentation });
         Ok(())
+    }
+
+    /// After `extends`: a machine by its name, or the file of its definition.
+    fn base(&mut self) -> Parsed<Import> {
+        let help = "as in `machine mine extends quad8 \"…\"`, or `extends \"file.isa\"`";
+        if let Token::Text(_) = self.token {
+            let Name { text: name, span } = self.quoted(help)?;
+            return Ok(Import { name, is_machine: false, span });
+        }
+        let name = self.name("the machine that this one extends", help)?;
+        Ok(Import { name: name.text, is_machine: true, span: name.span })
+    }
+
+    fn include(&mut self) -> Parsed<Import> {
+        let Name { text: name, span } = self.quoted("as in `include \"shared.isa\"`")?;
+        Ok(Import { name, is_machine: false, span })
+    }
+
+    /// `remove x, y, on step`, or rows between braces.
+    fn remove(&mut self) -> Parsed<Vec<Remove>> {
+        if self.is("{") {
+            return self.rows("rows to remove", |p| Ok(Remove::Row(p.rest_of_line())));
+        }
+        let help = "as in `remove x, on step`, or `remove { inc D }` for rows";
+        self.list(|p| {
+            let name = p.name("the name of a declaration", help)?;
+            let second = match name.text.as_str() {
+                "on" if p.is_word("step") || p.is_word("illegal") => p.name("a word", help)?,
+                "before" | "after" if p.is_word("each") => p.name("a word", help)?,
+                _ => return Ok(Remove::Name(name)),
+            };
+            let text = format!("{} {}", name.text, second.text);
+            Ok(Remove::Hook(Name { text, span: name.span.to(second.span) }))
+        })
     }
 
     fn memory(&mut self) -> Parsed<Memory> {
@@ -184,6 +227,11 @@ impl Parser<'_, '_> {
         let memory = self.name("a memory", help)?;
         let reset = if self.take("=") { Some(self.expression()?) } else { None };
         Ok(Pc { name, ty, memory, reset, documentation: String::new() })
+    }
+
+    fn each(&mut self, span: Span) -> Parsed<Hook> {
+        self.expect_word("each", "there are `before each { … }` and `after each { … }`, both with `when` if you like")?;
+        self.hook(span)
     }
 
     fn hook(&mut self, span: Span) -> Parsed<Hook> {

@@ -64,7 +64,7 @@ impl Parser<'_, '_> {
     pub(super) fn note_broken(&mut self, start: usize) {
         let text = self.cursor.text();
         let passed = text.get(start..self.span.start as usize).unwrap_or("");
-        let has_body = ["fn", "family", "map", "on"].iter().any(|word| passed.starts_with(word));
+        let has_body = ["fn", "family", "map", "on", "before", "after"].iter().any(|word| passed.starts_with(word));
         let passed = if has_body { passed.split('{').next().unwrap_or("") } else { passed };
         let is_range = passed.contains("..");
         for word in passed.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()) {
@@ -117,7 +117,7 @@ fn line_end(text: &str, at: usize) -> usize {
 }
 
 /// Counts braces; gives the place of one that closes nothing opened here.
-fn unmatched_brace(text: &str, depth: &mut usize) -> Option<usize> {
+pub(super) fn unmatched_brace(text: &str, depth: &mut usize) -> Option<usize> {
     for (at, c) in text.char_indices() {
         match c {
             '{' => *depth += 1,

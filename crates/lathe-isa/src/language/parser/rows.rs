@@ -3,6 +3,7 @@
 
 use lathe_base::{Diagnostic, Span, limits};
 
+use super::recovery::unmatched_brace;
 use super::{Failed, Parsed, Parser};
 use crate::codes;
 use crate::language::ast::*;
@@ -36,6 +37,19 @@ impl Parser<'_, '_> {
         let found = stop.is_some() && comment.is_none();
         self.move_to(start + if found { end } else { line });
         (column, found)
+    }
+
+    /// The rest of the line as raw text, up to the brace that closes the block if it is on this line.
+    pub(super) fn rest_of_line(&mut self) -> Column {
+        let start = self.span.start as usize;
+        self.cursor.move_to(start);
+        let rest = self.cursor.rest();
+        let line = rest.find('\n').unwrap_or(rest.len());
+        let end = unmatched_brace(&rest[..line], &mut 0).unwrap_or(line);
+        let text = rest[..comment_start(&rest[..end]).unwrap_or(end)].trim_end();
+        let column = Column { text: text.to_owned(), span: self.cursor.span(start, start + text.len()) };
+        self.move_to(start + end);
+        column
     }
 
     pub(super) fn instructions(&mut self) -> Parsed<Instructions> {
