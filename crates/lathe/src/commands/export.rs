@@ -19,7 +19,7 @@ pub(super) fn execute(arguments: &Export) -> Outcome {
     };
     let file = arguments.output.as_deref().filter(|name| *name != files::STANDARD);
     if let Some(name) = file {
-        if Path::new(name) == Path::new(&machine.definition.name) {
+        if Path::new(name) == Path::new(&machine.definition().name) {
             return Err(Failure::usage(format!("{name} is the definition itself")).help("give another name with `-o`"));
         }
         files::write_all(&[Whole { name: name.to_owned(), bytes: export.text.clone().into_bytes() }])?;
