@@ -134,7 +134,7 @@ pub(crate) fn perform_row(
     let before = around.before.as_ref().map_or(Some(()), |block| lowerer.block_of_all(block));
     let own = lowerer.apart(|lowerer| lowerer.block_for_effect(block));
     let after = around.after.as_ref().map_or(Some(()), |block| lowerer.block_of_all(block));
-    (before?, own?, after?);
+    before.and(own).and(after)?;
     Some(lowerer.finish(None))
 }
 
