@@ -15,7 +15,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("lathe-vm", &["lathe-base", "lathe-isa"]),
     ("lathe-jit", &["lathe-base", "lathe-isa", "lathe-vm"]),
     ("lathe-doc", &["lathe-base", "lathe-isa", "lathe-vm"]),
-    ("lathe-export", &["lathe-isa"]),
+    ("lathe-export", &["lathe-base", "lathe-isa"]),
     ("lathe-fmt", &["lathe-asm", "lathe-base", "lathe-isa"]),
     ("lathe-edit", &["lathe-asm", "lathe-base", "lathe-doc", "lathe-isa"]),
     (

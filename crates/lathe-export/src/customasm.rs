@@ -13,7 +13,7 @@ use lathe_isa::model::{Base, Domain, Field, FieldId, Instruction, Numeric, Targe
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
 use lathe_isa::syntax::{Digits, Head, PieceKind};
 
-use crate::Export;
+use crate::{Export, File};
 
 /// Rules that one instruction with digits in its first word may become.
 const MOST_SPELLED_OUT: u64 = 1 << 12;
@@ -37,7 +37,7 @@ pub fn customasm(isa: &Isa) -> Export {
     if isa.instructions.is_empty() {
         text.truncate(text.find("#ruledef").unwrap_or(text.len()));
     }
-    Export { text, missing }
+    Export { files: vec![File { name: format!("{}.asm", isa.name), text }], missing }
 }
 
 fn header(isa: &Isa) -> String {

@@ -4,14 +4,25 @@
 //! business, and so is reading what other tools have written.
 
 mod customasm;
+mod sleigh;
 
 pub use customasm::customasm;
+pub use sleigh::ghidra;
 
 /// What was exported, and what could not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// The text for the other tool.
-    pub text: String,
+    /// The files for the other tool.
+    pub files: Vec<File>,
     /// One line for everything that the other tool has no way to say.
     pub missing: Vec<String>,
+}
+
+/// A file for another tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name, below the folder where all of them go.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
 }

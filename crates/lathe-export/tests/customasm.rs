@@ -48,7 +48,7 @@ impl Listing {
     /// What customasm makes of it is what Lathe made.
     fn check(&self, isa: &Isa, what: &str) {
         let cell = isa.code_memory().cell.bits();
-        let rules = lathe_export::customasm(isa).text;
+        let rules = &lathe_export::customasm(isa).files[0].text;
         let source = format!("{rules}#addr {:#x}\n{}", self.start, self.source);
         let (made, report) = customasm::assemble_str_to_binary(&source);
         let made = made.unwrap_or_else(|| {

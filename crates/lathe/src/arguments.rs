@@ -922,7 +922,8 @@ impl Doc {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lathe export customasm -m quad8 -o quad8.asm    Rules for customasm; a program includes them")]
+  lathe export customasm -m quad8 -o quad8.asm    Rules for customasm; a program includes them
+  lathe export ghidra -m quad8 -o quad8           A processor module for Ghidra, in a folder")]
 pub(crate) struct Export {
     /// The tool
     pub(crate) tool: ExportTool,
@@ -930,7 +931,7 @@ pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) machine: MachineArgument,
 
-    /// The file to write [default: standard output]
+    /// The file to write, or the folder where there are several [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
 
@@ -943,6 +944,8 @@ pub(crate) struct Export {
 pub(crate) enum ExportTool {
     /// The assembler customasm: `#ruledef`, `#subruledef` and `#bankdef`
     Customasm,
+    /// Ghidra: a processor module with the instruction set in SLEIGH
+    Ghidra,
 }
 
 /// Format definitions and programs: put them into columns

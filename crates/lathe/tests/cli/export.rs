@@ -39,3 +39,23 @@ fn the_definition_is_not_overwritten() {
     answer.complains(2, &["own.isa is the definition itself"]);
     assert_eq!(bench.read_text("own.isa"), definition);
 }
+
+#[test]
+fn a_processor_module_is_a_folder() {
+    let bench = Bench::new();
+    let answer = bench.run(&["export", "ghidra", "-m", "hex8", "-o", "module"]);
+    assert_eq!((answer.code, answer.out.as_str()), (0, ""), "{}", answer.err);
+    let text = bench.read_text("module/data/languages/hex8.slaspec");
+    assert!(text.contains("\n:\"return\" is c0_7_4=0x7\n"), "{text}");
+    for ending in ["ldefs", "pspec", "cspec"] {
+        assert!(bench.read_text(&format!("module/data/languages/hex8.{ending}")).starts_with("<?xml"));
+    }
+    bench.run(&["export", "ghidra", "-m", "hex8"]).complains(2, &["several files", "-o"]);
+}
+
+#[test]
+fn cells_that_are_no_bytes_are_refused() {
+    let text = "machine odd \"\"\nmemory ram : u8 -> u12\npc pc : u8 in ram\ninstructions {\n  halt | 0000 0000 0000 | halt\n}\n";
+    let answer = Bench::with("odd.isa", text).run(&["export", "ghidra", "-m", "odd.isa", "-o", "module"]);
+    answer.complains(1, &["odd cannot be exported", "12 bits"]);
+}

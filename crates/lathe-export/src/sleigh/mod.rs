@@ -1,0 +1,453 @@
+//! A processor module for Ghidra: the instruction set in SLEIGH, and the small files around it.
+//!
+//! Each instruction is a constructor, each register operand a table of its own. Meanings become p-code
+//! completely; what a machine has beyond instructions (devices, memory maps, hooks) has no place in SLEIGH:
+//! devices are named operations, the rest is said to be missing.
+
+mod pcode;
+mod tokens;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use lathe_isa::Isa;
+use lathe_isa::model::{Base, Domain, Field, Instruction, Numeric, Order, Place, RegisterId, Target};
+use lathe_isa::semantics::{ExprKind, OperandId};
+use lathe_isa::syntax::{Digits, Head, PieceKind};
+
+use crate::{Export, File};
+use pcode::size;
+use tokens::{Bits, Layout, definitions};
+
+/// Constructors that one instruction may become.
+const MOST_SPREAD: usize = 1 << 12;
+
+/// Words that SLEIGH keeps for itself.
+const RESERVED: [&str; 24] = [
+    "if", "goto", "call", "return", "export", "build", "local", "macro", "is", "with", "define", "carry", "scarry",
+    "sborrow", "nan", "abs", "sqrt", "zext", "sext", "floor", "ceil", "round", "trunc", "signed",
+];
+
+/// The name of a register in SLEIGH.
+fn register_name(isa: &Isa, id: RegisterId) -> String {
+    let name = &isa.register(id).name;
+    if RESERVED.contains(&name.as_str()) { format!("{name}_") } else { name.clone() }
+}
+
+/// How the operand of a constructor is reached.
+#[derive(Clone, Debug)]
+enum Operand {
+    /// A table that exports the register; and the bits that say which.
+    Table(String, Bits),
+    /// A number, computed from the bits.
+    Number(String),
+    /// A table that exports the place in the code that is jumped to.
+    Address(String),
+    /// This constructor is for one register only: its name, place and code.
+    Spread(String, Place, u64),
+}
+
+/// The processor module of a machine.
+///
+/// # Errors
+/// If the cells that hold code are not made of bytes, which SLEIGH needs.
+pub fn ghidra(isa: &Isa) -> Result<Export, String> {
+    let code = isa.code_memory();
+    if !matches!(code.cell.bits(), 8 | 16 | 32 | 64) {
+        let bits = code.cell.bits();
+        return Err(format!("the cells of `{}` have {bits} bits, and SLEIGH needs 8, 16, 32 or 64", code.name));
+    }
+    let lengths = isa.instructions.iter().map(|instruction| instruction.encoding.cells);
+    let layout = Layout::new(isa.code_memory().cell.bits(), is_big(isa), lengths);
+    let mut writer =
+        Writer { isa, layout, fields: BTreeSet::new(), tables: Vec::new(), rules: String::new(), missing: Vec::new() };
+    isa.instructions.iter().for_each(|instruction| writer.instruction(instruction));
+    writer.name_missing();
+    let name = &isa.name;
+    let folder = "data/languages";
+    let file = |ending: &str, text: String| File { name: format!("{folder}/{name}.{ending}"), text };
+    let files = vec![
+        file("slaspec", writer.specification()),
+        file("ldefs", definitions_of_languages(isa)),
+        file("pspec", processor(isa)),
+        file("cspec", compiler(isa)),
+        File { name: "Module.manifest".to_owned(), text: String::new() },
+    ];
+    Ok(Export { files, missing: writer.missing })
+}
+
+struct Writer<'i> {
+    isa: &'i Isa,
+    layout: Layout,
+    fields: BTreeSet<Bits>,
+    /// The tables of register operands: their names and constructors.
+    tables: Vec<(String, String)>,
+    rules: String,
+    missing: Vec<String>,
+}
+
+impl Writer<'_> {
+    fn specification(&self) -> String {
+        let isa = self.isa;
+        let mut text = format!("# {}: {}\n", isa.name, isa.title);
+        let _ = writeln!(text, "# Made by `lathe export ghidra -m {}`.\n", isa.name);
+        let endian = if is_big(isa) { "big" } else { "little" };
+        let _ = writeln!(text, "define endian={endian};\ndefine alignment=1;\n");
+        for (index, memory) in isa.memories.iter().enumerate() {
+            let default = if isa.pc.memory.index() == index { " default" } else { "" };
+            let (bytes, unit) = (size(memory.address), size(memory.cell));
+            let _ =
+                writeln!(text, "define space {} type=ram_space size={bytes} wordsize={unit}{default};", memory.name);
+        }
+        let _ = writeln!(text, "define space register type=register_space size=4;\n");
+        let _ = writeln!(text, "define register offset=0 size={} [ {} ];", size(isa.pc.width), isa.pc.name);
+        for (index, register) in isa.registers.iter().enumerate().filter(|(_, register)| !register.constant) {
+            let name = register_name(isa, RegisterId(index as u32));
+            let _ =
+                writeln!(text, "define register offset={:#x} size={} [ {name} ];", offset(index), size(register.width));
+        }
+        text.push_str("\ndefine pcodeop halt;\ndefine pcodeop fault;\n");
+        for device in &isa.devices {
+            for operation in device.kind.operations() {
+                let _ = writeln!(text, "define pcodeop {}_{};", device.name, operation.operation.name());
+            }
+        }
+        text.push('\n');
+        text.push_str(&definitions(&self.fields, self.layout));
+        for (_, table) in &self.tables {
+            let _ = writeln!(text, "{table}");
+        }
+        text.push_str(&self.rules);
+        text
+    }
+
+    fn name_missing(&mut self) {
+        let isa = self.isa;
+        if !isa.maps.is_empty() {
+            self.missing.push("the memory map: mapped addresses are plain memory".to_owned());
+        }
+        if isa.on_step.is_some() {
+            self.missing.push("`on step`: p-code knows only instructions".to_owned());
+        }
+        if isa.on_illegal.is_some() {
+            self.missing.push("`on illegal`: encodings that are not defined stay undefined".to_owned());
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction) {
+        let isa = self.isa;
+        let written = instruction.body.effects().operands_written;
+        // Registers that cannot be exported as they are get constructors of their own where they are written.
+        let spread: Vec<usize> = (0..instruction.operands.len())
+            .filter(|index| {
+                written.contains(&OperandId(*index as u8)) && !is_plain(isa, isa.field(instruction.operands[*index]))
+            })
+            .collect();
+        let lists: Vec<Vec<(u64, String, Place)>> =
+            spread.iter().map(|index| entries(isa.field(instruction.operands[*index]))).collect();
+        let count = lists.iter().map(Vec::len).product::<usize>();
+        if count > MOST_SPREAD {
+            let line = format!("`{}`: {count} combinations of registers", instruction.syntax.mnemonic());
+            return self.missing.push(line);
+        }
+        for number in 0..count {
+            let mut rest = number;
+            let mut chosen = vec![None; instruction.operands.len()];
+            for (index, list) in spread.iter().zip(&lists) {
+                chosen[*index] = Some(list[rest % list.len()].clone());
+                rest /= list.len();
+            }
+            self.constructor(instruction, &chosen);
+        }
+    }
+
+    fn constructor(&mut self, instruction: &Instruction, chosen: &[Option<(u64, String, Place)>]) {
+        let isa = self.isa;
+        let encoding = &instruction.encoding;
+        let mut tokens: Vec<Vec<String>> = vec![Vec::new(); (encoding.cells / self.layout.cells) as usize];
+        for (token, list) in tokens.iter_mut().enumerate() {
+            for (bits, value) in self.layout.runs(encoding.fixed.mask, encoding.fixed.value, token as u32) {
+                self.fields.insert(bits);
+                list.push(format!("{bits}={value:#x}"));
+            }
+        }
+        let mut operands = Vec::new();
+        // Tokens that a table of more than one has taken.
+        let mut covered = BTreeSet::new();
+        for (index, id) in instruction.operands.iter().enumerate() {
+            let field = isa.field(*id);
+            let all = self.layout.pieces(&encoding.operands[index]);
+            if let Some((code, name, place)) = &chosen[index] {
+                for (bits, low) in &all {
+                    let value = code >> low & (u64::MAX >> (63 - (bits.high - bits.low)));
+                    self.fields.insert(*bits);
+                    tokens[bits.token as usize].push(format!("{bits}={value:#x}"));
+                }
+                operands.push(Operand::Spread(name.clone(), place.clone(), *code));
+                continue;
+            }
+            match &field.domain {
+                Domain::Number(numeric) => {
+                    let Some((first, last, table)) = self.number(instruction, index, *numeric, &all) else {
+                        return self.missing.push(apart(instruction, field));
+                    };
+                    tokens[first].push(table.clone());
+                    covered.extend(first + 1..=last);
+                    operands.push(match is_code(isa, *numeric) {
+                        true => Operand::Address(table),
+                        false => Operand::Number(table),
+                    });
+                }
+                _ => {
+                    let &[(bits, 0)] = &all[..] else {
+                        return self.missing.push(apart(instruction, field));
+                    };
+                    let table = self.table(field, bits);
+                    tokens[bits.token as usize].push(table.clone());
+                    if uses_code(instruction, index) {
+                        tokens[bits.token as usize].push(bits.to_string());
+                    }
+                    operands.push(Operand::Table(table, bits));
+                }
+            }
+        }
+        self.exclude(instruction, &mut tokens);
+        let mut pattern = Vec::new();
+        for (token, mut list) in (0..).zip(tokens).filter(|(token, _)| !covered.contains(&(*token as usize))) {
+            if list.is_empty() {
+                let bits = Bits { token, high: self.layout.bits() - 1, low: 0, signed: false };
+                self.fields.insert(bits);
+                list.push(bits.to_string());
+            }
+            list.sort();
+            list.dedup();
+            pattern.push(list.join(" & "));
+        }
+        let display = display(instruction, &operands);
+        let statements = pcode::statements(isa, instruction, &operands);
+        let pattern = pattern.join("; ");
+        let _ = writeln!(self.rules, ":{display} is {pattern}\n{{\n{statements}}}\n");
+    }
+
+    /// Encodings that are not this instruction, as far as they can be told by one run of bits.
+    fn exclude(&mut self, instruction: &Instruction, tokens: &mut [Vec<String>]) {
+        for cube in &instruction.encoding.excluded {
+            let mask = cube.mask & !instruction.encoding.fixed.mask;
+            let found: Vec<(Bits, u64)> =
+                (0..tokens.len() as u32).flat_map(|token| self.layout.runs(mask, cube.value & mask, token)).collect();
+            if let [(bits, value)] = found[..] {
+                self.fields.insert(bits);
+                tokens[bits.token as usize].push(format!("{bits}!={value:#x}"));
+            }
+        }
+    }
+
+    /// The table of a number, and its first and last token: where its bits share no token with others, or are all
+    /// in one. An address of code exports the place that it names, so that jumps are seen to go there.
+    fn number(
+        &mut self,
+        instruction: &Instruction,
+        index: usize,
+        numeric: Numeric,
+        all: &[(Bits, u32)],
+    ) -> Option<(usize, usize, String)> {
+        let isa = self.isa;
+        let field = isa.field(instruction.operands[index]);
+        let first = all.iter().map(|(bits, _)| bits.token).min()?;
+        let last = all.iter().map(|(bits, _)| bits.token).max()?;
+        let own_bits = |token: u32| -> u32 {
+            all.iter().filter(|(bits, _)| bits.token == token).map(|(bits, _)| bits.high + 1 - bits.low).sum()
+        };
+        if first != last && !(first..=last).all(|token| own_bits(token) == self.layout.bits()) {
+            return None;
+        }
+        let place: Vec<String> = all.iter().map(|(bits, _)| format!("{}_{}", bits.token, bits.low)).collect();
+        let name = format!("{}_{}", field.name, place.join("_"));
+        if !self.tables.iter().any(|(known, _)| *known == name) {
+            let mut pattern = vec![Vec::new(); (last - first) as usize + 1];
+            let mut terms = Vec::new();
+            for (bits, low) in all {
+                let is_top = low + bits.high - bits.low + 1 == field.width.bits();
+                let bits = Bits { signed: numeric.signed && is_top, ..*bits };
+                self.fields.insert(bits);
+                pattern[(bits.token - first) as usize].push(bits.to_string());
+                terms.push(if *low == 0 { bits.to_string() } else { format!("({bits} << {low})") });
+            }
+            let pattern: Vec<String> = pattern.iter().map(|list| list.join(" & ")).collect();
+            let value = self.value(field, numeric, &terms.join(" | "));
+            let export = match is_code(isa, numeric) {
+                true => format!("*[{}]:{}", isa.code_memory().name, size(isa.pc.width)),
+                false => format!("*[const]:{}", size(field.value_width(isa.pc.width))),
+            };
+            let pattern = pattern.join("; ");
+            // A field by itself is its own number; SLEIGH's compiler breaks on an assignment of nothing else.
+            let rule = match value == pattern {
+                true => format!("{name}: {value} is {pattern} {{ export {export} {value}; }}\n"),
+                false => format!("{name}: number is {pattern} [ number = {value}; ] {{ export {export} number; }}\n"),
+            };
+            self.tables.push((name.clone(), rule));
+        }
+        Some((first as usize, last as usize, name))
+    }
+
+    /// What a number with these bits says.
+    fn value(&self, field: &Field, numeric: Numeric, bits: &str) -> String {
+        let origin = |base| match base {
+            Base::Pc => "inst_start".to_owned(),
+            Base::Next => "inst_next".to_owned(),
+            Base::Address(address) => format!("{address:#x}"),
+        };
+        let all = self.isa.pc.width.mask();
+        match numeric.target {
+            None | Some(Target::Absolute(_)) => bits.to_owned(),
+            Some(Target::Relative { back: false, from, .. }) => format!("({} + ({bits})) & {all:#x}", origin(from)),
+            Some(Target::Relative { back: true, from, .. }) => format!("({} - ({bits})) & {all:#x}", origin(from)),
+            Some(Target::Within(from)) => {
+                let page = all & !field.width.mask();
+                format!("({} & {page:#x}) | {bits}", origin(from))
+            }
+        }
+    }
+
+    /// The table of a register operand at these bits.
+    fn table(&mut self, field: &Field, bits: Bits) -> String {
+        let name = format!("{}_{}_{}_{}", field.name, bits.token, bits.high, bits.low);
+        if self.tables.iter().any(|(known, _)| *known == name) {
+            return name;
+        }
+        self.fields.insert(bits);
+        let mut rules = String::new();
+        for (code, shown, place) in entries(field) {
+            let export = pcode::exported(self.isa, &place);
+            let _ = writeln!(rules, "{name}: \"{shown}\" is {bits}={code:#x} {{ {export} }}");
+        }
+        if let Domain::Names(list) = &field.domain {
+            for (shown, code) in list {
+                let _ = writeln!(
+                    rules,
+                    "{name}: \"{shown}\" is {bits}={code:#x} {{ export {code:#x}:{}; }}",
+                    size(field.width)
+                );
+            }
+        }
+        self.tables.push((name.clone(), rules));
+        name
+    }
+}
+
+/// Whether a number names an address of code.
+fn is_code(isa: &Isa, numeric: Numeric) -> bool {
+    match numeric.target {
+        None => false,
+        Some(Target::Absolute(memory)) => memory == isa.pc.memory,
+        Some(_) => true,
+    }
+}
+
+fn apart(instruction: &Instruction, field: &Field) -> String {
+    format!("`{}`: the bits of `{}` are apart", instruction.syntax.mnemonic(), field.name)
+}
+
+/// Where a register is kept.
+fn offset(index: usize) -> usize {
+    0x10 + index * 8
+}
+
+fn is_big(isa: &Isa) -> bool {
+    isa.code_memory().order == Order::Big || isa.code_memory().cell.bits() > 8
+}
+
+/// The registers of a field with their codes and names.
+fn entries(field: &Field) -> Vec<(u64, String, Place)> {
+    let Domain::Registers(list) = &field.domain else { return Vec::new() };
+    let entry = |(entry, code): (&Option<(String, Place)>, u64)| entry.clone().map(|(name, place)| (code, name, place));
+    list.iter().zip(0..).filter_map(entry).collect()
+}
+
+/// Whether every register of a field is a whole one, so that its table can export it to be written.
+fn is_plain(isa: &Isa, field: &Field) -> bool {
+    entries(field).iter().all(|(_, _, place)| match &place.parts[..] {
+        [part] => isa.whole_register(place).is_some() || (isa.register(part.register).constant && part.low == 0),
+        _ => false,
+    })
+}
+
+/// Whether a meaning asks for the code of an operand.
+fn uses_code(instruction: &Instruction, index: usize) -> bool {
+    let code = ExprKind::Code(OperandId(index as u8));
+    let mut found = false;
+    for statement in &instruction.body.block {
+        statement.visit(&mut |inner| {
+            inner.expressions().iter().for_each(|expr| expr.visit(&mut |part| found |= part.kind == code));
+        });
+    }
+    found
+}
+
+/// How an instruction is shown.
+fn display(instruction: &Instruction, operands: &[Operand]) -> String {
+    let shown = |index: usize| match &operands[index] {
+        Operand::Table(name, _) | Operand::Number(name) | Operand::Address(name) => name.clone(),
+        Operand::Spread(name, ..) => format!("\"{name}\""),
+    };
+    let mut text = match &instruction.syntax.heads[0] {
+        Head::Word(word) => quoted(word),
+        Head::Glued { prefix, suffix, digits } => {
+            let suffix = if suffix.is_empty() { String::new() } else { format!("^\"{suffix}\"") };
+            let prefix = if *digits == Digits::Name && prefix.is_empty() {
+                String::new()
+            } else {
+                format!("{}^", quoted(prefix))
+            };
+            format!("{prefix}{}{suffix}", shown(0))
+        }
+    };
+    for (at, piece) in instruction.syntax.pieces.iter().enumerate() {
+        text.push_str(if piece.space || at == 0 { " " } else { "^" });
+        match &piece.kind {
+            PieceKind::Text(mark) => text.push_str(&format!("\"{mark}\"")),
+            PieceKind::Operand(index) => text.push_str(&shown(*index)),
+        }
+    }
+    text
+}
+
+/// A mnemonic: as it is where it is a plain word.
+fn quoted(word: &str) -> String {
+    let is_plain = word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    if is_plain && !RESERVED.contains(&word) { word.to_owned() } else { format!("\"{word}\"") }
+}
+
+fn definitions_of_languages(isa: &Isa) -> String {
+    let name = &isa.name;
+    let (endian, short) = if is_big(isa) { ("big", "BE") } else { ("little", "LE") };
+    let bits = size(isa.pc.width) * 8;
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\n<language_definitions>\n  <language processor=\"{name}\" \
+         endian=\"{endian}\" size=\"{bits}\" variant=\"default\" version=\"1.0\" slafile=\"{name}.sla\" \
+         processorspec=\"{name}.pspec\" id=\"{name}:{short}:{bits}:default\">\n    \
+         <description>{}</description>\n    <compiler name=\"default\" spec=\"{name}.cspec\" id=\"default\"/>\n  \
+         </language>\n</language_definitions>\n",
+        escaped(&isa.title)
+    )
+}
+
+fn processor(isa: &Isa) -> String {
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\n<processor_spec>\n  <programcounter register=\"{}\"/>\n</processor_spec>\n",
+        isa.pc.name
+    )
+}
+
+fn compiler(isa: &Isa) -> String {
+    let memory = &isa.code_memory().name;
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\n<compiler_spec>\n  <global>\n    <range space=\"{memory}\"/>\n  \
+         </global>\n  <default_proto>\n    <prototype name=\"default\" extrapop=\"unknown\" stackshift=\"0\">\n      \
+         <input/>\n      <output/>\n    </prototype>\n  </default_proto>\n</compiler_spec>\n"
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

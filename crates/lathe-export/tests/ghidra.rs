@@ -1,0 +1,169 @@
+//! The processor modules for Ghidra, compiled and lifted by Ghidra's own SLEIGH: every instruction of every machine
+//! is shown as Lathe shows it, and its p-code does what the reference interpreter does, from random states.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use lathe_asm::disassembler;
+use lathe_isa::Isa;
+use lathe_isa::encoding::cells;
+use lathe_isa::model::{Instruction, MemoryId};
+use lathe_tests::random::Random;
+use lathe_tests::tools;
+use lathe_vm::{Console, Devices, Interpreter, State, Step};
+use serde_json::{Value, json};
+
+/// Cells of each memory that are not zero at the beginning.
+const FILLED: u64 = 1 << 16;
+/// Cases for each instruction.
+const TURNS: usize = 12;
+
+/// A machine without what p-code does not know: maps and hooks.
+fn machine(name: &str) -> Isa {
+    let definition = lathe_machines::find(name).expect("it ships").definition;
+    let mut isa = lathe_isa::load(definition).isa.expect("it is right");
+    isa.maps.clear();
+    isa.on_step = None;
+    isa
+}
+
+/// Some values at the ends, small ones, and any.
+fn value(random: &mut Random, mask: u64) -> u64 {
+    let any = random.number();
+    mask & match random.below(6) {
+        0 => 0,
+        1 => mask,
+        2 => mask >> 1,
+        3 => any & 0xFF,
+        4 => any & 0xFFFF,
+        _ => any,
+    }
+}
+
+/// An instruction with random operands, if there is one that decodes as itself.
+fn window(isa: &Isa, instruction: &Instruction, random: &mut Random) -> Option<u128> {
+    let operands: Vec<u64> = instruction
+        .operands
+        .iter()
+        .map(|id| {
+            let field = isa.field(*id);
+            value(random, field.width.mask()) & !((1 << field.unstored_bits()) - 1)
+        })
+        .collect();
+    let window = instruction.encoding.encode(&operands);
+    let decoded = isa.decode(window)?;
+    std::ptr::eq(isa.instruction(decoded.instruction), instruction).then_some(window)
+}
+
+/// One instruction executed from a random state, as data; none if it stops the machine or reaches a device.
+fn case(isa: &Arc<Isa>, instruction: &Instruction, window: u128, start: &State, random: &mut Random) -> Option<Value> {
+    let count = instruction.encoding.cells as usize;
+    let code: Vec<u64> = cells(window, isa.code_memory().cell).take(count).collect();
+    let mut state = start.clone();
+    for (register, value_before) in isa.registers.iter().zip(state.registers_mut()) {
+        if !register.constant {
+            *value_before = value(random, register.width.mask());
+        }
+    }
+    // Where SLEIGH begins, no instruction may run past the end of the memory.
+    state.pc = value(random, isa.pc.width.mask() >> 1) & !0xF;
+    for (cell, at) in code.iter().zip(state.pc..) {
+        state.memory_mut(isa.pc.memory).set(at, *cell);
+    }
+    let named = |state: &State| -> Value {
+        let all = isa.registers.iter().zip(state.registers()).filter(|(register, _)| !register.constant);
+        all.map(|(register, value)| (sleigh_name(&register.name), json!(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    };
+    let (pc, before) = (state.pc, named(&state));
+    let mut interpreter = Interpreter::new(isa);
+    let mut devices = Devices::new(isa, Console::with_input([]));
+    if !matches!(interpreter.step(&mut state, &mut devices), Step { stop: None, .. }) {
+        return None;
+    }
+    let stores: Vec<Value> = interpreter
+        .changes(&state)
+        .cells
+        .iter()
+        .map(|change| {
+            json!([isa.memory(change.memory).name, change.address, state.memory(change.memory).get(change.address)])
+        })
+        .collect();
+    let decoded = isa.decode(window)?;
+    let text = disassembler::instruction(isa, &decoded, pc, |_, at| Some(format!("{at:#x}")));
+    let has_names = instruction.operands.iter().any(|id| !isa.field(*id).spellings.is_empty());
+    Some(json!({
+        "text": text,
+        "comparable": !has_names && instruction.syntax.glued().is_none(),
+        "pc": pc,
+        "next": isa.pc.width.wrap(pc + count as u64),
+        "cells": code,
+        "before": before,
+        "after": state.pc,
+        "registers": named(&state),
+        "stores": stores,
+    }))
+}
+
+fn sleigh_name(name: &str) -> String {
+    if name == "carry" { "carry_".to_owned() } else { name.to_owned() }
+}
+
+#[test]
+fn ghidra_shows_and_executes_what_lathe_does() {
+    let Some(python) = tools::find_python_with("ghidra_shows_and_executes_what_lathe_does", "pypcode") else { return };
+    let mut failed = Vec::new();
+    for shipped in lathe_machines::ALL {
+        let isa = Arc::new(machine(shipped.name));
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let export = lathe_export::ghidra(&isa).expect("its cells are bytes");
+        for file in &export.files {
+            let path = folder.path().join(&file.name);
+            std::fs::create_dir_all(path.parent().expect("it is in the folder")).expect("folders can be made");
+            std::fs::write(path, &file.text).expect("files can be written");
+        }
+        let mut random = Random(1);
+        let mut start = State::new(&isa);
+        let mut memories = Vec::new();
+        for (index, memory) in isa.memories.iter().enumerate() {
+            let filled: Vec<u64> = (0..memory.cells().min(FILLED)).map(|_| memory.cell.wrap(random.number())).collect();
+            let own = start.memory_mut(MemoryId(index as u32));
+            filled.iter().zip(0..).for_each(|(value, at)| own.set(at, *value));
+            let unit = memory.cell.bits().div_ceil(8).next_power_of_two();
+            memories.push(json!({ "name": memory.name, "unit": unit, "cells": filled }));
+        }
+        let mut cases = Vec::new();
+        for instruction in &isa.instructions {
+            for _ in 0..TURNS {
+                let Some(window) = window(&isa, instruction, &mut random) else { continue };
+                cases.extend(case(&isa, instruction, window, &start, &mut random));
+            }
+        }
+        let told = json!({
+            "folder": folder.path(),
+            "machine": isa.name,
+            "code": isa.code_memory().name,
+            "big": export.files[0].text.contains("define endian=big"),
+            "memories": memories,
+            "cases": cases,
+        });
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pcode.py");
+        let mut child = Command::new(&python)
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("Python can be started");
+        let mut input = child.stdin.take().expect("it is piped");
+        input.write_all(told.to_string().as_bytes()).expect("Python reads it");
+        drop(input);
+        let output = child.wait_with_output().expect("Python ends");
+        if !output.status.success() {
+            failed.push(isa.name.clone());
+        }
+        println!("{}", String::from_utf8_lossy(&output.stdout).trim_end());
+    }
+    assert!(failed.is_empty(), "{failed:?}; see above");
+}
