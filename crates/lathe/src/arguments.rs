@@ -66,11 +66,11 @@ Examples:
 
 Exit codes:
   0  done; a run: the machine halted
-  1  the input is wrong: a definition, an image, a vector that failed
+  1  the input is wrong: source, definition, image; or a test, a vector or an expectation failed
   2  wrong usage
-  3  the machine faulted
+  3  the machine faulted, or a test program reported a failure
   4  the step limit was reached
-  130  interrupted with Ctrl-C";
+  130  interrupted with Ctrl-C or Esc";
 
 /// One command.
 #[derive(Debug, Subcommand)]
@@ -709,9 +709,9 @@ pub(crate) struct PanelArguments {
 
 /// Run programs and compare what they do with what is expected of them
 ///
-/// What a program must do stands in comments of its source, or in a file beside it:
+/// Comments in the source say what a program must do, or a file beside it does:
 ///
-///   ; expect: output "Hello\n"            what it prints
+///   ; expect: output "Hello\n"             what it prints
 ///   ; expect: a = 5, ram[table] = 1, 2     registers and memory at the end
 ///   ; expect: steps <= 1000                and cycles <= 1000
 ///   ; expect: ends fault                   or halted, stuck, limit; halting is expected anyway
@@ -725,7 +725,9 @@ pub(crate) struct PanelArguments {
 /// Every program runs in a process of its own with limits, so one that hangs, prints for ever or
 /// crashes harms no other.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
 Examples:
   lathe test                                         All programs in this folder and below
   lathe test programs/sort.asm                       One of them
@@ -733,7 +735,8 @@ Examples:
   lathe test submissions --expect task.expect --report grades.csv
   lathe test --report results.xml --shard 2/8        One of eight parts of it, for a CI server
 
-Exit code 0 if all passed, 1 if one failed or there was nothing to test.")]
+Exit code 0 if all passed, 1 if one failed or there was nothing to test."
+)]
 pub(crate) struct Test {
     /// Programs, and folders that hold some
     #[arg(value_name = "PATH", default_value = ".")]
@@ -835,7 +838,7 @@ fn at_once(text: &str) -> Result<usize, String> {
 /// ("running", "halted" or "fault"), "cycles" (a number, or an array of which the length counts;
 /// compared if the machine defines cycles).
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(verbatim_doc_comment, after_help = "\
 Examples:
   lathe verify -m quad8 tests/*.json
   lathe verify -m mine.isa vectors.json --ignore ime --ignore ie

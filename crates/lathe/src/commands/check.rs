@@ -112,8 +112,35 @@ fn summary(isa: &Isa, coverage: &Coverage) -> String {
         ("", format!("{} of all encodings are defined", percent(coverage.share))),
         ("examples", examples(isa)),
     ];
-    let lines = lines.iter().map(|(name, text)| format!("  {name:<12}  {text}\n"));
-    format!("{}  {}\n\n{}", render::bold(&isa.name), isa.title, lines.collect::<String>())
+    let lines = lines.iter().map(|(name, text)| format!("  {name:<12}  {}\n", hanging(text, INDENT)));
+    let title = hanging(&isa.title, isa.name.chars().count() + 2);
+    format!("{}  {title}\n\n{}", render::bold(&isa.name), lines.collect::<String>())
+}
+
+/// Columns before the text of a line of the summary.
+const INDENT: usize = 16;
+/// Columns of a terminal.
+const COLUMNS: usize = 80;
+
+/// A text whose first line begins in the column `indent`, broken where it does not fit, with all other lines below
+/// the first.
+fn hanging(text: &str, indent: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        lines.push(String::new());
+        for word in line.split(' ') {
+            let last = lines.last_mut().expect("there is one");
+            let room = COLUMNS.saturating_sub(indent + last.chars().count() + 1);
+            if last.is_empty() {
+                last.push_str(word);
+            } else if word.chars().count() <= room {
+                last.extend([" ", word]);
+            } else {
+                lines.push(word.to_owned());
+            }
+        }
+    }
+    lines.join(&format!("\n{:indent$}", ""))
 }
 
 fn instructions(isa: &Isa) -> String {
@@ -147,7 +174,7 @@ fn registers(isa: &Isa) -> String {
     let total = isa.registers.len();
     let views =
         if isa.views.is_empty() { String::new() } else { format!(", {}", render::count(isa.views.len(), "view")) };
-    let lines = groups.iter().map(|entry| format!("\n{:16}{}", "", group(entry)));
+    let lines = groups.iter().map(|entry| format!("\n{}", group(entry)));
     format!("{total} and the program counter{views}{}", lines.collect::<String>())
 }
 

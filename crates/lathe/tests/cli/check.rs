@@ -49,6 +49,18 @@ fn all_machines_that_ship_are_without_findings() {
     }
 }
 
+/// The summary and the map, for terminals of the usual width.
+#[test]
+fn nothing_is_wider_than_a_terminal() {
+    for machine in Bench::new().run(&["machines"]).succeeds().lines().filter_map(|line| line.split(' ').next()) {
+        let text = Bench::new().run(&["check", machine, "--map"]).succeeds();
+        let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(wide.is_empty(), "{machine}: {wide:#?}");
+    }
+    let text = Bench::new().run(&["check", "rv32i"]).succeeds();
+    assert!(text.contains("x14\n                x15"), "{text}");
+}
+
 #[test]
 fn the_map_is_a_grid_with_marks_and_a_legend() {
     let text = Bench::new().run(&["check", "duo16", "--map"]).succeeds();

@@ -12,6 +12,8 @@ fn every_command_has_help_with_examples() {
         assert!(help.contains(&format!("  lathe {command} ")) || help.contains("  lathe run "), "{help}");
     }
     assert!(help.contains("4  the step limit was reached"), "{help}");
+    let help = Bench::new().run(&["test", "--help"]).succeeds();
+    assert!(help.contains("\n  ; expect: steps <= 1000 "), "each expectation has a line of its own: {help}");
 }
 
 #[test]
