@@ -2,7 +2,7 @@
         .orig x3000
 Again   br AGAIN                ; one label: this machine does not mind the case
         .end
-        br nowhere              ; !W703 this line is not read
+        br nowhere              ; !W703 this line comes after
         br nowhere              ; said once
         .ORIG x4000
         .fill again

@@ -155,7 +155,7 @@ impl Lexer<'_> {
     }
 
     /// A number as the machine's programmers write it: `x3000`, `#-5`. What has other letters after its
-    /// prefix is no number.
+    /// prefix is not a number.
     fn prefixed(&mut self, before: Option<Token>) -> Option<Kind> {
         let (prefix, base) = self.habits.prefixes.iter().find(|(prefix, _)| {
             let begins = self.bytes[self.at..].get(..prefix.len());

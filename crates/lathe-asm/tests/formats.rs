@@ -595,7 +595,7 @@ fn formats_are_guessed_by_content_before_name() {
 #[test]
 fn refused_files_say_where_and_why() {
     let isa = machine(8, 8, "big");
-    let fresh = "get the file anew; a line was cut or joined";
+    let fresh = "get the file again; a line was cut or joined";
     let cases: &[(Format, &[u8], &str)] = &[
         (
             Format::Binary,
@@ -617,7 +617,7 @@ fn refused_files_say_where_and_why() {
             Format::IntelHex,
             b"\n:0100000001FF\n",
             "line 2: the checksum is FF, but the record adds up to FE; \
-             get the file anew; the line was damaged, or changed by hand",
+             get the file again; the line was damaged, or changed by hand",
         ),
         (
             Format::IntelHex,
@@ -634,7 +634,7 @@ fn refused_files_say_where_and_why() {
             Format::IntelHex,
             b":0100000001FE\n",
             "the file does not end with an end record; \
-             get the file anew, or add `:00000001FF` if nothing is missing",
+             get the file again, or add `:00000001FF` if nothing is missing",
         ),
         (
             Format::IntelHex,
@@ -662,7 +662,7 @@ fn refused_files_say_where_and_why() {
             Format::SRecord,
             b"S1040000AA50\n",
             "line 1: the checksum is 50, but the record adds up to 51; \
-             get the file anew; the line was damaged, or changed by hand",
+             get the file again; the line was damaged, or changed by hand",
         ),
         (
             Format::SRecord,
@@ -673,13 +673,13 @@ fn refused_files_say_where_and_why() {
             Format::SRecord,
             b"S1040000AA51\n",
             "the file does not end with an S7, S8 or S9 record; \
-             get the file anew, or add `S9030000FC` if nothing is missing",
+             get the file again, or add `S9030000FC` if nothing is missing",
         ),
         (
             Format::SRecord,
             b"S1040000AA51\nS5030002FA\n",
             "line 2: the file says that it has 2 data records, but there are 1; \
-             get the file anew; lines are missing or doubled",
+             get the file again; lines are missing or doubled",
         ),
         (
             Format::SRecord,

@@ -153,7 +153,7 @@ instructions {
 }
 ";
 
-/// Each jump just reaches its target, which lies behind the next one; the last does not, so the one
+/// Each jump just reaches its target, which lies after the next one; the last does not, so the one
 /// before it does not either, and so on.
 #[test]
 fn a_chain_of_jumps_settles_however_long_it_is() {

@@ -479,7 +479,7 @@ impl Executor<'_> {
         let width = isa.memory(memory).address;
         let (first, last) = (self.debugger.evaluate(first)?.value, self.debugger.evaluate(last)?.value);
         if first > last || !width.holds(last) {
-            let message = format!("`{text}` are no cells of `{}`", isa.memory(memory).name);
+            let message = format!("`{}` has no cells `{text}`", isa.memory(memory).name);
             return Err(
                 Problem::new(message).help(format!("addresses go up to {:#x}, the lower one first", width.mask()))
             );

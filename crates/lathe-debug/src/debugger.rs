@@ -594,7 +594,7 @@ impl Debugger {
         Ok(Stopped { reason: Reason::Done, from, position: self.position })
     }
 
-    /// Begins anew: the history is forgotten, input that was given too. Breakpoints stay.
+    /// Begins again: the history is forgotten, input that was given too. Breakpoints stay.
     ///
     /// # Errors
     /// If the history cannot be repeated.

@@ -104,7 +104,7 @@ impl Program {
     /// The label at or before an address, with the distance: `loop+2`.
     pub fn label(&self, memory: MemoryId, address: u64) -> Option<String> {
         let (symbol, distance) = self.labels.before(memory, address)?;
-        // Far behind the last label, its name says nothing.
+        // Far after the last label, its name says nothing.
         let near = distance < 0x1000;
         near.then(|| if distance == 0 { symbol.name.clone() } else { format!("{}+{distance}", symbol.name) })
     }
@@ -185,8 +185,8 @@ impl Program {
         self.isa.pc.width.wrap(address.wrapping_add(length))
     }
 
-    /// Where a call returns to that would return to this address. Where the source has a text or numbers behind a
-    /// call, the routine reads them and returns behind them.
+    /// Where a call returns to that would return to this address. Where the source has a text or numbers after a
+    /// call, the routine reads them and returns after them.
     pub(crate) fn return_address(&self, next: u64) -> u64 {
         let line = |address: u64| self.image.line_at(self.isa.pc.memory, address);
         let mut at = next;
@@ -222,7 +222,9 @@ impl Program {
         let address = address.wrapping_add(offset);
         if !self.isa.pc.width.holds(address) {
             let last = self.hex(self.isa.pc.width.mask());
-            return Err(Problem::new(format!("{address:#x} is no address")).help(format!("addresses end at {last}")));
+            return Err(
+                Problem::new(format!("there is no address {address:#x}")).help(format!("addresses end at {last}"))
+            );
         }
         Ok(address)
     }

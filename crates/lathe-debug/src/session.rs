@@ -79,7 +79,7 @@ pub(crate) fn write(debugger: &mut Debugger) -> String {
 /// Opens a saved session, on an engine of one's choice.
 ///
 /// # Errors
-/// If it is no session, was cut or edited, or does not end where it did.
+/// If it is not a session, was cut or edited, or does not end where it did.
 pub fn open(text: &str, engine: EngineKind) -> Result<Debugger, Problem> {
     let damaged = |cause: &str| {
         Problem::new(format!("this is not a saved session that can be opened: {cause}")).help("save the session again")

@@ -247,7 +247,7 @@ fn output_leads_to_the_instruction_that_wrote_it() {
 /// Over a call and back over it is where it was; out of a routine, and back to its call.
 #[test]
 fn calls_are_stepped_over_in_both_directions() {
-    // The last has a routine that returns behind a text which follows the call.
+    // The last has a routine that returns after a text which follows the call.
     for (machine, program) in [
         ("hex8", "hanoi.asm"),
         ("rv32i", "quicksort.asm"),

@@ -146,7 +146,7 @@ impl<'s> Text<'s> {
     }
 
     /// What stands after the `:` of an example that begins here with this instruction. In the instruction a
-    /// `#` is no comment.
+    /// `#` is not a comment.
     pub(crate) fn facts(&self, at: Span, instruction: &str) -> String {
         let line = self.split(at).1.lines().next().unwrap_or("");
         let rest = line.strip_prefix(instruction).unwrap_or(line);

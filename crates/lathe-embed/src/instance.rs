@@ -76,7 +76,7 @@ impl Instance {
     }
 
     /// Puts a program into the memories, and the program counter at its beginning. Everything else
-    /// stays as it is; [`Instance::reset`] before it begins anew.
+    /// stays as it is; [`Instance::reset`] before it begins again.
     pub fn load(&mut self, image: &Image) {
         lay_down(image, &self.isa, &mut self.state);
     }
@@ -175,7 +175,7 @@ impl Instance {
         Ok(self.state.memory(self.memory_id(name)?))
     }
 
-    /// A memory, to be written. Writing code is no trouble: every engine looks at it again.
+    /// A memory, to be written. Writing code does no harm: every engine looks at it again.
     ///
     /// # Errors
     /// If the machine has none of this name.

@@ -329,7 +329,7 @@ fn vote(columns: impl Iterator<Item = usize>) -> Option<usize> {
     let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
     // Tabs are eight wide, and so are most people's columns.
     columns.for_each(|column| *votes.entry(column).or_default() += if column % 8 == 0 { 2 } else { 1 });
-    // One line alone is no habit.
+    // One line alone is not a habit.
     let most = votes.values().copied().max().filter(|most| *most > 1)?;
     votes.into_iter().find(|(_, count)| *count == most).map(|(column, _)| column)
 }

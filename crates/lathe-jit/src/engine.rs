@@ -22,11 +22,11 @@ use crate::shared::{Compiled, SharedCode};
 
 /// Compilations of one address, at most; code that changes all the time is interpreted.
 const COMPILATIONS: u32 = 8;
-/// An exit from compiled code counts as reaching this often where it leads: leaving takes as long as
-/// interpreting about this many instructions.
+/// Leaving compiled code counts as reaching the place it leads to this many times: it takes about as long as
+/// interpreting this many instructions.
 const EXIT: u32 = 16;
 /// A computed jump that leaves a region this often for each of its instructions, divided into the threshold,
-/// has cost about what compiling the region anew does.
+/// has cost about what compiling the region again does.
 const MISSES: u32 = 8;
 /// A part of a region has been executed at least this share of the threshold, by which it is hot.
 const WARM: u32 = 64;
@@ -38,7 +38,7 @@ const LOOK_AGAIN: u32 = 32;
 /// Regions in use; beyond that all are let go.
 const REGIONS: usize = 1 << 12;
 
-/// Times that a region is reached in a mode it is not for before it is compiled anew for any.
+/// Times that a region is reached in a mode it is not for before it is compiled again for any.
 const STRANGERS: u32 = 8;
 
 /// A region is given up if it comes back to the interpreter this often...
@@ -431,7 +431,7 @@ impl Jit {
         self.drop_all();
     }
 
-    /// Counts an exit at a computed jump; a region that misses often is compiled anew.
+    /// Counts an exit at a computed jump; a region that misses often is compiled again.
     fn miss(&mut self, state: &mut State, id: RegionId, pc: u64) {
         let Some(used) = self.regions.get(&id) else { return };
         let (entry, instructions) = (used.region.entry, used.region.instructions.len() as u32);

@@ -1,7 +1,7 @@
 //! Where computed jumps went when they left compiled code.
 //!
 //! The interpreter remembers the first few targets of each; here are those that turned up
-//! afterwards. When jumps to them have left a region often enough, it is compiled anew
+//! afterwards. When jumps to them have left a region often enough, it is compiled again
 //! with them.
 
 use lathe_vm::Fast;
@@ -24,7 +24,7 @@ struct Seen {
     known: ByNumber<u64, ()>,
     /// How often compiled code was left since it was compiled.
     misses: u32,
-    /// How often it was compiled anew for that.
+    /// How often it was compiled again for that.
     renewed: u32,
     /// Whether it goes to so many places that remembering them is no use.
     given_up: bool,
@@ -40,7 +40,7 @@ impl Jumps {
     }
 
     /// Compiled code was left because the jump went to this target. Whether the code is to be
-    /// compiled anew: after this many times, and twice as many each time, because a jump with many
+    /// compiled again: after this many times, and twice as many each time, because a jump with many
     /// targets keeps finding new ones.
     pub(crate) fn missed(&mut self, fast: &Fast, pc: u64, target: u64, patience: u32) -> bool {
         if self.seen.len() >= REMEMBERED {

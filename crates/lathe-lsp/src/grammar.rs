@@ -10,7 +10,7 @@ pub fn definition_grammar() -> String {
     let items: Vec<&str> = ITEMS.iter().map(|(word, _)| *word).collect();
     let patterns = json!([
         rule("comment.line.documentation.isa", "##.*$"),
-        // In a column of syntax `#N` is no comment.
+        // In a column of syntax `#N` is not a comment.
         rule("comment.line.number-sign.isa", "(?:^\\s*|(?<=\\s))#(?=\\s|$|#).*$|^\\s*#.*$"),
         rule("string.quoted.double.isa", "\"[^\"\\n]*\"?"),
         rule("keyword.declaration.isa", &format!("^\\s*(?:{})\\b", items.join("|"))),

@@ -203,7 +203,7 @@ impl Server {
                 for one in all {
                     let Some(source) = written.sources.get(one.primary.span.file.0 as usize) else { continue };
                     let document = Document::new(source.text.clone(), 0);
-                    // What comes with Lathe is no file; its findings are about how it is extended.
+                    // What comes with Lathe is not a file; its findings are about how it is extended.
                     let place = path.with_file_name(&source.name);
                     found.entry(place).or_default().push(wire::diagnostic(&document, &one));
                 }
@@ -449,7 +449,7 @@ impl Server {
             let reading = definition::Reading::new(&asked.document.text);
             let old = reading.word_at(asked.offset).map_or("", |word| word.text);
             if !is_word(&new) {
-                return Err(format!("`{new}` is no name: letters, digits and _, no digit first"));
+                return Err(format!("`{new}` is not a name: use letters, digits and _, and no digit first"));
             }
             if reading.named(&new).is_some() {
                 return Err(format!("`{new}` is declared already"));
@@ -462,7 +462,7 @@ impl Server {
         } else {
             let plain = new.trim_start_matches('.').to_owned();
             if !plain.split('.').all(is_word) {
-                return Err(format!("`{new}` is no name: letters, digits and _, no digit first"));
+                return Err(format!("`{new}` is not a name: use letters, digits and _, and no digit first"));
             }
             let line =
                 asked.document.text[..asked.offset].rfind([' ', '\t', '\n', ',', '(', ':']).map_or(0, |at| at + 1);

@@ -25,7 +25,7 @@ pub(crate) const CLASSES: [(Class, SemanticTokenType); 12] = [
     (Class::Name, SemanticTokenType::PROPERTY),
 ];
 
-/// The path of a file's address; `None` for what is no file.
+/// The path of a file's address; `None` for what is not a file.
 pub(crate) fn path(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     let rest = rest.find('/').map(|at| &rest[at..])?;

@@ -17,11 +17,11 @@ const MAPPED: u8 = 2;
 /// The cell is part of an instruction that was decoded.
 const CODE: u8 = 1;
 
-/// Nothing is there: behind the last cell.
+/// Nothing is there: after the last cell.
 const END: u8 = 4;
 
 /// This many marks can be looked at together from any address on. Where that runs over the last
-/// cell a mark is found, so that cells which were looked at together lie together.
+/// cell a mark is found, so that cells which were looked at together are contiguous.
 pub const MARKS_AT_ONCE: u64 = 8;
 
 /// The cell may be written, among the permits of a large memory.
@@ -36,7 +36,7 @@ pub struct CodeMap {
 }
 
 enum Marks {
-    /// As many as there are cells, and those behind the last.
+    /// As many as there are cells, and those after the last.
     Flat(Vec<u8>),
     Sparse(Sparse),
 }
@@ -121,7 +121,7 @@ impl CodeMap {
         }
     }
 
-    /// Whether one of this many neighbouring cells is marked, or they do not lie together.
+    /// Whether one of this many neighbouring cells is marked, or they are not contiguous.
     pub(crate) fn is_any_marked(&self, address: u64, count: u64) -> bool {
         let address = address & self.mask;
         match &self.marks {

@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut};
 pub use crate::pages::PAGE_BITS;
 use crate::pages::{Lent, Pages};
 
-/// Bytes behind the last cell. An engine may read them together with the last cells, and must
+/// Bytes after the last cell. An engine may read them together with the last cells, and must
 /// not make anything of what it finds there.
 pub const SPARE: usize = 8;
 
@@ -179,7 +179,7 @@ impl Memory {
         }
     }
 
-    /// The cells one after the other, if they are kept as bytes, with [`SPARE`] bytes behind the
+    /// The cells one after the other, if they are kept as bytes, with [`SPARE`] bytes after the
     /// last cell, which must stay zero. Those of a large memory only where they have been
     /// [moved](Memory::move_into).
     pub(crate) fn padded_bytes_mut(&mut self) -> Option<&mut [u8]> {
@@ -223,7 +223,7 @@ impl Memory {
     }
 
     /// Where the cells lie, for compiled code: one after the other, as many as the definition says, bytes
-    /// with [`SPARE`] more behind the last. Nothing if they are in pieces, or not as the definition says.
+    /// with [`SPARE`] more after the last. Nothing if they are in pieces, or not as the definition says.
     pub fn cells_pointer(&mut self, described: &lathe_isa::model::Memory) -> Option<*mut u8> {
         let count = usize::try_from(described.cells()).ok()?;
         if described.cell.bits() <= 8 {
@@ -264,7 +264,7 @@ impl Memory {
         }
     }
 
-    /// The padding behind the last cell: nothing is ever written there. Empty where there is none.
+    /// The padding after the last cell: nothing is ever written there. Empty where there is none.
     pub fn padding(&self) -> &[u8] {
         let count = self.mask as usize + 1;
         match &self.cells {

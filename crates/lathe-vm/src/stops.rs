@@ -108,7 +108,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Stops after an instruction that reads one of these cells. Fetching an instruction is no read.
+    /// Stops after an instruction that reads one of these cells. Fetching an instruction is not a read.
     pub fn reads(memory: MemoryId, addresses: RangeInclusive<u64>) -> Watch {
         Watch { memory, addresses, reads: true, writes: false }
     }

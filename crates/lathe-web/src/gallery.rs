@@ -47,7 +47,7 @@ pub(crate) fn gallery() -> Gallery {
     let machines = ALL.iter().map(|machine| MachineCard {
         name: machine.name,
         title: title(machine),
-        // What other programs include is no program to run.
+        // What other programs include is not a program to run.
         programs: machine.programs.iter().filter(|one| one.name != "lib").map(card).collect(),
     });
     let classes = Class::ALL.iter().map(|class| class.name()).collect();

@@ -71,7 +71,7 @@ pub(crate) fn set_margin(debugger: &mut Debugger, known: &mut Vec<u32>, lines: &
     }
     let mut margins = Vec::new();
     for asked in lines {
-        // A line behind the last instruction has nowhere to stop; its mark stays without effect.
+        // A line after the last instruction has nowhere to stop; its mark stays without effect.
         let Ok((line, addresses)) = debugger.program().stops_of_line(0, *asked) else { continue };
         let text = format!(":{line}");
         if let Ok(id) = debugger.add(&text, What::At(addresses), None, Effect::Stop) {

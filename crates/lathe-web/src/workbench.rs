@@ -129,7 +129,7 @@ impl Workbench {
         known.is_some_and(|source| source.text != self.program)
     }
 
-    /// Assembles the program; if that works, the machine begins anew with it.
+    /// Assembles the program; if that works, the machine begins again with it.
     fn assemble(&mut self) -> (Checked, bool) {
         let Some(machine) = &self.machine else { return (checking::program_alone(&self.program), false) };
         let (checked, assembled) = checking::program(&self.program, machine, &self.library);

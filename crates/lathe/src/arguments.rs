@@ -594,8 +594,8 @@ impl std::fmt::Display for ExpectedEnd {
 
 /// Debug a program: stop it anywhere, look inside, run it backwards
 ///
-/// On a terminal this opens the debugger's screen. With --batch, or where standard input is no
-/// terminal, it takes commands line by line and answers each; `help` lists them, and
+/// On a terminal this opens the debugger's screen. With --batch, or where standard input is not
+/// a terminal, it takes commands line by line and answers each; `help` lists them, and
 /// docs/debugging.md explains them.
 ///
 /// A session saved with the command `save FILE.session` is opened again like a program.
@@ -838,7 +838,9 @@ fn at_once(text: &str) -> Result<usize, String> {
 /// ("running", "halted" or "fault"), "cycles" (a number, or an array of which the length counts;
 /// compared if the machine defines cycles).
 #[derive(Debug, Args)]
-#[command(verbatim_doc_comment, after_help = "\
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
 Examples:
   lathe verify -m quad8 tests/*.json
   lathe verify -m mine.isa vectors.json --ignore ime --ignore ie
@@ -846,7 +848,8 @@ Examples:
   lathe verify -m quad8 vectors.json --engine fast
 
 The first failures are shown field by field. The last line reads `N passed, M failed`.
-Exit code 0 if all passed, 1 if any failed or a file is not as described above.")]
+Exit code 0 if all passed, 1 if any failed or a file is not as described above."
+)]
 pub(crate) struct Verify {
     /// Files of vectors; - for standard input
     #[arg(required = true, value_name = "FILE")]

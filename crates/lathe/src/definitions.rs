@@ -23,7 +23,9 @@ fn definition(text: &str) -> Result<(String, i128), Failure> {
     let (digits, sign) = value.strip_prefix('-').map_or((value, 1), |digits| (digits, -1));
     let wrong = |what: String| Failure::usage(what).help("as in `-D DEBUG` or `-D SIZE=0x100`");
     if !is_word(name) {
-        return Err(wrong(format!("`{name}` in `-D {text}` is no name: letters, digits and _, no digit first")));
+        return Err(wrong(format!(
+            "`{name}` in `-D {text}` is not a name: use letters, digits and _, and no digit first"
+        )));
     }
     let number = arguments::number(digits).map_err(|error| wrong(format!("`{value}` in `-D {text}` is {error}")))?;
     Ok((name.to_owned(), sign * i128::from(number)))

@@ -45,7 +45,7 @@ pub(crate) fn read_text(name: &str, limit: u64) -> Result<String, Failure> {
     text(name, read(name, limit)?)
 }
 
-/// Bytes of a file as text. The mark that some editors put before UTF-8 is no part of it.
+/// Bytes of a file as text. The mark that some editors put before UTF-8 is not part of it.
 pub(crate) fn text(name: &str, mut bytes: Vec<u8>) -> Result<String, Failure> {
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         bytes.drain(..3);
@@ -85,7 +85,7 @@ pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
         ErrorKind::IsADirectory => "it is a directory".to_owned(),
-        ErrorKind::NotADirectory => "a part of its path is no directory".to_owned(),
+        ErrorKind::NotADirectory => "a part of its path is not a directory".to_owned(),
         ErrorKind::PermissionDenied => "permission is denied".to_owned(),
         _ => error.to_string(),
     }
@@ -125,7 +125,7 @@ pub(crate) struct Whole {
 /// Writes files of which each appears whole or not at all, and none if one cannot be written.
 ///
 /// The bytes go to files beside them, which take their names when all of them are there. What
-/// is no plain file, such as `/dev/null`, is written as it is, before any of them: a rename would put
+/// is not a plain file, such as `/dev/null`, is written as it is, before any of them: a rename would put
 /// a file in its place, and it may take as long as its reader likes.
 pub(crate) fn write_all(files: &[Whole]) -> Result<(), Failure> {
     let staged: Vec<Staged> = signals::deferred(|| files.iter().map(Staged::new).collect::<Result<_, Failure>>())?;

@@ -20,7 +20,7 @@ pub(crate) struct Inputs(RefCell<Vec<(PathBuf, Stamp)>>);
 
 impl Inputs {
     /// Notes a file that is about to be read. Before and not after, so that a change meanwhile is
-    /// seen. Standard input is no file.
+    /// seen. Standard input is not a file.
     pub(crate) fn note(&self, path: impl AsRef<Path>) {
         let path = path.as_ref();
         let mut noted = self.0.borrow_mut();

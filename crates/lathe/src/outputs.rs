@@ -33,7 +33,7 @@ pub(crate) fn targets(arguments: &Asm) -> Result<Vec<Target>, Failure> {
     let formats = formats_asked_for(arguments)?;
     if let Some(folder) = arguments.output.as_deref().filter(|output| Path::new(output).is_dir()) {
         let example = Path::new(folder).join(with_extension("program", formats[0]));
-        let message = format!("{folder} is a directory, and the name of a file is wanted");
+        let message = format!("{folder} is a directory, not the name of a file");
         return Err(Failure::usage(message).help(format!("as in `-o {}`", example.display())));
     }
     let several = formats.len() > 1;
@@ -59,7 +59,7 @@ pub(crate) fn format_named(name: &str) -> Result<Format, Failure> {
 fn file_name(arguments: &Asm, format: Format, several: bool) -> String {
     match &arguments.output {
         Some(output) if !several || output == files::STANDARD => output.clone(),
-        // What is no extension of a format is a part of the name: `-o board.v2`.
+        // What is not an extension of a format is a part of the name: `-o board.v2`.
         Some(output) if Format::of_file_name(output).is_none() => format!("{output}.{}", format.extension()),
         Some(output) => with_extension(output, format),
         None if arguments.source == files::STANDARD => files::STANDARD.to_owned(),

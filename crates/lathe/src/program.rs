@@ -181,7 +181,7 @@ pub(crate) fn machine_directive(text: &str) -> Option<&str> {
     (directive.eq_ignore_ascii_case(".machine") && !name.is_empty()).then_some(name)
 }
 
-/// The text from the first thing on that is no comment.
+/// The text from the first thing on that is not a comment.
 fn without_comments(mut text: &str) -> &str {
     loop {
         text = text.trim_start();

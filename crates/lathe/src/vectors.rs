@@ -147,7 +147,7 @@ pub(crate) fn read(
     read.and_then(|()| deserializer.end()).map_err(|error| explain(&reader, &error))
 }
 
-/// The words of the JSON reader, with its place before them and ours behind them.
+/// The words of the JSON reader, with its place before them and ours after them.
 fn explain(reader: &Reader, error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     let words = error.to_string();

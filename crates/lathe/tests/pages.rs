@@ -12,7 +12,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What stands after `$ ` on a page, without the remark behind it.
+/// What stands after `$ ` on a page, without the remark after it.
 fn commands(page: &str) -> Vec<&str> {
     let typed = page.lines().filter_map(|line| line.strip_prefix("$ "));
     typed.map(|line| line.split_once("  #").map_or(line, |(command, _)| command).trim()).collect()

@@ -1,6 +1,6 @@
 //! The picture at the top of the README: a terminal in which the real program runs.
 //!
-//! `cargo xtask picture`, or this test with `LATHE_UPDATE=1`, makes it anew.
+//! `cargo xtask picture`, or this test with `LATHE_UPDATE=1`, makes it again.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

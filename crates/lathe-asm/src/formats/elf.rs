@@ -2,7 +2,7 @@
 //! looked at: program headers, the entry point, and the symbols, if they are there.
 //!
 //! Parts go to their physical addresses, as a programmer of a board's ROM would put them: the first
-//! values of variables lie behind the code, and the program's start-up code copies them to where the
+//! values of variables lie after the code, and the program's start-up code copies them to where the
 //! symbols say.
 
 use lathe_base::Span;

@@ -68,7 +68,7 @@ pub(super) fn read(bytes: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, F
         reader.take(&record).map_err(|error| error.at_line(at))?;
     }
     if !ended {
-        let next = "get the file anew, or add `:00000001FF` if nothing is missing";
+        let next = "get the file again, or add `:00000001FF` if nothing is missing";
         return Err(FormatError::new("the file does not end with an end record", next));
     }
     image_of_bytes(reader.data, isa, memory, reader.entry)

@@ -1,5 +1,5 @@
 //! Where lines and calls of an image stand in its sources, for listings and JSON. A place
-//! that the sources do not have is no error: an image may have been separated from them.
+//! that the sources do not have is not an error: an image may have been separated from them.
 
 use lathe_base::{Source, Span};
 

@@ -24,13 +24,13 @@ pub(super) fn pairs(text: &[u8]) -> Result<Vec<u8>, FormatError> {
 
 /// The error for a line that ends too early or too late.
 pub(super) fn cut_short(what: &str) -> FormatError {
-    FormatError::new(format!("the record is incomplete: {what}"), "get the file anew; a line was cut or joined")
+    FormatError::new(format!("the record is incomplete: {what}"), "get the file again; a line was cut or joined")
 }
 
 /// The error for a wrong checksum.
 pub(super) fn wrong_checksum(found: u8, expected: u8) -> FormatError {
     let cause = format!("the checksum is {found:02X}, but the record adds up to {expected:02X}");
-    FormatError::new(cause, "get the file anew; the line was damaged, or changed by hand")
+    FormatError::new(cause, "get the file again; the line was damaged, or changed by hand")
 }
 
 /// The sum of bytes, as checksums take it.

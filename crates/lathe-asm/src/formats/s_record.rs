@@ -93,7 +93,7 @@ pub(super) fn read(bytes: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, F
         }
     }
     let Some(entry) = entry else {
-        let next = "get the file anew, or add `S9030000FC` if nothing is missing";
+        let next = "get the file again, or add `S9030000FC` if nothing is missing";
         return Err(FormatError::new("the file does not end with an S7, S8 or S9 record", next));
     };
     image_of_bytes(data, isa, memory, Some(entry).filter(|entry| *entry != 0))
@@ -147,5 +147,5 @@ fn check_count(found: u64, said: u64) -> Result<(), FormatError> {
         return Ok(());
     }
     let cause = format!("the file says that it has {said} data records, but there are {found}");
-    Err(FormatError::new(cause, "get the file anew; lines are missing or doubled"))
+    Err(FormatError::new(cause, "get the file again; lines are missing or doubled"))
 }

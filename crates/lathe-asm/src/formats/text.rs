@@ -31,12 +31,12 @@ pub(super) fn hexadecimal(word: &[u8]) -> Result<u64, FormatError> {
         value = value.checked_mul(16).ok_or_else(|| too_long(word))? | digit;
     }
     if digits.is_empty() {
-        return Err(FormatError::new(format!("`{}` is no number", shown(word)), "write hexadecimal digits"));
+        return Err(FormatError::new(format!("`{}` is not a number", shown(word)), "write hexadecimal digits"));
     }
     Ok(value)
 }
 
-/// The error for a byte that is no digit.
+/// The error for a byte that is not a digit.
 pub(super) fn bad_digit(byte: u8, base: &str) -> FormatError {
     FormatError::new(
         format!("`{}` is no {base} digit", shown(&[byte])),

@@ -272,7 +272,7 @@ impl<'r> Reader<'r> {
         let Some(frame) = self.frames.last_mut() else { return false };
         let before = std::mem::replace(&mut frame.ended, if goes_on { Ended::No } else { Ended::Told });
         if before == Ended::Yes && !goes_on {
-            let message = "this line is not read, because it stands after `.end`";
+            let message = "this line comes after `.end` and is not read";
             let help = "remove the `.end` before it, or the lines after it; `.org` begins another part";
             self.fail::<()>(codes::AFTER_END, self.line, message, help);
         }

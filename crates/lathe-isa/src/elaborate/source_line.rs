@@ -196,7 +196,7 @@ pub(crate) fn forms(
     forms
 }
 
-/// A diagnostic for a line that is no instruction, with the forms of its mnemonic; none if a row that
+/// A diagnostic for a line that is not an instruction, with the forms of its mnemonic; none if a row that
 /// could not be understood may be the reason.
 pub(crate) fn no_form(
     code: Code,

@@ -331,7 +331,7 @@ pub enum DeviceKind {
     Random(Type),
     /// `counter`
     Counter,
-    /// Another word, which is no kind.
+    /// Another word, which is not a kind.
     Unknown,
 }
 

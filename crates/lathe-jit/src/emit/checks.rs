@@ -47,7 +47,7 @@ impl Emitter<'_, '_> {
         self.builder.switch_to_block(after);
     }
 
-    /// The marks of this many cells from an address on, as one number. There are marks behind the last
+    /// The marks of this many cells from an address on, as one number. There are marks after the last
     /// cell, so this does not reach beyond them.
     fn marks(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed) -> Value {
         let address = self.masked(block, first, self.isa.code_memory().cells() - 1, computed);

@@ -17,7 +17,7 @@ struct Indexed {
     beyond: u64,
 }
 
-/// An address that cannot lie behind the last cell. Where it is a narrow index into a table, masking
+/// An address that cannot lie past the last cell. Where it is a narrow index into a table, masking
 /// the index says that already, and the host adds the table's address for nothing.
 fn indexed(graph: &Graph, address: ValueId, last: u64) -> Indexed {
     if let (Some(base), beyond) = graph.base_and_offset(address)
@@ -64,7 +64,7 @@ impl Emitter<'_, '_> {
         computed.set_exact(load, value);
     }
 
-    /// Reads neighbouring bytes at once. Where they do not lie together, the region is left before
+    /// Reads neighbouring bytes at once. Where they are not contiguous, the region is left before
     /// anything is made of them; those beyond the last then lie in the spare bytes of the memory.
     pub(super) fn load_group(&mut self, block: &Block, group: &Group, computed: &mut Computed) {
         let Some(Node::Load(memory, address, _)) = group.cells.first().map(|first| block.graph.node(*first)) else {

@@ -4,7 +4,7 @@
 //! live in variables from the entry to an exit, which writes them back. Guest memory is
 //! reached as base plus masked address; the mask is applied in 64 bits directly before the
 //! addition, so that no mistake elsewhere can reach outside. A constant may be added to that, if
-//! the mask and it together do not reach behind the last cell.
+//! the mask and it together do not reach past the last cell.
 
 mod checks;
 mod context;

@@ -51,7 +51,7 @@ impl Region {
 
     /// The registers of one bit that something is made from and that are never changed, with what is
     /// in them. A region for that is worth it where they are modes; a flag that happens not to be
-    /// written soon turns out to differ, and the region is made anew without.
+    /// written soon turns out to differ, and the region is made again without.
     pub(super) fn modes(&self, isa: &Isa, state: &State) -> BTreeMap<RegisterId, u64> {
         let is_flag = |id: &RegisterId| isa.register(*id).is_flag();
         let flags = (0..isa.registers.len() as u32).map(RegisterId).filter(is_flag);

@@ -37,7 +37,7 @@ pub(super) struct Path {
     pub(super) depth: usize,
     /// The leaders on the way, the block's own first.
     pub(super) crossed: Vec<u64>,
-    /// Cells of the code memory that lie together, from an address on: their marks were looked at
+    /// Cells of the code memory that are contiguous, from an address on: their marks were looked at
     /// together.
     pub(super) together: Vec<(ValueId, u64)>,
 }

@@ -8,7 +8,7 @@ use lathe_vm::dataflow::{Bail, Effects, Node, ValueId};
 use super::block::{BlockBuilder, Path};
 use super::{Check, Event};
 
-/// Cells for which one check that they lie together is enough, at most.
+/// Cells for which one check that they are contiguous is enough, at most.
 const TOGETHER: u64 = 256;
 
 impl From<Bail> for Check {
@@ -100,7 +100,7 @@ impl BlockBuilder<'_, '_> {
         Some(self.graph.binary(BinaryOperator::LessOrEqual, least, lower))
     }
 
-    /// Whether this many cells from an address on may not lie together, for all that is known and checked;
+    /// Whether this many cells from an address on may not be contiguous, for all that is known and checked;
     /// `None` if it is known that they do not.
     pub(super) fn may_wrap(&self, lowest: ValueId, count: u64, checks: &[Check]) -> Option<bool> {
         let least = self.graph.width(lowest).mask() - (count - 2);

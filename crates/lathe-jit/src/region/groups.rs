@@ -150,7 +150,7 @@ impl BlockBuilder<'_, '_> {
         Some(StoreGroup { positions, value, order })
     }
 
-    /// Whether so many cells from that of a store on are known to lie together.
+    /// Whether so many cells from that of a store on are known to be contiguous.
     fn lie_together(&self, path: &Path, store: &Store, cells: u64) -> bool {
         let covers = |(first, count): &(ValueId, u64)| {
             let distance = self.graph.distance(*first, store.address);

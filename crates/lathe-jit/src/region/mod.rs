@@ -65,7 +65,7 @@ pub(crate) struct Segment {
 pub(crate) enum Event {
     /// Reads memory.
     Load(ValueId),
-    /// Reads cells that lie together.
+    /// Reads cells that are contiguous.
     LoadGroup(Group),
     /// Leaves the region before an instruction under any of these conditions.
     Leave(Vec<Check>, Arc<Snapshot>),
@@ -82,7 +82,7 @@ pub(crate) enum Check {
     Marked { first: ValueId, count: u64 },
     /// This cell is marked, and the one bit is 1.
     MarkedIf(ValueId, ValueId),
-    /// This many cells from this address on do not lie together, because the address wraps.
+    /// This many cells from this address on are not contiguous, because the address wraps.
     Wraps { first: ValueId, count: u64 },
     /// Nothing has been written yet to the page of this cell of a large memory.
     Untouched(MemoryId, ValueId),

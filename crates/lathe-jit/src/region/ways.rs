@@ -11,7 +11,7 @@ use super::{Edge, End, Event, Jump, Snapshot};
 
 /// How deep branches may nest within a block.
 const DEPTH: usize = 6;
-/// Leaders that a way through a block may run past, itself included: the code behind them is
+/// Leaders that a way through a block may run past, itself included: the code after them is
 /// then there twice, but what it overwrites (flags above all) need not be computed before it.
 const CROSSINGS: usize = 3;
 /// Values of one block beyond which it runs past no leader.

@@ -4,14 +4,14 @@
 //!
 //! What was lowered for some stops serves for fewer of them, too: what is left to the interpreter needlessly costs
 //! time, not correctness. A debugger changes between runs with stops and without, and should not have all code
-//! lowered anew each time.
+//! lowered again each time.
 
 use std::sync::Arc;
 
 use super::Fast;
 use crate::stops::{Access, Stops};
 
-/// This many needless detours are worth lowering everything anew.
+/// This many needless detours are worth lowering everything again.
 const NEEDLESS: u32 = 1 << 12;
 
 impl Fast {

@@ -1,7 +1,7 @@
 //! Blocks: instructions that follow one another, executed on values as if they were one.
 //!
 //! A block can be left before each of its instructions, with the registers as they are then, and
-//! behind a branch that does not go the way the block goes. What is stored is stored in order, so
+//! after a branch that does not go the way the block goes. What is stored is stored in order, so
 //! leaving a block never has to undo anything.
 
 use lathe_base::Width;
@@ -155,7 +155,7 @@ impl Block {
         (self.graph.len() <= VALUES).then_some(effects)
     }
 
-    /// Goes on behind the last instruction. Cycles that depend on the way are known from there on.
+    /// Goes on after the last instruction. Cycles that depend on the way are known from there on.
     fn follow(&mut self, side: Option<Side>) {
         let Some(last) = self.steps.last_mut() else { return };
         last.side = side;

@@ -28,7 +28,7 @@ fn shift(value: u64, count: u64, shift: impl FnOnce(u64, u32) -> Option<u64>) ->
     u32::try_from(count).ok().and_then(|count| shift(value, count)).unwrap_or(0)
 }
 
-/// Whether one of this many neighbouring code cells is marked, or they do not lie together.
+/// Whether one of this many neighbouring code cells is marked, or they are not contiguous.
 #[inline(always)]
 fn any_marked(flat: &[u8], marks: &CodeMap, address: u64, count: usize) -> bool {
     match flat.get(address as usize..).and_then(|marks| marks.first_chunk()) {

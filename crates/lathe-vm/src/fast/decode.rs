@@ -94,7 +94,7 @@ impl Reading {
     }
 }
 
-/// One cell of a window; zero behind its end.
+/// One cell of a window; zero past its end.
 pub(super) fn cell_of(window: u128, at: u32, cell: Width) -> u64 {
     let shift = u128::BITS.checked_sub((at + 1) * cell.bits());
     shift.map_or(0, |shift| cell.wrap((window >> shift) as u64))

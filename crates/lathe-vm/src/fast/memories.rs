@@ -84,7 +84,7 @@ impl<'a> Memories<'a> {
     #[inline(always)]
     pub(super) fn wide(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
         let (at, count) = (address as usize, shape.count());
-        // There are this many bytes behind the last cell that the cells in question may be read with those.
+        // There are this many bytes after the last cell that the cells in question may be read with those.
         let bytes = self.bytes[usize::from(memory) % NEAR_MEMORIES].get(at..).and_then(|bytes| bytes.first_chunk());
         match bytes {
             Some(bytes) if address + count as u64 <= mask + 1 => {

@@ -279,7 +279,7 @@ impl Fast {
     }
 
     /// About how often the instruction at an address has been executed since its block was lowered. Blocks
-    /// count how often they are reached; behind a branch it is assumed that those who left there are the ones
+    /// count how often they are reached; after a branch it is assumed that those who left there are the ones
     /// who reached the block it leads to.
     pub fn executions(&self, pc: u64) -> u64 {
         let visits = |id: EntryId| u64::from(self.entries[id as usize].visits);

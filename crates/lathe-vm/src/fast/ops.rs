@@ -27,7 +27,7 @@ pub(super) struct Op {
     pub(super) x: Slot,
     pub(super) y: Slot,
     pub(super) z: u8,
-    /// How far behind the next operation those for leaving the block begin.
+    /// How far after the next operation those for leaving the block begin.
     pub(super) exit: u16,
     pub(super) extra: u64,
 }

@@ -135,7 +135,7 @@ fn addresses_are_pushed_and_popped_at_once() {
     assert!(!has(&fast, Code::Jump));
     let fast = agree(&isa, &[0x04], 0x8000, 17..18);
     assert!(has(&fast, Code::LoadWide));
-    // Half of it behind the last cell, and half in the first.
+    // Half of it after the last cell, and half in the first.
     let mut program = vec![0; 0x1_0000];
     (program[0], program[0xFFFF]) = (0x04, 0x30);
     agree(&isa, &program, 0xFFFF, 17..20);
@@ -172,7 +172,7 @@ fn stores_wait_until_somebody_can_see_them() {
     agree(&isa, &overwritten, 0, 17..300);
 }
 
-/// An instruction that reads its own cells behind a store of its own, which may hit them.
+/// An instruction that reads its own cells after a store of its own, which may hit them.
 #[test]
 fn what_an_instruction_reads_of_itself_is_known() {
     let isa = isa();

@@ -162,7 +162,7 @@ impl Fast {
         self.changed.push(pc);
     }
 
-    /// The block is decoded anew when it is reached.
+    /// The block is decoded again when it is reached.
     pub(super) fn forget_block(&mut self, block: EntryId) {
         let entry = &mut self.entries[block as usize];
         (entry.start, entry.count) = (DECODE, 1);

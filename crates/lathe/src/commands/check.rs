@@ -57,7 +57,7 @@ fn mend(name: &str) -> Result<usize, Failure> {
     }
     let bytes = files::read(name, limits::DEFINITION_BYTES as u64)?;
     let mut text = files::text(name, bytes.clone())?;
-    // What some editors put before the text is no part of it, but is kept.
+    // What some editors put before the text is not part of it, but is kept.
     let before = bytes.len() - text.len();
     let mut count = 0;
     for _ in 0..ROUNDS {

@@ -94,7 +94,7 @@ fn from_line(line: &str, isa: &Isa) -> Result<Symbol, FormatError> {
     });
     match parsed {
         Some((name, value)) if !name.is_empty() => Ok(symbol(name, value, SymbolKind::Label(isa.pc.memory))),
-        _ => Err(FormatError::new(format!("`{line}` is no symbol"), "write lines such as `main = 0x100`")),
+        _ => Err(FormatError::new(format!("`{line}` is not a symbol"), "write lines such as `main = 0x100`")),
     }
 }
 
@@ -107,7 +107,7 @@ struct SymbolsData {
 #[derive(Deserialize)]
 struct SymbolData {
     name: String,
-    /// A number, or a string if it has too many bits for one; those are no addresses.
+    /// A number, or a string if it has too many bits for one; those are not addresses.
     value: serde_json::Value,
     memory: Option<String>,
 }

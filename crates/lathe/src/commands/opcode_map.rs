@@ -19,7 +19,7 @@ const COLUMNS: usize = 8;
 const SCREEN: usize = 80;
 /// Instructions of fewer bits are shown as a grid.
 const WIDE: u32 = 16;
-/// With more bits than this, a major opcode is no help.
+/// With more bits than this, a major opcode does not help.
 const MAJOR_BITS: u32 = 10;
 
 /// The whole map, with a legend and what is free.

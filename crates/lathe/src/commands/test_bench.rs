@@ -28,7 +28,7 @@ pub(super) struct Bench<'i> {
     resets: Vec<(Place, u64)>,
     /// Memories that are compared.
     compared: Vec<MemoryId>,
-    /// Memories that are made anew for every vector: large ones, whose pages would pile up, and
+    /// Memories that are made again for every vector: large ones, whose pages would pile up, and
     /// those that are not compared, of which nobody knows what was written.
     renewed: Vec<MemoryId>,
 }

@@ -110,7 +110,7 @@ fn several_formats_share_the_name_that_was_given() {
     bench
         .run(&["asm", "small.asm", "-f", "bin, hex", "-f", "vice", "-o", "rom.bin"])
         .writes(&["rom.bin", "rom.hex", "rom.lbl"]);
-    // What is no extension of a format stays.
+    // What is not an extension of a format stays.
     bench.run(&["asm", "small.asm", "-f", "bin,hex", "-o", "board.v2"]).writes(&["board.v2.bin", "board.v2.hex"]);
 }
 
@@ -188,7 +188,7 @@ fn constants_from_the_command_line() {
 fn constants_that_are_none() {
     let bench = small();
     for wrong in ["1x=3", "a b", "", "=1", "a.b=2", "x-y", "é"] {
-        bench.run(&["asm", "small.asm", "-D", wrong]).complains(2, &["is no name", "-D SIZE=0x100"]);
+        bench.run(&["asm", "small.asm", "-D", wrong]).complains(2, &["is not a name", "-D SIZE=0x100"]);
     }
     bench.run(&["asm", "small.asm", "-D", "N=many"]).complains(2, &["`many`", "not a number"]);
     bench.run(&["asm", "small.asm", "-D", "N="]).complains(2, &["-D N=`", "not a number"]);
@@ -394,7 +394,7 @@ fn sources_that_are_none() {
     std::fs::create_dir(bench.path().join("folder.asm")).unwrap();
     bench.run(&["asm", "smal.asm"]).complains(1, &["smal.asm cannot be read", "did you mean `small.asm`?"]);
     bench.run(&["asm", "other/x.asm"]).complains(1, &["no such file", "check the name"]);
-    bench.run(&["asm", "small.asm/x.asm"]).complains(1, &["no directory"]);
+    bench.run(&["asm", "small.asm/x.asm"]).complains(1, &["not a directory"]);
     bench.run(&["asm", "folder.asm"]).complains(1, &["it is a directory", "a file in it"]);
     for command in ["asm", "run", "dis"] {
         bench.run(&[command, "garbage.asm", "-m", "quad8"]).complains(1, &["garbage.asm", "line 1", "UTF-8"]);
@@ -576,6 +576,6 @@ fn wrong_usage_is_not_watched() {
     let bench = small();
     let usage = |arguments: &[&str]| -> Answer { bench.run(&[&["asm", "small.asm", "--watch"], arguments].concat()) };
     usage(&["-f", "sres"]).complains(2, &["did you mean"]);
-    usage(&["-D", "1"]).complains(2, &["no name"]);
+    usage(&["-D", "1"]).complains(2, &["not a name"]);
     usage(&["-m", "-"]).complains(2, &["cannot be watched"]);
 }

@@ -35,8 +35,8 @@ fn names_from_a_file() {
     let with = |file: &str| bench.run(&["dis", "small.bin", "-m", "quad8", "--symbols", file]);
     let text = with("good.sym").succeeds();
     assert!(text.contains("begin:") && text.contains("there:") && !text.contains("minus"), "{text}");
-    with("bad.sym").complains(1, &["bad.sym, line 2", "`two is 2` is no symbol", "`main = 0x100`"]);
-    with("worse.sym").complains(1, &["worse.sym, line 1", "no symbol"]);
+    with("bad.sym").complains(1, &["bad.sym, line 2", "`two is 2` is not a symbol", "`main = 0x100`"]);
+    with("worse.sym").complains(1, &["worse.sym, line 1", "not a symbol"]);
     with("bad.json").complains(1, &["bad.json, line 1", "symbols-json"]);
     with("god.sym").complains(1, &["did you mean `good.sym`?"]);
 }

@@ -69,11 +69,11 @@ fn a_cartridge_that_cannot_be_loaded_whole_is_not_run() {
 fn a_riscv_test_that_is_stuck_has_failed() {
     let bench = Bench::with("t.elf", elf(&[0x0000_006F], true));
     let run = |more: &[&str]| bench.run_on_all(&[&["run", "t.elf", "-m", "rv32i"], more].concat(), b"");
-    run(&[]).complains(3, &["the program jumps to itself, and has not told in `tohost` how it went", "0x00001000"]);
+    run(&[]).complains(3, &["the program jumps to itself, and has not reported a result in `tohost`", "0x00001000"]);
     let json = run(&["--format", "json"]).json();
     assert_eq!((&json["status"], &json["reason"]), (&"fault".into(), &"stuck".into()));
     assert_eq!(run(&["--expect-stop", "stuck"]).code, 0);
-    run(&["--trace"]).complains(3, &["has not told in `tohost`"]);
+    run(&["--trace"]).complains(3, &["has not reported a result in `tohost`"]);
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn riscv_tests_are_tested_together() {
     let answer = bench.run(&["test", "good.elf", "bad.elf", "stuck.elf", "-m", "rv32i"]);
     assert_eq!(answer.code, 1, "{answer:?}");
     for words in
-        ["ok    good.elf  3 steps", "FAIL  bad.elf", "test 3 failed", "FAIL  stuck.elf", "has not told how it went"]
+        ["ok    good.elf  3 steps", "FAIL  bad.elf", "test 3 failed", "FAIL  stuck.elf", "has not reported a result"]
     {
         assert!(answer.out.contains(words), "{words}: {answer:?}");
     }

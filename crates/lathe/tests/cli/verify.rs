@@ -282,7 +282,7 @@ fn wrong_files_are_said_to_be_wrong() {
     Bench::new().run(&["verify", "-m", "quad8", "none.json"]).complains(1, &["none.json", "no such file"]);
 }
 
-/// Published single-step tests of real processors, where they are at hand. They are no part of this
+/// Published single-step tests of real processors, where they are at hand. They are not part of this
 /// project: they lie in `../shared/vectors` beside it, or where `LATHE_VECTORS` says.
 #[track_caller]
 fn published(machine: &str) {

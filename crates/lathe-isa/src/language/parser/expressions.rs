@@ -33,7 +33,7 @@ impl Parser<'_, '_> {
         self.counted(Self::choice)
     }
 
-    /// Reads an expression or a part of one; the outermost begins to count operators anew.
+    /// Reads an expression or a part of one; the outermost begins to count operators again.
     fn counted(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
         if self.expressions == 0 {
             self.operators = 0;

@@ -477,7 +477,7 @@ impl Parser<'_, '_> {
             }
             "keypad" => DeviceKind::Keypad(self.operand()?),
             "timer" => {
-                let help = "as in `device delay : timer u8 every 10`: it counts down once in so many instructions";
+                let help = "as in `device delay : timer u8 every 10`: it counts down once every 10 instructions";
                 let ty = self.ty(help)?;
                 self.expect_word("every", help)?;
                 DeviceKind::Timer(ty, self.operand()?)

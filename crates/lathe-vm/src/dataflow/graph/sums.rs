@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn sums_are_what_they_were() {
-        // Digits whose sum wraps in two bits are no parts of the whole sum.
+        // Digits whose sum wraps in two bits are not parts of the whole sum.
         for bits in [2, 3] {
             let mut graph = Graph::default();
             let sum = by_digits(&mut graph, bits);

@@ -62,7 +62,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// The operations for leaving the block from here on, which come behind all others. Values that are
+    /// The operations for leaving the block from here on, which come after all others. Values that are
     /// computed there are not there for the rest of the block.
     pub(super) fn exit(&mut self, leaving: &Leaving) -> Option<u16> {
         let ops = std::mem::take(&mut self.ops);
@@ -142,7 +142,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The operations of the block, and behind them those for leaving it.
+    /// The operations of the block, and after them those for leaving it.
     pub(super) fn together(self) -> Option<Vec<Op>> {
         let mut ops = self.ops;
         let own = ops.len();

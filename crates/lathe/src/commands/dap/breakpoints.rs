@@ -99,7 +99,7 @@ impl Target {
         let passes = match given("hitCondition") {
             Some(text) => {
                 let digits = text.trim_start_matches(['>', '=', ' ']);
-                digits.parse::<u64>().map_err(|_| format!("`{text}` is no count of hits; write one such as 3"))?
+                digits.parse::<u64>().map_err(|_| format!("`{text}` is not a number of hits, such as 3"))?
             }
             None => 1,
         };

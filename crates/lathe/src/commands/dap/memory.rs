@@ -17,7 +17,7 @@ pub(super) fn reference(name: &str, address: u64) -> String {
 /// The memory and address of a reference; a bare address is one of the code memory.
 fn place(debugger: &Debugger, reference: &str) -> Result<(MemoryId, u64), String> {
     let isa = debugger.program().isa();
-    let unknown = || format!("`{reference}` is no place in memory such as ram:0x20");
+    let unknown = || format!("`{reference}` is not a place in memory, such as ram:0x20");
     let (name, address) = reference.split_once(':').map_or((None, reference), |(name, at)| (Some(name), at));
     let memory = name.map_or(Some(isa.pc.memory), |name| isa.memory_named(name)).ok_or_else(unknown)?;
     let address = crate::arguments::number(address).map_err(|_| unknown())?;

@@ -56,7 +56,7 @@ pub(super) fn read(input: &mut impl BufRead) -> Incoming {
     }
     match serde_json::from_slice::<Request>(&body) {
         Ok(request) if request.kind == "request" => Incoming::Request(request),
-        Ok(request) => Incoming::Malformed(format!("a message of type `{}` is no request", request.kind)),
+        Ok(request) => Incoming::Malformed(format!("a message of type `{}` is not a request", request.kind)),
         Err(error) => Incoming::Malformed(format!("the message is not what it should be: {error}")),
     }
 }
@@ -77,7 +77,7 @@ fn read_header(input: &mut impl BufRead) -> Option<Result<usize, String>> {
                 None => continue,
             },
             (_, Some((name, value))) if name.trim().eq_ignore_ascii_case("content-length") => {
-                length = Some(value.trim().parse().map_err(|_| format!("`{}` is no length", value.trim())));
+                length = Some(value.trim().parse().map_err(|_| format!("`{}` is not a length", value.trim())));
             }
             (_, Some(_)) => {}
             (_, None) => return Some(Err("a header with `Content-Length: N` comes before each message".to_owned())),

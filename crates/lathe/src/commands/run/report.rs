@@ -103,7 +103,7 @@ impl Report<'_> {
                 format!("{}  at {}, after {}\n", failure(&head), self.place(pc), self.steps())
             }
             End::Untold => {
-                let message = "the program jumps to itself, and has not told in `tohost` how it went";
+                let message = "the program jumps to itself, and has not reported a result in `tohost`";
                 format!("{}  at {}, after {}\n", failure(&Failure::input(message)), self.place(pc), self.steps())
             }
             End::Stop(Stop::Idle) if arguments.until.is_some() || self.expected.has_stop() => {

@@ -222,7 +222,7 @@ impl Job {
             let run = instance.run(&stops);
             ran.status = match (&run.stop, host) {
                 (Stop::Watch(_), Some(host)) => Status::heard(host.hear(&mut instance), &mut ran.output),
-                (Stop::Idle, Some(_)) => Status::Fault("it jumps to itself, and has not told how it went".into()),
+                (Stop::Idle, Some(_)) => Status::Fault("it jumps to itself, and has not reported a result".into()),
                 (stop, _) => Status::from(stop, isa),
             };
             (ran.steps, ran.cycles) = (instance.counters().steps, instance.counters().cycles);

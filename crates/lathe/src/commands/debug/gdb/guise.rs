@@ -197,7 +197,7 @@ fn registers(isa: &Isa) -> Vec<Shown> {
     core.chain([Shown { name: "pc".to_owned(), bits: 32, what: What::Pc }]).chain(own).collect()
 }
 
-/// The code memory at 0; the others behind it, as far as there is room.
+/// The code memory at 0; the others after it, as far as there is room.
 fn windows(isa: &Isa) -> Vec<Window> {
     let ids = (0..).map(MemoryId).zip(&isa.memories).map(|(id, _)| id);
     let others = ids.filter(|id| *id != isa.pc.memory);
