@@ -1,4 +1,5 @@
-//! The debugger's screen in a real terminal: keys go in through tmux, the screen comes out.
+//! The debugger's screen, and displays of machines, in a real terminal: keys go in through tmux, the screen comes
+//! out.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -152,4 +153,19 @@ fn what_a_program_writes_is_shown_and_not_obeyed_and_input_can_be_typed() {
     terminal.shows("step 0 of 0");
     terminal.keys(&["quit", "Enter"]);
     terminal.shows("left with 0");
+}
+
+/// Somebody who has seen enough of a game has not halted it.
+#[test]
+fn esc_at_a_display_interrupts_the_run() {
+    let Some(tmux) = lathe_tests::tools::find("esc_at_a_display_interrupts_the_run", "tmux") else { return };
+    let folder = folder();
+    std::fs::write(folder.path().join("game.asm"), ".machine chip8\nagain: drw v0, v0, 1\n jp again\n").unwrap();
+    let command = format!("{} run game.asm --state", binary().display());
+    let terminal = Terminal::start(tmux, folder.path(), &command, ("100", "50"));
+    terminal.shows("Esc stops");
+    terminal.keys(&["Escape"]);
+    let screen = terminal.shows("left with 130");
+    assert!(screen.contains("interrupted after") && screen.contains("game.asm:"), "{screen}");
+    assert!(!screen.contains("halted"), "{screen}");
 }
