@@ -34,11 +34,11 @@ pub const ITEMS: [(&str, &str); 22] = [
 ];
 
 /// The other words that have a meaning of their own.
-pub const KEYWORDS: [&str; 40] = [
+pub const KEYWORDS: [&str; 44] = [
     "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "next", "signed", "unsigned", "zext", "sext",
     "rotl", "rotr", "code", "as", "with", "where", "when", "illegal", "step", "little", "big", "low", "align",
-    "address", "from", "back", "within", "clearing", "enum", "every", "by", "stream", "bus", "display", "extends",
-    "each",
+    "address", "from", "back", "within", "clearing", "enum", "every", "by", "stream", "bus", "display", "keypad",
+    "timer", "random", "counter", "extends", "each",
 ];
 
 /// Something that is declared.
