@@ -1,5 +1,6 @@
 //! What tests of several crates share. The tests themselves are in `tests/`.
 
+pub mod cosim;
 pub mod definitions;
 pub mod differential;
 pub mod encodings;

@@ -1,0 +1,597 @@
+//! What an instruction does, statement by statement. Accesses to memories and devices are numbered along each way
+//! through it; see the crate's text for how the core uses the numbers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lathe_isa::Isa;
+use lathe_isa::model::{
+    DeviceId, DeviceOperation, Domain, FieldId, InstructionId, Mapping, MemoryId, Operation, RegisterId, Target,
+};
+use lathe_isa::semantics::{Block, Body, Expr, OperandId, Statement};
+
+use crate::check;
+use crate::expression::{number, range, select};
+use crate::operators::Functions;
+use crate::range::Ranges;
+use crate::shape::{self, Shape};
+use crate::writer::Writer;
+
+/// What all bodies of a core have in common, and what has been found out while they were written.
+#[derive(Debug, Default)]
+pub(crate) struct Common {
+    /// Functions for operators.
+    pub(crate) functions: Functions,
+    /// How many values of each width are kept from one step to the next.
+    pub(crate) latches: BTreeMap<u32, u32>,
+    /// The most accesses on any way through an instruction.
+    pub(crate) steps: u32,
+    /// The bits of `step`; right from the second writing on.
+    pub(crate) step_bits: u32,
+}
+
+/// A way through a body: how far the numbers have come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Way {
+    /// The number of the next access.
+    pub(crate) site: u32,
+    /// The next place of each width for what is loaded.
+    slots: BTreeMap<u32, u32>,
+}
+
+impl Way {
+    /// Where two ways meet: beyond both.
+    fn join(&mut self, other: &Way) {
+        self.site = self.site.max(other.site);
+        for (bits, slot) in &other.slots {
+            let mine = self.slots.entry(*bits).or_default();
+            *mine = (*mine).max(*slot);
+        }
+    }
+}
+
+/// A body on its way to Verilog.
+pub(crate) struct Lowering<'a> {
+    pub(crate) isa: &'a Isa,
+    pub(crate) shape: &'a Shape,
+    pub(crate) functions: &'a mut Functions,
+    latches: &'a mut BTreeMap<u32, u32>,
+    step_bits: u32,
+    /// The statements so far.
+    pub(crate) out: Writer,
+    declarations: Vec<String>,
+    pub(crate) temporaries: u32,
+    pub(crate) way: Way,
+    /// Registers that may have been written already.
+    pub(crate) written: BTreeSet<RegisterId>,
+    /// The names of the locals of the body being written.
+    pub(crate) locals: Vec<String>,
+    /// The fields of the operands, and their names here.
+    pub(crate) operands: Vec<(FieldId, String)>,
+    /// Whether a mapped access is being written, whose own accesses reach the cells themselves.
+    mapped: bool,
+    bodies: u32,
+    /// Devices whose writes wait until the instruction has ended.
+    deferred: Vec<DeviceId>,
+    pending: Vec<(DeviceId, DeviceOperation, String)>,
+    /// What the locals can be.
+    ranges: Ranges,
+}
+
+impl<'a> Lowering<'a> {
+    /// Begins where a way has come so far, at a depth of indentation.
+    pub(crate) fn new(isa: &'a Isa, shape: &'a Shape, common: &'a mut Common, way: Way, depth: usize) -> Lowering<'a> {
+        Lowering {
+            isa,
+            shape,
+            functions: &mut common.functions,
+            latches: &mut common.latches,
+            step_bits: common.step_bits,
+            out: Writer::at(depth),
+            declarations: Vec::new(),
+            temporaries: 0,
+            way,
+            written: BTreeSet::new(),
+            locals: Vec::new(),
+            operands: Vec::new(),
+            mapped: false,
+            bodies: 0,
+            deferred: Vec::new(),
+            pending: Vec::new(),
+            ranges: Ranges::default(),
+        }
+    }
+
+    /// The declarations that the statements need, the statements, and how far the way has come.
+    pub(crate) fn finish(self) -> (Vec<String>, String, Way) {
+        (self.declarations, self.out.finish(), self.way)
+    }
+
+    pub(crate) fn declare(&mut self, bits: u32, name: &str) {
+        self.declarations.push(format!("reg {}{name};", range(bits)));
+    }
+
+    /// A whole instruction: its operands, what it does, and the writes to devices that had to wait for its end.
+    pub(crate) fn instruction(&mut self, id: InstructionId) {
+        let instruction = self.isa.instruction(id);
+        let width = self.isa.pc.width;
+        self.out.line(format!(
+            "next = {} + {};",
+            self.shape.names.pc,
+            number(width.bits(), width.wrap(u64::from(instruction.encoding.cells)))
+        ));
+        if self.isa.has_cycles {
+            self.out.line(format!("cycles = cycles + {};", number(64, instruction.cycles)));
+        }
+        for (at, field) in instruction.operands.iter().enumerate() {
+            self.decode_operand(id, at, *field);
+        }
+        self.whole(&instruction.body);
+    }
+
+    /// A body that stands by itself.
+    pub(crate) fn whole(&mut self, body: &Body) -> Option<String> {
+        self.deferred = check::deferred(self.isa, body);
+        self.ranges = Ranges::of(body);
+        let value = self.body(body, &[]);
+        for (device, operation, name) in std::mem::take(&mut self.pending) {
+            let known = self.operation(device, operation);
+            let arguments: Vec<String> = (0..known.arguments.len()).map(|at| format!("{name}_{at}")).collect();
+            self.out.open(format!("if ({name}) begin"));
+            self.device_write(device, &known, &arguments);
+            self.out.close("end");
+        }
+        value
+    }
+
+    fn decode_operand(&mut self, id: InstructionId, at: usize, field: FieldId) {
+        let instruction = self.isa.instruction(id);
+        let described = self.isa.field(field);
+        let mut name = self.shape.names.field(field).to_owned();
+        if instruction.operands[..at].contains(&field) {
+            name = format!("{name}_{}", at + 1);
+        }
+        let effects = instruction.body.effects();
+        let operand = OperandId(at as u8);
+        let (is_read, is_written) =
+            (effects.operands_read.contains(&operand), effects.operands_written.contains(&operand));
+        let is_code_used = uses_code(&instruction.body, operand);
+        self.operands.push((field, name.clone()));
+        if !is_read && !is_written && !is_code_used {
+            return;
+        }
+        let bits = described.width.bits();
+        let code = self.window_bits(&instruction.encoding.operands[at], bits);
+        let value_bits = described.value_width(self.isa.pc.width).bits();
+        match &described.domain {
+            Domain::Registers(_) => {
+                let list = self.shape.names.field(shape::register_list(self.isa, field)).to_owned();
+                self.declare(bits, &format!("{name}_code"));
+                self.out.line(format!("{name}_code = {code};"));
+                if is_read {
+                    self.declare(value_bits, &name);
+                    self.out.line(format!("{name} = read_{list}({name}_code);"));
+                }
+            }
+            domain => {
+                let text = match domain {
+                    Domain::Number(numeric)
+                        if matches!(numeric.target, Some(Target::Relative { .. } | Target::Within(_))) =>
+                    {
+                        self.declare(bits, &format!("{name}_code"));
+                        self.out.line(format!("{name}_code = {code};"));
+                        self.number_operand(field, *numeric, &format!("{name}_code"))
+                    }
+                    _ if is_code_used => {
+                        self.declare(bits, &format!("{name}_code"));
+                        self.out.line(format!("{name}_code = {code};"));
+                        code
+                    }
+                    _ => code,
+                };
+                if is_read {
+                    self.declare(value_bits, &name);
+                    self.out.line(format!("{name} = {text};"));
+                }
+            }
+        }
+    }
+
+    /// The bits of an operand, from where they are in the encoding.
+    fn window_bits(&self, segments: &[lathe_isa::encoding::Segment], bits: u32) -> String {
+        let window = Shape::window_bits(self.isa);
+        let mut segments = segments.to_vec();
+        segments.sort_by_key(|segment| std::cmp::Reverse(segment.low));
+        let mut parts = Vec::new();
+        let mut above = bits;
+        for segment in &segments {
+            let top = segment.low + segment.width.bits();
+            if top < above {
+                parts.push(number(above - top, 0));
+            }
+            parts.push(select("window", window, segment.shift - (128 - window), segment.width.bits()));
+            above = segment.low;
+        }
+        if above > 0 {
+            parts.push(number(above, 0));
+        }
+        if parts.len() == 1 { parts.remove(0) } else { format!("{{{}}}", parts.join(", ")) }
+    }
+
+    /// A body with its first locals given; gives the text of its value.
+    pub(crate) fn body(&mut self, body: &Body, given: &[String]) -> Option<String> {
+        let prefix = if self.bodies == 0 { "t".to_owned() } else { format!("t_{}", self.bodies) };
+        self.bodies += 1;
+        let names: Vec<String> = (0..body.locals.len())
+            .map(|at| given.get(at).cloned().unwrap_or_else(|| format!("{prefix}_{at}")))
+            .collect();
+        let outer = std::mem::replace(&mut self.locals, names);
+        let used = used_locals(body);
+        for (at, width) in body.locals.iter().enumerate().skip(given.len()).filter(|(at, _)| used.contains(at)) {
+            let name = self.locals[at].clone();
+            self.declare(width.bits(), &name);
+        }
+        self.block(&body.block);
+        let value = body.value.as_ref().map(|value| self.expression(value));
+        self.locals = outer;
+        value
+    }
+
+    fn block(&mut self, block: &Block) {
+        let mut rest = block.as_slice();
+        while let Some(first) = rest.first() {
+            let run = if self.mapped { 1 } else { shape::run_length(self.isa, rest).max(1) };
+            let lanes = |memory: &MemoryId| self.shape.lanes[memory.index()] as usize;
+            match first {
+                Statement::Load { memory, .. } => {
+                    let run = run.min(lanes(memory));
+                    self.loads(&rest[..run]);
+                    rest = &rest[run..];
+                    continue;
+                }
+                Statement::Store { memory, .. } => {
+                    let run = run.min(lanes(memory));
+                    self.stores(&rest[..run]);
+                    rest = &rest[run..];
+                    continue;
+                }
+                other => self.statement(other),
+            }
+            rest = &rest[1..];
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Let(local, value) => {
+                let text = self.expression(value);
+                let name = self.locals[usize::from(local.0)].clone();
+                self.out.line(format!("{name} = {text};"));
+            }
+            Statement::SetRegister(register, value) => {
+                let text = self.expression(value);
+                self.out.line(format!("{} = {text};", self.shape.names.register(*register)));
+                self.written.insert(*register);
+            }
+            Statement::SetOperand(operand, value) => self.set_operand(*operand, value),
+            Statement::DeviceRead { into, device, operation, arguments } => {
+                let arguments: Vec<String> = arguments.iter().map(|argument| self.expression(argument)).collect();
+                let value = self.device_read(*device, *operation, &arguments);
+                let name = self.locals[usize::from(into.0)].clone();
+                self.out.line(format!("{name} = {value};"));
+            }
+            Statement::DeviceWrite { device, operation, arguments } => {
+                self.write_now_or_later(*device, *operation, arguments)
+            }
+            Statement::Jump(target) => {
+                let text = self.expression(target);
+                self.out.line(format!("jump = 1'b1;\ntarget = {text};"));
+            }
+            Statement::Halt => self.out.line("halt = 1'b1;"),
+            Statement::Fault { message, detail } => self.fault(message, detail.as_ref()),
+            Statement::Cycles(count) => {
+                let bits = count.width.bits();
+                let text = self.expression(count);
+                self.out.line(format!("cycles = cycles + {};", crate::expression::extend(&text, bits, 64)));
+            }
+            Statement::If { condition, then, otherwise } => self.choice(condition, then, otherwise),
+            Statement::Load { .. } | Statement::Store { .. } => {}
+        }
+    }
+
+    fn choice(&mut self, condition: &Expr, then: &Block, otherwise: &Block) {
+        let text = self.expression(condition);
+        let (before, written) = (self.way.clone(), self.written.clone());
+        self.out.open(format!("if ({text}) begin"));
+        self.block(then);
+        if !otherwise.is_empty() {
+            let (after, changed) =
+                (std::mem::replace(&mut self.way, before), std::mem::replace(&mut self.written, written));
+            self.out.turn("end else begin");
+            self.block(otherwise);
+            self.way.join(&after);
+            self.written.extend(changed);
+        }
+        self.out.close("end");
+    }
+
+    /// The machine stops as it was before the instruction, unless it has to stop for an access first.
+    pub(crate) fn fault(&mut self, message: &str, detail: Option<&Expr>) {
+        let detail = detail.map(|detail| {
+            let text = self.expression(detail);
+            crate::expression::extend(&text, detail.width.bits(), self.shape.detail_bits)
+        });
+        let detail = detail.unwrap_or_else(|| number(self.shape.detail_bits, 0));
+        let code = number(self.shape.fault_bits(), self.shape.fault_code(message) as u64);
+        self.out.open("if (!stop) begin");
+        self.out
+            .line(format!("fault = 1'b1; // {message}\nfault_code = {code};\nfault_detail = {detail};\nstop = 1'b1;"));
+        self.out.close("end");
+    }
+
+    fn set_operand(&mut self, operand: OperandId, value: &Expr) {
+        let text = self.expression(value);
+        let (field, name) = self.operands[usize::from(operand.0)].clone();
+        let Domain::Registers(list) = &self.isa.field(field).domain else { return };
+        let registers = list.iter().flatten().flat_map(|(_, place)| &place.parts).map(|part| part.register);
+        self.written.extend(registers);
+        let list = self.shape.names.field(shape::register_list(self.isa, field));
+        self.out.line(format!("write_{list}({name}_code, {text});"));
+    }
+
+    /// The number of the next access, as text: its own, and the one after it.
+    fn number_site(&mut self) -> (String, String) {
+        let site = self.way.site;
+        self.way.site += 1;
+        (number(self.step_bits, u64::from(site)), number(self.step_bits, u64::from(site) + 1))
+    }
+
+    /// A place that keeps what an access gave until the instruction ends.
+    fn latch(&mut self, bits: u32) -> String {
+        let slot = self.way.slots.entry(bits).or_default();
+        let name = format!("load{bits}_{slot}");
+        *slot += 1;
+        let most = self.latches.entry(bits).or_default();
+        *most = (*most).max(*slot);
+        name
+    }
+
+    /// Loads of neighbouring cells.
+    fn loads(&mut self, run: &[Statement]) {
+        let Some(Statement::Load { into, memory, address }) = run.first() else { return };
+        let found = self.mappings(*memory, address);
+        if found.is_empty() {
+            let address = self.expression(address);
+            let value = self.load_cells(*memory, &address, run.len() as u32);
+            let cell = self.isa.memory(*memory).cell.bits();
+            for (at, load) in run.iter().enumerate() {
+                let Statement::Load { into, .. } = load else { continue };
+                let name = self.locals[usize::from(into.0)].clone();
+                self.out.line(format!("{name} = {};", select(&value, cell * run.len() as u32, at as u32 * cell, cell)));
+            }
+            return;
+        }
+        let bits = address.width.bits();
+        let address_is_known = address.as_constant().is_some();
+        let text = self.expression(address);
+        let address = if address_is_known { text } else { self.temporary(bits, &text) };
+        let name = self.locals[usize::from(into.0)].clone();
+        self.mapped(&found, &address, bits, address_is_known, &mut |this, mapping| {
+            let value = match mapping {
+                Some(mapping) => this.body(&mapping.read, std::slice::from_ref(&address)).unwrap_or_default(),
+                None => this.load_cells(*memory, &address, 1),
+            };
+            this.out.line(format!("{name} = {value};"));
+        });
+    }
+
+    /// Stores to neighbouring cells.
+    fn stores(&mut self, run: &[Statement]) {
+        let Some(Statement::Store { memory, address, value }) = run.first() else { return };
+        let found = self.mappings(*memory, address);
+        if found.is_empty() {
+            let address = self.expression(address);
+            let mut values: Vec<String> = Vec::new();
+            for store in run {
+                let Statement::Store { value, .. } = store else { continue };
+                values.insert(0, self.expression(value));
+            }
+            let value = if values.len() == 1 { values.remove(0) } else { format!("{{{}}}", values.join(", ")) };
+            self.store_cells(*memory, &address, &value, run.len() as u32);
+            return;
+        }
+        let (bits, value_bits) = (address.width.bits(), value.width.bits());
+        let address_is_known = address.as_constant().is_some();
+        let text = self.expression(address);
+        let address = if address_is_known { text } else { self.temporary(bits, &text) };
+        let text = self.expression(value);
+        let value = self.temporary(value_bits, &text);
+        self.mapped(&found, &address, bits, address_is_known, &mut |this, mapping| match mapping {
+            Some(mapping) => {
+                this.body(&mapping.write, &[address.clone(), value.clone()]);
+            }
+            None => this.store_cells(*memory, &address, &value, 1),
+        });
+    }
+
+    /// What may be mapped over an address.
+    fn mappings(&self, memory: MemoryId, address: &Expr) -> Vec<&'a Mapping> {
+        if self.mapped {
+            return Vec::new();
+        }
+        let (first, last) = self.ranges.expression(address);
+        let reached = |map: &&Mapping| map.memory == memory && map.first <= last && first <= map.last;
+        self.isa.maps.iter().filter(reached).collect()
+    }
+
+    /// One branch for each mapping, and one for the cells themselves.
+    fn mapped(
+        &mut self,
+        found: &[&'a Mapping],
+        address: &str,
+        bits: u32,
+        is_known: bool,
+        branch: &mut dyn FnMut(&mut Self, Option<&'a Mapping>),
+    ) {
+        if is_known {
+            self.mapped = true;
+            branch(self, found.first().copied());
+            self.mapped = false;
+            return;
+        }
+        let (before, written) = (self.way.clone(), self.written.clone());
+        let (mut after, mut changed) = (before.clone(), written.clone());
+        for (at, mapping) in found.iter().map(|mapping| Some(*mapping)).chain([None]).enumerate() {
+            let test = mapping.map(|mapping: &Mapping| {
+                let (first, last) = (number(bits, mapping.first), number(bits, mapping.last));
+                let top = mapping.last == self.isa.memory(mapping.memory).address.mask();
+                match () {
+                    () if first == last => format!("{address} == {first}"),
+                    () if mapping.first == 0 => format!("{address} <= {last}"),
+                    () if top => format!("{address} >= {first}"),
+                    () => format!("{address} >= {first} && {address} <= {last}"),
+                }
+            });
+            match (at, test) {
+                (0, Some(test)) => self.out.open(format!("if ({test}) begin")),
+                (_, Some(test)) => self.out.turn(format!("end else if ({test}) begin")),
+                (_, None) => self.out.turn("end else begin"),
+            }
+            self.way = before.clone();
+            self.written = written.clone();
+            self.mapped = true;
+            branch(self, mapping);
+            self.mapped = false;
+            after.join(&self.way);
+            changed.extend(self.written.iter().copied());
+        }
+        self.out.close("end");
+        self.way = after;
+        self.written = changed;
+    }
+
+    /// Loads cells, the first in the lowest bits; gives the name of the value.
+    pub(crate) fn load_cells(&mut self, memory: MemoryId, address: &str, count: u32) -> String {
+        let name = self.shape.names.memory(memory).to_owned();
+        let described = self.isa.memory(memory);
+        let (lanes, bits) = (self.shape.lanes[memory.index()], described.cell.bits() * count);
+        let (at, after) = self.number_site();
+        let latch = self.latch(bits);
+        let ready = self.ready(memory);
+        self.out.line(format!("{name}_load({at}, {address}{ready});"));
+        self.out.line(format!(
+            "if (step == {after}) {latch} = {};",
+            select(&format!("{name}_value"), lanes * described.cell.bits(), 0, bits)
+        ));
+        latch
+    }
+
+    /// A task sees what it is given, and nothing makes the block look again when a signal changes that only a task reads.
+    fn ready(&self, memory: MemoryId) -> String {
+        if self.isa.memory(memory).is_large() {
+            format!(", {}_ready", self.shape.names.memory(memory))
+        } else {
+            String::new()
+        }
+    }
+
+    fn store_cells(&mut self, memory: MemoryId, address: &str, value: &str, count: u32) {
+        let name = self.shape.names.memory(memory).to_owned();
+        let (lanes, cell) = (self.shape.lanes[memory.index()], self.isa.memory(memory).cell.bits());
+        let (at, _) = self.number_site();
+        let mask = number(lanes, (1 << count) - 1);
+        let value = crate::expression::extend(value, cell * count, cell * lanes);
+        let ready = self.ready(memory);
+        self.out.line(format!("{name}_store({at}, {address}, {mask}, {value}{ready});"));
+    }
+
+    fn operation(&self, device: DeviceId, operation: DeviceOperation) -> Operation {
+        let known = self.isa.devices[device.index()].kind.operations();
+        known.into_iter().find(|known| known.operation == operation).expect("the definition has been checked")
+    }
+
+    /// Asks a device; gives the name of the answer.
+    fn device_read(&mut self, device: DeviceId, operation: DeviceOperation, arguments: &[String]) -> String {
+        let known = self.operation(device, operation);
+        let port = format!("{}_{}", self.shape.names.device(device), operation.name());
+        let (at, after) = self.number_site();
+        let latch = self.latch(known.result.map_or(1, |width| width.bits()));
+        let mut given = vec![at.clone()];
+        given.extend(arguments.iter().cloned());
+        if shape::may_wait(self.isa, device, operation) {
+            given.push(format!("{port}_ready"));
+        }
+        if shape::answers_later(&known) {
+            self.out.line(format!("do_{port}({});", given.join(", ")));
+            self.out.line(format!("if (step == {after}) {latch} = {port}_value;"));
+        } else if check::consumes(self.isa, device, operation) {
+            self.out.line(format!("do_{port}({});", given.join(", ")));
+            self.out.line(format!("if (step <= {at}) {latch} = {port}_value;"));
+        } else {
+            self.out.line(format!("if (!stop && step <= {at}) begin {latch} = {port}_value; step_next = {after}; end"));
+        }
+        latch
+    }
+
+    fn write_now_or_later(&mut self, device: DeviceId, operation: DeviceOperation, arguments: &[Expr]) {
+        let texts: Vec<String> = arguments.iter().map(|argument| self.expression(argument)).collect();
+        let known = self.operation(device, operation);
+        if !self.deferred.contains(&device) {
+            self.device_write(device, &known, &texts);
+            return;
+        }
+        let name = format!("later_{}", self.pending.len());
+        self.declare(1, &name);
+        // It is cleared before anything else, since the statement may not be reached.
+        self.declarations.push(format!("={name} = 1'b0;"));
+        self.out.line(format!("{name} = 1'b1;"));
+        for (at, (text, argument)) in texts.iter().zip(arguments).enumerate() {
+            self.declare(argument.width.bits(), &format!("{name}_{at}"));
+            self.declarations.push(format!("={name}_{at} = {};", number(argument.width.bits(), 0)));
+            self.out.line(format!("{name}_{at} = {text};"));
+        }
+        self.pending.push((device, operation, name));
+    }
+
+    fn device_write(&mut self, device: DeviceId, operation: &Operation, arguments: &[String]) {
+        let port = format!("{}_{}", self.shape.names.device(device), operation.operation.name());
+        let (at, _) = self.number_site();
+        let mut given = vec![at];
+        given.extend(arguments.iter().cloned());
+        if shape::may_wait(self.isa, device, operation.operation) {
+            given.push(format!("{port}_ready"));
+        }
+        self.out.line(format!("do_{port}({});", given.join(", ")));
+    }
+}
+
+/// Whether a body looks at the bits of an operand.
+fn uses_code(body: &Body, operand: OperandId) -> bool {
+    let mut uses = false;
+    for_each_expression(body, &mut |expr| {
+        expr.visit(&mut |expr| uses |= expr.kind == lathe_isa::semantics::ExprKind::Code(operand));
+    });
+    uses
+}
+
+/// The locals that a body assigns or reads.
+fn used_locals(body: &Body) -> BTreeSet<usize> {
+    let mut used = BTreeSet::new();
+    for statement in &body.block {
+        statement.visit(&mut |statement| match statement {
+            Statement::Let(local, _)
+            | Statement::Load { into: local, .. }
+            | Statement::DeviceRead { into: local, .. } => {
+                used.insert(usize::from(local.0));
+            }
+            _ => {}
+        });
+    }
+    used
+}
+
+fn for_each_expression(body: &Body, see: &mut dyn FnMut(&Expr)) {
+    for statement in &body.block {
+        statement.visit(&mut |statement| statement.expressions().into_iter().for_each(&mut *see));
+    }
+    body.value.iter().for_each(see);
+}

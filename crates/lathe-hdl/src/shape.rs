@@ -1,0 +1,219 @@
+//! What the core is made of, found out once: lanes of memories, places of registers, messages of faults, what devices
+//! are asked to do.
+
+use lathe_base::Width;
+use lathe_isa::Isa;
+use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Domain, FieldId, MemoryId, Operation, RegisterId};
+use lathe_isa::operators::BinaryOperator;
+use lathe_isa::semantics::{Block, Body, Expr, ExprKind, Statement};
+
+use crate::names::Names;
+
+/// What the parts of the core have to know about one another.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    pub(crate) names: Names,
+    /// How many neighbouring cells of each memory are reached in one step: a power of two.
+    pub(crate) lanes: Vec<u32>,
+    /// Registers that can change, with the place of their lowest bit in `reset_registers` and `retire_registers`.
+    pub(crate) registers: Vec<(RegisterId, u32)>,
+    /// The bits of all of them.
+    pub(crate) register_bits: u32,
+    /// What the numbers of `fault_code` mean. The first is an undefined encoding.
+    pub(crate) messages: Vec<String>,
+    /// The bits of the number that goes with a fault.
+    pub(crate) detail_bits: u32,
+    /// What devices are asked to do anywhere in the definition.
+    pub(crate) operations: Vec<(DeviceId, Operation)>,
+}
+
+/// The message of an encoding that no row has.
+pub const UNDEFINED: &str = "undefined instruction";
+
+impl Shape {
+    pub(crate) fn new(isa: &Isa) -> Shape {
+        let mut messages = vec![UNDEFINED.to_owned()];
+        let mut detail_bits = 1;
+        let mut used: Vec<(DeviceId, DeviceOperation)> = Vec::new();
+        for body in bodies(isa) {
+            for statement in &body.block {
+                statement.visit(&mut |statement| match statement {
+                    Statement::Fault { message, detail } => {
+                        if !messages.contains(message) {
+                            messages.push(message.clone());
+                        }
+                        detail_bits = detail_bits.max(detail.as_ref().map_or(1, |detail| detail.width.bits()));
+                    }
+                    Statement::DeviceRead { device, operation, .. }
+                    | Statement::DeviceWrite { device, operation, .. } => {
+                        used.push((*device, *operation));
+                    }
+                    _ => {}
+                });
+            }
+        }
+        let mut registers = Vec::new();
+        let mut register_bits = 0;
+        for (id, register) in (0..).map(RegisterId).zip(&isa.registers).filter(|(_, register)| !register.constant) {
+            registers.push((id, register_bits));
+            register_bits += register.width.bits();
+        }
+        let mut operations = Vec::new();
+        for (id, device) in (0..).map(DeviceId).zip(&isa.devices) {
+            let known = device.kind.operations().into_iter().filter(|known| used.contains(&(id, known.operation)));
+            operations.extend(known.map(|known| (id, known)));
+        }
+        let lanes = (0..isa.memories.len() as u32).map(|at| lanes(isa, MemoryId(at))).collect();
+        Shape { names: Names::new(isa), lanes, registers, register_bits, messages, detail_bits, operations }
+    }
+
+    /// The number of a fault's message.
+    pub(crate) fn fault_code(&self, message: &str) -> usize {
+        self.messages.iter().position(|known| known == message).unwrap_or(0)
+    }
+
+    /// How many bits tell the faults apart.
+    pub(crate) fn fault_bits(&self) -> u32 {
+        Width::to_tell_apart(self.messages.len()).bits()
+    }
+
+    /// Bits of the longest instruction.
+    pub(crate) fn window_bits(isa: &Isa) -> u32 {
+        isa.longest() * isa.code_memory().cell.bits()
+    }
+}
+
+/// Everything that the machine can be told to do.
+pub(crate) fn bodies(isa: &Isa) -> Vec<&Body> {
+    let rows = isa.instructions.iter().map(|instruction| &instruction.body);
+    let hook = isa.on_step.iter().map(|hook| &hook.body);
+    let maps = isa.maps.iter().flat_map(|map| [&map.read, &map.write]);
+    rows.chain(isa.on_illegal.as_ref()).chain(hook).chain(maps).collect()
+}
+
+/// Fields that name registers and have the same list share one way to read and write them: the first of them
+/// has it.
+pub(crate) fn register_list(isa: &Isa, field: FieldId) -> FieldId {
+    let domain = &isa.field(field).domain;
+    let same = |other: &usize| match (&isa.fields[*other].domain, domain) {
+        (Domain::Registers(a), Domain::Registers(b)) => {
+            let places = |list: &[Option<(String, lathe_isa::model::Place)>]| -> Vec<_> {
+                list.iter().map(|entry| entry.as_ref().map(|(_, place)| place.clone())).collect()
+            };
+            places(a) == places(b)
+        }
+        _ => false,
+    };
+    (0..isa.fields.len()).find(same).map_or(field, |at| FieldId(at as u32))
+}
+
+/// How a device's answer comes: operations that are given something answer in the next cycle, as a memory does, so
+/// that no signal runs in a circle through the device.
+pub(crate) fn answers_later(operation: &Operation) -> bool {
+    operation.result.is_some() && !operation.arguments.is_empty()
+}
+
+/// Whether a device may let the core wait.
+pub(crate) fn may_wait(isa: &Isa, device: DeviceId, operation: DeviceOperation) -> bool {
+    let kind = isa.devices[device.index()].kind;
+    matches!(kind, DeviceKind::Stream | DeviceKind::Bus { .. })
+        && matches!(operation, DeviceOperation::Read | DeviceOperation::Write)
+}
+
+/// What the arguments of an operation are called.
+pub(crate) fn argument_names(kind: DeviceKind, operation: DeviceOperation) -> &'static [&'static str] {
+    use DeviceOperation::{Down, Get, Read, Row, Set, SetRow, Write};
+    match (kind, operation) {
+        (DeviceKind::Bus { .. }, Read) => &["address"],
+        (DeviceKind::Bus { .. }, Write) => &["address", "data"],
+        (DeviceKind::Display { .. }, Get) => &["x", "y"],
+        (DeviceKind::Display { .. }, Set) => &["x", "y", "data"],
+        (DeviceKind::Display { .. }, Row) => &["y"],
+        (DeviceKind::Display { .. }, SetRow) => &["y", "data"],
+        (DeviceKind::Keypad { .. }, Down) => &["address"],
+        (_, Write) => &["data"],
+        _ => &[],
+    }
+}
+
+/// Neighbouring cells that one statement after the other reads or writes: how many, from the first.
+pub(crate) fn run_length(isa: &Isa, block: &[Statement]) -> usize {
+    let reach = |statement: &Statement| match statement {
+        Statement::Load { memory, address, .. } => Some((*memory, address.clone(), true)),
+        Statement::Store { memory, address, .. } => Some((*memory, address.clone(), false)),
+        _ => None,
+    };
+    let Some((memory, base, is_load)) = block.first().and_then(reach) else { return 0 };
+    // Each cell may be mapped by itself, and a register could change between two evaluations of the address.
+    if isa.maps.iter().any(|map| map.memory == memory) || !base.is_settled() {
+        return 1;
+    }
+    let follows = |(at, statement): (usize, &Statement)| {
+        reach(statement).is_some_and(|(other, address, kind)| {
+            let no_dependence = match statement {
+                Statement::Store { value, .. } => value.is_settled(),
+                _ => true,
+            };
+            other == memory
+                && kind == is_load
+                && no_dependence
+                && is_offset(&address, &base, at as u64)
+                && !uses_loaded(&block[..at], &address)
+        })
+    };
+    let count = block.iter().enumerate().skip(1).take_while(|(at, statement)| follows((*at, statement))).count();
+    // A run fits into lanes, of which there is a power of two.
+    let most = 8.min(128 / isa.memory(memory).cell.bits().max(1)) as usize;
+    (1 + count).min(most.max(1)).min(isa.memory(memory).cells() as usize)
+}
+
+/// Whether an address depends on what one of these loads gives.
+fn uses_loaded(loads: &[Statement], address: &Expr) -> bool {
+    let mut uses = false;
+    address.visit(&mut |expr| {
+        if let ExprKind::Local(local) = expr.kind {
+            uses |= loads.iter().any(|load| matches!(load, Statement::Load { into, .. } if *into == local));
+        }
+    });
+    uses
+}
+
+/// Whether an address is another one and so many cells more.
+fn is_offset(address: &Expr, base: &Expr, offset: u64) -> bool {
+    if let (Some(a), Some(b)) = (address.as_constant(), base.as_constant()) {
+        return a == base.width.wrap(b.wrapping_add(offset));
+    }
+    match &address.kind {
+        ExprKind::Binary(BinaryOperator::Add, x, y) => **x == *base && y.as_constant() == Some(offset),
+        _ => false,
+    }
+}
+
+/// How many neighbouring cells of a memory are reached in one step.
+fn lanes(isa: &Isa, memory: MemoryId) -> u32 {
+    let mut most = if isa.pc.memory == memory { isa.longest() as usize } else { 1 };
+    for body in bodies(isa) {
+        longest_run(isa, &body.block, memory, &mut most);
+    }
+    most.next_power_of_two() as u32
+}
+
+fn longest_run(isa: &Isa, block: &Block, memory: MemoryId, most: &mut usize) {
+    let mut rest = block.as_slice();
+    while let Some(first) = rest.first() {
+        let run = run_length(isa, rest).max(1);
+        match first {
+            Statement::Load { memory: reached, .. } | Statement::Store { memory: reached, .. }
+                if *reached == memory =>
+            {
+                *most = (*most).max(run);
+            }
+            Statement::If { then, otherwise, .. } => {
+                longest_run(isa, then, memory, most);
+                longest_run(isa, otherwise, memory, most);
+            }
+            _ => {}
+        }
+        rest = &rest[run..];
+    }
+}

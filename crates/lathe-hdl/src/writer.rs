@@ -1,0 +1,64 @@
+//! Lines of Verilog with their indentation. Knows nothing about the language.
+
+/// Text under construction.
+#[derive(Debug, Default)]
+pub(crate) struct Writer {
+    text: String,
+    depth: usize,
+}
+
+impl Writer {
+    /// Begins at a depth of indentation.
+    pub(crate) fn at(depth: usize) -> Writer {
+        Writer { text: String::new(), depth }
+    }
+
+    /// One line, or several.
+    pub(crate) fn line(&mut self, line: impl AsRef<str>) {
+        for line in line.as_ref().lines() {
+            if !line.is_empty() {
+                (0..self.depth).for_each(|_| self.text.push_str("  "));
+                self.text.push_str(line);
+            }
+            self.text.push('\n');
+        }
+    }
+
+    /// An empty line.
+    pub(crate) fn blank(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// A line that begins something: what follows is indented.
+    pub(crate) fn open(&mut self, line: impl AsRef<str>) {
+        self.line(line);
+        self.depth += 1;
+    }
+
+    /// A line that ends it.
+    pub(crate) fn close(&mut self, line: impl AsRef<str>) {
+        self.depth -= 1;
+        self.line(line);
+    }
+
+    /// A line that ends one thing and begins the next, such as `end else begin`.
+    pub(crate) fn turn(&mut self, line: impl AsRef<str>) {
+        self.depth -= 1;
+        self.open(line);
+    }
+
+    /// How deep it is now.
+    pub(crate) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Text that has its indentation already.
+    pub(crate) fn raw(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Everything written.
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+}

@@ -1,0 +1,115 @@
+//! The cores of `lathe hdl` against the reference interpreter, after every instruction: the programs that come with the
+//! machines, and generated ones.
+//!
+//! A plain run takes a few machines, since compiling a model takes longer than running it. `cargo xtask cosim` takes all of
+//! them, and more of everything: it sets `LATHE_COSIM` to the number of generated programs for each. `LATHE_SEED` sets where
+//! their seeds start.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lathe_asm::{Image, Options, assemble};
+use lathe_base::Source;
+use lathe_base::files::{FileError, Files, Found};
+use lathe_isa::Isa;
+use lathe_tests::cosim::{Compared, Model, Start};
+use lathe_tests::differential::generate;
+use lathe_tests::tools;
+use lathe_vm::State;
+
+/// Generated programs for each machine in a plain run.
+const PROGRAMS: u64 = 40;
+/// Instructions of each program at most, in a plain run and in a long one.
+const LIMITS: [u64; 2] = [3_000, 200_000];
+/// What programs that read find at their console.
+const INPUT: &[u8] = b"12 34\nHello, world!\n7\n";
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok())
+}
+
+fn machine(name: &str) -> (Arc<Isa>, &'static str) {
+    let machine = lathe_machines::find(name).expect("the machine ships");
+    (Arc::new(lathe_isa::load(machine.definition).isa.expect("its definition is right")), machine.definition)
+}
+
+/// Includes come from the folder of the program.
+struct Folder(PathBuf);
+
+impl Files for Folder {
+    fn open(&self, _from: &str, name: &str) -> Result<Found, FileError> {
+        let bytes = std::fs::read(self.0.join(name)).map_err(|error| FileError(error.to_string()))?;
+        Ok(Found { name: name.to_owned(), bytes })
+    }
+}
+
+/// The programs of a machine that assemble by themselves.
+fn programs(isa: &Isa, name: &str) -> Vec<(PathBuf, Image)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../machines").join(name).join("programs");
+    let mut paths: Vec<PathBuf> =
+        folder.read_dir().expect("there are programs").flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "asm"));
+    paths.sort();
+    let build = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("the program can be read");
+        let source = Source::new(path.to_string_lossy(), text);
+        assemble(isa, &Folder(folder.clone()), source, &Options::default()).image.map(|image| (path, image))
+    };
+    paths.into_iter().filter_map(build).collect()
+}
+
+/// The state in which a program begins.
+fn loaded(isa: &Isa, image: &Image) -> State {
+    let mut state = State::new(isa);
+    for segment in &image.segments {
+        let memory = state.memory_mut(segment.memory);
+        (segment.start..).zip(&segment.cells).for_each(|(address, value)| memory.set(address, *value));
+    }
+    state.pc = image.entry.unwrap_or(state.pc);
+    state
+}
+
+/// Compares a core with the interpreter on everything there is for its machine.
+fn check(name: &str, is_always_done: bool) {
+    let wanted = number("LATHE_COSIM");
+    let limit = LIMITS[usize::from(wanted.is_some())];
+    let programs_wanted = match wanted {
+        None if !is_always_done => return println!("{name}: left to `cargo xtask cosim`"),
+        found => found.unwrap_or(PROGRAMS),
+    };
+    let Some(verilator) = tools::find(&format!("the hardware of {name}"), "verilator") else { return };
+    let (isa, definition) = machine(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hardware").join(name);
+    let model = Model::build(&isa, definition, &folder, &verilator).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let mut total = Compared::default();
+    let mut add = |compared: Compared| {
+        total.instructions += compared.instructions;
+        total.faults += compared.faults;
+    };
+    for (path, image) in programs(&isa, name) {
+        let start = Start { state: loaded(&isa, &image), input: INPUT.to_vec() };
+        add(model.compare(start, limit).unwrap_or_else(|difference| panic!("{}: {difference}", path.display())));
+    }
+    let seed = number("LATHE_SEED").unwrap_or(1);
+    for seed in seed..seed + programs_wanted {
+        let case = generate(&isa, seed);
+        let mut state = State::new(&isa);
+        case.lay_down(&isa, &mut state);
+        let start = Start { state, input: case.input.clone() };
+        add(model
+            .compare(start, LIMIT)
+            .unwrap_or_else(|difference| panic!("the program of seed {seed}: {difference}")));
+    }
+    println!("{name}: {} instructions compared, {} faults", total.instructions, total.faults);
+}
+
+macro_rules! machines {
+    ($($name:ident $always:literal)*) => {
+        $(#[test]
+        fn $name() {
+            check(stringify!($name), $always);
+        })*
+    };
+}
+
+machines! { quad8 true duo16 true stack8a true stack8b true hex8 true sm83 true mos6502 false rv32i true chip8 false lc3 false }
