@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use lathe_base::Source;
 use lathe_hdl::{Design, Program};
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, RegisterId};
@@ -46,8 +47,9 @@ pub struct Compared {
 /// # Errors
 /// If it cannot be written, or the machine cannot become hardware.
 pub fn write(isa: &Isa, definition: &str, program: &Program, folder: &Path) -> Result<Design, String> {
-    let design = lathe_hdl::generate(isa, definition, program).map_err(|found| found.to_string())?;
-    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    let sources = [Source::new(format!("{}.isa", isa.name), definition)];
+    let design = lathe_hdl::generate(isa, &sources, program).map_err(|found| found.to_string())?;
+    std::fs::create_dir_all(folder.join(lathe_hdl::BOARD)).map_err(|error| error.to_string())?;
     for file in &design.files {
         std::fs::write(folder.join(&file.name), &file.text).map_err(|error| error.to_string())?;
     }

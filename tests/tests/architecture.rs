@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which crates of ours each crate may use, besides in its tests. Arrows that are not here do not exist.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("lathe-base", &[]),
     ("lathe-isa", &["lathe-base"]),
     ("lathe-asm", &["lathe-base", "lathe-isa"]),
@@ -16,6 +16,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
     ("lathe-jit", &["lathe-base", "lathe-isa", "lathe-vm"]),
     ("lathe-doc", &["lathe-base", "lathe-isa", "lathe-vm"]),
     ("lathe-export", &["lathe-base", "lathe-isa"]),
+    ("lathe-hdl", &["lathe-base", "lathe-isa"]),
     ("lathe-fmt", &["lathe-asm", "lathe-base", "lathe-isa"]),
     ("lathe-edit", &["lathe-asm", "lathe-base", "lathe-doc", "lathe-isa"]),
     (
@@ -51,6 +52,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "lathe-doc",
             "lathe-export",
             "lathe-fmt",
+            "lathe-hdl",
             "lathe-isa",
             "lathe-lsp",
             "lathe-machines",
@@ -58,13 +60,13 @@ const ARROWS: [(&str, &[&str]); 19] = [
         ],
     ),
     ("oracle", &[]),
-    ("lathe-tests", &["lathe-asm", "lathe-isa", "lathe-vm"]),
+    ("lathe-tests", &["lathe-asm", "lathe-base", "lathe-hdl", "lathe-isa", "lathe-vm"]),
     ("lathe-benches", &["lathe-asm", "lathe-base", "lathe-embed", "lathe-isa", "lathe-vm"]),
     ("xtask", &["lathe-isa", "lathe-jit", "lathe-machines", "lathe-tests", "lathe-vm", "oracle"]),
 ];
 
 /// Crates of the core that use nothing from outside at all.
-const BARE: [&str; 5] = ["lathe-base", "lathe-isa", "lathe-vm", "lathe-machines", "oracle"];
+const BARE: [&str; 6] = ["lathe-base", "lathe-hdl", "lathe-isa", "lathe-vm", "lathe-machines", "oracle"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -69,8 +69,15 @@ fn loaded(isa: &Isa, image: &Image) -> State {
     state
 }
 
-/// Compares a core with the interpreter on everything there is for its machine.
+/// Compares the core of a machine that ships with the interpreter.
 fn check(name: &str, is_always_done: bool) {
+    let (isa, definition) = machine(name);
+    let programs = programs(&isa, name);
+    check_definition(name, &isa, definition, &programs, is_always_done);
+}
+
+/// Compares a core with the interpreter on everything there is for its machine.
+fn check_definition(name: &str, isa: &Arc<Isa>, definition: &str, programs: &[(PathBuf, Image)], is_always_done: bool) {
     let wanted = number("LATHE_COSIM");
     let limit = LIMITS[usize::from(wanted.is_some())];
     let programs_wanted = match wanted {
@@ -78,26 +85,25 @@ fn check(name: &str, is_always_done: bool) {
         found => found.unwrap_or(PROGRAMS),
     };
     let Some(verilator) = tools::find(&format!("the hardware of {name}"), "verilator") else { return };
-    let (isa, definition) = machine(name);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hardware").join(name);
-    let model = Model::build(&isa, definition, &folder, &verilator).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let model = Model::build(isa, definition, &folder, &verilator).unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut total = Compared::default();
     let mut add = |compared: Compared| {
         total.instructions += compared.instructions;
         total.faults += compared.faults;
     };
-    for (path, image) in programs(&isa, name) {
-        let start = Start { state: loaded(&isa, &image), input: INPUT.to_vec() };
+    for (path, image) in programs {
+        let start = Start { state: loaded(isa, image), input: INPUT.to_vec() };
         add(model.compare(start, limit).unwrap_or_else(|difference| panic!("{}: {difference}", path.display())));
     }
     let seed = number("LATHE_SEED").unwrap_or(1);
     for seed in seed..seed + programs_wanted {
-        let case = generate(&isa, seed);
-        let mut state = State::new(&isa);
-        case.lay_down(&isa, &mut state);
+        let case = generate(isa, seed);
+        let mut state = State::new(isa);
+        case.lay_down(isa, &mut state);
         let start = Start { state, input: case.input.clone() };
         add(model
-            .compare(start, LIMIT)
+            .compare(start, limit)
             .unwrap_or_else(|difference| panic!("the program of seed {seed}: {difference}")));
     }
     println!("{name}: {} instructions compared, {} faults", total.instructions, total.faults);
@@ -112,4 +118,35 @@ macro_rules! machines {
     };
 }
 
-machines! { quad8 true duo16 true stack8a true stack8b true hex8 true sm83 true mos6502 false rv32i true chip8 false lc3 false }
+machines! { quad8 true duo16 true stack8a true stack8b true hex8 true sm83 false mos6502 false rv32i true chip8 false lc3 false }
+
+/// Machines that do not ship: other cell and address widths, other word orders, interrupts, every device.
+#[test]
+fn machines_that_do_not_ship() {
+    for name in ["acc12", "clock8", "irq8", "refresh8", "tape16", "twice8", "word32"] {
+        let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
+        let definition = std::fs::read_to_string(&path).expect("the definition is there");
+        let isa = Arc::new(lathe_isa::load(&definition).isa.expect("the definition is right"));
+        check_definition(name, &isa, &definition, &[], false);
+    }
+}
+
+/// Machines that nobody designed. One that cannot become hardware must be refused, and most must not be.
+#[test]
+fn generated_definitions() {
+    const DEFINITIONS: u64 = 12;
+    let seed = number("LATHE_SEED").unwrap_or(1);
+    let mut refused = 0;
+    for seed in seed..seed + DEFINITIONS {
+        let definition = lathe_tests::definitions::definition(seed);
+        let Some(isa) = lathe_isa::load(&definition).isa.map(Arc::new) else { continue };
+        match lathe_hdl::generate(&isa, &[], &lathe_hdl::Program::default()) {
+            Ok(_) => check_definition(&format!("generated{seed}"), &isa, &definition, &[], false),
+            Err(found) => {
+                println!("definition of seed {seed}: no hardware for {found}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused <= DEFINITIONS / 2, "{refused} of {DEFINITIONS} definitions are refused");
+}

@@ -38,6 +38,10 @@ Chores of this project:
       The long versions of the tests: more random states, more generated programs, more
       edits. Takes hours; prints the seed, and the commands as it goes.
 
+  cargo xtask cosim [PROGRAMS [SEED]]
+      The cores of `lathe hdl` beside the interpreter, for all machines, on their programs and on so
+      many generated ones (500), and the gates of the five small ones. Needs verilator, iverilog and yosys.
+
   cargo xtask vectors FOLDER [COUNT] [SEED]
       Writes single-step vectors of the five machines, COUNT for each first byte (40 if not
       given), from the models in crates/oracle. Then, for example:
@@ -66,6 +70,9 @@ fn main() -> ExitCode {
         ["test", rest @ ..] => test::run(rest),
         ["picture"] => picture(),
         ["web", rest @ ..] => web::run(rest),
+        ["cosim"] => cosim("500", "1"),
+        ["cosim", programs] => cosim(programs, "1"),
+        ["cosim", programs, seed] => cosim(programs, seed),
         ["nightly"] => nightly::run(1),
         ["nightly", "--seed", seed] => seed.parse().map_or_else(|_| usage(), nightly::run),
         ["vectors" | "differential" | "startup", ..] => with_engines(&arguments),
@@ -81,6 +88,27 @@ fn picture() -> ExitCode {
         Ok(status) if status.success() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }
+}
+
+/// The long version of the tests of hardware, with everything that they need.
+fn cosim(programs: &str, seed: &str) -> ExitCode {
+    if programs.parse::<u64>().is_err() || seed.parse::<u64>().is_err() {
+        return usage();
+    }
+    let mut command = cargo();
+    command.args([
+        "test",
+        "--package",
+        "lathe-tests",
+        "--test",
+        "hardware",
+        "--test",
+        "hardware_tools",
+        "--",
+        "--nocapture",
+    ]);
+    command.envs([("LATHE_COSIM", programs), ("LATHE_SEED", seed), ("LATHE_TOOLS_REQUIRED", "1")]);
+    exit(&mut command)
 }
 
 /// Runs a command that needs the engines.

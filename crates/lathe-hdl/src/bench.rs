@@ -33,6 +33,9 @@ pub(crate) fn images(isa: &Isa, program: &Program) -> Vec<File> {
             text.push_str(&format!("{value:0digits$x}\n"));
             expected = Some(address + 1);
         }
+        if expected.is_none() {
+            text.push_str(&format!("@0\n{:0digits$x}\n", 0));
+        }
         File { name: format!("{}.hex", memory.name), text }
     };
     (0..).map(MemoryId).zip(&isa.memories).map(memory).collect()
@@ -132,7 +135,6 @@ impl Bench<'_> {
         let (name, lanes, cell, address) =
             (self.shape.names.memory(id), self.shape.lanes[id.index()], memory.cell.bits(), memory.address.bits());
         let cells = format!("{name}_cells");
-        let mut check = String::new();
         if memory.is_large() {
             // Only Verilator has memories with holes.
             out.raw("`ifdef VERILATOR\n");
@@ -147,7 +149,6 @@ impl Bench<'_> {
             out.line(format!(
                 "initial for ({name}_at = 0; {name}_at <= {last}; {name}_at = {name}_at + 1) {cells}[{name}_at] = 0;"
             ));
-            check.push_str("");
         }
         out.open("initial begin");
         out.line(format!(
@@ -170,9 +171,7 @@ impl Bench<'_> {
             let write = select(&format!("{name}_write"), lanes, lane, 1);
             out.line(format!("if ({name}_read) {part} <= {cells}[{name}_at_{lane}];"));
             let assign = if memory.is_large() { "=" } else { "<=" };
-            out.open(format!("if ({write} && !reset) begin"));
-            out.line(format!("{cells}[{name}_at_{lane}] {assign} {data};\nif (tracing) $write(\"W {} %h %h\\n\", {name}_at_{lane}, {data});", id.0));
-            out.close("end");
+            out.line(format!("if ({write} && !reset) {cells}[{name}_at_{lane}] {assign} {data};"));
         }
         out.close("end");
         out.blank();
@@ -259,6 +258,7 @@ impl Bench<'_> {
         for (id, operation) in self.shape.operations.iter().filter(|(_, operation)| operation.result.is_none()) {
             self.device_write(out, *id, operation);
         }
+        self.memory_writes(out);
         out.line(format!("touched <= !retire && (touched || {touched});"));
         out.open("if (retire) begin");
         let values = if has_registers { "retire_registers" } else { "1'b0" };
@@ -274,10 +274,23 @@ impl Bench<'_> {
         out.line("if (tracing) $write(\"H\\n\");\n$finish;");
         out.close("end");
         out.open("if (faulted) begin");
-        out.line(format!("if (tracing) $write(\"F %h %h\\n\", faulted_code, faulted_detail);\nelse $write(\"\\nfault %0d (0x%h) at 0x%h\\n\", faulted_code, faulted_detail, retire_pc);\n$finish;"));
+        out.line("if (tracing) $write(\"F %h %h\\n\", faulted_code, faulted_detail);\nelse $write(\"\\nfault %0d (0x%h) at 0x%h\\n\", faulted_code, faulted_detail, retire_pc);\n$finish;");
         out.close("end");
         out.close("end");
         out.close("end");
+    }
+
+    /// Writes down which cells are written. It stands before the line that ends the instruction, in the same block, so
+    /// that no simulator puts it after.
+    fn memory_writes(&self, out: &mut Writer) {
+        for (id, memory) in (0..).map(MemoryId).zip(&self.isa.memories) {
+            let (name, lanes, cell) = (self.shape.names.memory(id), self.shape.lanes[id.index()], memory.cell.bits());
+            for lane in 0..lanes {
+                let data = select(&format!("{name}_data"), cell * lanes, lane * cell, cell);
+                let write = select(&format!("{name}_write"), lanes, lane, 1);
+                out.line(format!("if (tracing && {write}) $write(\"W {} %h %h\\n\", {name}_at_{lane}, {data});", id.0));
+            }
+        }
     }
 
     fn is_strobe(&self, port: &str) -> bool {

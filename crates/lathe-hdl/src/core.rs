@@ -1,5 +1,6 @@
 //! The module of the core: ports, registers, the combinational block that executes, and the clock that makes it final.
 
+use lathe_base::Source;
 use lathe_isa::Isa;
 use lathe_isa::encoding::Cube;
 use lathe_isa::model::{Domain, FieldId, InstructionId, MemoryId, Place};
@@ -11,13 +12,13 @@ use crate::shape::{self, Shape};
 use crate::writer::Writer;
 
 /// The text of the core.
-pub(crate) fn module(isa: &Isa, definition: &str, shape: &Shape) -> String {
+pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> String {
     let mut common = Common { step_bits: 1, ..Common::default() };
     // The first writing finds out how many steps there are, which the second needs to know.
-    Execution::new(isa, definition, shape, &mut common).write();
+    Execution::new(isa, sources, shape, &mut common).write();
     let bits = u32::BITS - common.steps.leading_zeros();
     let mut common = Common { step_bits: bits.max(1), ..Common::default() };
-    let execution = Execution::new(isa, definition, shape, &mut common).write();
+    let execution = Execution::new(isa, sources, shape, &mut common).write();
     let mut out = Writer::default();
     let core = Core { isa, shape, common: &common };
     core.header(&mut out);
@@ -425,14 +426,14 @@ fn instruction_bits(isa: &Isa) -> u32 {
 /// The block that executes.
 struct Execution<'a> {
     isa: &'a Isa,
-    definition: &'a str,
+    sources: &'a [Source],
     shape: &'a Shape,
     common: &'a mut Common,
 }
 
 impl<'a> Execution<'a> {
-    fn new(isa: &'a Isa, definition: &'a str, shape: &'a Shape, common: &'a mut Common) -> Self {
-        Execution { isa, definition, shape, common }
+    fn new(isa: &'a Isa, sources: &'a [Source], shape: &'a Shape, common: &'a mut Common) -> Self {
+        Execution { isa, sources, shape, common }
     }
 
     fn write(mut self) -> String {
@@ -570,7 +571,8 @@ impl<'a> Execution<'a> {
         for (id, instruction) in (0..).map(InstructionId).zip(&self.isa.instructions) {
             if row != Some(instruction.row) {
                 row = Some(instruction.row);
-                let text = self.definition.get(instruction.span.range()).unwrap_or_default();
+                let file = self.sources.get(instruction.span.file.0 as usize);
+                let text = file.and_then(|file| file.text.get(instruction.span.range())).unwrap_or_default();
                 text.lines().for_each(|line| out.line(format!("// {}", line.trim())));
             }
             let name = self.shape.names.instruction(id).to_owned();

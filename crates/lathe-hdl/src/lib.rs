@@ -26,13 +26,13 @@ mod writer;
 
 use std::fmt;
 
-use lathe_base::Span;
+use lathe_base::{Source, Span};
 use lathe_isa::Isa;
 
 /// A file of the design.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Its name, without a folder.
+    /// Its name, in the folder of the design or in [`BOARD`] below it.
     pub name: String,
     /// What is in it.
     pub text: String,
@@ -75,17 +75,20 @@ pub struct Design {
     pub files: Vec<File>,
 }
 
+/// The folder of what belongs to a board, so that a simulator can be given all files beside the core.
+pub const BOARD: &str = "board";
+
 /// The message of a fault at bits that no row has.
 pub use shape::UNDEFINED;
 
-/// The hardware of a machine. `definition` is the text of the machine, whose rows become comments.
+/// The hardware of a machine. `sources` are the files of its definition, whose rows become comments.
 ///
 /// # Errors
 /// If the definition asks for something that the generator has no hardware for.
-pub fn generate(isa: &Isa, definition: &str, program: &Program) -> Result<Design, Unsupported> {
+pub fn generate(isa: &Isa, sources: &[Source], program: &Program) -> Result<Design, Unsupported> {
     check::supported(isa)?;
     let shape = shape::Shape::new(isa);
-    let core = core::module(isa, definition, &shape);
+    let core = core::module(isa, sources, &shape);
     let module = shape.names.module.clone();
     let mut files = vec![
         File { name: format!("{module}.v"), text: core },

@@ -63,6 +63,7 @@ Examples:
   lathe test                          Run all programs here that say what they must do
   lathe doc -m quad8 -o quad8.html    Write the machine's datasheet
   lathe export customasm -m quad8     Write the machine for another tool
+  lathe hdl -m quad8 -o hardware      Write the machine as Verilog
 
 Exit codes:
   0  done; a run: the machine halted
@@ -92,6 +93,7 @@ pub(crate) enum Command {
     Fmt(Fmt),
     Doc(Doc),
     Export(Export),
+    Hdl(Hdl),
     Lsp(Lsp),
     #[cfg(feature = "bench")]
     Bench(Bench),
@@ -118,6 +120,7 @@ impl Command {
             Command::Fmt(arguments) => arguments.format.format,
             Command::Doc(arguments) => arguments.answer(),
             Command::Export(arguments) => arguments.format.format,
+            Command::Hdl(arguments) => arguments.format.format,
             #[cfg(feature = "bench")]
             Command::Bench(arguments) => arguments.format.format,
             _ => Format::Text,
@@ -952,6 +955,38 @@ pub(crate) enum ExportTool {
     Customasm,
     /// Ghidra: a processor module with the instruction set in SLEIGH
     Ghidra,
+}
+
+/// Write the hardware of a machine: a core in Verilog
+///
+/// The core is plain Verilog-2005 that Icarus, Verilator and Yosys read. Names are those of the definition, and
+/// each instruction stands under its row. Beside it come a test bench that prints the program's console, and block
+/// RAM, a serial port and a top module for a board. docs/hardware.md goes from a definition to a board.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe hdl -m quad8 -o hardware               The core, with empty memories
+  lathe hdl --program hello.asm -o hardware    With a program in its memories
+
+Then, to run it in a simulator:
+  cd hardware && iverilog -g2005 -o bench *.v && vvp -n bench")]
+pub(crate) struct Hdl {
+    #[command(flatten)]
+    pub(crate) machine: OptionalMachine,
+
+    /// The folder to write to; it is made if it is not there
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: String,
+
+    /// The program that is in the memories when the power comes on: assembly, or an image
+    #[arg(long, value_name = "FILE")]
+    pub(crate) program: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) assembly: AssemblyArguments,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
 }
 
 /// Format definitions and programs: put them into columns

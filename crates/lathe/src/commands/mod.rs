@@ -13,6 +13,7 @@ mod doc;
 mod explain;
 mod export;
 mod fmt;
+mod hdl;
 mod host;
 mod lsp;
 mod machines;
@@ -54,6 +55,7 @@ pub(crate) fn execute(command: Command) -> Outcome {
         Command::Doc(arguments) => doc::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
         Command::Fmt(arguments) => fmt::execute(&arguments),
+        Command::Hdl(arguments) => hdl::execute(&arguments),
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => bench::execute(&arguments),
         #[cfg(not(feature = "bench"))]

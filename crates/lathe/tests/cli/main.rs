@@ -11,6 +11,7 @@ mod ends;
 mod export;
 mod first_steps;
 mod fmt;
+mod hdl;
 mod machines;
 mod run;
 mod suites;

@@ -1,0 +1,92 @@
+//! `lathe hdl`: the hardware of a machine.
+
+use std::path::Path;
+
+use lathe_asm::Image;
+use lathe_base::Source;
+use lathe_hdl::{Program, Unsupported};
+use lathe_isa::Isa;
+use lathe_isa::model::MemoryId;
+
+use super::Outcome;
+use super::asm::FileData;
+use crate::arguments::{Format, Hdl};
+use crate::exit::{Exit, Failure};
+use crate::files::{self, Whole};
+use crate::inputs::Inputs;
+use crate::program::Request;
+use crate::{machine, output};
+
+/// Writes the core and what stands around it.
+pub(super) fn execute(arguments: &Hdl) -> Outcome {
+    let inputs = Inputs::default();
+    let (isa, sources, program) = load(arguments, &inputs)?;
+    let design = lathe_hdl::generate(&isa, &sources, &program).map_err(|found| unsupported(&sources, &found))?;
+    let folder = Path::new(&arguments.output);
+    let name = |file: &lathe_hdl::File| folder.join(&file.name).to_string_lossy().into_owned();
+    let all: Vec<Whole> =
+        design.files.iter().map(|file| Whole { name: name(file), bytes: file.text.clone().into_bytes() }).collect();
+    for file in &all {
+        inputs.check_spared(&file.name, "-o")?;
+    }
+    std::fs::create_dir_all(folder.join(lathe_hdl::BOARD)).map_err(|error| {
+        let message = format!("the folder {} cannot be made: {}", arguments.output, files::reason(&error));
+        Failure::input(message).help("give another name with `-o`")
+    })?;
+    files::write_all(&all)?;
+    match arguments.format.format {
+        Format::Text => {
+            all.iter().for_each(|file| output::complain(&format!("wrote {}\n", file.name)));
+            output::complain(&next_step(&arguments.output));
+        }
+        Format::Json => {
+            let files: Vec<_> = all.iter().map(|file| FileData { name: &file.name, bytes: file.bytes.len() }).collect();
+            let answer =
+                serde_json::json!({ "ok": true, "machine": isa.name, "module": design.module, "files": files });
+            output::answer(&output::json(&answer)?)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The machine, the files of its definition, and the program that is to be in its memories.
+fn load(arguments: &Hdl, inputs: &Inputs) -> Result<(Isa, Vec<Source>, Program), Failure> {
+    let named = arguments.machine.machine.as_deref();
+    let Some(program) = &arguments.program else {
+        let Some(named) = named else {
+            let failure = Failure::usage("which machine?");
+            return Err(failure.help("name one with `-m`, or give a program that names its own with `--program`"));
+        };
+        if lathe_machines::find(named).is_none() {
+            inputs.note(named);
+        }
+        let machine = machine::open(named)?;
+        return Ok((machine.isa, machine.written.sources, Program::default()));
+    };
+    let request = Request { name: program, machine: named, from: None, load_at: None, assembly: &arguments.assembly };
+    let loaded = request.load(inputs)?;
+    let cells = cells(&loaded.isa, &loaded.image);
+    let definition = Source::new(format!("{}.isa", loaded.isa.name), loaded.definition);
+    Ok((loaded.isa, vec![definition], Program { cells, entry: loaded.image.entry }))
+}
+
+/// The cells of an image, memory by memory.
+fn cells(isa: &Isa, image: &Image) -> Vec<Vec<(u64, u64)>> {
+    let memory = |id: MemoryId| {
+        let segments = image.segments.iter().filter(|segment| segment.memory == id);
+        segments.flat_map(|segment| (segment.start..).zip(segment.cells.iter().copied())).collect()
+    };
+    (0..isa.memories.len() as u32).map(MemoryId).map(memory).collect()
+}
+
+fn unsupported(sources: &[Source], found: &Unsupported) -> Failure {
+    let place = sources.get(found.place.file.0 as usize).map_or_else(String::new, |source| {
+        let (line, _) = source.line_column(found.place.start);
+        format!("{}, line {line}: ", source.name)
+    });
+    Failure::input(format!("{place}there is no hardware for {}", found.what)).help(found.help.clone())
+}
+
+fn next_step(folder: &str) -> String {
+    format!("simulate it: cd {folder} && iverilog -g2005 -o bench *.v && vvp -n bench\n")
+}

@@ -1,0 +1,43 @@
+//! `lathe hdl`.
+
+use crate::Bench;
+
+#[test]
+fn a_folder_gets_the_core_and_what_is_around_it() {
+    let bench = Bench::new();
+    let answer = bench.run(&["hdl", "-m", "quad8", "-o", "hardware"]);
+    assert_eq!((answer.code, answer.out.as_str()), (0, ""), "{}", answer.err);
+    let core = bench.read_text("hardware/quad8.v");
+    assert!(core.contains("module quad8 (") && core.contains("// sub D, S       | 0001 DDSS | D = D - S"), "{core}");
+    for name in ["bench.v", "bench.cpp", "ram.hex", "board/top.v", "board/ram_0.hex", "board/icebreaker.pcf"] {
+        assert!(!bench.read_text(&format!("hardware/{name}")).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_program_is_in_the_memories() {
+    let bench = Bench::with("hi.asm", ".machine quad8\n.org 0x10\n inc b\n halt\n");
+    let answer = bench.run(&["hdl", "--program", "hi.asm", "-o", "hardware", "--format", "json"]);
+    assert_eq!((answer.code, answer.err.as_str()), (0, ""));
+    assert_eq!(answer.json()["module"], "quad8");
+    assert!(bench.read_text("hardware/ram.hex").ends_with("@10\n84\n01\n"), "{}", bench.read_text("hardware/ram.hex"));
+}
+
+#[test]
+fn what_cannot_be_hardware_is_said_before_anything_is_written() {
+    let definition = "machine odd \"Stores, then faults\"\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a : u8\n\
+        instructions {\n  bad | 0x01 | ram[a] = 1; if a == 0 { fault \"zero\", 0 }\n}\n";
+    let bench = Bench::with("odd.isa", definition);
+    bench
+        .run(&["hdl", "-m", "odd.isa", "-o", "hardware"])
+        .complains(1, &["odd.isa, line 6", "a store to ram", "fault"]);
+    assert!(!bench.path().join("hardware").exists());
+}
+
+#[test]
+fn wrong_usage_is_told() {
+    let bench = Bench::with("ram.hex", "0 1 2\n");
+    bench.run(&["hdl", "-o", "hardware"]).complains(2, &["which machine?", "-m"]);
+    bench.run(&["hdl", "-m", "none", "-o", "hardware"]).complains(2, &["none"]);
+    bench.run(&["hdl", "-m", "quad8", "--program", "ram.hex", "-o", "."]).complains(2, &["ram.hex", "overwritten"]);
+}

@@ -1,0 +1,149 @@
+//! What other tools say about the cores of `lathe hdl`: Verilator as a reader, Yosys as a synthesiser, Icarus as a simulator
+//! of the text, of the gates that Yosys makes from it, and of the whole board with its serial port.
+//!
+//! Synthesis takes long, so a plain run does it for two machines; `LATHE_COSIM` (`cargo xtask cosim`) does it for the five small ones.
+
+use std::path::{Path, PathBuf};
+
+use lathe_asm::{Options, assemble};
+use lathe_base::Source;
+use lathe_base::files::MemoryFiles;
+use lathe_hdl::Program;
+use lathe_isa::Isa;
+use lathe_isa::model::MemoryId;
+use lathe_tests::cosim::{tool, write};
+use lathe_tests::tools;
+
+fn machine(name: &str) -> (Isa, &'static str) {
+    let machine = lathe_machines::find(name).expect("the machine ships");
+    (lathe_isa::load(machine.definition).isa.expect("its definition is right"), machine.definition)
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("hardware_tools").join(name)
+}
+
+/// A short program for each of the small machines, and what it prints. stack8a cannot print, so it halts.
+fn sample(name: &str) -> (&'static str, &'static str) {
+    match name {
+        "quad8" => (" li a, 72\n out a\n li a, 105\n out a\n halt\n", "Hi"),
+        "duo16" => (" ldi r1l, 72\n store r0, 0xFFE0, r1l\n ldi r1l, 105\n store r0, 0xFFE0, r1l\n halt\n", "Hi"),
+        "stack8a" => (" psh 5\n psh 6\n add\n htl\n", ""),
+        "stack8b" => (" psh 72\n out 0\n psh 105\n out 0\n htl\n", "Hi"),
+        _ => (" loadimm r1, 72\n output r1\n loadimm r1, 105\n output r1\nend: jmp end\n", "Hi"),
+    }
+}
+
+/// The hardware of a machine with a program in its memories.
+fn with_program(name: &str, folder: &Path, text: &str) {
+    let (isa, definition) = machine(name);
+    let result = assemble(&isa, &MemoryFiles::default(), Source::new("sample.asm", text), &Options::default());
+    let found: Vec<String> = result.diagnostics.into_sorted().into_iter().map(|found| found.message).collect();
+    let image = result.image.unwrap_or_else(|| panic!("{name}: {found:?}"));
+    let cells = |id: MemoryId| {
+        let segments = image.segments.iter().filter(|segment| segment.memory == id);
+        segments.flat_map(|segment| (segment.start..).zip(segment.cells.iter().copied())).collect()
+    };
+    let cells = (0..isa.memories.len() as u32).map(MemoryId).map(cells).collect();
+    write(&isa, definition, &Program { cells, entry: image.entry }, folder).expect("it can be written");
+}
+
+/// Verilator's reader has nothing to say, neither about the core nor about the board.
+#[test]
+fn verilator_reads_every_core_without_a_warning() {
+    let Some(verilator) = tools::find("Verilator's warnings", "verilator") else { return };
+    for machine in lathe_machines::ALL {
+        let folder = folder("lint").join(machine.name);
+        let isa = lathe_isa::load(machine.definition).isa.expect("its definition is right");
+        let design = write(&isa, machine.definition, &Program::default(), &folder).expect("it can be written");
+        let core = format!("{}.v", design.module);
+        let lint = |files: &[&str], top: &str| {
+            let arguments: Vec<&str> =
+                ["--lint-only", "-Wall", "--top-module", top].iter().chain(files).copied().collect();
+            tool(&verilator, &folder, &arguments).unwrap_or_else(|error| panic!("{}: {error}", machine.name));
+        };
+        lint(&[&core], &design.module);
+        lint(&[&core, "board/top.v"], "top");
+    }
+}
+
+/// The bench prints the program's console in Icarus.
+#[test]
+fn icarus_prints_the_console() {
+    let (Some(iverilog), Some(vvp)) = (tools::find("Icarus", "iverilog"), tools::find("Icarus", "vvp")) else { return };
+    for name in ["quad8", "duo16", "stack8a", "stack8b", "hex8"] {
+        let folder = folder("icarus").join(name);
+        let (text, expected) = sample(name);
+        with_program(name, &folder, text);
+        tool(&iverilog, &folder, &["-g2005", "-o", "bench", &format!("{name}.v"), "bench.v"]).expect("Icarus takes it");
+        let printed = tool(&vvp, &folder, &["-n", "bench"]).expect("it runs");
+        assert!(printed.starts_with(expected) && !printed.contains("fault"), "{name}: {printed}");
+    }
+}
+
+/// The program's bytes leave the board at its serial port, one bit after the other.
+#[test]
+fn the_board_sends_the_console() {
+    let (Some(iverilog), Some(vvp)) = (tools::find("the board", "iverilog"), tools::find("the board", "vvp")) else {
+        return;
+    };
+    const LISTENER: &str = "`timescale 1ns/1ns\nmodule listener;\n  reg clk = 1'b0;\n  always #1 clk = !clk;\n  wire tx;\n  wire running;\n  \
+        top #(.DIVISOR(4)) board (.clk(clk), .rx(1'b1), .tx(tx), .running(running));\n  reg [7:0] byte_in;\n  integer at;\n  \
+        always @(negedge tx) begin\n    #4;\n    for (at = 0; at < 8; at = at + 1) begin #8 byte_in = {tx, byte_in[7:1]}; end\n    \
+        $write(\"%c\", byte_in);\n    #8;\n  end\n  initial #4000 $finish;\nendmodule\n";
+    for name in ["quad8", "duo16", "stack8b", "hex8"] {
+        let folder = folder("board").join(name);
+        let (text, expected) = sample(name);
+        with_program(name, &folder, text);
+        let board = folder.join("board");
+        std::fs::write(board.join("listener.v"), LISTENER).expect("it can be written");
+        let core = format!("../{name}.v");
+        tool(&iverilog, &board, &["-g2005", "-s", "listener", "-o", "board", &core, "top.v", "listener.v"])
+            .expect("Icarus takes it");
+        let printed = tool(&vvp, &board, &["-n", "board"]).expect("it runs");
+        assert!(printed.contains(expected), "{name}: {printed}");
+    }
+}
+
+/// The gates that Yosys makes for an iCE40 print what the text prints; nothing became a latch.
+#[test]
+fn gates_print_the_console() {
+    let test = "the gates";
+    let (Some(yosys), Some(iverilog), Some(vvp)) =
+        (tools::find(test, "yosys"), tools::find(test, "iverilog"), tools::find(test, "vvp"))
+    else {
+        return;
+    };
+    let names: &[&str] = if std::env::var_os("LATHE_COSIM").is_some() {
+        &["quad8", "stack8a", "stack8b", "hex8", "duo16"]
+    } else {
+        &["quad8", "stack8a"]
+    };
+    for name in names {
+        let folder = folder("gates").join(name);
+        let (text, expected) = sample(name);
+        with_program(name, &folder, text);
+        let script = format!(
+            "read_verilog {name}.v; proc; opt_clean; select -assert-none t:$dlatch; synth_ice40 -top {name}; stat; write_verilog -noattr gates.v"
+        );
+        let said = tool(&yosys, &folder, &["-p", &script]).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let count = |cell: &str| {
+            said.lines()
+                .rev()
+                .find_map(|line| line.trim().strip_prefix(cell).map(str::trim).map(str::to_owned))
+                .unwrap_or_default()
+        };
+        println!("{name}: {} LUTs", count("SB_LUT4"));
+        let library =
+            yosys.parent().map(|bin| bin.join("../share/yosys/ice40/cells_sim.v")).expect("it is in a folder");
+        let library = library.to_string_lossy();
+        tool(
+            &iverilog,
+            &folder,
+            &["-g2012", "-DNO_ICE40_DEFAULT_ASSIGNMENTS", "-o", "gates", "gates.v", "bench.v", &library],
+        )
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let printed = tool(&vvp, &folder, &["-n", "gates"]).expect("it runs");
+        assert!(printed.starts_with(expected) && !printed.contains("fault"), "{name}: {printed}");
+    }
+}
