@@ -57,7 +57,7 @@ next:   addimm r10, r10, 74             ; the place in a page of the table
 /// special registers do, and each takes a register and a number besides.
 pub fn many_rows(count: usize) -> String {
     let mut text = String::from(
-        "machine many
+        "machine many \"Many rows of one mnemonic\"
 memory ram : u16 -> u8
 pc pc : u16 in ram
 register r0..r15 : u8
