@@ -36,7 +36,8 @@ fn machines() -> impl Iterator<Item = Arc<Isa>> {
         let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
         load(&std::fs::read_to_string(path).expect("the definition is there"))
     });
-    lathe_machines::ALL.iter().map(move |machine| load(machine.definition)).chain(others)
+    let loaded = lathe_machines::ALL.iter().map(|one| lathe_isa::load_with(one.source(), &lathe_machines::Shipped));
+    loaded.map(|loaded| Arc::new(loaded.isa.expect("the definition is right"))).chain(others)
 }
 
 fn engines(isa: &Arc<Isa>) -> [(&'static str, AnyEngine); 5] {

@@ -8,7 +8,7 @@ use lathe_isa::language::lexer::{Cursor, Token};
 use crate::{Class, Piece};
 
 /// The words that begin a declaration, with a template for completion.
-pub const ITEMS: [(&str, &str); 22] = [
+pub const ITEMS: [(&str, &str); 23] = [
     ("machine", "machine ${1:name} \"${2:one line about it}\""),
     ("memory", "memory ${1:ram} : u${2:16} -> u${3:8}"),
     ("pc", "pc pc : u${1:16} in ${2:ram}"),
@@ -27,6 +27,7 @@ pub const ITEMS: [(&str, &str); 22] = [
     ("pseudo", "pseudo {\n  ${1:clr D} => ${2:sub D, D}\n}"),
     ("examples", "examples {\n  ${1:inc a} : ${2:a = 1} -> ${3:a = 2}\n}"),
     ("on", "on illegal { $1 }"),
+    ("prefix", "prefix ${1:ix} ${2:0xDD} with ${3:hl = ix} { $4 }"),
     ("before", "before each { $1 }"),
     ("after", "after each when ${1:busy} { $2 }"),
     ("include", "include \"${1:shared.isa}\""),
@@ -34,11 +35,11 @@ pub const ITEMS: [(&str, &str); 22] = [
 ];
 
 /// The other words that have a meaning of their own.
-pub const KEYWORDS: [&str; 44] = [
+pub const KEYWORDS: [&str; 45] = [
     "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "next", "signed", "unsigned", "zext", "sext",
     "rotl", "rotr", "code", "as", "with", "where", "when", "illegal", "step", "little", "big", "low", "align",
     "address", "from", "back", "within", "clearing", "enum", "every", "by", "stream", "bus", "display", "keypad",
-    "timer", "random", "counter", "extends", "each",
+    "timer", "random", "counter", "extends", "each", "only",
 ];
 
 /// Something that is declared.

@@ -51,8 +51,8 @@ impl Machine {
     /// If there is none of this name.
     pub fn built_in(name: &str) -> Result<Machine, Error> {
         let found = lathe_machines::find(name).ok_or_else(|| {
-            let near = nearest(name, lathe_machines::ALL.iter().map(|machine| machine.name));
-            let nearest = lathe_machines::ALL.iter().map(|machine| machine.name).find(|known| Some(*known) == near);
+            let near = nearest(name, lathe_machines::every().map(|machine| machine.name));
+            let nearest = lathe_machines::every().map(|machine| machine.name).find(|known| Some(*known) == near);
             Error::UnknownMachine { name: name.to_owned(), nearest }
         })?;
         Machine::define(found.definition)

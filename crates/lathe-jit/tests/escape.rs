@@ -23,8 +23,8 @@ const THRESHOLD: u32 = 2;
 const COMPILED: usize = 10;
 
 fn shipped() -> impl Iterator<Item = Arc<Isa>> {
-    let load = |text: &str| Arc::new(lathe_isa::load(text).isa.expect("the definition is right"));
-    lathe_machines::ALL.iter().map(move |machine| load(machine.definition))
+    let loaded = lathe_machines::ALL.iter().map(|one| lathe_isa::load_with(one.source(), &lathe_machines::Shipped));
+    loaded.map(|loaded| Arc::new(loaded.isa.expect("the definition is right")))
 }
 
 /// Numbers that look random; the same ones every time.

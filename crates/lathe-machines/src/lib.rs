@@ -27,9 +27,9 @@ pub struct Program {
 }
 
 macro_rules! machines {
-    ($($name:literal: $($program:literal)*;)*) => {
-        /// All of them.
-        pub const ALL: &[Machine] = &[$(Machine {
+    ($(#[$about:meta])* $list:ident; $($name:literal: $($program:literal)*;)*) => {
+        $(#[$about])*
+        pub const $list: &[Machine] = &[$(Machine {
             name: $name,
             definition: include_str!(concat!("../../../machines/", $name, "/", $name, ".isa")),
             programs: &[$(Program {
@@ -43,6 +43,8 @@ macro_rules! machines {
 // A test compares the programs with what is in the folders.
 #[rustfmt::skip]
 machines! {
+    /// Those that are measured as well: each has programs and a goal in `benches/`.
+    ALL;
     "quad8":   "coroutines" "fibonacci" "guess" "hanoi" "hello" "jack" "lib" "library" "life" "macros" "mandelbrot" "primes" "sort";
     "duo16":   "calculator" "e" "emulate" "fibonacci" "guess" "hanoi" "hello" "lib" "life" "mandelbrot" "primes" "sort" "syscalls" "tasks" "words";
     "stack8a": "decimal" "fibonacci" "gcd" "hanoi" "hello" "lfsr" "lib" "life" "primes" "sort" "turing";
@@ -55,9 +57,23 @@ machines! {
     "lc3":     "arithmetic" "bubble" "count" "factorial" "fibonacci" "hello" "lib" "reverse" "selftest";
 }
 
+#[rustfmt::skip]
+machines! {
+    /// Those that are not measured.
+    FURTHER;
+    "z80":      "blocks" "brackets" "decimal" "fibonacci" "hello" "lib" "muldiv" "primes" "registers" "sort";
+    "mos6502x": "compare" "count" "divide" "hello" "lib" "mask" "parity" "rotate" "skip";
+    "w65c02":   "bits" "decimal" "fibonacci" "hello" "lib" "masks" "primes" "stack" "table";
+}
+
+/// Every machine that ships.
+pub fn every() -> impl Iterator<Item = Machine> + Clone {
+    ALL.iter().chain(FURTHER).copied()
+}
+
 /// The machine of this name.
 pub fn find(name: &str) -> Option<Machine> {
-    ALL.iter().copied().find(|machine| machine.name == name)
+    every().find(|machine| machine.name == name)
 }
 
 /// Files from elsewhere, and the machines that ship with Lathe by their names, so that definitions can extend
@@ -116,7 +132,7 @@ mod tests {
     #[test]
     #[allow(clippy::disallowed_methods)]
     fn the_programs_are_those_of_the_folders() {
-        for machine in ALL {
+        for machine in every() {
             let folder = format!("{}/../../machines/{}/programs", env!("CARGO_MANIFEST_DIR"), machine.name);
             let entries = std::fs::read_dir(folder).expect("there are programs");
             let names = entries.map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned());

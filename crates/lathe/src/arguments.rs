@@ -839,7 +839,8 @@ fn at_once(text: &str) -> Result<usize, String> {
 ///
 /// Optional: "in" and "out" (console input given and output expected, arrays of bytes), "status"
 /// ("running", "halted" or "fault"), "cycles" (a number, or an array of which the length counts;
-/// compared if the machine defines cycles).
+/// compared if the machine defines cycles), and the name of a bus with all that goes over it, in
+/// order: [address, value, "r"] is read, [address, value, "w"] written.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,

@@ -128,7 +128,7 @@ pub(crate) fn find(name: &str) -> Result<Source, Failure> {
 
 /// Neither a machine nor a file: most often a slip of the fingers, so wrong usage.
 fn unknown(name: &str) -> Failure {
-    let names = || lathe_machines::ALL.iter().map(|machine| machine.name);
+    let names = || lathe_machines::every().map(|machine| machine.name);
     let failure = Failure::usage(format!("there is no machine and no file with the name `{name}`"));
     match nearest(name.trim_end_matches(".isa"), names()) {
         Some(near) => failure.help(format!("did you mean `{near}`?")),

@@ -7,7 +7,7 @@ use anstyle::AnsiColor;
 use lathe_asm::formats::{self, Format};
 use lathe_asm::image::Symbol;
 use lathe_asm::{Assembled, Image, Options, assemble};
-use lathe_base::{Severity, Source, limits, nearest};
+use lathe_base::{FileId, Severity, Source, limits, nearest};
 use lathe_isa::Isa;
 
 use crate::arguments::{AssemblyArguments, number};
@@ -107,7 +107,7 @@ impl Request<'_> {
         let root = self.assembly.root.as_deref();
         let assembly = Assembly { name: self.name, text, root, options: &options };
         let (image, sources) = assembly.assemble(&isa, inputs)?;
-        Ok(Program { isa, image, sources, definition: written.whole(), tohost: None })
+        Ok(Program { isa, image, sources, definition: written.text(FileId(0)).to_owned(), tohost: None })
     }
 
     /// An image. What can be loaded only in part must have been asked for in its format.
@@ -135,7 +135,7 @@ impl Request<'_> {
             warn_if_changed(self.name, &identity, &machine);
         }
         let Machine { isa, written } = machine;
-        Ok(Program { isa, image, sources: Vec::new(), definition: written.whole(), tohost })
+        Ok(Program { isa, image, sources: Vec::new(), definition: written.text(FileId(0)).to_owned(), tohost })
     }
 }
 
@@ -245,7 +245,7 @@ fn machine_named_by(program: &str, named: &str, inputs: &Inputs) -> Result<Machi
 fn unknown(program: &str, named: &str) -> Failure {
     let message = format!("{} is for a machine `{named}`, which does not exist", files::title(program));
     let beside: Vec<String> = definitions_beside(program);
-    let known = lathe_machines::ALL.iter().map(|machine| machine.name).chain(beside.iter().map(String::as_str));
+    let known = lathe_machines::every().map(|machine| machine.name).chain(beside.iter().map(String::as_str));
     let near = nearest(named, known);
     Failure::input(message).help(match near {
         Some(near) => format!("did you mean `{near}`?"),

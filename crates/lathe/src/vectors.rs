@@ -9,7 +9,7 @@ use std::fmt;
 
 use lathe_base::{Width, nearest};
 use lathe_isa::Isa;
-use lathe_isa::model::{DeviceKind, MemoryId, Place, Status};
+use lathe_isa::model::{Device, DeviceId, DeviceKind, MemoryId, Place, Status};
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -32,6 +32,23 @@ pub(crate) struct Vector {
     pub(crate) status: Option<Status>,
     /// How many cycles it must take.
     pub(crate) cycles: Option<u64>,
+    /// What buses have to give and must be given, in order.
+    pub(crate) transfers: Vec<(DeviceId, Transfer)>,
+}
+
+/// One access to a bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transfer {
+    pub(crate) address: u64,
+    pub(crate) value: u64,
+    pub(crate) direction: Direction,
+}
+
+/// Which way a value goes over a bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
 }
 
 impl Vector {
@@ -68,6 +85,7 @@ pub(crate) struct Names {
     index: HashMap<String, Option<NameId>>,
     cells: Vec<(Width, Width)>,
     has_console: bool,
+    buses: Vec<(String, DeviceId, Width, Width)>,
 }
 
 /// A name and what it stands for.
@@ -105,7 +123,12 @@ impl Names {
         index.extend(list.iter().enumerate().map(|(at, named)| (named.name.clone(), Some(NameId(at)))));
         let cells = isa.memories.iter().map(|memory| (memory.address, memory.cell)).collect();
         let has_console = isa.devices.iter().any(|device| device.kind == DeviceKind::Stream);
-        Names { list, index, cells, has_console }
+        let bus = |(device, id): (&Device, u32)| match device.kind {
+            DeviceKind::Bus { address, value } => Some((device.name.clone(), DeviceId(id), address, value)),
+            _ => None,
+        };
+        let buses = isa.devices.iter().zip(0..).filter_map(bus).collect();
+        Names { list, index, cells, has_console, buses }
     }
 
     /// What a name stands for.
@@ -175,6 +198,7 @@ impl Reader<'_> {
         vector.before.clear();
         vector.after.clear();
         vector.input.clear();
+        vector.transfers.clear();
         (vector.output, vector.status, vector.cycles) = (None, None, None);
         self.key.clear();
     }
@@ -256,6 +280,9 @@ impl<'de> Visitor<'de> for Test<'_, '_> {
                 }
                 Some(_) => reader.read_value(&mut map)?,
                 None if reader.names.index.get(&reader.key) == Some(&None) => drop(map.next_value::<IgnoredAny>()?),
+                None if reader.names.buses.iter().any(|(name, ..)| *name == reader.key) => {
+                    reader.read_transfers(&mut map)?;
+                }
                 None => return Err(A::Error::custom(unknown_key(&reader.key))),
             }
         }
@@ -288,6 +315,24 @@ impl Reader<'_> {
             "out" => self.vector.output = Some(map.next_value()?),
             "status" => self.vector.status = Some(map.next_value_seed(StatusWord)?),
             _ => self.vector.cycles = Some(map.next_value_seed(Cycles)?),
+        }
+        Ok(())
+    }
+}
+
+impl Reader<'_> {
+    /// Reads what goes over the bus whose name is the key.
+    fn read_transfers<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
+        let bus = self.names.buses.iter().find(|(name, ..)| *name == self.key);
+        let Some((_, id, addresses, values)) = bus else { return Ok(()) };
+        for (address, value, word) in map.next_value::<Vec<(u64, u64, String)>>()? {
+            let direction = match word.as_str() {
+                "r" => Direction::Read,
+                "w" => Direction::Write,
+                _ => return Err(A::Error::custom("a transfer is `[address, value, \"r\"]` or `[…, \"w\"]`")),
+            };
+            let (address, value) = (in_range(address, *addresses, "address")?, in_range(value, *values, "value")?);
+            self.vector.transfers.push((*id, Transfer { address, value, direction }));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
@@ -38,6 +39,7 @@ impl<'a> Declarations<'a> {
             traps: Cow::default(),
             functions: Vec::new(),
             families: Vec::new(),
+            sequences: BTreeMap::new(),
         };
         for item in &definition.items {
             match item {
@@ -63,6 +65,7 @@ impl<'a> Declarations<'a> {
                 _ => {}
             }
         }
+        declarations.prefixes(definition, diagnostics);
         declarations
     }
 

@@ -12,6 +12,7 @@ mod lints;
 pub(crate) mod meaning;
 mod names;
 mod pictures;
+mod prefixes;
 mod pseudos;
 mod readable;
 mod rows;
@@ -20,6 +21,7 @@ mod syntaxes;
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use lathe_base::{Diagnostic, Diagnostics, FileId, Span, Width};
 
@@ -39,6 +41,7 @@ use crate::written::Written;
 pub(crate) use declarations::spread;
 pub(crate) use names::EVERYTHING;
 use names::Names;
+use prefixes::Sequence;
 
 /// What came of a definition: as much of it as could be understood.
 pub(crate) struct Elaborated {
@@ -209,6 +212,8 @@ pub(crate) struct Declarations<'a> {
     pub(crate) traps: Cow<'a, [(String, u64)]>,
     pub(crate) functions: Vec<&'a ast::Function>,
     pub(crate) families: Vec<Family<'a>>,
+    /// What prefixes do, by their names. Those that could not be understood have nothing.
+    sequences: BTreeMap<Vec<String>, Option<Sequence<'a>>>,
 }
 
 /// A family with its codes worked out.
@@ -254,6 +259,7 @@ impl<'a> Declarations<'a> {
             traps: Cow::Borrowed(&isa.traps),
             functions: isa.functions.iter().map(|function| &function.tree).collect(),
             families: Vec::new(),
+            sequences: BTreeMap::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Rows: from syntax, picture and meaning to instructions, and what must hold between them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
@@ -8,6 +9,7 @@ use super::Declarations;
 use super::constants::{constant, constant_in, declared, plural, width};
 use super::meaning::{self, Around, Setting};
 use super::pictures::{self, Picture, Taker, Unit};
+use super::prefixes::Plain;
 use super::syntaxes::{self, Inline, Operand, Written};
 use crate::codes;
 use crate::encoding::{Cube, Encoding, Segment, TooComplex, cells, scatter, witness_within};
@@ -19,16 +21,22 @@ use crate::syntax::Syntax;
 
 /// A row whose syntax and encoding have been understood.
 pub(crate) struct Draft<'a> {
-    row: &'a ast::Row,
-    written: Written,
-    operands: Vec<FieldId>,
-    families: Vec<usize>,
-    picture: Picture,
+    pub(super) row: &'a ast::Row,
+    /// Which row it is, of all that are written.
+    pub(super) number: u32,
+    pub(super) written: Written,
+    pub(super) operands: Vec<FieldId>,
+    pub(super) families: Vec<usize>,
+    pub(super) picture: Picture,
     /// The heading it is under.
-    group: Option<usize>,
+    pub(super) group: Option<usize>,
     /// From `where`.
-    fixed: Cube,
-    excluded: Vec<Cube>,
+    pub(super) fixed: Cube,
+    pub(super) excluded: Vec<Cube>,
+    /// What the row says, with other registers if there is a prefix before it.
+    pub(super) meaning: Cow<'a, ast::Block>,
+    /// What its prefixes do.
+    pub(super) prefixes: Vec<&'a ast::Block>,
 }
 
 /// All rows, as far as they can be understood without their meaning, and their headings.
@@ -38,6 +46,7 @@ pub(crate) fn drafts<'a>(
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Draft<'a>>, Vec<Group>) {
     let (mut drafts, mut groups) = (Vec::new(), Vec::new());
+    let mut number = 0;
     for item in &definition.items {
         let Item::Instructions(block) = item else { continue };
         let Some(unit) = unit(declarations, block, diagnostics) else {
@@ -60,10 +69,27 @@ pub(crate) fn drafts<'a>(
                 group = Some(groups.len());
                 groups.push(Group { heading: heading.clone(), span: row.span });
             }
-            match draft(declarations, row, unit, diagnostics) {
-                Some(draft) => drafts.push(Draft { group, ..draft }),
-                None => declarations.rows_lost.set(true),
+            number += 1;
+            let Some(draft) = draft(declarations, row, unit, diagnostics) else {
+                declarations.rows_lost.set(true);
+                continue;
+            };
+            let draft = Draft { group, number: number - 1, ..draft };
+            let mut prefixed = Vec::new();
+            let sequences =
+                block.after.iter().flat_map(|after| after.sequences.iter().map(move |names| (after, names)));
+            for (after, names) in sequences {
+                let sequence = declarations.sequence_of(names);
+                let plain = Plain::of(after);
+                match sequence.and_then(|sequence| sequence.applied(declarations, &draft, plain, diagnostics)) {
+                    Some(draft) => prefixed.push(draft),
+                    None => declarations.rows_lost.set(true),
+                }
             }
+            if block.after.as_ref().is_none_or(|after| !after.only) {
+                drafts.push(draft);
+            }
+            drafts.extend(prefixed);
         }
     }
     (drafts, groups)
@@ -97,8 +123,20 @@ fn draft<'a>(
     });
     let (operands, families) = (fields.collect::<Vec<_>>(), written.families());
     check_takers(declarations, row, &operands, &families, &picture, diagnostics)?;
-    let mut draft =
-        Draft { row, written, operands, families, picture, group: None, fixed: Cube::default(), excluded: vec![] };
+    let meaning = Cow::Borrowed(&row.meaning);
+    let mut draft = Draft {
+        row,
+        number: 0,
+        written,
+        operands,
+        families,
+        picture,
+        group: None,
+        fixed: Cube::default(),
+        excluded: vec![],
+        meaning,
+        prefixes: vec![],
+    };
     for condition in &row.conditions {
         draft.condition(declarations, condition, diagnostics)?;
     }
@@ -261,7 +299,7 @@ pub(crate) fn instructions(
 ) -> Vec<Instruction> {
     let uniform = uniform_length(drafts);
     let mut instructions = Vec::new();
-    for (number, draft) in drafts.iter().enumerate() {
+    for draft in drafts {
         for chosen in combinations(declarations, &draft.families) {
             if instructions.len() >= limits::INSTRUCTIONS {
                 let message = format!("this definition has more than {} instructions", limits::INSTRUCTIONS);
@@ -276,8 +314,8 @@ pub(crate) fn instructions(
                 return instructions;
             }
             let setting = Setting::row(draft.operands.clone(), chosen.clone(), uniform);
-            let body = meaning::perform_row(declarations, setting, around, &draft.row.meaning, diagnostics);
-            let instruction = instruction(declarations, draft, number as u32, chosen, body, diagnostics);
+            let body = meaning::perform_row(declarations, setting, around, draft, diagnostics);
+            let instruction = instruction(declarations, draft, chosen, body, diagnostics);
             declarations.nodes.set(declarations.nodes.get() + instruction.encoding.excluded.len());
             instructions.push(instruction);
         }
@@ -288,7 +326,6 @@ pub(crate) fn instructions(
 fn instruction(
     declarations: &Declarations,
     draft: &Draft,
-    row: u32,
     chosen: Vec<Chosen>,
     body: Option<Body>,
     diagnostics: &mut Diagnostics,
@@ -313,7 +350,7 @@ fn instruction(
             .and_then(|cycles| constant_in(Width::MAX, cycles, &declarations.names, diagnostics))
             .unwrap_or(0),
         documentation: draft.row.documentation.clone(),
-        row,
+        row: draft.number,
         chosen,
         group: draft.group,
         span: draft.row.span,

@@ -1,12 +1,15 @@
 //! The syntax column: a first word, then texts and operands. A word that names a field is
 //! an operand; `{NAME}` is one everywhere; everything else is itself.
 
+use std::collections::BTreeMap;
+
 use lathe_base::{Diagnostic, Diagnostics, FileId, Span, limits};
 
 use super::Declarations;
 use crate::codes;
 use crate::language::ast::{Column, Name, Number};
 use crate::language::parser::Parser;
+use crate::language::rename::Renames;
 use crate::model::FieldId;
 use crate::names::Named;
 use crate::syntax::{Digits, Head, Piece, PieceKind, Syntax};
@@ -25,6 +28,8 @@ enum Part {
     Text(String),
     Operand(Operand, Option<Digits>),
     Family(usize),
+    /// A first word that has a prefix's name before it.
+    Word(Vec<Part>),
 }
 
 /// A syntax as written.
@@ -227,6 +232,7 @@ impl Reader<'_, '_> {
                 Part::Operand(Operand::Field(id), _) => Some((0, id.index())),
                 Part::Operand(Operand::Inline(..), _) => Some((1, 0)),
                 Part::Family(at) => Some((2, *at)),
+                Part::Word(_) => None,
             };
             parts.iter().filter_map(number).collect()
         };
@@ -243,7 +249,7 @@ impl Reader<'_, '_> {
     fn check_tail(&mut self, written: &Written) -> Option<()> {
         let is_word = |part: &Part| match part {
             Part::Text(text) => text.starts_with(|c: char| c.is_alphanumeric() || c == '_'),
-            Part::Operand(..) | Part::Family(_) => true,
+            Part::Operand(..) | Part::Family(_) | Part::Word(_) => true,
         };
         let formatted = |part: &Part| matches!(part, Part::Operand(_, Some(_)));
         let glued = written.tail.windows(2).any(|pair| !pair[1].1 && is_word(&pair[0].0) && is_word(&pair[1].0));
@@ -296,7 +302,11 @@ impl Written {
     /// The families, in order.
     pub(crate) fn families(&self) -> Vec<usize> {
         let mut families: Vec<usize> = Vec::new();
-        for part in self.parts() {
+        let words = self.parts().flat_map(|part| match part {
+            Part::Word(parts) => parts.as_slice(),
+            other => std::slice::from_ref(other),
+        });
+        for part in words {
             if let Part::Family(at) = part
                 && !families.contains(at)
             {
@@ -304,6 +314,40 @@ impl Written {
             }
         }
         families
+    }
+
+    /// The syntax after prefixes: with other registers and fields, or, if that changes nothing, with the names of
+    /// the prefixes before it. Nothing, if they cannot stand there.
+    pub(crate) fn after(
+        &self,
+        names: &[String],
+        renames: &Renames,
+        fields: &BTreeMap<FieldId, FieldId>,
+    ) -> Option<Written> {
+        let mut changes = false;
+        let mut change = |part: &Part| match part {
+            Part::Text(text) if renames.contains_key(text) => {
+                changes = true;
+                Part::Text(renames[text].clone())
+            }
+            Part::Operand(Operand::Field(id), digits) if fields.contains_key(id) => {
+                changes = true;
+                Part::Operand(Operand::Field(fields[id]), *digits)
+            }
+            other => other.clone(),
+        };
+        let tail: Vec<(Part, bool)> = self.tail.iter().map(|(part, space)| (change(part), *space)).collect();
+        if changes || names.is_empty() {
+            return Some(Written { heads: self.heads.clone(), tail, span: self.span });
+        }
+        let word = self.heads[0].clone();
+        if word.iter().any(|part| matches!(part, Part::Operand(..))) {
+            return None;
+        }
+        let names = names.iter().map(|name| Part::Text(name.clone())).collect::<Vec<_>>();
+        let further = names[1..].iter().map(|name| (name.clone(), true));
+        let tail = further.chain([(Part::Word(word), true)]).chain(tail).collect();
+        Some(Written { heads: vec![vec![names[0].clone()]], tail, span: self.span })
     }
 
     fn parts(&self) -> impl Iterator<Item = &Part> {
@@ -319,6 +363,7 @@ impl Written {
             let kind = match part {
                 Part::Text(text) => PieceKind::Text(text.clone()),
                 Part::Family(at) => PieceKind::Text(member(*at)),
+                Part::Word(parts) => PieceKind::Text(word(parts, &member)),
                 Part::Operand(..) => {
                     next += 1;
                     PieceKind::Operand(next - 1)
@@ -330,12 +375,21 @@ impl Written {
     }
 }
 
+/// A word without operands.
+fn word(parts: &[Part], member: &impl Fn(usize) -> String) -> String {
+    match head(parts, member) {
+        Head::Word(word) => word,
+        Head::Glued { prefix, suffix, .. } => prefix + &suffix,
+    }
+}
+
 fn head(parts: &[Part], member: &impl Fn(usize) -> String) -> Head {
     let (mut prefix, mut suffix, mut digits) = (String::new(), String::new(), None);
     for part in parts {
         let text = match part {
             Part::Text(text) => text.clone(),
             Part::Family(at) => member(*at),
+            Part::Word(parts) => word(parts, member),
             Part::Operand(_, format) => {
                 digits = Some(format.unwrap_or(Digits::Decimal));
                 continue;

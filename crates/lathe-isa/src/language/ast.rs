@@ -85,6 +85,8 @@ pub enum Item {
     Function(Function),
     /// `family OP : u4 (…) -> … { … }`
     Family(Family),
+    /// `prefix ix 0xDD with hl = ix { … }`
+    Prefix(Prefix),
     /// `on illegal { … }`
     OnIllegal(Span, Block),
     /// `on step when … { … }`
@@ -404,6 +406,30 @@ pub struct Member {
     pub documentation: String,
 }
 
+/// `prefix ix 0xDD with hl = ix, h = ixh { cycles + 4 }`
+#[derive(Clone, Debug)]
+pub struct Prefix {
+    /// Its name, which is written before instructions that it does not change.
+    pub name: Name,
+    /// Its bits.
+    pub picture: Column,
+    /// What registers mean after it.
+    pub renames: Vec<(Name, Name)>,
+    /// What it does, before the instruction does anything.
+    pub body: Block,
+    /// The `##` lines before it.
+    pub documentation: String,
+}
+
+/// `after ix, iy` or `only after ix`: the prefixes that the rows of a block can have.
+#[derive(Clone, Debug)]
+pub struct After {
+    /// Whether the rows exist only with a prefix.
+    pub only: bool,
+    /// Each a prefix, or several in this order.
+    pub sequences: Vec<Vec<Name>>,
+}
+
 /// One habit of the people who write programs for a machine.
 #[derive(Clone, Debug)]
 pub enum AssemblyRow {
@@ -445,6 +471,8 @@ pub enum AssemblyRow {
 pub struct Instructions {
     /// `as u32 little`: what a picture is a picture of, if not of cells.
     pub unit: Option<(Type, Option<Order>)>,
+    /// The prefixes that its rows can have.
+    pub after: Option<After>,
     /// The first words of comments that could be meant as rows, as in `#N | …`.
     pub commented: Vec<Name>,
     /// The rows.

@@ -91,6 +91,7 @@ enum Key {
     /// There is one program counter, whatever its name.
     Pc,
     Hook(String),
+    Prefix(String),
     /// A syntax, without its blanks.
     Row(String),
     /// A memory and an address of it, as written.
@@ -154,6 +155,7 @@ impl Item {
             Item::Device(device) => whole = named(&device.name),
             Item::Function(function) => whole = named(&function.name),
             Item::Family(family) => whole = named(&family.name),
+            Item::Prefix(prefix) => whole = wanted(&Key::Prefix(prefix.name.text.clone())),
             Item::OnIllegal(..) => whole = wanted(&Key::Hook("on illegal".to_owned())),
             Item::OnStep(_) => whole = wanted(&Key::Hook("on step".to_owned())),
             Item::Each(moment, _) => whole = wanted(&Key::Hook(format!("{} each", moment.word()))),

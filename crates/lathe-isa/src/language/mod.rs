@@ -7,5 +7,6 @@ pub mod ast;
 pub(crate) mod inherit;
 pub mod lexer;
 pub(crate) mod parser;
+pub(crate) mod rename;
 
 pub use parser::parse;

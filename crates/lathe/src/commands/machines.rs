@@ -16,7 +16,7 @@ struct MachineData {
 
 /// Lists them.
 pub(super) fn execute(arguments: &Machines) -> Outcome {
-    let all = lathe_machines::ALL.iter().map(|known| machine::load(known.name).map(machine_data));
+    let all = lathe_machines::every().map(|known| machine::load(known.name).map(machine_data));
     let all: Vec<MachineData> = all.collect::<Result<_, Failure>>()?;
     output::answer(&match arguments.format.format {
         Format::Text => text(&all),

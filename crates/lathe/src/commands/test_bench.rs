@@ -6,16 +6,17 @@
 //! touched is believed.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use lathe_embed::AnyEngine;
 use lathe_isa::Isa;
-use lathe_isa::model::{MemoryId, Place, RegisterId, Status};
-use lathe_vm::{Console, Devices, Engine, Memory, State, Step, Stop};
+use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, MemoryId, Place, RegisterId, Status};
+use lathe_vm::{Console, Device, Devices, Engine, Memory, State, Step, Stop};
 use serde::Serialize;
 
 use crate::dump;
 use crate::render::hex;
-use crate::vectors::{Meaning, NameId, Names, Setting, Vector};
+use crate::vectors::{Direction, Meaning, NameId, Names, Setting, Transfer, Vector};
 
 /// A machine on the bench.
 pub(super) struct Bench<'i> {
@@ -83,18 +84,47 @@ impl<'i> Bench<'i> {
         self.set_up(vector)?;
         let window = self.actual.window(self.isa, self.actual.pc, self.isa.longest());
         let mut devices = Devices::new(self.isa, Console::with_input(vector.input.iter().copied()));
+        let logs = self.attach_buses(vector, &mut devices);
         let step = self.engine.step(&mut self.actual, &mut devices);
         let output = devices.find_console().map_or(&[][..], Console::output);
         let mut differences = self.compare_values(&vector.after);
         let cells = self.compare_memories();
         differences.extend(cells.iter().map(|cell| self.cell_difference(*cell)));
         differences.extend(self.compare_effects(vector, &step, output));
+        differences.extend(logs.iter().filter_map(|(id, log)| self.compare_bus(vector, *id, log)));
         self.clean_up(vector, &cells);
         Ok((!differences.is_empty()).then(|| Failed {
             instruction: dump::instruction(self.isa, window),
             fault: unexpected_fault(self.isa, vector, &step),
             differences,
         }))
+    }
+
+    /// Gives buses what the vector says they have to give, and notes what they are given.
+    fn attach_buses(&self, vector: &Vector, devices: &mut Devices) -> Vec<(DeviceId, Log)> {
+        if vector.transfers.is_empty() {
+            return Vec::new();
+        }
+        let ids = (0..).map(DeviceId).zip(&self.isa.devices);
+        let buses = ids.filter(|(_, device)| matches!(device.kind, DeviceKind::Bus { .. }));
+        let mut logs = Vec::new();
+        for (id, _) in buses {
+            let own = vector.transfers.iter().filter(|(other, _)| *other == id);
+            let script = own.map(|(_, transfer)| *transfer).collect();
+            let log = Log::default();
+            devices.attach(id, ScriptedBus { script, log: Arc::clone(&log) });
+            logs.push((id, log));
+        }
+        logs
+    }
+
+    /// Whether a bus saw what it should have.
+    fn compare_bus(&self, vector: &Vector, id: DeviceId, log: &Log) -> Option<Difference> {
+        let own = vector.transfers.iter().filter(|(other, _)| *other == id);
+        let expected: Vec<Transfer> = own.map(|(_, transfer)| *transfer).collect();
+        let found = log.lock().map(|log| log.clone()).unwrap_or_default();
+        let name = &self.isa.devices[id.index()].name;
+        (expected != found).then(|| Difference::new(name, transfers(&expected), transfers(&found)))
     }
 
     /// The state before, on a bench where all memories are zero.
@@ -229,6 +259,59 @@ impl<'i> Bench<'i> {
             *self.expected.memory_mut(*memory) = Memory::new(self.isa.memory(*memory));
         }
     }
+}
+
+/// What went over a bus.
+type Log = Arc<Mutex<Vec<Transfer>>>;
+
+/// A bus that gives what a vector says, at the address that it says, and 0 otherwise.
+struct ScriptedBus {
+    script: Vec<Transfer>,
+    log: Log,
+}
+
+impl ScriptedBus {
+    fn note(&self, transfer: Transfer) {
+        if let Ok(mut log) = self.log.lock() {
+            log.push(transfer);
+        }
+    }
+}
+
+impl Device for ScriptedBus {
+    type Saved = usize;
+
+    fn read(&mut self, _operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
+        let address = arguments.first().copied().unwrap_or(0);
+        let at = self.log.lock().map_or(0, |log| log.len());
+        let expected = self.script.get(at).filter(|transfer| transfer.address == address);
+        let value = expected.filter(|transfer| transfer.direction == Direction::Read).map_or(0, |one| one.value);
+        self.note(Transfer { address, value, direction: Direction::Read });
+        Some(value)
+    }
+
+    fn write(&mut self, _operation: DeviceOperation, arguments: &[u64]) {
+        let (address, value) = (arguments.first().copied().unwrap_or(0), arguments.get(1).copied().unwrap_or(0));
+        self.note(Transfer { address, value, direction: Direction::Write });
+    }
+
+    fn save(&mut self) -> usize {
+        self.log.lock().map_or(0, |log| log.len())
+    }
+
+    fn restore(&mut self, saved: &usize) {
+        if let Ok(mut log) = self.log.lock() {
+            log.truncate(*saved);
+        }
+    }
+}
+
+fn transfers(list: &[Transfer]) -> String {
+    let one = |one: &Transfer| {
+        let word = if one.direction == Direction::Read { "reads" } else { "writes" };
+        format!("{word} {:#x} at {:#x}", one.value, one.address)
+    };
+    if list.is_empty() { "nothing".to_owned() } else { list.iter().map(one).collect::<Vec<_>>().join(", ") }
 }
 
 /// Addresses at which two memories differ, with both values.

@@ -15,6 +15,7 @@ use lathe_base::{Code, Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::Declarations;
 use super::constants::{constant, declared};
+use super::rows::Draft;
 use crate::codes;
 use crate::compile::Symbols;
 use crate::language::ast;
@@ -127,14 +128,15 @@ pub(crate) fn perform_row(
     declarations: &Declarations,
     setting: Setting,
     around: &Around,
-    block: &ast::Block,
+    draft: &Draft,
     diagnostics: &mut Diagnostics,
 ) -> Option<Body> {
     let mut lowerer = Lowerer::new(declarations, setting, diagnostics);
     let before = around.before.as_ref().map_or(Some(()), |block| lowerer.block_of_all(block));
-    let own = lowerer.apart(|lowerer| lowerer.block_for_effect(block));
+    let prefixes = draft.prefixes.iter().try_for_each(|block| lowerer.block_of_all(block));
+    let own = lowerer.apart(|lowerer| lowerer.block_for_effect(&draft.meaning));
     let after = around.after.as_ref().map_or(Some(()), |block| lowerer.block_of_all(block));
-    before.and(own).and(after)?;
+    before.and(prefixes).and(own).and(after)?;
     Some(lowerer.finish(None))
 }
 

@@ -8,7 +8,7 @@ use crate::language::ast::*;
 use crate::language::lexer::Token;
 
 /// The words that begin an item, with an example of each.
-const ITEMS: [(&str, &str); 21] = [
+const ITEMS: [(&str, &str); 22] = [
     ("machine", "machine quad8 \"Four registers\""),
     ("memory", "memory ram : u16 -> u8"),
     ("pc", "pc pc : u16 in ram"),
@@ -26,6 +26,7 @@ const ITEMS: [(&str, &str); 21] = [
     ("instructions", "instructions { nop | 0000 0000 | }"),
     ("pseudo", "pseudo { mov D, S => sub D, D; add D, S }"),
     ("examples", "examples { inc a : a = 1 -> a = 2 }"),
+    ("prefix", "prefix ix 0xDD with hl = ix { cycles + 4 }"),
     ("before", "before each { ticks = ticks + 1 }"),
     ("after", "after each when busy { busy = 0 }"),
     ("include", "include \"shared.isa\""),
@@ -112,6 +113,7 @@ impl Parser<'_, '_> {
             })?),
             "fn" => Item::Function(Function { documentation, ..self.function()? }),
             "family" => Item::Family(Family { documentation, ..self.family()? }),
+            "prefix" => Item::Prefix(Prefix { documentation, ..self.prefix()? }),
             "data" => Item::Contents(self.contents()?),
             "on" if self.take_word("step") => Item::OnStep(self.hook(word.span)?),
             "on" => {
@@ -530,6 +532,27 @@ impl Parser<'_, '_> {
             Ok(Member { name, code, body: p.line_block()?, documentation })
         })?;
         Ok(Family { name, ty, parameters, result, members, documentation: String::new() })
+    }
+
+    /// `ix 0xDD with hl = ix, h = ixh { … }`
+    fn prefix(&mut self) -> Parsed<Prefix> {
+        let help = "as in `prefix ix 0xDD with hl = ix { cycles + 4 }`";
+        let name = self.name("the prefix's name", help)?;
+        let picture = self.rest_before(&[" with ", "{"]);
+        if picture.text.is_empty() {
+            return self.unexpected("the bits of the prefix", help);
+        }
+        let renames = if self.take_word("with") {
+            self.list(|p| {
+                let from = p.name("a register", help)?;
+                p.expect("=", help)?;
+                Ok((from, p.name("the register that it is after this prefix", help)?))
+            })?
+        } else {
+            Vec::new()
+        };
+        let body = if self.is("{") { self.block()? } else { Block::default() };
+        Ok(Prefix { name, picture, renames, body, documentation: String::new() })
     }
 
     /// `u8`, `sK`, `u(2 * K)`

@@ -64,7 +64,8 @@ impl Parser<'_, '_> {
     pub(super) fn note_broken(&mut self, start: usize) {
         let text = self.cursor.text();
         let passed = text.get(start..self.span.start as usize).unwrap_or("");
-        let has_body = ["fn", "family", "map", "on", "before", "after"].iter().any(|word| passed.starts_with(word));
+        let has_body =
+            ["fn", "family", "map", "on", "before", "after", "prefix"].iter().any(|word| passed.starts_with(word));
         let passed = if has_body { passed.split('{').next().unwrap_or("") } else { passed };
         let is_range = passed.contains("..");
         for word in passed.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()) {

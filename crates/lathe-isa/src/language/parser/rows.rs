@@ -39,6 +39,11 @@ impl Parser<'_, '_> {
         (column, found)
     }
 
+    /// The rest of the line as raw text, up to one of `stops`.
+    pub(super) fn rest_before(&mut self, stops: &[&str]) -> Column {
+        self.raw(stops).0
+    }
+
     /// The rest of the line as raw text, up to the brace that closes the block if it is on this line.
     pub(super) fn rest_of_line(&mut self) -> Column {
         let start = self.span.start as usize;
@@ -62,9 +67,24 @@ impl Parser<'_, '_> {
         if with_cycles {
             self.expect_word("cycles", "as in `instructions with cycles { … }`")?;
         }
+        let only = self.take_word("only");
+        let after = if only || self.is_word("after") {
+            let help = "as in `instructions after ix, iy { … }` or `instructions only after ix { … }`";
+            self.expect_word("after", help)?;
+            let sequences = self.list(|p| {
+                let mut sequence = vec![p.name("a prefix", help)?];
+                while matches!(p.token, Token::Name(_)) {
+                    sequence.push(p.name("a prefix", help)?);
+                }
+                Ok(sequence)
+            })?;
+            Some(After { only, sequences })
+        } else {
+            None
+        };
         let start = self.last_end;
         let rows = self.rows("instructions", |p| p.row(with_cycles))?;
-        Ok(Instructions { unit, commented: self.commented(start), rows, documentation: String::new() })
+        Ok(Instructions { unit, after, commented: self.commented(start), rows, documentation: String::new() })
     }
 
     /// The first words of comments since `start` that have the columns of a row.
