@@ -750,6 +750,7 @@ pub fn explain(debugger: &Debugger, reason: &Reason) -> (&'static str, String) {
 fn cause(isa: &lathe_isa::Isa, cause: &lathe_embed::FaultCause) -> String {
     match cause {
         lathe_embed::FaultCause::Undefined => "no instruction has this encoding".to_owned(),
+        lathe_embed::FaultCause::OutOfMemory => "no memory is left for it".to_owned(),
         lathe_embed::FaultCause::ForeignState => "the state is not one of this machine".to_owned(),
         lathe_embed::FaultCause::Declared(message, None) => message.clone(),
         lathe_embed::FaultCause::Declared(message, Some(number)) => {

@@ -23,8 +23,6 @@ const SHORT_INTERVAL: u64 = 1 << 17;
 const AHEAD: u64 = 1 << 16;
 /// How far before a position that is returned to snapshots are left, because the next step back ends near it.
 const APPROACHES: [u64; 3] = [1 << 17, 1 << 13, 1 << 10];
-/// Bytes of a snapshot besides its memories, roughly.
-const OVERHEAD: u64 = 1 << 10;
 /// Bytes of output that are kept.
 const OUTPUT: usize = 8 << 20;
 
@@ -193,6 +191,12 @@ impl Debugger {
     /// The past, and the future that has been seen.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// The machine may take so many bytes of memory from now on. It is meant for the beginning: what has been done
+    /// already is not repeated in the same way with less.
+    pub fn set_max_memory(&mut self, bytes: u64) {
+        self.instance.set_max_memory(bytes);
     }
 
     /// How many bytes snapshots may take.
@@ -500,9 +504,8 @@ impl Debugger {
         if !self.history.has(self.position) {
             let (applied, written) = (self.applied, self.written());
             let snapshot = self.instance.snapshot();
-            let memories = (0..self.program.isa().memories.len() as u32).map(MemoryId);
-            let bytes = memories.map(|id| snapshot.state().memory(id).size()).sum::<u64>() + OVERHEAD;
-            let kept = Kept { snapshot, applied, written, bytes };
+            let copied = snapshot.state().copied();
+            let kept = Kept { snapshot, applied, written, copied };
             self.history.keep(self.position, kept);
         }
     }

@@ -18,9 +18,11 @@ const PER_DISTANCE: u64 = 32;
 const CLOSEST: u64 = 1 << 10;
 /// Bytes that are copied for a snapshot without a thought.
 const CHEAP: u64 = 1 << 18;
-/// Instructions that are executed for every byte of a snapshot that is not cheap, so that copying it takes a small
-/// part of the time.
+/// Instructions that are executed for every byte that was copied for a snapshot that is not cheap, so that copying
+/// takes a small part of the time.
 const PER_BYTE: u64 = 4;
+/// What a snapshot takes beside the cells of memories, in bytes, roughly.
+const OVERHEAD: u64 = 1 << 10;
 /// This many new snapshots are worth a look at which can go.
 const UNTIDY: usize = 32;
 
@@ -98,8 +100,15 @@ pub(crate) struct Kept {
     pub(crate) applied: usize,
     /// How many bytes the program had written.
     pub(crate) written: u64,
-    /// Bytes that the snapshot takes, roughly.
-    pub(crate) bytes: u64,
+    /// Bytes that had to be copied for the snapshot.
+    pub(crate) copied: u64,
+}
+
+impl Kept {
+    /// Bytes that it takes beyond those of the snapshot before, roughly.
+    fn bytes(&self) -> u64 {
+        self.copied + OVERHEAD
+    }
 }
 
 /// The past.
@@ -111,6 +120,8 @@ pub struct History {
     /// Bytes that snapshots may take.
     limit: u64,
     untidy: usize,
+    /// Bytes that snapshots take at most: what was copied for them since this was last found out exactly.
+    spent: u64,
     /// The furthest position that was reached.
     pub(crate) end: u64,
 }
@@ -118,18 +129,27 @@ pub struct History {
 impl History {
     pub(crate) fn new(interval: u64) -> History {
         let (kept, events) = (BTreeMap::new(), Vec::new());
-        History { kept, events, interval, limit: MEMORY, untidy: 0, end: 0 }
+        History { kept, events, interval, limit: MEMORY, untidy: 0, spent: 0, end: 0 }
     }
 
-    /// How many snapshots there are, and how many bytes they take.
+    /// How many snapshots there are, and how many bytes they take together: pages are shared until they are written.
     pub fn size(&self) -> (usize, u64) {
-        (self.kept.len(), self.kept.values().map(|kept| kept.bytes).sum())
+        let count = self.kept.len();
+        (count, Snapshot::total_size(self.kept.values().map(|kept| &kept.snapshot)) + count as u64 * OVERHEAD)
     }
 
-    /// Whether a run takes a snapshot at a position: every so many instructions, and less often the larger they are.
+    /// Whether snapshots take more than they may.
+    fn is_full(&mut self) -> bool {
+        if self.spent > self.limit {
+            self.spent = self.size().1;
+        }
+        self.spent > self.limit
+    }
+
+    /// Whether a run takes a snapshot at a position: every this many instructions, and less often the more is copied.
     pub(crate) fn is_due(&self, position: u64) -> bool {
         let (last, kept) = self.floor(position);
-        let is_affordable = kept.bytes <= CHEAP || position - last >= kept.bytes.saturating_mul(PER_BYTE);
+        let is_affordable = kept.copied <= CHEAP || position - last >= kept.copied.saturating_mul(PER_BYTE);
         position.is_multiple_of(self.interval) && is_affordable
     }
 
@@ -168,9 +188,10 @@ impl History {
 
     /// Keeps a moment, and lets others go that are too close to one another for their distance.
     pub(crate) fn keep(&mut self, position: u64, kept: Kept) {
+        self.spent += kept.bytes();
         self.kept.insert(position, kept);
         self.untidy += 1;
-        if self.untidy >= UNTIDY || self.size().1 > self.limit {
+        if self.untidy >= UNTIDY || self.is_full() {
             self.thin(position);
         }
     }
@@ -214,12 +235,12 @@ impl History {
                 last = slot;
                 keeps
             });
-            if self.size().1 <= self.limit || count <= 1 {
+            if !self.is_full() || count <= 1 {
                 break;
             }
             count /= 2;
         }
-        while self.size().1 > self.limit && self.kept.len() > 2 {
+        while self.is_full() && self.kept.len() > 2 {
             let middle = self.kept.keys().copied().nth(1).unwrap_or(0);
             self.kept.remove(&middle);
         }
@@ -239,8 +260,12 @@ mod tests {
 
     fn fill(history: &mut History, instance: &mut Instance, count: u64) {
         for at in 0..count {
-            let kept = Kept { snapshot: instance.snapshot(), applied: 0, written: 0, bytes: 1 << 16 };
-            history.keep(at << 20, kept);
+            // Something is written to every page.
+            let ram = instance.memory_mut("ram").unwrap();
+            (0..16).for_each(|page| ram.set(page << 12, at % 255 + 1));
+            let snapshot = instance.snapshot();
+            let copied = snapshot.state().copied();
+            history.keep(at << 20, Kept { snapshot, applied: 0, written: 0, copied });
         }
     }
 
@@ -261,8 +286,8 @@ mod tests {
     #[test]
     fn large_snapshots_are_taken_less_often() {
         let (mut history, mut instance) = history(MEMORY);
-        let mut keep = |history: &mut History, at: u64, bytes: u64| {
-            history.keep(at << 20, Kept { snapshot: instance.snapshot(), applied: 0, written: 0, bytes });
+        let mut keep = |history: &mut History, at: u64, copied: u64| {
+            history.keep(at << 20, Kept { snapshot: instance.snapshot(), applied: 0, written: 0, copied });
         };
         keep(&mut history, 0, 1 << 16);
         assert!(history.is_due(1 << 20) && !history.is_due(1 << 19));
@@ -276,5 +301,18 @@ mod tests {
         fill(&mut history, &mut instance, 500);
         assert!(history.size().1 <= 10 << 16);
         assert_eq!(history.positions().next(), Some(0));
+    }
+
+    #[test]
+    fn what_snapshots_share_counts_once() {
+        let (mut history, mut instance) = history(MEMORY);
+        fill(&mut history, &mut instance, 1);
+        for at in 1..=20 {
+            instance.memory_mut("ram").unwrap().set(0x1234, at);
+            let snapshot = instance.snapshot();
+            let copied = snapshot.state().copied();
+            history.keep(at << 20, Kept { snapshot, applied: 0, written: 0, copied });
+        }
+        assert_eq!(history.size(), (21, (16 + 20) * 4096 + 21 * OVERHEAD));
     }
 }

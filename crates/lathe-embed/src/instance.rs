@@ -1,5 +1,6 @@
 //! One running machine: its state, its devices, its engine.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +8,9 @@ use lathe_asm::Image;
 use lathe_base::{Width, nearest};
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, MemoryId, Place};
-use lathe_vm::{Changes, Console, Device, Devices, DevicesSnapshot, Engine, Memory, Run, State, Step, Stop, Stops};
+use lathe_vm::{
+    Changes, Console, Device, Devices, DevicesSnapshot, Engine, Memory, Run, State, StateSnapshot, Step, Stop, Stops,
+};
 
 use crate::engine::{AnyEngine, EngineKind, Statistics};
 use crate::error::Error;
@@ -34,20 +37,27 @@ pub struct Counters {
 /// and output, counters. Whatever runs from here runs in the same way every time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    state: State,
+    state: StateSnapshot,
     devices: DevicesSnapshot,
     counters: Counters,
 }
 
 impl Snapshot {
     /// Program counter, registers and memories.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &StateSnapshot {
         &self.state
     }
 
     /// What had been done by then.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// Bytes that the memories of these snapshots take together. Pages that did not change between two of them
+    /// are shared, and count once.
+    pub fn total_size<'s>(snapshots: impl IntoIterator<Item = &'s Snapshot>) -> u64 {
+        let mut seen = HashSet::new();
+        snapshots.into_iter().map(|snapshot| snapshot.state.size_beyond(&mut seen)).sum()
     }
 }
 
@@ -81,9 +91,11 @@ impl Instance {
         lay_down(image, &self.isa, &mut self.state);
     }
 
-    /// Registers at their reset values, memories zero, counters too. Devices stay.
+    /// Registers at their reset values, memories zero, counters too. Devices stay, and how much memory it may take.
     pub fn reset(&mut self) {
+        let max_memory = self.state.max_memory();
         self.state = State::new(&self.isa);
+        self.state.set_max_memory(max_memory);
         self.counters = Counters::default();
     }
 
@@ -114,6 +126,13 @@ impl Instance {
         self.counters.cycles = self.counters.cycles.wrapping_add(cycles);
     }
 
+    /// The pages of large memories (of more than 2^20 cells) may take so many bytes from now on,
+    /// [`MAX_MEMORY`](lathe_vm::MAX_MEMORY) unless this is called. An instruction that needs more faults with
+    /// [`OutOfMemory`](lathe_vm::FaultCause::OutOfMemory).
+    pub fn set_max_memory(&mut self, bytes: u64) {
+        self.state.set_max_memory(bytes);
+    }
+
     /// What it has done since its reset.
     pub fn counters(&self) -> Counters {
         self.counters
@@ -121,7 +140,7 @@ impl Instance {
 
     /// Everything that its future depends on.
     pub fn snapshot(&mut self) -> Snapshot {
-        Snapshot { state: self.state.clone(), devices: self.devices.snapshot(), counters: self.counters }
+        Snapshot { state: self.state.snapshot(), devices: self.devices.snapshot(), counters: self.counters }
     }
 
     /// Goes back to a snapshot, which another instance of the machine may have taken. What was
@@ -133,7 +152,7 @@ impl Instance {
         if !snapshot.state.fits(&self.isa) || !self.devices.restore(&snapshot.devices) {
             return Err(Error::OtherMachine);
         }
-        self.state.clone_from(&snapshot.state);
+        self.state.restore(&snapshot.state);
         self.counters = snapshot.counters;
         Ok(())
     }

@@ -8,8 +8,9 @@ use std::time::Duration;
 use lathe_base::limits;
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
-use lathe_vm::code_map::{MARKS_AT_ONCE, View};
+use lathe_vm::code_map::{CodeMap, MARKS_AT_ONCE, View};
 use lathe_vm::fast::{Heat, Pause};
+use lathe_vm::memory::PAGE_BITS;
 use lathe_vm::numbers::ByNumber;
 use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stop, Stops};
 
@@ -162,21 +163,15 @@ impl Jit {
         self.statistics
     }
 
-    /// Moves memories between guard pages, if they are not there yet, and makes sure that this state
-    /// has the pages into which stores are permitted: another may have been run before.
+    /// Moves memories between guard pages, if they are not there yet.
     fn make_room(&mut self, state: &mut State) {
         memories(&self.isa).for_each(|id| state.memory_mut(id).move_into(guarded::room, guarded::room));
-        self.fast.marks_mut().move_into(guarded::room);
-        let code = state.memory_mut(self.isa.pc.memory);
-        self.fast.marks().opened().for_each(|address| code.open(address));
     }
 
     /// Runs compiled code, from region to region, if there is some here and the budget is large enough for it.
     fn enter(&mut self, state: &mut State, left: u64, run: &mut Run) -> Option<Exit> {
         let mut place = self.place(state, left)?;
-        let (View::Marks(marks) | View::Permits(marks)) = self.fast.marks().view()?;
-        let marks = Some(marks).filter(|marks| marks.len() as u64 == self.isa.code_memory().cells() + MARKS_AT_ONCE)?;
-        let marks = marks.as_ptr();
+        let (marks, rows) = marks(&self.isa, self.fast.marks())?;
         let memories = bases(&self.isa, state)?;
         let opened = opened(&self.isa, state)?;
         let before = run.steps;
@@ -186,6 +181,7 @@ impl Jit {
             let mut context = Context {
                 registers: state.registers_mut().as_mut_ptr(),
                 marks,
+                rows,
                 memories: memories.as_ptr(),
                 opened: opened.as_ptr(),
                 fuel,
@@ -196,8 +192,9 @@ impl Jit {
             };
             // SAFETY: the region was compiled for this instruction set. There are as many registers as it has:
             // `advance` has looked, and nobody can take some away. There are as many marks, cells and pages as
-            // it says: that was looked at above, and nothing in this loop changes where they are. Nothing else
-            // touches them during the call.
+            // it says: that was looked at above, and nothing in this loop changes where they are. Every number in
+            // the table of rows is where a whole row begins: the code map gives no other. Nothing else touches
+            // them during the call.
             unsafe { used.region.code.call(&mut context, block) };
             state.pc = context.pc;
             let steps = (fuel - context.fuel) as u64;
@@ -339,7 +336,6 @@ impl Jit {
 
     /// The region around an address, if it is worth compiling.
     fn discover(&self, state: &State, pc: u64, extent: Extent) -> Option<Region> {
-        self.fast.marks().view()?;
         let is_compiled = |pc| self.entries.contains_key(&pc) || self.orders.cover(pc);
         let least = u64::from((self.code.threshold() / WARM).max(1));
         let has_run = |pc| self.fast.executions(pc) >= least;
@@ -511,13 +507,27 @@ fn bases(isa: &Isa, state: &mut State) -> Option<Pointers> {
     Some(bases)
 }
 
-/// The table of pages of every large memory, null for the others.
-fn opened(isa: &Isa, state: &mut State) -> Option<Pointers> {
-    let mut tables = [std::ptr::null_mut(); limits::MEMORIES];
+/// The table of open pages of every large memory, null for the others.
+fn opened(isa: &Isa, state: &State) -> Option<[*const u8; limits::MEMORIES]> {
+    let mut tables = [std::ptr::null(); limits::MEMORIES];
     for id in memories(isa) {
-        tables[id.index()] = state.memory_mut(id).touched_pages_pointer(isa.memory(id))?;
+        tables[id.index()] = state.memory(id).open_pages_pointer(isa.memory(id))?;
     }
     Some(tables)
+}
+
+/// The marks of all cells, and the table that leads to them where the code memory is large; none if there are not as
+/// many as the definition says.
+fn marks(isa: &Isa, marks: &CodeMap) -> Option<(*const u8, *const usize)> {
+    let cells = isa.code_memory().cells();
+    match marks.view() {
+        View::Flat(marks) => {
+            (marks.len() as u64 == cells + MARKS_AT_ONCE).then_some((marks.as_ptr(), std::ptr::null()))
+        }
+        View::Paged { table, rows } => {
+            (table.len() as u64 == cells >> PAGE_BITS).then_some((rows.as_ptr(), table.as_ptr()))
+        }
+    }
 }
 
 fn memories(isa: &Isa) -> impl Iterator<Item = MemoryId> {
@@ -578,8 +588,7 @@ impl Engine for Jit {
         if self.fast.arm(stops) {
             self.begin_anew();
         }
-        // Where stores are permitted, the pages must be open in this state too.
-        if !self.entries.is_empty() || self.fast.marks().opened().next().is_some() {
+        if !self.entries.is_empty() {
             self.make_room(state);
         }
         self.fast.revalidate(state);

@@ -91,7 +91,7 @@ impl Roots<'_> {
     fn check(&mut self, check: &Check) {
         match check {
             Check::When(condition) => self.see(*condition),
-            Check::Marked { first, .. } | Check::Wraps { first, .. } | Check::Untouched(_, first) => self.see(*first),
+            Check::Marked { first, .. } | Check::Wraps { first, .. } | Check::Closed(_, first) => self.see(*first),
             Check::MarkedIf(address, guard) => {
                 self.see(*address);
                 self.see(*guard);

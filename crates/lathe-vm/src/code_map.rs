@@ -4,13 +4,12 @@
 //! A mark stays when the code under it is gone, unless it is taken away. That costs a
 //! detour on a store, never a wrong result.
 
-use std::collections::BTreeSet;
-
 use lathe_isa::Isa;
 
 use crate::dataflow::execute::mapped_spans;
-use crate::memory::CellStorage;
-use crate::pages::{PAGE, Tables, within};
+use crate::memory::Memory;
+use crate::numbers::ByNumber;
+use crate::pages::{PAGE, PAGE_BITS, within};
 
 /// Something is mapped over the cell.
 const MAPPED: u8 = 2;
@@ -24,9 +23,6 @@ const END: u8 = 4;
 /// cell a mark is found, so that cells which were looked at together are contiguous.
 pub const MARKS_AT_ONCE: u64 = 8;
 
-/// The cell may be written, among the permits of a large memory.
-pub const PERMITTED: u8 = 1;
-
 /// One mark for every cell of the code memory.
 pub struct CodeMap {
     mask: u64,
@@ -38,36 +34,48 @@ pub struct CodeMap {
 enum Marks {
     /// As many as there are cells, and those after the last.
     Flat(Vec<u8>),
-    Sparse(Sparse),
+    Paged(PagedMarks),
 }
 
-/// The marks of a memory that is too large to have one for every cell.
-struct Sparse {
-    /// Those of the pages that hold code.
-    pages: Tables<Option<Box<[u8]>>>,
+/// The marks of a memory that is too large to have one for every cell. A page is open if it is
+/// [open](Memory::is_open) in the memory too; the cells of one that is not all count as marked, so that the first
+/// store into it is seen.
+struct PagedMarks {
+    /// For every page, where the marks of its first cell are.
+    table: Vec<usize>,
+    /// Rows of [`ROW`] marks: one for each cell of a page, and those behind the last. The first rows are for pages
+    /// in which all cells have the same mark.
+    rows: Vec<u8>,
+    /// The rows of pages that hold code or have something mapped over them, open or not.
+    own: ByNumber<u64, usize>,
     /// What is mapped.
     spans: Vec<(u64, u64)>,
-    permits: Option<Permits>,
+    /// The numbers of the pages that are open.
+    opened: Vec<u64>,
 }
 
-/// The opposite of marks, in room that an engine has lent, because room for all cells is full of
-/// zeros in the beginning: [`PERMITTED`] where a cell may be written, zero elsewhere, above all in
-/// pages that nobody has written yet.
-struct Permits {
-    room: Box<dyn CellStorage<u8>>,
-    /// The first addresses of the pages that have been opened.
-    opened: BTreeSet<u64>,
-}
+/// Marks of one page: those of the cells behind it follow, so that they can be looked at together.
+const ROW: usize = (PAGE + MARKS_AT_ONCE) as usize;
+/// Rows that pages have in common: of one that is closed, of one without marks whose successor has some, and of one
+/// without marks whose successor begins without any.
+const CLOSED: usize = 0;
+const FREE: usize = ROW;
+const FREE_ON: usize = 2 * ROW;
 
 /// How the marks of all cells can be looked at.
 #[derive(Clone, Copy, Debug)]
 pub enum View<'m> {
     /// One byte for every cell, not zero where it is marked, and [`MARKS_AT_ONCE`] more that are
     /// not zero.
-    Marks(&'m [u8]),
-    /// One byte for every cell, [`PERMITTED`] where it is not marked and its page has been opened,
-    /// and [`MARKS_AT_ONCE`] more that are zero.
-    Permits(&'m [u8]),
+    Flat(&'m [u8]),
+    /// Of a large memory: for every page, where among the rows the marks of its first cell are. Those of the others
+    /// follow, and of [`MARKS_AT_ONCE`] cells of the next page.
+    Paged {
+        /// One number for every page.
+        table: &'m [usize],
+        /// What they lead to.
+        rows: &'m [u8],
+    },
 }
 
 impl CodeMap {
@@ -76,7 +84,7 @@ impl CodeMap {
         let cells = isa.code_memory().cells();
         let spans = mapped_spans(isa, isa.pc.memory);
         let marks = if isa.code_memory().is_large() {
-            Marks::Sparse(Sparse { pages: Tables::new(), spans, permits: None })
+            Marks::Paged(PagedMarks::new(cells, spans))
         } else {
             let mut marks = vec![0; cells as usize];
             spans.iter().for_each(|(first, last)| marks[*first as usize..=*last as usize].fill(MAPPED));
@@ -92,10 +100,7 @@ impl CodeMap {
         self.additions += u64::from(!self.is_marked(address));
         match &mut self.marks {
             Marks::Flat(marks) => marks[address as usize] |= CODE,
-            Marks::Sparse(sparse) => {
-                *sparse.mark(address) |= CODE;
-                sparse.permit(address);
-            }
+            Marks::Paged(paged) => paged.change(address, |mark| mark | CODE),
         }
     }
 
@@ -104,10 +109,7 @@ impl CodeMap {
         let address = address & self.mask;
         match &mut self.marks {
             Marks::Flat(marks) => marks[address as usize] &= !CODE,
-            Marks::Sparse(sparse) => {
-                *sparse.mark(address) &= !CODE;
-                sparse.permit(address);
-            }
+            Marks::Paged(paged) => paged.change(address, |mark| mark & !CODE),
         }
     }
 
@@ -117,7 +119,7 @@ impl CodeMap {
         let address = address & self.mask;
         match &self.marks {
             Marks::Flat(marks) => marks[address as usize] != 0,
-            Marks::Sparse(sparse) => sparse.is_marked(address),
+            Marks::Paged(paged) => paged.is_marked(address),
         }
     }
 
@@ -125,11 +127,9 @@ impl CodeMap {
     pub(crate) fn is_any_marked(&self, address: u64, count: u64) -> bool {
         let address = address & self.mask;
         match &self.marks {
-            Marks::Sparse(Sparse { pages, spans, permits: None }) if within(address) as u64 + count <= PAGE => {
-                match pages.get(address) {
-                    Some(Some(page)) => page[within(address)..][..count as usize].iter().any(|mark| *mark != 0),
-                    _ => spans.iter().any(|(first, last)| *first < address + count && address <= *last),
-                }
+            // Those of the next page follow in the row.
+            Marks::Paged(paged) if count <= MARKS_AT_ONCE => {
+                paged.row(address)[within(address)..][..count as usize].iter().any(|mark| *mark != 0)
             }
             _ => (0..count).any(|at| self.is_marked(address.wrapping_add(at))),
         }
@@ -141,7 +141,7 @@ impl CodeMap {
         let address = address & self.mask;
         match &self.marks {
             Marks::Flat(marks) => marks[address as usize] & MAPPED != 0,
-            Marks::Sparse(sparse) => is_mapped(&sparse.spans, address),
+            Marks::Paged(paged) => is_mapped(&paged.spans, address),
         }
     }
 
@@ -155,97 +155,136 @@ impl CodeMap {
     pub fn is_free(&self, first: u64, last: u64) -> bool {
         match &self.marks {
             Marks::Flat(marks) => marks[first as usize..=last as usize].iter().all(|mark| *mark == 0),
-            Marks::Sparse(..) => (first..=last).all(|address| !self.is_marked(address)),
+            // A page may be closed at any time.
+            Marks::Paged(_) => false,
         }
     }
 
-    /// Takes room for the permits of a large memory, if there is none yet: for this many bytes, all zero.
-    pub fn move_into(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn CellStorage<u8>>>) {
-        if let Marks::Sparse(sparse) = &mut self.marks
-            && sparse.permits.is_none()
-        {
-            let count = usize::try_from(self.mask + 1 + MARKS_AT_ONCE).ok();
-            let storage = count.and_then(room).filter(|room| Some(room.cells().len()) == count);
-            sparse.permits = storage.map(|room| Permits { room, opened: BTreeSet::new() });
-        }
-    }
-
-    /// Permits stores into the page of this address, which has been written.
+    /// Stores into the page of this address are permitted from now on, because it is open.
     pub fn open(&mut self, address: u64) {
-        if let Marks::Sparse(sparse) = &mut self.marks {
-            sparse.open(address & self.mask);
+        if let Marks::Paged(paged) = &mut self.marks {
+            paged.open((address & self.mask) >> PAGE_BITS);
         }
     }
 
-    /// The first addresses of the pages into which stores are permitted.
-    pub fn opened(&self) -> impl Iterator<Item = u64> {
-        let permits = match &self.marks {
-            Marks::Flat(_) => None,
-            Marks::Sparse(sparse) => sparse.permits.as_ref(),
-        };
-        permits.into_iter().flat_map(|permits| permits.opened.iter().copied())
+    /// Closes the pages that are not open in this memory: a snapshot may have been taken, or it may be another than
+    /// before.
+    pub fn close_as(&mut self, memory: &Memory) {
+        if let Marks::Paged(paged) = &mut self.marks {
+            paged.close_as(memory);
+        }
     }
 
-    /// All marks at once; none of a large memory as long as there is no room for them.
-    pub fn view(&self) -> Option<View<'_>> {
+    /// All marks at once.
+    pub fn view(&self) -> View<'_> {
         match &self.marks {
-            Marks::Flat(marks) => Some(View::Marks(marks)),
-            Marks::Sparse(sparse) => Some(View::Permits(sparse.permits.as_ref()?.room.cells())),
+            Marks::Flat(marks) => View::Flat(marks),
+            Marks::Paged(paged) => View::Paged { table: &paged.table, rows: &paged.rows },
         }
     }
 }
 
-impl Sparse {
-    /// Where there are permits, a page that has not been opened counts as marked: the first store into
-    /// it must be seen.
+impl PagedMarks {
+    fn new(cells: u64, spans: Vec<(u64, u64)>) -> PagedMarks {
+        let mut rows = vec![END; ROW];
+        rows.extend([0; PAGE as usize]);
+        rows.extend([END; MARKS_AT_ONCE as usize]);
+        rows.extend([0; ROW]);
+        let table = vec![CLOSED; (cells >> PAGE_BITS) as usize];
+        PagedMarks { table, rows, own: ByNumber::default(), spans, opened: Vec::new() }
+    }
+
+    /// The marks of the page of an address, and those behind it.
+    #[inline]
+    fn row(&self, address: u64) -> &[u8] {
+        &self.rows[self.table[(address >> PAGE_BITS) as usize]..][..ROW]
+    }
+
     #[inline]
     fn is_marked(&self, address: u64) -> bool {
-        match &self.permits {
-            Some(permits) => permits.room.cells()[address as usize] != PERMITTED,
-            None => self.holds_code_or_is_mapped(address),
+        self.row(address)[within(address)] != 0
+    }
+
+    /// Changes the mark of one cell.
+    fn change(&mut self, address: u64, change: impl FnOnce(u8) -> u8) {
+        let number = address >> PAGE_BITS;
+        let row = self.own_row(number);
+        let mark = &mut self.rows[row + within(address)];
+        *mark = change(*mark);
+        self.arrange(number);
+        if (within(address) as u64) < MARKS_AT_ONCE {
+            self.arrange_before(number);
         }
     }
 
-    fn holds_code_or_is_mapped(&self, address: u64) -> bool {
-        match self.pages.get(address) {
-            Some(Some(page)) => page[within(address)] != 0,
-            _ => is_mapped(&self.spans, address),
+    /// Where the row of a page is that has one of its own from now on.
+    fn own_row(&mut self, number: u64) -> usize {
+        if let Some(row) = self.own.get(&number) {
+            return *row;
         }
-    }
-
-    fn mark(&mut self, address: u64) -> &mut u8 {
-        let first = first_of_page(address);
+        let (row, first) = (self.rows.len(), number << PAGE_BITS);
         let mapped = |address| if is_mapped(&self.spans, address) { MAPPED } else { 0 };
-        let page = || (first..first + PAGE).map(mapped).collect();
-        &mut self.pages.entry(address).get_or_insert_with(page)[within(address)]
+        let marks: Vec<u8> = (first..first + PAGE).map(mapped).collect();
+        self.rows.extend(marks);
+        self.rows.extend([END; MARKS_AT_ONCE as usize]);
+        self.own.insert(number, row);
+        row
     }
 
-    /// Makes the permit of one cell right, if its page has been opened.
-    fn permit(&mut self, address: u64) {
-        let permit = if self.holds_code_or_is_mapped(address) { 0 } else { PERMITTED };
-        if let Some(permits) = &mut self.permits
-            && permits.opened.contains(&first_of_page(address))
-        {
-            permits.room.cells_mut()[address as usize] = permit;
+    fn is_open(&self, number: u64) -> bool {
+        self.table.get(number as usize).is_some_and(|row| *row != CLOSED)
+    }
+
+    fn open(&mut self, number: u64) {
+        if self.is_open(number) {
+            return;
+        }
+        let first = number << PAGE_BITS;
+        if self.spans.iter().any(|(start, last)| *start < first + PAGE && first <= *last) {
+            self.own_row(number);
+        }
+        self.opened.push(number);
+        self.table[number as usize] = FREE;
+        self.arrange(number);
+        self.arrange_before(number);
+    }
+
+    fn close_as(&mut self, memory: &Memory) {
+        let opened = std::mem::take(&mut self.opened);
+        let (open, closed): (Vec<u64>, Vec<u64>) =
+            opened.into_iter().partition(|number| memory.is_open(number << PAGE_BITS));
+        self.opened = open;
+        closed.iter().for_each(|number| self.table[*number as usize] = CLOSED);
+        closed.iter().for_each(|number| self.arrange_before(*number));
+    }
+
+    /// Leads an open page to the row that is right for it and for what follows it.
+    fn arrange(&mut self, number: u64) {
+        if !self.is_open(number) {
+            return;
+        }
+        let next = number + 1;
+        let begins_free = self.is_open(next) && {
+            let row = self.row(next << PAGE_BITS);
+            row[..MARKS_AT_ONCE as usize].iter().all(|mark| *mark == 0)
+        };
+        self.table[number as usize] = match self.own.get(&number) {
+            Some(row) => {
+                let behind = if begins_free { 0 } else { END };
+                self.rows[*row + PAGE as usize..][..MARKS_AT_ONCE as usize].fill(behind);
+                *row
+            }
+            None if begins_free => FREE_ON,
+            None => FREE,
+        };
+    }
+
+    /// What is behind the page before this one has changed.
+    fn arrange_before(&mut self, number: u64) {
+        if let Some(before) = number.checked_sub(1) {
+            self.arrange(before);
         }
     }
-
-    fn open(&mut self, address: u64) {
-        let first = first_of_page(address);
-        let Some(permits) = self.permits.as_mut().filter(|permits| !permits.opened.contains(&first)) else { return };
-        permits.opened.insert(first);
-        // The marks of the page are found once, not for each of its cells.
-        let marks = self.pages.get(first).and_then(Option::as_deref);
-        let cells = &mut permits.room.cells_mut()[first as usize..][..PAGE as usize];
-        for (cell, address) in cells.iter_mut().zip(first..) {
-            let marked = marks.map_or_else(|| is_mapped(&self.spans, address), |marks| marks[within(address)] != 0);
-            *cell = if marked { 0 } else { PERMITTED };
-        }
-    }
-}
-
-fn first_of_page(address: u64) -> u64 {
-    address & !(PAGE - 1)
 }
 
 fn is_mapped(spans: &[(u64, u64)], address: u64) -> bool {
@@ -256,46 +295,65 @@ fn is_mapped(spans: &[(u64, u64)], address: u64) -> bool {
 mod tests {
     use super::*;
 
-    struct Owned(Vec<u8>);
-
-    impl CellStorage<u8> for Owned {
-        fn cells(&self) -> &[u8] {
-            &self.0
-        }
-
-        fn cells_mut(&mut self) -> &mut [u8] {
-            &mut self.0
-        }
+    fn map_of(text: &str) -> (CodeMap, Memory) {
+        let loaded = lathe_isa::load(text);
+        let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        (CodeMap::new(&isa), Memory::new(isa.code_memory()))
     }
 
-    fn permits(map: &CodeMap, first: u64) -> &[u8] {
-        match map.view() {
-            Some(View::Permits(permits)) => &permits[first as usize..][..4],
-            other => panic!("a large memory has permits, not {other:?}"),
-        }
+    fn marks(map: &CodeMap, cells: impl IntoIterator<Item = u64>) -> Vec<bool> {
+        cells.into_iter().map(|address| map.is_marked(address)).collect()
     }
 
     #[test]
-    fn a_large_memory_permits_stores_into_opened_pages_except_where_marked() {
-        let text = "machine m \"\"\nmemory r : u24 -> u8\npc pc : u24 in r\ndevice out : stream\n\
-            map r {\n 0x00_2002 | 0 | out.write(value)\n}\ninstructions {\n h | 0000 0000 | halt\n}\n";
-        let loaded = lathe_isa::load(text);
-        let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
-        let mut map = CodeMap::new(&isa);
+    fn the_cells_of_closed_pages_are_marked_and_others_where_they_should_be() {
+        let (mut map, mut memory) = map_of(
+            "machine m \"\"\nmemory r : u24 -> u8\npc pc : u24 in r\ndevice out : stream\n\
+            map r {\n 0x00_2002 | 0 | out.write(value)\n}\ninstructions {\n h | 0000 0000 | halt\n}\n",
+        );
         map.mark(0x2001);
-        assert!(map.view().is_none());
-        map.move_into(|count| Some(Box::new(Owned(vec![0; count]))));
-        assert_eq!(permits(&map, 0x2000), [0, 0, 0, 0]);
-        assert!(map.is_marked(0x2000));
+        assert_eq!(marks(&map, 0x2000..0x2004), [true; 4]);
+        memory.set(0x2FFF, 1);
         map.open(0x2FFF);
-        assert_eq!(permits(&map, 0x2000), [1, 0, 0, 1]);
-        assert_eq!(permits(&map, 0x3000), [0, 0, 0, 0]);
+        assert_eq!(marks(&map, 0x2000..0x2004), [false, true, true, false]);
+        assert_eq!(marks(&map, 0x3000..0x3004), [true; 4]);
         map.mark(0x2003);
         map.unmark(0x2001);
         map.unmark(0x2002);
-        assert_eq!(permits(&map, 0x2000), [1, 1, 0, 0]);
-        assert_eq!(map.opened().collect::<Vec<_>>(), [0x2000]);
-        assert!(map.is_marked(0x2002) && map.is_marked(0x100_2003) && !map.is_marked(0x2001));
+        assert_eq!(marks(&map, 0x2000..0x2004), [false, false, true, true]);
+        assert!(map.is_mapped(0x2002) && map.is_marked(0x100_2003));
+        map.close_as(&memory);
+        assert_eq!(marks(&map, 0x2000..0x2004), [false, false, true, true], "it is open in the memory");
+        memory.snapshot();
+        map.close_as(&memory);
+        assert_eq!(marks(&map, 0x2000..0x2004), [true; 4]);
+        map.open(0x2000);
+        assert_eq!(marks(&map, 0x2000..0x2004), [false, false, true, true]);
+    }
+
+    #[test]
+    fn cells_of_two_pages_are_looked_at_together() {
+        let (mut map, mut memory) = map_of(
+            "machine m \"\"\nmemory r : u24 -> u8\npc pc : u24 in r\ninstructions {\n h | 0000 0000 | halt\n}\n",
+        );
+        let across = |map: &CodeMap| map.is_any_marked(0x1FFE, 4);
+        map.open(0x1000);
+        assert!(across(&map), "the next page is closed");
+        memory.set(0x2000, 1);
+        map.open(0x2000);
+        assert!(!across(&map));
+        map.mark(0x2007);
+        assert!(across(&map), "there is a mark close by");
+        map.unmark(0x2007);
+        map.mark(0x1000);
+        assert!(!across(&map));
+        memory.set(0x1000, 1);
+        memory.snapshot();
+        memory.set(0x1000, 1);
+        map.close_as(&memory);
+        assert!(across(&map) && !map.is_marked(0x1FFF));
+        map.open(0xFF_F000);
+        assert!(map.is_any_marked(0xFF_FFFE, 4) && !map.is_any_marked(0xFF_FFFE, 2), "the last page has no next");
     }
 
     #[test]

@@ -413,20 +413,25 @@ impl Failures {
     fn of(isa: &Isa, body: &Body) -> Failures {
         let mut failures = Failures::default();
         let mut seen: Vec<&Body> = Vec::new();
-        failures.add(body, &mut |memory| {
+        failures.add(isa, body, &mut |memory| {
             // Which mapping an access reaches is not known before it is done.
             seen.extend(isa.maps.iter().filter(|map| map.memory == memory).flat_map(|map| [&map.read, &map.write]));
         });
-        seen.into_iter().for_each(|body| failures.add(body, &mut |_| {}));
+        seen.into_iter().for_each(|body| failures.add(isa, body, &mut |_| {}));
         failures
     }
 
-    fn add(&mut self, body: &Body, access: &mut impl FnMut(MemoryId)) {
+    fn add(&mut self, isa: &Isa, body: &Body, access: &mut impl FnMut(MemoryId)) {
         for statement in &body.block {
             statement.visit(&mut |statement| match statement {
                 Statement::DeviceRead { .. } => self.reads += 1,
                 Statement::Fault { .. } => self.faults = true,
-                Statement::Load { memory, .. } | Statement::Store { memory, .. } => access(*memory),
+                Statement::Load { memory, .. } => access(*memory),
+                Statement::Store { memory, .. } => {
+                    // There may be no memory for it.
+                    self.faults |= isa.memory(*memory).is_large();
+                    access(*memory);
+                }
                 _ => {}
             });
         }
@@ -590,6 +595,9 @@ impl Execution<'_> {
     fn store(&mut self, memory: MemoryId, address: u64, value: u64) -> Result<(), Box<Refusal>> {
         self.stepper.log.push(Record::Access(Access { memory, address, kind: AccessKind::Write, value }));
         match self.isa.mapping(memory, address).filter(|_| !self.progress.mapped) {
+            None if !self.state.has_memory_for(memory, address) => {
+                Err(Box::new(Refusal::Fault(FaultCause::OutOfMemory)))
+            }
             None => {
                 self.stepper.log.push(Record::Cell(memory, address, self.state.memory(memory).get(address)));
                 self.state.memory_mut(memory).set(address, value);

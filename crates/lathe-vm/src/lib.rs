@@ -41,6 +41,7 @@ pub mod interpreter;
 pub mod memory;
 pub mod numbers;
 mod pages;
+mod shared_pages;
 pub mod state;
 pub mod stops;
 
@@ -49,6 +50,6 @@ pub use device::{Bus, Console, Counter, Device, Devices, DevicesSnapshot, Displa
 pub use engine::Engine;
 pub use fast::Fast;
 pub use interpreter::{Interpreter, Step};
-pub use memory::Memory;
-pub use state::State;
+pub use memory::{Memory, MemorySnapshot};
+pub use state::{MAX_MEMORY, State, StateSnapshot};
 pub use stops::{Access, AccessKind, Fault, FaultCause, Run, Stop, Stops, Watch, WhenIdle};

@@ -1,11 +1,14 @@
 //! A memory: cells of one width, at addresses that wrap. Small ones are kept in one piece,
 //! large ones in pages that come into being when written.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 pub use crate::pages::PAGE_BITS;
-use crate::pages::{Lent, Pages};
+use crate::pages::{PAGE, Pages};
+use crate::shared_pages::SharedPages;
 
 /// Bytes after the last cell. An engine may read them together with the last cells, and must
 /// not make anything of what it finds there.
@@ -30,6 +33,65 @@ enum Cells {
     WordPages(Pages<u64>),
 }
 
+/// The cells of one memory as they were. Pages that did not change between two snapshots are shared.
+#[derive(Clone, Debug)]
+pub struct MemorySnapshot {
+    mask: u64,
+    cell_mask: u64,
+    pages: SnapshotPages,
+    copied: u64,
+}
+
+/// How it came about makes no difference.
+impl PartialEq for MemorySnapshot {
+    fn eq(&self, other: &Self) -> bool {
+        (self.mask, self.cell_mask, &self.pages) == (other.mask, other.cell_mask, &other.pages)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum SnapshotPages {
+    Bytes(SharedPages<u8>),
+    Words(SharedPages<u64>),
+}
+
+impl MemorySnapshot {
+    /// The cell at an address.
+    pub fn get(&self, address: u64) -> u64 {
+        let (number, at) = ((address & self.mask) >> PAGE_BITS, crate::pages::within(address & self.mask));
+        match &self.pages {
+            SnapshotPages::Bytes(pages) => pages.get(number).map_or(0, |page| u64::from(page[at])),
+            SnapshotPages::Words(pages) => pages.get(number).map_or(0, |page| page[at]),
+        }
+    }
+
+    /// Bytes that had to be copied for it.
+    pub fn copied(&self) -> u64 {
+        self.copied * self.page_size()
+    }
+
+    /// Bytes of the pages that it does not share with any seen before. They count as seen from now on.
+    pub fn size_beyond(&self, seen: &mut HashSet<usize>) -> u64 {
+        let pages = match &self.pages {
+            SnapshotPages::Bytes(pages) => pages.new_pages(seen),
+            SnapshotPages::Words(pages) => pages.new_pages(seen),
+        };
+        pages * self.page_size()
+    }
+
+    fn page_size(&self) -> u64 {
+        let cell = if matches!(self.pages, SnapshotPages::Bytes(_)) { 1 } else { 8 };
+        PAGE.min(self.mask + 1) * cell
+    }
+
+    /// Whether it is one of a memory as the definition describes it.
+    pub(crate) fn fits(&self, described: &lathe_isa::model::Memory) -> bool {
+        let in_bytes = matches!(self.pages, SnapshotPages::Bytes(_));
+        (self.mask, self.cell_mask) == (described.cells() - 1, described.cell.mask())
+            && in_bytes == (described.cell.bits() <= 8)
+    }
+}
+
 /// Storage for cells that an engine provides, because it wants them at a place of its own choice.
 /// Nobody trusts an implementation to give as many cells as it was asked for: who depends on that looks.
 pub trait CellStorage<T>: Send + Sync {
@@ -40,7 +102,13 @@ pub trait CellStorage<T>: Send + Sync {
 }
 
 /// Cells in one piece.
-enum Piece<T> {
+struct Piece<T> {
+    cells: Storage<T>,
+    /// What they were when a snapshot was last taken.
+    kept: SharedPages<T>,
+}
+
+enum Storage<T> {
     Own(Vec<T>),
     Lent(Box<dyn CellStorage<T>>),
 }
@@ -50,9 +118,9 @@ impl<T> Deref for Piece<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        match self {
-            Piece::Own(cells) => cells,
-            Piece::Lent(storage) => storage.cells(),
+        match &self.cells {
+            Storage::Own(cells) => cells,
+            Storage::Lent(storage) => storage.cells(),
         }
     }
 }
@@ -60,9 +128,9 @@ impl<T> Deref for Piece<T> {
 impl<T> DerefMut for Piece<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        match self {
-            Piece::Own(cells) => cells,
-            Piece::Lent(storage) => storage.cells_mut(),
+        match &mut self.cells {
+            Storage::Own(cells) => cells,
+            Storage::Lent(storage) => storage.cells_mut(),
         }
     }
 }
@@ -70,7 +138,7 @@ impl<T> DerefMut for Piece<T> {
 /// A copy is at no particular place.
 impl<T: Clone> Clone for Piece<T> {
     fn clone(&self) -> Self {
-        Piece::Own(self.to_vec())
+        Piece { cells: Storage::Own(self.to_vec()), kept: self.kept.clone() }
     }
 }
 
@@ -88,15 +156,49 @@ impl<T: fmt::Debug> fmt::Debug for Piece<T> {
     }
 }
 
-impl<T: Copy> Piece<T> {
+impl<T: Copy + Default + PartialEq> Piece<T> {
+    /// This many cells and spare ones, all zero.
+    fn new(count: u64, spare: usize) -> Self {
+        let pages = count.div_ceil(PAGE);
+        Piece { cells: Storage::Own(vec![T::default(); count as usize + spare]), kept: SharedPages::new(pages) }
+    }
+
     fn move_into(&mut self, storage: impl FnOnce(usize) -> Option<Box<dyn CellStorage<T>>>) {
-        if let Piece::Own(cells) = self
+        if let Storage::Own(cells) = &mut self.cells
             && let Some(mut storage) = storage(cells.len())
             && storage.cells_mut().len() == cells.len()
         {
             storage.cells_mut().copy_from_slice(cells);
-            *self = Piece::Lent(storage);
+            self.cells = Storage::Lent(storage);
         }
+    }
+
+    /// The first this many cells as they are now, with how many pages had to be copied. Nobody notes which pages of
+    /// a small memory are written, so all of them are compared, which is quick.
+    fn snapshot(&mut self, count: usize) -> (SharedPages<T>, u64) {
+        let (mut kept, mut copied) = (self.kept.clone(), 0);
+        for (page, number) in self[..count].chunks(PAGE as usize).zip(0..) {
+            let is_kept = match self.kept.get(number) {
+                Some(known) => known == page,
+                None => page.iter().all(|cell| *cell == T::default()),
+            };
+            if !is_kept {
+                kept.set(number, Arc::from(page));
+                copied += 1;
+            }
+        }
+        self.kept = kept.clone();
+        (kept, copied)
+    }
+
+    fn restore(&mut self, kept: &SharedPages<T>, count: usize) {
+        for (page, number) in self[..count].chunks_mut(PAGE as usize).zip(0..) {
+            match kept.get(number) {
+                Some(known) => page.copy_from_slice(known),
+                None => page.fill(T::default()),
+            }
+        }
+        self.kept = kept.clone();
     }
 }
 
@@ -106,10 +208,10 @@ impl Memory {
         let count = described.cells();
         let in_one_piece = !described.is_large();
         let cells = match described.cell.bits() <= 8 {
-            true if in_one_piece => Cells::Bytes(Piece::Own(vec![0; count as usize + SPARE])),
-            false if in_one_piece => Cells::Words(Piece::Own(vec![0; count as usize])),
-            true => Cells::BytePages(Pages::new()),
-            false => Cells::WordPages(Pages::new()),
+            true if in_one_piece => Cells::Bytes(Piece::new(count, SPARE)),
+            false if in_one_piece => Cells::Words(Piece::new(count, 0)),
+            true => Cells::BytePages(Pages::new(count)),
+            false => Cells::WordPages(Pages::new(count)),
         };
         Memory { mask: count - 1, cell_mask: described.cell.mask(), cells }
     }
@@ -136,6 +238,70 @@ impl Memory {
         }
     }
 
+    /// Bytes of the pages that have come into being, of a large memory.
+    pub(crate) fn grown(&self) -> u64 {
+        match &self.cells {
+            Cells::Bytes(_) | Cells::Words(_) => 0,
+            Cells::BytePages(_) | Cells::WordPages(_) => self.size(),
+        }
+    }
+
+    /// The cells as they are now. Of a large memory only those pages are copied that were written since the last
+    /// snapshot.
+    pub(crate) fn snapshot(&mut self) -> MemorySnapshot {
+        let count = self.mask as usize + 1;
+        let bytes = |(pages, copied)| (SnapshotPages::Bytes(pages), copied);
+        let words = |(pages, copied)| (SnapshotPages::Words(pages), copied);
+        let (pages, copied) = match &mut self.cells {
+            Cells::Bytes(cells) => bytes(cells.snapshot(count)),
+            Cells::Words(cells) => words(cells.snapshot(count)),
+            Cells::BytePages(pages) => bytes(pages.snapshot()),
+            Cells::WordPages(pages) => words(pages.snapshot()),
+        };
+        MemorySnapshot { mask: self.mask, cell_mask: self.cell_mask, pages, copied }
+    }
+
+    /// Makes the cells what they were, where they are. Nothing happens if it is the snapshot of another memory.
+    pub(crate) fn restore(&mut self, snapshot: &MemorySnapshot) {
+        let count = self.mask as usize + 1;
+        if snapshot.mask != self.mask {
+            return;
+        }
+        match (&mut self.cells, &snapshot.pages) {
+            (Cells::Bytes(cells), SnapshotPages::Bytes(kept)) => cells.restore(kept, count),
+            (Cells::Words(cells), SnapshotPages::Words(kept)) => cells.restore(kept, count),
+            (Cells::BytePages(pages), SnapshotPages::Bytes(kept)) => pages.restore(kept),
+            (Cells::WordPages(pages), SnapshotPages::Words(kept)) => pages.restore(kept),
+            _ => {}
+        }
+    }
+
+    /// Whether it is kept in pages.
+    pub(crate) fn is_paged(&self) -> bool {
+        matches!(self.cells, Cells::BytePages(_) | Cells::WordPages(_))
+    }
+
+    /// Bytes of a page that would come into being if this cell were written; none if it is there.
+    pub(crate) fn growth(&self, address: u64) -> u64 {
+        let address = address & self.mask;
+        match &self.cells {
+            Cells::BytePages(pages) if !pages.is_there(address) => PAGE,
+            Cells::WordPages(pages) if !pages.is_there(address) => PAGE * 8,
+            _ => 0,
+        }
+    }
+
+    /// Whether the page of an address may be written without a word, so that an engine can do it where the cell
+    /// lies. Those of small memories always may.
+    #[inline]
+    pub(crate) fn is_open(&self, address: u64) -> bool {
+        match &self.cells {
+            Cells::Bytes(_) | Cells::Words(_) => true,
+            Cells::BytePages(pages) => pages.is_open(address & self.mask),
+            Cells::WordPages(pages) => pages.is_open(address & self.mask),
+        }
+    }
+
     /// The cell at an address.
     #[inline]
     pub fn get(&self, address: u64) -> u64 {
@@ -157,12 +323,11 @@ impl Memory {
         }
     }
 
-    /// The bytes from an address to the end of its page, to be written, if this is a large memory of whole bytes and
-    /// the page is there.
+    /// The bytes from an address to the end of its page, to be written, if this is a large memory of whole bytes.
     #[inline]
     pub(crate) fn rest_of_page_mut(&mut self, address: u64) -> Option<&mut [u8]> {
         match &mut self.cells {
-            Cells::BytePages(pages) if self.cell_mask == 0xFF => pages.rest_of_page_mut(address & self.mask),
+            Cells::BytePages(pages) if self.cell_mask == 0xFF => Some(pages.rest_of_page_mut(address & self.mask)),
             _ => None,
         }
     }
@@ -185,7 +350,7 @@ impl Memory {
     pub(crate) fn padded_bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.cells {
             Cells::Bytes(cells) => Some(cells),
-            Cells::BytePages(pages) => pages.lent_mut().map(|lent| lent.cells.cells_mut()),
+            Cells::BytePages(pages) => pages.lent_mut().map(CellStorage::cells_mut),
             Cells::Words(_) | Cells::WordPages(_) => None,
         }
     }
@@ -195,30 +360,25 @@ impl Memory {
     pub(crate) fn words_mut(&mut self) -> Option<&mut [u64]> {
         match &mut self.cells {
             Cells::Words(cells) => Some(cells),
-            Cells::WordPages(pages) => pages.lent_mut().map(|lent| lent.cells.cells_mut()),
+            Cells::WordPages(pages) => pages.lent_mut().map(CellStorage::cells_mut),
             Cells::Bytes(_) | Cells::BytePages(_) => None,
         }
     }
 
     /// Moves the cells to storage that an engine provides for this many, all zero, if they were not moved
-    /// yet and it has as many. The content stays the same. Whoever then writes there must have
-    /// [opened](Memory::open) the page before, if the memory is large.
+    /// yet and it has as many. The content stays the same. Whoever then writes there may do so only in pages that
+    /// are open, if the memory is large.
     pub fn move_into(
         &mut self,
         bytes: impl Fn(usize) -> Option<Box<dyn CellStorage<u8>>>,
         words: impl Fn(usize) -> Option<Box<dyn CellStorage<u64>>>,
     ) {
         let Ok(count) = usize::try_from(self.mask + 1) else { return };
-        let touched_pages = || bytes(count >> PAGE_BITS);
         match &mut self.cells {
             Cells::Bytes(cells) => cells.move_into(bytes),
             Cells::Words(cells) => cells.move_into(words),
-            Cells::BytePages(pages) => {
-                pages.move_into(|| Some(Lent { cells: bytes(count + SPARE)?, touched_pages: touched_pages()? }));
-            }
-            Cells::WordPages(pages) => {
-                pages.move_into(|| Some(Lent { cells: words(count)?, touched_pages: touched_pages()? }))
-            }
+            Cells::BytePages(pages) => pages.move_into(|| bytes(count + SPARE)),
+            Cells::WordPages(pages) => pages.move_into(|| words(count)),
         }
     }
 
@@ -234,34 +394,19 @@ impl Memory {
         (words.len() == count).then_some(words.as_mut_ptr().cast())
     }
 
-    /// Where the [table of touched pages](Memory::touched_pages_mut) lies, for compiled code: null if the
-    /// memory is not large. Nothing if it is, and there is no table with as many pages as the definition says.
-    pub fn touched_pages_pointer(&mut self, described: &lathe_isa::model::Memory) -> Option<*mut u8> {
+    /// Where the table of open pages lies, for compiled code, which only reads it: one byte for every page, not
+    /// zero where it is open. Null if the memory is not large. Nothing if it is, and there is no table with as many
+    /// pages as the definition says.
+    pub fn open_pages_pointer(&self, described: &lathe_isa::model::Memory) -> Option<*const u8> {
         if !described.is_large() {
-            return Some(std::ptr::null_mut());
+            return Some(std::ptr::null());
         }
-        let table = self.touched_pages_mut()?;
-        (table.len() as u64 == described.cells() >> PAGE_BITS).then_some(table.as_mut_ptr())
-    }
-
-    /// One byte for every page of a large memory whose cells have been [moved](Memory::move_into): not zero
-    /// where the page has been opened.
-    pub(crate) fn touched_pages_mut(&mut self) -> Option<&mut [u8]> {
-        match &mut self.cells {
-            Cells::Bytes(_) | Cells::Words(_) => None,
-            Cells::BytePages(pages) => pages.lent_mut().map(|lent| lent.touched_pages.cells_mut()),
-            Cells::WordPages(pages) => pages.lent_mut().map(|lent| lent.touched_pages.cells_mut()),
-        }
-    }
-
-    /// Notes that cells in the page of this address may be written where they have been moved. What
-    /// is there counts as content from now on.
-    pub fn open(&mut self, address: u64) {
-        match &mut self.cells {
-            Cells::Bytes(_) | Cells::Words(_) => {}
-            Cells::BytePages(pages) => pages.open(address & self.mask),
-            Cells::WordPages(pages) => pages.open(address & self.mask),
-        }
+        let table = match &self.cells {
+            Cells::Bytes(_) | Cells::Words(_) => return None,
+            Cells::BytePages(pages) => pages.open_pages(),
+            Cells::WordPages(pages) => pages.open_pages(),
+        };
+        (table.len() as u64 == described.cells() >> PAGE_BITS).then_some(table.as_ptr())
     }
 
     /// The padding after the last cell: nothing is ever written there. Empty where there is none.
@@ -269,7 +414,7 @@ impl Memory {
         let count = self.mask as usize + 1;
         match &self.cells {
             Cells::Bytes(cells) => &cells[count..],
-            Cells::BytePages(pages) => pages.lent().map_or(&[], |lent| &lent.cells.cells()[count..]),
+            Cells::BytePages(pages) => pages.lent().map_or(&[], |lent| &lent.cells()[count..]),
             Cells::Words(_) | Cells::WordPages(_) => &[],
         }
     }

@@ -1,10 +1,14 @@
-//! The cells of a memory too large for one piece: pages that come into being when they are written,
-//! found through two tables of a thousand entries each.
+//! The cells of a memory too large for one piece. They are kept in pages that come into being when they are
+//! written, or in storage for all of them that an engine lends, most of which is never touched.
 //!
-//! An engine may lend storage for all of them at once, most of which is never touched. The pages that
-//! were written are noted all the same, so that nobody looks through the rest.
+//! A page is open or closed. Every store to a closed one comes by [`Pages::open`], which notes it; afterwards it may
+//! be written without a word. Taking a snapshot closes all pages. So whoever takes the next one knows which pages
+//! have been written since, and copies only those.
+
+use std::sync::Arc;
 
 use crate::memory::CellStorage;
+use crate::shared_pages::SharedPages;
 
 /// Cells of a page, as a power of two.
 pub const PAGE_BITS: u32 = 12;
@@ -12,118 +16,188 @@ pub const PAGE_BITS: u32 = 12;
 pub(crate) const PAGE: u64 = 1 << PAGE_BITS;
 /// Entries of a table, as a power of two. Two tables and a page make 32 bits of an address.
 const TABLE_BITS: u32 = 10;
+/// The page is open.
+const OPEN: u8 = 1;
 
 /// Cells of one type, by address.
-pub(crate) enum Pages<T> {
+pub(crate) struct Pages<T> {
+    cells: Cells<T>,
+    /// One byte for every page, not zero where it is open.
+    is_open: Vec<u8>,
+    /// The numbers of the pages that are open.
+    opened: Vec<u32>,
+    /// What the pages were when they were last closed.
+    kept: SharedPages<T>,
+    /// How many pages are there: open, or kept.
+    count: u64,
+}
+
+/// Where the cells are.
+enum Cells<T> {
     Own(Tables<Option<Box<[T]>>>),
-    Lent(Lent<T>),
+    Lent(Box<dyn CellStorage<T>>),
 }
 
-/// Storage for all cells.
-pub(crate) struct Lent<T> {
-    pub(crate) cells: Box<dyn CellStorage<T>>,
-    /// One byte for every page: 1 if it has been touched, that is, may hold something other than zeros.
-    pub(crate) touched_pages: Box<dyn CellStorage<u8>>,
-}
-
-impl<T> Lent<T> {
+impl<T: Copy + Default> Cells<T> {
+    /// The page with a number, if that is there.
     #[inline]
-    fn open(&mut self, address: u64) {
-        self.touched_pages.cells_mut()[(address >> PAGE_BITS) as usize] = 1;
+    fn page(&self, number: u64) -> Option<&[T]> {
+        match self {
+            Cells::Own(pages) => pages.get(number << PAGE_BITS)?.as_deref(),
+            Cells::Lent(storage) => storage.cells().get((number << PAGE_BITS) as usize..)?.get(..PAGE as usize),
+        }
+    }
+
+    /// The page with a number, which comes into being if it is not there.
+    #[inline]
+    fn page_mut(&mut self, number: u64) -> &mut [T] {
+        match self {
+            Cells::Own(pages) => pages.entry(number << PAGE_BITS).get_or_insert_with(page),
+            Cells::Lent(storage) => &mut storage.cells_mut()[(number << PAGE_BITS) as usize..][..PAGE as usize],
+        }
+    }
+
+    /// Makes the page with a number one of zeros.
+    fn clear(&mut self, number: u64) {
+        match self {
+            Cells::Own(pages) => *pages.entry(number << PAGE_BITS) = None,
+            Cells::Lent(_) => self.page_mut(number).fill(T::default()),
+        }
     }
 }
 
 impl<T: Copy + Default> Pages<T> {
-    /// All cells zero, and none of them there.
-    pub(crate) fn new() -> Self {
-        Pages::Own(Tables::new())
+    /// This many cells, all zero, and none of them there.
+    pub(crate) fn new(cells: u64) -> Self {
+        let pages = cells >> PAGE_BITS;
+        let (opened, kept) = (Vec::new(), SharedPages::new(pages));
+        Pages { cells: Cells::Own(Tables::new()), is_open: vec![0; pages as usize], opened, kept, count: 0 }
     }
 
     /// The cell at an address.
     #[inline]
     pub(crate) fn get(&self, address: u64) -> T {
-        match self {
-            Pages::Own(pages) => {
+        match &self.cells {
+            Cells::Own(pages) => {
                 let page = pages.get(address).and_then(Option::as_ref);
                 page.map_or_else(T::default, |page| page[within(address)])
             }
-            Pages::Lent(lent) => lent.cells.cells()[address as usize],
+            Cells::Lent(storage) => storage.cells()[address as usize],
         }
     }
 
     /// Writes the cell at an address.
     #[inline]
     pub(crate) fn set(&mut self, address: u64, value: T) {
-        match self {
-            Pages::Own(pages) => pages.entry(address).get_or_insert_with(page)[within(address)] = value,
-            Pages::Lent(lent) => {
-                lent.open(address);
-                lent.cells.cells_mut()[address as usize] = value;
-            }
+        self.open(address);
+        match &mut self.cells {
+            Cells::Own(pages) => pages.entry(address).get_or_insert_with(page)[within(address)] = value,
+            Cells::Lent(storage) => storage.cells_mut()[address as usize] = value,
         }
     }
 
     /// The cells from an address to the end of its page, if that is there.
     #[inline]
     pub(crate) fn rest_of_page(&self, address: u64) -> Option<&[T]> {
-        match self {
-            Pages::Own(pages) => pages.get(address)?.as_ref()?.get(within(address)..),
-            Pages::Lent(lent) => lent.cells.cells().get(address as usize..=(address | (PAGE - 1)) as usize),
-        }
+        self.cells.page(address >> PAGE_BITS)?.get(within(address)..)
     }
 
-    /// The cells from an address to the end of its page, to be written, if that is there.
+    /// The cells from an address to the end of its page, to be written.
     #[inline]
-    pub(crate) fn rest_of_page_mut(&mut self, address: u64) -> Option<&mut [T]> {
-        match self {
-            Pages::Own(pages) => pages.entry(address).as_mut()?.get_mut(within(address)..),
-            Pages::Lent(lent) => {
-                lent.open(address);
-                lent.cells.cells_mut().get_mut(address as usize..=(address | (PAGE - 1)) as usize)
-            }
-        }
+    pub(crate) fn rest_of_page_mut(&mut self, address: u64) -> &mut [T] {
+        self.open(address);
+        &mut self.cells.page_mut(address >> PAGE_BITS)[within(address)..]
     }
 
     /// Moves the cells to storage for all of them, which must be all zero.
-    pub(crate) fn move_into(&mut self, storage: impl FnOnce() -> Option<Lent<T>>) {
-        let Pages::Own(pages) = self else { return };
-        let Some(mut lent) = storage() else { return };
+    pub(crate) fn move_into(&mut self, storage: impl FnOnce() -> Option<Box<dyn CellStorage<T>>>) {
+        let Cells::Own(pages) = &self.cells else { return };
+        let Some(mut storage) = storage() else { return };
         for (base, page) in pages.iter().filter_map(|(base, page)| Some((base, page.as_ref()?))) {
-            lent.open(base);
-            lent.cells.cells_mut()[base as usize..][..page.len()].copy_from_slice(page);
+            storage.cells_mut()[base as usize..][..page.len()].copy_from_slice(page);
         }
-        *self = Pages::Lent(lent);
+        self.cells = Cells::Lent(storage);
     }
 
     /// The storage that was lent for them, to be read.
-    pub(crate) fn lent(&self) -> Option<&Lent<T>> {
-        match self {
-            Pages::Own(_) => None,
-            Pages::Lent(lent) => Some(lent),
+    pub(crate) fn lent(&self) -> Option<&dyn CellStorage<T>> {
+        match &self.cells {
+            Cells::Own(_) => None,
+            Cells::Lent(storage) => Some(&**storage),
         }
     }
 
     /// The storage that was lent for them.
-    pub(crate) fn lent_mut(&mut self) -> Option<&mut Lent<T>> {
-        match self {
-            Pages::Own(_) => None,
-            Pages::Lent(lent) => Some(lent),
+    pub(crate) fn lent_mut(&mut self) -> Option<&mut dyn CellStorage<T>> {
+        match &mut self.cells {
+            Cells::Own(_) => None,
+            Cells::Lent(storage) => Some(&mut **storage),
         }
     }
 
+    /// One byte for every page, not zero where it is open.
+    pub(crate) fn open_pages(&self) -> &[u8] {
+        &self.is_open
+    }
+
+    /// Whether the page of an address is open.
+    #[inline]
+    pub(crate) fn is_open(&self, address: u64) -> bool {
+        self.is_open[(address >> PAGE_BITS) as usize] == OPEN
+    }
+
+    /// Whether the page of an address is there.
+    pub(crate) fn is_there(&self, address: u64) -> bool {
+        self.is_open(address) || self.kept.get(address >> PAGE_BITS).is_some()
+    }
+
     /// Notes that the page of an address may be written without being told so each time.
+    #[inline]
     pub(crate) fn open(&mut self, address: u64) {
-        match self {
-            Pages::Own(pages) => {
-                pages.entry(address).get_or_insert_with(page);
-            }
-            Pages::Lent(lent) => lent.open(address),
+        if !self.is_open(address) {
+            self.open_closed(address >> PAGE_BITS);
         }
+    }
+
+    fn open_closed(&mut self, number: u64) {
+        self.count += u64::from(self.kept.get(number).is_none());
+        self.is_open[number as usize] = OPEN;
+        self.opened.push(number as u32);
+        self.cells.page_mut(number);
     }
 
     /// How many cells are there.
     pub(crate) fn size(&self) -> u64 {
-        self.pages().count() as u64 * PAGE
+        self.count * PAGE
+    }
+
+    /// Closes all pages, and gives them as they are now, with how many had to be copied.
+    pub(crate) fn snapshot(&mut self) -> (SharedPages<T>, u64) {
+        let copied = self.opened.len() as u64;
+        for number in self.opened.drain(..) {
+            self.is_open[number as usize] = 0;
+            if let Some(page) = self.cells.page(u64::from(number)) {
+                self.kept.set(u64::from(number), Arc::from(page));
+            }
+        }
+        (self.kept.clone(), copied)
+    }
+
+    /// Makes them what they were, all of them closed.
+    pub(crate) fn restore(&mut self, kept: &SharedPages<T>) {
+        let mut changed = self.kept.differences(kept);
+        for number in self.opened.drain(..) {
+            self.is_open[number as usize] = 0;
+            changed.push(u64::from(number));
+        }
+        for number in changed {
+            match kept.get(number) {
+                Some(page) => self.cells.page_mut(number).copy_from_slice(page),
+                None => self.cells.clear(number),
+            }
+        }
+        self.kept = kept.clone();
+        self.count = kept.count();
     }
 
     /// The cells that are there, with their addresses, in order.
@@ -132,16 +206,12 @@ impl<T: Copy + Default> Pages<T> {
     }
 
     /// The pages that are there, with the addresses of their first cells, in order.
-    fn pages(&self) -> Box<dyn Iterator<Item = (u64, &[T])> + '_> {
-        match self {
-            Pages::Own(pages) => Box::new(pages.iter().filter_map(|(base, page)| Some((base, page.as_deref()?)))),
-            Pages::Lent(lent) => {
-                let touched = (0u64..).zip(lent.touched_pages.cells()).filter(|(_, touched)| **touched != 0);
-                let cells = lent.cells.cells();
-                let page = |base: u64| (base, &cells[base as usize..][..PAGE as usize]);
-                Box::new(touched.map(move |(number, _)| page(number << PAGE_BITS)))
-            }
-        }
+    fn pages(&self) -> impl Iterator<Item = (u64, &[T])> {
+        let mut numbers = self.kept.numbers();
+        numbers.extend(self.opened.iter().map(|number| u64::from(*number)));
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.into_iter().filter_map(|number| Some((number << PAGE_BITS, self.cells.page(number)?)))
     }
 }
 
@@ -150,7 +220,11 @@ impl<T: Copy + Default> Clone for Pages<T> {
     fn clone(&self) -> Self {
         let mut copy = Tables::new();
         self.pages().for_each(|(base, page)| *copy.entry(base) = Some(page.into()));
-        Pages::Own(copy)
+        // Most of the table is zero, and was never touched.
+        let mut is_open = vec![0; self.is_open.len()];
+        self.opened.iter().for_each(|number| is_open[*number as usize] = OPEN);
+        let (opened, kept, count) = (self.opened.clone(), self.kept.clone(), self.count);
+        Pages { cells: Cells::Own(copy), is_open, opened, kept, count }
     }
 }
 

@@ -4,15 +4,73 @@
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Place, RegisterId};
 
-use crate::memory::Memory;
+use std::collections::HashSet;
+
+use crate::memory::{Memory, MemorySnapshot};
+
+/// Bytes that large memories may take, unless somebody says otherwise.
+pub const MAX_MEMORY: u64 = 1 << 30;
 
 /// Program counter, registers and memories.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct State {
     /// The address of the next instruction to be executed.
     pub pc: u64,
     registers: Vec<u64>,
     memories: Vec<Memory>,
+    max_memory: u64,
+}
+
+/// What memory it may take says nothing about the state.
+impl PartialEq for State {
+    fn eq(&self, other: &State) -> bool {
+        (self.pc, &self.registers, &self.memories) == (other.pc, &other.registers, &other.memories)
+    }
+}
+
+impl Eq for State {}
+
+/// Program counter, registers and memories as they were. What did not change between two snapshots is shared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateSnapshot {
+    pc: u64,
+    registers: Vec<u64>,
+    memories: Vec<MemorySnapshot>,
+}
+
+impl StateSnapshot {
+    /// The address of the next instruction to be executed.
+    pub fn pc(&self) -> u64 {
+        self.pc
+    }
+
+    /// All registers, in the order of the definition.
+    pub fn registers(&self) -> &[u64] {
+        &self.registers
+    }
+
+    /// A memory.
+    pub fn memory(&self, id: MemoryId) -> &MemorySnapshot {
+        &self.memories[id.index()]
+    }
+
+    /// Bytes that had to be copied for it.
+    pub fn copied(&self) -> u64 {
+        self.memories.iter().map(MemorySnapshot::copied).sum()
+    }
+
+    /// Bytes of the pages that it does not share with any seen before. They count as seen from now on.
+    pub fn size_beyond(&self, seen: &mut HashSet<usize>) -> u64 {
+        self.memories.iter().map(|memory| memory.size_beyond(seen)).sum()
+    }
+
+    /// Whether it is a state of this instruction set.
+    pub fn fits(&self, isa: &Isa) -> bool {
+        self.registers.len() == isa.registers.len()
+            && isa.registers.iter().zip(&self.registers).all(|(register, value)| register.width.holds(*value))
+            && self.memories.len() == isa.memories.len()
+            && isa.memories.iter().zip(&self.memories).all(|(described, memory)| memory.fits(described))
+    }
 }
 
 impl State {
@@ -22,6 +80,7 @@ impl State {
             pc: isa.pc.reset,
             registers: isa.registers.iter().map(|register| register.reset).collect(),
             memories: isa.memories.iter().map(Memory::new).collect(),
+            max_memory: MAX_MEMORY,
         };
         for contents in &isa.contents {
             let memory = state.memory_mut(contents.memory);
@@ -38,6 +97,39 @@ impl State {
             && isa.registers.iter().zip(&self.registers).all(holds)
             && self.memories.len() == isa.memories.len()
             && isa.memories.iter().zip(&self.memories).all(|(described, memory)| memory.fits(described))
+    }
+
+    /// Everything as it is now.
+    pub fn snapshot(&mut self) -> StateSnapshot {
+        let memories = self.memories.iter_mut().map(Memory::snapshot).collect();
+        StateSnapshot { pc: self.pc, registers: self.registers.clone(), memories }
+    }
+
+    /// Makes everything as it was. The snapshot must [fit](StateSnapshot::fits).
+    pub fn restore(&mut self, snapshot: &StateSnapshot) {
+        self.pc = snapshot.pc;
+        self.registers.clone_from(&snapshot.registers);
+        self.memories.iter_mut().zip(&snapshot.memories).for_each(|(memory, kept)| memory.restore(kept));
+    }
+
+    /// Bytes that large memories may take. Small ones are there in any case.
+    pub fn max_memory(&self) -> u64 {
+        self.max_memory
+    }
+
+    /// Large memories may take so many bytes from now on: an instruction that needs more faults.
+    pub fn set_max_memory(&mut self, bytes: u64) {
+        self.max_memory = bytes;
+    }
+
+    /// Whether there is memory for writing a cell.
+    #[inline]
+    pub(crate) fn has_memory_for(&self, memory: MemoryId, address: u64) -> bool {
+        self.memory(memory).is_open(address) || self.can_grow(self.memory(memory).growth(address))
+    }
+
+    fn can_grow(&self, bytes: u64) -> bool {
+        bytes == 0 || self.memories.iter().map(Memory::grown).sum::<u64>() + bytes <= self.max_memory
     }
 
     /// The value of a register.

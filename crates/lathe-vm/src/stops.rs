@@ -198,6 +198,9 @@ pub enum FaultCause {
     Declared(String, Option<u64>),
     /// The state is not one of this machine: it has other registers or memories.
     ForeignState,
+    /// It writes to a page of a large memory that is not there yet, and the machine may not take
+    /// [more memory](crate::State::set_max_memory).
+    OutOfMemory,
 }
 
 /// What a run did.

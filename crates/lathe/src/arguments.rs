@@ -481,6 +481,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) max_steps: Option<u64>,
 
+    /// Memory that the machine may take, as in 64M: writing to more pages of a memory of over 2^20 cells is a
+    /// fault [default: 1G]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) max_memory: Option<u64>,
+
     /// Stop with success before the instruction at this address, or at a name that the program has
     #[arg(long, value_name = "ADDRESS|NAME", help_heading = "How it ends")]
     pub(crate) until: Option<String>,
@@ -658,6 +663,11 @@ pub(crate) struct Debug {
     #[arg(long, value_name = "MIB", value_parser = number)]
     pub(crate) memory: Option<u64>,
 
+    /// Memory that the machine may take, as in 64M: writing to more pages of a memory of over 2^20 cells is a
+    /// fault [default: 1G]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) max_memory: Option<u64>,
+
     /// Keep no snapshots while the program runs; going back then takes as long as getting here
     #[arg(long)]
     pub(crate) no_record: bool,
@@ -792,6 +802,10 @@ pub(crate) struct Test {
     /// Seconds that a run may take
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = number, help_heading = "Limits")]
     pub(crate) max_time: u64,
+
+    /// Memory that a machine may take: writing to more pages of a memory of over 2^20 cells is a fault
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size, help_heading = "Limits")]
+    pub(crate) max_memory: u64,
 
     /// Tests what standard input says; `lathe test` starts such processes.
     #[arg(long, hide = true)]
@@ -1158,6 +1172,15 @@ pub(crate) fn number(text: &str) -> Result<u64, String> {
     parsed.ok_or_else(|| "not a number such as 1000, 1_000 or 0x3E8".to_owned())
 }
 
+/// A number of bytes, perhaps in units of 1024.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let units = [('K', 10), ('M', 20), ('G', 30)];
+    let unit = units.iter().find_map(|(unit, bits)| Some((text.strip_suffix(*unit)?, *bits)));
+    let (digits, bits) = unit.unwrap_or((text, 0));
+    let bytes = number(digits).ok().and_then(|number| number.checked_mul(1 << bits));
+    bytes.ok_or_else(|| "not a size such as 4096, 512K, 64M or 2G".to_owned())
+}
+
 /// A number that is not 0.
 #[cfg(feature = "bench")]
 fn steps(text: &str) -> Result<u64, String> {
@@ -1185,6 +1208,10 @@ mod tests {
             assert!(number(wrong).is_err(), "{wrong}");
         }
         assert!(number("0x").is_err());
+        assert_eq!((size("4096"), size("512K"), size("2G")), (Ok(4096), Ok(512 << 10), Ok(2 << 30)));
+        for wrong in ["", "K", "1T", "1 M", "-1M", "99999999999999999G"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
         assert!(number("99999999999999999999").is_err());
     }
 }

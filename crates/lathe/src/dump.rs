@@ -150,6 +150,9 @@ pub(crate) fn disassembled(isa: &Isa, window: u128, pc: u64) -> String {
 pub(crate) fn cause(isa: &Isa, cause: &FaultCause) -> String {
     match cause {
         FaultCause::Undefined => "no instruction has this encoding".to_owned(),
+        FaultCause::OutOfMemory => {
+            "it writes to a page of memory that the machine may not have; `--max-memory SIZE` gives it more".to_owned()
+        }
         FaultCause::ForeignState => "the state is not one of this machine".to_owned(),
         FaultCause::Declared(message, None) => message.clone(),
         FaultCause::Declared(message, Some(number)) => {

@@ -3,9 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
-use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
-use lathe_vm::code_map::PERMITTED;
 use lathe_vm::dataflow::ValueId;
 use lathe_vm::memory::PAGE_BITS;
 
@@ -13,11 +11,6 @@ use super::context::{Context, offset};
 use super::{Emitter, present};
 use crate::region::{Block, Check, Snapshot};
 use crate::values::Computed;
-
-/// Whether there are permits instead of marks, because the code memory is large.
-fn has_permits(isa: &Isa) -> bool {
-    isa.code_memory().is_large()
-}
 
 impl Emitter<'_, '_> {
     /// Leaves the region under any of the conditions.
@@ -33,7 +26,7 @@ impl Emitter<'_, '_> {
                 Check::Marked { first, count } => self.marks(block, *first, *count, computed),
                 Check::MarkedIf(address, guard) => self.marks_if(block, *address, *guard, computed),
                 Check::Wraps { first, count } => self.wraps(block, *first, *count, computed),
-                Check::Untouched(memory, address) => self.untouched(block, *memory, *address, computed),
+                Check::Closed(memory, address) => self.closed(block, *memory, *address, computed),
             };
             any = Some(match any {
                 Some(before) => self.builder.ins().bor(before, one),
@@ -51,26 +44,36 @@ impl Emitter<'_, '_> {
     /// cell, so this does not reach beyond them.
     fn marks(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed) -> Value {
         let address = self.masked(block, first, self.isa.code_memory().cells() - 1, computed);
-        let at = self.builder.ins().iadd(self.marks, address);
+        let at = if self.isa.code_memory().is_large() {
+            self.mark_in_row(address)
+        } else {
+            self.builder.ins().iadd(self.marks, address)
+        };
         let marks = match count {
             1 => self.builder.ins().uload8(I64, present(), at, 0),
             2 => self.builder.ins().uload16(I64, present(), at, 0),
             3 | 4 => self.builder.ins().uload32(present(), at, 0),
             _ => self.builder.ins().load(I64, present(), at, 0),
         };
-        let marks = if matches!(count, 1 | 2 | 4 | 8) {
-            marks
-        } else {
-            let wanted = self.builder.ins().iconst(I64, (1 << (8 * count)) - 1);
-            self.builder.ins().band(marks, wanted)
-        };
-        if !has_permits(self.isa) {
+        if matches!(count, 1 | 2 | 4 | 8) {
             return marks;
         }
-        let permitted = (0..count).fold(0, |all, _| all << 8 | i64::from(PERMITTED));
-        let permitted = self.builder.ins().iconst(I64, permitted);
-        let forbidden = self.builder.ins().icmp(IntCC::NotEqual, marks, permitted);
-        self.builder.ins().uextend(I64, forbidden)
+        let wanted = self.builder.ins().iconst(I64, (1 << (8 * count)) - 1);
+        self.builder.ins().band(marks, wanted)
+    }
+
+    /// Where the mark of a cell of a large memory is: the table tells the row of its page.
+    fn mark_in_row(&mut self, address: Value) -> Value {
+        const { assert!(size_of::<usize>() == 8, "entries of the table are read as 64 bits") };
+        let table = self.builder.ins().load(I64, present(), self.pointer, offset!(rows));
+        let page = self.builder.ins().ushr_imm_u(address, i64::from(PAGE_BITS));
+        let entry = self.builder.ins().ishl_imm_u(page, 3);
+        let entry = self.builder.ins().iadd(table, entry);
+        let row = self.builder.ins().load(I64, present(), entry, 0);
+        let within = self.builder.ins().iconst(I64, (1 << PAGE_BITS) - 1);
+        let within = self.builder.ins().band(address, within);
+        let row = self.builder.ins().iadd(self.marks, row);
+        self.builder.ins().iadd(row, within)
     }
 
     fn marks_if(&mut self, block: &Block, address: ValueId, guard: ValueId, computed: &mut Computed) -> Value {
@@ -90,8 +93,8 @@ impl Emitter<'_, '_> {
         self.builder.ins().uextend(I64, wraps)
     }
 
-    /// Whether the page of a cell has not been opened.
-    fn untouched(&mut self, block: &Block, memory: MemoryId, address: ValueId, computed: &mut Computed) -> Value {
+    /// Whether the page of a cell is closed.
+    fn closed(&mut self, block: &Block, memory: MemoryId, address: ValueId, computed: &mut Computed) -> Value {
         let opened = self.builder.ins().load(I64, present(), self.pointer, offset!(opened));
         let table = self.builder.ins().load(I64, present(), opened, memory.0 as i32 * 8);
         let address = self.masked(block, address, self.isa.memory(memory).cells() - 1, computed);

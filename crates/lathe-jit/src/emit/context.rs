@@ -5,12 +5,14 @@
 pub(crate) struct Context {
     /// One word for every register.
     pub(crate) registers: *mut u64,
-    /// One byte for every cell of the code memory: marks, or permits where it is large.
+    /// One mark for every cell of the code memory; where it is large, the rows of marks.
     pub(crate) marks: *const u8,
+    /// For every page of a large code memory, where its row of marks is. Null if it is not large.
+    pub(crate) rows: *const usize,
     /// The first cell of every memory.
     pub(crate) memories: *const *mut u8,
     /// One byte for every page of every large memory: 1 if it may be written. Null for the others.
-    pub(crate) opened: *const *mut u8,
+    pub(crate) opened: *const *const u8,
     /// Steps left, less the bound of the region.
     pub(crate) fuel: i64,
     /// Cycles taken.

@@ -103,7 +103,7 @@ struct Emitter<'a, 'f> {
     leave: Label,
     /// The context.
     pointer: Value,
-    /// Marks, or permits.
+    /// Marks, or rows of them.
     marks: Value,
     memories: Vec<Value>,
     variables: Variables,

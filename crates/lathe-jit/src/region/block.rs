@@ -92,7 +92,6 @@ impl BlockBuilder<'_, '_> {
         for bail in &effects.bails {
             self.add_check(Check::from(*bail), path, &mut checks, events);
         }
-        self.check_pages(&effects, &mut checks);
         self.read(&effects, path, &mut checks, events);
         if !checks.is_empty() {
             events.push(Event::Leave(checks, before.clone()));

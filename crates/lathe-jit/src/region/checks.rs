@@ -1,9 +1,8 @@
 //! Conditions to leave a region, as few as will do.
 
-use lathe_isa::model::MemoryId;
 use lathe_isa::operators::BinaryOperator;
 use lathe_vm::code_map::MARKS_AT_ONCE;
-use lathe_vm::dataflow::{Bail, Effects, Node, ValueId};
+use lathe_vm::dataflow::{Bail, Node, ValueId};
 
 use super::block::{BlockBuilder, Path};
 use super::{Check, Event};
@@ -17,24 +16,12 @@ impl From<Bail> for Check {
             Bail::When(condition) | Bail::Mapped { condition, .. } => Check::When(condition),
             Bail::Marked(address, None) => Check::Marked { first: address, count: 1 },
             Bail::Marked(address, Some(guard)) => Check::MarkedIf(address, guard),
+            Bail::Closed(memory, address) => Check::Closed(memory, address),
         }
     }
 }
 
 impl BlockBuilder<'_, '_> {
-    /// The first store to a page of a large memory is left to the interpreter, which notes that there
-    /// is such a page. The marks of the code memory say so already.
-    pub(super) fn check_pages(&mut self, effects: &Effects, checks: &mut Vec<Check>) {
-        let isa = self.discovery.isa;
-        let is_paged = |memory: MemoryId| memory != isa.pc.memory && isa.memory(memory).is_large();
-        for store in effects.stores.iter().filter(|store| is_paged(store.memory)) {
-            let check = Check::Untouched(store.memory, store.address);
-            if !checks.contains(&check) {
-                checks.push(check);
-            }
-        }
-    }
-
     /// Adds a check, or widens one that is there already, of this instruction or of one before
     /// it. Leaving earlier than necessary is always right, and two checks in one are cheaper.
     pub(super) fn add_check(&mut self, check: Check, path: &mut Path, checks: &mut Vec<Check>, events: &mut [Event]) {

@@ -84,8 +84,8 @@ pub(crate) enum Check {
     MarkedIf(ValueId, ValueId),
     /// This many cells from this address on are not contiguous, because the address wraps.
     Wraps { first: ValueId, count: u64 },
-    /// Nothing has been written yet to the page of this cell of a large memory.
-    Untouched(MemoryId, ValueId),
+    /// The page of this cell of a large memory is closed.
+    Closed(MemoryId, ValueId),
 }
 
 /// How a segment ends.

@@ -81,6 +81,9 @@ pub enum Bail {
     /// This cell of the code memory holds code, or something is mapped over it, and the store
     /// with this guard happens.
     Marked(ValueId, Option<ValueId>),
+    /// The page of this cell of a large memory is closed, so that a store to it must be seen. It is not the code
+    /// memory, whose marks say that too.
+    Closed(MemoryId, ValueId),
 }
 
 /// What an instruction does: cells to be read, conditions to leave it, then the changes.
@@ -355,6 +358,10 @@ impl Executor<'_> {
             self.effects.bails.push(Bail::Marked(store.address, store.guard));
         } else {
             self.leave_if_mapped(store.memory, store.address)?;
+            let bail = Bail::Closed(store.memory, store.address);
+            if self.isa.memory(store.memory).is_large() && !self.effects.bails.contains(&bail) {
+                self.effects.bails.push(bail);
+            }
         }
         self.leave_if_watched(store.memory, store.address, AccessKind::Write)?;
         self.effects.frame.store(self.graph, &store);

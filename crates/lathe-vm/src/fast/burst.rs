@@ -47,13 +47,12 @@ impl Fast {
         let Fast { slots, ops, entries, jump_cache, marks, volatiles, isa, .. } = self;
         // As slices, so that where they begin need not be looked up at every operation.
         let (ops, entries): (&[Op], &mut [super::Entry]) = (ops, entries);
-        let (flat, permitted): (&[u8], _) = match marks.view() {
-            Some(View::Marks(marks)) => (marks, None),
-            Some(View::Permits(_)) => (&[], Some(isa.pc.memory)),
-            None => (&[], None),
+        let flat: &[u8] = match marks.view() {
+            View::Flat(marks) => marks,
+            View::Paged { .. } => &[],
         };
         let (registers, memories) = state.parts_mut();
-        let mut memories = Memories::new(memories, permitted);
+        let mut memories = Memories::new(memories, isa.pc.memory);
         let mut steps_left = *left;
         let mut current = entry;
         let mut at = entries[current as usize].start as usize;
@@ -234,6 +233,7 @@ impl Fast {
                 Code::LeaveIfMarked => leave_if!(is_marked!(get!(op.x))),
                 Code::LeaveIfMarkedOffset => leave_if!(is_marked!(offset(get!(op.x), op.extra))),
                 Code::LeaveIfBothMarked => leave_if!(get!(op.y) != 0 && is_marked!(get!(op.x))),
+                Code::LeaveIfClosed => leave_if!(!memories.is_open(op.z, get!(op.x))),
                 Code::LeaveIfMapped => leave_if!(marks.is_mapped(offset(get!(op.x), op.extra))),
                 Code::Cycles => {
                     run.cycles = run.cycles.wrapping_add(get!(op.x));

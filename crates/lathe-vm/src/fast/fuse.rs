@@ -47,7 +47,7 @@ fn reads_of(code: Code) -> Reads {
         | LessNumber | Positive | LoadWide | Unary(_) | Slice | ShiftLeft | JoinNumber | SignExtend | Load
         | LoadOffset | LoadWord | LoadWordOffset | LoadFar | LeaveIf | LeaveUnless | LeaveIfNumber
         | LeaveUnlessNumber | LeaveIfBit | LeaveUnlessBit | LeaveIfMarked | LeaveIfMarkedOffset | LeaveIfMapped
-        | Cycles | BranchIf | BranchIfBit | Jump => x,
+        | LeaveIfClosed | Cycles | BranchIf | BranchIfBit | Jump => x,
         Add
         | LessOrEqual
         | LessSigned
@@ -119,6 +119,7 @@ fn outcome_of(code: Code) -> Outcome {
         | LeaveIfMarkedOffset
         | LeaveIfBothMarked
         | LeaveIfMapped
+        | LeaveIfClosed
         | StoreUnmarked
         | StoreWideUnmarked
         | StoreUnmarkedOffset

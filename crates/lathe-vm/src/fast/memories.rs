@@ -9,19 +9,20 @@ use crate::memory::Memory;
 pub(super) struct Memories<'a> {
     bytes: [&'a mut [u8]; NEAR_MEMORIES],
     words: [&'a mut [u64]; NEAR_MEMORIES],
-    /// Those that are not in one piece, or want to be told which pages are written.
+    /// Those that are not in one piece, or are asked which pages are open.
     others: [Option<&'a mut Memory>; NEAR_MEMORIES],
     far: &'a mut [Memory],
 }
 
 impl<'a> Memories<'a> {
-    /// A large memory is written where it lies only if there are permits, which say where that may be done.
-    pub(super) fn new(memories: &'a mut [Memory], permitted: Option<MemoryId>) -> Memories<'a> {
+    /// Whoever writes to a large memory has looked whether the page is open: in the code memory at the marks, which
+    /// say that too, and in others at the memory itself.
+    pub(super) fn new(memories: &'a mut [Memory], code: MemoryId) -> Memories<'a> {
         let (near, far) = memories.split_at_mut(memories.len().min(NEAR_MEMORIES));
         let (bytes, words, others) = Default::default();
         let mut all = Memories { bytes, words, others, far };
         for (memory, at) in near.iter_mut().zip(0..) {
-            if permitted.is_none_or(|id| id.index() != at) && memory.touched_pages_mut().is_some() {
+            if code.index() != at && memory.is_paged() {
                 all.others[at] = Some(memory);
             } else if memory.padded_bytes_mut().is_some() {
                 all.bytes[at] = memory.padded_bytes_mut().unwrap_or_default();
@@ -67,6 +68,15 @@ impl<'a> Memories<'a> {
         match self.words[memory].get_mut(address as usize) {
             Some(word) => *word = value,
             None => self.set_other(memory, address, value),
+        }
+    }
+
+    /// Whether the page of a cell is open.
+    pub(super) fn is_open(&self, memory: u8, address: u64) -> bool {
+        let at = usize::from(memory);
+        match at.checked_sub(NEAR_MEMORIES) {
+            Some(far) => self.far[far].is_open(address),
+            None => self.others[at].as_ref().is_none_or(|memory| memory.is_open(address)),
         }
     }
 

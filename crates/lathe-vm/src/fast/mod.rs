@@ -240,11 +240,6 @@ impl Fast {
         &self.marks
     }
 
-    /// The cells that must not be written behind its back, for an engine that makes room for their marks.
-    pub fn marks_mut(&mut self) -> &mut CodeMap {
-        &mut self.marks
-    }
-
     /// The addresses of instructions that were changed since this was last asked.
     pub fn take_changed(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.changed)

@@ -182,6 +182,8 @@ pub(super) enum Code {
     LeaveIfBothMarked,
     /// Leaves where something is mapped over the code cell at `x` plus an offset.
     LeaveIfMapped,
+    /// Leaves where the page of a cell of a large memory is closed.
+    LeaveIfClosed,
     /// The block takes `x` cycles.
     Cycles,
     /// The block takes `extra` cycles.

@@ -69,8 +69,9 @@ impl Fast {
     }
 
     /// Forgets what was decoded and is not there any more. To be called before a run if the
-    /// state may have been changed by others.
+    /// state may have been changed by others, or a snapshot has been taken.
     pub fn revalidate(&mut self, state: &State) {
+        self.marks.close_as(state.memory(self.isa.pc.memory));
         let mut changed: Vec<u64> = self.instructions.keys().copied().collect();
         changed.retain(|pc| self.is_changed(state, *pc));
         changed.sort_unstable();

@@ -52,6 +52,46 @@ fn faults_and_limits_name_the_label_and_the_line() {
     bench.run(&["run", "deep.asm", "--max-steps", "4"]).complains(4, &words);
 }
 
+/// A machine with memories that hold more than any computer has, one instruction to use them up.
+fn greedy(memories: usize) -> String {
+    let memory = |number| format!("memory m{number} : u32 -> u64\n");
+    let memories: String = (0..memories).map(memory).collect();
+    format!(
+        "machine greedy \"Writes to page after page\"\n{memories}pc pc : u32 in m0\nregister a : u32\n\
+         instructions {{\n  take | 0{} | m1[a] = 1; a = a + 0x1000; pc = 0\n}}\n",
+        "0".repeat(63)
+    )
+}
+
+#[test]
+fn memory_that_a_machine_may_not_take_is_a_fault() {
+    let bench = Bench::with("greedy.isa", greedy(2)).file("a.asm", ".machine \"greedy.isa\"\n take\n");
+    let run = |size: &str| bench.run_on_all(&["run", "a.asm", "-m", "greedy.isa", "--max-memory", size], b"");
+    // One page of cells in 8 bytes each is taken by the program.
+    run("320K").complains(3, &["a page of memory", "`--max-memory SIZE`", "after 9 steps"]);
+    run("32K").complains(3, &["after 0 steps"]);
+    let test = bench.run(&["test", "a.asm", "-m", "greedy.isa", "--max-memory", "1M", "--expect", "ends fault"]);
+    assert!(test.out.contains("1 passed"), "{}", test.out);
+    let script = bench.file("script", "run\n");
+    let answer = script.run(&["debug", "a.asm", "-m", "greedy.isa", "--max-memory", "1M", "--batch", "script"]);
+    assert!(answer.out.contains("no memory is left"), "{}{}", answer.out, answer.err);
+    script.run(&["run", "a.asm", "-m", "greedy.isa", "--max-memory", "much"]).complains(2, &["64M"]);
+}
+
+/// Where the address space is limited, so is what memories can be, and nothing aborts.
+#[cfg(target_os = "linux")]
+#[test]
+fn sixteen_huge_memories_in_a_small_address_space_are_no_abort() {
+    let bench = Bench::with("greedy.isa", greedy(16)).file("a.asm", " take\n");
+    for engine in ENGINES {
+        let program = env!("CARGO_BIN_EXE_lathe");
+        let limited =
+            format!("ulimit -v 1000000; exec '{program}' run a.asm -m greedy.isa --max-memory 64M --engine {engine}");
+        let output = std::process::Command::new("sh").args(["-c", &limited]).current_dir(bench.path()).output();
+        crate::answer(output.unwrap()).complains(3, &["a page of memory"]);
+    }
+}
+
 /// Somebody presses Ctrl-C: the run says where it was, and shows what was asked for.
 #[cfg(unix)]
 #[test]

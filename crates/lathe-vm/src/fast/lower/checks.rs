@@ -50,6 +50,11 @@ impl Lowering<'_> {
                 _ => self.leave_if(*condition, true, exit),
             },
             Bail::Marked(address, guard) => self.leave_if_marked(*address, *guard, exit),
+            Bail::Closed(memory, address) => {
+                let (x, z) = (self.slot(*address)?, memory.index() as u8);
+                self.ops.push(Op { x, z, exit, ..Op::new(Code::LeaveIfClosed) });
+                Some(())
+            }
         }
     }
 

@@ -70,6 +70,7 @@ fn uses(block: &Block) -> Vec<u32> {
         for bail in &step.effects.bails {
             match bail {
                 Bail::When(condition) | Bail::Mapped { condition, .. } => see(*condition),
+                Bail::Closed(_, address) => see(*address),
                 Bail::Marked(address, guard) => [Some(*address), *guard].into_iter().flatten().for_each(&mut see),
             }
         }

@@ -33,6 +33,9 @@ pub(super) fn execute(arguments: &Debug) -> Outcome {
     if let Some(size) = arguments.memory {
         debugger.set_memory(size.saturating_mul(1 << 20));
     }
+    if let Some(bytes) = arguments.max_memory {
+        debugger.set_max_memory(bytes);
+    }
     debugger.set_recording(!arguments.no_record);
     if let Some(port) = arguments.gdb {
         return serve_gdb(&mut debugger, port, arguments);

@@ -58,6 +58,9 @@ fn once(arguments: &Run, inputs: &Inputs) -> Outcome {
     let Program { isa, image, sources, .. } = program;
     let mut instance = Machine::from(isa).instance_on(EngineKind::from(arguments.engine))?;
     instance.set_clock(since_start);
+    if let Some(bytes) = arguments.max_memory {
+        instance.set_max_memory(bytes);
+    }
     instance.load(&image);
     if let Some(console) = instance.devices_mut().find_console_mut() {
         *console = terminal.console();

@@ -48,6 +48,7 @@ pub(super) struct Limits {
     pub(super) steps: u64,
     pub(super) output: u64,
     pub(super) seconds: u64,
+    pub(super) memory: u64,
 }
 
 /// What came of it.
@@ -211,6 +212,7 @@ impl Job {
         let kind = kinds.into_iter().find(|kind| kind.name() == self.engine).unwrap_or_default();
         let isa = &**machine.isa();
         let mut instance = machine.instance_on(kind).map_err(|error| error.to_string())?;
+        instance.set_max_memory(self.limits.memory);
         instance.load(image);
         instance.give_input(&case.input);
         prepare(case, instance.devices_mut())?;

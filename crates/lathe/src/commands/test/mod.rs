@@ -100,7 +100,12 @@ fn jobs(arguments: &Test, inputs: &Inputs) -> Result<Vec<Job>, Failure> {
         root: arguments.root.clone(),
         alone: arguments.expect.is_some() && arguments.root.is_none() && neighbours[folder(program)] > 1,
         engine: engine_name(arguments.engine).to_owned(),
-        limits: Limits { steps: arguments.max_steps, output: arguments.max_output, seconds: arguments.max_time },
+        limits: Limits {
+            steps: arguments.max_steps,
+            output: arguments.max_output,
+            seconds: arguments.max_time,
+            memory: arguments.max_memory,
+        },
     };
     Ok(mine.map(job).collect())
 }
