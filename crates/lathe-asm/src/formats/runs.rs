@@ -25,7 +25,7 @@ impl<T> Run<T> {
     }
 }
 
-/// The same items as sorted runs with gaps between them. Where runs lie on one another, the
+/// Items as sorted runs with gaps between them. Where runs lie on one another, the
 /// later one wins. The cost is that of sorting, whatever the overlaps.
 pub(super) fn merge<T: Copy + Default>(runs: &[Run<T>]) -> Vec<Run<T>> {
     let mut order: Vec<usize> = (0..runs.len()).filter(|at| !runs[*at].items.is_empty()).collect();

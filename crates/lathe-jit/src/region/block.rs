@@ -12,8 +12,11 @@ use lathe_vm::fast::Lowerable;
 use super::discover::Discovery;
 use super::{Check, End, Event, Segment, Snapshot};
 
-/// Values of one block; this also bounds how deep they nest.
+/// Values of one block.
 const VALUES: usize = 1_500;
+/// How deep values of a block may nest: they are computed by recursion, on a stack that may be small. An instruction
+/// that would be deeper is left to the interpreter, and at half of it a new block begins.
+const DEPTH: u32 = 512;
 
 /// A block that is being built.
 pub(super) struct BlockBuilder<'d, 'a> {
@@ -54,7 +57,8 @@ impl BlockBuilder<'_, '_> {
         let mut fresh = path.crossed.last() == Some(&path.pc);
         let end = loop {
             let known = self.discovery.leaders.contains_key(&path.pc) || self.discovery.ends_before(path.pc);
-            if !fresh && (known || self.graph.len() > VALUES) && !self.cross(&mut path) {
+            let is_large = self.graph.len() > VALUES || self.graph.deepest() > DEPTH / 2;
+            if !fresh && (known || is_large) && !self.cross(&mut path) {
                 break End::Goto(self.way_to_leader(&path));
             }
             fresh = false;
@@ -107,7 +111,7 @@ impl BlockBuilder<'_, '_> {
         let meaning = decoded.meaning()?;
         let mut effects = execute(self.discovery.isa, &mut self.graph, &path.frame, &meaning)?;
         effects.bails.retain(|bail| !self.is_needless(bail));
-        Some(effects)
+        Some(effects).filter(|_| self.graph.deepest() <= DEPTH)
     }
 
     /// Whether the instruction goes on where it is. The machine may stop then, which is for the

@@ -114,7 +114,7 @@ impl Keypad {
         Keypad { down: vec![false; keys as usize], script: Vec::new(), held: None }
     }
 
-    /// The same keypad, on which these keys will be pressed, each for a while.
+    /// A keypad on which these keys will be pressed, each for a while.
     pub fn with_script(mut self, keys: &[u32]) -> Keypad {
         self.script = keys.iter().rev().copied().collect();
         self

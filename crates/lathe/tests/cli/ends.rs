@@ -65,12 +65,12 @@ fn greedy(memories: usize) -> String {
 
 #[test]
 fn memory_that_a_machine_may_not_take_is_a_fault() {
-    let bench = Bench::with("greedy.isa", greedy(2)).file("a.asm", ".machine \"greedy.isa\"\n take\n");
+    let bench = Bench::with("greedy.isa", greedy(2)).file("a.asm", " take\n; expect: ends fault\n");
     let run = |size: &str| bench.run_on_all(&["run", "a.asm", "-m", "greedy.isa", "--max-memory", size], b"");
     // One page of cells in 8 bytes each is taken by the program.
     run("320K").complains(3, &["a page of memory", "`--max-memory SIZE`", "after 9 steps"]);
     run("32K").complains(3, &["after 0 steps"]);
-    let test = bench.run(&["test", "a.asm", "-m", "greedy.isa", "--max-memory", "1M", "--expect", "ends fault"]);
+    let test = bench.run(&["test", "a.asm", "-m", "greedy.isa", "--max-memory", "1M"]);
     assert!(test.out.contains("1 passed"), "{}", test.out);
     let script = bench.file("script", "run\n");
     let answer = script.run(&["debug", "a.asm", "-m", "greedy.isa", "--max-memory", "1M", "--batch", "script"]);

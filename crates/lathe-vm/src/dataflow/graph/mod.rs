@@ -52,6 +52,7 @@ struct Value {
     node: Node,
     width: Width,
     range: Range,
+    depth: u32,
 }
 
 /// Values, each after those it is made from.
@@ -59,6 +60,7 @@ struct Value {
 pub struct Graph {
     values: Vec<Value>,
     found: ByNumber<(Node, Width), ValueId>,
+    deepest: u32,
 }
 
 impl Graph {
@@ -80,6 +82,12 @@ impl Graph {
     /// How many values there are.
     pub fn len(&self) -> usize {
         self.values.len()
+    }
+
+    /// How many values the longest chain has in which each is made from the one before. Who computes a value by
+    /// computing first what it is made from goes so deep.
+    pub fn deepest(&self) -> u32 {
+        self.deepest
     }
 
     /// All values, each after those it is made from.
@@ -107,7 +115,9 @@ impl Graph {
         let next = ValueId(self.values.len() as u32);
         let id = *self.found.entry((node, width)).or_insert(next);
         if id == next {
-            self.values.push(Value { node, width, range });
+            let depth = 1 + operands(node).map(|operand| self.values[operand.index()].depth).max().unwrap_or(0);
+            self.deepest = self.deepest.max(depth);
+            self.values.push(Value { node, width, range, depth });
         }
         id
     }
@@ -415,16 +425,20 @@ impl Graph {
 
     /// The values that a value is made from.
     pub fn operands(&self, id: ValueId) -> impl Iterator<Item = ValueId> {
-        let (x, y, z) = match self.node(id) {
-            Node::Constant(_) | Node::Register(_) => (None, None, None),
-            Node::Load(_, x, _) | Node::Unary(_, x) | Node::Slice(x, _) | Node::ZeroExtend(x) | Node::SignExtend(x) => {
-                (Some(x), None, None)
-            }
-            Node::Binary(_, x, y) | Node::Join(x, y) => (Some(x), Some(y), None),
-            Node::Choose(x, y, z) => (Some(x), Some(y), Some(z)),
-        };
-        [x, y, z].into_iter().flatten()
+        operands(self.node(id))
     }
+}
+
+fn operands(node: Node) -> impl Iterator<Item = ValueId> {
+    let (x, y, z) = match node {
+        Node::Constant(_) | Node::Register(_) => (None, None, None),
+        Node::Load(_, x, _) | Node::Unary(_, x) | Node::Slice(x, _) | Node::ZeroExtend(x) | Node::SignExtend(x) => {
+            (Some(x), None, None)
+        }
+        Node::Binary(_, x, y) | Node::Join(x, y) => (Some(x), Some(y), None),
+        Node::Choose(x, y, z) => (Some(x), Some(y), Some(z)),
+    };
+    [x, y, z].into_iter().flatten()
 }
 
 fn is_commutative(operator: BinaryOperator) -> bool {
