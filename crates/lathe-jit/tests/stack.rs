@@ -46,7 +46,7 @@ fn runs(text: String) {
 /// Each local is made from the one before.
 #[test]
 fn a_long_chain_of_let() {
-    for count in [10, 200, 300, 500, 700, 1_000, 4_000, 9_000] {
+    for count in [10, 200, 300, 500, 700, 1_000, 4_000] {
         let mut meaning = String::from("{ let x0 = a + 1\n");
         for at in 1..count {
             let operator = ["+", "^", "*"][at % 3];
@@ -74,7 +74,7 @@ fn the_deepest_blocks_and_parentheses() {
     for count in [10, 55] {
         runs(row(&format!("a = {}a{}", "(b ^ 3 * ".repeat(count), ")".repeat(count))));
         runs(row(&format!("{}a = a + 1{}", "if a != 9 { a = a + b; ".repeat(count), " }".repeat(count))));
-        runs(row(&format!("{}a = a + 1", "if a == 200 { a = 2 } else ".repeat(count))));
+        runs(row(&format!("{}{{ a = a + 1 }}", "if a == 200 { a = 2 } else ".repeat(count))));
         runs(row(&format!("a = {}a + 1{}", "b != 200 ? ".repeat(count), " : b".repeat(count))));
         runs(row(&format!("ram[0x80 | (a & 15)] = 0{}", "; a = a * 3 + b; b = a ^ 5".repeat(count))));
     }

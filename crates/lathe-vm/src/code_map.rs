@@ -21,7 +21,7 @@ const END: u8 = 4;
 
 /// This many marks can be looked at together from any address on. Where that runs over the last
 /// cell a mark is found, so that cells which were looked at together are contiguous.
-pub const MARKS_AT_ONCE: u64 = 8;
+pub const MARKS_AT_ONCE: u64 = 16;
 
 /// One mark for every cell of the code memory.
 pub struct CodeMap {

@@ -9,6 +9,8 @@ use super::{Check, Event};
 
 /// Cells for which one check that they are contiguous is enough, at most.
 const TOGETHER: u64 = 256;
+/// Marks that are read at once. More of them are checked together only where finding them takes longer than reading.
+const WORD: u64 = 8;
 
 impl From<Bail> for Check {
     fn from(bail: Bail) -> Check {
@@ -42,7 +44,8 @@ impl BlockBuilder<'_, '_> {
         match (*wider, check) {
             (a, b) if a == b => true,
             (Check::Marked { first, count }, Check::Marked { first: other, count: more }) => {
-                let both = self.span((first, count), (other, more)).filter(|(_, count)| *count <= MARKS_AT_ONCE);
+                let most = if self.discovery.isa.code_memory().is_large() { MARKS_AT_ONCE } else { WORD };
+                let both = self.span((first, count), (other, more)).filter(|(_, count)| *count <= most);
                 both.inspect(|(first, count)| *wider = Check::Marked { first: *first, count: *count }).is_some()
             }
             (Check::Wraps { first, count }, Check::Wraps { first: other, count: more }) => {
