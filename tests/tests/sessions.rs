@@ -21,7 +21,7 @@ const SNAPSHOTS: u64 = 4;
 const STOPS: u64 = 6;
 /// Runs of one program.
 const RUNS: usize = 12;
-/// So many programs reach every kind of stop on every machine; fewer do on one of them or another.
+/// This many programs reach every kind of stop on every machine; fewer do on one of them or another.
 const ENOUGH: u64 = 8;
 
 fn number(variable: &str, otherwise: u64) -> u64 {

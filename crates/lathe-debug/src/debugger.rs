@@ -193,7 +193,7 @@ impl Debugger {
         &self.history
     }
 
-    /// The machine may take so many bytes of memory from now on. It is meant for the beginning: what has been done
+    /// The machine may take this many bytes of memory from now on. It is meant for the beginning: what has been done
     /// already is not repeated in the same way with less.
     pub fn set_max_memory(&mut self, bytes: u64) {
         self.instance.set_max_memory(bytes);

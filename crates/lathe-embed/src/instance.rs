@@ -126,7 +126,7 @@ impl Instance {
         self.counters.cycles = self.counters.cycles.wrapping_add(cycles);
     }
 
-    /// The pages of large memories (of more than 2^20 cells) may take so many bytes from now on,
+    /// The pages of large memories (of more than 2^20 cells) may take this many bytes from now on,
     /// [`MAX_MEMORY`](lathe_vm::MAX_MEMORY) unless this is called. An instruction that needs more faults with
     /// [`OutOfMemory`](lathe_vm::FaultCause::OutOfMemory).
     pub fn set_max_memory(&mut self, bytes: u64) {

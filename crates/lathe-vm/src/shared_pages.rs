@@ -79,7 +79,7 @@ impl<T> Node<T> {
 }
 
 impl<T> SharedPages<T> {
-    /// None of so many.
+    /// None of this many.
     pub(crate) fn new(pages: u64) -> Self {
         let bits = pages.next_power_of_two().trailing_zeros();
         SharedPages { root: Node::Empty, levels: bits.div_ceil(FANOUT_BITS), count: 0 }

@@ -117,7 +117,7 @@ impl State {
         self.max_memory
     }
 
-    /// Large memories may take so many bytes from now on: an instruction that needs more faults.
+    /// Large memories may take this many bytes from now on: an instruction that needs more faults.
     pub fn set_max_memory(&mut self, bytes: u64) {
         self.max_memory = bytes;
     }
