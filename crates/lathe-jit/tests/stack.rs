@@ -8,7 +8,7 @@ use lathe_jit::Jit;
 use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, State};
 
 const STACK: usize = 512 << 10;
-const STEPS: u64 = 2_000;
+const STEPS: u64 = 600;
 
 const HEAD: &str = "machine m \"\"\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a, b : u8\n";
 
