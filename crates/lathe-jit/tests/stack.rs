@@ -43,40 +43,54 @@ fn runs(text: String) {
     thread.expect("a thread").join().expect("it survives");
 }
 
+/// The largest of these counts that a definition of this shape may have.
+fn largest(counts: impl IntoIterator<Item = usize>, shape: impl Fn(usize) -> String) -> String {
+    let mut texts = counts.into_iter().map(shape);
+    texts.find(|text| lathe_isa::load(text).isa.is_some()).expect("one of them is accepted")
+}
+
 /// Each local is made from the one before.
 #[test]
 fn a_long_chain_of_let() {
-    for count in [10, 200, 300, 500, 700, 1_000, 4_000] {
+    let chain = |count: usize| {
         let mut meaning = String::from("{ let x0 = a + 1\n");
         for at in 1..count {
             let operator = ["+", "^", "*"][at % 3];
             writeln!(meaning, "let x{at} = x{} {operator} (b | {})", at - 1, at % 200).unwrap();
         }
         writeln!(meaning, "a = x{}; b = b + 3 }}", count - 1).unwrap();
-        runs(row(&meaning));
-    }
+        row(&meaning)
+    };
+    [10, 200, 300, 500, 700, 1_000].into_iter().for_each(|count| runs(chain(count)));
+    runs(largest((1..40).rev().map(|hundreds| hundreds * 100), chain));
 }
 
 #[test]
 fn a_long_chain_of_choices() {
-    for count in [100, 400, 2_000] {
+    let chain = |count: usize| {
         let mut meaning = String::from("{ let x0 = a\n");
         for at in 1..count {
             writeln!(meaning, "let x{at} = b == {} ? x{} : x{} + b", at % 256, at - 1, at - 1).unwrap();
         }
         writeln!(meaning, "a = x{}; b = b + 1 }}", count - 1).unwrap();
-        runs(row(&meaning));
-    }
+        row(&meaning)
+    };
+    [100, 400].into_iter().for_each(|count| runs(chain(count)));
+    runs(largest((1..30).rev().map(|hundreds| hundreds * 100), chain));
 }
 
 #[test]
 fn the_deepest_blocks_and_parentheses() {
-    for count in [10, 55] {
-        runs(row(&format!("a = {}a{}", "(b ^ 3 * ".repeat(count), ")".repeat(count))));
-        runs(row(&format!("{}a = a + 1{}", "if a != 9 { a = a + b; ".repeat(count), " }".repeat(count))));
-        runs(row(&format!("{}{{ a = a + 1 }}", "if a == 200 { a = 2 } else ".repeat(count))));
-        runs(row(&format!("a = {}a + 1{}", "b != 200 ? ".repeat(count), " : b".repeat(count))));
-        runs(row(&format!("ram[0x80 | (a & 15)] = 0{}", "; a = a * 3 + b; b = a ^ 5".repeat(count))));
+    let shapes: [fn(usize) -> String; 5] = [
+        |count| format!("a = {}a{}", "(b ^ 3 * ".repeat(count), ")".repeat(count)),
+        |count| format!("{}a = a + 1{}", "if a != 9 { a = a + b; ".repeat(count), " }".repeat(count)),
+        |count| format!("{}{{ a = a + 1 }}", "if a == 200 { a = 2 } else ".repeat(count)),
+        |count| format!("a = {}a + 1{}", "b != 200 ? ".repeat(count), " : b".repeat(count)),
+        |count| format!("ram[0x80 | (a & 15)] = 0{}", "; a = a * 3 + b; b = a ^ 5".repeat(count)),
+    ];
+    for shape in shapes {
+        runs(row(&shape(10)));
+        runs(largest((10..70).rev(), |count| row(&shape(count))));
     }
 }
 
