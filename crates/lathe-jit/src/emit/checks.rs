@@ -69,9 +69,11 @@ impl Emitter<'_, '_> {
     /// Where the mark of a cell of a large memory is: the table tells the row of its page.
     fn mark_in_row(&mut self, address: Value) -> Value {
         const { assert!(size_of::<usize>() == 8, "entries of the table are read as 64 bits") };
+        // Kept in a register all the time, it would be in the way of guest registers.
+        let table = self.builder.ins().load(I64, present(), self.pointer, offset!(rows));
         let page = self.builder.ins().ushr_imm_u(address, i64::from(PAGE_BITS));
         let entry = self.builder.ins().ishl_imm_u(page, 3);
-        let entry = self.builder.ins().iadd(self.rows, entry);
+        let entry = self.builder.ins().iadd(table, entry);
         let row = self.builder.ins().load(I64, present(), entry, 0);
         let within = self.builder.ins().iconst(I64, (1 << PAGE_BITS) - 1);
         let within = self.builder.ins().band(address, within);

@@ -71,7 +71,6 @@ pub(crate) fn emit(
         leave,
         pointer,
         marks: pointer,
-        rows: pointer,
         memories: Vec::new(),
         variables,
         dirty,
@@ -106,8 +105,6 @@ struct Emitter<'a, 'f> {
     pointer: Value,
     /// Marks, or rows of them.
     marks: Value,
-    /// For every page of a large code memory, where its row is.
-    rows: Value,
     memories: Vec<Value>,
     variables: Variables,
     /// What exits write back.
@@ -128,9 +125,6 @@ impl<'f> Emitter<'_, 'f> {
     fn prologue(&mut self, entry: Label, touched: Vec<RegisterId>) {
         let (pointer, number) = (self.pointer, self.builder.block_params(entry)[1]);
         self.marks = self.builder.ins().load(I64, present(), pointer, offset!(marks));
-        if self.isa.code_memory().is_large() {
-            self.rows = self.builder.ins().load(I64, present(), pointer, offset!(rows));
-        }
         let memories = self.builder.ins().load(I64, present(), pointer, offset!(memories));
         for memory in 0..self.isa.memories.len() as i32 {
             let base = self.builder.ins().load(I64, present(), memories, memory * 8);
