@@ -220,6 +220,7 @@ impl Run {
                 let (message, detail) = match &fault.cause {
                     FaultCause::Undefined => (lathe_hdl::UNDEFINED, 0),
                     FaultCause::ForeignState => ("a state of another machine", 0),
+                    FaultCause::OutOfMemory => ("out of memory", 0),
                     FaultCause::Declared(message, detail) => (message.as_str(), detail.unwrap_or(0)),
                 };
                 compared.faults += 1;
