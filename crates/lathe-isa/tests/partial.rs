@@ -1,7 +1,9 @@
 //! What is known about a definition besides its model: documentation, headings, names with their
 //! places; and what is left of a definition with errors.
 
-use lathe_isa::{Isa, load};
+use lathe_base::files::MemoryFiles;
+use lathe_base::{FileId, Source};
+use lathe_isa::{Isa, Loaded, load, load_with};
 
 const MACHINE: &str = r#"## The machine.
 machine small "Documented"
@@ -153,18 +155,26 @@ fn errors_leave_everything_else() {
 #[test]
 fn places_of_names_hold_the_names() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines");
+    let mut files = MemoryFiles::default();
     for entry in std::fs::read_dir(folder).expect("the machines are there") {
         let path = entry.expect("a folder").path();
-        let file = path.join(path.file_name().expect("a name")).with_extension("isa");
-        let text = std::fs::read_to_string(file).expect("a definition");
-        assert!(load(&text).diagnostics.is_empty(), "{}: {:?}", path.display(), load(&text).diagnostics);
+        let name = format!("{}.isa", path.file_name().expect("a name").to_string_lossy());
+        files.0.insert(name.clone(), std::fs::read(path.join(name)).expect("a definition"));
+    }
+    // Some are made from others.
+    let load = |name: &str, text: &str| -> Loaded { load_with(Source::new(name, text), &files) };
+    for (name, bytes) in &files.0 {
+        let text = String::from_utf8(bytes.clone()).expect("a text");
+        let found = load(name, &text).diagnostics;
+        assert!(found.is_empty(), "{name}: {found:?}");
         let lines: Vec<&str> = text.lines().collect();
         for missing in (0..lines.len()).step_by(23) {
             let kept: Vec<&str> =
                 lines.iter().enumerate().filter(|(at, _)| *at != missing).map(|(_, line)| *line).collect();
             let text = kept.join("\n");
-            for (name, entry) in load(&text).names.iter() {
-                for span in std::iter::once(&entry.span).chain(&entry.uses) {
+            for (name, entry) in load(name, &text).names.iter() {
+                let spans = std::iter::once(&entry.span).chain(&entry.uses);
+                for span in spans.filter(|span| span.file == FileId(0)) {
                     let written = &text[span.range()];
                     assert!(
                         written == name || written.contains("..") || written.starts_with(name),

@@ -19,4 +19,4 @@ main:   ld hl, text
         halt
 
 text:   .ascii "Hello from a Z80!\n"
-length = $ - text
+length  = $ - text

@@ -42,6 +42,6 @@ show:   ld a, (hl)
 
         .byte 0                 ; smaller than all others: nothing goes below it
 list:   .byte $0D, $59, $03, $E9, $01, $22, $90, $08, $37, $02, $15, $05
-count = $ - list
+count   = $ - list
 
         .include "lib.asm"

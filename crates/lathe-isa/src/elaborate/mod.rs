@@ -60,7 +60,7 @@ pub(crate) fn elaborate(written: &Written, diagnostics: &mut Diagnostics) -> Ela
     }
     let Some(pc) = declarations.pc.clone() else {
         check_pc(&declarations, definition, diagnostics);
-        return Elaborated { isa: None, names: declarations.names.into_resolved() };
+        return Elaborated { isa: None, names: declarations.names.into_resolved(&declarations.texts) };
     };
     let made = Made::new(&declarations, definition, diagnostics);
     let isa = made.into_isa(declarations, definition, pc);
@@ -160,7 +160,7 @@ impl Made {
             assembly: self.assembly,
             examples: self.examples,
             decoder,
-            names: declarations.names.into_resolved(),
+            names: declarations.names.into_resolved(&declarations.texts),
         }
     }
 }

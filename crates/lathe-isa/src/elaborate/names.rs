@@ -42,11 +42,17 @@ impl<'a> Names<'a> {
         Names { table: Cow::Borrowed(resolved), ..Names::default() }
     }
 
-    /// All of them.
-    pub(crate) fn into_resolved(self) -> Resolved {
+    /// All of them. A place counts only if the name is written there, alone or in a range: after a prefix, one
+    /// register is meant where another is written.
+    pub(crate) fn into_resolved(self, texts: &[&str]) -> Resolved {
         let mut resolved = self.table.into_owned();
         for (name, uses) in self.uses.into_inner() {
-            resolved.set_uses(&name, uses.into_iter().collect());
+            let is_written = |span: &Span| {
+                let written = texts.get(span.file.0 as usize).and_then(|text| text.get(span.range())).unwrap_or("");
+                written.starts_with(&name) || written.contains("..")
+            };
+            let uses = uses.into_iter().filter(is_written).collect();
+            resolved.set_uses(&name, uses);
         }
         resolved
     }
