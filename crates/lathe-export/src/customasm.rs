@@ -11,7 +11,7 @@ use lathe_isa::encoding::{Cube, Segment};
 use lathe_isa::language::ast;
 use lathe_isa::model::{Base, Domain, Field, FieldId, Instruction, Numeric, Target};
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
-use lathe_isa::syntax::{Digits, Head, PieceKind};
+use lathe_isa::syntax::{Digits, Head, PieceKind, Syntax};
 
 use crate::{Export, File};
 
@@ -63,6 +63,11 @@ struct Writer<'i> {
 
 impl Writer<'_> {
     fn instruction(&mut self, instruction: &Instruction) {
+        if let Some(mark) = unreadable(&instruction.syntax) {
+            let shown = |index: usize| self.isa.field(instruction.operands[index]).name.clone();
+            let line = format!("`{}`: customasm cannot have `{mark}` in a rule", instruction.syntax.render(shown));
+            return self.missing.push(line);
+        }
         let bits = production(self.isa, instruction);
         let checks = self.checks(instruction);
         for head in &instruction.syntax.heads {
@@ -154,6 +159,10 @@ impl Writer<'_> {
         };
         if let Some((name, _)) = self.operands.iter().find(|(_, known)| *known == rule) {
             return name.clone();
+        }
+        // Fields that prefixes change share their names with others.
+        while self.operands.iter().any(|(known, _)| *known == name) {
+            name.push('_');
         }
         self.operands.push((name.clone(), rule));
         name
@@ -330,6 +339,15 @@ impl Writer<'_> {
             },
         }
     }
+}
+
+/// A mark that cannot stand in a rule, if there is one.
+fn unreadable(syntax: &Syntax) -> Option<char> {
+    let texts = syntax.pieces.iter().filter_map(|piece| match &piece.kind {
+        PieceKind::Text(text) => Some(text),
+        PieceKind::Operand(_) => None,
+    });
+    texts.flat_map(|text| text.chars()).find(|mark| ['\'', '"', ';', '`', '{', '}', '\\'].contains(mark))
 }
 
 /// The type of a number that needs no more than a range.

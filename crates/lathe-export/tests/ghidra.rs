@@ -21,8 +21,8 @@ const TURNS: usize = 12;
 
 /// A machine without what p-code does not know: maps and hooks.
 fn machine(name: &str) -> Isa {
-    let definition = lathe_machines::find(name).expect("it ships").definition;
-    let mut isa = lathe_isa::load(definition).isa.expect("it is right");
+    let source = lathe_machines::find(name).expect("it ships").source();
+    let mut isa = lathe_isa::load_with(source, &lathe_machines::Shipped).isa.expect("it is right");
     isa.maps.clear();
     isa.on_step = None;
     isa
@@ -115,7 +115,7 @@ fn sleigh_name(name: &str) -> String {
 fn ghidra_shows_and_executes_what_lathe_does() {
     let Some(python) = tools::find_python_with("ghidra_shows_and_executes_what_lathe_does", "pypcode") else { return };
     let mut failed = Vec::new();
-    for shipped in lathe_machines::ALL {
+    for shipped in lathe_machines::every() {
         let isa = Arc::new(machine(shipped.name));
         let folder = tempfile::tempdir().expect("a folder can be made");
         let export = lathe_export::ghidra(&isa).expect("its cells are bytes");

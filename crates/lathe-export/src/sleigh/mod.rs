@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use lathe_isa::Isa;
+use lathe_isa::encoding::scatter;
 use lathe_isa::model::{Base, Domain, Field, Instruction, Numeric, Order, Place, RegisterId, Target};
 use lathe_isa::semantics::{ExprKind, OperandId};
 use lathe_isa::syntax::{Digits, Head, PieceKind};
@@ -80,8 +81,8 @@ struct Writer<'i> {
     isa: &'i Isa,
     layout: Layout,
     fields: BTreeSet<Bits>,
-    /// The tables of register operands: their names and constructors.
-    tables: Vec<(String, String)>,
+    /// The tables of operands: their names and constructors.
+    tables: Vec<(String, Vec<String>)>,
     rules: String,
     missing: Vec<String>,
 }
@@ -114,8 +115,9 @@ impl Writer<'_> {
         }
         text.push('\n');
         text.push_str(&definitions(&self.fields, self.layout));
-        for (_, table) in &self.tables {
-            let _ = writeln!(text, "{table}");
+        for (name, rules) in &self.tables {
+            rules.iter().for_each(|rule| text.push_str(&format!("{name}: {rule}\n")));
+            text.push('\n');
         }
         text.push_str(&self.rules);
         text
@@ -157,7 +159,9 @@ impl Writer<'_> {
                 chosen[*index] = Some(list[rest % list.len()].clone());
                 rest /= list.len();
             }
-            self.constructor(instruction, &chosen);
+            if !is_excluded(instruction, &chosen) {
+                self.constructor(instruction, &chosen);
+            }
         }
     }
 
@@ -262,31 +266,28 @@ impl Writer<'_> {
             return None;
         }
         let place: Vec<String> = all.iter().map(|(bits, _)| format!("{}_{}", bits.token, bits.low)).collect();
-        let name = format!("{}_{}", field.name, place.join("_"));
-        if !self.tables.iter().any(|(known, _)| *known == name) {
-            let mut pattern = vec![Vec::new(); (last - first) as usize + 1];
-            let mut terms = Vec::new();
-            for (bits, low) in all {
-                let is_top = low + bits.high - bits.low + 1 == field.width.bits();
-                let bits = Bits { signed: numeric.signed && is_top, ..*bits };
-                self.fields.insert(bits);
-                pattern[(bits.token - first) as usize].push(bits.to_string());
-                terms.push(if *low == 0 { bits.to_string() } else { format!("({bits} << {low})") });
-            }
-            let pattern: Vec<String> = pattern.iter().map(|list| list.join(" & ")).collect();
-            let value = self.value(field, numeric, &terms.join(" | "));
-            let export = match is_code(isa, numeric) {
-                true => format!("*[{}]:{}", isa.code_memory().name, size(isa.pc.width)),
-                false => format!("*[const]:{}", size(field.value_width(isa.pc.width))),
-            };
-            let pattern = pattern.join("; ");
-            // A field by itself is its own number; SLEIGH's compiler breaks on an assignment of nothing else.
-            let rule = match value == pattern {
-                true => format!("{name}: {value} is {pattern} {{ export {export} {value}; }}\n"),
-                false => format!("{name}: number is {pattern} [ number = {value}; ] {{ export {export} number; }}\n"),
-            };
-            self.tables.push((name.clone(), rule));
+        let mut pattern = vec![Vec::new(); (last - first) as usize + 1];
+        let mut terms = Vec::new();
+        for (bits, low) in all {
+            let is_top = low + bits.high - bits.low + 1 == field.width.bits();
+            let bits = Bits { signed: numeric.signed && is_top, ..*bits };
+            self.fields.insert(bits);
+            pattern[(bits.token - first) as usize].push(bits.to_string());
+            terms.push(if *low == 0 { bits.to_string() } else { format!("({bits} << {low})") });
         }
+        let pattern: Vec<String> = pattern.iter().map(|list| list.join(" & ")).collect();
+        let pattern = pattern.join("; ");
+        let value = self.value(field, numeric, &terms.join(" | "));
+        let export = match is_code(isa, numeric) {
+            true => format!("*[{}]:{}", isa.code_memory().name, size(isa.pc.width)),
+            false => format!("*[const]:{}", size(field.value_width(isa.pc.width))),
+        };
+        // A field by itself is its own number; SLEIGH's compiler breaks on an assignment of nothing else.
+        let rule = match value == pattern {
+            true => format!("{value} is {pattern} {{ export {export} {value}; }}"),
+            false => format!("number is {pattern} [ number = {value}; ] {{ export {export} number; }}"),
+        };
+        let name = self.add_table(&format!("{}_{}", field.name, place.join("_")), vec![rule]);
         Some((first as usize, last as usize, name))
     }
 
@@ -311,27 +312,35 @@ impl Writer<'_> {
 
     /// The table of a register operand at these bits.
     fn table(&mut self, field: &Field, bits: Bits) -> String {
-        let name = format!("{}_{}_{}_{}", field.name, bits.token, bits.high, bits.low);
-        if self.tables.iter().any(|(known, _)| *known == name) {
-            return name;
-        }
         self.fields.insert(bits);
-        let mut rules = String::new();
-        for (code, shown, place) in entries(field) {
-            let export = pcode::exported(self.isa, &place);
-            let _ = writeln!(rules, "{name}: \"{shown}\" is {bits}={code:#x} {{ {export} }}");
-        }
+        let registers = entries(field).into_iter().map(|(code, shown, place)| {
+            format!("\"{shown}\" is {bits}={code:#x} {{ {} }}", pcode::exported(self.isa, &place))
+        });
+        let mut rules: Vec<String> = registers.collect();
         if let Domain::Names(list) = &field.domain {
-            for (shown, code) in list {
-                let _ = writeln!(
-                    rules,
-                    "{name}: \"{shown}\" is {bits}={code:#x} {{ export {code:#x}:{}; }}",
-                    size(field.width)
-                );
+            let bytes = size(field.width);
+            let rule = |(shown, code): &(String, u64)| {
+                format!("\"{shown}\" is {bits}={code:#x} {{ export {code:#x}:{bytes}; }}")
+            };
+            rules.extend(list.iter().map(rule));
+        }
+        self.add_table(&format!("{}_{bits}", field.name), rules)
+    }
+
+    /// Adds a table, unless it is there; gives its name. Fields that prefixes change share their names with others.
+    fn add_table(&mut self, name: &str, rules: Vec<String>) -> String {
+        let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}_or_{number}")));
+        for name in names {
+            match self.tables.iter().find(|(known, _)| *known == name) {
+                Some((_, known)) if *known == rules => return name,
+                Some(_) => {}
+                None => {
+                    self.tables.push((name.clone(), rules));
+                    return name;
+                }
             }
         }
-        self.tables.push((name.clone(), rules));
-        name
+        unreachable!("there is always another number")
     }
 }
 
@@ -382,6 +391,16 @@ fn uses_code(instruction: &Instruction, index: usize) -> bool {
         });
     }
     found
+}
+
+/// Whether the chosen registers alone make it another encoding.
+fn is_excluded(instruction: &Instruction, chosen: &[Option<(u64, String, Place)>]) -> bool {
+    let encoding = &instruction.encoding;
+    let codes: Vec<u64> = chosen.iter().map(|entry| entry.as_ref().map_or(0, |(code, ..)| *code)).collect();
+    let known = chosen.iter().zip(&encoding.operands).filter(|(entry, _)| entry.is_some());
+    let known = known.fold(encoding.fixed.mask, |mask, (_, segments)| mask | scatter(segments, u64::MAX));
+    let window = encoding.encode(&codes);
+    encoding.excluded.iter().any(|cube| cube.mask & !known == 0 && cube.contains(window))
 }
 
 /// How an instruction is shown.
