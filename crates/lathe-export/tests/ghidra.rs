@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use lathe_asm::disassembler;
+use lathe_base::Source;
 use lathe_isa::Isa;
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{Instruction, MemoryId};
@@ -20,8 +21,7 @@ const FILLED: u64 = 1 << 16;
 const TURNS: usize = 12;
 
 /// A machine without what p-code does not know: maps and hooks.
-fn machine(name: &str) -> Isa {
-    let source = lathe_machines::find(name).expect("it ships").source();
+fn machine(source: Source) -> Isa {
     let mut isa = lathe_isa::load_with(source, &lathe_machines::Shipped).isa.expect("it is right");
     isa.maps.clear();
     isa.on_step = None;
@@ -88,7 +88,11 @@ fn case(isa: &Arc<Isa>, instruction: &Instruction, window: u128, start: &State, 
         .cells
         .iter()
         .map(|change| {
-            json!([isa.memory(change.memory).name, change.address, state.memory(change.memory).get(change.address)])
+            json!([
+                sleigh_name(&isa.memory(change.memory).name),
+                change.address,
+                state.memory(change.memory).get(change.address)
+            ])
         })
         .collect();
     let decoded = isa.decode(window)?;
@@ -107,16 +111,35 @@ fn case(isa: &Arc<Isa>, instruction: &Instruction, window: u128, start: &State, 
     }))
 }
 
+/// Words that SLEIGH keeps for itself, as somebody may have called a register.
+const TAKEN: [&str; 8] = ["carry", "const", "unique", "goto", "instruction", "target", "register_space", "number"];
+
 fn sleigh_name(name: &str) -> String {
-    if name == "carry" { "carry_".to_owned() } else { name.to_owned() }
+    if TAKEN.contains(&name) || name == "space" { format!("{name}_") } else { name.to_owned() }
+}
+
+/// A machine whose every name is a word of SLEIGH.
+fn unlucky() -> Source {
+    let rows: Vec<String> = TAKEN
+        .iter()
+        .zip(0..)
+        .map(|(word, code)| format!("  export {word} | 0000 {code:04b} | {word} = {word} + space[carry]\n"))
+        .collect();
+    let text = format!(
+        "machine macro \"\"\nmemory space : u8 -> u8\npc return : u8 in space\nregister {} : u8\ninstructions {{\n{}\
+         \x20 is | 0001 0000 | space[const] = unique; return = target\n}}\n",
+        TAKEN.join(", "),
+        rows.concat(),
+    );
+    Source::new("macro.isa", text)
 }
 
 #[test]
 fn ghidra_shows_and_executes_what_lathe_does() {
     let Some(python) = tools::find_python_with("ghidra_shows_and_executes_what_lathe_does", "pypcode") else { return };
     let mut failed = Vec::new();
-    for shipped in lathe_machines::every() {
-        let isa = Arc::new(machine(shipped.name));
+    for source in lathe_machines::every().map(|shipped| shipped.source()).chain([unlucky()]) {
+        let isa = Arc::new(machine(source));
         let folder = tempfile::tempdir().expect("a folder can be made");
         let export = lathe_export::ghidra(&isa).expect("its cells are bytes");
         for file in &export.files {
@@ -132,7 +155,7 @@ fn ghidra_shows_and_executes_what_lathe_does() {
             let own = start.memory_mut(MemoryId(index as u32));
             filled.iter().zip(0..).for_each(|(value, at)| own.set(at, *value));
             let unit = memory.cell.bits().div_ceil(8).next_power_of_two();
-            memories.push(json!({ "name": memory.name, "unit": unit, "cells": filled }));
+            memories.push(json!({ "name": sleigh_name(&memory.name), "unit": unit, "cells": filled }));
         }
         let mut cases = Vec::new();
         for instruction in &isa.instructions {
@@ -144,7 +167,7 @@ fn ghidra_shows_and_executes_what_lathe_does() {
         let told = json!({
             "folder": folder.path(),
             "machine": isa.name,
-            "code": isa.code_memory().name,
+            "code": sleigh_name(&isa.code_memory().name),
             "big": export.files[0].text.contains("define endian=big"),
             "memories": memories,
             "cases": cases,

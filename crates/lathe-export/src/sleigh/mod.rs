@@ -23,16 +23,26 @@ use tokens::{Bits, Layout, definitions};
 /// Constructors that one instruction may become.
 const MOST_SPREAD: usize = 1 << 12;
 
-/// Words that SLEIGH keeps for itself.
-const RESERVED: [&str; 24] = [
-    "if", "goto", "call", "return", "export", "build", "local", "macro", "is", "with", "define", "carry", "scarry",
-    "sborrow", "nan", "abs", "sqrt", "zext", "sext", "floor", "ceil", "round", "trunc", "signed",
+/// Words that SLEIGH keeps for itself, or that every exported file uses.
+#[rustfmt::skip]
+const RESERVED: [&str; 71] = [
+    "abs", "alignment", "attach", "big", "bitrange", "build", "call", "carry", "ceil", "const", "context", "cpool",
+    "crossbuild", "dec", "default", "define", "delayslot", "endian", "epsilon", "export", "fault", "float2float",
+    "floor", "globalset", "goto", "halt", "hex", "if", "inst_next", "inst_next2", "inst_ref", "inst_start",
+    "instruction", "int2float", "is", "little", "local", "lzcount", "macro", "names", "nan", "newobject", "noflow",
+    "number", "offset", "pcodeop", "popcount", "ram_space", "register", "register_space", "return", "round", "rom_space",
+    "sborrow", "scarry", "sext", "signed", "size", "space", "sqrt", "target", "token", "trunc", "type", "unique",
+    "unimpl", "values", "variables", "with", "wordsize", "zext",
 ];
+
+/// A name as SLEIGH can have it.
+fn name(name: &str) -> String {
+    if RESERVED.contains(&name) { format!("{name}_") } else { name.to_owned() }
+}
 
 /// The name of a register in SLEIGH.
 fn register_name(isa: &Isa, id: RegisterId) -> String {
-    let name = &isa.register(id).name;
-    if RESERVED.contains(&name.as_str()) { format!("{name}_") } else { name.clone() }
+    name(&isa.register(id).name)
 }
 
 /// How the operand of a constructor is reached.
@@ -97,11 +107,14 @@ impl Writer<'_> {
         for (index, memory) in isa.memories.iter().enumerate() {
             let default = if isa.pc.memory.index() == index { " default" } else { "" };
             let (bytes, unit) = (size(memory.address), size(memory.cell));
-            let _ =
-                writeln!(text, "define space {} type=ram_space size={bytes} wordsize={unit}{default};", memory.name);
+            let _ = writeln!(
+                text,
+                "define space {} type=ram_space size={bytes} wordsize={unit}{default};",
+                name(&memory.name)
+            );
         }
         let _ = writeln!(text, "define space register type=register_space size=4;\n");
-        let _ = writeln!(text, "define register offset=0 size={} [ {} ];", size(isa.pc.width), isa.pc.name);
+        let _ = writeln!(text, "define register offset=0 size={} [ {} ];", size(isa.pc.width), name(&isa.pc.name));
         for (index, register) in isa.registers.iter().enumerate().filter(|(_, register)| !register.constant) {
             let name = register_name(isa, RegisterId(index as u32));
             let _ =
@@ -279,7 +292,7 @@ impl Writer<'_> {
         let pattern = pattern.join("; ");
         let value = self.value(field, numeric, &terms.join(" | "));
         let export = match is_code(isa, numeric) {
-            true => format!("*[{}]:{}", isa.code_memory().name, size(isa.pc.width)),
+            true => format!("*[{}]:{}", name(&isa.code_memory().name), size(isa.pc.width)),
             false => format!("*[const]:{}", size(field.value_width(isa.pc.width))),
         };
         // A field by itself is its own number; SLEIGH's compiler breaks on an assignment of nothing else.
@@ -454,12 +467,12 @@ fn definitions_of_languages(isa: &Isa) -> String {
 fn processor(isa: &Isa) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\n<processor_spec>\n  <programcounter register=\"{}\"/>\n</processor_spec>\n",
-        isa.pc.name
+        name(&isa.pc.name)
     )
 }
 
 fn compiler(isa: &Isa) -> String {
-    let memory = &isa.code_memory().name;
+    let memory = name(&isa.code_memory().name);
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\n<compiler_spec>\n  <global>\n    <range space=\"{memory}\"/>\n  \
          </global>\n  <default_proto>\n    <prototype name=\"default\" extrapop=\"unknown\" stackshift=\"0\">\n      \

@@ -11,7 +11,7 @@ use lathe_isa::model::{DeviceOperation, Instruction, Part, Place};
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_isa::semantics::{Block, Expr, ExprKind, Statement};
 
-use super::{Operand, register_name};
+use super::{Operand, name, register_name};
 
 /// How many bytes keep so many bits.
 pub(super) fn size(width: Width) -> u32 {
@@ -139,12 +139,12 @@ impl<'i> Code<'i> {
             Statement::Load { into, memory, address } => {
                 let address = self.value(address);
                 let memory = self.isa.memory(*memory);
-                self.line(&format!("x_{} = *[{}]:{} {address};", into.0, memory.name, size(memory.cell)));
+                self.line(&format!("x_{} = *[{}]:{} {address};", into.0, name(&memory.name), size(memory.cell)));
             }
             Statement::Store { memory, address, value } => {
                 let (address, value) = (self.value(address), self.value(value));
                 let memory = self.isa.memory(*memory);
-                self.line(&format!("*[{}]:{} {address} = {value};", memory.name, size(memory.cell)));
+                self.line(&format!("*[{}]:{} {address} = {value};", name(&memory.name), size(memory.cell)));
             }
             Statement::DeviceRead { into, device, operation, arguments } => {
                 let call = self.call(device.index(), *operation, arguments);
