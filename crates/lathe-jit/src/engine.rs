@@ -539,8 +539,12 @@ impl Jit {
     fn leave(&mut self, exit: &Exit, state: &mut State, devices: &mut Devices, run: &mut Run) -> Option<Stop> {
         match *exit {
             Exit::Interpret(id) => {
+                let opened = state.snapshot_size();
                 let stop = self.step(state, devices, run);
-                self.give_up_if_worthless(id);
+                // A page is opened once, and then it is written without leaving.
+                if state.snapshot_size() == opened {
+                    self.give_up_if_worthless(id);
+                }
                 self.forget_changed();
                 stop
             }

@@ -125,3 +125,17 @@ fn code_in_a_large_memory_may_change() {
         );
     }
 }
+
+/// Compiled code is left for the first store to every page, and is worth its place all the same.
+#[test]
+fn opening_pages_does_not_count_against_compiled_code() {
+    let isa = large();
+    let mut jit = Jit::with_threshold(&isa, 2);
+    // Writes to another page every time: all 4096 of them, twice.
+    let state = state(&isa, &[7, 9, 10], &[("b", 0x00FF_F800), ("step", 0x1000)]);
+    let steps = 2 * 4096 * 3;
+    agree(&isa, &mut jit, state, steps);
+    let statistics = jit.statistics();
+    assert_eq!(statistics.given_up, 0);
+    assert!(statistics.interpreted > 4000 && statistics.steps > steps / 2, "{statistics:?}");
+}

@@ -238,6 +238,15 @@ impl Memory {
         }
     }
 
+    /// Bytes that a snapshot would have to look at now.
+    pub(crate) fn snapshot_size(&self) -> u64 {
+        match &self.cells {
+            Cells::Bytes(_) | Cells::Words(_) => self.size(),
+            Cells::BytePages(pages) => pages.opened_size(),
+            Cells::WordPages(pages) => pages.opened_size() * 8,
+        }
+    }
+
     /// Bytes of the pages that have come into being, of a large memory.
     pub(crate) fn grown(&self) -> u64 {
         match &self.cells {

@@ -171,6 +171,11 @@ impl<T: Copy + Default> Pages<T> {
         self.count * PAGE
     }
 
+    /// How many cells are in open pages.
+    pub(crate) fn opened_size(&self) -> u64 {
+        self.opened.len() as u64 * PAGE
+    }
+
     /// Closes all pages, and gives them as they are now, with how many had to be copied.
     pub(crate) fn snapshot(&mut self) -> (SharedPages<T>, u64) {
         let copied = self.opened.len() as u64;

@@ -105,6 +105,12 @@ impl State {
         StateSnapshot { pc: self.pc, registers: self.registers.clone(), memories }
     }
 
+    /// Bytes that a snapshot would have to look at now: those of small memories, and of large ones the pages that
+    /// were opened since the last.
+    pub fn snapshot_size(&self) -> u64 {
+        self.memories.iter().map(Memory::snapshot_size).sum()
+    }
+
     /// Makes everything as it was. The snapshot must [fit](StateSnapshot::fits).
     pub fn restore(&mut self, snapshot: &StateSnapshot) {
         self.pc = snapshot.pc;
