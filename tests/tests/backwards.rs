@@ -6,11 +6,14 @@
 use std::sync::Arc;
 
 use lathe_asm::{Image, Segment};
+use lathe_base::Source;
 use lathe_debug::breakpoints::CellAccess;
+use lathe_debug::history::Pace;
 use lathe_debug::{Answer, Debugger, Effect, Hit, Program, Reason, What, execute, session};
 use lathe_embed::{Access, AnyEngine, EngineKind, Instance, Snapshot};
 use lathe_isa::Isa;
 use lathe_jit::Jit;
+use lathe_machines::Shipped;
 use lathe_tests::differential::{Case, generate};
 use lathe_tests::random::Random;
 use lathe_vm::{Fast, Interpreter};
@@ -31,14 +34,16 @@ fn seeds() -> std::ops::Range<u64> {
     first..first + (number("LATHE_PROGRAMS", 48) / SHARE).max(1)
 }
 
-/// The machines that ship, and those that are there for tests, with their definitions.
-fn machines() -> impl Iterator<Item = (Arc<Isa>, String)> {
+/// The machines that ship, and those that are there for tests, with the files of their definitions.
+fn machines() -> impl Iterator<Item = (Arc<Isa>, Vec<Source>)> {
     let others = ["acc12", "tape16", "twice8", "word32"].map(|name| {
         let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
-        std::fs::read_to_string(path).expect("the definition is there")
+        Source::new(name, std::fs::read_to_string(path).expect("the definition is there"))
     });
-    let texts = lathe_machines::ALL.iter().map(|machine| machine.definition.to_owned()).chain(others);
-    texts.map(|text| (Arc::new(lathe_isa::load(&text).isa.expect("the definition is right")), text))
+    lathe_machines::every().map(|machine| machine.source()).chain(others).map(|source| {
+        let loaded = lathe_isa::load_with(source, &Shipped);
+        (Arc::new(loaded.isa.expect("the definition is right")), loaded.written.sources)
+    })
 }
 
 fn engines(isa: &Arc<Isa>) -> [(&'static str, AnyEngine); 3] {
@@ -66,7 +71,7 @@ fn debugger(isa: &Arc<Isa>, case: &Case, engine: AnyEngine) -> Debugger {
     debugger.give_input(&case.input);
     debugger.end_input();
     // Often enough that short programs have some.
-    debugger.set_interval(32);
+    debugger.set_pace(Pace { interval: 32, per_byte: 0 });
     debugger
 }
 

@@ -115,6 +115,11 @@ impl Breakpoints {
         self.last
     }
 
+    /// The next one gets this number, if no later one was given out.
+    pub(crate) fn next_is(&mut self, id: u32) {
+        self.last = self.last.max(id.saturating_sub(1));
+    }
+
     /// All of them.
     pub fn all(&self) -> &[Breakpoint] {
         &self.list

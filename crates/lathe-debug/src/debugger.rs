@@ -3,22 +3,19 @@
 //! Every way forward is [`Debugger::next_hit`], every way back is [`Debugger::go_to`] after a search
 //! (`search.rs`). Questions about stretches of the past are in `watching.rs`.
 
-use lathe_embed::{DeviceId, EngineKind, Fault, Instance, State, Stop, Stops};
+use lathe_base::Source;
+use lathe_embed::{DeviceId, Fault, Instance, State, Stop, Stops};
 use lathe_isa::model::MemoryId;
 use lathe_vm::Keypad;
 
 use crate::breakpoints::{Breakpoint, Breakpoints, Effect, What};
 use crate::calls::{CallModel, Stack};
 use crate::expression::{Evaluator, Expression, Value};
-use crate::history::{Edit, Event, EventKind, History, Kept};
+use crate::history::{Edit, Event, EventKind, History, Kept, Pace};
 use crate::plan::{Detail, Hit, INTERNAL, Plan, Seen};
 use crate::program::Program;
 use crate::{Problem, text};
 
-/// Instructions between two snapshots of a run.
-const INTERVAL: u64 = 1 << 20;
-/// Instructions between two snapshots on the reference interpreter, which takes longer to come back.
-const SHORT_INTERVAL: u64 = 1 << 17;
 /// Instructions that are run ahead where output is looked for.
 const AHEAD: u64 = 1 << 16;
 /// How far before a position that is returned to snapshots are left, because the next step back ends near it.
@@ -103,8 +100,8 @@ pub struct Debugger {
     pub(crate) model: CallModel,
     pub(crate) stacks: crate::watching::Stacks,
     recording: bool,
-    /// The text of the definition, for saved sessions; empty if nobody has told it.
-    pub definition: String,
+    /// The files of the definition, for saved sessions; none if nobody has told it.
+    pub definition: Vec<Source>,
 }
 
 /// What the program has written, as far as it is kept.
@@ -143,10 +140,9 @@ impl Debugger {
         instance.load(program.image());
         instance.open_input();
         let isa = program.isa().clone();
-        let interval = if instance.engine() == EngineKind::Interpreter { SHORT_INTERVAL } else { INTERVAL };
         let mut debugger = Debugger {
             evaluator: Evaluator::new(&isa),
-            history: History::new(interval),
+            history: History::new(Pace::of(instance.engine())),
             model: CallModel::new(&isa),
             stacks: crate::watching::Stacks::default(),
             position: 0,
@@ -155,7 +151,7 @@ impl Debugger {
             output: Output::default(),
             halted: None,
             recording: true,
-            definition: String::new(),
+            definition: Vec::new(),
             program,
             instance,
         };
@@ -204,9 +200,9 @@ impl Debugger {
         self.history.set_limit(bytes, self.position);
     }
 
-    /// How many instructions there are between two snapshots of a run.
-    pub fn set_interval(&mut self, instructions: u64) {
-        self.history.interval = instructions.max(1);
+    /// How often snapshots are taken, if not as it is best for the engine.
+    pub fn set_pace(&mut self, pace: Pace) {
+        self.history.pace = Pace { interval: pace.interval.max(1), ..pace };
     }
 
     /// Whether snapshots are taken while the program runs. Without them, going back starts at the beginning.
@@ -479,7 +475,7 @@ impl Debugger {
 
     /// How many instructions until something is due: an event, a snapshot, the end.
     fn slice(&self, end: u64) -> u64 {
-        let interval = self.history.interval;
+        let interval = self.history.pace.interval;
         let boundary = (self.position / interval + 1).saturating_mul(interval);
         let event = self.history.events().get(self.applied).map_or(u64::MAX, |event| event.at);
         end.min(boundary).min(event.max(self.position + 1)) - self.position
@@ -495,7 +491,7 @@ impl Debugger {
     }
 
     fn keep_if_due(&mut self) {
-        if self.recording && self.history.is_due(self.position) {
+        if self.recording && self.history.is_due(self.position, self.state().snapshot_size()) {
             self.keep();
         }
     }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use lathe_embed::{Instance, MemoryId, Snapshot};
+use lathe_embed::{EngineKind, Instance, MemoryId, Snapshot};
 use lathe_vm::Keypad;
 
 /// Bytes of snapshots that are kept, unless somebody says otherwise.
@@ -16,11 +16,6 @@ pub const MEMORY: u64 = 256 << 20;
 const PER_DISTANCE: u64 = 32;
 /// Nothing is gained by snapshots that are closer to one another.
 const CLOSEST: u64 = 1 << 10;
-/// Bytes that are copied for a snapshot without a thought.
-const CHEAP: u64 = 1 << 18;
-/// Instructions that are executed for every byte that was copied for a snapshot that is not cheap, so that copying
-/// takes a small part of the time.
-const PER_BYTE: u64 = 4;
 /// What a snapshot takes beside the cells of memories, in bytes, roughly.
 const OVERHEAD: u64 = 1 << 10;
 /// This many new snapshots are worth a look at which can go.
@@ -93,6 +88,30 @@ impl Edit {
     }
 }
 
+/// How often a run is recorded, in what can be counted: instructions and bytes.
+///
+/// A snapshot copies the pages that were written since the last, and afterwards the first store to each of them takes
+/// a detour. So the more there is to copy, the longer the run goes on before that, and recording takes about a tenth of
+/// the time at most. The price is paid by who goes back: the program runs again from the last snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Instructions between two snapshots at least. A run looks at its history every so many.
+    pub interval: u64,
+    /// Instructions for every byte that a snapshot has to copy or to compare.
+    pub per_byte: u64,
+}
+
+impl Pace {
+    /// The one for an engine: the faster it is, the more instructions take as long as copying a page.
+    pub fn of(engine: EngineKind) -> Pace {
+        match engine {
+            EngineKind::Interpreter => Pace { interval: 1 << 17, per_byte: 1 },
+            EngineKind::Fast => Pace { interval: 1 << 20, per_byte: 4 },
+            EngineKind::Jit | EngineKind::Auto => Pace { interval: 1 << 21, per_byte: 16 },
+        }
+    }
+}
+
 /// A moment that can be returned to at once.
 pub(crate) struct Kept {
     pub(crate) snapshot: Snapshot,
@@ -115,27 +134,33 @@ impl Kept {
 pub struct History {
     kept: BTreeMap<u64, Kept>,
     events: Vec<Event>,
-    /// Instructions between two snapshots of a run.
-    pub(crate) interval: u64,
+    pub(crate) pace: Pace,
     /// Bytes that snapshots may take.
     limit: u64,
     untidy: usize,
     /// Bytes that snapshots take at most: what was copied for them since this was last found out exactly.
     spent: u64,
+    /// Bytes that were copied for snapshots, also for those that are gone.
+    copied: u64,
     /// The furthest position that was reached.
     pub(crate) end: u64,
 }
 
 impl History {
-    pub(crate) fn new(interval: u64) -> History {
+    pub(crate) fn new(pace: Pace) -> History {
         let (kept, events) = (BTreeMap::new(), Vec::new());
-        History { kept, events, interval, limit: MEMORY, untidy: 0, spent: 0, end: 0 }
+        History { kept, events, pace, limit: MEMORY, untidy: 0, spent: 0, copied: 0, end: 0 }
     }
 
     /// How many snapshots there are, and how many bytes they take together: pages are shared until they are written.
     pub fn size(&self) -> (usize, u64) {
         let count = self.kept.len();
         (count, Snapshot::total_size(self.kept.values().map(|kept| &kept.snapshot)) + count as u64 * OVERHEAD)
+    }
+
+    /// How many bytes were copied for snapshots, also for those that are gone: what recording has cost.
+    pub fn copied(&self) -> u64 {
+        self.copied
     }
 
     /// Whether snapshots take more than they may.
@@ -146,11 +171,10 @@ impl History {
         self.spent > self.limit
     }
 
-    /// Whether a run takes a snapshot at a position: every this many instructions, and less often the more is copied.
-    pub(crate) fn is_due(&self, position: u64) -> bool {
-        let (last, kept) = self.floor(position);
-        let is_affordable = kept.copied <= CHEAP || position - last >= kept.copied.saturating_mul(PER_BYTE);
-        position.is_multiple_of(self.interval) && is_affordable
+    /// Whether a run takes a snapshot at a position, if it has to look at this many bytes.
+    pub(crate) fn is_due(&self, position: u64, bytes: u64) -> bool {
+        let Pace { interval, per_byte } = self.pace;
+        position.is_multiple_of(interval) && position - self.floor(position).0 >= bytes.saturating_mul(per_byte)
     }
 
     /// The furthest position that was reached.
@@ -189,6 +213,7 @@ impl History {
     /// Keeps a moment, and lets others go that are too close to one another for their distance.
     pub(crate) fn keep(&mut self, position: u64, kept: Kept) {
         self.spent += kept.bytes();
+        self.copied += kept.copied;
         self.kept.insert(position, kept);
         self.untidy += 1;
         if self.untidy >= UNTIDY || self.is_full() {
@@ -253,7 +278,7 @@ mod tests {
     use lathe_embed::Machine;
 
     fn history(limit: u64) -> (History, Instance) {
-        let mut history = History::new(1 << 20);
+        let mut history = History::new(Pace::of(EngineKind::Fast));
         history.limit = limit;
         (history, Machine::built_in("hex8").unwrap().instance())
     }
@@ -286,13 +311,12 @@ mod tests {
     #[test]
     fn large_snapshots_are_taken_less_often() {
         let (mut history, mut instance) = history(MEMORY);
-        let mut keep = |history: &mut History, at: u64, copied: u64| {
-            history.keep(at << 20, Kept { snapshot: instance.snapshot(), applied: 0, written: 0, copied });
-        };
-        keep(&mut history, 0, 1 << 16);
-        assert!(history.is_due(1 << 20) && !history.is_due(1 << 19));
-        keep(&mut history, 1, 16 << 20);
-        assert!(!history.is_due(2 << 20) && !history.is_due(64 << 20) && history.is_due(65 << 20));
+        fill(&mut history, &mut instance, 2);
+        // Four instructions for every byte, counted from the last snapshot, which is at 1 << 20.
+        assert!(history.is_due(2 << 20, 1 << 16) && !history.is_due(3 << 19, 1 << 16));
+        assert!(!history.is_due(2 << 20, 16 << 20) && !history.is_due(64 << 20, 16 << 20));
+        assert!(history.is_due(65 << 20, 16 << 20));
+        assert!(!history.is_due(65 << 20, u64::MAX));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::{Problem, command};
 
 const FORMAT: &str = "lathe-session";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
@@ -26,17 +26,30 @@ struct Saved {
 
 #[derive(Serialize, Deserialize)]
 struct Wire {
-    definition: String,
+    /// The files of the definition, and those of the program.
+    definition: Vec<WireSource>,
     image: String,
-    sources: Vec<(String, String)>,
+    sources: Vec<WireSource>,
     events: Vec<WireEvent>,
     end: u64,
     position: u64,
     /// The identity of the state at the position.
     state: String,
-    /// Commands that set the breakpoints again.
-    breakpoints: Vec<String>,
+    breakpoints: Vec<WireBreakpoint>,
 }
+
+#[derive(Serialize, Deserialize)]
+struct WireBreakpoint {
+    /// The command that sets it again.
+    command: String,
+    id: u32,
+    enabled: bool,
+    hits: u64,
+    ignore: u64,
+}
+
+/// A name and a text.
+type WireSource = (String, String);
 
 #[derive(Serialize, Deserialize)]
 struct WireEvent {
@@ -62,14 +75,14 @@ pub(crate) fn write(debugger: &mut Debugger) -> String {
     let image = written.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let events = debugger.history().events().iter().map(wire_event).collect();
     let wire = Wire {
-        definition: debugger.definition.clone(),
+        definition: debugger.definition.iter().map(wire_source).collect(),
         image,
-        sources: sources.iter().map(|source| (source.name.clone(), source.text.clone())).collect(),
+        sources: sources.iter().map(wire_source).collect(),
         events,
         end: debugger.history().end,
         position: debugger.position(),
         state: fingerprint(debugger),
-        breakpoints: debugger.breakpoints.all().iter().filter_map(command_for).collect(),
+        breakpoints: debugger.breakpoints.all().iter().filter_map(wire_breakpoint).collect(),
     };
     let check = identity(&serde_json::to_string(&wire).unwrap_or_default());
     let saved = Saved { format: FORMAT.to_owned(), version: VERSION, check, session: wire };
@@ -102,14 +115,16 @@ pub fn open(text: &str, engine: EngineKind) -> Result<Debugger, Problem> {
 }
 
 fn repeat(wire: &Wire, engine: EngineKind, damaged: &dyn Fn(&str) -> Problem) -> Result<Debugger, Problem> {
-    let machine = Machine::define(&wire.definition).map_err(|error| damaged(&error.to_string()))?;
+    let definition: Vec<Source> = wire.definition.iter().map(source_of).collect();
+    let isa = lathe_isa::load_again(&definition).isa;
+    let machine = Machine::from(isa.ok_or_else(|| damaged("this Lathe cannot read its definition"))?);
     let image = formats::read(Format::Image, wire.image.as_bytes(), machine.isa());
     let image = image.map_err(|error| damaged(&error.cause))?;
-    let sources = wire.sources.iter().map(|(name, text)| Source::new(name.as_str(), text.as_str())).collect();
+    let sources = wire.sources.iter().map(source_of).collect();
     let instance = machine.instance_on(engine).map_err(|error| Problem::new(error.to_string()))?;
     let program = Program::new(machine.isa().clone(), image, sources);
     let mut debugger = Debugger::new(program, instance);
-    debugger.definition.clone_from(&wire.definition);
+    debugger.definition = definition;
     for event in &wire.events {
         let event = event_of(event);
         if !fits(&event, debugger.program()) {
@@ -122,8 +137,12 @@ fn repeat(wire: &Wire, engine: EngineKind, damaged: &dyn Fn(&str) -> Problem) ->
     if fingerprint(&debugger) != wire.state {
         return Err(damaged("repeating it leads to another state"));
     }
-    for line in &wire.breakpoints {
-        command::execute(&mut debugger, line, &mut ())?;
+    for WireBreakpoint { command, id, enabled, hits, ignore } in &wire.breakpoints {
+        debugger.breakpoints.next_is(*id);
+        command::execute(&mut debugger, command, &mut ())?;
+        if let Some(breakpoint) = debugger.breakpoints.get_mut(*id) {
+            (breakpoint.enabled, breakpoint.hits, breakpoint.ignore) = (*enabled, *hits, *ignore);
+        }
     }
     Ok(debugger)
 }
@@ -154,6 +173,11 @@ fn fingerprint(debugger: &Debugger) -> String {
     identity(&text)
 }
 
+fn wire_breakpoint(breakpoint: &Breakpoint) -> Option<WireBreakpoint> {
+    let Breakpoint { id, enabled, hits, ignore, .. } = *breakpoint;
+    Some(WireBreakpoint { command: command_for(breakpoint)?, id, enabled, hits, ignore })
+}
+
 /// A command that sets a breakpoint again.
 fn command_for(breakpoint: &Breakpoint) -> Option<String> {
     let condition = breakpoint.condition.as_ref().map(|condition| format!(" if {}", condition.text));
@@ -172,6 +196,14 @@ fn command_for(breakpoint: &Breakpoint) -> Option<String> {
         What::Changes(expression) => format!("watch {}{condition}", expression.text),
         What::Becomes(_) => return None,
     })
+}
+
+fn wire_source(source: &Source) -> WireSource {
+    (source.name.clone(), source.text.clone())
+}
+
+fn source_of((name, text): &WireSource) -> Source {
+    Source::new(name.as_str(), text.as_str())
 }
 
 fn wire_event(event: &Event) -> WireEvent {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use lathe_asm::{Options, assemble};
 use lathe_base::Source;
 use lathe_base::files::{FileError, Files, Found};
+use lathe_debug::history::Pace;
 use lathe_debug::{Debugger, Program, Reason, execute};
 use lathe_embed::{EngineKind, Machine, Snapshot};
 
@@ -169,6 +170,42 @@ fn running_back_finds_the_hits_of_running_forward() {
     }
 }
 
+/// However much a program writes, recording copies no more than its pace allows, and going back is exact.
+#[test]
+fn recording_costs_what_its_pace_allows() {
+    // Counts up all words of 16 pages, again and again.
+    let text = "
+again:  li t0, 0x100000
+        li t1, 0x110000
+work:   lw t3, 0(t0)
+        addi t3, t3, 1
+        sw t3, 0(t0)
+        addi t0, t0, 4
+        bltu t0, t1, work
+        j again
+";
+    let machine = Machine::built_in("rv32i").expect("the machine ships");
+    let image = machine.assemble(text).expect("the program is right");
+    for kind in engines() {
+        let program = Program::new(machine.isa().clone(), image.clone(), Vec::new());
+        let mut debugger = Debugger::new(program, machine.instance_on(kind).expect("the engine is built"));
+        let pace = Pace { interval: 1 << 10, per_byte: 4 };
+        debugger.set_pace(pace);
+        let at_first = debugger.history().copied();
+        let steps = 1 << 20;
+        debugger.step(steps, &mut ()).unwrap();
+        let copied = debugger.history().copied() - at_first;
+        assert!(copied <= steps / pace.per_byte, "{kind:?}: {copied}");
+        // 16 pages are copied each time, and 32 KiB of control registers compared, so it is every 393,216 instructions.
+        assert_eq!((copied, debugger.history().positions().count()), (2 * 16 * 4096, 3), "{kind:?}");
+        let here = everything(&mut debugger);
+        debugger.back(1, &mut ()).unwrap();
+        debugger.back(300_000, &mut ()).unwrap();
+        debugger.step(300_001, &mut ()).unwrap();
+        assert!(everything(&mut debugger) == here, "{kind:?}");
+    }
+}
+
 /// What is set counts from there on, and is set again when that place is passed again.
 #[test]
 fn setting_something_forks_the_history() {
@@ -192,7 +229,7 @@ fn setting_something_forks_the_history() {
 #[test]
 fn a_saved_session_is_where_it_was() {
     let mut debugger = debugger("quad8", "guess.asm", EngineKind::Fast);
-    debugger.definition = std::fs::read_to_string(machines().join("quad8/quad8.isa")).unwrap();
+    debugger.definition = vec![lathe_machines::find("quad8").unwrap().source()];
     let mut run = |line: &str| execute(&mut debugger, line, &mut ()).unwrap();
     run("run");
     run("input \"5\\n\"");

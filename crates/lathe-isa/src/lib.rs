@@ -43,6 +43,8 @@ pub mod specialize;
 pub mod syntax;
 pub mod written;
 
+use std::cell::Cell;
+
 use lathe_base::files::{Files, MemoryFiles};
 use lathe_base::{Diagnostics, Source};
 
@@ -79,6 +81,12 @@ impl Loaded {
 /// Reads and checks a definition that is one text. Examples are checked for form, but not run.
 pub fn load(text: &str) -> Loaded {
     load_with(Source::new("definition", text), &MemoryFiles::default())
+}
+
+/// Reads and checks a definition again, from the files that it was made of: [`Written::sources`].
+pub fn load_again(sources: &[Source]) -> Loaded {
+    let Some((main, others)) = sources.split_first() else { return load("") };
+    load_with(main.clone(), &written::Again(Cell::new(others)))
 }
 
 /// Reads and checks a definition; what it extends and includes comes from `files`. Examples are checked for

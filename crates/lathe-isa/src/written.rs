@@ -1,7 +1,9 @@
 //! A definition as its author wrote it: the files it is made of, and one tree of all of them. What `include`
 //! names is put in its place, and what `extends` names comes before what the definition itself says.
 
-use lathe_base::files::Files;
+use std::cell::Cell;
+
+use lathe_base::files::{FileError, Files, Found};
 use lathe_base::{Diagnostic, Diagnostics, FileId, Source, Span, limits};
 
 use crate::codes;
@@ -40,6 +42,20 @@ pub(crate) fn read(main: Source, files: &dyn Files, diagnostics: &mut Diagnostic
     let mut reader = Reader { sources: vec![main], bytes: 0, files, diagnostics };
     let tree = reader.file(FileId(0), &mut Vec::new());
     Written { sources: reader.sources, tree }
+}
+
+/// The files of a definition that was read before. They are asked for in the order in which they came then, so it
+/// does not matter where they were and what they are called.
+pub(crate) struct Again<'s>(pub(crate) Cell<&'s [Source]>);
+
+impl Files for Again<'_> {
+    fn open(&self, _from: &str, _name: &str) -> Result<Found, FileError> {
+        let Some((next, rest)) = self.0.get().split_first() else {
+            return Err(FileError("it was not there when the definition was read before".to_owned()));
+        };
+        self.0.set(rest);
+        Ok(Found { name: next.name.clone(), bytes: next.text.clone().into_bytes() })
+    }
 }
 
 struct Reader<'f, 'd> {

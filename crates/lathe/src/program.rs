@@ -7,7 +7,7 @@ use anstyle::AnsiColor;
 use lathe_asm::formats::{self, Format};
 use lathe_asm::image::Symbol;
 use lathe_asm::{Assembled, Image, Options, assemble};
-use lathe_base::{FileId, Severity, Source, limits, nearest};
+use lathe_base::{Severity, Source, limits, nearest};
 use lathe_isa::Isa;
 
 use crate::arguments::{AssemblyArguments, number};
@@ -27,8 +27,8 @@ pub(crate) struct Program {
     pub(crate) image: Image,
     /// The texts that it was assembled from, if it was.
     pub(crate) sources: Vec<Source>,
-    /// The text of the machine's definition.
-    pub(crate) definition: String,
+    /// The files of the machine's definition.
+    pub(crate) definition: Vec<Source>,
     /// Where it tells how it went, if it is an ELF file that does: the address of its `tohost`.
     pub(crate) tohost: Option<u64>,
 }
@@ -107,7 +107,7 @@ impl Request<'_> {
         let root = self.assembly.root.as_deref();
         let assembly = Assembly { name: self.name, text, root, options: &options };
         let (image, sources) = assembly.assemble(&isa, inputs)?;
-        Ok(Program { isa, image, sources, definition: written.text(FileId(0)).to_owned(), tohost: None })
+        Ok(Program { isa, image, sources, definition: written.sources, tohost: None })
     }
 
     /// An image. What can be loaded only in part must have been asked for in its format.
@@ -135,7 +135,7 @@ impl Request<'_> {
             warn_if_changed(self.name, &identity, &machine);
         }
         let Machine { isa, written } = machine;
-        Ok(Program { isa, image, sources: Vec::new(), definition: written.text(FileId(0)).to_owned(), tohost })
+        Ok(Program { isa, image, sources: Vec::new(), definition: written.sources, tohost })
     }
 }
 

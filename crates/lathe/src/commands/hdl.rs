@@ -66,8 +66,7 @@ fn load(arguments: &Hdl, inputs: &Inputs) -> Result<(Isa, Vec<Source>, Program),
     let request = Request { name: program, machine: named, from: None, load_at: None, assembly: &arguments.assembly };
     let loaded = request.load(inputs)?;
     let cells = cells(&loaded.isa, &loaded.image);
-    let definition = Source::new(format!("{}.isa", loaded.isa.name), loaded.definition);
-    Ok((loaded.isa, vec![definition], Program { cells, entry: loaded.image.entry }))
+    Ok((loaded.isa, loaded.definition, Program { cells, entry: loaded.image.entry }))
 }
 
 /// The cells of an image, memory by memory.

@@ -61,10 +61,39 @@ fn a_session_is_saved_and_opened_again() {
         answer.contains("step 104  ") && answer.contains("r1 = 0x0A (10)") && answer.contains("r1 = 0x21 (33)"),
         "{answer}"
     );
+    // Breakpoints have their numbers, what they ignore, and whether they count.
+    let commands = b"break loop\nbreak 0\nbreak loop if r1 == 3\ntbreak 2\ndelete 2\nignore 3 7\ndisable 4\n";
+    let list = bench.run_with_input(&["debug", "count.asm"], &[commands, &b"step\nbl\nsave bl.session\n"[..]].concat());
+    let list = list.succeeds();
+    let again = bench.run_with_input(&["debug", "bl.session"], b"bl\n").succeeds();
+    let list = list.split("> bl\n").nth(1).and_then(|rest| rest.split("> save").next()).unwrap();
+    assert!(list.contains("4: ") && list.contains("next 7 hits") && list.contains("disabled"), "{list}");
+    assert!(again.contains(list), "{again}\nis not\n{list}");
     let mut text = bench.read_text("here.session");
     text.truncate(text.len() / 2);
     std::fs::write(bench.path().join("cut.session"), &text).unwrap();
     bench.run(&["debug", "cut.session"]).complains(1, &["cut.session", "cut short", "save the session again"]);
+}
+
+/// A session has everything in it: the files that the machine is made of may be elsewhere, or gone.
+#[test]
+fn a_session_of_a_machine_made_of_several_files_is_opened_again() {
+    let bench = bench();
+    let mine = "machine mine extends \"parts/base.isa\" \"With one more\"\n\
+        include \"parts/more.isa\"\n";
+    let base = "machine base \"A small one\"\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a : u8\n\
+        instructions { halt | 00000000 | halt }\n";
+    let more = "instructions { inc | 00000001 | a = a + 1 }\n";
+    std::fs::create_dir(bench.path().join("parts")).unwrap();
+    for (name, text) in [("mine.isa", mine), ("parts/base.isa", base), ("parts/more.isa", more)] {
+        std::fs::write(bench.path().join(name), text).unwrap();
+    }
+    std::fs::write(bench.path().join("two.asm"), ".machine mine\n inc\n inc\n halt\n").unwrap();
+    bench.run_with_input(&["debug", "two.asm"], b"step 2\nsave two.session\n").succeeds();
+    std::fs::remove_dir_all(bench.path().join("parts")).unwrap();
+    std::fs::remove_file(bench.path().join("mine.isa")).unwrap();
+    let answer = bench.run_on_all(&["debug", "two.session"], b"print a\nback\nprint a\n").succeeds();
+    assert!(answer.contains("a = 0x02") && answer.contains("a = 0x01"), "{answer}");
 }
 
 /// What is typed is shown again, and must not reach the terminal as a command to it.
