@@ -24,7 +24,8 @@ Chores of this project:
       missing are skipped and listed by name.
 
   cargo xtask picture
-      Makes docs/picture.svg anew, the picture in the README, by running the real program.
+      Makes docs/picture.svg and docs/debugger.svg anew, the pictures in the README and in the
+      debugger's guide, by running the real program.
 
   cargo xtask web [--serve [PORT] | test | picture | pictures]
       Builds the playground into target/web, as files that any static host can serve. Needs Node;
@@ -80,14 +81,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// The test that compares the picture makes it.
+/// The tests that compare the pictures make them. One is of the debugger's screen, and needs tmux.
 fn picture() -> ExitCode {
-    let mut command = cargo();
-    command.args(["test", "--package", "lathe", "--no-default-features", "--test", "picture"]).env("LATHE_UPDATE", "1");
-    match command.status() {
-        Ok(status) if status.success() => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    }
+    let made = [("picture", "the_picture"), ("faces", "the_guide_shows")].iter().all(|(test, filter)| {
+        let mut command = cargo();
+        command.args(["test", "--package", "lathe", "--test", test, filter]).env("LATHE_UPDATE", "1");
+        command.status().is_ok_and(|status| status.success())
+    });
+    if made { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// The long version of the tests of hardware, with everything that they need.

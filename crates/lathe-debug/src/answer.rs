@@ -250,16 +250,23 @@ impl fmt::Display for Answer {
     }
 }
 
-impl fmt::Display for StopReport {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        self.log.iter().try_for_each(|line| writeln!(formatter, "log: {line}"))?;
+impl StopReport {
+    /// What happened on the way here, in lines: logs, output, the reason to stop.
+    pub fn happened(&self) -> String {
+        let mut lines: String = self.log.iter().map(|line| format!("log: {line}\n")).collect();
         if !self.output.is_empty() {
-            writeln!(formatter, "output: \"{}\"", self.output)?;
+            lines += &format!("output: \"{}\"\n", self.output);
         }
         if !self.message.is_empty() {
-            writeln!(formatter, "{}", self.message)?;
+            lines += &format!("{}\n", self.message);
         }
-        writeln!(formatter, "step {}  {}", self.step, code(&self.line))?;
+        lines
+    }
+}
+
+impl fmt::Display for StopReport {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        writeln!(formatter, "{}step {}  {}", self.happened(), self.step, code(&self.line))?;
         match self.changes.is_empty() {
             true => Ok(()),
             false => writeln!(formatter, "    {}", self.changes.join(", ")),

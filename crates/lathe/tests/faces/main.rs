@@ -5,6 +5,8 @@ mod dap;
 #[cfg(feature = "gdb")]
 mod gdb;
 #[cfg(feature = "screen")]
+mod picture;
+#[cfg(feature = "screen")]
 mod terminal;
 
 use std::path::Path;

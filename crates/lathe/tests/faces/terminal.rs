@@ -8,41 +8,41 @@ use std::time::{Duration, Instant};
 use super::{binary, folder};
 
 /// How long the screen has to show what it should.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal of its own server, so that nothing else is touched.
-struct Terminal {
+pub(super) struct Terminal {
     tmux: PathBuf,
     socket: PathBuf,
 }
 
 impl Terminal {
-    fn start(tmux: PathBuf, folder: &Path, command: &str, size: (&str, &str)) -> Terminal {
+    pub(super) fn start(tmux: PathBuf, folder: &Path, command: &str, size: (&str, &str)) -> Terminal {
         let terminal = Terminal { tmux, socket: folder.join("tmux") };
         let shell = format!("{command}; echo left with $?; exec sh");
         terminal.tmux(&["new-session", "-d", "-x", size.0, "-y", size.1, "-c", &folder.to_string_lossy(), &shell]);
         terminal
     }
 
-    fn tmux(&self, arguments: &[&str]) -> String {
+    pub(super) fn tmux(&self, arguments: &[&str]) -> String {
         let mut command = Command::new(&self.tmux);
         command.env_remove("TMUX").arg("-S").arg(&self.socket).args(["-f", "/dev/null"]).args(arguments);
         let output = command.output().expect("tmux runs");
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn keys(&self, keys: &[&str]) {
+    pub(super) fn keys(&self, keys: &[&str]) {
         let mut arguments = vec!["send-keys"];
         arguments.extend(keys);
         self.tmux(&arguments);
     }
 
-    fn screen(&self) -> String {
+    pub(super) fn screen(&self) -> String {
         self.tmux(&["capture-pane", "-p"])
     }
 
     /// Waits until the screen shows something.
-    fn shows(&self, text: &str) -> String {
+    pub(super) fn shows(&self, text: &str) -> String {
         let start = Instant::now();
         loop {
             let screen = self.screen();

@@ -5,6 +5,7 @@
 mod prompt;
 mod view;
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -15,8 +16,9 @@ use crossterm::event::{
 };
 use crossterm::style::Print;
 use crossterm::{execute as send, queue};
-use lathe_debug::answer::RegisterLine;
+use lathe_debug::answer::{self, RegisterLine};
 use lathe_debug::{Answer, Debugger, Host, command, execute};
+use lathe_isa::model::MemoryId;
 
 use super::super::Outcome;
 use crate::exit::{Exit, Failure};
@@ -34,6 +36,8 @@ pub(super) struct Screen<'s> {
     messages: Vec<(String, Kind)>,
     /// Registers at the stop before this one, to show what changed.
     before: Vec<RegisterLine>,
+    /// What the memory pane showed then: memory and address, and the value.
+    cells_before: HashMap<(usize, u64), u64>,
     /// Whether the source is shown rather than the disassembly, where there is one.
     shows_source: bool,
     /// Which memory is shown, and from where.
@@ -83,6 +87,7 @@ fn show(debugger: &mut Debugger, name: &str) -> Outcome {
         prompt: Prompt::default(),
         messages: vec![(WELCOME.to_owned(), Kind::Answer)],
         before,
+        cells_before: HashMap::new(),
         shows_source,
         memory: (0, 0),
         scrolled: 0,
@@ -197,7 +202,7 @@ impl Screen<'_> {
 
     /// Does a command and keeps what it answers.
     fn command(&mut self, line: &str) -> Next {
-        let before = command::registers(self.debugger);
+        let (before, cells) = (command::registers(self.debugger), self.shown_cells());
         self.say(format!("> {line}"), Kind::Typed);
         let mut keyboard = Keyboard { asked: 0 };
         match execute(self.debugger, line, &mut keyboard) {
@@ -210,15 +215,40 @@ impl Screen<'_> {
                     return Next::Nothing;
                 }
                 if let Answer::Stopped(report) = &answer {
-                    self.before = before;
+                    (self.before, self.cells_before) = (before, cells);
                     self.scrolled = 0;
                     self.gives_input = report.reason == "waiting";
                 }
-                self.say(without_changes(answer).to_string(), Kind::Answer);
+                if let Answer::Memory { memory, address, .. } = &answer {
+                    self.show_memory(memory, *address);
+                }
+                self.say(said(&answer), Kind::Answer);
             }
             Err(problem) => self.say(problem.to_string(), Kind::Problem),
         }
         Next::Nothing
+    }
+
+    /// The cells of the memory pane.
+    fn shown_cells(&self) -> HashMap<(usize, u64), u64> {
+        let at = self.memory.0;
+        let memory = self.debugger.state().memory(MemoryId(at as u32));
+        self.areas.cells.clone().map(|address| ((at, address), memory.get(address))).collect()
+    }
+
+    /// Lets the memory pane begin with an address.
+    fn show_memory(&mut self, name: &str, address: u64) {
+        if let Some(at) = self.debugger.program().isa().memories.iter().position(|memory| memory.name == name) {
+            self.memory = (at, address);
+        }
+    }
+
+    /// Scrolls the memory pane by this many rows.
+    fn scroll_memory(&mut self, rows: i64) {
+        let (at, start) = self.memory;
+        let last = self.debugger.program().isa().memories[at].cells() - self.areas.cells_per_row.max(1);
+        let by = rows.saturating_mul(self.areas.cells_per_row as i64);
+        self.memory.1 = start.saturating_add_signed(by).min(last);
     }
 
     fn say(&mut self, text: String, kind: Kind) {
@@ -239,6 +269,8 @@ impl Screen<'_> {
     fn mouse(&mut self, mouse: MouseEvent) -> Next {
         let (x, y) = (mouse.column, mouse.row);
         match mouse.kind {
+            MouseEventKind::ScrollDown if self.areas.is_memory(x, y) => self.scroll_memory(3),
+            MouseEventKind::ScrollUp if self.areas.is_memory(x, y) => self.scroll_memory(-3),
             MouseEventKind::ScrollDown => self.scrolled += 3,
             MouseEventKind::ScrollUp => self.scrolled -= 3,
             MouseEventKind::Down(MouseButton::Left) => {
@@ -284,10 +316,10 @@ impl Host for Keyboard {
     }
 }
 
-/// Registers that have changed are marked where they are shown, and need not be listed.
-fn without_changes(mut answer: Answer) -> Answer {
-    if let Answer::Stopped(report) = &mut answer {
-        report.changes.clear();
-    }
-    answer
+/// An answer as it is said here. Where the machine has stopped, what other panes show is left out: registers that have
+/// changed, and the place in the source.
+fn said(answer: &Answer) -> String {
+    let Answer::Stopped(report) = answer else { return answer.to_string() };
+    let (place, text) = (answer::place(&report.line.place), &report.line.text);
+    format!("{}step {}  {place}  {text}", report.happened(), report.step)
 }

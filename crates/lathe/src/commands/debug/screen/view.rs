@@ -1,24 +1,41 @@
 //! What the debugger's screen looks like: code on the left, the machine's state on the right, the
 //! program's output and the answers below, a timeline and the command line at the bottom.
 
+use std::ops::Range;
+
+use lathe_debug::answer::RegisterLine;
 use lathe_debug::command::{code_from, registers};
+use lathe_debug::watching::CallLine;
 use lathe_isa::model::MemoryId;
 use lathe_vm::Display;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
+use ratatui::symbols::{border, line};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+use ratatui::widgets::{Block, Borders, Clear, Paragraph};
 
 use super::{Kind, Screen};
 
-const FRAME: Style = Style::new().fg(Color::DarkGray);
-const TITLE: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
-const QUIET: Style = Style::new().fg(Color::DarkGray);
-const CHANGED: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
-const HERE: Style = Style::new().bg(Color::Rgb(38, 56, 84)).fg(Color::White).add_modifier(Modifier::BOLD);
-const MARK: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
-const LABEL: Style = Style::new().fg(Color::Green);
+// Nobody knows whether the terminal is light or dark, and the sixteen colours are whatever its theme makes of them.
+// So these are of the fixed 256, and readable on black and on white: a test computes their contrast.
+const GREY: Color = Color::Indexed(243);
+const BLUE: Color = Color::Indexed(31);
+const ORANGE: Color = Color::Indexed(130);
+const RED: Color = Color::Indexed(161);
+const GREEN: Color = Color::Indexed(28);
+const PAPER: Color = Color::Indexed(231);
+
+const QUIET: Style = Style::new().fg(GREY);
+const TITLE: Style = Style::new().fg(BLUE).add_modifier(Modifier::BOLD);
+const CHANGED: Style = Style::new().fg(ORANGE).add_modifier(Modifier::BOLD);
+const HERE: Style = Style::new().bg(Color::Indexed(24)).fg(PAPER).add_modifier(Modifier::BOLD);
+const PROBLEM: Style = Style::new().fg(RED);
+const MARK: Style = Style::new().fg(RED).add_modifier(Modifier::BOLD);
+const LABEL: Style = Style::new().fg(GREEN);
+
+/// Keys that are worth a reminder, as many as there is room for.
+const KEYS: [&str; 3] = ["F1 help  ←→ step  F5 run  F6 run back  F10 over ", "F1 help  ←→ step  F5 run ", "F1 help "];
 
 /// Where things were drawn last, for the mouse.
 #[derive(Debug, Default)]
@@ -27,12 +44,20 @@ pub(super) struct Areas {
     /// The address of each line of the code pane, if it has one.
     lines: Vec<Option<u64>>,
     timeline: Rect,
+    memory: Rect,
+    /// The cells of the memory pane, and how many are in a row.
+    pub(super) cells: Range<u64>,
+    pub(super) cells_per_row: u64,
 }
 
 impl Areas {
     pub(super) fn code_at(&self, x: u16, y: u16) -> Option<u64> {
         let inside = self.code.contains((x, y).into());
         inside.then(|| self.lines.get(usize::from(y - self.code.y)).copied().flatten()).flatten()
+    }
+
+    pub(super) fn is_memory(&self, x: u16, y: u16) -> bool {
+        self.memory.contains((x, y).into())
     }
 
     /// How far along the timeline a click is, from 0 to 1.
@@ -42,42 +67,49 @@ impl Areas {
     }
 }
 
+/// A pane on the left: a line with its title, and no more, because rows are rare.
 fn pane(title: &str) -> Block<'static> {
-    Block::bordered()
-        .border_type(BorderType::Rounded)
-        .border_style(FRAME)
-        .title(Line::styled(format!(" {title} "), TITLE))
+    Block::new().borders(Borders::TOP).border_style(QUIET).title(Line::styled(format!(" {title} "), TITLE))
+}
+
+/// A pane on the right, whose corner continues the lines around it.
+fn side_pane(title: &str, corner: &'static str) -> Block<'static> {
+    let set = border::Set { top_left: corner, ..border::PLAIN };
+    pane(title).borders(Borders::TOP | Borders::LEFT).border_set(set)
 }
 
 impl Screen<'_> {
     pub(super) fn draw(&mut self, frame: &mut Frame) {
-        // A display wants all of its rows; what else there is wants most of the screen.
-        let shown = self.display_size().map_or(0, |(_, rows)| rows + 2).min(frame.area().height / 2);
+        let area = frame.area();
+        let (display_width, display_height) = self.display_room(area);
         let [bar, middle, below, timeline, prompt] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Min(8),
-            Constraint::Length((frame.area().height / 4).max(5).max(shown)),
+            Constraint::Length((area.height / 5).max(5).max(display_height)),
             Constraint::Length(1),
             Constraint::Length(1),
         ])
-        .areas(frame.area());
-        let right = (frame.area().width / 3).clamp(34, 52);
+        .areas(area);
+        let calls = self.call_lines();
+        // Calls and memory want a title and a row each; calls get more where registers leave some.
+        let room = middle.height.saturating_sub(4).max(2);
+        let (right, lines) = self.registers_in(room - 1, area.width, display_width);
+        let registers_height = (lines.len() as u16 + 1).min(room);
+        let spare = (middle.height / 5).min(middle.height.saturating_sub(registers_height + 2)).max(2);
+        let calls_height = (calls.len() as u16 + 1).clamp(2, spare);
         let [code, state] = Layout::horizontal([Constraint::Min(30), Constraint::Length(right)]).areas(middle);
         let [answers, output] = Layout::horizontal([Constraint::Min(30), Constraint::Length(right)]).areas(below);
-        let lines = self.register_lines(right);
-        let calls = (state.height / 5).clamp(4, 9);
-        let room = state.height.saturating_sub(calls + 3).max(3);
         let [registers, stack, memory] = Layout::vertical([
-            Constraint::Length((lines.len() as u16 + 2).min(room)),
-            Constraint::Length(calls),
-            Constraint::Min(3),
+            Constraint::Length(registers_height),
+            Constraint::Length(calls_height),
+            Constraint::Min(2),
         ])
         .areas(state);
         self.draw_bar(frame, bar);
         self.draw_code(frame, code);
-        let title = if lines.len() + 2 > usize::from(registers.height) { "registers …" } else { "registers" };
-        frame.render_widget(Paragraph::new(lines).block(pane(title)), registers);
-        self.draw_stack(frame, stack);
+        let title = if lines.len() + 1 > usize::from(registers.height) { "registers …" } else { "registers" };
+        frame.render_widget(Paragraph::new(lines).block(side_pane(title, line::HORIZONTAL_DOWN)), registers);
+        frame.render_widget(Paragraph::new(calls).block(side_pane("calls", line::VERTICAL_RIGHT)), stack);
         self.draw_memory(frame, memory);
         self.draw_answers(frame, answers);
         self.draw_output(frame, output);
@@ -91,37 +123,41 @@ impl Screen<'_> {
     fn draw_bar(&self, frame: &mut Frame, area: Rect) {
         let isa = self.debugger.program().isa();
         let engine = format!("{:?}", self.debugger.instance().engine()).to_lowercase();
-        let left = Span::styled(format!(" lathe debug  {} ", self.name), Style::new().fg(Color::Black).bg(Color::Cyan));
-        let middle = Span::styled(format!(" {} on {engine} ", isa.name), Style::new().fg(Color::Gray));
+        let left = Span::styled(format!(" lathe debug  {} ", self.name), Style::new().fg(PAPER).bg(BLUE));
+        let middle = Span::raw(format!(" {} on {engine} ", isa.name));
         let state = match self.debugger.is_halted() {
-            true => Span::styled(" halted ", Style::new().fg(Color::Black).bg(Color::Yellow)),
+            true => Span::styled(" halted ", Style::new().fg(PAPER).bg(ORANGE)),
             false => Span::raw(""),
         };
-        let keys = "F1 help  ←→ step  F5 run  F6 run back  F10 over ";
         let used = left.width() + middle.width() + state.width();
         let room = usize::from(area.width).saturating_sub(used);
-        let keys = if keys.len() <= room { format!("{keys:>room$}") } else { String::new() };
-        frame.render_widget(Line::from(vec![left, middle, state, Span::styled(keys, QUIET)]), area);
+        let keys = KEYS.iter().find(|keys| keys.chars().count() <= room).unwrap_or(&"");
+        let keys = Span::styled(format!("{keys:>room$}"), QUIET);
+        frame.render_widget(Line::from(vec![left, middle, state, keys]), area);
     }
 
     fn draw_code(&mut self, frame: &mut Frame, area: Rect) {
-        let height = usize::from(area.height.saturating_sub(2));
+        let (height, width) = (usize::from(area.height.saturating_sub(1)), usize::from(area.width));
         let here = self.debugger.program().source_line(self.debugger.state().pc);
         let (title, lines) = match here.filter(|_| self.shows_source) {
             Some(here) => {
                 let title = format!("{}:{}", here.file, here.line);
-                (title, self.source_lines(here.source, here.line, height))
+                (title, self.source_lines(here.source, here.line, (height, width)))
             }
-            None => ("disassembly".to_owned(), self.disassembly(height)),
+            None => ("disassembly".to_owned(), self.disassembly((height, width))),
         };
-        self.areas.code =
-            Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: height as u16 };
+        self.areas.code = Rect { y: area.y + 1, height: height as u16, ..area };
         self.areas.lines = lines.iter().map(|(address, _)| *address).collect();
         let lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
         frame.render_widget(Paragraph::new(lines).block(pane(&title)), area);
     }
 
-    fn source_lines(&self, source: usize, current: usize, height: usize) -> Vec<(Option<u64>, Line<'static>)> {
+    fn source_lines(
+        &self,
+        source: usize,
+        current: usize,
+        (height, width): (usize, usize),
+    ) -> Vec<(Option<u64>, Line<'static>)> {
         let program = self.debugger.program();
         let text = &program.sources()[source].text;
         let count = text.lines().count();
@@ -131,12 +167,12 @@ impl Screen<'_> {
             let stops = program.stops_of_line(source, number).ok().filter(|(at, _)| *at == number);
             let address = stops.and_then(|(_, stops)| stops.first().copied());
             let text = text.replace('\t', "        ");
-            (address, self.code_line(address, number == current, &format!("{number:>4} "), text))
+            (address, self.code_line(address, number == current, &format!("{number:>4} "), &text, width))
         };
         shown.map(line).collect()
     }
 
-    fn disassembly(&self, height: usize) -> Vec<(Option<u64>, Line<'static>)> {
+    fn disassembly(&self, (height, width): (usize, usize)) -> Vec<(Option<u64>, Line<'static>)> {
         let debugger = &*self.debugger;
         let pc = debugger.state().pc;
         let above = (height as i64 / 3 - self.scrolled).clamp(0, 500) as usize;
@@ -150,16 +186,14 @@ impl Screen<'_> {
             }
             let address = line.place.address;
             let text = format!("{:<12} {}", line.cells, line.text);
-            lines.push((
-                Some(address),
-                self.code_line(Some(address), address == pc, &format!("{} ", line.place.hex), text),
-            ));
+            let number = format!("{} ", line.place.hex);
+            lines.push((Some(address), self.code_line(Some(address), address == pc, &number, &text, width)));
         }
         lines.truncate(height);
         lines
     }
 
-    fn code_line(&self, address: Option<u64>, is_here: bool, number: &str, text: String) -> Line<'static> {
+    fn code_line(&self, address: Option<u64>, is_here: bool, number: &str, text: &str, width: usize) -> Line<'static> {
         let breakpoint = address.and_then(|address| self.debugger.breakpoint_at(address));
         let mark = match breakpoint {
             Some(breakpoint) if breakpoint.enabled => Span::styled("●", MARK),
@@ -169,6 +203,9 @@ impl Screen<'_> {
         let arrow = Span::styled(if is_here { "▶" } else { " " }, CHANGED);
         let style = if is_here { HERE } else { Style::new() };
         let number = Span::styled(number.to_owned(), if is_here { HERE } else { QUIET });
+        let room = width.saturating_sub(number.content.chars().count() + 2);
+        // The line that comes next is marked up to the edge.
+        let text = if is_here { format!("{:<room$}", shortened(text, room)) } else { shortened(text, room) };
         let (code, comment) = match text.find(';') {
             Some(at) if !text[..at].contains(['"', '\'']) => text.split_at(at),
             _ => (text.as_str(), ""),
@@ -177,12 +214,21 @@ impl Screen<'_> {
         Line::from(vec![mark, arrow, number, Span::styled(code.to_owned(), style), comment])
     }
 
+    /// How wide the right side is, and the registers on it: a third of the screen, or up to half of it where all of
+    /// them can be seen only then.
+    fn registers_in(&self, height: u16, width: u16, at_least: u16) -> (u16, Vec<Line<'static>>) {
+        let third = (width / 3).clamp(34, 52).max(at_least);
+        let fits = |right: &u16| self.register_lines(*right).len() <= usize::from(height);
+        let right = (third..=width / 2 + 1).find(fits).unwrap_or(third);
+        (right, self.register_lines(right))
+    }
+
     /// Registers in as many columns as there is room for, then the flags.
     fn register_lines(&self, width: u16) -> Vec<Line<'static>> {
         let now = registers(self.debugger);
         let (flags, wide): (Vec<_>, Vec<_>) = now.iter().zip(&self.before).partition(|(now, _)| now.bits == 1);
-        let sizes: Vec<(usize, usize)> = wide.iter().map(|(now, _)| (now.name.len(), now.shown().len())).collect();
-        let room = usize::from(width.saturating_sub(2));
+        let sizes: Vec<(usize, usize)> = wide.iter().map(|(now, _)| (now.name.len(), shown(now).len())).collect();
+        let room = usize::from(width.saturating_sub(1));
         let fits = |columns: &usize| {
             let columns = column_widths(&sizes, *columns);
             columns.iter().map(|(name, value)| name + value + 3).sum::<usize>() <= room + 2
@@ -195,7 +241,7 @@ impl Screen<'_> {
                 let gap = value + 2;
                 [
                     Span::styled(format!("{:>name$} ", now.name), QUIET),
-                    Span::styled(format!("{:<gap$}", now.shown()), style),
+                    Span::styled(format!("{:<gap$}", shown(now)), style),
                 ]
             });
             lines.push(Line::from(spans.collect::<Vec<_>>()));
@@ -205,35 +251,32 @@ impl Screen<'_> {
                 let set = if now.value == 1 { Style::new().add_modifier(Modifier::BOLD) } else { QUIET };
                 let style = if now.value == before.value { set } else { CHANGED };
                 let name = if now.value == 1 { now.name.to_uppercase() } else { now.name.clone() };
-                Span::styled(format!(" {name}"), style)
+                Span::styled(format!("{name} "), style)
             });
             lines.push(Line::from(spans.collect::<Vec<_>>()));
         }
         lines
     }
 
-    fn draw_stack(&mut self, frame: &mut Frame, area: Rect) {
-        let lines = match self.debugger.call_lines(&mut ()) {
-            Ok((calls, cut)) => {
-                let mut lines: Vec<Line> = calls
-                    .iter()
-                    .map(|call| {
-                        let at = call.called_at.map(|step| format!("  at step {step}")).unwrap_or_default();
-                        Line::from(vec![
-                            Span::styled(format!("{} ", call.place.hex), QUIET),
-                            Span::styled(call.routine.clone(), LABEL),
-                            Span::styled(at, QUIET),
-                        ])
-                    })
-                    .collect();
-                if cut {
-                    lines.push(Line::styled("… not known before", QUIET));
-                }
-                lines
-            }
-            Err(problem) => vec![Line::raw(problem.to_string())],
+    /// Calls that have not returned, innermost first.
+    fn call_lines(&mut self) -> Vec<Line<'static>> {
+        let (calls, cut) = match self.debugger.call_lines(&mut ()) {
+            Ok(known) => known,
+            Err(problem) => return vec![Line::raw(problem.to_string())],
         };
-        frame.render_widget(Paragraph::new(lines).block(pane("calls")), area);
+        let line = |call: &CallLine| {
+            let at = call.called_at.map(|step| format!("  at step {step}")).unwrap_or_default();
+            Line::from(vec![
+                Span::styled(format!("{} ", call.place.hex), QUIET),
+                Span::styled(call.routine.clone(), LABEL),
+                Span::styled(at, QUIET),
+            ])
+        };
+        let mut lines: Vec<Line> = calls.iter().map(line).collect();
+        if cut {
+            lines.push(Line::styled("… not known before", QUIET));
+        }
+        lines
     }
 
     fn draw_memory(&mut self, frame: &mut Frame, area: Rect) {
@@ -242,26 +285,39 @@ impl Screen<'_> {
         let described = &isa.memories[at];
         let memory = self.debugger.state().memory(MemoryId(at as u32));
         let digits = described.cell.bits().div_ceil(4) as usize;
-        let room = usize::from(area.width).saturating_sub(10);
-        let per_row = if room / (digits + 1) >= 8 { 8 } else { 4 };
-        let rows = u64::from(area.height.saturating_sub(2));
-        let lines = (0..rows).map(|row| {
-            let first = start + row * per_row as u64;
-            let cells = (first..first + per_row as u64).filter(|address| *address < described.cells());
-            let mut spans = vec![Span::styled(format!("{first:04X}  "), QUIET)];
-            for address in cells {
-                let value = memory.get(address);
-                let style = if value == 0 { QUIET } else { Style::new() };
+        let address_digits = described.address.bits().div_ceil(4) as usize;
+        let room = usize::from(area.width).saturating_sub(address_digits + 3);
+        let per_row = [16, 8, 4, 2].into_iter().find(|count| count * (digits + 1) <= room).unwrap_or(1);
+        let has_text = digits == 2 && per_row * (digits + 2) < room;
+        let rows = u64::from(area.height.saturating_sub(1));
+        let addresses = start..(start + rows * per_row as u64).min(described.cells());
+        let cells: Vec<u64> = addresses.clone().map(|address| memory.get(address)).collect();
+        let before = &self.cells_before;
+        let row = |(row, first): (&[u64], u64)| {
+            let mut spans = vec![Span::styled(format!("{first:0address_digits$X}  "), QUIET)];
+            for (value, address) in row.iter().zip(first..) {
+                let style = match before.get(&(at, address)) {
+                    Some(before) if before != value => CHANGED,
+                    _ if *value == 0 => QUIET,
+                    _ => Style::new(),
+                };
                 spans.push(Span::styled(format!("{value:0digits$X} "), style));
             }
+            if has_text {
+                spans.push(Span::styled(row.iter().map(|value| character(*value)).collect::<String>(), QUIET));
+            }
             Line::from(spans)
-        });
-        let title = format!("{} (F3)", described.name);
-        frame.render_widget(Paragraph::new(lines.collect::<Vec<_>>()).block(pane(&title)), area);
+        };
+        let lines: Vec<Line> = cells.chunks(per_row).zip((start..).step_by(per_row)).map(row).collect();
+        let title = if isa.memories.len() > 1 { format!("{} (F3)", described.name) } else { described.name.clone() };
+        frame.render_widget(Paragraph::new(lines).block(side_pane(&title, line::VERTICAL_RIGHT)), area);
+        self.areas.memory = Rect { y: area.y + 1, height: rows as u16, ..area };
+        self.areas.cells = addresses;
+        self.areas.cells_per_row = per_row as u64;
     }
 
     fn draw_answers(&self, frame: &mut Frame, area: Rect) {
-        let height = usize::from(area.height.saturating_sub(2));
+        let height = usize::from(area.height.saturating_sub(1));
         let choices = self.prompt.choices();
         let lines: Vec<Line> = match choices.is_empty() {
             false => vec![Line::raw(choices.iter().take(40).cloned().collect::<Vec<_>>().join("   "))],
@@ -271,10 +327,9 @@ impl Screen<'_> {
                     let style = match kind {
                         Kind::Typed => QUIET,
                         Kind::Answer => Style::new(),
-                        Kind::Problem => Style::new().fg(Color::LightRed),
+                        Kind::Problem => PROBLEM,
                     };
-                    let width = usize::from(area.width.saturating_sub(2));
-                    let parts = wrapped(text, width).into_iter();
+                    let parts = wrapped(text, usize::from(area.width)).into_iter();
                     parts.map(|part| Line::styled(part, style)).collect::<Vec<_>>()
                 };
                 let lines: Vec<Line> = self.messages[first..].iter().flat_map(line).collect();
@@ -291,27 +346,33 @@ impl Screen<'_> {
     fn draw_output(&self, frame: &mut Frame, area: Rect) {
         if let Some(display) = self.debugger.instance().devices().find::<Display>() {
             let roomy =
-                u32::from(area.width) >= display.width() + 2 && u32::from(area.height) >= display.height() / 2 + 2;
+                u32::from(area.width) > display.width() && u32::from(area.height) > display.height().div_ceil(2);
             let rows = if roomy { half_blocks(display) } else { braille(display) };
-            frame.render_widget(Paragraph::new(rows).block(pane("display")), area);
+            frame.render_widget(Paragraph::new(rows).block(side_pane("display", line::CROSS)), area);
             return;
         }
         let (_, bytes) = self.debugger.output();
         let recent = &bytes[bytes.len().saturating_sub(1 << 14)..];
-        let width = usize::from(area.width.saturating_sub(2));
+        let width = usize::from(area.width.saturating_sub(1));
         let lines = recent.split(|byte| *byte == b'\n').flat_map(|line| {
             let shown = lathe_debug::printable(line).replace("\\\"", "\"").replace("\\\\", "\\");
             cut(&shown.replace("\\t", "    "), width)
         });
         let lines = lines.map(Line::raw).collect();
-        let height = usize::from(area.height.saturating_sub(2));
-        frame.render_widget(Paragraph::new(last(lines, height)).block(pane("output")), area);
+        let height = usize::from(area.height.saturating_sub(1));
+        frame.render_widget(Paragraph::new(last(lines, height)).block(side_pane("output", line::CROSS)), area);
     }
 
-    /// Columns and rows that the smallest picture of the display takes.
-    fn display_size(&self) -> Option<(u16, u16)> {
-        let display = self.debugger.instance().devices().find::<Display>()?;
-        Some((display.width().div_ceil(2) as u16, display.height().div_ceil(4) as u16))
+    /// Columns and rows for the display: large where there is enough left for everything else. A small picture gets
+    /// all of its rows, but no more than half of the screen.
+    fn display_room(&self, screen: Rect) -> (u16, u16) {
+        let Some(display) = self.debugger.instance().devices().find::<Display>() else { return (0, 0) };
+        let (width, height) = (display.width() as u16, display.height() as u16);
+        let large = (width + 1, height.div_ceil(2) + 1);
+        match screen.width >= large.0 + 60 && screen.height >= large.1 + 17 {
+            true => large,
+            false => (0, (height.div_ceil(4) + 1).min(screen.height / 2)),
+        }
     }
 
     fn draw_timeline(&mut self, frame: &mut Frame, area: Rect) {
@@ -325,7 +386,7 @@ impl Screen<'_> {
                 *cell = ("┼", LABEL);
             }
         }
-        cells.iter_mut().take(column(position)).for_each(|cell| cell.1 = cell.1.fg(Color::Cyan));
+        cells.iter_mut().take(column(position)).for_each(|cell| cell.1 = cell.1.fg(BLUE));
         if let Some(cell) = cells.get_mut(column(position)) {
             *cell = ("◆", CHANGED);
         }
@@ -345,6 +406,24 @@ impl Screen<'_> {
         let column = mark.len() + self.prompt.cursor();
         frame.set_cursor_position((area.x + (column as u16).min(area.width.saturating_sub(1)), area.y));
     }
+}
+
+/// A register's value in hexadecimal, as everything is on this side, so without `0x`.
+fn shown(register: &RegisterLine) -> String {
+    register.shown().trim_start_matches("0x").to_owned()
+}
+
+/// A cell as a character, if it is one that can be shown.
+fn character(value: u64) -> char {
+    u8::try_from(value).ok().map(char::from).filter(|c| c.is_ascii_graphic() || *c == ' ').unwrap_or('·')
+}
+
+/// A text that fits, with a sign where something is missing.
+fn shortened(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_owned();
+    }
+    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// The widths of names and values in each of this many columns, filled row by row.
@@ -432,5 +511,56 @@ fn draw_help(frame: &mut Frame) {
     let (width, height) = (72.min(area.width), 18.min(area.height));
     let area = Rect { x: (area.width - width) / 2, y: (area.height - height) / 2, width, height };
     frame.render_widget(Clear, area);
-    frame.render_widget(Paragraph::new(HELP).block(pane("help")), area);
+    let block = Block::bordered().border_style(QUIET).title(Line::styled(" help ", TITLE));
+    frame.render_widget(Paragraph::new(HELP).block(block), area);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The red, green and blue of one of the fixed 256 colours.
+    fn parts(colour: Color) -> [u8; 3] {
+        let Color::Indexed(number @ 16..) = colour else { panic!("{colour:?} is what the terminal makes of it") };
+        match number {
+            232.. => [8 + 10 * (number - 232); 3],
+            _ => [36, 6, 1].map(|step| [0, 95, 135, 175, 215, 255][usize::from((number - 16) / step % 6)]),
+        }
+    }
+
+    /// How bright a colour looks, as the Web Content Accessibility Guidelines compute it.
+    fn luminance(colour: Color) -> f64 {
+        let linear = |part: u8| match f64::from(part) / 255.0 {
+            dark if dark <= 0.03928 => dark / 12.92,
+            light => ((light + 0.055) / 1.055).powf(2.4),
+        };
+        let [red, green, blue] = parts(colour).map(linear);
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    fn contrast(one: Color, other: Color) -> f64 {
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn colours_can_be_read_on_light_and_on_dark_terminals() {
+        let (black, white) = (Color::Indexed(16), Color::Indexed(231));
+        for style in [QUIET, TITLE, CHANGED, PROBLEM, MARK, LABEL] {
+            let colour = style.fg.expect("it has one");
+            for background in [black, white] {
+                assert!(contrast(colour, background) > 4.0, "{colour:?} on {background:?}");
+            }
+        }
+        for (text, background) in [(HERE.fg, HERE.bg), (Some(PAPER), Some(BLUE)), (Some(PAPER), Some(ORANGE))] {
+            assert!(contrast(text.unwrap(), background.unwrap()) > 4.0, "{text:?} on {background:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_says_so() {
+        assert_eq!(shortened("add r1", 6), "add r1");
+        assert_eq!(shortened("add r12", 6), "add r…");
+        assert_eq!(shortened("add", 0), "…");
+    }
 }
