@@ -64,6 +64,7 @@ machines! {
     "z80":      "blocks" "brackets" "decimal" "fibonacci" "hello" "lib" "muldiv" "primes" "registers" "sort";
     "mos6502x": "compare" "count" "divide" "hello" "lib" "mask" "parity" "rotate" "skip";
     "w65c02":   "bits" "decimal" "fibonacci" "hello" "lib" "masks" "primes" "stack" "table";
+    "i8080":    "decimal" "fibonacci" "hello" "lib" "muldiv" "parity" "primes" "reverse" "sort" "vectors";
 }
 
 /// Every machine that ships.

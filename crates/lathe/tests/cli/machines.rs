@@ -6,7 +6,7 @@ use crate::Bench;
 fn one_aligned_line_for_each() {
     let text = Bench::new().run(&["machines"]).succeeds();
     assert!(text.starts_with("quad8     Four registers, one-byte instructions, paged 64 KiB memory\n"), "{text}");
-    assert_eq!(text.lines().count(), 13);
+    assert_eq!(text.lines().count(), 14);
     for line in text.lines() {
         assert!(line.is_char_boundary(10) && &line[8..10] == "  " && &line[10..11] != " ", "{line}");
     }
@@ -18,6 +18,6 @@ fn the_same_as_json() {
     let list = answer.json();
     let names: Vec<&str> = list.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
     assert_eq!(names[..5], ["quad8", "duo16", "stack8a", "stack8b", "hex8"]);
-    assert_eq!(names[5..], ["sm83", "mos6502", "rv32i", "chip8", "lc3", "z80", "mos6502x", "w65c02"]);
+    assert_eq!(names[5..], ["sm83", "mos6502", "rv32i", "chip8", "lc3", "z80", "mos6502x", "w65c02", "i8080"]);
     assert_eq!(list[4]["title"], "Sixteen 8-bit registers, variable length, 64 KiB memory, branches on odd");
 }
