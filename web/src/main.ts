@@ -4,7 +4,7 @@ import { Bench } from "./bench";
 import { byId, element, grouped, prose } from "./dom";
 import { Editor } from "./editor";
 import { MachinePane } from "./machine";
-import type { Answer, Checked, Edited, Finding, Gallery, Machine, Pane, Row, Sheet, Speed, Status, View } from "./protocol";
+import type { Answer, Checked, Edited, Finding, Gallery, Machine, Pane, Report, Row, Sheet, Speed, Status, View } from "./protocol";
 import { problemOf } from "./protocol";
 import { opcodeMap, reference } from "./reference";
 import { LINK_LIMIT, Unreadable, draft, fromFragment, fromText, toFragment, toText } from "./share";
@@ -55,7 +55,8 @@ const state = {
   fromLink: false,
 };
 
-let inFlight = false;
+/** The check that is going on, and whether the texts changed since it began. */
+let checking: Promise<void> | null = null;
 let isDirty = false;
 let isSettingText = false;
 
@@ -92,25 +93,37 @@ function project(): Project {
   return { definition: editors.definition.text, program: editors.program.text, library, input, tab };
 }
 
-/** Checks and assembles the texts as they are now. While that is going on, later changes wait for their turn together. */
-async function recheck(): Promise<void> {
-  if (inFlight) {
-    isDirty = true;
-    return;
+/** Checks and assembles the texts; changes made meanwhile are checked together afterwards. Ends when all is checked. */
+function recheck(): Promise<void> {
+  isDirty = true;
+  checking ??= checkWhileDirty();
+  return checking;
+}
+
+async function checkWhileDirty(): Promise<void> {
+  const main = document.querySelector("main") as HTMLElement;
+  main.ariaBusy = "true";
+  try {
+    while (isDirty) {
+      isDirty = false;
+      await check();
+    }
+  } finally {
+    main.ariaBusy = "false";
+    checking = null;
   }
-  inFlight = true;
-  isDirty = false;
+}
+
+async function check(): Promise<void> {
   // What was typed for the program belongs to this run, and not to the draft.
   const now = { ...project(), input: state.given };
   if (!embedded && !state.fromLink) draft.write(now);
   const anew = state.anew;
   state.anew = false;
   const answer = await bench.ask<Edited>({ call: "edit", definition: now.definition, program: now.program, library: now.library, anew });
-  inFlight = false;
   const problem = problemOf(answer);
   if (problem) notice(`That could not be checked: ${problem.message}.`);
   else edited(answer as Edited, now, anew);
-  if (isDirty) void recheck();
 }
 
 function edited(answer: Edited, now: Project, anew: boolean): void {
@@ -267,12 +280,19 @@ function isActive(): boolean {
   return state.status.kind !== "stopped";
 }
 
-function runOrPause(): void {
+/** Does what a line of the debugger's language says, with the program as it is written now. */
+async function command(line: string): Promise<Answer<Report>> {
+  await checking;
+  return bench.do(line);
+}
+
+async function runOrPause(): Promise<void> {
   if (isActive()) return bench.pause();
+  await checking;
   const view = machinePane.view;
   const ended = view !== null && state.status.kind === "stopped" && (view.halted || state.status.reason === "idle");
-  if (ended) void restart().then(() => bench.run(currentSpeed()));
-  else bench.run(currentSpeed());
+  if (ended) await restart();
+  bench.run(currentSpeed());
 }
 
 /** Somebody types a line for the program. */
@@ -288,7 +308,7 @@ function giveAgain(): void {
 }
 
 async function restart(): Promise<void> {
-  await bench.do("restart");
+  await command("restart");
   giveAgain();
 }
 
@@ -309,7 +329,7 @@ async function dragTo(position: number): Promise<void> {
   while (wanted !== null) {
     const next: number = wanted;
     wanted = null;
-    await bench.do(`goto ${next}`);
+    await command(`goto ${next}`);
   }
   isGoing = false;
 }
@@ -395,7 +415,6 @@ function openLinked(linked: Project): void {
 /** The worker has been replaced: what it knew is gone, the texts are not. */
 function failed(message: string): void {
   notice(`The machine had to be started again (${message}). Your texts are as they were.`);
-  inFlight = false;
   state.status = { kind: "stopped", reason: "ready", message: "" };
 }
 
@@ -640,12 +659,12 @@ function connect(): void {
   click("share", () => void share());
   click("link-copy", () => copy("link-text", byId("link-copy")));
   click("embed-copy", () => copy("link-embed", byId("embed-copy")));
-  click("run", runOrPause);
+  click("run", () => void runOrPause());
   click("restart", () => void restart());
-  click("step", () => void bench.do("step"));
-  click("step-over", () => void bench.do("over"));
-  click("step-back", () => void bench.do("back"));
-  click("run-back", () => void bench.do("back run"));
+  click("step", () => void command("step"));
+  click("step-over", () => void command("over"));
+  click("step-back", () => void command("back"));
+  click("run-back", () => void command("back run"));
   for (const dialog of document.querySelectorAll("dialog")) {
     dialog.querySelector(".close")?.addEventListener("click", () => dialog.close());
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
@@ -692,7 +711,7 @@ async function askDebugger(): Promise<void> {
   const line = field.value.trim();
   if (line === "") return;
   field.value = "";
-  const answer = await bench.do(line);
+  const answer = await command(line);
   const problem = problemOf(answer);
   const text = problem ? `${problem.message}${problem.help ? `\n${problem.help}` : ""}\n` : (answer as { shown: string }).shown;
   const log = byId("debugger-output");
@@ -706,13 +725,13 @@ function isTyping(event: Event): boolean {
 }
 
 function keyDown(event: KeyboardEvent): void {
-  const perform = (action: () => void) => {
+  const instead = (action: () => void) => {
     event.preventDefault();
     action();
   };
-  if ((event.ctrlKey || event.metaKey) && event.key === "Enter") return perform(runOrPause);
-  if (event.key === "F8") return perform(() => void bench.do(event.shiftKey ? "back" : "step"));
-  if (event.key === "F10") return perform(() => void bench.do(event.shiftKey ? "back over" : "over"));
+  if ((event.ctrlKey || event.metaKey) && event.key === "Enter") return instead(() => void runOrPause());
+  if (event.key === "F8") return instead(() => void command(event.shiftKey ? "back" : "step"));
+  if (event.key === "F10") return instead(() => void command(event.shiftKey ? "back over" : "over"));
   if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   machinePane.key(event.key, true);
 }

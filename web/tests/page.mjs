@@ -46,14 +46,33 @@ async function open({ hash = "", query = "", width = 1280, context } = {}) {
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("request", (request) => requests.push(request.url()));
   await page.goto(`${server.address}${query}${hash}`);
-  await ready(page);
+  await checked(page);
   return { page, profile, errors, requests };
 }
 
-const ready = (page) => page.waitForSelector("#definition-status:not(:empty)", { state: "attached" });
+/** Waits until the page has said what it thinks of both texts as they are now. */
+async function checked(page) {
+  await page.waitForSelector("#definition-status:not(:empty)", { state: "attached" });
+  await page.waitForSelector('main[aria-busy="false"]', { state: "attached" });
+}
+
 const text = (page, selector) => page.locator(selector).textContent();
-const until = (page, selector, pattern) =>
-  page.waitForFunction(([where, source]) => new RegExp(source).test(document.querySelector(where)?.textContent ?? ""), [selector, pattern.source]);
+
+/** Waits until a text is as it should be. What the machine does is shown in its own time: nothing is read only once. */
+async function until(page, selector, pattern) {
+  try {
+    await page.locator(selector, { hasText: pattern }).waitFor({ state: "attached" });
+  } catch (error) {
+    throw new Error(`${selector} should match ${pattern}, and says: ${await page.locator(selector).allTextContents()}`, { cause: error });
+  }
+}
+
+/** Presses Share, and gives the link. */
+async function share(page) {
+  await page.click("#share");
+  await page.waitForSelector("#link[open]");
+  return page.inputValue("#link-text");
+}
 
 async function write(page, pane, content) {
   await page.locator(`#${pane} .cm-content`).click();
@@ -64,6 +83,7 @@ async function write(page, pane, content) {
     clipboardData.setData("text/plain", pasted);
     node.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
   }, content);
+  await checked(page);
 }
 
 async function tiny(page, program = PROGRAM, definition = DEFINITION) {
@@ -78,6 +98,7 @@ async function choose(page, program) {
   await page.click("#open-gallery");
   await page.click(`[data-program="${program}"]`);
   await until(page, "#chosen", new RegExp(program.replace("/", " · ")));
+  await checked(page);
 }
 
 async function content(page, pane) {
@@ -91,7 +112,7 @@ test("the first program runs, nothing is asked of others, and no policy is broke
   const loaded = requests.length;
   await page.click("#run");
   await until(page, "#status", /Halted/);
-  assert.match(await text(page, "#console-output"), /Hello from quad8/);
+  await until(page, "#console-output", /Hello from quad8/);
   await page.click("#step-back");
   await choose(page, "hex8/mandelbrot");
   await page.click("#run");
@@ -109,13 +130,13 @@ test("a row that is written changes the machine", async () => {
   await until(page, ".map-note", /6 of 256/);
   await write(page, "definition", DEFINITION.replace("  jmp M", "  dec    | 0101 0000          | a = a - 1\n  jmp M"));
   await until(page, ".map-note", /7 of 256/);
-  assert.equal(await page.locator('.map button[title^="50: dec"]').count(), 1);
+  await page.waitForSelector('.map button[title^="50: dec"]');
   await page.click("#tab-program");
   await write(page, "program", ".machine tiny\n ldi 5\n dec\n halt\n");
   await until(page, "#program-status", /no errors/);
   await page.click("#run");
   await until(page, "#status", /Halted/);
-  assert.match(await text(page, "#registers"), /a•?04/);
+  await until(page, "#registers", /a•?04/);
   await profile.close();
 });
 
@@ -124,9 +145,10 @@ test("a mistake is read where it is made, and its way out is one click", async (
   await tiny(page);
   await write(page, "program", ".machine tiny\n ldi 5\n haltt\n");
   await until(page, "#program-problems", /haltt/);
-  assert.match(await text(page, "#program-problems"), /line 3/);
-  assert.equal(await page.locator("#program .cm-lintRange-error").textContent(), "haltt");
+  await until(page, "#program-problems", /line 3/);
+  await until(page, "#program .cm-lintRange-error", /^haltt$/);
   await page.click("#program-problems .fixes button");
+  await checked(page);
   await until(page, "#program-status", /no errors/);
   assert.match(await content(page, "program"), /^ halt$/m);
   await write(page, "definition", DEFINITION.replace("NNNNNNNN | a = N", "NNNNNNN | a = N"));
@@ -141,15 +163,15 @@ test("steps go forward and back, and the timeline goes anywhere", async () => {
   await tiny(page);
   for (let step = 0; step < 4; step += 1) await page.click("#step");
   await until(page, "#position", /^step 4$/);
-  assert.match(await text(page, "#registers"), /a\W*42/);
+  await until(page, "#registers", /a\W*42/);
   await page.click("#step-back");
   await page.click("#step-back");
   await until(page, "#position", /^step 2 of 4$/);
-  assert.match(await text(page, "#registers"), /a\W*41/);
-  assert.match(await page.locator("#program .cm-current").textContent(), /addi 1/);
+  await until(page, "#registers", /a\W*41/);
+  await until(page, "#program .cm-current", /addi 1/);
   await page.locator("#timeline").fill("1");
   await until(page, "#position", /^step 1 of 4$/);
-  assert.equal(await text(page, "#console-output"), "");
+  await until(page, "#console-output", /^$/);
   await page.click("#restart");
   await until(page, "#position", /^step 0$/);
   await profile.close();
@@ -161,7 +183,7 @@ test("a breakpoint of the margin stops the run, forward and back", async () => {
   const row = await page.locator("#program .cm-line").nth(3).boundingBox();
   const margin = await page.locator("#program .cm-breakpoints").boundingBox();
   await page.mouse.click(margin.x + 10, row.y + row.height / 2);
-  assert.equal(await page.locator("#program .dot:not(.ghost)").count(), 1);
+  await page.waitForSelector("#program .dot:not(.ghost)");
   for (const output of ["A", "AB", "ABC"]) {
     await page.click("#run");
     await until(page, "#console-output", new RegExp(`^${output}$`));
@@ -169,7 +191,7 @@ test("a breakpoint of the margin stops the run, forward and back", async () => {
   }
   await page.click("#run-back");
   await until(page, "#console-output", /^AB$/);
-  assert.match(await page.locator("#program .cm-current").textContent(), /addi 1/);
+  await until(page, "#program .cm-current", /addi 1/);
   await profile.close();
 });
 
@@ -182,8 +204,7 @@ test("a program waits for input and goes on with it", async () => {
   await page.press("#console-input", "Enter");
   await until(page, "#console-output", /^echo\n$/);
   await until(page, "#status", /Waiting for input/);
-  await page.click("#share");
-  const other = await open({ hash: new URL(await page.inputValue("#link-text")).hash });
+  const other = await open({ hash: new URL(await share(page)).hash });
   await other.page.click("#run");
   await until(other.page, "#console-output", /^echo\n$/);
   await other.page.click("#restart");
@@ -216,8 +237,7 @@ test("CHIP-8 draws what its keys say", async () => {
 test("a shared link shows the same in a fresh profile", async () => {
   const { page, profile } = await open();
   await tiny(page);
-  await page.click("#share");
-  const shared = await page.inputValue("#link-text");
+  const shared = await share(page);
   assert.ok(shared.length < 1500, `${shared.length}`);
   assert.match(await page.inputValue("#link-embed"), /^<iframe src="http/);
   const other = await open({ hash: new URL(shared).hash });
@@ -325,12 +345,12 @@ test("a reload keeps the draft", async () => {
   const { page, profile } = await open();
   await tiny(page);
   await page.reload();
-  await ready(page);
+  await checked(page);
   await until(page, "#machine-title", /One accumulator/);
   assert.match(await content(page, "program"), /again:\s+out/);
   await page.goto(`${server.address}${link({ lathe: 1, definition: DEFINITION.replace("One accumulator", "Another"), program: PROGRAM })}`);
   await page.reload();
-  await ready(page);
+  await checked(page);
   await until(page, "#machine-title", /Another/);
   await page.click("#notice button");
   await until(page, "#machine-title", /One accumulator/);
@@ -364,6 +384,7 @@ test("the tour can be walked to its end", async () => {
       await page.click("#tour .actions button:nth-child(2)");
     }
     if ([2, 5, 6].includes(step)) {
+      await checked(page);
       await until(page, "#program-status", /no errors/);
       await page.waitForSelector("#run:not([disabled])");
       await page.click("#run");
