@@ -61,7 +61,32 @@ pub(crate) fn text(name: &str, mut bytes: Vec<u8>) -> Result<String, Failure> {
 /// The bytes of a file. One byte more than the limit at most, so that the caller sees that there
 /// is more.
 pub(crate) fn read_path(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    check_is_no_pipe(path)?;
     File::open(path).and_then(|file| read_all(file, limit))
+}
+
+/// An empty file of this name, for what is written bit by bit.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    check_is_no_pipe(path)?;
+    File::create(path)
+}
+
+/// Refuses a pipe with a name: opening it would wait, perhaps for ever, until somebody opens its other end.
+fn check_is_no_pipe(path: &Path) -> io::Result<()> {
+    if is_named_pipe(path) { Err(io::Error::other("it is a pipe")) } else { Ok(()) }
+}
+
+/// What a shell makes for `<(…)` lies below `/dev` or `/proc`, and is open already.
+#[cfg(unix)]
+fn is_named_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let is_open = path.starts_with("/dev") || path.starts_with("/proc");
+    !is_open && path.metadata().is_ok_and(|data| data.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_named_pipe(_path: &Path) -> bool {
+    false
 }
 
 /// The bytes of what must be a plain file. A pipe may have nobody at its other end, and would be
@@ -99,6 +124,7 @@ fn unreadable(name: &str, error: &io::Error) -> Failure {
         },
         ErrorKind::IsADirectory => "give the name of a file in it".to_owned(),
         ErrorKind::PermissionDenied => "allow it to be read, or give another file".to_owned(),
+        _ if is_named_pipe(Path::new(name)) => "copy it into a file first, or read from standard input".to_owned(),
         _ => "check the name and the folder".to_owned(),
     };
     Failure::input(format!("{} cannot be read: {}", title(name), reason(error))).help(next)
@@ -160,7 +186,7 @@ impl<'f> Staged<'f> {
         let done = match &self.renaming {
             Some(_) => Ok(()),
             None if name == STANDARD => to_standard_output(bytes),
-            None => std::fs::write(name, bytes),
+            None => create(Path::new(name)).and_then(|mut file| file.write_all(bytes)),
         };
         done.map_err(|error| unwritable(name, &error))
     }

@@ -235,7 +235,7 @@ fn machine_named_by(program: &str, named: &str, inputs: &Inputs) -> Result<Machi
     if is_plain {
         inputs.note(&beside);
     }
-    if is_plain && beside.is_file() {
+    if is_plain && beside.exists() && !beside.is_dir() {
         machine::open_noting(&beside.to_string_lossy(), inputs)
     } else {
         Err(unknown(program, named))

@@ -13,6 +13,8 @@ mod first_steps;
 mod fmt;
 mod hdl;
 mod machines;
+#[cfg(unix)]
+mod pipes;
 mod run;
 mod suites;
 mod test;

@@ -1,7 +1,7 @@
 //! What a program does, one instruction after the other: `lathe run --trace`.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
 use lathe_embed::{Instance, Stop};
 use lathe_isa::model::MemoryId;
@@ -62,7 +62,7 @@ impl Tracer {
             None => Box::new(io::stderr()),
             Some(name) => {
                 inputs.check_spared(&name, "--trace=")?;
-                let file = File::create(&name).map_err(|error| {
+                let file = files::create(Path::new(&name)).map_err(|error| {
                     Failure::input(format!("{name} cannot be written: {}", files::reason(&error)))
                         .help("give another name with `--trace=FILE`")
                 })?;
