@@ -10,6 +10,7 @@
 mod document;
 mod grammar;
 mod server;
+mod stdio;
 mod wire;
 mod workspace;
 

@@ -23,18 +23,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::document::Document;
-use crate::wire;
 use crate::workspace::{Workspace, is_definition};
+use crate::{stdio, wire};
 
 /// Serves one editor over standard input and output until it says goodbye.
 ///
 /// # Errors
 /// If the connection breaks, or the editor does not keep to the protocol.
 pub fn run() -> Result<(), String> {
-    let (connection, threads) = Connection::stdio();
-    serve(&connection)?;
+    let (connection, threads) = stdio::connect();
+    serve(&connection).map_err(|error| threads.problem().unwrap_or(error))?;
     drop(connection);
-    threads.join().map_err(|error| error.to_string())
+    threads.join()
 }
 
 fn serve(connection: &Connection) -> Result<(), String> {
