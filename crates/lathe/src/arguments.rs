@@ -415,8 +415,8 @@ pub(crate) struct Dis {
 ///
 /// Execution begins where --entry or the program says, or else where the machine does at reset; a
 /// program that has nothing there begins at its lowest address. An ELF file with a symbol `tohost`
-/// ends when it writes an odd number there: 1 is success, anything else the number of a test that
-/// failed, twice, plus 1. Even numbers ask for output on the console.
+/// ends when it writes an odd number there: 1 is success, and 2 * N + 1 says that test N failed.
+/// Even numbers ask for output on the console.
 ///
 /// The machine's console is standard input and output. Input is read when the program asks for
 /// it, and reads 0 after its end.
@@ -451,9 +451,10 @@ Engines:
   auto takes the fastest one of this build. The quick build that `cargo lathe` makes has no jit;
   `cargo install --path crates/lathe` makes one that has.
 
-Exit code 0 if the machine halted, 1 if the image or the definition is wrong or the run did not end as
-expected, 3 if the machine faulted or a test failed, 4 if --max-steps was reached, 130 after Ctrl-C. A jump to itself that changes nothing counts
-as halted; --expect-stop and --format json tell the two apart.")]
+Exit code 0 if the machine halted, 1 if the image or the definition is wrong or the run did not
+end as expected, 3 if the machine faulted or a test failed, 4 if --max-steps was reached, 130
+after Ctrl-C. A jump to itself that changes nothing counts as halted; --expect-stop and
+--format json tell the two apart.")]
 pub(crate) struct Run {
     /// The program; - for standard input, which leaves the console nothing to read
     pub(crate) image: String,
@@ -652,7 +653,7 @@ pub(crate) struct Debug {
     pub(crate) gdb: Option<u16>,
 
     /// Write a script for gdb that connects and knows labels and mnemonics
-    #[arg(long, value_name = "FILE", requires = "gdb")]
+    #[arg(long, value_name = "FILE", requires = "gdb", conflicts_with = "batch")]
     pub(crate) gdb_script: Option<String>,
 
     /// What the program reads from its console [default: it waits for the command `input`]

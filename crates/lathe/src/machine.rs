@@ -73,8 +73,11 @@ pub(crate) fn open(name: &str) -> Result<Machine, Failure> {
     open_noting(name, &Inputs::default())
 }
 
-/// A machine that is to be used; the files that its definition names are noted.
+/// A machine that is to be used; the files of its definition are noted.
 pub(crate) fn open_noting(name: &str, inputs: &Inputs) -> Result<Machine, Failure> {
+    if lathe_machines::find(name).is_none() {
+        inputs.note(name);
+    }
     let checked = check(find(name)?, inputs);
     let usable = checked.exit() == Exit::Done;
     if !usable {
@@ -130,6 +133,10 @@ pub(crate) fn find(name: &str) -> Result<Source, Failure> {
 fn unknown(name: &str) -> Failure {
     let names = || lathe_machines::every().map(|machine| machine.name);
     let failure = Failure::usage(format!("there is no machine and no file with the name `{name}`"));
+    let file = format!("{name}.isa");
+    if Path::new(&file).is_file() {
+        return failure.help(format!("did you mean `{file}`?"));
+    }
     match nearest(name.trim_end_matches(".isa"), names()) {
         Some(near) => failure.help(format!("did you mean `{near}`?")),
         None => failure.help(format!(

@@ -9,11 +9,13 @@ use super::asm::FileData;
 use crate::arguments::{Doc, Format};
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Whole};
+use crate::inputs::Inputs;
 use crate::{machine, output};
 
 /// Writes the datasheet.
 pub(super) fn execute(arguments: &Doc) -> Outcome {
-    let machine = machine::open(&arguments.machine.machine)?;
+    let inputs = Inputs::default();
+    let machine = machine::open_noting(&arguments.machine.machine, &inputs)?;
     let sheet = Sheet::new(&machine.isa, &machine.written);
     let Some(name) = arguments.output.as_deref().filter(|name| *name != files::STANDARD) else {
         output::answer(&match () {
@@ -27,10 +29,11 @@ pub(super) fn execute(arguments: &Doc) -> Outcome {
     let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().to_lowercase());
     let all = match extension.as_deref() {
         Some(extension) => vec![(name.to_owned(), one(&sheet, arguments, extension, name)?)],
-        None => folder(&sheet, name)?,
+        None => in_folder(&sheet, name),
     };
-    if all.iter().any(|(file, _)| Path::new(file) == Path::new(&machine.definition().name)) {
-        return Err(Failure::usage(format!("{name} is the definition itself")).help("give another name with `-o`"));
+    all.iter().try_for_each(|(file, _)| inputs.check_spared(file, "-o"))?;
+    if extension.is_none() {
+        make(name)?;
     }
     let all: Vec<Whole> = all.into_iter().map(|(name, text)| Whole { name, bytes: text.into_bytes() }).collect();
     files::write_all(&all)?;
@@ -66,19 +69,22 @@ fn one(sheet: &Sheet, arguments: &Doc, extension: &str, name: &str) -> Result<St
     })
 }
 
-/// Everything, in a folder.
-fn folder(sheet: &Sheet, name: &str) -> Result<Vec<(String, String)>, Failure> {
-    let folder = Path::new(name);
+fn make(folder: &str) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| {
-        let message = format!("the folder {name} cannot be made: {}", files::reason(&error));
+        let message = format!("the folder {folder} cannot be made: {}", files::reason(&error));
         Failure::input(message).help("give another name with `-o`")
-    })?;
+    })
+}
+
+/// Everything, in a folder.
+fn in_folder(sheet: &Sheet, folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(folder);
     let file = |ending: &str| folder.join(format!("{}{ending}", sheet.name)).to_string_lossy().into_owned();
-    Ok(vec![
+    vec![
         (file(".html"), lathe_doc::html(sheet)),
         (file(".md"), lathe_doc::markdown(sheet)),
         (file("-card.html"), lathe_doc::card_html(sheet)),
         (file("-card.svg"), lathe_doc::card_svg(sheet)),
         (file(".json"), lathe_doc::json(sheet)),
-    ])
+    ]
 }

@@ -10,11 +10,13 @@ use super::asm::FileData;
 use crate::arguments::{Export, ExportTool, Format};
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Whole};
+use crate::inputs::Inputs;
 use crate::{machine, output};
 
 /// Writes the machine.
 pub(super) fn execute(arguments: &Export) -> Outcome {
-    let machine = machine::open(&arguments.machine.machine)?;
+    let inputs = Inputs::default();
+    let machine = machine::open_noting(&arguments.machine.machine, &inputs)?;
     let export = export(arguments.tool, &machine.isa)?;
     let out = arguments.output.as_deref().filter(|name| *name != files::STANDARD);
     let (files, text) = match (out, &export.files[..]) {
@@ -24,11 +26,11 @@ pub(super) fn execute(arguments: &Export) -> Outcome {
             return Err(failure.help("name a folder for them with `-o`"));
         }
         (Some(name), [only]) => (vec![Whole { name: name.to_owned(), bytes: only.text.clone().into_bytes() }], None),
-        (Some(folder), all) => (in_folder(folder, all)?, None),
+        (Some(folder), all) => (in_folder(folder, all), None),
     };
-    if let Some(file) = files.iter().find(|file| Path::new(&file.name) == Path::new(&machine.definition().name)) {
-        let failure = Failure::usage(format!("{} is the definition itself", file.name));
-        return Err(failure.help("give another name with `-o`"));
+    files.iter().try_for_each(|file| inputs.check_spared(&file.name, "-o"))?;
+    if files.len() > 1 {
+        files.iter().try_for_each(|file| make_folder_of(&file.name))?;
     }
     files::write_all(&files)?;
     match arguments.format.format {
@@ -61,16 +63,16 @@ fn export(tool: ExportTool, isa: &Isa) -> Result<lathe_export::Export, Failure> 
     }
 }
 
-/// The files below a folder, which is made.
-fn in_folder(folder: &str, all: &[lathe_export::File]) -> Result<Vec<Whole>, Failure> {
-    let file = |file: &lathe_export::File| {
-        let path = Path::new(folder).join(&file.name);
-        let parent = path.parent().unwrap_or(&path);
-        std::fs::create_dir_all(parent).map_err(|error| {
-            let message = format!("the folder {} cannot be made: {}", parent.display(), files::reason(&error));
-            Failure::input(message).help("give another name with `-o`")
-        })?;
-        Ok(Whole { name: path.to_string_lossy().into_owned(), bytes: file.text.clone().into_bytes() })
-    };
-    all.iter().map(file).collect()
+/// The files below a folder.
+fn in_folder(folder: &str, all: &[lathe_export::File]) -> Vec<Whole> {
+    let name = |file: &lathe_export::File| Path::new(folder).join(&file.name).to_string_lossy().into_owned();
+    all.iter().map(|file| Whole { name: name(file), bytes: file.text.clone().into_bytes() }).collect()
+}
+
+fn make_folder_of(name: &str) -> Result<(), Failure> {
+    let Some(folder) = Path::new(name).parent() else { return Ok(()) };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let message = format!("the folder {} cannot be made: {}", folder.display(), files::reason(&error));
+        Failure::input(message).help("give another name with `-o`")
+    })
 }

@@ -26,14 +26,14 @@ pub(super) fn execute(arguments: &Fmt) -> Outcome {
         let written = changed().filter(|file| file.name != files::STANDARD);
         files::write_all(&written.map(File::written).collect::<Vec<_>>())?;
     }
+    let wrong = arguments.check && changed().next().is_some();
     match arguments.format.format {
         Format::Text => files.iter().try_for_each(|file| output::answer(&file.text(arguments)))?,
         Format::Json => {
             let files: Vec<_> = files.iter().map(|file| file.data(arguments)).collect();
-            output::answer(&output::json(&serde_json::json!({ "ok": true, "files": files }))?)?;
+            output::answer(&output::json(&serde_json::json!({ "ok": !wrong, "files": files }))?)?;
         }
     }
-    let wrong = arguments.check && changed().next().is_some();
     Ok(if wrong { Exit::InputWrong } else { Exit::Done })
 }
 
@@ -101,6 +101,10 @@ fn formatted(name: &str, text: &str, asked: Option<&str>) -> Result<String, Fail
     if is_definition(name, text) {
         return Ok(lathe_fmt::definition(text));
     }
+    if asked.is_none() && !is_assembly(name, text) {
+        let message = format!("{name} is neither a definition (.isa) nor assembly (.asm, .s, .inc)");
+        return Err(Failure::usage(message).help("if it is assembly, say for which machine with `-m`"));
+    }
     let isa = match asked {
         Some(asked) => Some(machine::load(asked)?),
         None => machine_of(name, text),
@@ -117,6 +121,13 @@ fn is_definition(name: &str, text: &str) -> bool {
             lines.next().is_some_and(|line| line.starts_with("machine ") || line.starts_with("memory "))
         }
     }
+}
+
+/// Whether a file is assembly, by its name or because it says for which machine it is.
+fn is_assembly(name: &str, text: &str) -> bool {
+    let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    extension.is_none_or(|extension| matches!(extension.as_str(), "asm" | "s" | "inc"))
+        || program::machine_directive(text).is_some()
 }
 
 /// The machine of a program: the one it names, or the one that the programs beside it name, since a

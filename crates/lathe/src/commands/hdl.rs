@@ -57,10 +57,7 @@ fn load(arguments: &Hdl, inputs: &Inputs) -> Result<(Isa, Vec<Source>, Program),
             let failure = Failure::usage("which machine?");
             return Err(failure.help("name one with `-m`, or give a program that names its own with `--program`"));
         };
-        if lathe_machines::find(named).is_none() {
-            inputs.note(named);
-        }
-        let machine = machine::open(named)?;
+        let machine = machine::open_noting(named, inputs)?;
         return Ok((machine.isa, machine.written.sources, Program::default()));
     };
     let request = Request { name: program, machine: named, from: None, load_at: None, assembly: &arguments.assembly };

@@ -76,7 +76,10 @@ fn run_file<'f>(
         }
         Ok(())
     });
-    read.map_err(|problem| Failure::input(format!("{}: {problem}", files::title(file))))?;
+    read.map_err(|problem| {
+        let failure = Failure::input(format!("{}: {problem}", files::title(file)));
+        failure.help("`lathe verify --help` shows what a file of vectors looks like")
+    })?;
     Ok(tally)
 }
 

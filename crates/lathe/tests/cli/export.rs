@@ -35,9 +35,27 @@ fn the_definition_is_not_overwritten() {
     let bench = Bench::new();
     let definition = bench.run(&["show", "hex8"]).out;
     let bench = Bench::with("own.isa", &definition);
-    let answer = bench.run(&["export", "customasm", "-m", "own.isa", "-o", "own.isa"]);
-    answer.complains(2, &["own.isa is the definition itself"]);
+    let absolute = bench.path().join("own.isa").to_string_lossy().into_owned();
+    for (name, out) in [("own.isa", "own.isa"), ("./own.isa", "own.isa"), ("own.isa", absolute.as_str())] {
+        let answer = bench.run(&["export", "customasm", "-m", name, "-o", out]);
+        answer.complains(2, &["own.isa is an input and would be overwritten"]);
+    }
     assert_eq!(bench.read_text("own.isa"), definition);
+}
+
+/// Neither is what the definition is made of, and no folder is left behind.
+#[test]
+fn parts_of_the_definition_are_not_overwritten() {
+    let part = "register b : u8\n";
+    let own = "machine own \"\"\nmemory ram : u8 -> u8\npc pc : u8 in ram\ninclude \"own.md\"\n\
+               instructions {\n  inc | 0000 0000 | b = b + 1\n}\n";
+    let bench = Bench::with("own.isa", own).file("own.md", part);
+    let words = ["own.md is an input and would be overwritten"];
+    bench.run(&["export", "customasm", "-m", "own.isa", "-o", "own.md"]).complains(2, &words);
+    bench.run(&["doc", "-m", "own.isa", "-o", "own.md"]).complains(2, &words);
+    bench.run(&["doc", "-m", "./own.isa", "-o", "."]).complains(2, &["an input and would be overwritten"]);
+    assert_eq!((bench.read_text("own.isa"), bench.read_text("own.md")), (own.to_owned(), part.to_owned()));
+    assert_eq!(bench.names(), ["own.isa", "own.md"]);
 }
 
 #[test]

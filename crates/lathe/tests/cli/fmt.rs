@@ -46,6 +46,16 @@ fn a_file_that_is_missing_changes_no_other() {
     assert_eq!(bench.read_text("one.isa"), RAGGED);
 }
 
+/// What is neither a definition nor assembly stays as it is.
+#[test]
+fn other_files_are_left_alone() {
+    let page = "# Title\n\nSome   words; and more\n";
+    let bench = Bench::with("README.md", page).file("other.txt", ".machine hex8\nx: nop\n");
+    bench.run(&["fmt", "README.md"]).complains(2, &["README.md is neither a definition (.isa) nor assembly", "`-m`"]);
+    assert_eq!(bench.read_text("README.md"), page);
+    bench.run(&["fmt", "other.txt"]).succeeds();
+}
+
 #[test]
 fn programs_get_json_on_every_path() {
     let bench = Bench::with("one.isa", RAGGED).file("two.isa", TIDY);
@@ -55,6 +65,7 @@ fn programs_get_json_on_every_path() {
         answer.json()
     };
     let checked = run(&["--check", "--diff", "one.isa", "two.isa"], 1);
+    assert_eq!((&checked["ok"], &run(&["--check", "two.isa"], 0)["ok"]), (&false.into(), &true.into()));
     let (wrong, right) = (&checked["files"][0], &checked["files"][1]);
     assert_eq!((&wrong["name"], &wrong["is_formatted"]), (&"one.isa".into(), &false.into()));
     assert_eq!(right["is_formatted"], true);

@@ -100,6 +100,15 @@ fn what_was_assembled_and_disassembled_as_json() {
     bench.run(&["asm", "a.asm", "-o", "-", "--format", "json"]).complains(2, &[]);
 }
 
+/// A definition is given by its path; a name without it leads there.
+#[test]
+fn a_definition_without_its_ending_is_found() {
+    let bench = Bench::with("mine.isa", "machine mine \"\"\n");
+    for arguments in [&["check", "mine"][..], &["show", "mine"], &["doc", "-m", "mine"]] {
+        bench.run(arguments).complains(2, &["no file with the name `mine`", "did you mean `mine.isa`?"]);
+    }
+}
+
 /// Whoever gives the one for the other learns which is which.
 #[test]
 fn a_definition_is_no_program_and_a_program_no_definition() {
