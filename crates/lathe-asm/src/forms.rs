@@ -49,6 +49,9 @@ enum OperandOf {
     Parameter(usize, usize),
 }
 
+/// Forms of a mnemonic that a message shows.
+const SHOWN: usize = 6;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     Instruction(InstructionId),
@@ -216,10 +219,15 @@ impl<'i> Forms<'i> {
             }
             reading.rewind(mark);
         }
-        let deepest = failed.into_iter().filter(|(_, mismatch, _)| *mismatch != Mismatch::Head);
-        let (form, mismatch, at) = deepest.max_by_key(|(_, _, at)| *at).unwrap_or((named[0], Mismatch::Head, 0));
+        failed.retain(|(_, mismatch, _)| *mismatch != Mismatch::Head);
+        let depth = failed.iter().map(|(_, _, at)| *at).max().unwrap_or(0);
+        let deepest = failed.iter().rfind(|(_, _, at)| *at == depth);
+        let (form, mismatch, at) = deepest.cloned().unwrap_or((named[0], Mismatch::Head, 0));
         let diagnostic = self.mismatch(form, &mismatch, at, reading);
-        let described = named.iter().take(6).map(|form| format!("`{}`", self.describe(*form)));
+        // Of many forms, those are shown that fit the line as far as any does.
+        let fits = |form: &&Form| failed.iter().any(|(other, _, at)| other == *form && *at == depth);
+        let nearest = named.iter().filter(|form| named.len() <= SHOWN || fits(form)).take(SHOWN);
+        let described = nearest.map(|form| format!("`{}`", self.describe(*form)));
         Some(diagnostic.help(format!("it is written {}", described.collect::<Vec<_>>().join(" or "))))
     }
 

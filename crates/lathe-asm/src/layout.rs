@@ -563,7 +563,10 @@ pub(crate) fn in_calls(mut diagnostic: Diagnostic, call: u32, calls: &[Call]) ->
             CallKind::Macro | CallKind::Repetition => format!("in this use of `{}`", call.name),
             CallKind::Include => "included here".to_owned(),
         };
-        diagnostic = diagnostic.also(call.span, text);
+        // A macro that uses itself is shown once.
+        if !diagnostic.others.iter().any(|other| other.span == call.span && other.text == text) {
+            diagnostic = diagnostic.also(call.span, text);
+        }
         at = call.parent;
     }
     diagnostic

@@ -244,8 +244,35 @@ fn the_next_step_fits_what_was_meant() {
         ("#define X 5", "a constant is written `NAME = 5`"),
         ("again\n jmp again", "a label needs a colon: `again:`"),
         (" frobnicate", "`lathe show hex8` lists its instructions"),
+        (" halt", "a program ends with a jump to itself, or by an instruction whose meaning says `halt`"),
+        (".macro m\n .byte 1\n.endmacro\n m", "did you mean `.endm`?"),
+        (".repeat 3\n .byte 1\n.endr", "did you mean `.rept`, as in `.rept 8, n`?"),
+        (".rept 3\n .byte 1\n.endrep", "did you mean `.endr`?"),
+        (".if 1\n .byte 1\n.fi", "did you mean `.endif`?"),
+        (".if 0\n.elseif 1\n .byte 1\n.endif", "did you mean `.elif`, as in `.elif OTHER`?"),
+        (".ifdef X\nx: .byte 1\n.else\nx: .byte 2\n.endif\n jmp x", "did you mean `.if defined(X)`?"),
+        (".ifndef X\n .byte 1\n.endif", "did you mean `.if !defined(X)`?"),
+        (".data\n .byte 1", "remove it: code and data need no sections here"),
+        (".section .text\n .byte 1", "remove the line: its only memory is `ram`"),
+        (" .byte 'ab'", "one character is written 'a', '\\n', '\\x7F' or '\\''; several are a text: \"abc\""),
     ] {
         let found = assembled("hex8", text, &[]).diagnostics.into_sorted();
         assert_eq!((found.len(), found[0].help[0].as_str()), (1, help), "{text}");
     }
+}
+
+/// Of a mnemonic with many forms, those are shown that come nearest to the line.
+#[test]
+fn the_forms_that_were_probably_meant_are_shown() {
+    let found = assembled("z80", " ld (ix), a", &[]).diagnostics.into_sorted();
+    let help = found[0].help.last().unwrap();
+    assert!(help.contains("`ld (ix+<") && help.contains("`ld (ix-<") && !help.contains("ld <b,"), "{help}");
+}
+
+/// A macro that uses itself for ever is shown once, not once for every turn.
+#[test]
+fn a_macro_that_uses_itself_is_shown_once() {
+    let found = assembled("hex8", ".macro m a\n m (a+a)\n.endm\n m 1", &[]).diagnostics.into_sorted();
+    let places: Vec<&str> = found[0].others.iter().map(|other| other.text.as_str()).collect();
+    assert_eq!(places, ["in this use of `m`", "in this use of `m`"]);
 }

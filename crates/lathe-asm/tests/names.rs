@@ -75,5 +75,6 @@ fn one_mistake_is_one_message() {
     assert_eq!(codes("jmp end\n.macro m\nend: jmp end\n"), ["A403"], "a macro that swallows the rest");
     assert_eq!(codes("jmp end\n/* not closed\nend: jmp end\n"), ["A103"], "a comment that does");
     assert_eq!(codes(".include \"gone.inc\"\nprint 5\njmp there\n"), ["A405"], "a file that is missing");
+    assert_eq!(codes(".machine hex8\nloadimm r1, 5\nnop\n.if 1\n"), ["A404"], "a program for another machine");
     assert_eq!(codes(".org 0x12000\nstart: inc a\ninc b\njmp start\n.byte 1\n"), ["A502"], "an address outside");
 }

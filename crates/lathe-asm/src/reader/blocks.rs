@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use lathe_base::{FileId, Source, Span, limits};
+use lathe_base::{Diagnostic, FileId, Source, Span, limits};
 
+use super::directives::{called_here, renamed};
 use super::{Ended, Frame, FrameKind, Reader, Replaced, is_label, replace};
 use crate::codes;
 use crate::lines::CallKind;
@@ -59,9 +60,17 @@ impl Reader<'_> {
 
     /// Handles `.if` and its kin, which count even where lines are passed over.
     pub(super) fn condition_directive(&mut self, tokens: &[Token], sources: &[Source]) -> bool {
-        let word = self.text(sources, tokens[0]).to_ascii_lowercase();
+        let written = self.text(sources, tokens[0]).to_ascii_lowercase();
         let span = tokens[0].span;
-        match word.as_str() {
+        let word = match called_here(&written).filter(|meant| matches!(*meant, ".elif" | ".endif")) {
+            Some(meant) => {
+                self.report(renamed(&written, meant, span));
+                meant
+            }
+            None => written.as_str(),
+        };
+        match word {
+            ".ifdef" | ".ifndef" => self.foreign_condition(word, tokens, sources),
             ".if" => {
                 let outer = self.active();
                 let holds = outer && self.known(&tokens[1..], span, sources).is_some_and(|value| value != 0);
@@ -99,6 +108,18 @@ impl Reader<'_> {
             _ => return false,
         }
         true
+    }
+
+    /// Reports `.ifdef NAME`, and passes over its lines.
+    fn foreign_condition(&mut self, word: &str, tokens: &[Token], sources: &[Source]) {
+        let span = tokens[0].span;
+        let name = tokens.get(1).map_or("NAME", |name| self.text(sources, *name));
+        let not = if word == ".ifndef" { "!" } else { "" };
+        let meant = format!(".if {not}defined({name})");
+        let diagnostic = Diagnostic::new(codes::UNKNOWN_DIRECTIVE, span, format!("there is no directive `{word}`"));
+        self.report(diagnostic.did_you_mean(self.whole(tokens), &meant));
+        self.program.is_incomplete = true;
+        self.conditions.push(Condition { span, active: false, done: true, last: false });
     }
 
     /// The innermost condition that this piece of text has opened.
@@ -139,10 +160,13 @@ impl Reader<'_> {
                 labels.insert(local.to_owned());
             } else if word.eq_ignore_ascii_case(begin) {
                 depth += 1;
-            } else if word.eq_ignore_ascii_case(end) {
+            } else if word.eq_ignore_ascii_case(end) || called_here(&word.to_ascii_lowercase()) == Some(end) {
                 if depth == 0 {
                     let read = frame.at - start;
                     self.spend(call, read);
+                    if !word.eq_ignore_ascii_case(end) {
+                        self.report(renamed(word, end, tokens[0].span));
+                    }
                     return Some(Body { file, start, end: line, labels: Rc::new(labels) });
                 }
                 depth -= 1;

@@ -49,7 +49,7 @@ const DIRECTIVES: [(&str, &str); 34] = [
 ];
 
 /// What other assemblers call some of them; nothing for what is not needed here.
-const ELSEWHERE: [(&str, &str); 23] = [
+const ELSEWHERE: [(&str, &str); 35] = [
     (".db", ".byte"),
     (".dc", ".byte"),
     (".dw", ".word"),
@@ -71,9 +71,26 @@ const ELSEWHERE: [(&str, &str); 23] = [
     (".skip", ".space"),
     (".define", ".equ"),
     (".set", ".equ"),
+    (".endmacro", ".endm"),
+    (".mend", ".endm"),
+    (".rep", ".rept"),
+    (".repeat", ".rept"),
+    (".endrep", ".endr"),
+    (".endrepeat", ".endr"),
+    (".elseif", ".elif"),
+    (".elsif", ".elif"),
+    (".fi", ".endif"),
     (".text", ""),
     (".code", ""),
+    (".data", ""),
+    (".bss", ""),
+    (".rodata", ""),
 ];
+
+/// How one that another assembler has is called here.
+pub(super) fn called_here(word: &str) -> Option<&'static str> {
+    ELSEWHERE.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant)
+}
 
 /// The directive that a word without its dot, or from another assembler, stands for.
 pub(super) fn directive_for(word: &str) -> Option<&'static str> {
@@ -81,6 +98,14 @@ pub(super) fn directive_for(word: &str) -> Option<&'static str> {
     let known = DIRECTIVES.iter().map(|(name, _)| *name).find(|name| *name == dotted);
     let elsewhere = ELSEWHERE.iter().find(|(name, meant)| *name == dotted && !meant.is_empty());
     known.or(elsewhere.map(|(_, meant)| *meant))
+}
+
+/// Reports a directive that has another name here.
+pub(super) fn renamed(word: &str, meant: &str, span: Span) -> Diagnostic {
+    let example = DIRECTIVES.iter().find(|(name, _)| *name == meant).map_or("", |(_, example)| example);
+    let diagnostic = Diagnostic::new(codes::UNKNOWN_DIRECTIVE, span, format!("there is no directive `{word}`"));
+    let example = if example == meant { String::new() } else { format!(", as in `{example}`") };
+    diagnostic.help(format!("did you mean `{meant}`{example}?")).fix(span, meant)
 }
 
 impl Reader<'_> {
@@ -109,7 +134,7 @@ impl Reader<'_> {
                 self.one(tokens, sources).map(|address| self.push(ItemKind::Entry(address), self.whole(tokens)))
             }
             ".export" => self.export(tokens, sources),
-            _ => self.data_directive(&word, tokens, sources).or_else(|| self.other(&word, tokens)),
+            _ => self.data_directive(&word, tokens, sources).or_else(|| self.other(&word, tokens, sources)),
         };
     }
 
@@ -158,7 +183,7 @@ impl Reader<'_> {
     }
 
     /// `.prog` and `.data`: a directive named like a memory selects it.
-    fn other(&mut self, word: &str, tokens: &[Token]) -> Option<()> {
+    fn other(&mut self, word: &str, tokens: &[Token], sources: &[Source]) -> Option<()> {
         if let Some(memory) = self.isa.memory_named(&word[1..]) {
             self.memory = memory;
             self.push(ItemKind::Memory(memory), tokens[0].span);
@@ -168,19 +193,19 @@ impl Reader<'_> {
             return None;
         }
         let known = DIRECTIVES.iter().map(|(name, _)| *name);
-        let other = ELSEWHERE.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant);
-        let (span, message) = (tokens[0].span, format!("there is no directive `{word}`"));
-        let help = match other.or_else(|| nearest(word, known)) {
+        let span = tokens[0].span;
+        let help = match called_here(word).or_else(|| nearest(word, known)) {
             Some("") => "remove it: code and data need no sections here".to_owned(),
             Some(meant) => {
-                let example = DIRECTIVES.iter().find(|(name, _)| *name == meant).map_or("", |(_, example)| example);
-                let help = format!("did you mean `{meant}`, as in `{example}`?");
-                self.report(Diagnostic::new(codes::UNKNOWN_DIRECTIVE, span, message).help(help).fix(span, meant));
+                self.report(renamed(word, meant, span));
+                if meant == ".rept" {
+                    self.repetition(tokens, sources);
+                }
                 return None;
             }
             None => format!("a local label needs a colon: `{word}:`"),
         };
-        self.fail(codes::UNKNOWN_DIRECTIVE, span, message, help)
+        self.fail(codes::UNKNOWN_DIRECTIVE, span, format!("there is no directive `{word}`"), help)
     }
 
     /// Reports a directive that is not written right, with how it is.
@@ -230,7 +255,11 @@ impl Reader<'_> {
             return Some(());
         }
         let message = format!("this program is for `{text}`, but it is being assembled for `{}`", self.isa.name);
-        self.fail(codes::OTHER_MACHINE, name.span, message, format!("choose the machine with `-m {text}`"))
+        let help = format!("choose the machine with `-m {text}`");
+        // The lines after it would not fit for this one reason.
+        self.gave_up = true;
+        self.program.is_incomplete = true;
+        self.fail(codes::OTHER_MACHINE, name.span, message, help)
     }
 
     fn equ(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
@@ -379,7 +408,11 @@ impl Reader<'_> {
         let Some(memory) = self.isa.memory_named(text) else {
             let names: Vec<&str> = self.isa.memories.iter().map(|memory| memory.name.as_str()).collect();
             let message = format!("{} has no memory `{text}`", self.isa.name);
-            return self.fail(codes::BAD_DIRECTIVE, name.span, message, format!("it has {}", names.join(" and ")));
+            let help = match names.as_slice() {
+                [only] => format!("remove the line: its only memory is `{only}`"),
+                _ => format!("it has {}", names.join(" and ")),
+            };
+            return self.fail(codes::BAD_DIRECTIVE, name.span, message, help);
         };
         self.memory = memory;
         self.push(ItemKind::Memory(memory), self.whole(tokens));

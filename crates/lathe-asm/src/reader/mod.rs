@@ -419,7 +419,8 @@ impl<'r> Reader<'r> {
                 "numbers are written 42, 0x2A, $2A, 0b101010, %101010 or 0o52 and have at most 127 bits",
             ),
             Bad::Character => {
-                (codes::UNCLOSED, "this character has no closing quote", "as in 'a', '\\n', '\\x7F' or '\\''")
+                let help = "one character is written 'a', '\\n', '\\x7F' or '\\''; several are a text: \"abc\"";
+                (codes::UNCLOSED, "this character has no closing quote", help)
             }
             Bad::Text => (codes::UNCLOSED, "this text has no closing quote", "end it with `\"` on the same line"),
             Bad::Comment => (codes::UNCLOSED, "this comment is not closed", "end it with `*/`"),

@@ -25,6 +25,9 @@ const ALIKE: [&[&str]; 12] = [
     &["or", "ora", "xor", "eor", "and"],
 ];
 
+/// Where the ones that end a program are among them.
+const ENDS: usize = 5;
+
 impl Reader<'_> {
     /// Why a line cannot begin with its first word.
     pub(super) fn unknown_word(&self, tokens: &[Token], sources: &[Source]) -> Diagnostic {
@@ -63,6 +66,9 @@ impl Reader<'_> {
             .collect();
         match word {
             _ if !known.is_empty() => diagnostic.help(format!("{} has {} for that", self.isa.name, known.join(", "))),
+            _ if ALIKE[ENDS].contains(&word.to_ascii_lowercase().as_str()) => {
+                diagnostic.help("a program ends with a jump to itself, or by an instruction whose meaning says `halt`")
+            }
             "#" => diagnostic.help("comments begin with `;`").fix(span, ";"),
             _ if tokens.len() == 1 && begins_in_first_column(tokens[0], sources) => {
                 diagnostic.help(format!("a label needs a colon: `{shown}:`")).fix(after, ":")
