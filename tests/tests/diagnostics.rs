@@ -156,6 +156,67 @@ fn a_beginners_mistake_is_told_once() {
     }
 }
 
+/// A definition with one more line, or one more statement in place of the meaning of `foo`.
+fn starter(line: &str, meaning: &str) -> String {
+    format!(
+        "machine starter \"My first machine\"\nmemory ram : u16 -> u8\npc pc : u16 in ram\nregister a, x : u8\n\
+         device console : stream\n{line}\ninstructions {{\n  foo | 0000 0000 | {meaning}\n  bar | 0000 0001 | \
+         a = x + a + console.read(); x = a; console.write(x)\n}}\n"
+    )
+}
+
+/// What people write who know other languages: one message, which names what there is here.
+#[test]
+fn words_of_other_languages_lead_to_what_there_is_here() {
+    let lines = [
+        ("flag c", "register c, z : u1"),
+        ("function f(x: u8) -> u8 { x }", "fn double(x: u8)"),
+        ("fn f(x: u8) -> u8 = x", "stands in a block"),
+        ("import \"x.isa\"", "include \"shared.isa\""),
+        ("port p : stream", "device console : stream"),
+        ("interrupt 5", "on step when"),
+        ("const k = 5", "did you mean `constant`"),
+        ("register r : i8", "did you mean `s8`?"),
+        ("register r : uint16_t", "did you mean `u16`?"),
+        ("register r : byte", "did you mean `u8`?"),
+        ("register r0-r7 : u8", "`r0..r7`"),
+        ("register r[8] : u8", "`r0..r7`"),
+        ("/* where all is */", "comments begin with `#`"),
+        ("-- where all is", "comments begin with `#`"),
+    ];
+    let meanings = [
+        ("var t = a", "let x = a + 1"),
+        ("print a", "console.write(a)"),
+        ("mem[5] = a", "the memory of this machine is `ram`"),
+        ("a = ram(5)", "`ram[…]`"),
+        ("ram = a", "`ram[…] = …`"),
+        ("console = a", "`console.write(…)`"),
+    ];
+    let lines = lines.map(|(line, help)| (line, starter(line, "halt"), help));
+    let meanings = meanings.map(|(meaning, help)| (meaning, starter("", meaning), help));
+    for (written, text, help) in lines.into_iter().chain(meanings) {
+        let found = diagnose(&text);
+        let helps: Vec<&String> = found.iter().flat_map(|one| &one.help).collect();
+        assert!(found.len() == 1 && helps[0].contains(help), "{written}: {found:#?}");
+    }
+}
+
+/// They are ordinary names for functions.
+#[test]
+fn functions_may_have_such_names() {
+    for name in ["jump", "goto", "repeat", "loop", "print", "write", "int"] {
+        let function = format!("fn {name}(x: u8) {{ a = x }}");
+        assert_eq!(diagnose(&starter(&function, &format!("{name}(x)"))), [], "{name}");
+    }
+}
+
+/// A block that is closed on the line of its last row.
+#[test]
+fn a_block_may_end_on_the_line_of_its_last_row() {
+    let pseudos = starter("pseudo { baz => foo; bar }\npseudo {\n  quux => bar }", "halt");
+    assert_eq!(diagnose(&pseudos), []);
+}
+
 /// A fix does away with what it answers: applied by itself, its finding is gone. Safe ones together
 /// leave no error behind that they answered, and make none.
 #[test]

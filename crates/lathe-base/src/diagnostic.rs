@@ -181,6 +181,12 @@ impl Diagnostics {
         self.list.is_empty()
     }
 
+    /// Forgets all but the first `length`: what was taken after them only follows from them.
+    pub fn truncate(&mut self, length: usize) {
+        self.list.truncate(length);
+        self.errors = self.list.iter().filter(|one| one.severity() == Severity::Error).count();
+    }
+
     /// All of them, in the order of their places.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
         self.list.sort_by_key(|diagnostic| diagnostic.primary.span);

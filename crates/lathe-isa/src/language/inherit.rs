@@ -84,7 +84,7 @@ impl Remove {
     }
 }
 
-/// What tells one thing that can be replaced from another.
+/// What distinguishes one replaceable thing from another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Name(String),

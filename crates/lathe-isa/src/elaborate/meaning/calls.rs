@@ -87,7 +87,12 @@ impl Lowerer<'_, '_> {
     fn not_a_function<T>(&mut self, name: &Name, found: Option<Named>) -> Option<T> {
         if let Some(named) = found {
             let message = format!("`{}` is {}, not a function", name.text, named.kind());
-            return self.fail(codes::WRONG_KIND, name.span, message, "only functions and families are called");
+            let help = match named {
+                Named::Memory(_) => format!("a cell is written `{}[…]`", name.text),
+                Named::Device(_) => format!("ask it for something, as in `{}.read()`", name.text),
+                _ => "only functions and families are called".to_owned(),
+            };
+            return self.fail(codes::WRONG_KIND, name.span, message, help);
         }
         if self.declarations.names.is_broken(&name.text) {
             return None;

@@ -36,7 +36,7 @@ pub(super) enum Site {
     MapRead,
     /// Writing a mapped address.
     MapWrite,
-    /// A text of its own, such as what somebody types into a debugger.
+    /// A separate text, such as one typed into a debugger.
     Prompt,
 }
 

@@ -229,7 +229,10 @@ impl Lowerer<'_, '_> {
                 let TreeKind::Name(name) = &base.kind else { return None };
                 let name = Name { text: name.clone(), span: base.span };
                 let fits = |named| matches!(named, Named::Memory(_) | Named::Register(_) | Named::View(_));
-                let declare = format!("declare it, as in `memory {} : u16 -> u8`", name.text);
+                let declare = match &self.declarations.memories[..] {
+                    [only] => format!("the memory of this machine is `{}`", only.name),
+                    _ => format!("declare it, as in `memory {} : u16 -> u8`", name.text),
+                };
                 self.declarations.names.report_wrong(&name, "memory or register", fits, declare, self.diagnostics);
                 None
             }
@@ -294,7 +297,12 @@ impl Lowerer<'_, '_> {
             Some(Named::Field(id)) => self.target_operand(name, &self.declarations.fields[id.index()].domain.clone()),
             Some(named) => {
                 let what = format!("`{}` is {} and", name.text, named.kind());
-                self.not_assignable(name.span, &what, "registers, views, memory cells and `pc` can be assigned")
+                let help = match named {
+                    Named::Memory(_) => format!("a cell is written `{}[…] = …`", name.text),
+                    Named::Device(_) => format!("to write to it: `{}.write(…)`", name.text),
+                    _ => "registers, views, memory cells and `pc` can be assigned".to_owned(),
+                };
+                self.not_assignable(name.span, &what, &help)
             }
             None => {
                 let is_place = |named| matches!(named, Named::Register(_) | Named::View(_) | Named::Field(_));

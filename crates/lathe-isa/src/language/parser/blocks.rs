@@ -91,12 +91,14 @@ impl Parser<'_, '_> {
                 self.expect("+", "as in `cycles + 1`: this instruction takes one more")?;
                 Statement::Cycles(self.expression()?)
             }
-            "while" | "loop" | "do" | "repeat" if self.is_foreign_word() => {
+            "while" | "loop" | "do" | "repeat"
+                if self.is_foreign_word() || (word == "while" && self.is_before("(")) =>
+            {
                 let help = "a meaning ends after a fixed number of steps: use `if`, or `for` over a list; loops \
                             belong in programs";
                 return self.fail(codes::UNEXPECTED, span, "there are no loops in a meaning", help);
             }
-            "return" if self.is_foreign_word() => {
+            "return" if self.is_foreign_word() || self.is_before("(") => {
                 let help = "the last thing in a function's block is its value, as in `{ let x = a + 1; x }`";
                 return self.fail(codes::UNEXPECTED, span, "there is no `return`", help);
             }
@@ -105,16 +107,27 @@ impl Parser<'_, '_> {
                 let help = "to jump, assign the program counter, as in `pc = N`";
                 return self.fail(codes::UNEXPECTED, span, message, help);
             }
+            "var" | "const" | "auto" | "int" if self.is_foreign_word() => {
+                let message = format!("there is no `{word}` in a meaning");
+                let help = "a local name is written `let x = a + 1`";
+                return self.fail(codes::UNEXPECTED, span, message, help);
+            }
+            "print" | "write" | "putc" if self.is_foreign_word() => {
+                let message = format!("there is no `{word}` in a meaning");
+                let help = "to write, use a device, as in `console.write(a)`";
+                return self.fail(codes::UNEXPECTED, span, message, help);
+            }
             _ => return self.assignment_or_value(),
         };
         Ok(Piece::Statement(Box::new(statement)))
     }
 
-    /// Whether the word here is used as in another language: with something after it that no name has.
+    /// Whether the word here is used as in another language: with something after it that no name has. Before `(`
+    /// it may be a function of the definition.
     fn is_foreign_word(&mut self) -> bool {
         let saved = self.save();
         self.advance();
-        let is_foreign = matches!(self.token, Token::Name(_) | Token::Number(_) | Token::Mark("(" | "{" | "!" | "~"));
+        let is_foreign = matches!(self.token, Token::Name(_) | Token::Number(_) | Token::Mark("{" | "!" | "~"));
         self.restore(saved);
         is_foreign
     }

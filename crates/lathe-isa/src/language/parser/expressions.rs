@@ -66,7 +66,7 @@ impl Parser<'_, '_> {
         self.counted(|p| p.climb(ABOVE_BAR))
     }
 
-    /// Counts an operator: what is read one after the other nests in the tree all the same.
+    /// Counts an operator: operators read one after the other still nest in the tree.
     fn count_operator(&mut self) -> Parsed<()> {
         self.operators += 1;
         if self.operators <= limits::OPERATORS {
@@ -93,7 +93,7 @@ impl Parser<'_, '_> {
             if operator == Binary::Divide && self.is("/") && mark.end == self.span.start {
                 (self.token, self.span) = (Token::Mark("/"), mark);
                 self.cursor.move_to(mark.end as usize);
-                return self.foreign_comment();
+                return self.foreign_comment("//");
             }
             self.skip_newlines();
             if self.at_next_row() || (operator == Binary::Join && !self.begins_value()) {

@@ -33,6 +33,16 @@ const ITEMS: [(&str, &str); 22] = [
     ("remove", "remove { inc D }"),
 ];
 
+/// Words that begin a declaration in other languages, and how it is written here.
+const ELSEWHERE: [(&[&str], &str); 6] = [
+    (&["flag", "flags", "bit", "bits"], "a flag is a register of one bit, as in `register c, z : u1`"),
+    (&["function", "func", "def", "macro"], "a function is written `fn double(x: u8) -> u8 { x + x }`"),
+    (&["import", "use", "require"], "another file is read with `include \"shared.isa\"`"),
+    (&["port", "io", "input", "output", "console"], "a device is written `device console : stream`"),
+    (&["interrupt", "irq"], "what happens between two instructions is written `on step when … { … }`"),
+    (&["opcode", "opcodes", "instr", "rows"], "rows belong in a block, as in `instructions { nop | 0000 0000 | }`"),
+];
+
 /// Whether a word begins a declaration.
 pub(super) fn begins_item(word: &str) -> bool {
     word == "on" || ITEMS.iter().any(|(known, _)| *known == word)
@@ -90,12 +100,29 @@ impl Parser<'_, '_> {
 
     fn item(&mut self, definition: &mut Definition, documentation: String) -> Parsed<()> {
         if self.is(";") {
-            let (span, message) = (self.span, "`;` does not begin a comment here");
-            let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, message).help("comments begin with `#`");
-            return self.fail_with(diagnostic.safe_fix(span, "#"));
+            return self.foreign_comment(";");
         }
         let word = self.name("a declaration", "lines begin with a word such as `register` or `instructions`")?;
-        let known = if begins_item(&word.text) { &word.text } else { self.meant_item(&word)? };
+        if begins_item(&word.text) {
+            return self.item_that_begins(&word.text.clone(), word, definition, documentation);
+        }
+        let meant = self.meant_item(&word)?;
+        let reported = self.diagnostics.len();
+        let read = self.item_that_begins(meant, word, definition, documentation);
+        if read.is_err() {
+            // It was a guess, and one message about the line is enough.
+            self.diagnostics.truncate(reported);
+        }
+        read
+    }
+
+    fn item_that_begins(
+        &mut self,
+        known: &str,
+        word: Name,
+        definition: &mut Definition,
+        documentation: String,
+    ) -> Parsed<()> {
         let item = match known {
             "machine" => return self.machine(definition, word, documentation),
             "memory" => Item::Memory(Memory { documentation, ..self.memory()? }),
@@ -143,10 +170,13 @@ impl Parser<'_, '_> {
         let message = format!("no declaration begins with `{}`", word.text);
         let diagnostic = Diagnostic::new(codes::UNKNOWN_ITEM, word.span, message);
         if let Some(end) = end_of_rows(self.cursor.text(), word.span.start as usize) {
-            // One brace too early puts all rows after it outside; that is told once.
+            // One brace too early puts all rows after it outside; that is reported once.
             self.last_end = end;
             let help = "this looks like a row: rows belong between the braces of `instructions { … }`";
             return self.fail_with(diagnostic.help(help));
+        }
+        if let Some((_, help)) = ELSEWHERE.iter().find(|(words, _)| words.contains(&word.text.as_str())) {
+            return self.fail_with(diagnostic.help(*help));
         }
         let Some((meant, example)) = meant else {
             let all: Vec<_> = ITEMS.iter().map(|(word, _)| *word).collect();
@@ -326,7 +356,8 @@ impl Parser<'_, '_> {
             let diagnostic = Diagnostic::new(codes::UNEXPECTED, self.span, message).help(help);
             return self.fail_with(diagnostic.safe_fix(between, ","));
         }
-        self.expect(":", help)?;
+        let is_range = self.is("-") || self.is("[");
+        self.expect(":", if is_range { "a range of names is written `r0..r7`" } else { help })?;
         let ty = self.ty(help)?;
         if self.take("=") {
             let reset = self.expression()?;
@@ -514,6 +545,9 @@ impl Parser<'_, '_> {
         let name = self.name("the function's name", "as in `fn pop() -> u8 { … }`")?;
         let parameters = self.parameters()?;
         let result = self.result()?;
+        if self.is("=") {
+            return self.unexpected("`{`", "a function's value stands in a block, as in `{ x + x }`");
+        }
         Ok(Function { name, parameters, result, body: self.block()?, documentation: String::new() })
     }
 
@@ -584,6 +618,24 @@ impl Parser<'_, '_> {
             self.expect(")", "as in `u(2 * K)`")?;
             return Ok(Type { signed, width: Box::new(inner), span });
         }
+        if let Some(meant) = type_elsewhere(&text) {
+            let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, format!("there is no type `{text}`"));
+            return self.fail_with(diagnostic.did_you_mean(span, &meant));
+        }
         self.unexpected("a type such as `u8` or `s16`", help)
     }
+}
+
+/// The type that one of another language is called here: `u8` for `byte` and `uint8_t`, `s8` for `i8`.
+fn type_elsewhere(text: &str) -> Option<String> {
+    match text {
+        "bit" | "bool" | "flag" => return Some("u1".to_owned()),
+        "byte" | "char" => return Some("u8".to_owned()),
+        _ => {}
+    }
+    let text = text.strip_suffix("_t").unwrap_or(text);
+    let begins = [("uint", 'u'), ("bits", 'u'), ("int", 's'), ("i", 's')];
+    let (bits, sign) = begins.iter().find_map(|(begin, sign)| Some((text.strip_prefix(begin)?, sign)))?;
+    let is_width = !bits.is_empty() && bits.bytes().all(|digit| digit.is_ascii_digit());
+    is_width.then(|| format!("{sign}{bits}"))
 }

@@ -1,7 +1,7 @@
 //! The parser: recursive descent over a movable cursor, recovering at line ends.
 //!
 //! A mistake in a row costs that row, a mistake in a declaration that declaration; the
-//! rest of the definition is read all the same, so that one run reports many mistakes.
+//! rest of the definition is still read, so that one run reports many mistakes.
 
 mod blocks;
 mod expressions;
@@ -75,10 +75,10 @@ pub(crate) struct Parser<'s, 'd> {
     last_end: usize,
     /// Where the declaration or row being read begins.
     began: usize,
-    /// Inside how many parentheses and brackets: there, line ends do not count.
+    /// How many parentheses and brackets are open: inside them, line ends do not count.
     enclosed: usize,
     nesting: usize,
-    /// Operators of the expression being read, and how many expressions it is inside of.
+    /// Operators of the expression being read, and how many expressions enclose it.
     operators: usize,
     expressions: usize,
     text: TextKind,
@@ -236,7 +236,9 @@ impl<'s, 'd> Parser<'s, 'd> {
                 let span = self.span;
                 return self.fail(codes::UNCLOSED_TEXT, span, "this text has no closing quote", "end it with `\"`");
             }
-            Token::Mark("/") if self.cursor.rest().starts_with('/') => return self.foreign_comment(),
+            Token::Mark("/") if self.cursor.rest().starts_with('/') => return self.foreign_comment("//"),
+            Token::Mark("/") if self.cursor.rest().starts_with('*') => return self.foreign_comment("/*"),
+            Token::Mark("-") if self.cursor.rest().starts_with("- ") => return self.foreign_comment("--"),
             _ => {}
         }
         let (found, span) = self.found();
@@ -266,10 +268,12 @@ impl<'s, 'd> Parser<'s, 'd> {
         }
     }
 
-    /// `//`, which begins a comment elsewhere; the second `/` has not been read yet.
-    fn foreign_comment<T>(&mut self) -> Parsed<T> {
-        let span = self.cursor.span(self.span.start as usize, self.span.end as usize + 1);
-        let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, "`//` does not begin a comment here");
+    /// A mark that begins a comment elsewhere; only its first character has been read.
+    fn foreign_comment<T>(&mut self, mark: &str) -> Parsed<T> {
+        let start = self.span.start as usize;
+        let span = self.cursor.span(start, start + mark.len());
+        let message = format!("`{mark}` does not begin a comment here");
+        let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, message);
         self.fail_with(diagnostic.help("comments begin with `#`").safe_fix(span, "#"))
     }
 

@@ -39,6 +39,15 @@ impl Parser<'_, '_> {
         (column, found)
     }
 
+    /// Leaves the brace that closes the block, if it is on this line, to be read next.
+    fn end_before_brace(&mut self, column: &mut Column) {
+        let Some(brace) = unmatched_brace(&column.text, &mut 0) else { return };
+        self.move_to(column.span.start as usize + brace);
+        column.text.truncate(brace);
+        column.text.truncate(column.text.trim_end().len());
+        column.span.end = column.span.start + column.text.len() as u32;
+    }
+
     /// The rest of the line as raw text, up to one of `stops`.
     pub(super) fn rest_before(&mut self, stops: &[&str]) -> Column {
         self.raw(stops).0
@@ -112,7 +121,7 @@ impl Parser<'_, '_> {
         let (heading, documentation) = self.heading_and_documentation();
         let (syntax, found) = self.raw(&["|"]);
         if !found {
-            if let Some(mark) = ["//", ";"].into_iter().find(|mark| syntax.text.starts_with(mark)) {
+            if let Some(mark) = ["//", ";", "/*", "--"].into_iter().find(|mark| syntax.text.starts_with(mark)) {
                 let span = Span { end: syntax.span.start + mark.len() as u32, ..syntax.span };
                 let message = format!("`{mark}` does not begin a comment here");
                 let diagnostic = Diagnostic::new(codes::UNEXPECTED, span, message).help("comments begin with `#`");
@@ -156,7 +165,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// That a row does not give cycles without saying so: no meaning begins with a number and `|`.
+    /// Checks that a row does not give cycles in a block without them: no meaning begins with a number and `|`.
     fn check_no_cycles(&mut self, with_cycles: bool) -> Parsed<()> {
         if with_cycles || !matches!(self.token, Token::Number(..)) {
             return Ok(());
@@ -290,7 +299,8 @@ impl Parser<'_, '_> {
         }
         let mut expansion = Vec::new();
         loop {
-            let (part, more) = self.raw_after(&[";"]);
+            let (mut part, more) = self.raw_after(&[";"]);
+            self.end_before_brace(&mut part);
             if !part.text.is_empty() {
                 expansion.push(part);
             }
