@@ -10,7 +10,7 @@ pub struct Coverage {
     pub bits: u32,
     /// One slot for each value of those bits.
     pub slots: Vec<Slot>,
-    /// Which part of all encodings is defined, from 0 to 1; not known if the conditions are too many.
+    /// What fraction of all encodings is defined, from 0 to 1; unknown if there are too many conditions.
     pub share: Option<f64>,
 }
 
@@ -19,7 +19,7 @@ pub struct Coverage {
 pub struct Slot {
     /// The instructions that begin so.
     pub instructions: Vec<InstructionId>,
-    /// Which part of them is defined, from 0 to 1.
+    /// What fraction of them is defined, from 0 to 1.
     pub share: Option<f64>,
 }
 

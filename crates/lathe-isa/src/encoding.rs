@@ -72,13 +72,13 @@ pub fn witness_within(effort: &mut usize, cube: Cube, excluded: &[Cube]) -> Resu
     Ok(None)
 }
 
-/// Which part of all windows is in `cube` and in none of `excluded`.
+/// What fraction of all windows is in `cube` and in none of `excluded`.
 pub fn share(cube: Cube, excluded: &[Cube]) -> Result<f64, TooComplex> {
     let mut effort = EFFORT;
     share_within(&mut effort, cube, excluded)
 }
 
-/// Measures which part of all windows is in `cube` and in none of `excluded`, as one of many questions
+/// Measures what fraction of all windows is in `cube` and in none of `excluded`, as one of many questions
 /// that share an effort.
 pub fn share_within(effort: &mut usize, cube: Cube, excluded: &[Cube]) -> Result<f64, TooComplex> {
     let mut pending = vec![(cube, 0)];
@@ -112,7 +112,7 @@ pub struct Encoding {
     pub cells: u32,
     /// The bits that are always the same.
     pub fixed: Cube,
-    /// Encodings that are not this instruction all the same: codes without a register, and what
+    /// Encodings that are still not this instruction: codes without a register, and what
     /// `where` rules out.
     pub excluded: Vec<Cube>,
     /// Bits that are ignored when decoding and zero when encoding.

@@ -57,7 +57,7 @@ pub enum Mismatch {
     Rest,
 }
 
-/// Reads a whole line as this form, from its first word on; `field` tells what an operand is.
+/// Reads a whole line as this form, from its first word on; `field` says what an operand is.
 pub fn match_line<'f, L: Line>(
     syntax: &Syntax,
     field: &dyn Fn(usize) -> &'f Field,

@@ -10,7 +10,7 @@ use lathe_base::Width;
 /// An operator with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOperator {
-    /// Every bit the other way.
+    /// All bits inverted.
     Not,
     /// Two's complement.
     Negate,
@@ -37,17 +37,17 @@ pub enum BinaryOperator {
     And,
     /// Bits set in either.
     Or,
-    /// Bits set in one.
+    /// Bits set in exactly one.
     Xor,
-    /// Towards the high end; the count may have any width.
+    /// Shift left; the count may have any width.
     ShiftLeft,
-    /// Towards the low end, zeros in; the count may have any width.
+    /// Shift right, filled with zeros; the count may have any width.
     ShiftRight,
-    /// Towards the low end, the sign in; the count may have any width.
+    /// Shift right, filled with the sign; the count may have any width.
     ShiftRightSigned,
-    /// Around, towards the high end; the count may have any width and is taken modulo the value's.
+    /// Rotate left; the count may have any width and is taken modulo the value's.
     RotateLeft,
-    /// Around, towards the low end; the count may have any width and is taken modulo the value's.
+    /// Rotate right; the count may have any width and is taken modulo the value's.
     RotateRight,
     /// One bit: the same.
     Equal,

@@ -87,7 +87,7 @@ pub enum Statement {
     Halt,
     /// The machine stops as it was before this instruction.
     Fault {
-        /// What a person is told.
+        /// The message for people.
         message: String,
         /// A number to go with it.
         detail: Option<Expr>,

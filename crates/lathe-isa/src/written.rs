@@ -111,7 +111,7 @@ impl Reader<'_, '_> {
     /// Another file, if it can be had and is what is wanted.
     fn import(&mut self, import: &Import, wanted: Wanted, open: &mut Vec<String>) -> Option<Definition> {
         let from = open.last().cloned().unwrap_or_default();
-        // Whoever gives the files knows machines by their names; the others are files beside this one.
+        // The caller that provides the files knows machines by name; the others are files beside this one.
         let machine = import.is_machine.then(|| self.files.open(&from, &import.name).ok()).flatten();
         let file = if import.is_machine { format!("{}.isa", import.name) } else { import.name.clone() };
         let found = match machine.map_or_else(|| self.files.open(&from, &file), Ok) {

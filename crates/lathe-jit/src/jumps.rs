@@ -26,7 +26,7 @@ struct Seen {
     misses: u32,
     /// How often it was compiled again for that.
     renewed: u32,
-    /// Whether it goes to so many places that remembering them is no use.
+    /// Whether it goes to too many places for remembering them to be useful.
     given_up: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Which registers a block needs from those before it. A register that it overwrites
 //! before anything could see the old value need not be computed for it; this is what
-//! keeps flags from being computed that nobody reads.
+//! keeps flags that are never read from being computed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A map by number.
 pub type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
 
-/// Spreads numbers by a multiplication. A program that makes many of them collide slows nobody down but
+/// Spreads numbers by a multiplication. A program that makes many of them collide slows down nothing but
 /// itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spread(u64);

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use crate::memory::{Memory, MemorySnapshot};
 
-/// Bytes that large memories may take, unless somebody says otherwise.
+/// Bytes that large memories may take by default.
 pub const MAX_MEMORY: u64 = 1 << 30;
 
 /// Program counter, registers and memories.

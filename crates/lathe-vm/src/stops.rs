@@ -159,7 +159,7 @@ pub enum AccessKind {
     Write,
 }
 
-/// Why a machine stopped. Where several reasons come together, the first in this order is told.
+/// Why a machine stopped. If there are several reasons, it is the first in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// It could not execute an instruction; the state is as before that instruction.

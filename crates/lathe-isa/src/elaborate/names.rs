@@ -27,7 +27,7 @@ pub(crate) struct Names<'a> {
     /// Where each name is used; a name may count as used without a place.
     uses: RefCell<BTreeMap<String, BTreeSet<Span>>>,
     /// Names that are missing, or declared in a way that could not be understood. That has been
-    /// reported once and is not reported wherever they are used.
+    /// reported once and not again at every use.
     broken: RefCell<BTreeSet<String>>,
 }
 

@@ -143,7 +143,7 @@ fn draft<'a>(
     Some(draft)
 }
 
-/// What is in the syntax is in the encoding, and the other way round.
+/// Checks that what is in the syntax is in the encoding, and vice versa.
 fn check_takers(
     declarations: &Declarations,
     row: &ast::Row,
@@ -410,7 +410,7 @@ pub(crate) fn check_disjoint(declarations: &Declarations, instructions: &[Instru
             if diagnostics.is_full() {
                 return;
             }
-            // One mistake in a family shows in many of its members; it is told once.
+            // One mistake in a family shows in many of its members; it is reported once.
             reported.insert((one.row, other.row));
         }
     }

@@ -141,7 +141,7 @@ impl Discovery<'_> {
     }
 
     /// Builds the block of every leader that is reached, within the limit. One that was built before is kept, unless a
-    /// leader has turned up inside of it.
+    /// leader has turned up inside it.
     fn blocks(&mut self, entry: u64, mut before: BTreeMap<u64, Built>) -> BTreeMap<u64, Built> {
         self.values = 0;
         let mut blocks = BTreeMap::new();
@@ -175,7 +175,7 @@ impl Discovery<'_> {
         blocks
     }
 
-    /// Whether no leader has turned up inside of a block since it was built.
+    /// Whether no leader has turned up inside a block since it was built.
     fn is_whole(&self, built: &Built) -> bool {
         let is_new = |inside: &u64| self.leaders.get(inside).is_some_and(|before| *before >= built.leaders);
         built.leaders == self.leaders.len() || !built.instructions.keys().any(is_new)

@@ -15,7 +15,7 @@ const GROUPS: [usize; 3] = [8, 4, 2];
 pub(crate) struct Group {
     /// The loads, the one at the lowest address first.
     pub(crate) cells: Vec<ValueId>,
-    /// All as a number, the low byte first, if somebody wants that.
+    /// All as one number, low byte first, if it is wanted.
     pub(crate) little: Option<ValueId>,
     /// All as a number, the high byte first.
     pub(crate) big: Option<ValueId>,
@@ -150,7 +150,7 @@ impl BlockBuilder<'_, '_> {
         Some(StoreGroup { positions, value, order })
     }
 
-    /// Whether so many cells from that of a store on are known to be contiguous.
+    /// Whether this many cells, from that of a store on, are known to be contiguous.
     fn lie_together(&self, path: &Path, store: &Store, cells: u64) -> bool {
         let covers = |(first, count): &(ValueId, u64)| {
             let distance = self.graph.distance(*first, store.address);

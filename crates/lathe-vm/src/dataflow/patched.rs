@@ -35,7 +35,7 @@ impl Cells {
         self.0 == 0
     }
 
-    /// The bits of the first so many cells that are in the set, as bits of a window.
+    /// The bits that are in the set, of the first cells up to this number, as bits of a window.
     pub fn bits(self, cell: Width, count: u32) -> u128 {
         let cells = (0..count).filter(|at| self.contains(*at));
         cells.fold(0, |bits, at| bits | cell_bits(cell, at))

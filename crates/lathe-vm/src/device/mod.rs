@@ -135,7 +135,7 @@ pub struct Devices {
     console: Option<DeviceId>,
 }
 
-/// What must be told after every so many instructions.
+/// What must be informed every given number of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Clock {
     device: DeviceId,

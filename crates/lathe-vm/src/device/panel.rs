@@ -109,7 +109,7 @@ impl Keypad {
     /// For how many instructions each key of a script is down, and then up.
     pub const HOLD: u32 = 1_000;
 
-    /// A keypad that nobody touches.
+    /// A keypad with no key down.
     pub fn new(keys: u32) -> Keypad {
         Keypad { down: vec![false; keys as usize], script: Vec::new(), held: None }
     }

@@ -157,7 +157,7 @@ fn a_mode_is_assumed_to_stay() {
     assert_eq!(Fast::eager(&isa).modes.len(), 1);
     let fast = agree(&isa, &[0x0B, 0x08, 0x05, 0, 0], 0, 17..200);
     assert!(fast.careful.len() == 1 && has(&fast, Code::LeaveUnlessNumber));
-    // And changes all the same.
+    // And still changes.
     agree(&isa, &[0x0B, 0x08, 0x0A, 0x05, 0, 0], 0, 17..200);
     agree(&isa, &[0x0B, 0x08, 0x0D, 0, 7, 0x0A, 0x0A, 0x0A, 0x05, 0, 0], 0, 17..200);
 }

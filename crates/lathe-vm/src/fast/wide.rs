@@ -26,7 +26,7 @@ pub(super) struct Cells {
 /// A word that is read as a whole, by every cell of it.
 pub(super) type Words = HashMap<ValueId, (ValueId, Cells)>;
 
-/// The words of a graph whose cells nobody looks at one by one. `uses` tells how often each value is used.
+/// The words of a graph whose cells are not used one by one. `uses` says how often each value is used.
 pub(super) fn words(graph: &Graph, uses: &[u32]) -> Words {
     let mut words = Words::new();
     // Larger words come after what they are made of.
@@ -40,7 +40,7 @@ pub(super) fn words(graph: &Graph, uses: &[u32]) -> Words {
     words
 }
 
-/// Collects what a value is joined from, the highest first. Whether nobody else uses any of that.
+/// Collects what a value is joined from, the highest first; false if any of it is used elsewhere.
 fn collect(graph: &Graph, uses: &[u32], top: ValueId, id: ValueId, parts: &mut Vec<ValueId>) -> bool {
     let alone = id == top || uses[id.index()] == 1;
     match graph.node(id) {

@@ -151,7 +151,7 @@ impl Graph {
         self.add(Node::Load(memory, address, stores), width)
     }
 
-    /// Every bit the other way.
+    /// All bits inverted.
     pub fn not(&mut self, x: ValueId) -> ValueId {
         self.unary(UnaryOperator::Not, x)
     }

@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// A sum digit by digit, where the sum of the lower digits has so many bits.
+    /// A sum digit by digit, where the sum of the lower digits has this many bits.
     fn by_digits(graph: &mut Graph, bits: u64) -> ValueId {
         let [x, y] = [0, 1].map(|number| register(graph, 4, number));
         let carry = register(graph, 1, 2);

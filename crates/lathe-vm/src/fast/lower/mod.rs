@@ -108,7 +108,7 @@ struct Lowering<'a> {
     temporaries: usize,
     names: &'a mut dyn Names,
     constants: &'a mut Constants,
-    /// Stores that nobody has to see yet. Those into the code memory are never among them.
+    /// Stores that need not be visible yet. Those into the code memory are never among them.
     pending: Vec<Store>,
     /// What is mapped over the code memory.
     spans: Vec<(u64, u64)>,
