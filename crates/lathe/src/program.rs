@@ -93,7 +93,7 @@ impl Request<'_> {
         let kind = asked.unwrap_or_else(|| kind(self.name, &bytes));
         if self.load_at.is_some() && !matches!(kind, Kind::Image(Format::Binary)) {
             let message = format!("{} has addresses of its own", files::title(self.name));
-            return Err(Failure::usage(message).help("leave --load-at away, or say `--from bin` if it is a raw binary"));
+            return Err(Failure::usage(message).help("leave out --load-at, or say `--from bin` if it is a raw binary"));
         }
         match kind {
             Kind::Assembly => self.assemble(files::text(self.name, bytes)?, inputs),

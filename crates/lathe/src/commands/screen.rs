@@ -32,8 +32,11 @@ pub(super) fn has_display(isa: &Isa) -> bool {
     isa.devices.iter().any(|device| matches!(device.kind, DeviceKind::Display { .. }))
 }
 
-/// Prepares keypad and random numbers as the command line says.
+/// Prepares keypad and random numbers as the command line says, and checks that there is a screen to write.
 pub(super) fn prepare(arguments: &PanelArguments, devices: &mut Devices) -> Result<(), Failure> {
+    if arguments.screen.is_some() && devices.find::<Display>().is_none() {
+        return Err(Failure::usage("this machine has no display").help("leave out --screen"));
+    }
     if let Some(seed) = arguments.seed
         && let Some(random) = devices.find_mut::<Random>()
     {
@@ -47,17 +50,14 @@ pub(super) fn prepare(arguments: &PanelArguments, devices: &mut Devices) -> Resu
     };
     match devices.find_mut::<Keypad>() {
         Some(keypad) => *keypad = keypad.clone().with_script(&script),
-        None => return Err(Failure::usage("this machine has no keypad").help("leave --keys away")),
+        None => return Err(Failure::usage("this machine has no keypad").help("leave out --keys")),
     }
     Ok(())
 }
 
 /// Writes the screen where the command line says.
 pub(super) fn save(arguments: &PanelArguments, devices: &Devices) -> Result<(), Failure> {
-    let Some(name) = &arguments.screen else { return Ok(()) };
-    let Some(display) = devices.find::<Display>() else {
-        return Err(Failure::usage("this machine has no display").help("leave --screen away"));
-    };
+    let (Some(name), Some(display)) = (&arguments.screen, devices.find::<Display>()) else { return Ok(()) };
     if name == files::STANDARD {
         return crate::output::answer(&display.text());
     }

@@ -264,7 +264,10 @@ impl RowData {
         }
         if !self.operands.is_empty() {
             text += "\nOperands:\n";
-            text.extend(self.operands.iter().map(|one| format!("  {}  {}: {}\n", one.letter, one.name, one.kind)));
+            text.extend(self.operands.iter().map(|one| match one.name.chars().eq([one.letter]) {
+                true => format!("  {}: {}\n", one.name, one.kind),
+                false => format!("  {}  {}: {}\n", one.letter, one.name, one.kind),
+            }));
         }
         if !self.examples.is_empty() {
             text += "\nExamples:\n";

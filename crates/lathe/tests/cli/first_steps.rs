@@ -34,7 +34,9 @@ fn a_machine_is_shown_as_it_is_written() {
 #[test]
 fn a_row_is_shown_with_its_bits_operands_and_examples() {
     let shown = Bench::new().run(&["show", "quad8", "sli"]).succeeds();
-    for part in ["| 11II DDII | D = D[3:0] ++ I", "sli D, I  11II DDII", "D  D: a, b, c, d", ": a = 0x0A -> a = 0xA5"] {
+    for part in
+        ["| 11II DDII | D = D[3:0] ++ I", "sli D, I  11II DDII", "\n  D: a, b, c, d\n", ": a = 0x0A -> a = 0xA5"]
+    {
         assert!(shown.contains(part), "`{part}` is missing from:\n{shown}");
     }
     // A family is one row and many instructions; a second spelling finds it, too.

@@ -594,10 +594,11 @@ fn a_screen_does_not_overwrite_what_is_run() {
 
 #[test]
 fn keys_and_screens_are_for_machines_that_have_them() {
-    let bench = Bench::with("t.asm", ".machine hex8\nend: jmp end\n");
+    let bench = Bench::with("t.asm", ".machine hex8\n loadimm r1, 'x'\n output r1\nend: jmp end\n");
     for (option, value, words) in [("--keys", "5", "has no keypad"), ("--screen", "-", "has no display")] {
         let answer = bench.run(&["run", "t.asm", option, value]);
         assert!(answer.code == 2 && answer.err.contains(words), "{}", answer.err);
+        assert_eq!(answer.out, "", "nothing has run");
     }
     let answer = Bench::with("t.asm", KEY).run(&["run", "t.asm", "--keys", "5z"]);
     assert!(answer.code == 2 && answer.err.contains("`5z` are not keys of a keypad"), "{}", answer.err);

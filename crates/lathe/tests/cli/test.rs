@@ -35,6 +35,15 @@ fn what_is_wrong_is_shown_line_by_line() {
     assert_eq!(answer.out.lines().collect::<Vec<_>>(), lines);
 }
 
+/// A program that hangs is told to hang, not also to take long.
+#[test]
+fn a_run_that_was_cut_off_is_told_once() {
+    let hangs = "; expect: steps <= 10\n.machine quad8\nx: inc a\n jmp x\n";
+    let answer = Bench::with("hangs.asm", hangs).run(&["test", "--max-steps", "100"]);
+    let lines = ["FAIL  hangs.asm  100 steps", "      it did not end within 100 steps", "0 passed, 1 failed"];
+    assert_eq!((answer.code, answer.out.lines().collect::<Vec<_>>()), (1, lines.to_vec()));
+}
+
 #[test]
 fn nothing_to_test_is_no_success() {
     let bench = Bench::with("quiet.asm", ".machine quad8\n halt\n");
@@ -117,7 +126,7 @@ fn two_hundred_submissions_cost_only_themselves() {
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 201);
     assert_eq!(lines[1], "in/s000.asm,quad8,passed,2,2,16,,");
-    assert_eq!(lines[6], "in/s005.asm,quad8,failed,0,2,16,,one: the output differs from line 1:");
+    assert_eq!(lines[6], "in/s005.asm,quad8,failed,0,2,16,,one: the output differs from line 1");
     assert!(lines[7].starts_with("in/s006.asm,quad8,failed,0,2,"), "{}", lines[7]);
     assert!(lines[8].ends_with("one: it printed more than 1000 bytes"), "{}", lines[8]);
     assert!(lines[9].contains("a submission stands alone"), "{}", lines[9]);

@@ -238,11 +238,13 @@ impl Job {
         }
         let screen = instance.devices().find::<Display>().map(Display::text);
         let end = End { isa, image, state: instance.state(), screen, ran: &ran };
-        let mut differences = Vec::new();
-        for check in case.checks.iter() {
+        let mut differences = Vec::from_iter(end.ended_badly(case));
+        // How long a run took says nothing more about one that was cut off.
+        let was_cut_off = !differences.is_empty() && matches!(ran.status, Status::Limit | Status::TooMuch(_));
+        let is_length = |check: &&Check| matches!(check, Check::Steps(_) | Check::Cycles(_));
+        for check in case.checks.iter().filter(|check| !(was_cut_off && is_length(check))) {
             differences.extend(end.difference(check)?);
         }
-        differences.splice(0..0, end.ended_badly(case));
         differences.truncate(DIFFERENCES);
         let verdict = match (&ran.status, differences.is_empty()) {
             (Status::TooMuch(_), _) => Verdict::Error,

@@ -154,6 +154,7 @@ fn note(tested: &Tested) -> String {
     let failed = tested.cases.iter().find(|case| case.verdict != Verdict::Passed);
     let of_case = |case: &CaseTested| {
         let difference = case.differences.first().and_then(|text| text.lines().next()).unwrap_or("");
+        let difference = difference.trim_end_matches(':');
         if case.name.is_empty() { difference.to_owned() } else { format!("{}: {difference}", case.name) }
     };
     tested.errors.first().cloned().or_else(|| failed.map(of_case)).unwrap_or_default()
