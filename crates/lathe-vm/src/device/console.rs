@@ -9,7 +9,7 @@ use super::Device;
 
 /// The console of a machine: bytes in from a queue, bytes out to a list.
 ///
-/// Whoever runs the machine fills the queue and empties the list between runs. A console can also
+/// The host fills the queue and empties the list between runs. A console can also
 /// be [connected](Console::connected), which asks for input when the queue is empty.
 #[derive(Default)]
 pub struct Console {
@@ -44,7 +44,7 @@ impl From<Option<u8>> for Input {
     }
 }
 
-/// Somebody to be asked for input.
+/// Where input comes from.
 struct Source {
     ask: Box<dyn FnMut() -> Input + Send>,
     /// What was received and may have to be read again, because a snapshot was taken before.

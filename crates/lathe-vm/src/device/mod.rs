@@ -16,7 +16,7 @@ use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Operation};
 pub use console::{Console, Input};
 pub use panel::{Counter, Display, Keypad, Random, Timer};
 
-/// The seed of random numbers, if nothing else is said.
+/// The default seed of random numbers.
 const SEED: u64 = 1;
 
 /// Something that answers the operations of one kind of device.
@@ -161,7 +161,7 @@ impl PartialEq for DevicesSnapshot {
 
 impl Devices {
     /// The devices of a definition: the first stream is the console, buses have nothing attached,
-    /// nobody touches the keypads.
+    /// no key is down.
     pub fn new(isa: &Isa, console: Console) -> Devices {
         let mut console = Some(console);
         let mut found = None;
@@ -271,7 +271,7 @@ impl Devices {
     }
 
     /// This many instructions of this run have been executed, in this many cycles. What counts them need
-    /// not know before somebody looks at it.
+    /// not know before it is asked.
     #[inline]
     pub fn catch_up(&mut self, steps: u64, cycles: u64) {
         let passed = steps.saturating_sub(self.steps_reported);

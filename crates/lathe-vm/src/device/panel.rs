@@ -94,7 +94,7 @@ impl Device for Display {
     }
 }
 
-/// Keys that are down or up. Whoever runs the machine presses them, or gives it a list of keys that
+/// Keys that are down or up. The host presses them, or gives it a list of keys that
 /// are pressed one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keypad {

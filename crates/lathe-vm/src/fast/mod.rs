@@ -315,7 +315,7 @@ impl Fast {
                     let hot = &mut self.entries[next as usize];
                     hot.hot_at = hot.visits.wrapping_add(1);
                     // A block for other modes than the present ones leads to one for any mode at the same
-                    // address. Whoever runs this has just been told that it is hot.
+                    // address. The caller has just been told that it is hot.
                     if (hot.pc, left) == began {
                         entry = next;
                         continue;

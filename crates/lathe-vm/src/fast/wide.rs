@@ -117,7 +117,7 @@ pub(super) fn wide_store(graph: &Graph, effects: &Effects, code: MemoryId) -> Op
     Some(WideStore { cells: neighbours(graph, code, &addresses)?, value: value_of(graph, &parts)? })
 }
 
-/// Which part of another value a value is.
+/// What part of another value a value is.
 fn part(graph: &Graph, value: ValueId) -> u32 {
     match graph.node(value) {
         Node::Slice(_, low) => low,
