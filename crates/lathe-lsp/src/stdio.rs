@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_message_is_read_by_its_header() {
-        let message = "Content-Length: 37\r\n\r\n{\"jsonrpc\": \"2.0\", \"method\": \"exit\"}Content-";
+        let message = "Content-Length: 36\r\n\r\n{\"jsonrpc\": \"2.0\", \"method\": \"exit\"}Content-";
         assert_eq!(outcome(message), Ok(Some("exit".to_owned())));
         assert_eq!(outcome(""), Ok(None));
     }

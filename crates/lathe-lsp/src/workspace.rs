@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -52,7 +53,7 @@ impl Workspace {
     pub(crate) fn text(&self, path: &Path) -> Option<String> {
         match self.documents.get(path) {
             Some(document) => Some(document.text.clone()),
-            None => std::fs::read_to_string(path).ok(),
+            None => String::from_utf8(read(path).ok()?).ok(),
         }
     }
 
@@ -166,13 +167,25 @@ impl Files for Project<'_> {
         let path = self.folder.join(&relative);
         let bytes = match self.workspace.documents.get(&path) {
             Some(document) => document.text.clone().into_bytes(),
-            None => std::fs::read(&path).map_err(|_| FileError("there is no such file".to_owned()))?,
+            None => read(&path)?,
         };
-        if bytes.len() > limits::SOURCE_BYTES {
-            return Err(FileError("it is too large".to_owned()));
-        }
         Ok(Found { name: relative.to_string_lossy().into_owned(), bytes })
     }
+}
+
+/// The bytes of a plain file. A pipe would be waited for, and a device may have no end.
+fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+    let missing = |_| FileError("there is no such file".to_owned());
+    if !path.metadata().map_err(missing)?.is_file() {
+        return Err(FileError("it is not a plain file".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(missing)?;
+    file.take(limits::SOURCE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(missing)?;
+    if bytes.len() > limits::SOURCE_BYTES {
+        return Err(FileError("it is too large".to_owned()));
+    }
+    Ok(bytes)
 }
 
 /// Whether a file is a program by its name.
@@ -193,4 +206,33 @@ fn machine_directive(text: &str) -> Option<&str> {
     let (directive, rest) = line.split_once([' ', '\t'])?;
     let name = rest.trim_start().split([' ', '\t', ';', '/']).next()?.trim_matches('"');
     directive.eq_ignore_ascii_case(".machine").then_some(name)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Opening a folder of somebody else's must not make the server wait, or read without end.
+    #[test]
+    fn pipes_and_devices_are_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
+        assert!(made.success());
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("zeros")).unwrap();
+        let (send, receive) = mpsc::channel();
+        let path = folder.path().to_owned();
+        std::thread::spawn(move || {
+            let workspace = Workspace::default();
+            let project = Project { workspace: &workspace, folder: &path };
+            let opened = ["pipe", "zeros"].map(|name| project.open("main.asm", name).map(|_| ()));
+            let texts = ["pipe", "zeros"].map(|name| workspace.text(&path.join(name)));
+            send.send((opened, texts)).unwrap();
+        });
+        let (opened, texts) = receive.recv_timeout(Duration::from_secs(120)).expect("nothing is waited for");
+        let refused = || Err(FileError("it is not a plain file".to_owned()));
+        assert_eq!((opened, texts), ([refused(), refused()], [None, None]));
+    }
 }

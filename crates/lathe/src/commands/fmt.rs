@@ -126,7 +126,7 @@ fn is_definition(name: &str, text: &str) -> bool {
 /// Whether a file is assembly, by its name or because it says for which machine it is.
 fn is_assembly(name: &str, text: &str) -> bool {
     let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().to_lowercase());
-    extension.is_none_or(|extension| matches!(extension.as_str(), "asm" | "s" | "inc"))
+    extension.is_none_or(|extension| matches!(extension.as_str(), "asm" | "s" | "a" | "inc"))
         || program::machine_directive(text).is_some()
 }
 

@@ -96,6 +96,20 @@ fn a_session_of_a_machine_made_of_several_files_is_opened_again() {
     assert!(answer.contains("a = 0x02") && answer.contains("a = 0x01"), "{answer}");
 }
 
+/// A session does not take the place of the program, and neither does a script for gdb.
+#[test]
+fn the_program_is_not_overwritten() {
+    let program = ".machine quad8\n inc a\n halt\n";
+    let bench = Bench::with("count.asm", program);
+    let answer = bench.run_with_input(&["debug", "count.asm"], b"save count.asm\n");
+    assert_eq!(answer.code, 1);
+    assert!(answer.out.contains("count.asm cannot be opened as a session"), "{answer:?}");
+    assert!(answer.out.contains("write `save count.session`"), "{answer:?}");
+    let words = ["count.asm is an input and would be overwritten"];
+    bench.run(&["debug", "count.asm", "--gdb", "0", "--gdb-script", "count.asm"]).complains(2, &words);
+    assert_eq!((bench.read_text("count.asm").as_str(), bench.names().len()), (program, 1));
+}
+
 /// What is typed is shown again, and must not reach the terminal as a command to it.
 #[test]
 fn control_characters_are_shown_and_do_nothing() {

@@ -14,6 +14,7 @@ use super::memory;
 use super::protocol::{Incoming, Outgoing, Request};
 use super::target::{Grain, Owner, Target, Way};
 use crate::arguments::AssemblyArguments;
+use crate::commands::debug;
 use crate::inputs::Inputs;
 use crate::program;
 
@@ -522,9 +523,7 @@ fn evaluate(target: &mut Target, arguments: &Value) -> Answered {
     let answer = execute(debugger, line, &mut ()).map_err(|problem| problem.to_string())?;
     let result = match &answer {
         Answer::Save { file, session } => {
-            let bytes = session.as_bytes().to_vec();
-            let whole = crate::files::Whole { name: file.clone(), bytes };
-            crate::files::write_all(&[whole]).map_err(|failure| failure.message)?;
+            debug::save(file, session).map_err(|problem| problem.to_string())?;
             answer.to_string()
         }
         _ => answer.to_string(),

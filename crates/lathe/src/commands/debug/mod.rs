@@ -24,12 +24,19 @@ use crate::inputs::Inputs;
 use crate::program::{self, Request};
 use crate::{files, output, render};
 
+/// How the names of saved sessions end.
+const SESSION: &str = ".session";
+
 /// Bytes of a saved session, or of console input, that are read.
 const LARGEST: u64 = 1 << 30;
 
 /// Debugs a program.
 pub(super) fn execute(arguments: &Debug) -> Outcome {
-    let mut debugger = open(arguments)?;
+    let inputs = Inputs::default();
+    let mut debugger = open(arguments, &inputs)?;
+    if let Some(script) = &arguments.gdb_script {
+        inputs.check_spared(script, "--gdb-script")?;
+    }
     if let Some(size) = arguments.memory {
         debugger.set_memory(size.saturating_mul(1 << 20));
     }
@@ -58,7 +65,7 @@ fn show(_: &mut Debugger, _: &str) -> Outcome {
 }
 
 /// A debugger for what is asked for: a program, or a saved session.
-fn open(arguments: &Debug) -> Result<Debugger, Failure> {
+fn open(arguments: &Debug, inputs: &Inputs) -> Result<Debugger, Failure> {
     let engine = EngineKind::from(arguments.engine);
     let name = &arguments.image;
     if let Some(text) = saved_session(name)? {
@@ -66,7 +73,7 @@ fn open(arguments: &Debug) -> Result<Debugger, Failure> {
     }
     let Debug { machine, from, load_at, assembly, entry, .. } = arguments;
     let (machine, from) = (machine.machine.as_deref(), from.as_deref());
-    let mut program = Request { name, machine, from, load_at: *load_at, assembly }.load(&Inputs::default())?;
+    let mut program = Request { name, machine, from, load_at: *load_at, assembly }.load(inputs)?;
     if let Some(place) = entry {
         program.begin_at(place)?;
     }
@@ -89,7 +96,7 @@ pub(super) fn start(program: program::Program, engine: EngineKind) -> Result<Deb
 
 /// The text of a saved session, if the file is one.
 fn saved_session(name: &str) -> Result<Option<String>, Failure> {
-    if name == files::STANDARD || !name.ends_with(".session") {
+    if name == files::STANDARD || !name.ends_with(SESSION) {
         return Ok(None);
     }
     files::read_text(name, LARGEST).map(Some)
@@ -110,8 +117,12 @@ fn complaint(problem: &Problem) -> String {
     render::failure(&failure)
 }
 
-/// Writes a saved session.
-fn save(file: &str, session: &str) -> Result<(), Problem> {
+/// Writes a saved session. It is opened again by the ending of its name, which no program has.
+pub(super) fn save(file: &str, session: &str) -> Result<(), Problem> {
+    if !file.ends_with(SESSION) {
+        let other = format!("{}{SESSION}", file.strip_suffix(".asm").unwrap_or(file));
+        return Err(Problem::new(format!("{file} cannot be opened as a session")).help(format!("write `save {other}`")));
+    }
     let whole = files::Whole { name: file.to_owned(), bytes: session.as_bytes().to_vec() };
     files::write_all(&[whole]).map_err(|failure| Problem { message: failure.message, help: failure.help })
 }
