@@ -18,11 +18,11 @@ fn bench() -> Bench {
         .file("incbin.asm", ".machine hex8\n.incbin \"pipe\"\n")
         .file("machine.asm", ".machine other\n nop\n")
         .file("includes.isa", "machine m \"M\"\ninclude \"pipe\"\n")
-        .file("extends.isa", "machine m \"M\" extends \"pipe\"\n");
+        .file("extends.isa", "machine m extends \"pipe\" \"M\"\n");
     for name in ["pipe", "pipe.asm", "pipe.isa", "pipe.bin", "other.isa", "beside.in"] {
         assert!(Command::new("mkfifo").arg(bench.path().join(name)).status().unwrap().success());
     }
-    bench.file("beside.asm", ".machine hex8\n nop\n")
+    bench.file("beside.asm", "; expect: r0 = 0\n.machine hex8\nx: jmp x\n")
 }
 
 fn sample(machine: &str, program: &str) -> Vec<u8> {
@@ -68,7 +68,6 @@ fn a_pipe_is_not_waited_for_where_a_file_is_read() {
         "check pipe.isa --fix",
         "show pipe.isa",
         "test pipe.asm",
-        "test beside.asm",
         "test hello.asm --expect pipe",
         "debug pipe.asm --batch -",
         "debug hello.asm --batch pipe",
@@ -118,6 +117,13 @@ fn a_pipe_is_not_waited_for_where_a_file_is_written() {
         let (code, said) = ended(&bench, &arguments);
         assert!(matches!(code, 1 | 2) && said.contains(folder), "{command}: {code}\n{said}");
     }
+}
+
+/// Beside a program a pipe is nothing that says what it must do.
+#[test]
+fn a_pipe_beside_a_program_is_passed_over() {
+    let (code, said) = ended(&bench(), &["test", "beside.asm"]);
+    assert!(code == 0 && said.contains("ok    beside.asm"), "{code}: {said}");
 }
 
 /// A shell's `<(…)` is a pipe as well, but one that is open.

@@ -106,7 +106,11 @@ pub(super) fn lines(tested: &Tested) -> String {
         Verdict::Skipped => return String::new(),
     };
     let cases = if tested.cases.len() > 1 { format!("{}, ", count(tested.cases.len(), "case")) } else { String::new() };
-    let steps = if tested.cases.is_empty() { String::new() } else { format!("  {cases}{} steps", tested.steps()) };
+    let steps = if tested.cases.is_empty() {
+        String::new()
+    } else {
+        format!("  {cases}{}", count(tested.steps() as usize, "step"))
+    };
     let mut text = format!("{sign} {}{}\n", tested.program, dim(&steps));
     text.extend(tested.errors.iter().map(|error| indented(error)));
     for case in tested.cases.iter().filter(|case| case.verdict != Verdict::Passed) {
