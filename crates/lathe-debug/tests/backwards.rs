@@ -50,7 +50,7 @@ fn engines() -> Vec<EngineKind> {
     all.into_iter().filter(|kind| machine.instance_on(*kind).is_ok()).collect()
 }
 
-const PROGRAMS: [(&str, &str); 10] = [
+const PROGRAMS: [(&str, &str); 14] = [
     ("quad8", "hanoi.asm"),
     ("duo16", "guess.asm"),
     ("stack8a", "hanoi.asm"),
@@ -61,6 +61,10 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("rv32i", "calculator.asm"),
     ("chip8", "maze.asm"),
     ("lc3", "reverse.asm"),
+    ("z80", "sort.asm"),
+    ("mos6502x", "divide.asm"),
+    ("w65c02", "stack.asm"),
+    ("i8080", "muldiv.asm"),
 ];
 
 fn everything(debugger: &mut Debugger) -> (u64, Snapshot, Vec<u8>) {
