@@ -7,15 +7,19 @@ use std::fmt::Write;
 
 use crate::html::{flag_effects, page};
 use crate::markup::{escape, hex};
-use crate::sheet::{InstructionData, Sheet};
+use crate::sheet::{FieldData, InstructionData, Sheet};
 
 /// Width and height of a character, and the distance of lines, in units of the picture.
 const CHARACTER: f64 = 6.1;
 const LINE: f64 = 14.0;
+/// Width of a character of the title; wider than most.
+const TITLE_CHARACTER: f64 = 7.4;
 const MARGIN: f64 = 18.0;
 const GUTTER: f64 = 22.0;
-/// Longer meanings are cut: the card is for those who know the machine.
+/// Longer meanings go on in the next line.
 const MEANING: usize = 38;
+/// What is still longer than so many lines is cut: the card is for those who know the machine.
+const MEANING_LINES: usize = 3;
 /// A sheet on its side.
 const RATIO: f64 = 297.0 / 210.0;
 
@@ -36,13 +40,14 @@ pub fn card_svg(sheet: &Sheet) -> String {
     let columns = columns.unwrap_or(1);
     let per_column = lines.len().div_ceil(columns);
     let (width, height) = extent(lines.len(), column, columns);
+    let width = width.max(title_end(sheet) + MARGIN);
     let mut body = String::new();
     let _ = write!(
         body,
         "<rect class=\"paper\" width=\"{width:.0}\" height=\"{height:.0}\"/><text class=\"name\" x=\"{MARGIN}\" y=\"34\">{}</text>\
          <text class=\"title\" x=\"{:.0}\" y=\"34\">{}</text>",
         escape(&sheet.name),
-        MARGIN + sheet.name.chars().count() as f64 * 13.5 + 14.0,
+        title_start(sheet),
         escape(&sheet.title)
     );
     for (at, line) in lines.iter().enumerate() {
@@ -61,6 +66,15 @@ pub fn card_html(sheet: &Sheet) -> String {
     let style = "html,body{margin:0;height:100%;background:Canvas}svg{display:block;width:100%;max-height:100vh}\n\
                  @page{size:landscape;margin:8mm}@media print{svg{height:100vh}}\n";
     page(&format!("{} reference card", sheet.name), style, &card_svg(sheet))
+}
+
+/// Where the title begins, after the name.
+fn title_start(sheet: &Sheet) -> f64 {
+    MARGIN + sheet.name.chars().count() as f64 * 13.5 + 14.0
+}
+
+fn title_end(sheet: &Sheet) -> f64 {
+    title_start(sheet) + sheet.title.chars().count() as f64 * TITLE_CHARACTER
 }
 
 fn extent(lines: usize, column: f64, columns: usize) -> (f64, f64) {
@@ -120,7 +134,7 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
         if !title.is_empty() {
             lines.push(Line::Heading(title.to_owned()));
         }
-        lines.extend(rows.into_iter().map(Line::Row));
+        lines.extend(rows.into_iter().flat_map(wrapped).map(Line::Row));
     };
     section("Registers", registers(sheet));
     let maps = sheet.maps.iter().map(|map| {
@@ -129,12 +143,7 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
         [format!("{} {}", map.memory, hex(map.first, bits)), short(&map.read), short(&map.write)]
     });
     section("Memory map: read, write", maps.collect());
-    let fields = sheet.fields.iter().map(|field| {
-        let names: Vec<&str> = field.values.iter().map(|value| value.name.as_str()).collect();
-        let names = if names.is_empty() { field.description.replace('`', "") } else { names.join(" ") };
-        [field.name.clone(), bits(field.stored_bits), short(&names)]
-    });
-    section("Operands", fields.collect());
+    section("Operands", operands(sheet));
     for (number, group) in sheet.groups().enumerate() {
         let rows = group.iter().map(|row| {
             let flags: String = flag_effects(sheet, row)
@@ -142,15 +151,16 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
                 .filter(|(_, effect)| *effect != "–")
                 .map(|(name, _)| format!(" {name}"))
                 .collect();
-            let meaning = short(&row.meaning.replace('\n', " "));
-            let flags = if flags.is_empty() || meaning.chars().count() + flags.chars().count() + 3 > MEANING {
-                String::new()
-            } else {
-                format!("   [{}]", flags.trim())
-            };
+            let meaning = row.meaning.split_whitespace().collect::<Vec<_>>().join(" ");
+            let flags = if flags.is_empty() { String::new() } else { format!("   [{}]", flags.trim()) };
             [row.syntax.clone(), row.picture.clone(), meaning + &flags]
         });
-        section(if number == 0 { "Instructions" } else { "" }, rows.collect());
+        let title = match group[0].heading.lines().next() {
+            Some(heading) => heading.replace('`', ""),
+            None if number == 0 => "Instructions".to_owned(),
+            None => String::new(),
+        };
+        section(&title, rows.collect());
     }
     let families = sheet.rows.iter().filter(|row| row.instructions.len() > 1).map(|row| {
         let member = |one: &InstructionData| {
@@ -158,7 +168,7 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
             name.unwrap_or(&one.mnemonic).to_owned()
         };
         let names: Vec<String> = row.instructions.iter().map(member).collect();
-        [row.syntax.clone(), format!("{} of them", names.len()), short(&names.join(" "))]
+        [row.syntax.clone(), format!("{} of them", names.len()), names.join(" ")]
     });
     section("Families", families.collect());
     section(
@@ -166,10 +176,63 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
         sheet
             .pseudos
             .iter()
-            .map(|pseudo| [pseudo.syntax.clone(), String::new(), short(&pseudo.expansion.join("; "))])
+            .map(|pseudo| [pseudo.syntax.clone(), String::new(), pseudo.expansion.join("; ")])
             .collect(),
     );
     lines
+}
+
+/// Operands, those that take the same on one line.
+fn operands(sheet: &Sheet) -> Vec<[String; 3]> {
+    let alike = |one: &FieldData, next: &FieldData| {
+        (&one.values, &one.description, one.stored_bits) == (&next.values, &next.description, next.stored_bits)
+    };
+    let rows = sheet.fields.chunk_by(alike).map(|fields| {
+        let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        let values: Vec<&str> = fields[0].values.iter().map(|value| value.name.as_str()).collect();
+        let what = if values.is_empty() { fields[0].description.replace('`', "") } else { counted(&values) };
+        [names.join(" "), bits(fields[0].stored_bits), what]
+    });
+    rows.collect()
+}
+
+/// A list of names; where they count, the first and the last.
+fn counted(names: &[&str]) -> String {
+    let number = |name: &str| {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        Some((stem.to_owned(), name[stem.len()..].parse::<u32>().ok()?))
+    };
+    let follows = |one: &&str, next: &&str| match (number(one), number(next)) {
+        (Some((stem, at)), Some((next, after))) => stem == next && at + 1 == after,
+        _ => false,
+    };
+    let runs = names.chunk_by(follows).map(|run| match run {
+        [first, _, .., last] => format!("{first} to {last}"),
+        few => few.join(" "),
+    });
+    runs.collect::<Vec<_>>().join(" ")
+}
+
+/// A row whose last cell goes on below if it is long.
+fn wrapped([syntax, bits, rest]: [String; 3]) -> Vec<[String; 3]> {
+    let mut lines = vec![String::new()];
+    for word in rest.split(' ') {
+        let last = lines.last_mut().expect("there is always a line");
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > MEANING {
+            lines.push(word.to_owned());
+        } else {
+            last.push_str(if last.is_empty() { "" } else { " " });
+            last.push_str(word);
+        }
+    }
+    if lines.len() > MEANING_LINES {
+        lines.truncate(MEANING_LINES);
+        lines[MEANING_LINES - 1].push_str(" …");
+    }
+    let mut rows: Vec<[String; 3]> =
+        lines.into_iter().map(|line| [String::new(), String::new(), short(&line)]).collect();
+    (rows[0][0], rows[0][1]) = (syntax, bits);
+    rows
 }
 
 /// Registers of one width on one line.

@@ -2,7 +2,7 @@
 
 use crate::diagram;
 use crate::markup::{code, escape, hex, prose, table};
-use crate::sheet::{ExampleData, InstructionData, RowData, Sheet};
+use crate::sheet::{ExampleData, InstructionData, RegisterData, RowData, Sheet};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -111,19 +111,24 @@ fn registers(sheet: &Sheet) -> String {
         code(&pc.name),
         pc.bits.to_string(),
         code(&hex(pc.reset, pc.bits)),
-        format!("program counter, in {}", code(&pc.memory)),
+        joined(&format!("program counter, in {}", code(&pc.memory)), &pc.documentation),
     ]];
-    rows.extend(sheet.registers.iter().map(|register| {
+    // Registers that are told apart by nothing but their names share a line.
+    let alike = |one: &RegisterData, next: &RegisterData| {
+        RegisterData { name: String::new(), ..one.clone() } == RegisterData { name: String::new(), ..next.clone() }
+    };
+    rows.extend(sheet.registers.chunk_by(alike).map(|registers| {
+        let register = &registers[0];
         let note = match () {
             () if register.constant => "constant: writes have no effect",
             () if register.flag => "flag",
             () => "",
         };
         vec![
-            code(&register.name),
+            registers.iter().map(|register| code(&register.name)).collect::<Vec<_>>().join(" "),
             register.bits.to_string(),
             code(&hex(register.reset, register.bits)),
-            note.to_owned(),
+            joined(note, &register.documentation),
         ]
     }));
     let mut text = table("registers", &["name", "bits", "at reset", ""], &rows);
@@ -133,7 +138,7 @@ fn registers(sheet: &Sheet) -> String {
             .iter()
             .map(|view| {
                 let note = if view.clearing { "writing it clears the other bits" } else { "" };
-                vec![code(&view.name), view.bits.to_string(), code(&view.value), note.to_owned()]
+                vec![code(&view.name), view.bits.to_string(), code(&view.value), joined(note, &view.documentation)]
             })
             .collect();
         text +=
@@ -141,6 +146,15 @@ fn registers(sheet: &Sheet) -> String {
         text += &table("views", &["name", "bits", "is", ""], &rows);
     }
     text
+}
+
+/// A note, and prose after it.
+fn joined(note: &str, documentation: &str) -> String {
+    match (note, documentation) {
+        (note, "") => note.to_owned(),
+        ("", documentation) => prose(documentation),
+        (note, documentation) => format!("{note}; {}", prose(documentation)),
+    }
 }
 
 fn memories(sheet: &Sheet) -> String {
@@ -151,14 +165,14 @@ fn memories(sheet: &Sheet) -> String {
             let last = hex(memory.cells - 1, memory.address_bits);
             let range = format!("<code>{}</code> to <code>{last}</code>", hex(0, memory.address_bits));
             let order = if memory.order == "little" { "low cell first" } else { "high cell first" };
-            let holds = if memory.code { "code" } else { "" };
+            let holds = joined(if memory.code { "code" } else { "" }, &memory.documentation);
             vec![
                 code(&memory.name),
                 memory.cells.to_string(),
                 memory.cell_bits.to_string(),
                 range,
                 order.to_owned(),
-                holds.to_owned(),
+                holds,
             ]
         })
         .collect();
@@ -229,10 +243,10 @@ fn devices(sheet: &Sheet) -> String {
                     code(&format!("{}({}){result}", operation.name, arguments.join(", ")))
                 })
                 .collect();
-            vec![code(&device.name), code(&device.kind), operations.join(" ")]
+            vec![code(&device.name), code(&device.kind), operations.join(" "), prose(&device.documentation)]
         })
         .collect();
-    table("devices", &["name", "kind", "operations"], &rows)
+    table("devices", &["name", "kind", "operations", ""], &rows)
 }
 
 fn reset(sheet: &Sheet) -> String {
@@ -269,10 +283,27 @@ fn operands(sheet: &Sheet) -> String {
             } else {
                 format!("{}, {} stored", field.bits, field.stored_bits)
             };
-            vec![code(&field.name), bits, prose(&field.description), values.join(", ")]
+            let is = joined(&prose(&field.description), &field.documentation);
+            vec![code(&field.name), bits, is, values.join(", ")]
         })
         .collect();
-    if rows.is_empty() { String::new() } else { table("fields", &["name", "bits", "is", "names and codes"], &rows) }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = table("fields", &["name", "bits", "is", "names and codes"], &rows);
+    if !sheet.prefixes.is_empty() {
+        let rows: Vec<_> = sheet
+            .prefixes
+            .iter()
+            .map(|prefix| {
+                let changes: Vec<String> = prefix.changes.iter().map(|change| code(change)).collect();
+                vec![code(&prefix.name), code(&prefix.picture), changes.join(" "), prose(&prefix.documentation)]
+            })
+            .collect();
+        text += "<h3>Prefixes</h3>\n<p class=\"note\">Cells before an instruction that change which registers it works with.</p>\n";
+        text += &table("prefixes", &["name", "bits", "after it", ""], &rows);
+    }
+    text
 }
 
 fn encoding(sheet: &Sheet) -> String {
@@ -350,7 +381,17 @@ fn summary(sheet: &Sheet) -> String {
 
 fn instructions(sheet: &Sheet) -> String {
     let rows = sheet.rows.iter().enumerate();
-    rows.map(|(number, row)| instruction(sheet, row, number)).collect()
+    rows.map(|(number, row)| heading(row) + &instruction(sheet, row, number)).collect()
+}
+
+/// The heading above a row, if it begins a group that has one.
+fn heading(row: &RowData) -> String {
+    let (title, rest) = row.heading.split_once('\n').unwrap_or((&row.heading, ""));
+    match (title, rest.trim()) {
+        ("", _) => String::new(),
+        (title, "") => format!("<h2 class=\"group\">{}</h2>\n", prose(title)),
+        (title, rest) => format!("<h2 class=\"group\">{}</h2>\n<p>{}</p>\n", prose(title), prose(rest)),
+    }
 }
 
 fn instruction(sheet: &Sheet, row: &RowData, number: usize) -> String {

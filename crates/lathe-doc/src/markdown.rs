@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::html::{flag_effects, percent};
 use crate::markup::hex;
-use crate::sheet::Sheet;
+use crate::sheet::{DeviceData, Sheet, ViewData};
 
 /// The datasheet as Markdown.
 pub fn markdown(sheet: &Sheet) -> String {
@@ -20,10 +20,20 @@ pub fn markdown(sheet: &Sheet) -> String {
         .map(|field| {
             let names: Vec<String> =
                 field.values.iter().map(|value| format!("`{}` {}", value.name, value.value)).collect();
-            vec![code(&field.name), field.bits.to_string(), field.description.clone(), names.join(", ")]
+            let is = joined(&field.description, &field.documentation);
+            vec![code(&field.name), field.bits.to_string(), is, names.join(", ")]
         })
         .collect();
     text += &section("Operands", &["name", "bits", "is", "names and codes"], &operands);
+    let prefixes: Vec<_> = sheet
+        .prefixes
+        .iter()
+        .map(|prefix| {
+            let changes = prefix.changes.join(", ");
+            vec![code(&prefix.name), code(&prefix.picture), code(&changes), joined("", &prefix.documentation)]
+        })
+        .collect();
+    text += &section("Prefixes", &["name", "bits", "after it", ""], &prefixes);
     text += &instructions(sheet);
     if !sheet.functions.is_empty() {
         let _ = write!(text, "\n## Functions used in meanings\n\n```isa\n{}\n```\n", sheet.functions.join("\n"));
@@ -50,7 +60,7 @@ fn registers(sheet: &Sheet) -> String {
         code(&pc.name),
         pc.bits.to_string(),
         code(&hex(pc.reset, pc.bits)),
-        format!("program counter, in `{}`", pc.memory),
+        joined(&format!("program counter, in `{}`", pc.memory), &pc.documentation),
     ]];
     rows.extend(sheet.registers.iter().map(|register| {
         let note = match () {
@@ -62,12 +72,25 @@ fn registers(sheet: &Sheet) -> String {
             code(&register.name),
             register.bits.to_string(),
             code(&hex(register.reset, register.bits)),
-            note.to_owned(),
+            joined(note, &register.documentation),
         ]
     }));
-    let views: Vec<_> =
-        sheet.views.iter().map(|view| vec![code(&view.name), view.bits.to_string(), code(&view.value)]).collect();
-    section("Registers", &["name", "bits", "at reset", ""], &rows) + &section("Views", &["name", "bits", "is"], &views)
+    let view = |view: &ViewData| {
+        vec![code(&view.name), view.bits.to_string(), code(&view.value), joined("", &view.documentation)]
+    };
+    let views: Vec<_> = sheet.views.iter().map(view).collect();
+    section("Registers", &["name", "bits", "at reset", ""], &rows)
+        + &section("Views", &["name", "bits", "is", ""], &views)
+}
+
+/// A note, and prose after it.
+fn joined(note: &str, documentation: &str) -> String {
+    let documentation = documentation.replace('\n', " ").replace('|', "\\|");
+    match (note, documentation.as_str()) {
+        (note, "") => note.to_owned(),
+        ("", documentation) => documentation.to_owned(),
+        (note, documentation) => format!("{note}; {documentation}"),
+    }
 }
 
 fn memories(sheet: &Sheet) -> String {
@@ -81,7 +104,7 @@ fn memories(sheet: &Sheet) -> String {
                 memory.cells.to_string(),
                 memory.cell_bits.to_string(),
                 memory.order.to_owned(),
-                holds.to_owned(),
+                joined(holds, &memory.documentation),
             ]
         })
         .collect();
@@ -97,11 +120,12 @@ fn memories(sheet: &Sheet) -> String {
             ]
         })
         .collect();
-    let devices: Vec<_> = sheet.devices.iter().map(|device| vec![code(&device.name), code(&device.kind)]).collect();
+    let device = |device: &DeviceData| vec![code(&device.name), code(&device.kind), joined("", &device.documentation)];
+    let devices: Vec<_> = sheet.devices.iter().map(device).collect();
     let traps: Vec<_> = sheet.traps.iter().map(|trap| vec![code(&trap.name), trap.value.to_string()]).collect();
     let mut text = section("Memory", &["name", "cells", "bits of a cell", "order", "holds"], &rows);
     text += &section("Memory map", &["memory", "address", "a read gives", "a write does"], &maps);
-    text += &section("Devices", &["name", "kind"], &devices);
+    text += &section("Devices", &["name", "kind", ""], &devices);
     text += &section("Traps", &["name", "number"], &traps);
     if !sheet.hooks.is_empty() {
         let _ = write!(text, "\n```isa\n{}\n```\n", sheet.hooks.join("\n"));

@@ -1,5 +1,7 @@
 //! The datasheet as data: made once from the model and the text of a definition, and published as JSON.
 
+use std::collections::BTreeSet;
+
 use lathe_base::{Span, Width};
 use lathe_isa::coverage::{Filling, coverage};
 use lathe_isa::encoding::cells;
@@ -47,6 +49,8 @@ data! {
         views: Vec<ViewData>,
         /// The kinds of operands.
         fields: Vec<FieldData>,
+        /// What can stand before an instruction and changes it.
+        prefixes: Vec<PrefixData>,
         /// The devices.
         devices: Vec<DeviceData>,
         /// Addresses that reach something other than memory.
@@ -87,6 +91,8 @@ data! {
         order: &'static str,
         /// Whether it holds the code.
         code: bool,
+        /// Prose.
+        documentation: String,
     }
 
     /// The program counter.
@@ -99,6 +105,8 @@ data! {
         memory: String,
         /// Its value at reset.
         reset: u64,
+        /// Prose.
+        documentation: String,
     }
 
     /// A register.
@@ -113,6 +121,8 @@ data! {
         constant: bool,
         /// Whether it is a single bit that can change.
         flag: bool,
+        /// Prose.
+        documentation: String,
     }
 
     /// A name for parts of registers.
@@ -125,6 +135,8 @@ data! {
         value: String,
         /// Whether writing it clears the other bits.
         clearing: bool,
+        /// Prose.
+        documentation: String,
     }
 
     /// A kind of operand.
@@ -139,6 +151,20 @@ data! {
         description: String,
         /// The names that can be written for it, and their codes.
         values: Vec<ValueData>,
+        /// Prose.
+        documentation: String,
+    }
+
+    /// Bits before an instruction that change it.
+    PrefixData {
+        /// Its name.
+        name: String,
+        /// Its bits, as written.
+        picture: String,
+        /// What stands for what after it, as written: `hl = ix`.
+        changes: Vec<String>,
+        /// Prose.
+        documentation: String,
     }
 
     /// A name and its number.
@@ -157,6 +183,8 @@ data! {
         kind: String,
         /// What meanings can ask of it.
         operations: Vec<OperationData>,
+        /// Prose.
+        documentation: String,
     }
 
     /// Something that a device can be asked to do.
@@ -219,6 +247,8 @@ data! {
         id: String,
         /// Which group of rows it belongs to; empty lines in the definition begin a new one.
         group: usize,
+        /// The heading that stands above it, and prose on further lines; empty if there is none.
+        heading: String,
         /// Its syntax column, as written.
         syntax: String,
         /// Its encoding column, as written.
@@ -316,10 +346,12 @@ impl Sheet {
                 bits: isa.pc.width.bits(),
                 memory: isa.code_memory().name.clone(),
                 reset: isa.pc.reset,
+                documentation: isa.pc.documentation.clone(),
             },
             registers: registers(isa),
             views: views(isa),
-            fields: isa.fields.iter().map(|field| field_data(isa, field)).collect(),
+            fields: fields(isa),
+            prefixes: text.prefixes(),
             devices: devices(isa),
             maps: maps(isa, &text),
             contents: contents(isa),
@@ -356,6 +388,7 @@ fn memories(isa: &Isa) -> Vec<MemoryData> {
             cell_bits: memory.cell.bits(),
             order: if memory.order == Order::Little { "little" } else { "big" },
             code: isa.pc.memory.0 == id,
+            documentation: memory.documentation.clone(),
         })
         .collect()
 }
@@ -369,6 +402,7 @@ fn registers(isa: &Isa) -> Vec<RegisterData> {
             reset: register.reset,
             constant: register.constant,
             flag: register.is_flag(),
+            documentation: register.documentation.clone(),
         })
         .collect()
 }
@@ -381,6 +415,7 @@ fn views(isa: &Isa) -> Vec<ViewData> {
             bits: view.place.width.bits(),
             value: place(isa, &view.place),
             clearing: view.place.clearing,
+            documentation: view.documentation.clone(),
         })
         .collect()
 }
@@ -396,6 +431,13 @@ fn place(isa: &Isa, place: &Place) -> String {
         }
     });
     parts.collect::<Vec<_>>().join(" ++ ")
+}
+
+/// The kinds of operands. One that prefixes change is there once: what they change is said with them.
+fn fields(isa: &Isa) -> Vec<FieldData> {
+    let mut names = BTreeSet::new();
+    let plain = isa.fields.iter().filter(|field| names.insert(&field.name));
+    plain.map(|field| field_data(isa, field)).collect()
 }
 
 fn field_data(isa: &Isa, field: &Field) -> FieldData {
@@ -414,6 +456,7 @@ fn field_data(isa: &Isa, field: &Field) -> FieldData {
         stored_bits: field.stored_bits(),
         description: describe(isa, field),
         values,
+        documentation: field.documentation.clone(),
     }
 }
 
@@ -472,6 +515,7 @@ fn devices(isa: &Isa) -> Vec<DeviceData> {
             name: device.name.clone(),
             kind: kind(device.kind),
             operations: operations(device.kind),
+            documentation: device.documentation.clone(),
         })
         .collect()
 }
@@ -535,7 +579,8 @@ fn rows(isa: &Isa, text: &Text, written: &[WrittenRow]) -> Vec<RowData> {
         let all: Vec<&Instruction> =
             isa.instructions.iter().filter(|instruction| instruction.row as usize == number).collect();
         let Some(first) = all.first() else { continue };
-        group += usize::from(row.begins_group && !rows.is_empty());
+        let heading = row.heading.clone();
+        group += usize::from((row.begins_group || !heading.is_empty()) && !rows.is_empty());
         let word = row.word.unwrap_or(Word { bits: isa.code_memory().cell.bits(), little: false });
         let mut instructions: Vec<InstructionData> =
             all.iter().map(|instruction| instruction_data(isa, instruction, word)).collect();
@@ -545,6 +590,7 @@ fn rows(isa: &Isa, text: &Text, written: &[WrittenRow]) -> Vec<RowData> {
         rows.push(RowData {
             id: format!("row-{number}"),
             group,
+            heading,
             syntax: row.syntax.clone(),
             picture: row.picture.clone(),
             condition: row.condition.clone(),

@@ -7,6 +7,7 @@ use lathe_isa::language::ast::{Family, Item, Order, Row};
 use lathe_isa::language::lexer::number;
 
 use crate::bits::Word;
+use crate::sheet::PrefixData;
 
 /// The text of a definition, and its tree.
 pub(crate) struct Text<'s>(&'s Written);
@@ -21,6 +22,8 @@ pub(crate) struct WrittenRow<'s> {
     pub(crate) word: Option<Word>,
     /// Whether an empty line stands before it.
     pub(crate) begins_group: bool,
+    /// The heading above it, with prose on further lines.
+    pub(crate) heading: String,
     /// The families that it names.
     pub(crate) families: Vec<&'s Family>,
 }
@@ -56,7 +59,10 @@ impl<'s> Text<'s> {
                 let bits = self.0.at(ty.span).trim_start_matches(['u', 's']).parse().ok()?;
                 Some(Word { bits, little: *order == Some(Order::Little) })
             });
-            rows.extend(table.rows.iter().enumerate().map(|(at, row)| self.row(row, word, at == 0)));
+            rows.extend(table.rows.iter().enumerate().map(|(at, row)| {
+                let heading = if at == 0 && row.heading.is_empty() { &table.documentation } else { &row.heading };
+                WrittenRow { heading: heading.clone(), ..self.row(row, word, at == 0) }
+            }));
         }
         rows
     }
@@ -75,6 +81,7 @@ impl<'s> Text<'s> {
             meaning: outdented(without_comments(meaning).trim()),
             word,
             begins_group: is_first || blank_before(self.split(row.span).0),
+            heading: String::new(),
             families: self.families().filter(names).collect(),
         }
     }
@@ -90,16 +97,33 @@ impl<'s> Text<'s> {
         Some(without_comments(&block(rest)).trim().to_owned())
     }
 
-    /// The functions, as written.
+    /// The functions, as written, with their documentation.
     pub(crate) fn functions(&self) -> Vec<String> {
-        let names = self.items().iter().filter_map(|item| match item {
-            Item::Function(function) => Some(&function.name),
+        let functions = self.items().iter().filter_map(|item| match item {
+            Item::Function(function) => Some((&function.name, &function.documentation)),
             _ => None,
         });
-        names
-            .filter_map(|name| {
+        functions
+            .filter_map(|(name, documentation)| {
                 let start = self.split(name.span).0.rfind("fn")?;
-                Some(without_comments(&block(self.0.text(name.span.file).get(start..)?)))
+                let above: String = documentation.lines().map(|line| format!("## {line}\n")).collect();
+                Some(above + &without_comments(&block(self.0.text(name.span.file).get(start..)?)))
+            })
+            .collect()
+    }
+
+    /// The prefixes, as written.
+    pub(crate) fn prefixes(&self) -> Vec<PrefixData> {
+        let prefixes = self.items().iter().filter_map(|item| match item {
+            Item::Prefix(prefix) => Some(prefix),
+            _ => None,
+        });
+        prefixes
+            .map(|prefix| PrefixData {
+                name: prefix.name.text.clone(),
+                picture: prefix.picture.text.clone(),
+                changes: prefix.renames.iter().map(|(from, to)| format!("{} = {}", from.text, to.text)).collect(),
+                documentation: prefix.documentation.clone(),
             })
             .collect()
     }

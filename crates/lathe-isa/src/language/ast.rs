@@ -109,6 +109,21 @@ pub enum Item {
     Remove(Vec<Remove>),
 }
 
+impl Item {
+    /// The prose of an item that can have it on its own line, after it: of those that are a line each.
+    pub(crate) fn documentation_after(&mut self) -> Option<&mut String> {
+        match self {
+            Item::Memory(memory) => Some(&mut memory.documentation),
+            Item::Pc(pc) => Some(&mut pc.documentation),
+            Item::Registers(registers) => Some(&mut registers.documentation),
+            Item::View(view) => Some(&mut view.documentation),
+            Item::Fields(fields) => Some(&mut fields.documentation),
+            Item::Device(device) => Some(&mut device.documentation),
+            _ => None,
+        }
+    }
+}
+
 /// The order of bytes, or cells, of a value that takes several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {

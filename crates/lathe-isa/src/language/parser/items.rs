@@ -76,7 +76,6 @@ impl Parser<'_, '_> {
     pub(super) fn definition(&mut self) -> Definition {
         let mut definition = Definition::default();
         loop {
-            self.cursor.documentation.clear();
             self.skip_newlines();
             if self.token == Token::End {
                 definition.broken = std::mem::take(&mut self.broken);
@@ -87,6 +86,7 @@ impl Parser<'_, '_> {
             let before = self.cursor.at();
             self.began = self.span.start as usize;
             let start = self.began;
+            let items = definition.items.len();
             if let Err(Failed) = self.item(&mut definition, documentation) {
                 self.recover(start);
                 self.note_broken(start);
@@ -94,6 +94,12 @@ impl Parser<'_, '_> {
                 if self.cursor.at() == before {
                     self.advance();
                 }
+            }
+            // What stands inside of an item or after it on its line is not about the next one.
+            let after = self.take_documentation();
+            if let Some(own) = definition.items[items..].last_mut().and_then(Item::documentation_after) {
+                own.push_str(if own.is_empty() || after.is_empty() { "" } else { "\n" });
+                own.push_str(&after);
             }
         }
     }
