@@ -1,12 +1,14 @@
-//! Instruction sets written for other tools, so that a machine described here can be used there.
+//! Instruction sets written for other tools, so that a machine described here can be used there; and customasm's rules
+//! read as the start of a definition.
 //!
-//! Each format has a module that turns a model into text. Reading and writing files is the caller's
-//! business, and so is reading what other tools have written.
+//! Each format has a module that turns a model into text. Reading and writing files is the caller's business.
 
 mod customasm;
+mod import;
 mod sleigh;
 
 pub use customasm::customasm;
+pub use import::{Finding, Import, import_customasm};
 pub use sleigh::ghidra;
 
 /// What was exported, and what could not be.

@@ -63,6 +63,7 @@ Examples:
   lathe test                          Run all programs here that say what they must do
   lathe doc -m quad8 -o quad8.html    Write the machine's datasheet
   lathe export customasm -m quad8     Write the machine for another tool
+  lathe import customasm rules.asm    Start a definition from another tool's rules
   lathe hdl -m quad8 -o hardware      Write the machine as Verilog
 
 Exit codes:
@@ -93,6 +94,7 @@ pub(crate) enum Command {
     Fmt(Fmt),
     Doc(Doc),
     Export(Export),
+    Import(Import),
     Hdl(Hdl),
     Lsp(Lsp),
     #[cfg(feature = "bench")]
@@ -120,6 +122,7 @@ impl Command {
             Command::Fmt(arguments) => arguments.format.format,
             Command::Doc(arguments) => arguments.answer(),
             Command::Export(arguments) => arguments.format.format,
+            Command::Import(arguments) => arguments.format.format,
             Command::Hdl(arguments) => arguments.format.format,
             #[cfg(feature = "bench")]
             Command::Bench(arguments) => arguments.format.format,
@@ -971,6 +974,36 @@ pub(crate) enum ExportTool {
     Customasm,
     /// Ghidra: a processor module with the instruction set in SLEIGH
     Ghidra,
+}
+
+/// Start a definition from what was written for another tool
+///
+/// Rules become rows with their syntax, bits and fields. What instructions do is not in them: each meaning is
+/// `fault "TODO"` until you write it. What cannot be carried over is named with its place.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe import customasm rules.asm -o mine.isa    A definition from the rules in a file")]
+pub(crate) struct Import {
+    /// The tool
+    pub(crate) tool: ImportTool,
+
+    /// The file to read
+    pub(crate) file: String,
+
+    /// The definition to write, a new file [default: standard output]
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
+/// A tool whose files can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ImportTool {
+    /// The assembler customasm: `#ruledef`, `#subruledef` and `#bankdef`
+    Customasm,
 }
 
 /// Write the hardware of a machine: a core in Verilog

@@ -15,6 +15,7 @@ mod export;
 mod fmt;
 mod hdl;
 mod host;
+mod import;
 mod lsp;
 mod machines;
 mod new;
@@ -54,6 +55,7 @@ pub(crate) fn execute(command: Command) -> Outcome {
         Command::Lsp(_) => lsp::execute(),
         Command::Doc(arguments) => doc::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
+        Command::Import(arguments) => import::execute(&arguments),
         Command::Fmt(arguments) => fmt::execute(&arguments),
         Command::Hdl(arguments) => hdl::execute(&arguments),
         #[cfg(feature = "bench")]

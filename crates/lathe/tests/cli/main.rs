@@ -12,6 +12,7 @@ mod export;
 mod first_steps;
 mod fmt;
 mod hdl;
+mod import;
 mod machines;
 #[cfg(unix)]
 mod pipes;

@@ -1,0 +1,556 @@
+//! From rules to rows: alternatives are written out or become fields, encodings that others hold already become other
+//! spellings or pseudo-instructions, and what remains has one row for each encoding.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Finding;
+use super::fields::{Choice, Kind, Operand};
+use super::reading::{Block, Piece, PieceKind, Production, Rule, Rules, Token, Type, is_word};
+use super::value::{self, Bit, Facts, Names, Value};
+
+/// Rows that one rule may become, and all of them.
+const ROWS_OF_A_RULE: usize = 512;
+const ROWS: usize = 4_096;
+/// Blocks of rules in each other.
+const DEPTH: usize = 8;
+
+/// A row of the definition.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// The byte of its rule, and the rule's pattern.
+    pub(super) at: usize,
+    pub(super) written: String,
+    pub(super) syntax: Syntax,
+    pub(super) operands: Vec<Operand>,
+    /// Most significant first.
+    pub(super) bits: Vec<Bit>,
+    pub(super) facts: Facts,
+    /// Other first words.
+    pub(super) spellings: Vec<String>,
+}
+
+/// Something that is assembled as other instructions.
+#[derive(Clone, Debug)]
+pub(super) struct Pseudo {
+    pub(super) at: usize,
+    pub(super) written: String,
+    pub(super) syntax: Syntax,
+    pub(super) operands: Vec<Operand>,
+    pub(super) facts: Facts,
+    /// How many bits it has, if it is one instruction.
+    pub(super) bits: usize,
+    pub(super) lines: Vec<String>,
+}
+
+/// How something is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Syntax(pub(super) Vec<(bool, Part)>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Text(String),
+    Operand(usize),
+}
+
+impl Syntax {
+    /// Adds text; what stands directly after a word is part of it.
+    fn text(&mut self, is_spaced: bool, text: &str) {
+        let is_glued = |c: char| c.is_alphanumeric() || c == '_';
+        match self.0.last_mut() {
+            Some((_, Part::Text(last))) if !is_spaced && last.ends_with(is_glued) && text.starts_with(is_glued) => {
+                last.push_str(text);
+            }
+            _ => self.0.push((is_spaced, Part::Text(text.to_owned()))),
+        }
+    }
+
+    /// The word that an operand would stand directly after.
+    fn open_word(&self) -> Option<&str> {
+        match self.0.last() {
+            Some((_, Part::Text(last))) if last.ends_with(|c: char| c.is_alphanumeric() || c == '_') => Some(last),
+            _ => None,
+        }
+    }
+
+    /// The text, with operands shown as they are asked for.
+    pub(super) fn render(&self, mut operand: impl FnMut(usize) -> String) -> String {
+        let mut text = String::new();
+        for (is_spaced, part) in &self.0 {
+            if *is_spaced && !text.is_empty() {
+                text.push(' ');
+            }
+            match part {
+                Part::Text(word) => text.push_str(word),
+                Part::Operand(number) => text.push_str(&operand(*number)),
+            }
+        }
+        text
+    }
+
+    fn first_word(&self) -> Option<&str> {
+        match self.0.first() {
+            Some((_, Part::Text(word))) if word.starts_with(|c: char| c.is_ascii_alphabetic()) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// An operator directly after a number, which nobody could write: it would belong to an expression.
+    fn swallowed(&self, operands: &[Operand]) -> Option<&str> {
+        self.0.windows(2).find_map(|pair| match pair {
+            [(_, Part::Operand(number)), (_, Part::Text(mark))] => {
+                let is_operator = mark.starts_with(['+', '-', '*', '/', '%', '&', '^', '<', '>', '=', '!', '?']);
+                (is_operator && matches!(operands[*number].kind, Kind::Number(..))).then_some(mark.as_str())
+            }
+            _ => None,
+        })
+    }
+
+    fn marks(&self) -> usize {
+        self.0.iter().filter(|(_, part)| matches!(part, Part::Text(_))).count()
+    }
+}
+
+/// All rows and pseudo-instructions of the rules.
+pub(super) fn rows(rules: &Rules, cell: u32, findings: &mut Vec<Finding>) -> (Vec<Row>, Vec<Pseudo>) {
+    let mut maker = Maker::new(rules, cell);
+    for block in rules.blocks.iter().filter(|block| block.is_main) {
+        for rule in &block.rules {
+            if let Err(message) = maker.rule(rule) {
+                findings.push(Finding { at: rule.at, message: format!("`{}`: {message}", rule.written) });
+            }
+        }
+    }
+    let Maker { rows, mut pseudos, .. } = maker;
+    (apart(rows, &mut pseudos, findings), pseudos)
+}
+
+struct Maker<'r, 's> {
+    /// Rules by the names of their blocks; blocks of one name are one.
+    blocks: BTreeMap<&'s str, Vec<&'r Rule<'s>>>,
+    choices: BTreeMap<&'s str, Choice>,
+    constants: Names<'s>,
+    cell: u32,
+    rows: Vec<Row>,
+    pseudos: Vec<Pseudo>,
+}
+
+/// Whether names of registers and the like become operands, or are all written out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Alternatives {
+    Operands,
+    WrittenOut,
+}
+
+/// A rule that is being written out: what has been read of its pattern.
+#[derive(Clone, Default)]
+struct Draft<'s> {
+    /// Whether something stands before all of it.
+    is_inside: bool,
+    syntax: Syntax,
+    operands: Vec<Operand>,
+    names: Names<'s>,
+    facts: Facts,
+}
+
+impl<'r, 's> Maker<'r, 's> {
+    fn new(rules: &'r Rules<'s>, cell: u32) -> Self {
+        let mut blocks: BTreeMap<&'s str, Vec<&'r Rule<'s>>> = BTreeMap::new();
+        for block in &rules.blocks {
+            if let Some(name) = block.name {
+                blocks.entry(name).or_default().extend(&block.rules);
+            }
+        }
+        let number = |value: u128| Value::Number { value: i128::try_from(value).unwrap_or(0), size: None };
+        let constants = rules.constants.iter().map(|(name, value)| (*name, number(*value))).collect();
+        let mut maker =
+            Maker { blocks, choices: BTreeMap::new(), constants, cell, rows: Vec::new(), pseudos: Vec::new() };
+        maker.choices = rules.blocks.iter().filter_map(|block| maker.choice(block)).collect();
+        maker
+    }
+
+    /// A block whose rules are names for numbers of one size.
+    fn choice(&self, block: &Block<'s>) -> Option<(&'s str, Choice)> {
+        let name = block.name?;
+        let mut names = Vec::new();
+        let mut sizes = BTreeSet::new();
+        let mut takes_numbers = false;
+        for rule in self.blocks.get(name)? {
+            let Production::Value(value) = &rule.production else { return None };
+            let (mut known, mut facts) = (self.constants.clone(), Facts::default());
+            if let [Piece { kind: PieceKind::Parameter { name, ty: Type::Unsigned(bits) | Type::Integer(bits) }, .. }] =
+                &rule.pattern[..]
+            {
+                known.insert(name, value::operand(0, Some(*bits)));
+                let bits = value::sized(value::evaluate(value, &mut known, &mut facts).ok()?, &mut facts).ok()?;
+                let is_itself = bits.iter().zip(0..).all(|(bit, number)| *bit == Bit::Of(0, number));
+                takes_numbers = is_itself.then_some(true)?;
+                sizes.insert(bits.len());
+                continue;
+            }
+            let mut word = Syntax::default();
+            for piece in &rule.pattern {
+                let PieceKind::Text(text) = &piece.kind else { return None };
+                word.text(piece.is_spaced, text);
+            }
+            let [(_, Part::Text(word))] = &word.0[..] else { return None };
+            let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            let bits = value::sized(value::evaluate(value, &mut known, &mut facts).ok()?, &mut facts).ok()?;
+            let code = bits.iter().rev().try_fold(0u64, |code, bit| match bit {
+                Bit::Fixed(bit) => Some(code << 1 | u64::from(*bit)),
+                Bit::Of(..) => None,
+            })?;
+            sizes.insert(bits.len());
+            names.push((word.clone(), is_name.then_some(code)?));
+        }
+        let size = *sizes.first().filter(|size| sizes.len() == 1 && (1..=16).contains(*size))?;
+        (!names.is_empty()).then(|| (name, Choice { block: name.to_owned(), names, size: size as u32, takes_numbers }))
+    }
+
+    fn rule(&mut self, rule: &'r Rule<'s>) -> Result<(), String> {
+        let rows = match &rule.production {
+            Production::Assembly(lines) => return self.assembly(rule, lines),
+            Production::Value(_) => self
+                .written_out(rule, Alternatives::Operands)
+                .or_else(|first| self.written_out(rule, Alternatives::WrittenOut).map_err(|_| first))?,
+        };
+        if self.rows.len() + rows.len() > ROWS {
+            return Err(format!("there are more than {ROWS} rows already"));
+        }
+        self.rows.extend(rows.into_iter().filter(|row| !row.facts.is_impossible));
+        Ok(())
+    }
+
+    fn written_out(&self, rule: &'r Rule<'s>, alternatives: Alternatives) -> Result<Vec<Row>, String> {
+        let drafts =
+            self.value(rule, Draft { names: self.constants.clone(), ..Draft::default() }, alternatives, None, 0)?;
+        drafts.into_iter().map(|(draft, value)| self.row(rule, draft, value)).collect()
+    }
+
+    /// What a rule can be written as, each with its value.
+    fn value(
+        &self,
+        rule: &'r Rule<'s>,
+        draft: Draft<'s>,
+        alternatives: Alternatives,
+        outer: Option<&'s str>,
+        depth: usize,
+    ) -> Result<Vec<(Draft<'s>, Value)>, String> {
+        let Production::Value(production) = &rule.production else {
+            return Err("it uses a rule that is an `asm` block".to_owned());
+        };
+        let mut drafts = vec![draft];
+        let alone = rule.pattern.iter().filter(|piece| matches!(piece.kind, PieceKind::Parameter { .. })).count() == 1;
+        for (number, piece) in rule.pattern.iter().enumerate() {
+            let next = rule.pattern.get(number + 1);
+            let mut extended = Vec::new();
+            for draft in drafts {
+                extended.extend(self.piece(draft, piece, next, alternatives, outer.filter(|_| alone), depth)?);
+                if extended.len() > ROWS_OF_A_RULE {
+                    return Err(format!("it stands for more than {ROWS_OF_A_RULE} rows"));
+                }
+            }
+            drafts = extended;
+        }
+        let evaluated = drafts.into_iter().map(|mut draft| {
+            let value = value::evaluate(production, &mut draft.names, &mut draft.facts)?;
+            Ok((draft, value))
+        });
+        evaluated.collect()
+    }
+
+    fn piece(
+        &self,
+        mut draft: Draft<'s>,
+        piece: &Piece<'s>,
+        next: Option<&Piece<'s>>,
+        alternatives: Alternatives,
+        outer: Option<&'s str>,
+        depth: usize,
+    ) -> Result<Vec<Draft<'s>>, String> {
+        let (name, ty) = match &piece.kind {
+            PieceKind::Text(text) => {
+                draft.syntax.text(piece.is_spaced, text);
+                return Ok(vec![draft]);
+            }
+            PieceKind::Parameter { name, ty } => (*name, *ty),
+        };
+        let is_first = draft.syntax.0.is_empty() && !draft.is_inside;
+        let after_word = if piece.is_spaced { None } else { draft.syntax.open_word().map(str::to_owned) };
+        let before_word = next.is_some_and(|next| {
+            !next.is_spaced
+                && matches!(&next.kind, PieceKind::Text(text) if is_word(text) || text.starts_with(char::is_numeric))
+        });
+        let shown = outer.unwrap_or(name);
+        let Type::Rules(block) = ty else {
+            if after_word.is_some() || before_word {
+                return Err(format!("`{name}` is a number inside of a word"));
+            }
+            if is_first {
+                return Err("it does not begin with a word".to_owned());
+            }
+            let number = draft.operands.len();
+            draft.operands.push(Operand::number(shown, ty));
+            draft.syntax.0.push((piece.is_spaced, Part::Operand(number)));
+            draft.names.insert(name, value::operand(number, Operand::size(ty)));
+            return Ok(vec![draft]);
+        };
+        let choice = self.choices.get(block).filter(|_| alternatives == Alternatives::Operands && !before_word);
+        let prefix = after_word.as_deref().unwrap_or("");
+        // A first word that an operand is part of, or that is one, is written out.
+        let is_mnemonic = is_first || draft.syntax.0.len() == 1 && after_word.is_some() && !draft.is_inside;
+        let usable = |choice: &&Choice| !is_mnemonic && choice.has_names_for(prefix);
+        if let Some(choice) = choice.filter(usable) {
+            if after_word.is_some() {
+                let was_spaced = draft.syntax.0.pop().is_some_and(|(is_spaced, _)| is_spaced);
+                return Ok(vec![draft.with_choice(was_spaced, shown, name, choice.with_prefix(prefix))]);
+            }
+            return Ok(vec![draft.with_choice(piece.is_spaced, shown, name, choice.clone())]);
+        }
+        if depth >= DEPTH {
+            return Err("its rules use each other too deeply".to_owned());
+        }
+        let rules = self.blocks.get(block).ok_or_else(|| format!("there is no block of rules `{block}`"))?;
+        let mut all = Vec::new();
+        for rule in rules {
+            let names = std::mem::replace(&mut draft.names, self.constants.clone());
+            let mut inner = draft.clone();
+            inner.is_inside = !is_first;
+            inner.syntax = Syntax::default();
+            draft.names = names.clone();
+            for (made, value) in self.value(rule, inner, alternatives, Some(shown), depth + 1)? {
+                let mut syntax = draft.syntax.clone();
+                for (number, (is_spaced, part)) in made.syntax.0.iter().enumerate() {
+                    let is_spaced = if number == 0 { piece.is_spaced } else { *is_spaced };
+                    match part {
+                        Part::Text(text) => syntax.text(is_spaced, text),
+                        Part::Operand(_) if !is_spaced && syntax.open_word().is_some() => {
+                            return Err(format!("`{name}` is a number inside of a word"));
+                        }
+                        Part::Operand(operand) => syntax.0.push((is_spaced, Part::Operand(*operand))),
+                    }
+                }
+                let mut facts = made.facts;
+                let bits = value::sized(value, &mut facts)?;
+                let mut names = names.clone();
+                names.insert(name, Value::Bits { bits, is_sized: true });
+                let is_inside = draft.is_inside;
+                all.push(Draft { is_inside, syntax, operands: made.operands, names, facts });
+                if all.len() > ROWS_OF_A_RULE {
+                    return Err(format!("it stands for more than {ROWS_OF_A_RULE} rows"));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn row(&self, rule: &Rule, mut draft: Draft, value: Value) -> Result<Row, String> {
+        let mut bits = value::sized(value, &mut draft.facts)?;
+        bits.reverse();
+        if bits.is_empty() || !bits.len().is_multiple_of(self.cell as usize) {
+            return Err(format!("its {} bits are no whole cells of {}", bits.len(), self.cell));
+        }
+        if draft.syntax.first_word().is_none() {
+            return Err("it does not begin with a word".to_owned());
+        }
+        if let Some((_, Part::Text(mark))) = draft
+            .syntax
+            .0
+            .iter()
+            .find(|(_, part)| matches!(part, Part::Text(text) if text.contains(['|', '"', '\'', '\\'])))
+        {
+            return Err(format!("`{mark}` cannot be part of a syntax"));
+        }
+        if let Some(mark) = draft.syntax.swallowed(&draft.operands) {
+            return Err(format!("in a program `{mark}` would be part of the number before it"));
+        }
+        for (number, operand) in draft.operands.iter_mut().enumerate() {
+            let used = bits.iter().filter_map(|bit| match bit {
+                Bit::Of(of, bit) if *of == number => Some(*bit),
+                _ => None,
+            });
+            operand.fit(used.collect(), draft.facts.distances.get(&number).copied())?;
+        }
+        // Bits above those that any of its names needs are always 0.
+        for bit in &mut bits {
+            if let Bit::Of(number, place) = bit
+                && *place >= draft.operands[*number].width
+            {
+                *bit = Bit::Fixed(false);
+            }
+        }
+        Ok(Row {
+            at: rule.at,
+            written: rule.written.to_owned(),
+            syntax: draft.syntax,
+            operands: draft.operands,
+            bits,
+            facts: draft.facts,
+            spellings: Vec::new(),
+        })
+    }
+
+    /// A rule that is assembled as other lines.
+    fn assembly(&mut self, rule: &Rule<'s>, lines: &[Vec<Token<'s>>]) -> Result<(), String> {
+        let mut syntax = Syntax::default();
+        let mut operands: Vec<Operand> = Vec::new();
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+        for piece in &rule.pattern {
+            match &piece.kind {
+                PieceKind::Text(text) => syntax.text(piece.is_spaced, text),
+                PieceKind::Parameter { name, ty } => {
+                    names.insert(name, operands.len());
+                    syntax.0.push((piece.is_spaced, Part::Operand(operands.len())));
+                    operands.push(match ty {
+                        Type::Rules(block) if self.choices.contains_key(block) => {
+                            Operand::choice(name, self.choices[block].clone())
+                        }
+                        _ => Operand::anything(name),
+                    });
+                }
+            }
+        }
+        if syntax.first_word().is_none() {
+            return Err("it does not begin with a word".to_owned());
+        }
+        let lines = lines.iter().map(|line| expansion(line, &names)).collect::<Result<Vec<String>, String>>()?;
+        let written = rule.written.to_owned();
+        self.pseudos.push(Pseudo { at: rule.at, written, syntax, operands, facts: Facts::default(), bits: 0, lines });
+        Ok(())
+    }
+}
+
+impl<'s> Draft<'s> {
+    fn with_choice(mut self, is_spaced: bool, shown: &str, name: &'s str, choice: Choice) -> Self {
+        let number = self.operands.len();
+        self.names.insert(name, value::operand(number, Some(choice.size)));
+        self.operands.push(Operand::choice(shown, choice));
+        self.syntax.0.push((is_spaced, Part::Operand(number)));
+        self
+    }
+}
+
+/// A line of an `asm` block as an expansion: `{x}` becomes `\u{1}0\u{1}`, the number of the operand, which is named later.
+fn expansion(line: &[Token], names: &BTreeMap<&str, usize>) -> Result<String, String> {
+    let mut text = String::new();
+    let mut at = 0;
+    while let Some(token) = line.get(at) {
+        if token.is_spaced && !text.is_empty() {
+            text.push(' ');
+        }
+        let word = |ahead: usize| line.get(at + ahead).map_or("", |token| token.text);
+        match token.text {
+            "{" if word(2) == "}" => {
+                let number = names.get(word(1)).ok_or_else(|| format!("`{}` is no parameter of it", word(1)))?;
+                text.push_str(&format!("\u{1}{number}\u{1}"));
+                at += 2;
+            }
+            "`" => {
+                let bits: u32 = word(1).parse().map_err(|_| "a size in it is no number".to_owned())?;
+                let top = bits.checked_sub(1).ok_or("a size in it is 0")?;
+                text.push_str(&format!("[{top}:0]"));
+                at += 1;
+            }
+            "!" => text.push('~'),
+            mark if ["$", ";", "|", "{", "}", "=>"].contains(&mark) => {
+                return Err(format!("`{mark}` cannot be in an expansion"));
+            }
+            other => text.push_str(&other.to_lowercase()),
+        }
+        at += 1;
+    }
+    Ok(text)
+}
+
+/// Makes sure that each encoding belongs to one row: others with it become spellings or pseudo-instructions.
+fn apart(rows: Vec<Row>, pseudos: &mut Vec<Pseudo>, findings: &mut Vec<Finding>) -> Vec<Row> {
+    // The most general first; of two alike the one with fewer marks, which people write more often.
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let fixed = |row: &Row| row.bits.iter().filter(|bit| matches!(bit, Bit::Fixed(_))).count();
+    order.sort_by_key(|number| (fixed(&rows[*number]), rows[*number].syntax.marks(), *number));
+    let mut kept: Vec<(usize, Row)> = Vec::new();
+    for number in order {
+        let row = &rows[number];
+        let Some((_, other)) = kept.iter_mut().find(|(_, other)| meet(row, other)) else {
+            kept.push((number, row.clone()));
+            continue;
+        };
+        if is_spelling(row, other) {
+            if let (Some(word), false) = (row.syntax.first_word(), row.syntax == other.syntax) {
+                other.spellings.push(word.to_owned());
+            }
+            continue;
+        }
+        match arguments(row, other) {
+            Some(arguments) => {
+                let line = other.syntax.render(|number| arguments[number].clone());
+                let Row { at, written, syntax, operands, facts, bits, .. } = row.clone();
+                let lines = vec![line];
+                pseudos.push(Pseudo { at, written, syntax, operands, facts, bits: bits.len(), lines });
+            }
+            None => {
+                let message = format!("`{}`: its encodings are also those of `{}`", row.written, other.written);
+                findings.push(Finding { at: row.at, message });
+            }
+        }
+    }
+    kept.sort_by_key(|(number, _)| *number);
+    kept.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Whether two rows have an encoding in common. Rows with conditions are left to the check of the definition.
+fn meet(row: &Row, other: &Row) -> bool {
+    let differ = |(one, other): (&Bit, &Bit)| matches!((one, other), (Bit::Fixed(x), Bit::Fixed(y)) if x != y);
+    row.facts.excluded.is_empty()
+        && other.facts.excluded.is_empty()
+        && !row.bits.iter().zip(&other.bits).any(differ)
+        && has_names(row, other)
+        && has_names(other, row)
+}
+
+/// Whether every operand of a row that is one of a list has a name for the bits that are fixed in another.
+fn has_names(row: &Row, other: &Row) -> bool {
+    row.operands.iter().enumerate().all(|(number, operand)| {
+        let Kind::Choice(choice) = &operand.kind else { return true };
+        let (mut mask, mut value) = (0u64, 0u64);
+        for (bit, there) in row.bits.iter().zip(&other.bits) {
+            if let (Bit::Of(of, place), Bit::Fixed(is_set)) = (bit, there)
+                && *of == number
+            {
+                mask |= 1 << place;
+                value |= u64::from(*is_set) << place;
+            }
+        }
+        choice.takes_numbers || choice.names.iter().any(|(_, code)| code & mask == value)
+    })
+}
+
+/// Whether a row is another with a different first word.
+fn is_spelling(row: &Row, other: &Row) -> bool {
+    let rest = |row: &Row| row.syntax.0.get(1..).map(<[_]>::to_vec);
+    row.bits == other.bits && row.operands == other.operands && rest(row) == rest(other)
+}
+
+/// What the operands of another row must be to give a row's encoding.
+fn arguments(row: &Row, other: &Row) -> Option<Vec<String>> {
+    if row.bits.len() != other.bits.len() {
+        return None;
+    }
+    let mut arguments: Vec<BTreeMap<u32, Bit>> = vec![BTreeMap::new(); other.operands.len()];
+    for (bit, place) in row.bits.iter().zip(&other.bits) {
+        match place {
+            Bit::Of(operand, number) => drop(arguments[*operand].insert(*number, *bit)),
+            Bit::Fixed(_) if bit == place => {}
+            Bit::Fixed(_) => return None,
+        }
+    }
+    let argument = |(operand, bits): (&Operand, BTreeMap<u32, Bit>)| {
+        if let Some(Bit::Of(number, _)) = bits.values().next() {
+            let is_whole = bits.iter().all(|(place, bit)| *bit == Bit::Of(*number, *place));
+            return (is_whole && row.operands[*number].is_like(operand)).then(|| format!("\u{1}{number}\u{1}"));
+        }
+        let set = |place: &u32| matches!(bits.get(place), Some(Bit::Fixed(true)));
+        let code = (0..operand.width.min(64)).filter(set).fold(0u64, |code, place| code | 1 << place);
+        operand.spelled(code)
+    };
+    other.operands.iter().zip(arguments).map(argument).collect()
+}
