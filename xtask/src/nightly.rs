@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::{cargo, exit};
 
 /// What is run, with how much of it. The ordinary tests read the same variables, with smaller numbers.
-const LONG: [(&str, &str); 2] = [("LATHE_STATES", "10000"), ("LATHE_PROGRAMS", "20000")];
+const LONG: [(&str, &str); 3] = [("LATHE_STATES", "10000"), ("LATHE_PROGRAMS", "20000"), ("LATHE_EDITS", "10000")];
 
 /// Runs all of it, one after the other; the first failure ends it.
 pub(crate) fn run(seed: u64) -> ExitCode {

@@ -2,6 +2,7 @@
 //! while the program cannot be assembled.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use lathe_asm::tokens::{self, Kind, Token};
 use lathe_base::FileId;
@@ -47,6 +48,16 @@ impl Words {
         operations.extend(isa.pseudos.iter().map(|one| one.syntax.mnemonic().to_lowercase()));
         Words { habits: isa.assembly.clone(), reserved, operations }
     }
+}
+
+/// The pieces of some whole lines of a text, in order, and perhaps some before them.
+pub fn pieces(text: &str, lines: Range<usize>, words: &Words) -> Vec<Piece> {
+    let end = lines.end.min(text.len());
+    // Only a comment that goes on over lines makes it matter what stands before.
+    let start = if text[..end].contains("/*") { 0 } else { lines.start.min(end) };
+    let mut pieces = Reading::new(&text[start..end], words).pieces;
+    pieces.iter_mut().for_each(|piece| (piece.start, piece.end) = (piece.start + start, piece.end + start));
+    pieces
 }
 
 /// A name at a place.

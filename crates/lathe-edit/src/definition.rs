@@ -1,6 +1,8 @@
 //! Questions about a definition. Everything here works on broken ones, as well as it can: it starts from
 //! the tree, which the parser always makes.
 
+use std::collections::HashMap;
+
 use lathe_base::{Diagnostics, FileId, Span};
 use lathe_isa::language::ast::{Definition, Item, NameRange, Remove};
 use lathe_isa::language::lexer::{Cursor, Token};
@@ -113,6 +115,8 @@ pub struct Reading<'s> {
     tree: Definition,
     /// What is declared, in order.
     pub declared: Vec<Declared>,
+    /// The places of plain names in that list.
+    by_name: HashMap<String, usize>,
     /// Columns of raw text, in order: where, and of which kind.
     columns: Vec<(usize, usize, Column)>,
 }
@@ -140,8 +144,11 @@ impl<'s> Reading<'s> {
     /// Reads a text, sound or not.
     pub fn new(text: &'s str) -> Reading<'s> {
         let tree = lathe_isa::language::parse(FileId(0), text, &mut Diagnostics::default());
-        let mut reading = Reading { text, tree, declared: Vec::new(), columns: Vec::new() };
+        let mut reading = Reading { text, tree, declared: Vec::new(), by_name: HashMap::new(), columns: Vec::new() };
         reading.declare();
+        for (number, one) in reading.declared.iter().enumerate().filter(|(_, one)| one.kind.is_plain()) {
+            reading.by_name.entry(one.name.clone()).or_insert(number);
+        }
         reading.columns.sort_unstable_by_key(|column| column.0);
         reading
     }
@@ -209,16 +216,17 @@ impl<'s> Reading<'s> {
 
     /// What a name means.
     pub fn named(&self, name: &str) -> Option<&Declared> {
-        self.declared.iter().find(|one| one.name == name && one.kind.is_plain())
+        self.by_name.get(name).map(|number| &self.declared[*number])
     }
 
     /// The row whose syntax column holds this place.
     pub fn row_at(&self, at: usize) -> Option<&Declared> {
-        let line = |span: Span| self.text[..span.start as usize].matches('\n').count();
-        let here = self.text[..at.min(self.text.len())].matches('\n').count();
-        self.declared
-            .iter()
-            .find(|one| matches!(one.kind, Kind::Row | Kind::Example | Kind::Pseudo) && line(one.span) == here)
+        let at = at.min(self.text.len());
+        let start = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let end = self.text[at..].find('\n').map_or(self.text.len(), |length| at + length);
+        let is_here = |span: Span| (start..=end).contains(&(span.start as usize));
+        let is_row = |one: &&Declared| matches!(one.kind, Kind::Row | Kind::Example | Kind::Pseudo);
+        self.declared.iter().filter(is_row).find(|one| is_here(one.span))
     }
 
     /// All pieces of the text that have a class, in order; and all its words.

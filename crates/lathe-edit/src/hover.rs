@@ -1,6 +1,6 @@
 //! What is shown about the thing at a place, as Markdown.
 
-use lathe_asm::Image;
+use lathe_asm::Symbol;
 use lathe_doc::Sheet;
 
 use crate::assembly::{self, Words};
@@ -21,19 +21,18 @@ pub fn definition(text: &str, at: usize, sheet: Option<&Sheet>) -> Option<String
     description::mnemonic(sheet, name)
 }
 
-/// About a place of a program. `cells` tells what its line has become, if that is known.
+/// About a place of a program, with the values of its names as far as they are known. `cells` tells what its line
+/// has become.
 pub fn assembly(
     text: &str,
     at: usize,
     machine: (&Sheet, &Words),
-    image: impl FnOnce() -> Option<Image>,
+    symbols: &[Symbol],
     cells: impl FnOnce() -> Option<String>,
 ) -> Option<String> {
     let (sheet, words) = machine;
     let reading = assembly::Reading::new(text, words);
     if let Some(name) = reading.name_at(at) {
-        let image = image();
-        let symbols = image.as_ref().map_or(&[][..], |image| &image.symbols);
         let symbol = symbols.iter().find(|symbol| symbol.name == name.name);
         let value = symbol.map_or(String::new(), |symbol| format!(" = {} ({:#x})", symbol.value, symbol.value));
         return Some(format!("`{}`{value}", name.name));

@@ -1,5 +1,7 @@
 //! Texts that change: lines, and the positions of the protocol, which count UTF-16 units.
 
+use std::ops::{Range, RangeInclusive};
+
 /// A place in a text as the protocol counts: line, and UTF-16 units in it, both from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
@@ -53,6 +55,12 @@ impl Document {
         let line = self.lines.partition_point(|start| *start <= offset) - 1;
         let before = self.text.get(self.lines[line]..offset).unwrap_or("");
         Place { line: line as u32, character: before.encode_utf16().count() as u32 }
+    }
+
+    /// The bytes of some lines.
+    pub(crate) fn bytes(&self, lines: RangeInclusive<u32>) -> Range<usize> {
+        let start = |line: u32| self.lines.get(line as usize).copied().unwrap_or(self.text.len());
+        start(*lines.start())..start(lines.end().saturating_add(1))
     }
 
     /// A line without its end.

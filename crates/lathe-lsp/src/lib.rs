@@ -15,4 +15,4 @@ mod wire;
 mod workspace;
 
 pub use grammar::{assembly_grammar, definition_grammar};
-pub use server::run;
+pub use server::{run, serve};

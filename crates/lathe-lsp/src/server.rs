@@ -1,7 +1,9 @@
 //! The server: requests in, answers out. Each request is one method of [`Server`].
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use lathe_base::{FileId, Span};
 use lathe_edit::assembly::{self, Role};
@@ -10,12 +12,14 @@ use lathe_edit::definition::{self, Kind};
 use lathe_edit::{description, hover};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::{
-    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _, PublishDiagnostics,
+    DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument, DidSaveTextDocument,
+    Notification as _, PublishDiagnostics,
 };
 use lsp_types::request::{
     CodeActionRequest, CodeLensRequest, Completion, DocumentSymbolRequest, FoldingRangeRequest, Formatting,
     GotoDefinition, HoverRequest, InlayHintRequest, PrepareRenameRequest, References, Rename, Request as _,
-    SemanticTokensFullRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
+    SemanticTokensFullDeltaRequest, SemanticTokensFullRequest, SemanticTokensRangeRequest, SignatureHelpRequest,
+    WorkspaceSymbolRequest,
 };
 #[allow(clippy::wildcard_imports, reason = "a server speaks of nearly all types of its protocol")]
 use lsp_types::*;
@@ -23,7 +27,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::document::Document;
-use crate::workspace::{Workspace, is_definition};
+use crate::workspace::{Machine, Program, Workspace, is_definition};
 use crate::{stdio, wire};
 
 /// Serves one editor over standard input and output until it says goodbye.
@@ -37,7 +41,11 @@ pub fn run() -> Result<(), String> {
     threads.join()
 }
 
-fn serve(connection: &Connection) -> Result<(), String> {
+/// Serves one editor over a connection until it says goodbye.
+///
+/// # Errors
+/// If the connection breaks, or the editor does not keep to the protocol.
+pub fn serve(connection: &Connection) -> Result<(), String> {
     let capabilities = serde_json::to_value(capabilities()).map_err(|error| error.to_string())?;
     connection.initialize(capabilities).map_err(|error| error.to_string())?;
     let mut server = Server::default();
@@ -70,7 +78,8 @@ fn capabilities() -> ServerCapabilities {
     };
     let tokens = SemanticTokensOptions {
         legend,
-        full: Some(SemanticTokensFullOptions::Bool(true)),
+        full: Some(SemanticTokensFullOptions::Delta { delta: Some(true) }),
+        range: Some(true),
         ..SemanticTokensOptions::default()
     };
     ServerCapabilities {
@@ -107,6 +116,9 @@ struct Server {
     workspace: Workspace,
     /// Files whose findings are out of date.
     dirty: BTreeSet<PathBuf>,
+    /// The colours that an editor was told last, with their names: it asks for what has changed since.
+    colours: BTreeMap<PathBuf, (String, Vec<SemanticToken>)>,
+    answers: u64,
 }
 
 /// A text that a question is about.
@@ -137,6 +149,8 @@ impl Server {
             WorkspaceSymbolRequest::METHOD => with(params, |params| self.workspace_symbols(&params)),
             FoldingRangeRequest::METHOD => with(params, |params| self.folds(&params)),
             SemanticTokensFullRequest::METHOD => with(params, |params| self.colours(&params)),
+            SemanticTokensFullDeltaRequest::METHOD => with(params, |params| self.changed_colours(&params)),
+            SemanticTokensRangeRequest::METHOD => with(params, |params| self.colours_of_range(&params)),
             InlayHintRequest::METHOD => with(params, |params| self.hints(&params)),
             CodeLensRequest::METHOD => with(params, |params| self.lenses(&params)),
             CodeActionRequest::METHOD => with(params, |params| self.actions(&params)),
@@ -176,7 +190,14 @@ impl Server {
                 let Ok(params) = serde_json::from_value::<DidCloseTextDocumentParams>(params()) else { return };
                 if let Some(path) = wire::path(&params.text_document.uri) {
                     self.workspace.documents.remove(&path);
+                    self.workspace.forget(&path);
+                    self.colours.remove(&path);
                 }
+            }
+            // What is on disk has changed, perhaps in a file that is not open.
+            DidSaveTextDocument::METHOD | DidChangeWatchedFiles::METHOD => {
+                let open: Vec<PathBuf> = self.workspace.documents.keys().cloned().collect();
+                open.into_iter().for_each(|path| self.touch(path));
             }
             _ => {}
         }
@@ -184,6 +205,7 @@ impl Server {
 
     /// Notes that a text has changed, and with a definition the programs for its machine.
     fn touch(&mut self, path: PathBuf) {
+        self.workspace.forget(&path);
         if is_definition(&path) {
             // Programs are for it, and other definitions may extend it.
             self.dirty.extend(self.workspace.documents.keys().cloned());
@@ -199,25 +221,19 @@ impl Server {
             let Some(document) = self.workspace.documents.get(&path) else { continue };
             found.entry(path.clone()).or_default();
             if is_definition(&path) {
-                let (all, written) = self.workspace.check(&path, &document.text);
-                for one in all {
-                    let Some(source) = written.sources.get(one.primary.span.file.0 as usize) else { continue };
-                    let document = Document::new(source.text.clone(), 0);
+                let Some(checked) = self.workspace.check(&path) else { continue };
+                for one in &checked.diagnostics {
+                    let Some(source) = checked.written.sources.get(one.primary.span.file.0 as usize) else { continue };
                     // What comes with Lathe is not a file; its findings are about how it is extended.
                     let place = path.with_file_name(&source.name);
-                    found.entry(place).or_default().push(wire::diagnostic(&document, &one));
+                    let shown = match place == path {
+                        true => wire::diagnostic(document, one),
+                        false => wire::diagnostic(&Document::new(source.text.clone(), 0), one),
+                    };
+                    found.entry(place).or_default().push(shown);
                 }
             } else if let Some(program) = self.workspace.program(&path) {
-                let documents: Vec<Document> =
-                    program.assembled.sources.iter().map(|source| Document::new(source.text.to_string(), 0)).collect();
-                for number in 0..documents.len() {
-                    found.insert(program.path(number).unwrap_or_default(), Vec::new());
-                }
-                for one in program.assembled.diagnostics.clone().into_sorted() {
-                    let number = one.primary.span.file.0 as usize;
-                    let (Some(path), Some(document)) = (program.path(number), documents.get(number)) else { continue };
-                    found.entry(path).or_default().push(wire::diagnostic(document, &one));
-                }
+                self.findings_of_program(&program, &mut found);
             }
         }
         let notification = |(path, diagnostics): (PathBuf, Vec<lsp_types::Diagnostic>)| {
@@ -226,6 +242,22 @@ impl Server {
             Some(Notification::new(PublishDiagnostics::METHOD.to_owned(), params))
         };
         found.into_iter().filter_map(notification).collect()
+    }
+
+    fn findings_of_program(&self, program: &Program, found: &mut BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>) {
+        let sources = &program.assembled.sources;
+        let paths: Vec<PathBuf> = (0..sources.len()).map(|number| program.path(number).unwrap_or_default()).collect();
+        let mut on_disk: BTreeMap<usize, Document> = BTreeMap::new();
+        paths.iter().for_each(|path| drop(found.insert(path.clone(), Vec::new())));
+        for one in program.assembled.diagnostics.clone().into_sorted() {
+            let number = one.primary.span.file.0 as usize;
+            let Some(path) = paths.get(number) else { continue };
+            let document = self.workspace.documents.get(path);
+            let document = document.unwrap_or_else(|| {
+                on_disk.entry(number).or_insert_with(|| Document::new(sources[number].text.clone(), 0))
+            });
+            found.entry(path.clone()).or_default().push(wire::diagnostic(document, &one));
+        }
     }
 
     fn asked(&self, at: &TextDocumentPositionParams) -> Option<Asked<'_>> {
@@ -249,37 +281,42 @@ impl Server {
         Some(Hover { contents, range: None })
     }
 
+    fn machine_of_definition(&self, path: &Path) -> Option<Rc<Machine>> {
+        self.workspace.check(path)?.machine.clone()
+    }
+
     fn hover_definition(&self, asked: &Asked) -> Option<String> {
-        let machine = self.workspace.machine_of_definition(&asked.path);
-        hover::definition(&asked.document.text, asked.offset, machine.as_ref().map(|machine| &machine.sheet))
+        let machine = self.machine_of_definition(&asked.path);
+        hover::definition(&asked.document.text, asked.offset, machine.as_ref().map(|machine| machine.sheet()))
     }
 
     fn hover_assembly(&self, asked: &Asked) -> Option<String> {
         let machine = self.workspace.machine(&asked.path)?;
-        let image = || self.workspace.program(&asked.path)?.assembled.image;
+        let program = self.workspace.program(&asked.path);
+        let symbols = program
+            .as_ref()
+            .and_then(|program| program.assembled.image.as_ref())
+            .map_or(&[][..], |image| &image.symbols);
         let cells = || self.cells_of_line(asked);
-        hover::assembly(&asked.document.text, asked.offset, (&machine.sheet, &machine.words), image, cells)
+        hover::assembly(&asked.document.text, asked.offset, (machine.sheet(), &machine.words), symbols, cells)
     }
 
     /// The address and the cells of the line at a place, if the program can be assembled.
     fn cells_of_line(&self, asked: &Asked) -> Option<String> {
         let line = asked.document.place(asked.offset).line;
-        let hints = self.encodings(&asked.path, asked.document);
-        hints.into_iter().find(|(number, _)| *number == line).map(|(_, text)| text)
+        self.encodings(&asked.path, asked.document, line..=line).into_iter().next().map(|(_, text)| text)
     }
 
-    /// For each line that laid cells down, its address and the cells.
-    fn encodings(&self, path: &Path, document: &Document) -> Vec<(u32, String)> {
+    /// For each of these lines that laid cells down, its address and the cells.
+    fn encodings(&self, path: &Path, document: &Document, lines: RangeInclusive<u32>) -> Vec<(u32, String)> {
         let (Some(program), Some(machine)) = (self.workspace.program(path), self.workspace.machine(path)) else {
             return Vec::new();
         };
-        let Some(image) = &program.assembled.image else { return Vec::new() };
+        let (Some(image), Some(file)) = (&program.assembled.image, program.file(path)) else { return Vec::new() };
+        let bytes = document.bytes(lines);
         let mut found: Vec<(u32, String)> = Vec::new();
-        for line in &image.lines {
-            let file = line.span.file.0 as usize;
-            if program.path(file).as_deref() != Some(path) {
-                continue;
-            }
+        let is_here = |span: Span| span.file == file && bytes.contains(&(span.start as usize));
+        for line in image.lines.iter().filter(|line| is_here(line.span)) {
             let memory = machine.isa.memory(line.memory);
             let holds = |segment: &&lathe_asm::Segment| {
                 segment.memory == line.memory && (segment.start..segment.end()).contains(&line.address)
@@ -305,7 +342,7 @@ impl Server {
             completion::definition(text, asked.offset)
         } else {
             let machine = self.workspace.machine(&asked.path);
-            completion::assembly(text, asked.offset, machine.as_ref().map(|machine| (&machine.sheet, &machine.words)))
+            completion::assembly(text, asked.offset, machine.as_ref().map(|machine| (machine.sheet(), &machine.words)))
         };
         Some(CompletionResponse::Array(suggestions.into_iter().map(item).collect()))
     }
@@ -317,7 +354,7 @@ impl Server {
         let statement = reading.statement_at(asked.offset).filter(|one| one.operation.1 < asked.offset)?;
         let word = &reading.text[statement.operation.0..statement.operation.1];
         let active = statement.commas.iter().filter(|comma| **comma < asked.offset).count() as u32;
-        let forms = description::forms(&machine.sheet, word);
+        let forms = description::forms(machine.sheet(), word);
         let signature = |(row, one): &(&lathe_doc::RowData, &lathe_doc::InstructionData)| {
             let operands = one.syntax.split_once(' ').map_or("", |(_, operands)| operands);
             let parameters = operands.split(',').map(|operand| ParameterInformation {
@@ -354,9 +391,9 @@ impl Server {
 
     /// Where a file that this definition extends or includes declares a name.
     fn inherited(&self, asked: &Asked, name: &str) -> Option<Location> {
-        let loaded = self.workspace.loaded(Some(&asked.path), &asked.document.text);
-        let span = loaded.names.get(name)?.span;
-        let source = loaded.written.sources.get(span.file.0 as usize)?;
+        let checked = self.workspace.check(&asked.path)?;
+        let span = checked.names.get(name)?.span;
+        let source = checked.written.sources.get(span.file.0 as usize)?;
         let path = asked.path.with_file_name(&source.name);
         let document = Document::new(source.text.clone(), 0);
         path.is_file().then_some(Location { uri: wire::uri(&path)?, range: wire::span(&document, span) })
@@ -377,8 +414,8 @@ impl Server {
         let word = &reading.text[statement.operation.0..statement.operation.1];
         let path = machine.path.clone()?;
         let text = self.workspace.text(&path)?;
-        let (row, _) = *description::forms(&machine.sheet, word).first()?;
-        let definition = Document::new(text, 0);
+        let (row, _) = *description::forms(machine.sheet(), word).first()?;
+        let definition = Document::new(text.into_owned(), 0);
         let declared = definition::Reading::new(&definition.text);
         let found = declared.declared.iter().find(|one| one.kind == Kind::Row && one.name == row.syntax)?;
         Some(Location { uri: wire::uri(&path)?, range: wire::span(&definition, found.span) })
@@ -396,7 +433,7 @@ impl Server {
         let mut found = Vec::new();
         for file in files {
             let Some(text) = self.workspace.text(&file) else { continue };
-            let document = Document::new(text, 0);
+            let document = Document::new(text.into_owned(), 0);
             let reading = assembly::Reading::new(&document.text, &machine.words);
             for one in reading.names.iter().filter(|one| one.name == name) {
                 found.push((file.clone(), wire::range(&document, one.start, one.end), one.role));
@@ -558,16 +595,50 @@ impl Server {
         Some(blocks.into_iter().map(fold).collect())
     }
 
-    fn colours(&self, params: &SemanticTokensParams) -> Option<SemanticTokensResult> {
-        let (path, document) = self.document(&params.text_document.uri)?;
-        let pieces = if is_definition(&path) {
+    /// The colours of a part of a text.
+    fn coloured(&self, uri: &Uri, lines: RangeInclusive<u32>) -> Option<(PathBuf, Vec<SemanticToken>)> {
+        let (path, document) = self.document(uri)?;
+        let bytes = document.bytes(lines);
+        let mut pieces = if is_definition(&path) {
             definition::Reading::new(&document.text).pieces().0
         } else {
             let machine = self.workspace.machine(&path);
             let default = assembly::Words::default();
-            assembly::Reading::new(&document.text, machine.as_ref().map_or(&default, |machine| &machine.words)).pieces
+            let words = machine.as_ref().map_or(&default, |machine| &machine.words);
+            assembly::pieces(&document.text, bytes.clone(), words)
         };
-        Some(SemanticTokensResult::Tokens(SemanticTokens { result_id: None, data: wire::tokens(document, &pieces) }))
+        pieces.retain(|piece| piece.start < bytes.end && bytes.start < piece.end);
+        Some((path, wire::tokens(document, &pieces)))
+    }
+
+    fn colours_of_range(&self, params: &SemanticTokensRangeParams) -> Option<SemanticTokensRangeResult> {
+        let lines = params.range.start.line..=params.range.end.line;
+        let (_, data) = self.coloured(&params.text_document.uri, lines)?;
+        Some(SemanticTokensRangeResult::Tokens(SemanticTokens { result_id: None, data }))
+    }
+
+    fn colours(&mut self, params: &SemanticTokensParams) -> Option<SemanticTokensResult> {
+        let (path, data) = self.coloured(&params.text_document.uri, 0..=u32::MAX)?;
+        let (result_id, _) = self.told(path, data.clone());
+        Some(SemanticTokensResult::Tokens(SemanticTokens { result_id: Some(result_id), data }))
+    }
+
+    /// Notes what colours an editor is told, under a new name; gives that and what it was told before.
+    fn told(&mut self, path: PathBuf, data: Vec<SemanticToken>) -> (String, Option<(String, Vec<SemanticToken>)>) {
+        self.answers += 1;
+        let name = self.answers.to_string();
+        let before = self.colours.insert(path, (name.clone(), data));
+        (name, before)
+    }
+
+    fn changed_colours(&mut self, params: &SemanticTokensDeltaParams) -> Option<SemanticTokensFullDeltaResult> {
+        let (path, data) = self.coloured(&params.text_document.uri, 0..=u32::MAX)?;
+        let (result_id, before) = self.told(path, data.clone());
+        let result_id = Some(result_id);
+        Some(match before.filter(|(name, _)| *name == params.previous_result_id) {
+            Some((_, old)) => SemanticTokensDelta { result_id, edits: wire::changed_tokens(&old, &data) }.into(),
+            None => SemanticTokens { result_id, data }.into(),
+        })
     }
 
     fn hints(&self, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
@@ -584,14 +655,14 @@ impl Server {
             data: None,
         };
         if is_definition(&path) {
-            let machine = self.workspace.machine_of_definition(&path)?;
+            let machine = self.machine_of_definition(&path)?;
             let reading = definition::Reading::new(&document.text);
             let fields = reading.declared.iter().filter(|one| one.kind == Kind::Field);
             let mut found: Vec<(u32, String)> = fields
                 .filter_map(|one| {
-                    let field = machine.sheet.fields.iter().find(|field| field.name == one.name)?;
-                    let bits =
-                        if field.stored_bits == 1 { "1 bit".to_owned() } else { format!("{} bits", field.stored_bits) };
+                    let field = machine.isa.fields.iter().find(|field| field.name == one.name)?;
+                    let stored = field.width.bits() - field.unstored_bits();
+                    let bits = if stored == 1 { "1 bit".to_owned() } else { format!("{stored} bits") };
                     Some((document.place(one.span.start as usize).line, bits))
                 })
                 .collect();
@@ -604,8 +675,8 @@ impl Server {
                     .collect(),
             );
         }
-        let all = self.encodings(&path, document).into_iter();
-        Some(all.filter(|(line, _)| lines.contains(line)).map(|(line, text)| hint(line, text)).collect())
+        let all = self.encodings(&path, document, lines);
+        Some(all.into_iter().map(|(line, text)| hint(line, text)).collect())
     }
 
     fn lenses(&self, params: &CodeLensParams) -> Option<Vec<CodeLens>> {
@@ -629,7 +700,7 @@ impl Server {
             });
         }
         let reading = definition::Reading::new(&document.text);
-        let machine = self.workspace.machine_of_definition(&path);
+        let machine = self.machine_of_definition(&path);
         let mut lenses = Vec::new();
         for one in &reading.declared {
             let range = wire::span(document, one.span);
@@ -639,7 +710,7 @@ impl Server {
                     lenses.push(lens(range, "Datasheet".into(), "lathe.datasheet"));
                 }
                 Kind::Example => {
-                    let examples = machine.iter().flat_map(|machine| &machine.sheet.examples);
+                    let examples = machine.iter().flat_map(|machine| &machine.sheet().examples);
                     let found = examples
                         .filter(|example| example.source == one.name)
                         .map(|example| example.passed)
@@ -661,19 +732,13 @@ impl Server {
     fn actions(&self, params: &CodeActionParams) -> Option<CodeActionResponse> {
         let (path, document) = self.document(&params.text_document.uri)?;
         let found: Vec<lathe_base::Diagnostic> = if is_definition(&path) {
-            let (found, _) = self.workspace.check(&path, &document.text);
-            found.into_iter().filter(|one| one.primary.span.file == FileId(0)).collect()
+            let checked = self.workspace.check(&path)?;
+            checked.diagnostics.iter().filter(|one| one.primary.span.file == FileId(0)).cloned().collect()
         } else {
             let program = self.workspace.program(&path)?;
-            let is_here = |span: Span| program.path(span.file.0 as usize).as_deref() == Some(path.as_path());
-            program
-                .assembled
-                .diagnostics
-                .clone()
-                .into_sorted()
-                .into_iter()
-                .filter(|one| is_here(one.primary.span))
-                .collect()
+            let file = program.file(&path);
+            let sorted = program.assembled.diagnostics.clone().into_sorted();
+            sorted.into_iter().filter(|one| Some(one.primary.span.file) == file).collect()
         };
         let mut actions = Vec::new();
         for one in &found {

@@ -5,7 +5,10 @@ use std::str::FromStr;
 
 use lathe_base::{Diagnostic, Severity, Span};
 use lathe_edit::{Class, Piece};
-use lsp_types::{DiagnosticSeverity, NumberOrString, Position, Range, SemanticToken, SemanticTokenType, TextEdit, Uri};
+use lsp_types::{
+    DiagnosticSeverity, NumberOrString, Position, Range, SemanticToken, SemanticTokenType, SemanticTokensEdit,
+    TextEdit, Uri,
+};
 
 use crate::document::{Document, Place};
 
@@ -133,4 +136,19 @@ pub(crate) fn tokens(document: &Document, pieces: &[Piece]) -> Vec<SemanticToken
         }
     }
     tokens
+}
+
+/// How to get from some colours to others: one edit of what differs.
+pub(crate) fn changed_tokens(old: &[SemanticToken], new: &[SemanticToken]) -> Vec<SemanticTokensEdit> {
+    let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[start..], &new[start..]);
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let (removed, added) = (old.len() - end, &new[..new.len() - end]);
+    if removed == 0 && added.is_empty() {
+        return Vec::new();
+    }
+    // The protocol counts numbers, of which a colour has five.
+    let edit =
+        SemanticTokensEdit { start: 5 * start as u32, delete_count: 5 * removed as u32, data: Some(added.to_vec()) };
+    vec![edit]
 }

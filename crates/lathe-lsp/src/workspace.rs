@@ -1,6 +1,7 @@
 //! The texts that are open, the files beside them, and the machines they are for.
 
-use std::cell::RefCell;
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,10 +9,11 @@ use std::rc::Rc;
 
 use lathe_asm::{Assembled, Options, assemble};
 use lathe_base::files::{FileError, Files, Found};
-use lathe_base::{Diagnostic, Source, limits};
+use lathe_base::{Diagnostic, FileId, Source, limits};
 use lathe_doc::Sheet;
 use lathe_edit::assembly::Words;
-use lathe_isa::{Isa, Loaded, Written};
+use lathe_isa::names::Resolved;
+use lathe_isa::{Isa, Written};
 use lathe_machines::WithShipped;
 
 use crate::document::Document;
@@ -19,12 +21,34 @@ use crate::document::Document;
 /// A machine, and what is derived from it.
 pub(crate) struct Machine {
     pub(crate) isa: Isa,
-    pub(crate) sheet: Sheet,
     pub(crate) words: Words,
     /// Its definition, if it is a file.
     pub(crate) path: Option<PathBuf>,
+    /// Whether it is whole: programs for one that is not cannot be judged.
+    is_sound: bool,
     /// What it was made from.
-    written: Written,
+    written: Rc<Written>,
+    sheet: OnceCell<Sheet>,
+}
+
+impl Machine {
+    fn new(isa: Isa, written: Rc<Written>, path: Option<PathBuf>) -> Machine {
+        Machine { words: Words::new(&isa), isa, path, is_sound: true, written, sheet: OnceCell::new() }
+    }
+
+    /// Its datasheet, made when it is first asked for: that runs all examples.
+    pub(crate) fn sheet(&self) -> &Sheet {
+        self.sheet.get_or_init(|| Sheet::new(&self.isa, &self.written))
+    }
+}
+
+/// A definition as `lathe check` sees it.
+pub(crate) struct Checked {
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) written: Rc<Written>,
+    pub(crate) names: Resolved,
+    /// The machine. While the definition is broken, as it was before; if it always was, what could be made of it.
+    pub(crate) machine: Option<Rc<Machine>>,
 }
 
 /// A program: the file that is assembled, and what came of it.
@@ -39,21 +63,41 @@ impl Program {
     pub(crate) fn path(&self, file: usize) -> Option<PathBuf> {
         self.assembled.sources.get(file).map(|source| self.folder.join(&source.name))
     }
+
+    /// The number that its places have for a file.
+    pub(crate) fn file(&self, path: &Path) -> Option<FileId> {
+        let number = (0..self.assembled.sources.len()).find(|number| self.path(*number).as_deref() == Some(path));
+        number.map(|number| FileId(number as u32))
+    }
 }
 
-/// Everything that the server knows.
+/// Everything that the server knows. What is derived from texts is kept until one of them changes, since an editor
+/// asks for many things after each keystroke.
 #[derive(Default)]
 pub(crate) struct Workspace {
     pub(crate) documents: BTreeMap<PathBuf, Document>,
-    machines: RefCell<BTreeMap<String, Option<Rc<Machine>>>>,
+    shipped: RefCell<BTreeMap<&'static str, Rc<Machine>>>,
+    definitions: RefCell<BTreeMap<PathBuf, Rc<Checked>>>,
+    /// Machines as they were when their definitions last had no errors.
+    sound: RefCell<BTreeMap<PathBuf, Rc<Machine>>>,
+    programs: RefCell<BTreeMap<PathBuf, Rc<Program>>>,
 }
 
 impl Workspace {
+    /// Forgets what was derived from a text that has changed.
+    pub(crate) fn forget(&mut self, path: &Path) {
+        // A program may include any file, and a definition any definition.
+        self.programs.get_mut().clear();
+        if is_definition(path) {
+            self.definitions.get_mut().clear();
+        }
+    }
+
     /// The text of a file: as it is in the editor, or else on disk.
-    pub(crate) fn text(&self, path: &Path) -> Option<String> {
+    pub(crate) fn text(&self, path: &Path) -> Option<Cow<'_, str>> {
         match self.documents.get(path) {
-            Some(document) => Some(document.text.clone()),
-            None => String::from_utf8(read(path).ok()?).ok(),
+            Some(document) => Some(Cow::Borrowed(&document.text)),
+            None => String::from_utf8(read(path).ok()?).ok().map(Cow::Owned),
         }
     }
 
@@ -64,34 +108,17 @@ impl Workspace {
         self.machine_named(machine_directive(&text)?, &main)
     }
 
-    /// The definition that is being edited, as a machine. While it is broken, as it was before.
-    pub(crate) fn machine_of_definition(&self, path: &Path) -> Option<Rc<Machine>> {
-        self.load(&path.to_string_lossy(), Some(path.to_owned()), self.text(path)?)
-    }
-
     fn machine_named(&self, name: &str, program: &Path) -> Option<Rc<Machine>> {
-        if let Some(machine) = lathe_machines::find(name) {
-            return self.load(name, None, machine.definition.to_owned());
+        let Some(machine) = lathe_machines::find(name) else {
+            return self.check(&program.with_file_name(format!("{name}.isa")))?.machine.clone();
+        };
+        if let Some(known) = self.shipped.borrow().get(machine.name) {
+            return Some(Rc::clone(known));
         }
-        let path = program.with_file_name(format!("{name}.isa"));
-        let text = self.text(&path)?;
-        self.load(&path.to_string_lossy(), Some(path.clone()), text)
-    }
-
-    fn load(&self, key: &str, path: Option<PathBuf>, text: String) -> Option<Rc<Machine>> {
-        let mut machines = self.machines.borrow_mut();
-        let known = machines.get(key).cloned().flatten();
-        // What a machine extends may have changed although its own text has not.
-        let is_same = |machine: &Rc<Machine>| matches!(&machine.written.sources[..], [only] if only.text == text);
-        if known.as_ref().is_some_and(is_same) {
-            return known;
-        }
-        let loaded = self.loaded(path.as_deref(), &text);
-        let (Some(isa), written) = (loaded.isa, loaded.written) else { return known };
-        let machine =
-            Rc::new(Machine { sheet: Sheet::new(&isa, &written), words: Words::new(&isa), isa, path, written });
-        machines.insert(key.to_owned(), Some(Rc::clone(&machine)));
-        Some(machine)
+        let loaded = lathe_isa::load_with(machine.source(), &lathe_machines::Shipped);
+        let made = Rc::new(Machine::new(loaded.isa?, Rc::new(loaded.written), None));
+        self.shipped.borrow_mut().insert(machine.name, Rc::clone(&made));
+        Some(made)
     }
 
     /// The file to assemble for this one: itself if it names a machine, or a program beside it that
@@ -122,32 +149,49 @@ impl Workspace {
     }
 
     /// Assembles the program that a file belongs to.
-    pub(crate) fn program(&self, path: &Path) -> Option<Program> {
-        let machine = self.machine(path)?;
+    pub(crate) fn program(&self, path: &Path) -> Option<Rc<Program>> {
         let main = self.main_of(path);
+        if let Some(known) = self.programs.borrow().get(&main) {
+            return Some(Rc::clone(known));
+        }
+        let machine = self.machine(&main).filter(|machine| machine.is_sound)?;
         let folder = main.parent()?.to_owned();
         let project = Project { workspace: self, folder: &folder };
         let name = main.file_name()?.to_string_lossy().into_owned();
         let source = Source::new(name, self.text(&main)?);
         let assembled = assemble(&machine.isa, &project, source, &Options::default());
-        Some(Program { assembled, folder })
+        let program = Rc::new(Program { assembled, folder });
+        self.programs.borrow_mut().insert(main, Rc::clone(&program));
+        Some(program)
     }
 
-    /// A definition and what it extends and includes: files beside it, and machines that come with Lathe.
-    pub(crate) fn loaded(&self, path: Option<&Path>, text: &str) -> Loaded {
-        let name = path.and_then(Path::file_name).map_or("definition".into(), |name| name.to_string_lossy());
-        let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
-        let project = Project { workspace: self, folder };
-        lathe_isa::load_with(Source::new(name, text), &WithShipped(&project))
-    }
-
-    /// What `lathe check` says about a definition.
-    pub(crate) fn check(&self, path: &Path, text: &str) -> (Vec<Diagnostic>, Written) {
-        let mut loaded = self.loaded(Some(path), text);
-        if let Some(isa) = &loaded.isa {
-            loaded.diagnostics.extend(lathe_vm::examples::check(isa));
+    /// A definition and what it extends and includes (files beside it, and machines that come with Lathe), and what
+    /// `lathe check` says about it.
+    pub(crate) fn check(&self, path: &Path) -> Option<Rc<Checked>> {
+        let text = self.text(path)?;
+        // What is not open may have changed on disk.
+        let is_same = |known: &&Rc<Checked>| known.written.sources.first().is_some_and(|main| main.text == text);
+        if let Some(known) = self.definitions.borrow().get(path).filter(is_same) {
+            return Some(Rc::clone(known));
         }
-        (loaded.diagnostics.into_sorted(), loaded.written)
+        let name = path.file_name().map_or("definition".into(), |name| name.to_string_lossy());
+        let project = Project { workspace: self, folder: path.parent().unwrap_or(Path::new("")) };
+        let mut loaded = lathe_isa::load_with(Source::new(name, text), &WithShipped(&project));
+        let written = Rc::new(loaded.written);
+        if let Some(isa) = loaded.isa {
+            loaded.diagnostics.extend(lathe_vm::examples::check(&isa));
+            let machine = Machine::new(isa, Rc::clone(&written), Some(path.to_owned()));
+            self.sound.borrow_mut().insert(path.to_owned(), Rc::new(machine));
+        }
+        let partial = |isa: Isa| {
+            let machine = Machine::new(isa, Rc::clone(&written), Some(path.to_owned()));
+            Rc::new(Machine { is_sound: false, ..machine })
+        };
+        let machine = self.sound.borrow().get(path).cloned().or_else(|| loaded.partial.map(partial));
+        let checked =
+            Rc::new(Checked { diagnostics: loaded.diagnostics.into_sorted(), written, names: loaded.names, machine });
+        self.definitions.borrow_mut().insert(path.to_owned(), Rc::clone(&checked));
+        Some(checked)
     }
 }
 

@@ -204,8 +204,9 @@ impl Workbench {
         match pane {
             Pane::Definition => hover::definition(&self.definition, at, Some(sheet)),
             Pane::Program => {
-                let image = || self.assembled.as_ref()?.image.clone();
-                hover::assembly(&self.program, at, (sheet, words), image, || None)
+                let image = self.assembled.as_ref().and_then(|assembled| assembled.image.as_ref());
+                let symbols = image.map_or(&[][..], |image| &image.symbols);
+                hover::assembly(&self.program, at, (sheet, words), symbols, || None)
             }
         }
     }
