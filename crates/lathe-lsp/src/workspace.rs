@@ -272,7 +272,7 @@ mod tests {
             let workspace = Workspace::default();
             let project = Project { workspace: &workspace, folder: &path };
             let opened = ["pipe", "zeros"].map(|name| project.open("main.asm", name).map(|_| ()));
-            let texts = ["pipe", "zeros"].map(|name| workspace.text(&path.join(name)));
+            let texts = ["pipe", "zeros"].map(|name| workspace.text(&path.join(name)).map(Cow::into_owned));
             send.send((opened, texts)).unwrap();
         });
         let (opened, texts) = receive.recv_timeout(Duration::from_secs(120)).expect("nothing is waited for");

@@ -184,16 +184,14 @@ fn sum_bits(sum: Sum, size: u32, facts: &mut Facts) -> Result<Vec<Bit>, String> 
     let Some((operand, is_back)) = sum.operand else {
         return Err("it holds its own address".to_owned());
     };
-    match sum.distance() {
-        Some(distance) => {
-            if facts.distances.insert(operand, distance).is_some_and(|other| other != distance) {
-                return Err("it counts one operand from two places".to_owned());
-            }
-        }
-        None if is_back || sum.here != 0 || sum.constant != 0 => {
-            return Err("it computes with an operand; only distances between addresses can be carried over".to_owned());
-        }
-        None => {}
+    let distance = sum.distance();
+    if let Some(distance) = distance
+        && facts.distances.insert(operand, distance).is_some_and(|other| other != distance)
+    {
+        return Err("it counts one operand from two places".to_owned());
+    }
+    if distance.is_none() && (is_back || sum.here != 0 || sum.constant != 0) {
+        return Err("it computes with an operand; only distances between addresses can be carried over".to_owned());
     }
     Ok((0..size).map(|bit| Bit::Of(operand, bit)).collect())
 }
