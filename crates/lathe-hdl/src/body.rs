@@ -25,6 +25,8 @@ pub(crate) struct Common {
     pub(crate) latches: BTreeMap<u32, u32>,
     /// The most accesses on any way through an instruction.
     pub(crate) steps: u32,
+    /// The most accesses of each instruction, in order; of what stands for none of them last.
+    pub(crate) accesses: Vec<u32>,
     /// The bits of `step`; right from the second writing on.
     pub(crate) step_bits: u32,
 }

@@ -6,13 +6,12 @@ use lathe_isa::encoding::Cube;
 use lathe_isa::model::{Domain, FieldId, InstructionId, MemoryId, Place};
 
 use crate::body::{Common, Lowering, Way};
-use crate::check;
 use crate::expression::{number, range, select};
 use crate::shape::{self, Shape};
 use crate::writer::Writer;
 
-/// The text of the core.
-pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> String {
+/// The text of the core, and how many accesses each of its instructions makes at most.
+pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> (String, Vec<u32>) {
     let mut common = Common { step_bits: 1, ..Common::default() };
     // The first writing finds out how many steps there are, which the second needs to know.
     Execution::new(isa, sources, shape, &mut common).write();
@@ -24,7 +23,8 @@ pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> String {
     core.header(&mut out);
     core.ports(&mut out);
     out.raw(&core.inside(&execution));
-    out.finish()
+    let text = out.finish();
+    (text, common.accesses)
 }
 
 struct Core<'a> {
@@ -80,10 +80,7 @@ pub(crate) fn ports(isa: &Isa, shape: &Shape) -> Vec<Port> {
     for (id, operation) in &shape.operations {
         let kind = isa.devices[id.index()].kind;
         let port = format!("{}_{}", shape.names.device(*id), operation.operation.name());
-        let is_asked = !operation.arguments.is_empty()
-            || operation.result.is_none()
-            || check::consumes(isa, *id, operation.operation);
-        if is_asked {
+        if shape::is_asked(isa, *id, operation) {
             add(false, 1, port.clone(), "");
         }
         for (name, width) in shape::argument_names(kind, operation.operation).iter().zip(&operation.arguments) {
@@ -325,10 +322,7 @@ impl Core<'_> {
     }
 
     fn device_task(&self, out: &mut Writer, id: lathe_isa::model::DeviceId, operation: &lathe_isa::model::Operation) {
-        let is_asked = !operation.arguments.is_empty()
-            || operation.result.is_none()
-            || check::consumes(self.isa, id, operation.operation);
-        if !is_asked {
+        if !shape::is_asked(self.isa, id, operation) {
             return;
         }
         let port = format!("{}_{}", self.shape.names.device(id), operation.operation.name());
@@ -403,7 +397,9 @@ impl Core<'_> {
             out.line(format!("{name}_q <= {name};"));
         }
         out.open("if (fault) begin");
+        let start = number(self.common.step_bits, 0);
         out.line("faulted <= 1'b1;\nfaulted_code <= fault_code;\nfaulted_detail <= fault_detail;");
+        out.line(format!("step <= {start};"));
         out.turn("end else if (stop) begin");
         out.line("step <= step_next;");
         out.turn("end else begin");
@@ -411,7 +407,7 @@ impl Core<'_> {
         for (id, _) in &self.shape.registers {
             out.line(format!("{0}_q <= {0};", names.register(*id)));
         }
-        out.line(format!("step <= {};\nhalted <= halt;", number(self.common.step_bits, 0)));
+        out.line(format!("step <= {start};\nhalted <= halt;"));
         out.close("end");
         out.close("end");
         out.close("end");
@@ -599,6 +595,7 @@ impl<'a> Execution<'a> {
 
     fn arm(&mut self, out: &mut Writer, (declarations, text, way): (Vec<String>, String, Way)) {
         self.common.steps = self.common.steps.max(way.site);
+        self.common.accesses.push(way.site);
         declare(out, &declarations);
         out.raw(&text);
         out.close("end");

@@ -28,6 +28,7 @@ use std::fmt;
 
 use lathe_base::{Source, Span};
 use lathe_isa::Isa;
+use lathe_isa::model::{DeviceId, DeviceOperation, MemoryId, RegisterId};
 
 /// A file of the design.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,8 +72,46 @@ pub struct Design {
     pub module: String,
     /// What the numbers of `faulted_code` mean.
     pub messages: Vec<String>,
+    /// The core from outside.
+    pub interface: Interface,
     /// The core, and everything around it for simulation and for a board.
     pub files: Vec<File>,
+}
+
+/// The core from outside: what whoever looks on has to know of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Registers that can change, by the names of what keeps them between instructions, in the order of `retire_registers`.
+    pub registers: Vec<(RegisterId, String)>,
+    /// The stem of each memory's ports, and how many neighbouring cells they reach.
+    pub memories: Vec<(String, u32)>,
+    /// What devices are asked to do.
+    pub operations: Vec<DevicePort>,
+    /// How many accesses each instruction makes at most, the fetch included; the last is for bits that no row has.
+    pub accesses: Vec<u32>,
+    /// The bits of the number that goes with a fault.
+    pub detail_bits: u32,
+}
+
+/// The ports of one operation of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DevicePort {
+    /// The device.
+    pub device: DeviceId,
+    /// What it is asked to do.
+    pub operation: DeviceOperation,
+    /// The stem of the names.
+    pub name: String,
+    /// Whether there is a signal that asks for it. Where there is none, the answer can be looked at any time.
+    pub is_asked: bool,
+    /// The names of what it is given.
+    pub arguments: Vec<String>,
+    /// Whether it may let the core wait.
+    pub may_wait: bool,
+    /// Whether the answer comes in the next cycle.
+    pub answers_later: bool,
+    /// Whether there is an answer.
+    pub has_answer: bool,
 }
 
 /// The folder of what belongs to a board, so that a simulator can be given all files beside the core.
@@ -88,7 +127,7 @@ pub use shape::UNDEFINED;
 pub fn generate(isa: &Isa, sources: &[Source], program: &Program) -> Result<Design, Unsupported> {
     check::supported(isa)?;
     let shape = shape::Shape::new(isa);
-    let core = core::module(isa, sources, &shape);
+    let (core, accesses) = core::module(isa, sources, &shape);
     let module = shape.names.module.clone();
     let mut files = vec![
         File { name: format!("{module}.v"), text: core },
@@ -97,5 +136,35 @@ pub fn generate(isa: &Isa, sources: &[Source], program: &Program) -> Result<Desi
     ];
     files.extend(bench::images(isa, program));
     files.extend(board::files(isa, &shape, program));
-    Ok(Design { module, messages: shape.messages, files })
+    let interface = interface(isa, &shape, accesses);
+    Ok(Design { module, messages: shape.messages, interface, files })
+}
+
+fn interface(isa: &Isa, shape: &shape::Shape, accesses: Vec<u32>) -> Interface {
+    let names = &shape.names;
+    let port = |(device, known): &(DeviceId, lathe_isa::model::Operation)| {
+        let name = format!("{}_{}", names.device(*device), known.operation.name());
+        let arguments = shape::argument_names(isa.devices[device.index()].kind, known.operation);
+        DevicePort {
+            device: *device,
+            operation: known.operation,
+            is_asked: shape::is_asked(isa, *device, known),
+            arguments: arguments.iter().take(known.arguments.len()).map(|one| format!("{name}_{one}")).collect(),
+            may_wait: shape::may_wait(isa, *device, known.operation),
+            answers_later: shape::answers_later(known),
+            has_answer: known.result.is_some(),
+            name,
+        }
+    };
+    Interface {
+        registers: shape.registers.iter().map(|(id, _)| (*id, format!("{}_q", names.register(*id)))).collect(),
+        memories: (0..)
+            .map(MemoryId)
+            .zip(&shape.lanes)
+            .map(|(id, lanes)| (names.memory(id).to_owned(), *lanes))
+            .collect(),
+        operations: shape.operations.iter().map(port).collect(),
+        accesses,
+        detail_bits: shape.detail_bits,
+    }
 }

@@ -113,6 +113,12 @@ pub(crate) fn answers_later(operation: &Operation) -> bool {
     operation.result.is_some() && !operation.arguments.is_empty()
 }
 
+/// Whether there is a signal that asks for it; else the answer can be looked at any time.
+pub(crate) fn is_asked(isa: &Isa, device: DeviceId, operation: &Operation) -> bool {
+    let takes = crate::check::consumes(isa, device, operation.operation);
+    !operation.arguments.is_empty() || operation.result.is_none() || takes
+}
+
 /// Whether a device may let the core wait.
 pub(crate) fn may_wait(isa: &Isa, device: DeviceId, operation: DeviceOperation) -> bool {
     let kind = isa.devices[device.index()].kind;

@@ -65,6 +65,7 @@ Examples:
   lathe export customasm -m quad8     Write the machine for another tool
   lathe import customasm rules.asm    Start a definition from another tool's rules
   lathe hdl -m quad8 -o hardware      Write the machine as Verilog
+  lathe prove -m quad8                Prove that this Verilog does what the definition says
 
 Exit codes:
   0  done; a run: the machine halted
@@ -96,6 +97,7 @@ pub(crate) enum Command {
     Export(Export),
     Import(Import),
     Hdl(Hdl),
+    Prove(Prove),
     Lsp(Lsp),
     #[cfg(feature = "bench")]
     Bench(Bench),
@@ -124,6 +126,7 @@ impl Command {
             Command::Export(arguments) => arguments.format.format,
             Command::Import(arguments) => arguments.format.format,
             Command::Hdl(arguments) => arguments.format.format,
+            Command::Prove(arguments) => arguments.format.format,
             #[cfg(feature = "bench")]
             Command::Bench(arguments) => arguments.format.format,
             _ => Format::Text,
@@ -1033,6 +1036,53 @@ pub(crate) struct Hdl {
 
     #[command(flatten)]
     pub(crate) assembly: AssemblyArguments,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArgument,
+}
+
+/// Prove things about a machine, for every state at once
+///
+/// Without other options: that the core of `lathe hdl` does what the definition says. From any state, with any memory, each
+/// instruction must end with exactly the registers, cells and bytes for devices that its row means. With `--equal`: that
+/// two definitions describe one machine. With `--keeps`: that no instruction changes a register. What is not true is shown with
+/// a state in which it fails.
+///
+/// Needs the solver z3, and Yosys for a core: `apt install z3 yosys`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lathe prove -m quad8                            The core of `lathe hdl`, instruction by instruction
+  lathe prove -m quad8 --only push                Some of them
+  lathe prove --equal mine.isa yours.isa          Two definitions of one machine
+  lathe prove -m quad8 --keeps page --but page    Nothing changes the register page but the instruction page")]
+pub(crate) struct Prove {
+    #[command(flatten)]
+    pub(crate) machine: OptionalMachine,
+
+    /// Prove that these two definitions, files or machines that ship, describe one machine
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["machine", "keeps"])]
+    pub(crate) equal: Vec<String>,
+
+    /// Prove that no instruction changes this register; may be given several times
+    #[arg(long, value_name = "REGISTER")]
+    pub(crate) keeps: Vec<String>,
+
+    /// An instruction that may change it, by its mnemonic; may be given several times
+    #[arg(long, value_name = "MNEMONIC", requires = "keeps")]
+    pub(crate) but: Vec<String>,
+
+    /// Only instructions with this mnemonic; may be given several times
+    #[arg(long, value_name = "MNEMONIC", conflicts_with = "equal")]
+    pub(crate) only: Vec<String>,
+
+    /// How many solvers run at once [default: one for each processor]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+
+    /// How many seconds a solver may take for one claim
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) timeout: u32,
 
     #[command(flatten)]
     pub(crate) format: FormatArgument,

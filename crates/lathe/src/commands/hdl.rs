@@ -75,7 +75,7 @@ fn cells(isa: &Isa, image: &Image) -> Vec<Vec<(u64, u64)>> {
     (0..isa.memories.len() as u32).map(MemoryId).map(memory).collect()
 }
 
-fn unsupported(sources: &[Source], found: &Unsupported) -> Failure {
+pub(super) fn unsupported(sources: &[Source], found: &Unsupported) -> Failure {
     let place = sources.get(found.place.file.0 as usize).map_or_else(String::new, |source| {
         let (line, _) = source.line_column(found.place.start);
         format!("{}, line {line}: ", source.name)

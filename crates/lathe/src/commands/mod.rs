@@ -20,6 +20,7 @@ mod lsp;
 mod machines;
 mod new;
 mod opcode_map;
+mod prove;
 mod run;
 mod screen;
 mod shell;
@@ -58,6 +59,7 @@ pub(crate) fn execute(command: Command) -> Outcome {
         Command::Import(arguments) => import::execute(&arguments),
         Command::Fmt(arguments) => fmt::execute(&arguments),
         Command::Hdl(arguments) => hdl::execute(&arguments),
+        Command::Prove(arguments) => prove::execute(&arguments),
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => bench::execute(&arguments),
         #[cfg(not(feature = "bench"))]

@@ -1,0 +1,142 @@
+//! What a solver says: that there is no case, a case with its values, or that it does not know.
+
+use crate::Watch;
+
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The claim holds in every case.
+    Proven,
+    /// It does not hold in this one.
+    Refuted(Case),
+    /// The solver gave up.
+    Undecided,
+}
+
+/// A case in which a claim does not hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Case {
+    /// What there was before the step, by name.
+    pub before: Vec<(String, u64)>,
+    /// What is different after it: its name, what it should be, and what it is.
+    pub after: Vec<(String, u64, u64)>,
+    /// What else does not hold.
+    pub broken: Vec<String>,
+}
+
+/// Reads what the solver printed.
+pub(crate) fn read(watched: &[Watch], output: &str) -> Result<Answer, String> {
+    match output.split_whitespace().next() {
+        Some("unsat") => Ok(Answer::Proven),
+        Some("unknown" | "timeout") => Ok(Answer::Undecided),
+        Some("sat") => {
+            let values = values(output).ok_or_else(|| output.trim().to_owned())?;
+            Ok(Answer::Refuted(case(watched, &values)))
+        }
+        _ => Err(output.trim().to_owned()),
+    }
+}
+
+fn case(watched: &[Watch], values: &[u64]) -> Case {
+    let mut values = values.iter().copied();
+    let mut next = || values.next().unwrap_or(0);
+    let mut case = Case::default();
+    for watch in watched {
+        match watch {
+            Watch::Before(name, _) => case.before.push((name.clone(), next())),
+            Watch::After(name, ..) => {
+                let (mine, its) = (next(), next());
+                if mine != its {
+                    case.after.push((name.clone(), mine, its));
+                }
+            }
+            Watch::Cell(memory, ..) => {
+                let (address, mine, its) = (next(), next(), next());
+                if mine != its {
+                    case.after.push((format!("{memory}[{address:#x}]"), mine, its));
+                }
+            }
+            Watch::Same(name, _) => {
+                if next() == 0 {
+                    case.broken.push(name.clone());
+                }
+            }
+        }
+    }
+    case
+}
+
+/// The values of `((term value) (term value) …)`, in order. A term may be anything that is nested as it should be.
+fn values(output: &str) -> Option<Vec<u64>> {
+    let mut depth = 0_u32;
+    let mut values = Vec::new();
+    let mut last = String::new();
+    let mut is_quoted = false;
+    for letter in output.strip_prefix("sat")?.chars() {
+        match letter {
+            '|' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            '(' => {
+                depth += 1;
+                last.clear();
+            }
+            ')' => {
+                if depth == 2 {
+                    values.push(number(last.trim())?);
+                }
+                depth = depth.checked_sub(1)?;
+                last.clear();
+                if depth == 0 {
+                    return Some(values);
+                }
+            }
+            letter if letter.is_whitespace() => last.clear(),
+            letter => last.push(letter),
+        }
+    }
+    None
+}
+
+fn number(text: &str) -> Option<u64> {
+    match text {
+        "true" => Some(1),
+        "false" => Some(0),
+        _ => match text.split_at_checked(2)? {
+            // Numbers of more than 64 bits are shown by their lowest.
+            ("#x", digits) => u64::from_str_radix(&digits[digits.len().saturating_sub(16)..], 16).ok(),
+            ("#b", digits) => u64::from_str_radix(&digits[digits.len().saturating_sub(64)..], 2).ok(),
+            _ => None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_is_read_value_by_value() {
+        let watched = [
+            Watch::Before("pc".to_owned(), "|pc|".to_owned()),
+            Watch::After("a".to_owned(), "v.1".to_owned(), "v.2".to_owned()),
+            Watch::Cell("ram".to_owned(), "|any ram|".to_owned(), "v.3".to_owned(), "v.4".to_owned()),
+            Watch::Same("halted".to_owned(), "c.1".to_owned()),
+        ];
+        let output =
+            "sat\n((|p c(| #x10)\n (v.1 #x01) (v.2 #b00000010)\n ((f x) #x0f) (v.3 #x07) (v.4 #x07) (c.1 false))\n";
+        let Ok(Answer::Refuted(case)) = read(&watched, output) else { panic!("{:?}", read(&watched, output)) };
+        assert_eq!(case.before, [("pc".to_owned(), 0x10)]);
+        assert_eq!(case.after, [("a".to_owned(), 1, 2)]);
+        assert_eq!(case.broken, ["halted"]);
+    }
+
+    #[test]
+    fn what_is_no_answer_is_the_solvers_own_words() {
+        assert_eq!(read(&[], "unsat\n(error \"no model\")\n"), Ok(Answer::Proven));
+        assert_eq!(read(&[], "unknown\n"), Ok(Answer::Undecided));
+        assert_eq!(read(&[], "timeout\n"), Ok(Answer::Undecided));
+        assert_eq!(read(&[], "(error \"line 3: unknown sort\")\n"), Err("(error \"line 3: unknown sort\")".to_owned()));
+        assert!(read(&[], "sat\n((x #x").is_err());
+        assert!(read(&[], "sat\n((x ?))").is_err());
+    }
+}

@@ -1,0 +1,197 @@
+//! Claims about definitions alone: that two describe one machine, and that instructions leave a register alone.
+
+use lathe_isa::Isa;
+use lathe_isa::model::{InstructionId, RegisterId};
+
+use crate::meaning::{self, Outcome, Row, State};
+use crate::script::{Condition, Script};
+use crate::{Query, Watch};
+
+/// Why two definitions cannot be compared step by step: something of one that the other does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Different(pub String);
+
+/// A row of each of two definitions; `None` stands for bits that no row has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair(pub Option<InstructionId>, pub Option<InstructionId>);
+
+/// The pairs of rows that some bits stand for. Two definitions describe one machine if each pair does the same.
+///
+/// # Errors
+/// If their memories, registers or devices differ: the first difference.
+pub fn pairs(a: &Isa, b: &Isa) -> Result<Vec<Pair>, Different> {
+    comparable(a, b)?;
+    let mut all = Vec::new();
+    for (x, one) in (0..).map(InstructionId).zip(&a.instructions) {
+        for (y, other) in (0..).map(InstructionId).zip(&b.instructions) {
+            if one.encoding.fixed.intersection(other.encoding.fixed).is_some() {
+                all.push(Pair(Some(x), Some(y)));
+            }
+        }
+        all.push(Pair(Some(x), None));
+    }
+    all.extend((0..b.instructions.len() as u32).map(|y| Pair(None, Some(InstructionId(y)))));
+    all.push(Pair(None, None));
+    Ok(all)
+}
+
+/// The question whether two rows, where they stand for the same bits, do different things.
+pub fn equal(a: &Isa, b: &Isa, pair: Pair) -> Query {
+    let mut script = Script::default();
+    let before = State::unknown(a, &mut script);
+    let longest = a.longest().max(b.longest());
+    let row = |id: Option<InstructionId>| id.map_or(Row::Undefined, Row::Instruction);
+    let (first, mine) = meaning::step(a, &mut script, &before, row(pair.0), longest);
+    // The other definition may list its registers in another order.
+    let theirs = reorder(a, b, &before);
+    let (second, its) = meaning::step(b, &mut script, &theirs, row(pair.1), longest);
+    script.line(format!("(assert (and {} {}))", first.0, second.0));
+    let its = Outcome { state: reorder(b, a, &its.state), ..its };
+    let same = compare(a, &mut script, &mine, &its);
+    let all: Vec<&str> = same.iter().map(|(_, condition)| condition.0.as_str()).collect();
+    script.line(format!("(assert (not (and {})))", all.join(" ")));
+    let watched = watched(a, &before, &mine, Some(&its), same);
+    Query::new(script, watched)
+}
+
+/// The question whether an instruction changes one of these registers.
+pub fn keeps(isa: &Isa, id: InstructionId, registers: &[RegisterId]) -> Query {
+    let mut script = Script::default();
+    let before = State::with(isa, &mut script, Row::Instruction(id));
+    let (stands, after) = meaning::step(isa, &mut script, &before, Row::Instruction(id), isa.longest());
+    let runs = script.not(&after.replaced);
+    script.line(format!("(assert (and {} {}))", stands.0, runs.0));
+    let mut same = Vec::new();
+    for register in registers {
+        let (old, new) = (&before.registers[register.index()], &after.state.registers[register.index()]);
+        same.push((isa.register(*register).name.clone(), script.equal(old, new)));
+    }
+    let all: Vec<&str> = same.iter().map(|(_, condition)| condition.0.as_str()).collect();
+    script.line(format!("(assert (not (and {})))", all.join(" ")));
+    let unchanged = Outcome { state: before.clone(), ..after.clone() };
+    let mut watched = watched(isa, &before, &unchanged, Some(&after), same);
+    // Other registers may change as they like.
+    let names: Vec<&str> = registers.iter().map(|register| isa.register(*register).name.as_str()).collect();
+    watched.retain(|watch| !matches!(watch, Watch::After(name, ..) if !names.contains(&name.as_str())));
+    Query::new(script, watched)
+}
+
+/// Whether both have the same memories, registers and devices.
+fn comparable(a: &Isa, b: &Isa) -> Result<(), Different> {
+    let missing = |what: &str, name: &str, isa: &Isa| Different(format!("{} has no {what} `{name}`", isa.name));
+    let otherwise = |what: &str, name: &str| Different(format!("{what} `{name}` is not the same in both"));
+    for (one, other) in [(a, b), (b, a)] {
+        for register in &one.registers {
+            let found = other.registers.iter().find(|known| known.name == register.name);
+            let found = found.ok_or_else(|| missing("register", &register.name, other))?;
+            let is_same = |x: u64, y: u64| !register.constant || x == y;
+            if (found.width, found.constant) != (register.width, register.constant)
+                || !is_same(found.reset, register.reset)
+            {
+                return Err(otherwise("register", &register.name));
+            }
+        }
+        for (at, memory) in one.memories.iter().enumerate() {
+            let found = other.memories.get(at).filter(|known| known.name == memory.name);
+            let found = found.ok_or_else(|| missing("memory", &memory.name, other))?;
+            if (found.address, found.cell) != (memory.address, memory.cell) {
+                return Err(otherwise("memory", &memory.name));
+            }
+        }
+        for (at, device) in one.devices.iter().enumerate() {
+            let found = other.devices.get(at).filter(|known| known.name == device.name);
+            let found = found.ok_or_else(|| missing("device", &device.name, other))?;
+            if found.kind != device.kind {
+                return Err(otherwise("device", &device.name));
+            }
+        }
+    }
+    if (a.pc.width, a.pc.memory) != (b.pc.width, b.pc.memory) {
+        return Err(otherwise("program counter", &a.pc.name));
+    }
+    Ok(())
+}
+
+/// The state of one definition with its registers in the order of another.
+fn reorder(from: &Isa, to: &Isa, state: &State) -> State {
+    let place = |name: &str| from.registers.iter().position(|known| known.name == name).unwrap_or(0);
+    let registers = to.registers.iter().map(|register| state.registers[place(&register.name)].clone()).collect();
+    State { registers, ..state.clone() }
+}
+
+fn compare(isa: &Isa, script: &mut Script, mine: &Outcome, its: &Outcome) -> Vec<(String, Condition)> {
+    let mut same = Vec::new();
+    let failed = |outcome: &Outcome| outcome.fault.as_ref().map_or(Condition::never(), |fault| fault.condition.clone());
+    let (one, other) = (failed(mine), failed(its));
+    let flags = [("faults", one.clone(), other.clone()), ("halts", mine.halted.clone(), its.halted.clone())];
+    for (name, one, other) in flags {
+        let (one, other) = (script.bit(&one), script.bit(&other));
+        same.push((name.to_owned(), script.equal(&one, &other)));
+    }
+    same.push((isa.pc.name.clone(), script.equal(&mine.state.pc, &its.state.pc)));
+    for (at, register) in isa.registers.iter().enumerate() {
+        let equal = script.equal(&mine.state.registers[at], &its.state.registers[at]);
+        same.push((register.name.clone(), equal));
+    }
+    for (at, memory) in isa.memories.iter().enumerate() {
+        let any = script.unknown(&format!("any {}", memory.name), memory.address.bits());
+        let (x, y) = (script.get(&mine.state.memories[at], &any), script.get(&its.state.memories[at], &any));
+        same.push((format!("every cell of {}", memory.name), script.equal(&x, &y)));
+    }
+    for (at, device) in isa.devices.iter().enumerate() {
+        let (x, y) = (&mine.state.devices[at], &its.state.devices[at]);
+        let any = script.unknown(&format!("any {}", device.name), x.writes.bits);
+        let (given, other) = (script.get(&x.given, &any), script.get(&y.given, &any));
+        same.push((format!("what is read from {}", device.name), script.equal(&x.reads, &y.reads)));
+        same.push((format!("how much is given to {}", device.name), script.equal(&x.writes, &y.writes)));
+        same.push((format!("what is given to {}", device.name), script.equal(&given, &other)));
+    }
+    let works = script.not(&one);
+    let cycles = script.equal(&mine.cycles, &its.cycles);
+    let fails = script.not(&works);
+    same.push(("cycles".to_owned(), script.or(&fails, &cycles)));
+    // The same message for the same reason; where nothing faults, there is no reason.
+    for (condition, message, detail) in mine.fault.iter().flat_map(|fault| &fault.causes) {
+        let mut found = Condition::never();
+        for (where_, other, number) in its.fault.iter().flat_map(|fault| &fault.causes) {
+            let numbers = match (detail, number) {
+                (Some(x), Some(y)) if x.bits == y.bits => script.equal(x, y),
+                (None, None) => Condition::always(),
+                _ => Condition::never(),
+            };
+            if message == other {
+                let both = script.and(where_, &numbers);
+                found = script.or(&found, &both);
+            }
+        }
+        let not = script.not(condition);
+        same.push((format!("the fault `{message}`"), script.or(&not, &found)));
+    }
+    same
+}
+
+fn watched(
+    isa: &Isa,
+    before: &State,
+    mine: &Outcome,
+    its: Option<&Outcome>,
+    same: Vec<(String, Condition)>,
+) -> Vec<Watch> {
+    let mut all = vec![Watch::Before(isa.pc.name.clone(), before.pc.text.clone())];
+    for (at, cell) in mine.window.iter().enumerate() {
+        all.push(Watch::Before(format!("cell {at} of the instruction"), cell.text.clone()));
+    }
+    let changing = || isa.registers.iter().enumerate().filter(|(_, register)| !register.constant);
+    for (at, register) in changing() {
+        all.push(Watch::Before(register.name.clone(), before.registers[at].text.clone()));
+    }
+    if let Some(its) = its {
+        all.push(Watch::After(isa.pc.name.clone(), mine.state.pc.text.clone(), its.state.pc.text.clone()));
+        for (at, register) in changing() {
+            let (x, y) = (mine.state.registers[at].text.clone(), its.state.registers[at].text.clone());
+            all.push(Watch::After(register.name.clone(), x, y));
+        }
+    }
+    all.extend(same.into_iter().map(|(name, condition)| Watch::Same(name, condition.0)));
+    all
+}

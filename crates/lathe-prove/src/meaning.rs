@@ -1,0 +1,670 @@
+//! What a definition says of one step, for every state at once: registers and cells are unknowns, and each statement makes
+//! new values of them where its path is taken.
+//!
+//! This reads the model, and nothing that another back end made of it.
+
+use lathe_base::Width;
+use lathe_isa::Isa;
+use lathe_isa::encoding::Cube;
+use lathe_isa::model::{
+    Base, DeviceId, DeviceKind, DeviceOperation, Domain, Field, FieldId, InstructionId, MemoryId, Numeric, Place,
+    Target,
+};
+use lathe_isa::semantics::{Block, Body, Expr, ExprKind, OperandId, Statement};
+
+use crate::script::{Condition, Script, Table, Term};
+
+/// The bits of the numbers that count events of a device within one instruction.
+const COUNT: u32 = 8;
+
+/// Which instruction stands at the program counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Row {
+    Instruction(InstructionId),
+    /// Bits that no row has.
+    Undefined,
+}
+
+/// Everything that a step may change.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub(crate) pc: Term,
+    /// All registers, those that never change included.
+    pub(crate) registers: Vec<Term>,
+    pub(crate) memories: Vec<Table>,
+    pub(crate) devices: Vec<DeviceState>,
+}
+
+/// What has been asked of a device and given to it since the instruction began.
+#[derive(Clone, Debug)]
+pub(crate) struct DeviceState {
+    /// How many times something was taken from it.
+    pub(crate) reads: Term,
+    /// How many times something was given to it.
+    pub(crate) writes: Term,
+    /// What was given to it, by number.
+    pub(crate) given: Table,
+}
+
+/// What a step did.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    /// The state after it; the state before it, if it faulted.
+    pub(crate) state: State,
+    pub(crate) halted: Condition,
+    pub(crate) fault: Option<Fault>,
+    /// Whether `on step` jumped in the place of the instruction.
+    pub(crate) replaced: Condition,
+    /// The cells that were fetched.
+    pub(crate) window: Vec<Term>,
+    pub(crate) cycles: Term,
+}
+
+/// A fault that may have happened: the condition, and the message and number of each that may.
+#[derive(Clone, Debug)]
+pub(crate) struct Fault {
+    pub(crate) condition: Condition,
+    /// What a person is told, with where that is so and the number that goes with it.
+    pub(crate) causes: Vec<(Condition, String, Option<Term>)>,
+}
+
+impl State {
+    /// Any state in which a row stands at the program counter. That is said by the bits of the cells there and not as a
+    /// condition, so that a solver needs no search to see what is decoded.
+    pub(crate) fn with(isa: &Isa, script: &mut Script, row: Row) -> State {
+        let mut state = State::unknown(isa, script);
+        let Row::Instruction(id) = row else { return state };
+        let cell = isa.code_memory().cell;
+        let cube = isa.instruction(id).encoding.fixed;
+        let code = isa.pc.memory.index();
+        let known = lathe_isa::encoding::cells(cube.mask, cell).zip(lathe_isa::encoding::cells(cube.value, cell));
+        for (at, (mask, value)) in known.take(isa.instruction(id).encoding.cells as usize).enumerate() {
+            let any = script.unknown(&format!("cell {at}"), cell.bits());
+            let mut bits: Option<Term> = None;
+            for bit in (0..cell.bits()).rev() {
+                let one = match mask >> bit & 1 {
+                    1 => Term::constant(1, value >> bit & 1),
+                    _ => script.slice(&any, bit, 1),
+                };
+                bits = Some(bits.map_or_else(|| one.clone(), |above| script.join(&above, &one)));
+            }
+            let address = script.add(&state.pc, at as u64);
+            let Some(bits) = bits else { continue };
+            state.memories[code] = script.set(&state.memories[code], &Condition::always(), &address, &bits);
+        }
+        state
+    }
+
+    /// A state of which nothing is known.
+    pub(crate) fn unknown(isa: &Isa, script: &mut Script) -> State {
+        let pc = script.unknown("pc", isa.pc.width.bits());
+        let registers = isa.registers.iter().map(|register| match register.constant {
+            true => Term::constant(register.width.bits(), register.reset),
+            false => script.unknown(&format!("register {}", register.name), register.width.bits()),
+        });
+        let registers = registers.collect();
+        let memories = isa.memories.iter().map(|memory| {
+            script.unknown_table(&format!("memory {}", memory.name), memory.address.bits(), memory.cell.bits())
+        });
+        let memories = memories.collect();
+        let devices = isa.devices.iter().map(|device| DeviceState {
+            reads: Term::constant(COUNT, 0),
+            writes: Term::constant(COUNT, 0),
+            given: script.unknown_table(&format!("given {}", device.name), COUNT, event_bits(device.kind)),
+        });
+        let devices = devices.collect();
+        for device in &isa.devices {
+            for operation in device.kind.operations() {
+                let Some(width) = operation.result else { continue };
+                let arguments: Vec<String> =
+                    operation.arguments.iter().map(|width| crate::script::sort(width.bits())).collect();
+                script.line(format!(
+                    "(declare-fun {} ({} {}) {})",
+                    answer_name(&device.name, operation.operation),
+                    crate::script::sort(COUNT),
+                    arguments.join(" "),
+                    crate::script::sort(width.bits())
+                ));
+            }
+        }
+        State { pc, registers, memories, devices }
+    }
+}
+
+/// The function that stands for what a device answers.
+pub(crate) fn answer_name(device: &str, operation: DeviceOperation) -> String {
+    format!("|{device}.{}|", operation.name())
+}
+
+/// What a device answers after so many reads.
+pub(crate) fn answer(
+    script: &mut Script,
+    device: &lathe_isa::model::Device,
+    operation: DeviceOperation,
+    state: &DeviceState,
+    arguments: &[Term],
+) -> Term {
+    let known = device.kind.operations().into_iter().find(|known| known.operation == operation);
+    let bits = known.and_then(|known| known.result).map_or(1, Width::bits);
+    let given: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
+    let name = answer_name(&device.name, operation);
+    script.define(bits, format!("({name} {} {})", state.reads.text, given.join(" ")))
+}
+
+/// Whether a read takes something away from the device.
+pub(crate) fn takes(kind: DeviceKind, operation: DeviceOperation) -> bool {
+    operation == DeviceOperation::Read
+        && matches!(kind, DeviceKind::Stream | DeviceKind::Bus { .. } | DeviceKind::Random { .. })
+}
+
+/// The bits of an event: which operation, and what it is given.
+fn event_bits(kind: DeviceKind) -> u32 {
+    let operations = kind.operations();
+    let most = operations.iter().map(|one| one.arguments.iter().map(|width| width.bits()).sum::<u32>()).max();
+    COUNT + most.unwrap_or(0)
+}
+
+/// Something is given to a device where the condition holds.
+pub(crate) fn give(
+    script: &mut Script,
+    kind: DeviceKind,
+    state: &mut DeviceState,
+    condition: &Condition,
+    operation: DeviceOperation,
+    arguments: &[Term],
+) {
+    let number = kind.operations().iter().position(|known| known.operation == operation).unwrap_or(0);
+    let mut event = Term::constant(COUNT, number as u64);
+    for argument in arguments {
+        event = script.join(&event, argument);
+    }
+    let event = script.zero_extend(event_bits(kind), &event);
+    state.given = script.set(&state.given, condition, &state.writes, &event);
+    let more = script.add(&state.writes, 1);
+    state.writes = script.choose(condition, &more, &state.writes);
+}
+
+/// One step from a state, given which row stands at the program counter; and the condition that it does.
+pub(crate) fn step(isa: &Isa, script: &mut Script, before: &State, row: Row, longest: u32) -> (Condition, Outcome) {
+    let mut meaning = Meaning {
+        isa,
+        script,
+        state: before.clone(),
+        next: before.pc.clone(),
+        jumped: Condition::never(),
+        target: before.pc.clone(),
+        halted: Condition::never(),
+        cycles: Term::constant(64, 0),
+        faults: Vec::new(),
+        failed: Condition::never(),
+        locals: Vec::new(),
+        codes: Vec::new(),
+        operands: Vec::new(),
+        mapped: false,
+    };
+    let replaced = meaning.hook();
+    let window = meaning.fetch(longest);
+    let stands = stands(isa, meaning.script, &window, row);
+    let goes_on = meaning.script.not(&replaced);
+    meaning.row(row, &window, &goes_on);
+    (stands, meaning.end(before, replaced, window))
+}
+
+/// Whether a row stands in the cells of a window.
+fn stands(isa: &Isa, script: &mut Script, window: &[Term], row: Row) -> Condition {
+    match row {
+        Row::Instruction(id) => matches(isa, script, window, id),
+        Row::Undefined => {
+            let mut none = Condition::always();
+            for at in 0..isa.instructions.len() {
+                let one = matches(isa, script, window, InstructionId(at as u32));
+                let other = script.not(&one);
+                none = script.and(&none, &other);
+            }
+            none
+        }
+    }
+}
+
+fn matches(isa: &Isa, script: &mut Script, window: &[Term], id: InstructionId) -> Condition {
+    let encoding = &isa.instruction(id).encoding;
+    let mut all = inside(isa, script, window, encoding.fixed);
+    for cube in &encoding.excluded {
+        let one = inside(isa, script, window, *cube);
+        let other = script.not(&one);
+        all = script.and(&all, &other);
+    }
+    all
+}
+
+fn inside(isa: &Isa, script: &mut Script, window: &[Term], cube: Cube) -> Condition {
+    let cell = isa.code_memory().cell;
+    let mut all = Condition::always();
+    let masks = lathe_isa::encoding::cells(cube.mask, cell).zip(lathe_isa::encoding::cells(cube.value, cell));
+    for (term, (mask, value)) in window.iter().zip(masks).filter(|(_, (mask, _))| *mask != 0) {
+        let bits = cell.bits();
+        let body = format!(
+            "(= (bvand {} {}) {})",
+            term.text,
+            Term::constant(bits, mask).text,
+            Term::constant(bits, value).text
+        );
+        let one = script.condition(body);
+        all = script.and(&all, &one);
+    }
+    all
+}
+
+/// A step on its way.
+struct Meaning<'a> {
+    isa: &'a Isa,
+    script: &'a mut Script,
+    state: State,
+    /// The address after the instruction.
+    next: Term,
+    jumped: Condition,
+    target: Term,
+    halted: Condition,
+    cycles: Term,
+    faults: Vec<(Condition, String, Option<Term>)>,
+    /// Whether there has been a fault: nothing is done after it.
+    failed: Condition,
+    locals: Vec<Option<Term>>,
+    /// The bits of the operands.
+    codes: Vec<Term>,
+    operands: Vec<FieldId>,
+    /// Whether a mapped access is being done, whose own accesses reach the cells themselves.
+    mapped: bool,
+}
+
+impl Meaning<'_> {
+    /// What is done before an instruction; tells whether it went elsewhere.
+    fn hook(&mut self) -> Condition {
+        let Some(hook) = &self.isa.on_step else { return Condition::never() };
+        let due = self.body(&hook.when, &[], &Condition::always());
+        let due = due.map_or(Condition::never(), |due| self.script.holds(&due));
+        self.body(&hook.body, &[], &due);
+        self.jumped.clone()
+    }
+
+    fn fetch(&mut self, longest: u32) -> Vec<Term> {
+        let memory = self.state.memories[self.isa.pc.memory.index()].clone();
+        let pc = self.state.pc.clone();
+        let cell = |this: &mut Self, at: u32| {
+            let address = this.script.add(&pc, u64::from(at));
+            this.script.get(&memory, &address)
+        };
+        (0..longest).map(|at| cell(self, at)).collect()
+    }
+
+    fn row(&mut self, row: Row, window: &[Term], path: &Condition) {
+        match row {
+            Row::Instruction(id) => {
+                let instruction = self.isa.instruction(id);
+                self.next = self.script.add(&self.state.pc, u64::from(instruction.encoding.cells));
+                self.operands.clone_from(&instruction.operands);
+                self.codes = (0..instruction.operands.len()).map(|at| self.code(id, at, window)).collect();
+                let more = self.script.add(&self.cycles, instruction.cycles);
+                self.cycles = self.script.choose(path, &more, &self.cycles);
+                self.body(&instruction.body, &[], path);
+            }
+            Row::Undefined => match &self.isa.on_illegal {
+                Some(body) => drop(self.body(body, &[], path)),
+                None => self.fault(path, lathe_hdl::UNDEFINED, None),
+            },
+        }
+    }
+
+    /// The bits of an operand, from where they are in the window.
+    fn code(&mut self, id: InstructionId, operand: usize, window: &[Term]) -> Term {
+        let instruction = self.isa.instruction(id);
+        let bits = self.isa.field(instruction.operands[operand]).width.bits();
+        let mut whole = window[0].clone();
+        for cell in &window[1..] {
+            whole = self.script.join(&whole, cell);
+        }
+        let mut segments = instruction.encoding.operands[operand].clone();
+        segments.sort_by_key(|segment| std::cmp::Reverse(segment.low));
+        let mut code: Option<Term> = None;
+        let mut above = bits;
+        let mut parts = Vec::new();
+        for segment in segments {
+            let top = segment.low + segment.width.bits();
+            if top < above {
+                parts.push(Term::constant(above - top, 0));
+            }
+            parts.push(self.script.slice(&whole, segment.shift + whole.bits - 128, segment.width.bits()));
+            above = segment.low;
+        }
+        if above > 0 {
+            parts.push(Term::constant(above, 0));
+        }
+        for part in parts {
+            code = Some(match code {
+                Some(code) => self.script.join(&code, &part),
+                None => part,
+            });
+        }
+        code.unwrap_or_else(|| Term::constant(bits, 0))
+    }
+
+    fn end(self, before: &State, replaced: Condition, window: Vec<Term>) -> Outcome {
+        let Meaning { script, mut state, next, jumped, target, halted, cycles, faults, failed, .. } = self;
+        let after = script.choose(&jumped, &target, &next);
+        state.pc = script.choose(&failed, &before.pc, &after);
+        for (register, old) in state.registers.iter_mut().zip(&before.registers) {
+            *register = script.choose(&failed, old, register);
+        }
+        for (memory, old) in state.memories.iter_mut().zip(&before.memories) {
+            *memory = script.choose_table(&failed, old, memory);
+        }
+        for (device, old) in state.devices.iter_mut().zip(&before.devices) {
+            device.reads = script.choose(&failed, &old.reads, &device.reads);
+            device.writes = script.choose(&failed, &old.writes, &device.writes);
+            device.given = script.choose_table(&failed, &old.given, &device.given);
+        }
+        let works = script.not(&failed);
+        let halted = script.and(&halted, &works);
+        let fault = (!failed.is_never()).then_some(Fault { condition: failed, causes: faults });
+        Outcome { state, halted, fault, replaced, window, cycles }
+    }
+
+    /// A body with its first locals given; gives its value.
+    fn body(&mut self, body: &Body, given: &[Term], path: &Condition) -> Option<Term> {
+        let mut locals: Vec<Option<Term>> = given.iter().cloned().map(Some).collect();
+        locals.resize(body.locals.len().max(given.len()), None);
+        let outer = std::mem::replace(&mut self.locals, locals);
+        self.block(&body.block, path);
+        let value = body.value.as_ref().map(|value| self.value(value));
+        self.locals = outer;
+        value
+    }
+
+    fn block(&mut self, block: &Block, path: &Condition) {
+        for statement in block {
+            let works = self.script.not(&self.failed);
+            let path = self.script.and(path, &works);
+            self.statement(statement, &path);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement, path: &Condition) {
+        match statement {
+            Statement::Let(local, value) => {
+                let value = self.value(value);
+                self.set_local(usize::from(local.0), value, path);
+            }
+            Statement::SetRegister(register, value) => {
+                let value = self.value(value);
+                let old = self.state.registers[register.index()].clone();
+                self.state.registers[register.index()] = self.script.choose(path, &value, &old);
+            }
+            Statement::SetOperand(operand, value) => {
+                let value = self.value(value);
+                self.set_operand(*operand, &value, path);
+            }
+            Statement::Load { into, memory, address } => {
+                let address = self.value(address);
+                let value = self.load(*memory, &address, path);
+                self.set_local(usize::from(into.0), value, path);
+            }
+            Statement::Store { memory, address, value } => {
+                let (address, value) = (self.value(address), self.value(value));
+                self.store(*memory, &address, &value, path);
+            }
+            Statement::DeviceRead { into, device, operation, arguments } => {
+                let arguments: Vec<Term> = arguments.iter().map(|argument| self.value(argument)).collect();
+                let value = self.ask(*device, *operation, &arguments, path);
+                self.set_local(usize::from(into.0), value, path);
+            }
+            Statement::DeviceWrite { device, operation, arguments } => {
+                let arguments: Vec<Term> = arguments.iter().map(|argument| self.value(argument)).collect();
+                let kind = self.isa.devices[device.index()].kind;
+                give(self.script, kind, &mut self.state.devices[device.index()], path, *operation, &arguments);
+            }
+            Statement::Jump(target) => {
+                let target = self.value(target);
+                self.target = self.script.choose(path, &target, &self.target);
+                self.jumped = self.script.or(&self.jumped, path);
+            }
+            Statement::Halt => self.halted = self.script.or(&self.halted, path),
+            Statement::Fault { message, detail } => {
+                let detail = detail.as_ref().map(|detail| self.value(detail));
+                self.fault(path, message, detail);
+            }
+            Statement::Cycles(count) => {
+                let count = self.value(count);
+                let count = self.script.zero_extend(64, &count);
+                let more = self.script.binary(lathe_isa::operators::BinaryOperator::Add, &self.cycles, &count);
+                self.cycles = self.script.choose(path, &more, &self.cycles);
+            }
+            Statement::If { condition, then, otherwise } => {
+                let condition = self.value(condition);
+                let holds = self.script.holds(&condition);
+                let taken = self.script.and(path, &holds);
+                let fails = self.script.not(&holds);
+                let other = self.script.and(path, &fails);
+                self.block(then, &taken);
+                self.block(otherwise, &other);
+            }
+        }
+    }
+
+    fn fault(&mut self, path: &Condition, message: &str, detail: Option<Term>) {
+        self.faults.push((path.clone(), message.to_owned(), detail));
+        self.failed = self.script.or(&self.failed, path);
+    }
+
+    /// Gives a local a value. Where the path is not taken, it keeps what it has.
+    fn set_local(&mut self, local: usize, value: Term, path: &Condition) {
+        self.locals[local] = Some(match self.locals[local].take() {
+            Some(old) => self.script.choose(path, &value, &old),
+            None => value,
+        });
+    }
+
+    fn ask(&mut self, device: DeviceId, operation: DeviceOperation, arguments: &[Term], path: &Condition) -> Term {
+        let described = &self.isa.devices[device.index()];
+        let state = &mut self.state.devices[device.index()];
+        let value = answer(self.script, described, operation, state, arguments);
+        if takes(described.kind, operation) {
+            let more = self.script.add(&state.reads, 1);
+            state.reads = self.script.choose(path, &more, &state.reads);
+        }
+        value
+    }
+
+    fn load(&mut self, memory: MemoryId, address: &Term, path: &Condition) -> Term {
+        let mut left = path.clone();
+        let mut found: Vec<(Condition, Term)> = Vec::new();
+        for (inside, mapping) in self.mappings(memory, address) {
+            let here = self.script.and(&left, &inside);
+            self.mapped = true;
+            let value = self.body(&mapping.read, std::slice::from_ref(address), &here);
+            self.mapped = false;
+            found.extend(value.map(|value| (inside.clone(), value)));
+            let outside = self.script.not(&inside);
+            left = self.script.and(&left, &outside);
+        }
+        let table = self.state.memories[memory.index()].clone();
+        let mut value = self.script.get(&table, address);
+        for (inside, mapped) in found.iter().rev() {
+            value = self.script.choose(inside, mapped, &value);
+        }
+        value
+    }
+
+    fn store(&mut self, memory: MemoryId, address: &Term, value: &Term, path: &Condition) {
+        let mut left = path.clone();
+        for (inside, mapping) in self.mappings(memory, address) {
+            let here = self.script.and(&left, &inside);
+            self.mapped = true;
+            self.body(&mapping.write, &[address.clone(), value.clone()], &here);
+            self.mapped = false;
+            let outside = self.script.not(&inside);
+            left = self.script.and(&left, &outside);
+        }
+        let table = self.state.memories[memory.index()].clone();
+        self.state.memories[memory.index()] = self.script.set(&table, &left, address, value);
+    }
+
+    /// What is mapped over a memory, with the condition that an address is in it.
+    fn mappings(&mut self, memory: MemoryId, address: &Term) -> Vec<(Condition, lathe_isa::model::Mapping)> {
+        if self.mapped {
+            return Vec::new();
+        }
+        let of_memory: Vec<_> = self.isa.maps.iter().filter(|map| map.memory == memory).cloned().collect();
+        let mut all = Vec::new();
+        for mapping in of_memory {
+            let (first, last) =
+                (Term::constant(address.bits, mapping.first), Term::constant(address.bits, mapping.last));
+            let body = format!("(and (bvule {} {1}) (bvule {1} {2}))", first.text, address.text, last.text);
+            all.push((self.script.condition(body), mapping));
+        }
+        all
+    }
+
+    fn set_operand(&mut self, operand: OperandId, value: &Term, path: &Condition) {
+        let field = self.isa.field(self.operands[usize::from(operand.0)]);
+        let code = self.codes[usize::from(operand.0)].clone();
+        let Domain::Registers(list) = &field.domain else { return };
+        for (number, (_, place)) in
+            list.iter().enumerate().filter_map(|(number, entry)| Some((number, entry.as_ref()?)))
+        {
+            let chosen = self.script.equal(&code, &Term::constant(code.bits, number as u64));
+            let here = self.script.and(path, &chosen);
+            self.set_place(place, value, &here);
+        }
+    }
+
+    fn set_place(&mut self, place: &Place, value: &Term, path: &Condition) {
+        let mut above = place.width.bits();
+        for part in &place.parts {
+            above -= part.width.bits();
+            let register = self.isa.register(part.register);
+            if register.constant {
+                continue;
+            }
+            let bits = register.width.bits();
+            let part_value = self.script.slice(value, above, part.width.bits());
+            let old = self.state.registers[part.register.index()].clone();
+            let around = if place.clearing { Term::constant(bits, 0) } else { old.clone() };
+            let top = part.low + part.width.bits();
+            let mut new = part_value;
+            if top < bits {
+                let high = self.script.slice(&around, top, bits - top);
+                new = self.script.join(&high, &new);
+            }
+            if part.low > 0 {
+                let low = self.script.slice(&around, 0, part.low);
+                new = self.script.join(&new, &low);
+            }
+            self.state.registers[part.register.index()] = self.script.choose(path, &new, &old);
+        }
+    }
+
+    fn place(&mut self, place: &Place) -> Term {
+        let mut whole: Option<Term> = None;
+        for part in &place.parts {
+            let register = self.state.registers[part.register.index()].clone();
+            let bits = self.script.slice(&register, part.low, part.width.bits());
+            whole = Some(match whole {
+                Some(above) => self.script.join(&above, &bits),
+                None => bits,
+            });
+        }
+        whole.unwrap_or_else(|| Term::constant(place.width.bits(), 0))
+    }
+
+    fn operand(&mut self, operand: OperandId) -> Term {
+        let isa = self.isa;
+        let field = isa.field(self.operands[usize::from(operand.0)]);
+        let code = self.codes[usize::from(operand.0)].clone();
+        match &field.domain {
+            Domain::Registers(list) => {
+                let bits = field.value_width(isa.pc.width).bits();
+                let mut value = Term::constant(bits, 0);
+                for (number, entry) in list.iter().enumerate() {
+                    let Some((_, place)) = entry else { continue };
+                    let chosen = self.script.equal(&code, &Term::constant(code.bits, number as u64));
+                    let one = self.place(place);
+                    value = self.script.choose(&chosen, &one, &value);
+                }
+                value
+            }
+            Domain::Number(numeric) => self.number(field, *numeric, &code),
+            Domain::Names(_) => code,
+        }
+    }
+
+    /// The number or the address that bits say.
+    fn number(&mut self, field: &Field, numeric: Numeric, code: &Term) -> Term {
+        let pc = self.isa.pc.width.bits();
+        let base = |base: Base| match base {
+            Base::Pc => self.state.pc.clone(),
+            Base::Next => self.next.clone(),
+            Base::Address(address) => Term::constant(pc, address),
+        };
+        match numeric.target {
+            None | Some(Target::Absolute(_)) => code.clone(),
+            Some(Target::Relative { back, from, .. }) => {
+                let from = base(from);
+                let distance = self.script.fit(pc, code, numeric.signed);
+                let operator = if back { "bvsub" } else { "bvadd" };
+                self.script.define(pc, format!("({operator} {} {})", from.text, distance.text))
+            }
+            Some(Target::Within(from)) => {
+                let from = base(from);
+                let page = Term::constant(pc, !field.width.mask());
+                let page = self.script.define(pc, format!("(bvand {} {})", from.text, page.text));
+                let inside = self.script.fit(pc, code, false);
+                self.script.define(pc, format!("(bvor {} {})", page.text, inside.text))
+            }
+        }
+    }
+
+    fn value(&mut self, expr: &Expr) -> Term {
+        let bits = expr.width.bits();
+        match &expr.kind {
+            ExprKind::Constant(value) => Term::constant(bits, *value),
+            // A local is read only where it was given a value; elsewhere nobody looks at what this is.
+            ExprKind::Local(local) => {
+                self.locals[usize::from(local.0)].clone().unwrap_or_else(|| Term::constant(bits, 0))
+            }
+            ExprKind::Register(register) => self.state.registers[register.index()].clone(),
+            ExprKind::Operand(operand) => self.operand(*operand),
+            ExprKind::Code(operand) => self.codes[usize::from(operand.0)].clone(),
+            ExprKind::Pc => self.state.pc.clone(),
+            ExprKind::Next => self.next.clone(),
+            ExprKind::Unary(operator, x) => {
+                let x = self.value(x);
+                self.script.unary(*operator, &x)
+            }
+            ExprKind::Binary(operator, x, y) => {
+                let (x, y) = (self.value(x), self.value(y));
+                self.script.binary(*operator, &x, &y)
+            }
+            ExprKind::Slice(x, low) => {
+                let x = self.value(x);
+                self.script.slice(&x, *low, bits)
+            }
+            ExprKind::Join(high, low) => {
+                let (high, low) = (self.value(high), self.value(low));
+                self.script.join(&high, &low)
+            }
+            ExprKind::ZeroExtend(x) => {
+                let x = self.value(x);
+                self.script.zero_extend(bits, &x)
+            }
+            ExprKind::SignExtend(x) => {
+                let x = self.value(x);
+                self.script.sign_extend(bits, &x)
+            }
+            ExprKind::Choose(condition, x, y) => {
+                let (condition, x, y) = (self.value(condition), self.value(x), self.value(y));
+                let holds = self.script.holds(&condition);
+                self.script.choose(&holds, &x, &y)
+            }
+        }
+    }
+}

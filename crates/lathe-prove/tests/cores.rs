@@ -1,0 +1,173 @@
+//! Cores of small machines are proven whole, and cores that were broken on purpose are found out.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use lathe_hdl::Design;
+use lathe_isa::Isa;
+use lathe_prove::{Answer, Claim, Core, Module};
+use lathe_tests::tools;
+
+struct Tools {
+    yosys: PathBuf,
+    z3: PathBuf,
+}
+
+fn tools(test: &str) -> Option<Tools> {
+    Some(Tools { yosys: tools::find(test, "yosys")?, z3: tools::find(test, "z3")? })
+}
+
+fn machine(name: &str) -> Isa {
+    let source = lathe_machines::find(name).expect("it ships").source();
+    lathe_isa::load_with(source, &lathe_machines::Shipped).isa.expect("it is right")
+}
+
+fn design(isa: &Isa) -> Design {
+    lathe_hdl::generate(isa, &[], &lathe_hdl::Program::default()).expect("it can be hardware")
+}
+
+fn run(tool: &Path, arguments: &[&str], input: &str) -> String {
+    let mut child = Command::new(tool)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it is there");
+    let mut stdin = child.stdin.take().expect("it is a pipe");
+    std::thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(input.as_bytes()).expect("it reads"));
+        let output = child.wait_with_output().expect("it ends");
+        String::from_utf8(output.stdout).expect("it is text")
+    })
+}
+
+fn module(tools: &Tools, design: &Design, verilog: &str) -> Module {
+    let script = lathe_prove::yosys_script(&design.module, verilog);
+    let text = run(&tools.yosys, &["-q", "-s", "/dev/stdin"], &script);
+    Module::read(&design.module, &text).unwrap_or_else(|reason| panic!("{reason}"))
+}
+
+fn decide(tools: &Tools, core: &Core, claim: Claim) -> Answer {
+    let query = core.query(claim);
+    query.read(&run(&tools.z3, &["-in"], &query.script())).unwrap_or_else(|said| panic!("{said}"))
+}
+
+#[test]
+fn the_cores_of_small_machines_are_what_their_definitions_say() {
+    let Some(tools) = tools("proofs of cores") else { return };
+    for name in ["quad8", "stack8a", "stack8b", "hex8"] {
+        let isa = machine(name);
+        let design = design(&isa);
+        let module = module(&tools, &design, &design.files[0].text);
+        let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
+        for claim in core.claims() {
+            assert_eq!(decide(&tools, &core, claim), Answer::Proven, "{name}, {claim:?}");
+        }
+    }
+}
+
+/// What goes wrong, which claim finds it, what stands in the core, and what stands there instead.
+const MUTATIONS: &[(&str, &str, &str, &str)] = &[
+    ("a borrow too much", "sub", "(D - S)", "(D - S - 8'd1)"),
+    ("operands the wrong way round", "sub", "(D - S)", "(S - D)"),
+    ("the stack grows the wrong way", "pop", "sp = (sp + 8'd1)", "sp = (sp - 8'd1)"),
+    ("the halves of an address are swapped", "load", "{page, S}", "{S, page}"),
+    ("no cycle is spent waiting for a load", "load", "stop = 1'b1; // the value comes in the next cycle", ""),
+    ("a loaded value is taken too early", "load", "if (step == 2'd2) load8_0", "if (step == 2'd1) load8_0"),
+    ("the next instruction is too far", "nop", "next = pc + 16'd1", "next = pc + 16'd2"),
+    ("halt does not halt", "halt", "halt = 1'b1", "halt = 1'b0"),
+    ("compared with another number", "skipz", "(D == 8'd0)", "(D == 8'd1)"),
+    ("compared without a sign", "skipl", "($signed(D) < $signed(8'd0))", "(D < 8'd0)"),
+    ("decoded as another instruction", "sub", "instruction = SUB_D_S", "instruction = ADD_D_S"),
+    ("another register is read", "add", "2'd2: read_D = c", "2'd2: read_D = b"),
+    ("another register is written", "add", "2'd3: d = value", "2'd3: c = value"),
+    ("a store writes nothing", "store", "ram_write = lanes", "ram_write = 1'b0"),
+    ("a store writes something else", "store", "ram_data = data", "ram_data = address[7:0]"),
+    ("a register never takes its new value", "page", "page_q <= page;", "page_q <= page_q;"),
+    ("jumps are forgotten", "skipz", "pc <= retire_next", "pc <= next"),
+    ("another byte is printed", "out", "console_write_data = data", "console_write_data = 8'd0"),
+    ("input is looked at and not taken", "in", "console_read = 1'b1", "console_read = 1'b0"),
+    ("an instruction begins in its middle", "nop", "halted <= halt;", "halted <= halt; step <= 2'd1;"),
+    ("undefined bits are no fault", "", "fault = 1'b1; // undefined instruction", "halt = 1'b1;"),
+    ("the retire port tells another address", "jalr", "jump ? target : next", "jump ? next : target"),
+    ("reset begins with a fault", "(reset)", "faulted <= 1'b0", "faulted <= 1'b1"),
+    ("the core goes on after it stopped", "(stopped)", "if (!halted && !faulted) begin", "if (1'b1) begin"),
+    (
+        "nobody waits for the console",
+        "(waiting)",
+        "if (ready) step_next = at + 2'd1; else stop = 1'b1;",
+        "step_next = at + 2'd1;",
+    ),
+];
+
+#[test]
+fn cores_that_were_broken_on_purpose_are_found_out() {
+    let Some(tools) = tools("mutations of cores") else { return };
+    let isa = machine("quad8");
+    let design = design(&isa);
+    let whole = &design.files[0].text;
+    for (what, finder, old, new) in MUTATIONS {
+        assert!(whole.contains(old), "{what}: `{old}` is not in the core");
+        let module = module(&tools, &design, &whole.replace(old, new));
+        let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
+        let is_finder = |claim: &Claim| match claim {
+            Claim::Instruction(id) => isa.instruction(*id).syntax.mnemonic() == *finder,
+            Claim::Undefined => finder.is_empty(),
+            Claim::Reset => *finder == "(reset)",
+            Claim::Stopped => *finder == "(stopped)",
+            Claim::Waiting => *finder == "(waiting)",
+        };
+        let claims: Vec<Claim> = core.claims().into_iter().filter(is_finder).collect();
+        assert!(!claims.is_empty(), "{what}: nothing is called `{finder}`");
+        let found = claims.iter().any(|claim| matches!(decide(&tools, &core, *claim), Answer::Refuted(_)));
+        assert!(found, "{what}: `{finder}` is proven although it is wrong");
+    }
+}
+
+#[test]
+fn a_case_tells_what_the_core_did() {
+    let Some(tools) = tools("cases of cores") else { return };
+    let isa = machine("quad8");
+    let design = design(&isa);
+    let module = module(&tools, &design, &design.files[0].text.replace("(D - S)", "(D - S - 8'd1)"));
+    let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
+    let is_sub =
+        |claim: &Claim| matches!(claim, Claim::Instruction(id) if isa.instruction(*id).syntax.mnemonic() == "sub");
+    let claim = core.claims().into_iter().find(is_sub).expect("there is one");
+    let Answer::Refuted(case) = decide(&tools, &core, claim) else { panic!("it is wrong") };
+    // Exactly one register is different, and by the one that was taken too much.
+    let [(name, expected, found)] = case.after.as_slice() else { panic!("{case:?}") };
+    assert!(["a", "b", "c", "d"].contains(&name.as_str()), "{case:?}");
+    assert_eq!((expected.wrapping_sub(1)) & 0xFF, *found, "{case:?}");
+    let cell = case.before.iter().find(|(name, _)| name == "cell 0 of the instruction").expect("it is told");
+    assert_eq!(cell.1 >> 4, 1, "{case:?}");
+}
+
+#[test]
+fn a_definition_equals_itself_and_no_other() {
+    let Some(tools) = tools("equal definitions") else { return };
+    let z3 =
+        |query: &lathe_prove::Query| query.read(&run(&tools.z3, &["-in"], &query.script())).expect("it is an answer");
+    let text = |meaning: &str| {
+        format!(
+            "machine two \"Two\"\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a, b : u8\nfield N : u8\n\
+             instructions {{\n  add N | 0000 0001 NNNNNNNN | {meaning}\n  halt | 0000 0000 | halt\n}}\n"
+        )
+    };
+    let load = |meaning: &str| lathe_isa::load(&text(meaning)).isa.expect("it is right");
+    let (one, same, other) = (load("a = a + N"), load("a = ~(~a - N)"), load("a = a + N; b = a"));
+    let all = |a: &Isa, b: &Isa| {
+        let pairs = lathe_prove::pairs(a, b).expect("they can be compared");
+        pairs.into_iter().filter(|pair| z3(&lathe_prove::equal(a, b, *pair)) != Answer::Proven).count()
+    };
+    assert_eq!(all(&one, &one), 0);
+    assert_eq!(all(&one, &same), 0);
+    assert_eq!(all(&one, &other), 1);
+    let b = lathe_isa::model::RegisterId(1);
+    let add = lathe_isa::model::InstructionId(0);
+    assert_eq!(z3(&lathe_prove::keeps(&one, add, &[b])), Answer::Proven);
+    assert!(matches!(z3(&lathe_prove::keeps(&other, add, &[b])), Answer::Refuted(_)));
+    assert_eq!(lathe_prove::pairs(&one, &machine("quad8")).unwrap_err().0, "memory `ram` is not the same in both");
+}
