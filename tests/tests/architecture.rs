@@ -17,6 +17,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
     ("lathe-doc", &["lathe-base", "lathe-isa", "lathe-vm"]),
     ("lathe-export", &["lathe-base", "lathe-isa"]),
     ("lathe-hdl", &["lathe-base", "lathe-isa"]),
+    ("lathe-prove", &["lathe-base", "lathe-hdl", "lathe-isa"]),
     ("lathe-fmt", &["lathe-asm", "lathe-base", "lathe-isa"]),
     ("lathe-edit", &["lathe-asm", "lathe-base", "lathe-doc", "lathe-isa"]),
     (
@@ -56,6 +57,7 @@ const ARROWS: [(&str, &[&str]); 20] = [
             "lathe-isa",
             "lathe-lsp",
             "lathe-machines",
+            "lathe-prove",
             "lathe-vm",
         ],
     ),
@@ -66,7 +68,8 @@ const ARROWS: [(&str, &[&str]); 20] = [
 ];
 
 /// Crates of the core that use nothing from outside at all.
-const BARE: [&str; 6] = ["lathe-base", "lathe-hdl", "lathe-isa", "lathe-vm", "lathe-machines", "oracle"];
+const BARE: [&str; 7] =
+    ["lathe-base", "lathe-hdl", "lathe-isa", "lathe-vm", "lathe-machines", "lathe-prove", "oracle"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

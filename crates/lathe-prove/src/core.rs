@@ -243,6 +243,8 @@ impl<'a> Core<'a> {
             Term::constant(self.step_bits(), 0).text
         ));
         let mut same = self.kept(&now, &then);
+        let start = Term::constant(self.step_bits(), 0).text;
+        same.push(format!("(= {} {start})", then.bits("step", self.step_bits())));
         same.push(format!("(not {})", now.flag("retire")));
         for (memory, lanes) in &self.interface.memories {
             same.push(format!(

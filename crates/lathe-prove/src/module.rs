@@ -7,8 +7,8 @@
 /// What Yosys is told at its standard input (`yosys -q -s /dev/stdin`), so that it prints what [`Module::read`] reads.
 pub fn yosys_script(module: &str, verilog: &str) -> String {
     format!(
-        "read_verilog <<END_OF_CORE\n{verilog}\nEND_OF_CORE\nhierarchy -top {module}\nproc\nopt_clean -purge\n\
-         write_smt2 -wires /dev/stdout\n"
+        "read_verilog <<END_OF_CORE\n{verilog}\nEND_OF_CORE\nhierarchy -top {module}\nproc\n\
+         setattr -set keep 1 w:*_q\nopt_clean -purge\nwrite_smt2 -wires /dev/stdout\n"
     )
 }
 

@@ -16,6 +16,7 @@ mod import;
 mod machines;
 #[cfg(unix)]
 mod pipes;
+mod prove;
 mod run;
 mod suites;
 mod test;

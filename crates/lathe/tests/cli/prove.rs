@@ -1,0 +1,51 @@
+//! `lathe prove`.
+
+use lathe_tests::tools;
+
+use crate::Bench;
+
+#[test]
+fn a_core_is_proven_instruction_by_instruction() {
+    let test = "lathe prove";
+    if tools::find(test, "yosys").is_none() || tools::find(test, "z3").is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let answer = bench.run(&["prove", "-m", "quad8", "--only", "push", "--only", "nop"]);
+    assert_eq!((answer.code, answer.err.as_str()), (0, ""));
+    let words: Vec<Vec<&str>> = answer.out.lines().map(|line| line.split_whitespace().take(4).collect()).collect();
+    assert_eq!(words[0], ["proven", "nop", "2", "cycles"]);
+    assert_eq!(words[1], ["proven", "push", "D", "3"]);
+    assert!(answer.out.ends_with("\nquad8: 2 of 2 claims proven\n"), "{}", answer.out);
+    bench.run(&["prove", "-m", "quad8", "--only", "nope"]).complains(1, &["nothing to prove", "--only"]);
+}
+
+#[test]
+fn what_is_not_true_is_shown_with_a_state() {
+    if tools::find("lathe prove --keeps", "z3").is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let answer = bench.run(&["prove", "-m", "quad8", "--keeps", "page", "--but", "page"]);
+    assert_eq!((answer.code, answer.err.as_str()), (0, ""), "{}", answer.out);
+    let answer = bench.run(&["prove", "-m", "quad8", "--keeps", "sp", "--format", "json"]);
+    assert_eq!((answer.code, answer.err.as_str()), (1, ""));
+    let data = answer.json();
+    let claims = data["claims"].as_array().expect("there are some");
+    let refuted: Vec<_> = claims.iter().filter(|claim| claim["found"] == "refuted").collect();
+    let names: Vec<_> = refuted.iter().filter_map(|claim| claim["claim"].as_str()).collect();
+    assert_eq!(names, ["push D", "pop D"]);
+    let push = &refuted[0]["case"];
+    assert_eq!(push["after"][0]["name"], "sp");
+    let (old, new) = (push["after"][0]["expected"].as_u64(), push["after"][0]["found"].as_u64());
+    assert_eq!(new, old.map(|old| old.wrapping_sub(1) & 0xFF), "{push}");
+}
+
+#[test]
+fn wrong_usage_is_told() {
+    let bench = Bench::new();
+    bench.run(&["prove"]).complains(2, &["which machine?", "--equal"]);
+    bench.run(&["prove", "-m", "quad8", "--keeps", "q"]).complains(2, &["no register `q`", "page"]);
+    bench.run(&["prove", "-m", "quad8", "--keeps", "sp", "--but", "x"]).complains(2, &["no instruction `x`"]);
+    bench.run(&["prove", "--equal", "quad8", "hex8"]).complains(1, &["different machines", "same memories"]);
+}
