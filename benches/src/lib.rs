@@ -12,4 +12,5 @@ pub mod generated;
 pub mod goals;
 pub mod measure;
 pub mod programs;
+pub mod real;
 pub mod translation;

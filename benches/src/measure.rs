@@ -3,8 +3,8 @@
 //! is timed.
 
 use std::fmt;
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use lathe_asm::Image;
 use lathe_embed::{EngineKind, Machine, Run, State};
@@ -46,6 +46,8 @@ impl Contestant {
 pub enum Baselines {
     /// The hand-written interpreter, if there is one, and the static translation, if it is possible.
     All,
+    /// The hand-written interpreter, if there is one.
+    ByHand,
     /// None: only the engines.
     None,
 }
@@ -59,6 +61,8 @@ pub struct Job<'j> {
     pub image: &'j Image,
     /// What it is measured against.
     pub baselines: Baselines,
+    /// The engines that are measured, as far as they are there.
+    pub engines: &'j [EngineKind],
     /// How many steps a run has, if the program does not end before.
     pub steps: u64,
     /// How many rounds there are; at least one.
@@ -72,6 +76,8 @@ pub struct Timed {
     pub steps: u64,
     /// How long they took.
     pub seconds: f64,
+    /// How much of that was spent on compiling; on another thread, besides it.
+    pub compiling: f64,
 }
 
 /// All rounds of one contestant: seconds for a step, the best first.
@@ -81,10 +87,21 @@ pub struct Score {
     pub contestant: Contestant,
     /// The steps of a run.
     pub steps: u64,
+    /// How much of the time was spent on compiling in the best round, from 0 to 1; it can be more than 1 if another
+    /// thread did it.
+    pub compiling: f64,
     times: Vec<f64>,
 }
 
 impl Score {
+    /// The score of at least one round, all of as many steps.
+    fn new(contestant: Contestant, mut rounds: Vec<Timed>) -> Score {
+        rounds.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+        let Timed { steps, seconds, compiling } = rounds[0];
+        let times = rounds.iter().map(|round| round.seconds / round.steps as f64).collect();
+        Score { contestant, steps, compiling: compiling / seconds, times }
+    }
+
     /// Seconds for a step in the best round.
     pub fn best(&self) -> f64 {
         self.times[0]
@@ -162,34 +179,27 @@ impl Job<'_> {
         };
         let runners = self.runners(translation.as_ref());
         self.compare(&runners)?;
-        let mut times = vec![Vec::new(); runners.len()];
-        let mut steps = vec![0; runners.len()];
+        let mut rounds: Vec<Vec<Timed>> = vec![Vec::new(); runners.len()];
         for round in 1..=self.rounds.max(1) {
-            for (at, runner) in runners.iter().enumerate() {
+            for (runner, rounds) in runners.iter().zip(&mut rounds) {
                 progress(round, runner.contestant());
-                let timed = self.time(*runner)?;
-                steps[at] = timed.steps;
-                times[at].push(timed.seconds / timed.steps as f64);
+                rounds.push(self.time(*runner)?);
             }
         }
-        times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
-        let scores = runners.iter().zip(steps).zip(times);
-        let score = |((runner, steps), times): ((&Runner, u64), Vec<f64>)| {
-            let contestant = runner.contestant();
-            Score { contestant, steps, times }
-        };
-        Ok(Measured { scores: scores.map(score).collect(), no_translation })
+        let scores = runners.iter().zip(rounds).map(|(runner, rounds)| Score::new(runner.contestant(), rounds));
+        Ok(Measured { scores: scores.collect(), no_translation })
     }
 
     fn runners<'t>(&self, translation: Option<&'t Translation>) -> Vec<Runner<'t>> {
         let by_hand = self.by_hand().map(|_| Runner::ByHand);
-        let engines = EngineKind::ALL.into_iter().filter(|kind| kind.build(self.isa).is_ok()).map(Runner::Engine);
+        let is_there = |kind: &EngineKind| kind.build(self.isa).is_ok();
+        let engines = self.engines.iter().copied().filter(is_there).map(Runner::Engine);
         by_hand.into_iter().chain(engines).chain(translation.map(Runner::Translation)).collect()
     }
 
     /// The hand-written interpreter with the program loaded, if it is wanted and there is one.
     fn by_hand(&self) -> Option<Box<dyn by_hand::ByHand>> {
-        let code = self.image.flat(self.isa.pc.memory, 0).filter(|_| self.baselines == Baselines::All)?;
+        let code = self.image.flat(self.isa.pc.memory, 0).filter(|_| self.baselines != Baselines::None)?;
         let program: Vec<u64> = std::iter::repeat_n(0, code.start as usize).chain(code.cells).collect();
         by_hand::load(&self.isa.name, &program, self.image.start(self.isa))
     }
@@ -200,7 +210,7 @@ impl Job<'_> {
             Runner::ByHand => self.by_hand().map(|mut machine| {
                 let start = Instant::now();
                 machine.run(self.steps);
-                Timed { steps: self.steps, seconds: start.elapsed().as_secs_f64() }
+                Timed { steps: self.steps, seconds: start.elapsed().as_secs_f64(), compiling: 0.0 }
             }),
             Runner::Engine(EngineKind::Interpreter) => {
                 Some(self.run(EngineKind::Interpreter, (self.steps / REFERENCE_SHARE).max(1)).0)
@@ -217,9 +227,12 @@ impl Job<'_> {
         let start = Instant::now();
         let instance = machine.instance_on(kind);
         let mut instance = instance.unwrap_or_else(|_| unreachable!("only engines that are there take part"));
+        instance.set_clock(since_start);
         instance.load(self.image);
         let run = instance.run_for(limit);
-        (Timed { steps: run.steps, seconds: start.elapsed().as_secs_f64() }, run, instance.state().clone())
+        let seconds = start.elapsed().as_secs_f64();
+        let compiling = instance.statistics().map_or(0.0, |statistics| statistics.compile_time.as_secs_f64());
+        (Timed { steps: run.steps, seconds, compiling }, run, instance.state().clone())
     }
 
     /// Everyone must leave behind what the reference interpreter does.
@@ -254,6 +267,12 @@ impl Job<'_> {
             timed.steps >= limit && remains(self.isa, &state) == left
         })
     }
+}
+
+/// The time since it was first asked, by which engines measure how long they compile.
+fn since_start() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
 }
 
 /// Whether a machine that was written by hand is in this state, as far as it tells.

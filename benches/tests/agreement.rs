@@ -14,7 +14,8 @@ const STEPS: u64 = 300_000;
 
 fn measure(machine: &Machine, text: &str, baselines: Baselines) -> Result<Measured, Trouble> {
     let image = machine.assemble(text).unwrap_or_else(|error| panic!("{error}"));
-    let job = Job { isa: machine.isa(), image: &image, baselines, steps: STEPS, rounds: 1 };
+    let engines = &EngineKind::ALL;
+    let job = Job { isa: machine.isa(), image: &image, baselines, engines, steps: STEPS, rounds: 1 };
     job.measure(&mut |_, _| {})
 }
 

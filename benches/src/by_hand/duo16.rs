@@ -287,8 +287,48 @@ impl Duo16 {
             0x4E => self.wide(|m, x, y| m.logic(((x as i16) >> (y & 15)) as u16)),
             0x4F => self.narrow(|m, x, y| m.logic(x >> (y & 7))),
             0x50 => self.wide(|m, x, y| m.logic(x >> (y & 15))),
+            0x51 => {
+                let ((p, q), (r, s)) = (self.registers(), self.registers());
+                let (x, y) = (self.byte(r), self.byte(s));
+                self.unless_zero(y.into(), |m| {
+                    m.set_byte(p, x / y);
+                    m.set_byte(q, x % y);
+                });
+            }
+            0x52 => {
+                let ((a, b), (c, e)) = (self.registers(), self.registers());
+                let (x, y) = (self.r[c], self.r[e]);
+                self.unless_zero(y, |m| {
+                    m.set(a, x / y);
+                    m.set(b, x % y);
+                });
+            }
+            0x53 => {
+                let ((p, q), (r, s)) = (self.registers(), self.registers());
+                let [low, high] = (u16::from(self.byte(r)) * u16::from(self.byte(s))).to_le_bytes();
+                self.multiplied(high != 0, low == 0, low >= 0x80);
+                self.set_byte(p, low);
+                self.set_byte(q, high);
+            }
+            0x54 => {
+                let ((a, b), (c, e)) = (self.registers(), self.registers());
+                let product = u32::from(self.r[c]) * u32::from(self.r[e]);
+                let (low, high) = (product as u16, (product >> 16) as u16);
+                self.multiplied(high != 0, low == 0, low >= 0x8000);
+                self.set(a, low);
+                self.set(b, high);
+            }
             _ => self.halted = true,
         }
+    }
+
+    /// Division by zero is a trap.
+    fn unless_zero(&mut self, divisor: u16, divide: impl Fn(&mut Self)) {
+        if divisor == 0 { self.halted = true } else { divide(self) }
+    }
+
+    fn multiplied(&mut self, large: bool, zero: bool, sign: bool) {
+        (self.carry, self.overflow, self.zero, self.sign) = (large, large, zero, sign);
     }
 }
 

@@ -93,7 +93,7 @@ impl Translation {
         let &[done, nanoseconds, pc, digest] = numbers.as_slice() else {
             return Err(NoTranslation::Failed(format!("the translation ended with {}", output.status)));
         };
-        Ok((Timed { steps: done, seconds: nanoseconds as f64 * 1e-9 }, Remains { pc, digest }))
+        Ok((Timed { steps: done, seconds: nanoseconds as f64 * 1e-9, compiling: 0.0 }, Remains { pc, digest }))
     }
 
     fn executable(&self) -> PathBuf {

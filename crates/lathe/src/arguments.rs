@@ -1131,6 +1131,11 @@ pub(crate) struct Fmt {
 /// The translation does not look whether code is changed, and stops at the first jump back after the
 /// last step instead of exactly; the engines do the one and the other.
 ///
+/// With --real the programs are like those that people write: an interpreter, a compressor, sorting and
+/// hashing, a machine of many states, a test suite for the processor, a search, text. They run for 1, 10
+/// and 100 million instructions, because short runs show what compiling costs. `auto`, the engine that
+/// runs programs by default, compiles on another thread and has a column of its own.
+///
 /// Programs of your own are measured on the engines, relative to the reference interpreter. Their
 /// console has nothing to read.
 #[cfg(feature = "bench")]
@@ -1141,6 +1146,8 @@ Examples:
   lathe bench -m hex8                      Those of one machine
   lathe bench -m hex8 --rounds 9           More rounds
   lathe bench -m mine.isa program.asm      A program of your own
+  lathe bench --real                       Programs as people write them, at three lengths
+  lathe bench --real -m sm83 --steps 5_000_000
   lathe bench -m hex8 --format json        For scripts
 
 Exit code 0 when it is done, whatever the figures are; 1 if two engines do not do the same.")]
@@ -1156,13 +1163,18 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: u32,
 
+    /// Measure programs as people write them instead of loops
+    #[arg(long, conflicts_with_all = ["programs", "goals"])]
+    pub(crate) real: bool,
+
     /// Also show whether the project's own goals are met, for its maintainers
     #[arg(long)]
     pub(crate) goals: bool,
 
-    /// Instructions of a run; the reference interpreter does a twentieth of them
-    #[arg(long, value_name = "N", default_value = "200_000_000", value_parser = steps)]
-    pub(crate) steps: u64,
+    /// Instructions of a run; the reference interpreter does a twentieth of them [default:
+    /// 200_000_000; with --real 1, 10 and 100 million, one after the other]
+    #[arg(long, value_name = "N", value_parser = steps)]
+    pub(crate) steps: Option<u64>,
 
     #[command(flatten)]
     pub(crate) format: FormatArgument,

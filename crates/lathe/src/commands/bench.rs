@@ -1,6 +1,8 @@
 //! `lathe bench`: measures the engines and shows the ratios. What is measured, and how, is
 //! in `lathe-benches`; this is the command line, the table and the JSON.
 
+mod real;
+
 use std::io::{IsTerminal, stderr};
 use std::sync::Arc;
 
@@ -24,8 +26,14 @@ const JIT: Contestant = Contestant::Engine(EngineKind::Jit);
 const FAST: Contestant = Contestant::Engine(EngineKind::Fast);
 const REFERENCE: Contestant = Contestant::Engine(EngineKind::Interpreter);
 
+/// Instructions of a run, unless another number is asked for.
+const STEPS: u64 = 200_000_000;
+
 /// Measures and tells.
 pub(super) fn execute(arguments: &Bench) -> Outcome {
+    if arguments.real {
+        return real::execute(arguments);
+    }
     let mut reports = Vec::new();
     for table in tables(arguments)? {
         let report = table.measure(arguments)?;
@@ -36,9 +44,13 @@ pub(super) fn execute(arguments: &Bench) -> Outcome {
     }
     if arguments.format.format == Format::Json {
         let machines = reports.iter().map(Report::data).collect();
-        output::answer(&output::json(&BenchData { rounds: arguments.rounds, steps: arguments.steps, machines })?)?;
+        output::answer(&output::json(&BenchData { rounds: arguments.rounds, steps: steps(arguments), machines })?)?;
     }
     Ok(Exit::Done)
+}
+
+fn steps(arguments: &Bench) -> u64 {
+    arguments.steps.unwrap_or(STEPS)
 }
 
 /// Programs of one machine that stand in one table.
@@ -101,8 +113,8 @@ impl Table {
         for Measurand { name, image, changes_itself } in self.programs {
             let title = format!("{} {name}", self.isa.name);
             let progress = Progress::begin(&title);
-            let (baselines, steps, rounds) = (self.baselines, arguments.steps, arguments.rounds as usize);
-            let job = Job { isa: &self.isa, image: &image, baselines, steps, rounds };
+            let (baselines, steps, rounds) = (self.baselines, steps(arguments), arguments.rounds as usize);
+            let job = Job { isa: &self.isa, image: &image, baselines, engines: &EngineKind::ALL, steps, rounds };
             let measured = job.measure(&mut |round, whose| progress.show(&title, round, rounds, whose));
             progress.end();
             let measured = measured.map_err(|trouble| Failure::input(format!("{title}: {trouble}")))?;
@@ -196,14 +208,12 @@ impl Report {
 
     /// The geometric mean of the best ratios, over the programs that have one.
     fn mean(&self, contestant: Contestant) -> Option<f64> {
-        let ratios: Vec<f64> =
-            self.ordinary().filter_map(|row| row.ratio(contestant, self.base())).map(|ratio| ratio.best.ln()).collect();
-        (!ratios.is_empty()).then(|| (ratios.iter().sum::<f64>() / ratios.len() as f64).exp())
+        geometric_mean(self.ordinary().filter_map(|row| row.ratio(contestant, self.base())).map(|ratio| ratio.best))
     }
 
     fn text(&self, arguments: &Bench) -> String {
         let (base, others) = (self.base(), self.others());
-        let million = arguments.steps as f64 / 1e6;
+        let million = steps(arguments) as f64 / 1e6;
         let rounds = count(arguments.rounds as usize, "round");
         let mut text = format!(
             "{}: times as fast as {}; {million} million instructions a run, best of {rounds} (median)\n",
@@ -306,6 +316,12 @@ fn spelt(base: Contestant) -> &'static str {
 
 fn millions(score: &Score) -> f64 {
     1e-6 / score.best()
+}
+
+/// None of nothing.
+fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
+    let logarithms: Vec<f64> = ratios.map(f64::ln).collect();
+    (!logarithms.is_empty()).then(|| (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp())
 }
 
 fn cell(ratio: Option<Ratio>) -> String {

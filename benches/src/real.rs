@@ -1,0 +1,61 @@
+//! Programs as people write them, for `lathe bench --real`: made of many warm places instead of one hot loop, with
+//! tables of jumps, calls in calls, and code that is patched. They are in `real/`, and end by writing a checksum;
+//! `tests/real.rs` computes the same by other means.
+
+use std::fmt;
+
+use lathe_asm::Image;
+use lathe_embed::{Error, Machine};
+
+/// A program of one machine.
+#[derive(Clone, Copy)]
+pub struct Program {
+    /// The machine it is for.
+    pub machine: &'static str,
+    /// What kind of work it does; programs of one name do the same on different machines, or nearly.
+    pub name: &'static str,
+    /// Its source, in which `ROUNDS` says how long it runs.
+    pub text: &'static str,
+}
+
+/// The most rounds that all programs can count: it takes each of them more than 500 million instructions.
+pub const MOST_ROUNDS: u32 = 65_535;
+
+/// The lengths that are measured unless others are asked for, in instructions.
+pub const LENGTHS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
+
+macro_rules! programs {
+    ($($machine:literal: $($name:literal)*;)*) => {
+        /// All of them.
+        pub const ALL: &[Program] = &[$($(Program {
+            machine: $machine,
+            name: $name,
+            text: include_str!(concat!("../real/", $machine, "/", $name, ".asm")),
+        }),*),*];
+    };
+}
+
+programs! {
+    "hex8":    "states" "text";
+    "duo16":   "compress" "search";
+    "mos6502": "interpreter" "states" "suite";
+    "sm83":    "compress" "suite";
+    "lc3":     "search" "sort";
+    "rv32i":   "interpreter" "sort" "text";
+}
+
+impl Program {
+    /// The program, to run for this many rounds.
+    ///
+    /// # Errors
+    /// None, as long as it is correct and `machine` is its machine.
+    pub fn assemble(&self, machine: &Machine, rounds: u32) -> Result<Image, Error> {
+        machine.assemble(&format!("ROUNDS = {rounds}\n{}", self.text))
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.machine, self.name)
+    }
+}
