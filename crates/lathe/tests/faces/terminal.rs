@@ -43,13 +43,18 @@ impl Terminal {
 
     /// Waits until the screen shows something.
     pub(super) fn shows(&self, text: &str) -> String {
+        self.shows_all(&[text])
+    }
+
+    /// Waits until the screen shows all of these at once; it may be looked at while it is being drawn.
+    pub(super) fn shows_all(&self, texts: &[&str]) -> String {
         let start = Instant::now();
         loop {
             let screen = self.screen();
-            if screen.contains(text) {
+            if texts.iter().all(|text| screen.contains(text)) {
                 return screen;
             }
-            assert!(start.elapsed() < PATIENCE, "the screen does not show `{text}`:\n{screen}");
+            assert!(start.elapsed() < PATIENCE, "the screen does not show all of {texts:?}:\n{screen}");
             std::thread::yield_now();
         }
     }
@@ -70,8 +75,7 @@ fn the_screen_steps_forward_and_back_and_leaves_the_terminal_as_it_was() {
         Terminal::start(tmux, folder.path(), &format!("{} debug program.asm", binary().display()), ("80", "24"));
     terminal.shows("step 0 of 0");
     terminal.keys(&["Right", "Right", "Right"]);
-    let screen = terminal.shows("step 3 of 3");
-    assert!(screen.contains("▶   5 ") && screen.contains("registers") && screen.contains("calls"), "{screen}");
+    terminal.shows_all(&["step 3 of 3", "▶   5 ", "registers", "calls"]);
     terminal.keys(&["Left", "Left"]);
     terminal.shows("step 1 of 3");
     // A breakpoint, a watch, a run to each, and back.
@@ -79,8 +83,7 @@ fn the_screen_steps_forward_and_back_and_leaves_the_terminal_as_it_was() {
     terminal.shows("1: break at");
     terminal.keys(&["F5"]);
     terminal.shows("breakpoint 1 reached");
-    let screen = terminal.shows("library.asm:1");
-    assert!(screen.contains("●▶"), "{screen}");
+    terminal.shows_all(&["library.asm:1", "●▶"]);
     terminal.keys(&["watch ram[0x80]", "Enter"]);
     terminal.shows("2: watch changes of ram[0x80]");
     terminal.keys(&["F5"]);
@@ -125,8 +128,8 @@ fn whoever_kills_the_debugger_gets_the_terminal_back() {
         Command::new("kill").arg(pid.trim()).status().expect("it can be killed");
         terminal.shows("Terminated");
         terminal.keys(&["stty -a; echo the shell is back", "Enter"]);
-        let screen = terminal.shows("\nthe shell is back");
-        assert!(screen.contains(" icanon") && screen.contains(" echo ") && !screen.contains("registers"), "{screen}");
+        let screen = terminal.shows_all(&["\nthe shell is back", " icanon", " echo "]);
+        assert!(!screen.contains("registers"), "{screen}");
         terminal.keys(&["clear", "Enter"]);
     }
 }
@@ -143,8 +146,7 @@ fn what_a_program_writes_is_shown_and_not_obeyed_and_input_can_be_typed() {
     terminal.shows("step 0 of 0");
     terminal.keys(&["F5"]);
     terminal.shows("input>");
-    let screen = terminal.shows("\\x1B[2J");
-    assert!(screen.contains("registers"), "{screen}");
+    terminal.shows_all(&["\\x1B[2J", "registers"]);
     terminal.keys(&["z", "Enter"]);
     terminal.shows("the machine halted");
     terminal.shows("\\x1B[2Jz");
@@ -165,7 +167,6 @@ fn esc_at_a_display_interrupts_the_run() {
     let terminal = Terminal::start(tmux, folder.path(), &command, ("100", "50"));
     terminal.shows("Esc stops");
     terminal.keys(&["Escape"]);
-    let screen = terminal.shows("left with 130");
-    assert!(screen.contains("interrupted after") && screen.contains("game.asm:"), "{screen}");
+    let screen = terminal.shows_all(&["left with 130", "interrupted after", "game.asm:"]);
     assert!(!screen.contains("halted"), "{screen}");
 }
