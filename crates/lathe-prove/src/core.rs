@@ -5,6 +5,7 @@ use lathe_hdl::{DevicePort, Interface};
 use lathe_isa::Isa;
 use lathe_isa::model::{InstructionId, MemoryId};
 
+use crate::compare::{self, Same};
 use crate::meaning::{self, Outcome, Row, State};
 use crate::module::Module;
 use crate::script::{Condition, Script, Table, Term};
@@ -83,127 +84,79 @@ impl<'a> Core<'a> {
         // Where the hook goes elsewhere, the row is not looked at: any claim covers that.
         script.line(format!("(assert (or {} {}))", stands.0, meant.replaced.0));
         let same = self.compare(script, &before, &meant, &done);
-        let all: Vec<&str> = same.iter().map(|(_, condition)| condition.0.as_str()).collect();
-        script.line(format!("(assert (not (and {})))", all.join(" ")));
-        self.watched(script, &before, &meant, &done, same)
+        compare::refute(script, &same);
+        let mut told = compare::before(self.isa, &before, &meant.window);
+        told.extend(compare::after(self.isa, script, &meant.state, &done.state));
+        told.extend(compare::held(same));
+        told
     }
 
-    /// What must be the same, by name.
-    fn compare(&self, script: &mut Script, before: &State, meant: &Outcome, done: &Done) -> Vec<(String, Condition)> {
+    /// What must be the same in the definition and in the core.
+    fn compare(&self, script: &mut Script, before: &State, meant: &Outcome, done: &Done) -> Vec<Same> {
         let mut same = vec![("the instruction ends in time".to_owned(), done.ended.clone())];
+        let start = Term::constant(done.step.bits, 0);
+        same.push(("the core is at the beginning of an instruction".to_owned(), script.equal(&done.step, &start)));
+        same.extend(compare::states(self.isa, script, &meant.state, &done.state));
         let fault = meant.fault.as_ref().map_or(Condition::never(), |fault| fault.condition.clone());
-        let works = script.not(&fault);
-        let mut require = |script: &mut Script, name: String, when: &Condition, holds: Condition| {
-            let unless = script.not(when);
-            let either = script.or(&unless, &holds);
-            same.push((name, either));
-        };
-        let always = Condition::always();
         let faulted = script.bit(&fault);
-        let holds = script.equal(&faulted, &done.faulted);
-        require(script, "faulted".to_owned(), &always, holds);
-        let halted = script.bit(&meant.halted);
-        let holds = script.equal(&halted, &done.halted);
-        require(script, "halted".to_owned(), &works, holds);
-        let holds = script.equal(&done.step, &Term::constant(done.step.bits, 0));
-        require(script, "the core is at the beginning of an instruction".to_owned(), &always, holds);
-        let holds = script.equal(&meant.state.pc, &done.state.pc);
-        require(script, self.isa.pc.name.clone(), &always, holds);
-        for (at, register) in self.isa.registers.iter().enumerate() {
-            let holds = script.equal(&meant.state.registers[at], &done.state.registers[at]);
-            require(script, register.name.clone(), &always, holds);
-        }
-        for (at, memory) in self.isa.memories.iter().enumerate() {
-            let any = script.unknown(&format!("any {}", memory.name), memory.address.bits());
-            let (mine, its) = (script.get(&meant.state.memories[at], &any), script.get(&done.state.memories[at], &any));
-            let holds = script.equal(&mine, &its);
-            require(script, format!("every cell of {}", memory.name), &always, holds);
-        }
-        for (at, device) in self.isa.devices.iter().enumerate() {
-            let (mine, its) = (&meant.state.devices[at], &done.state.devices[at]);
-            let (reads, writes) = (script.equal(&mine.reads, &its.reads), script.equal(&mine.writes, &its.writes));
-            let any = script.unknown(&format!("any {}", device.name), mine.writes.bits);
-            let (one, other) = (script.get(&mine.given, &any), script.get(&its.given, &any));
-            let given = script.equal(&one, &other);
-            require(script, format!("what is read from {}", device.name), &always, reads);
-            require(script, format!("how much is given to {}", device.name), &always, writes);
-            require(script, format!("what is given to {}", device.name), &always, given);
-        }
-        if let Some(fault) = &meant.fault {
-            for (condition, message, detail) in &fault.causes {
-                let number = self.messages.iter().position(|known| known == message).unwrap_or(0);
-                let holds = script.equal(&done.fault_code, &Term::constant(done.fault_code.bits, number as u64));
-                require(script, format!("the fault `{message}`"), condition, holds);
-                let detail = match detail {
-                    Some(detail) => script.zero_extend(self.interface.detail_bits, detail),
-                    None => Term::constant(self.interface.detail_bits, 0),
-                };
-                let holds = script.equal(&done.fault_detail, &detail);
-                require(script, format!("the number of the fault `{message}`"), condition, holds);
-            }
-        }
-        // The retire port says the same.
-        let holds = script.equal(&meant.state.pc, &done.retire_next);
-        require(script, "retire_next".to_owned(), &works, holds);
-        let holds = script.equal(&before.pc, &done.retire_pc);
-        require(script, "retire_pc".to_owned(), &works, holds);
-        let replaced = script.bit(&meant.replaced);
-        let holds = script.equal(&replaced, &done.retire_replaced);
-        require(script, "retire_replaced".to_owned(), &works, holds);
-        if let Some(registers) = &done.retire_registers {
-            let mut all: Option<Term> = None;
-            for (id, _) in &self.interface.registers {
-                let one = &meant.state.registers[id.index()];
-                all = Some(all.map_or_else(|| one.clone(), |low| script.join(one, &low)));
-            }
-            let holds = all.map_or(Condition::always(), |all| script.equal(&all, registers));
-            require(script, "retire_registers".to_owned(), &works, holds);
-        }
-        let fetched = script.not(&meant.replaced);
-        let fetched = script.and(&works, &fetched);
-        let mut window = meant.window[0].clone();
-        for cell in &meant.window[1..] {
-            window = script.join(&window, cell);
-        }
-        let holds = script.equal(&window, &done.retire_bits);
-        require(script, "retire_bits".to_owned(), &fetched, holds);
-        if let Some(cycles) = &done.retire_cycles {
-            let holds = script.equal(&meant.cycles, cycles);
-            require(script, "retire_cycles".to_owned(), &works, holds);
+        same.push(("faulted".to_owned(), script.equal(&faulted, &done.faulted)));
+        same.extend(self.causes(script, meant, done));
+        let works = script.not(&fault);
+        for (name, condition) in self.retired(script, before, meant, done) {
+            same.push((name, script.implies(&works, &condition)));
         }
         same
     }
 
-    /// What is told about a state in which the claim does not hold.
-    fn watched(
-        &self,
-        script: &mut Script,
-        before: &State,
-        meant: &Outcome,
-        done: &Done,
-        same: Vec<(String, Condition)>,
-    ) -> Vec<Watch> {
-        let mut all = vec![Watch::Before(self.isa.pc.name.clone(), before.pc.text.clone())];
-        for (at, cell) in meant.window.iter().enumerate() {
-            all.push(Watch::Before(format!("cell {at} of the instruction"), cell.text.clone()));
+    /// Each fault has its number, and the number that goes with it.
+    fn causes(&self, script: &mut Script, meant: &Outcome, done: &Done) -> Vec<Same> {
+        let mut same = Vec::new();
+        for (condition, message, detail) in meant.fault.iter().flat_map(|fault| &fault.causes) {
+            let number = self.messages.iter().position(|known| known == message).unwrap_or(0);
+            let number = Term::constant(done.fault_code.bits, number as u64);
+            let holds = script.equal(&done.fault_code, &number);
+            same.push((format!("the fault `{message}`"), script.implies(condition, &holds)));
+            let detail = match detail {
+                Some(detail) => script.zero_extend(self.interface.detail_bits, detail),
+                None => Term::constant(self.interface.detail_bits, 0),
+            };
+            let holds = script.equal(&done.fault_detail, &detail);
+            same.push((format!("the number of the fault `{message}`"), script.implies(condition, &holds)));
         }
-        let values = |state: &State| {
-            let registers = self.isa.registers.iter().zip(&state.registers).filter(|(known, _)| !known.constant);
-            std::iter::once((self.isa.pc.name.clone(), state.pc.text.clone()))
-                .chain(registers.map(|(register, term)| (register.name.clone(), term.text.clone())))
-                .collect::<Vec<_>>()
-        };
-        all.extend(values(before).into_iter().skip(1).map(|(name, term)| Watch::Before(name, term)));
-        for ((name, mine), (_, its)) in values(&meant.state).into_iter().zip(values(&done.state)) {
-            all.push(Watch::After(name, mine, its));
+        same
+    }
+
+    /// What holds if there is no fault: the machine has halted or not, and the retire port tells what was done.
+    fn retired(&self, script: &mut Script, before: &State, meant: &Outcome, done: &Done) -> Vec<Same> {
+        let halted = script.bit(&meant.halted);
+        let replaced = script.bit(&meant.replaced);
+        let mut pairs = vec![
+            ("halted", halted, done.halted.clone()),
+            ("retire_pc", before.pc.clone(), done.retire_pc.clone()),
+            ("retire_next", meant.state.pc.clone(), done.retire_next.clone()),
+            ("retire_replaced", replaced, done.retire_replaced.clone()),
+        ];
+        if let Some(told) = &done.retire_registers {
+            // The first is lowest.
+            let registers: Vec<Term> = self
+                .interface
+                .registers
+                .iter()
+                .rev()
+                .map(|(id, _)| meant.state.registers[id.index()].clone())
+                .collect();
+            pairs.push(("retire_registers", script.join_all(&registers), told.clone()));
         }
-        for (at, memory) in self.isa.memories.iter().enumerate() {
-            let any = Term { bits: memory.address.bits(), text: format!("|any {}|", memory.name) };
-            let (mine, its) = (script.get(&meant.state.memories[at], &any), script.get(&done.state.memories[at], &any));
-            all.push(Watch::Cell(memory.name.clone(), any.text.clone(), mine.text, its.text));
+        if let Some(told) = &done.retire_cycles {
+            pairs.push(("retire_cycles", meant.cycles.clone(), told.clone()));
         }
-        all.extend(same.into_iter().map(|(name, condition)| Watch::Same(name, condition.0)));
-        all
+        let mut same: Vec<Same> =
+            pairs.into_iter().map(|(name, mine, its)| (name.to_owned(), script.equal(&mine, &its))).collect();
+        let fetched = script.not(&meant.replaced);
+        let window = script.join_all(&meant.window);
+        let holds = script.equal(&window, &done.retire_bits);
+        same.push(("retire_bits".to_owned(), script.implies(&fetched, &holds)));
+        same
     }
 
     fn reset(&self, script: &mut Script) -> Vec<Watch> {

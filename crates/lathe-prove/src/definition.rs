@@ -3,6 +3,7 @@
 use lathe_isa::Isa;
 use lathe_isa::model::{InstructionId, RegisterId};
 
+use crate::compare::{self, Same};
 use crate::meaning::{self, Outcome, Row, State};
 use crate::script::{Condition, Script};
 use crate::{Query, Watch};
@@ -47,11 +48,12 @@ pub fn equal(a: &Isa, b: &Isa, pair: Pair) -> Query {
     let (second, its) = meaning::step(b, &mut script, &theirs, row(pair.1), longest);
     script.line(format!("(assert (and {} {}))", first.0, second.0));
     let its = Outcome { state: reorder(b, a, &its.state), ..its };
-    let same = compare(a, &mut script, &mine, &its);
-    let all: Vec<&str> = same.iter().map(|(_, condition)| condition.0.as_str()).collect();
-    script.line(format!("(assert (not (and {})))", all.join(" ")));
-    let watched = watched(a, &before, &mine, Some(&its), same);
-    Query::new(script, watched)
+    let same = outcomes(a, &mut script, &mine, &its);
+    compare::refute(&mut script, &same);
+    let mut told = compare::before(a, &before, &mine.window);
+    told.extend(compare::after(a, &mut script, &mine.state, &its.state));
+    told.extend(compare::held(same));
+    Query::new(script, told)
 }
 
 /// The question whether an instruction changes one of these registers.
@@ -66,14 +68,14 @@ pub fn keeps(isa: &Isa, id: InstructionId, registers: &[RegisterId]) -> Query {
         let (old, new) = (&before.registers[register.index()], &after.state.registers[register.index()]);
         same.push((isa.register(*register).name.clone(), script.equal(old, new)));
     }
-    let all: Vec<&str> = same.iter().map(|(_, condition)| condition.0.as_str()).collect();
-    script.line(format!("(assert (not (and {})))", all.join(" ")));
-    let unchanged = Outcome { state: before.clone(), ..after.clone() };
-    let mut watched = watched(isa, &before, &unchanged, Some(&after), same);
-    // Other registers may change as they like.
-    let names: Vec<&str> = registers.iter().map(|register| isa.register(*register).name.as_str()).collect();
-    watched.retain(|watch| !matches!(watch, Watch::After(name, ..) if !names.contains(&name.as_str())));
-    Query::new(script, watched)
+    compare::refute(&mut script, &same);
+    let mut told = compare::before(isa, &before, &after.window);
+    told.extend(compare::held(same));
+    for register in registers {
+        let (old, new) = (&before.registers[register.index()], &after.state.registers[register.index()]);
+        told.push(Watch::After(isa.register(*register).name.clone(), old.text.clone(), new.text.clone()));
+    }
+    Query::new(script, told)
 }
 
 /// Whether both have the same memories, registers and devices.
@@ -119,37 +121,19 @@ fn reorder(from: &Isa, to: &Isa, state: &State) -> State {
     State { registers, ..state.clone() }
 }
 
-fn compare(isa: &Isa, script: &mut Script, mine: &Outcome, its: &Outcome) -> Vec<(String, Condition)> {
-    let mut same = Vec::new();
+/// What must be the same in two outcomes.
+fn outcomes(isa: &Isa, script: &mut Script, mine: &Outcome, its: &Outcome) -> Vec<Same> {
+    let mut same = compare::states(isa, script, &mine.state, &its.state);
     let failed = |outcome: &Outcome| outcome.fault.as_ref().map_or(Condition::never(), |fault| fault.condition.clone());
     let (one, other) = (failed(mine), failed(its));
-    let flags = [("faults", one.clone(), other.clone()), ("halts", mine.halted.clone(), its.halted.clone())];
+    let flags = [("faults", one.clone(), other), ("halts", mine.halted.clone(), its.halted.clone())];
     for (name, one, other) in flags {
         let (one, other) = (script.bit(&one), script.bit(&other));
         same.push((name.to_owned(), script.equal(&one, &other)));
     }
-    same.push((isa.pc.name.clone(), script.equal(&mine.state.pc, &its.state.pc)));
-    for (at, register) in isa.registers.iter().enumerate() {
-        let equal = script.equal(&mine.state.registers[at], &its.state.registers[at]);
-        same.push((register.name.clone(), equal));
-    }
-    for (at, memory) in isa.memories.iter().enumerate() {
-        let any = script.unknown(&format!("any {}", memory.name), memory.address.bits());
-        let (x, y) = (script.get(&mine.state.memories[at], &any), script.get(&its.state.memories[at], &any));
-        same.push((format!("every cell of {}", memory.name), script.equal(&x, &y)));
-    }
-    for (at, device) in isa.devices.iter().enumerate() {
-        let (x, y) = (&mine.state.devices[at], &its.state.devices[at]);
-        let any = script.unknown(&format!("any {}", device.name), x.writes.bits);
-        let (given, other) = (script.get(&x.given, &any), script.get(&y.given, &any));
-        same.push((format!("what is read from {}", device.name), script.equal(&x.reads, &y.reads)));
-        same.push((format!("how much is given to {}", device.name), script.equal(&x.writes, &y.writes)));
-        same.push((format!("what is given to {}", device.name), script.equal(&given, &other)));
-    }
     let works = script.not(&one);
     let cycles = script.equal(&mine.cycles, &its.cycles);
-    let fails = script.not(&works);
-    same.push(("cycles".to_owned(), script.or(&fails, &cycles)));
+    same.push(("cycles".to_owned(), script.implies(&works, &cycles)));
     // The same message for the same reason; where nothing faults, there is no reason.
     for (condition, message, detail) in mine.fault.iter().flat_map(|fault| &fault.causes) {
         let mut found = Condition::never();
@@ -164,34 +148,7 @@ fn compare(isa: &Isa, script: &mut Script, mine: &Outcome, its: &Outcome) -> Vec
                 found = script.or(&found, &both);
             }
         }
-        let not = script.not(condition);
-        same.push((format!("the fault `{message}`"), script.or(&not, &found)));
+        same.push((format!("the fault `{message}`"), script.implies(condition, &found)));
     }
     same
-}
-
-fn watched(
-    isa: &Isa,
-    before: &State,
-    mine: &Outcome,
-    its: Option<&Outcome>,
-    same: Vec<(String, Condition)>,
-) -> Vec<Watch> {
-    let mut all = vec![Watch::Before(isa.pc.name.clone(), before.pc.text.clone())];
-    for (at, cell) in mine.window.iter().enumerate() {
-        all.push(Watch::Before(format!("cell {at} of the instruction"), cell.text.clone()));
-    }
-    let changing = || isa.registers.iter().enumerate().filter(|(_, register)| !register.constant);
-    for (at, register) in changing() {
-        all.push(Watch::Before(register.name.clone(), before.registers[at].text.clone()));
-    }
-    if let Some(its) = its {
-        all.push(Watch::After(isa.pc.name.clone(), mine.state.pc.text.clone(), its.state.pc.text.clone()));
-        for (at, register) in changing() {
-            let (x, y) = (mine.state.registers[at].text.clone(), its.state.registers[at].text.clone());
-            all.push(Watch::After(register.name.clone(), x, y));
-        }
-    }
-    all.extend(same.into_iter().map(|(name, condition)| Watch::Same(name, condition.0)));
-    all
 }

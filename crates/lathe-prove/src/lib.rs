@@ -9,6 +9,7 @@
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod answer;
+mod compare;
 mod core;
 mod definition;
 mod meaning;

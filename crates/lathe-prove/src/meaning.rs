@@ -80,16 +80,13 @@ impl State {
         let known = lathe_isa::encoding::cells(cube.mask, cell).zip(lathe_isa::encoding::cells(cube.value, cell));
         for (at, (mask, value)) in known.take(isa.instruction(id).encoding.cells as usize).enumerate() {
             let any = script.unknown(&format!("cell {at}"), cell.bits());
-            let mut bits: Option<Term> = None;
-            for bit in (0..cell.bits()).rev() {
-                let one = match mask >> bit & 1 {
-                    1 => Term::constant(1, value >> bit & 1),
-                    _ => script.slice(&any, bit, 1),
-                };
-                bits = Some(bits.map_or_else(|| one.clone(), |above| script.join(&above, &one)));
-            }
+            let bit = |script: &mut Script, at: u32| match mask >> at & 1 {
+                1 => Term::constant(1, value >> at & 1),
+                _ => script.slice(&any, at, 1),
+            };
+            let bits: Vec<Term> = (0..cell.bits()).rev().map(|at| bit(script, at)).collect();
+            let bits = script.join_all(&bits);
             let address = script.add(&state.pc, at as u64);
-            let Some(bits) = bits else { continue };
             state.memories[code] = script.set(&state.memories[code], &Condition::always(), &address, &bits);
         }
         state
@@ -319,13 +316,9 @@ impl Meaning<'_> {
     fn code(&mut self, id: InstructionId, operand: usize, window: &[Term]) -> Term {
         let instruction = self.isa.instruction(id);
         let bits = self.isa.field(instruction.operands[operand]).width.bits();
-        let mut whole = window[0].clone();
-        for cell in &window[1..] {
-            whole = self.script.join(&whole, cell);
-        }
+        let whole = self.script.join_all(window);
         let mut segments = instruction.encoding.operands[operand].clone();
         segments.sort_by_key(|segment| std::cmp::Reverse(segment.low));
-        let mut code: Option<Term> = None;
         let mut above = bits;
         let mut parts = Vec::new();
         for segment in segments {
@@ -339,13 +332,7 @@ impl Meaning<'_> {
         if above > 0 {
             parts.push(Term::constant(above, 0));
         }
-        for part in parts {
-            code = Some(match code {
-                Some(code) => self.script.join(&code, &part),
-                None => part,
-            });
-        }
-        code.unwrap_or_else(|| Term::constant(bits, 0))
+        self.script.join_all(&parts)
     }
 
     fn end(self, before: &State, replaced: Condition, window: Vec<Term>) -> Outcome {
@@ -564,16 +551,12 @@ impl Meaning<'_> {
     }
 
     fn place(&mut self, place: &Place) -> Term {
-        let mut whole: Option<Term> = None;
+        let mut parts = Vec::new();
         for part in &place.parts {
             let register = self.state.registers[part.register.index()].clone();
-            let bits = self.script.slice(&register, part.low, part.width.bits());
-            whole = Some(match whole {
-                Some(above) => self.script.join(&above, &bits),
-                None => bits,
-            });
+            parts.push(self.script.slice(&register, part.low, part.width.bits()));
         }
-        whole.unwrap_or_else(|| Term::constant(place.width.bits(), 0))
+        self.script.join_all(&parts)
     }
 
     fn operand(&mut self, operand: OperandId) -> Term {

@@ -154,6 +154,12 @@ impl Script {
         }
     }
 
+    /// Where the first holds, the second does.
+    pub(crate) fn implies(&mut self, x: &Condition, y: &Condition) -> Condition {
+        let unless = self.not(x);
+        self.or(&unless, y)
+    }
+
     pub(crate) fn equal(&mut self, x: &Term, y: &Term) -> Condition {
         if x == y { Condition::always() } else { self.condition(format!("(= {} {})", x.text, y.text)) }
     }
@@ -243,6 +249,15 @@ impl Script {
 
     pub(crate) fn join(&mut self, high: &Term, low: &Term) -> Term {
         self.define(high.bits + low.bits, format!("(concat {} {})", high.text, low.text))
+    }
+
+    /// All of them, the first highest. There must be one.
+    pub(crate) fn join_all(&mut self, parts: &[Term]) -> Term {
+        let mut whole = parts[0].clone();
+        for part in &parts[1..] {
+            whole = self.join(&whole, part);
+        }
+        whole
     }
 
     pub(crate) fn zero_extend(&mut self, bits: u32, x: &Term) -> Term {

@@ -1,0 +1,69 @@
+//! Two outcomes of one step, side by side: what must be the same in them, and what is told when something is not.
+
+use lathe_isa::Isa;
+
+use crate::Watch;
+use crate::meaning::State;
+use crate::script::{Condition, Script, Term};
+
+/// Something that must hold, with its name.
+pub(crate) type Same = (String, Condition);
+
+/// Program counter, registers, cells, and what devices were asked for and given.
+pub(crate) fn states(isa: &Isa, script: &mut Script, mine: &State, its: &State) -> Vec<Same> {
+    let mut same = vec![(isa.pc.name.clone(), script.equal(&mine.pc, &its.pc))];
+    for ((register, mine), its) in isa.registers.iter().zip(&mine.registers).zip(&its.registers) {
+        same.push((register.name.clone(), script.equal(mine, its)));
+    }
+    for ((memory, mine), its) in isa.memories.iter().zip(&mine.memories).zip(&its.memories) {
+        let any = script.unknown(&format!("any {}", memory.name), memory.address.bits());
+        let (one, other) = (script.get(mine, &any), script.get(its, &any));
+        same.push((format!("every cell of {}", memory.name), script.equal(&one, &other)));
+    }
+    for ((device, mine), its) in isa.devices.iter().zip(&mine.devices).zip(&its.devices) {
+        let any = script.unknown(&format!("any {}", device.name), mine.writes.bits);
+        let (one, other) = (script.get(&mine.given, &any), script.get(&its.given, &any));
+        same.push((format!("what is read from {}", device.name), script.equal(&mine.reads, &its.reads)));
+        same.push((format!("how much is given to {}", device.name), script.equal(&mine.writes, &its.writes)));
+        same.push((format!("what is given to {}", device.name), script.equal(&one, &other)));
+    }
+    same
+}
+
+/// Claims that all of these hold, by asking for a case in which one does not.
+pub(crate) fn refute(script: &mut Script, same: &[Same]) {
+    let all: Vec<&str> = same.iter().map(|(_, condition)| condition.0.as_str()).collect();
+    script.line(format!("(assert (not (and {})))", all.join(" ")));
+}
+
+/// What is told about the state before a step.
+pub(crate) fn before(isa: &Isa, state: &State, window: &[Term]) -> Vec<Watch> {
+    let state = values(isa, state).into_iter().map(|(name, term)| Watch::Before(name, term));
+    let cell = |(at, cell): (usize, &Term)| Watch::Before(format!("cell {at} of the instruction"), cell.text.clone());
+    state.chain(window.iter().enumerate().map(cell)).collect()
+}
+
+/// What is told about two states after it: what differs in them. The cells are those that [`states`] has compared.
+pub(crate) fn after(isa: &Isa, script: &mut Script, mine: &State, its: &State) -> Vec<Watch> {
+    let both = values(isa, mine).into_iter().zip(values(isa, its));
+    let mut all: Vec<Watch> = both.map(|((name, mine), (_, its))| Watch::After(name, mine, its)).collect();
+    for ((memory, mine), its) in isa.memories.iter().zip(&mine.memories).zip(&its.memories) {
+        let any = Term { bits: memory.address.bits(), text: format!("|any {}|", memory.name) };
+        let (one, other) = (script.get(mine, &any), script.get(its, &any));
+        all.push(Watch::Cell(memory.name.clone(), any.text, one.text, other.text));
+    }
+    all
+}
+
+/// What is told about conditions that should hold.
+pub(crate) fn held(same: Vec<Same>) -> impl Iterator<Item = Watch> {
+    same.into_iter().map(|(name, condition)| Watch::Same(name, condition.0))
+}
+
+/// The program counter and the registers that can change, by name.
+fn values(isa: &Isa, state: &State) -> Vec<(String, String)> {
+    let registers = isa.registers.iter().zip(&state.registers).filter(|(register, _)| !register.constant);
+    std::iter::once((isa.pc.name.clone(), state.pc.text.clone()))
+        .chain(registers.map(|(register, term)| (register.name.clone(), term.text.clone())))
+        .collect()
+}
