@@ -5,6 +5,7 @@
 use std::fmt;
 
 use lathe_asm::Image;
+use lathe_base::files::MemoryFiles;
 use lathe_embed::{Error, Machine};
 
 /// A program of one machine.
@@ -16,6 +17,8 @@ pub struct Program {
     pub name: &'static str,
     /// Its source, in which `ROUNDS` says how long it runs.
     pub text: &'static str,
+    /// What the programs of its machine share: `lib.asm`.
+    library: &'static str,
 }
 
 /// The most rounds that all programs can count: it takes each of them more than 500 million instructions.
@@ -31,6 +34,7 @@ macro_rules! programs {
             machine: $machine,
             name: $name,
             text: include_str!(concat!("../real/", $machine, "/", $name, ".asm")),
+            library: include_str!(concat!("../real/", $machine, "/lib.asm")),
         }),*),*];
     };
 }
@@ -50,7 +54,8 @@ impl Program {
     /// # Errors
     /// None, as long as it is correct and `machine` is its machine.
     pub fn assemble(&self, machine: &Machine, rounds: u32) -> Result<Image, Error> {
-        machine.assemble(&format!("ROUNDS = {rounds}\n{}", self.text))
+        let files = MemoryFiles([("lib.asm".to_owned(), self.library.as_bytes().to_vec())].into());
+        machine.assemble_with(self.name, &format!("ROUNDS = {rounds}\n{}", self.text), &files)
     }
 }
 

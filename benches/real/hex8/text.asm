@@ -169,18 +169,7 @@ mix:    shrimm  r1, r4, 7
         add     r4, r15
         return
 
-; put_hex: writes r0 as two digits.
-
-put_hex:
-        shrimm  r1, r0, 4
-        call    .digit
-        andimm  r1, r0, 15
-.digit: gtimm   r15, r1, 9
-        mulimm  r15, r15, 'A' - '0' - 10
-        add     r1, r15
-        addimm  r1, r1, '0'
-        output  r1
-        return
+        .include "lib.asm"
 
         .align  256
 text:   .asciiz "It is a truth told by all who wind yarn: the thread that is pulled in haste makes knots, and Knots make Haste useless. A patient hand finds both ends first, lays them side by side, and only Then begins; by noon the Work is done."

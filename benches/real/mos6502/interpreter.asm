@@ -261,23 +261,7 @@ end:    lda rounds
         sta OUT
         jmp *
 
-; put_hex: writes a as two digits.
-
-put_hex:
-        pha
-        lsr a
-        lsr a
-        lsr a
-        lsr a
-        jsr .digit
-        pla
-        and #15
-.digit: cmp #10
-        bcc .small
-        adc #'A' - '0' - 11     ; and the carry
-.small: adc #'0'
-        sta OUT
-        rts
+        .include "lib.asm"
 
 ; From the space to the tilde.
 

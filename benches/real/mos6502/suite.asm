@@ -272,23 +272,7 @@ mix:    sta keep_p
         inc sum+1
 .done:  rts
 
-; put_hex: writes a as two digits.
-
-put_hex:
-        pha
-        lsr a
-        lsr a
-        lsr a
-        lsr a
-        jsr .digit
-        pla
-        and #15
-.digit: cmp #10
-        bcc .small
-        adc #'A' - '0' - 11     ; and the carry
-.small: adc #'0'
-        sta OUT
-        rts
+        .include "lib.asm"
 
 table:  .byte 0                 ; without an operand
         .byte $0A, $18, $2A, $38, $4A, $58, $6A, $78, $88, $8A, $98, $A8, $AA, $B8, $BA, $C8, $CA, $E8, $EA, 0

@@ -86,9 +86,9 @@ half:   lw      t0, -4(s1)
         sw      t0, -4(s1)
         j       step
 
-# mix: turns the checksum by one bit to the left and adds the number.
+# mixed: turns the checksum by one bit to the left and adds the number.
 
-mix:    addi    s1, s1, -4
+mixed:  addi    s1, s1, -4
         lw      t0, 0(s1)
         slli    t1, s6, 1
         srli    t2, s6, 31
@@ -132,31 +132,14 @@ end:    addi    s7, s7, -1
         li      a7, 93
         ecall
 
-# put_hex: writes a0 as eight digits, and ends the line.
-
-put_hex:
-        mv      t0, a0
-        li      t1, 8
-        li      a7, 11
-.digit: srli    a0, t0, 28
-        slli    t0, t0, 4
-        sltiu   t2, a0, 10
-        bnez    t2, .small
-        addi    a0, a0, 'A' - '0' - 10
-.small: addi    a0, a0, '0'
-        ecall
-        addi    t1, t1, -1
-        bnez    t1, .digit
-        li      a0, '\n'
-        ecall
-        ret
+        .include "lib.asm"
 
 # From the space to the tilde.
 
         .align  2
 commands:
         .word   nothing, nothing, nothing, nothing, nothing, nothing, both, nothing
-        .word   nothing, nothing, times, plus, nothing, minus, mix, nothing
+        .word   nothing, nothing, times, plus, nothing, minus, mixed, nothing
         .rept   10
         .word   digit
         .endr

@@ -247,25 +247,6 @@ patched:
         jr nz, .number
         ret
 
-; next: a = the upper half of random = 5 * random + $3619. Changes hl and de.
-
-next:   ldh a, [random]
-        ld l, a
-        ld e, a
-        ldh a, [random+1]
-        ld h, a
-        ld d, a
-        add hl, hl
-        add hl, hl
-        add hl, de
-        ld de, $3619
-        add hl, de
-        ld a, l
-        ldh [random], a
-        ld a, h
-        ldh [random+1], a
-        ret
-
 ; mix: turns the checksum by one bit to the left and adds a. Keeps b, c, d and e.
 
 mix:    push de
@@ -286,22 +267,7 @@ mix:    push de
         pop de
         ret
 
-; put_hex: writes a as two digits. putc: writes the character in a.
-
-put_hex:
-        push af
-        swap a
-        call .digit
-        pop af
-.digit: and a, 15
-        cp a, 10
-        jr c, .small
-        add a, 'A' - '0' - 10
-.small: add a, '0'
-putc:   ldh [$FF01], a
-        ld a, $80
-        ldh [$FF02], a
-        ret
+        .include "lib.asm"
 
         .align 256
 others: .byte $03, $04, $05, $07, $09, $0B, $0C, $0D, $0F, $13, $14, $15, $17, $19, $1B, $1C, $1D, $1F
