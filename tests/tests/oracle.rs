@@ -9,33 +9,9 @@ use std::sync::Arc;
 
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Status};
+use lathe_tests::random::Random;
 use lathe_vm::{Console, Devices, Engine, Interpreter, State, Stop};
 use oracle::Model;
-
-/// A small generator of random numbers, so that a seed is all it takes to see a failure again.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, count: u64) -> u64 {
-        self.next() % count
-    }
-
-    /// A value of this many bits: half of the time one near an edge.
-    fn value(&mut self, bits: u32) -> u64 {
-        let mask = u64::MAX >> (64 - bits);
-        let edges =
-            [0, 1, 2, 7, 8, mask, mask - 1, mask >> 1, (mask >> 1) + 1, 0xFE, 0xFF, 0x100, 0xFFDF, 0xFFE0, 0xFFE1];
-        if self.below(2) == 0 { edges[self.below(edges.len() as u64) as usize] & mask } else { self.next() & mask }
-    }
-}
 
 /// One machine twice: as the definition says, and as the oracle says.
 struct Pair {
@@ -140,7 +116,7 @@ fn random_steps(name: &str) {
             let seed = seed ^ (opcode << 32) ^ (case << 40) ^ case;
             let mut random = Random(seed);
             prepare(&mut pair, opcode, &mut random);
-            let input: Vec<u8> = (0..random.below(4)).map(|_| random.next() as u8).collect();
+            let input: Vec<u8> = (0..random.below(4)).map(|_| random.number() as u8).collect();
             pair.step(&input, &|| {
                 format!("{name} opcode {opcode:02X} case {case} (LATHE_SEED={})", number("LATHE_SEED", 1))
             });

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use lathe_tests::random::Random;
 use oracle::{Console, Model, Outcome};
 use serde_json::{Map, Value, json};
 
@@ -39,13 +40,13 @@ fn vector(model: &mut dyn Model, opcode: u64, case: u64, random: &mut Random) ->
     let (code, size) = memories[0];
     let (data, data_size) = memories[memories.len() - 1];
     for _ in 0..24 {
-        model.memory_mut(data)[random.next() as usize % data_size] = random.next() as u8;
+        model.memory_mut(data)[random.number() as usize % data_size] = random.number() as u8;
     }
     model.memory_mut(code)[pc % size] = opcode as u8;
     for ahead in 1..4 {
         model.memory_mut(code)[(pc + ahead) % size] = random.value(8) as u8;
     }
-    let input: Vec<u8> = (0..random.next() % 3).map(|_| random.next() as u8).collect();
+    let input: Vec<u8> = (0..random.number() % 3).map(|_| random.number() as u8).collect();
     let initial = state(model, None);
     let mut console = Console::with_input(&input);
     let status = match model.step(&mut console) {
@@ -77,24 +78,4 @@ fn state(model: &dyn Model, before: Option<&Value>) -> Value {
         state.insert((*memory).to_owned(), json!(cells));
     }
     Value::Object(state)
-}
-
-/// SplitMix64: a seed is all it takes to get the same vectors again.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A value of this many bits, one in three near an edge.
-    fn value(&mut self, bits: u32) -> u64 {
-        let mask = u64::MAX >> (64 - bits);
-        let edges = [0, 1, mask, mask - 1, mask >> 1, (mask >> 1) + 1];
-        let picked = edges[self.next() as usize % edges.len()];
-        if self.next().is_multiple_of(3) { picked } else { self.next() & mask }
-    }
 }

@@ -8,6 +8,7 @@ use lathe_base::files::{FileError, Files, Found};
 use lathe_debug::history::Pace;
 use lathe_debug::{Debugger, Program, Reason, execute};
 use lathe_embed::{EngineKind, Machine, Snapshot};
+use lathe_tests::random::Random;
 
 /// The files of a folder.
 struct Folder(PathBuf);
@@ -31,16 +32,6 @@ fn debugger(machine: &str, program: &str, kind: EngineKind) -> Debugger {
     let image = assembled.image.expect("the program is right");
     let program = Program::new(machine.isa().clone(), image, assembled.sources);
     Debugger::new(program, machine.instance_on(kind).expect("the engine is built"))
-}
-
-/// A small generator of numbers, so that a failure can be repeated by its seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit.max(1)
-    }
 }
 
 /// The engines of this build: with all of the workspace, the JIT is among them.
@@ -97,7 +88,7 @@ fn forward_and_back_is_where_it_was() {
                 // Now and then further back or forth, so that positions are reached in every way.
                 let end = debugger.history().positions().last().unwrap_or(0).max(start.0 + moved);
                 let target = match random.below(4) {
-                    0 => random.below(end),
+                    0 => random.below(end.max(1)),
                     _ => start.0 + moved,
                 };
                 debugger.go_to(target).expect("it has been there");

@@ -7,6 +7,7 @@ use lathe_asm::{Options, assemble};
 use lathe_base::Source;
 use lathe_base::files::MemoryFiles;
 use lathe_isa::Isa;
+use lathe_tests::random::Random;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -43,18 +44,6 @@ fn programs() -> Vec<(PathBuf, String, Isa)> {
         (path, text, isa)
     })
     .collect()
-}
-
-/// Random numbers, the same every time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
 }
 
 /// Everything that a definition says, without the places where it says it.

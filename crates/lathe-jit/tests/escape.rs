@@ -15,6 +15,7 @@ use lathe_isa::Isa;
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{InstructionId, MemoryId, RegisterId};
 use lathe_jit::Jit;
+use lathe_tests::random::Random;
 use lathe_vm::{Console, Devices, Engine, Interpreter, State, Stop};
 
 /// Compile almost at once.
@@ -27,24 +28,12 @@ fn shipped() -> impl Iterator<Item = Arc<Isa>> {
     loaded.map(|loaded| Arc::new(loaded.isa.expect("the definition is right")))
 }
 
-/// Numbers that look random; the same ones every time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// Mostly numbers at the ends of what a register or an address can be.
-    fn value(&mut self) -> u64 {
-        match self.next() % 4 {
-            0 => 0u64.wrapping_sub(self.next() % 4),
-            1 => self.next() % 4,
-            _ => self.next(),
-        }
+/// Mostly numbers at the ends of what a register or an address can be.
+fn value(random: &mut Random) -> u64 {
+    match random.below(4) {
+        0 => 0u64.wrapping_sub(random.below(4)),
+        1 => random.below(4),
+        _ => random.number(),
     }
 }
 
@@ -54,21 +43,21 @@ fn scrambled(isa: &Isa, random: &mut Random) -> State {
     let mut state = State::new(isa);
     for id in (0..isa.memories.len() as u32).map(MemoryId) {
         let count = isa.memory(id).cells().min(1 << 16);
-        let program: Vec<u64> = (0..1 + random.next() % 20).flat_map(|_| instruction(isa, random)).collect();
+        let program: Vec<u64> = (0..1 + random.below(20)).flat_map(|_| instruction(isa, random)).collect();
         state.memory_mut(id).fill(program.into_iter().cycle().take(count as usize));
     }
     for id in (0..isa.registers.len() as u32).map(RegisterId) {
         let place = lathe_isa::model::Place::whole(id, isa.register(id).width);
-        state.set_place(isa, &place, isa.register(id).width.wrap(random.value()));
+        state.set_place(isa, &place, isa.register(id).width.wrap(value(random)));
     }
-    state.pc = isa.pc.width.wrap(random.value());
+    state.pc = isa.pc.width.wrap(value(random));
     state
 }
 
 fn instruction(isa: &Isa, random: &mut Random) -> Vec<u64> {
-    let id = InstructionId((random.next() % isa.instructions.len() as u64) as u32);
+    let id = InstructionId(random.below(isa.instructions.len() as u64) as u32);
     let encoding = &isa.instruction(id).encoding;
-    let operands: Vec<u64> = encoding.operands.iter().map(|_| random.value()).collect();
+    let operands: Vec<u64> = encoding.operands.iter().map(|_| value(random)).collect();
     cells(encoding.encode(&operands), isa.code_memory().cell).take(encoding.cells as usize).collect()
 }
 

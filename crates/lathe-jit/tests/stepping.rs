@@ -7,6 +7,7 @@ use lathe_isa::Isa;
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{InstructionId, Place, RegisterId};
 use lathe_jit::Jit;
+use lathe_tests::random::Random;
 use lathe_vm::dataflow::{Frame, Graph, execute};
 use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, State};
 
@@ -20,25 +21,13 @@ fn machines() -> impl Iterator<Item = Arc<Isa>> {
     })
 }
 
-/// Numbers that look random; the same ones every time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 8
-    }
-}
-
 /// One instruction with arbitrary operands at an arbitrary address, and arbitrary registers.
 fn vector(isa: &Isa, random: &mut Random) -> State {
     let mut state = State::new(isa);
-    let id = InstructionId((random.next() % isa.instructions.len() as u64) as u32);
+    let id = InstructionId(random.below(isa.instructions.len() as u64) as u32);
     let encoding = &isa.instruction(id).encoding;
-    let operands: Vec<u64> = encoding.operands.iter().map(|_| random.next()).collect();
-    let pc = isa.pc.width.wrap(random.next());
+    let operands: Vec<u64> = encoding.operands.iter().map(|_| random.number()).collect();
+    let pc = isa.pc.width.wrap(random.number());
     state.pc = pc;
     let instruction = cells(encoding.encode(&operands), isa.code_memory().cell).take(encoding.cells as usize);
     for (cell, offset) in instruction.zip(0..) {
@@ -46,7 +35,7 @@ fn vector(isa: &Isa, random: &mut Random) -> State {
     }
     for id in (0..isa.registers.len() as u32).map(RegisterId).filter(|id| !isa.register(*id).constant) {
         let width = isa.register(id).width;
-        state.set_place(isa, &Place::whole(id, width), width.wrap(random.next()));
+        state.set_place(isa, &Place::whole(id, width), width.wrap(random.number()));
     }
     state
 }
@@ -81,8 +70,9 @@ fn single_steps_are_steps_of_compiled_code() {
             assert_eq!((found, &state), (wanted, &expected), "{}", isa.name);
         }
         let steps = jit.statistics().steps;
-        // A few are left to the interpreter when they are executed: stores into code, mapped addresses.
-        assert!(steps * 10 >= possible * 9, "{}: {steps} of {possible} in compiled code", isa.name);
+        // Some are left to the interpreter when they are executed: stores into code or into the closed pages of a
+        // large memory (every store to an arbitrary address is one), mapped addresses.
+        assert!(steps * 20 >= possible * 17, "{}: {steps} of {possible} in compiled code", isa.name);
         assert!(possible * 4 > VECTORS, "{}: only {possible} can be compiled", isa.name);
         assert!(steps <= possible, "{}: {steps} of {possible}", isa.name);
     }

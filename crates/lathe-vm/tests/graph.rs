@@ -6,6 +6,7 @@
 use lathe_base::Width;
 use lathe_isa::model::RegisterId;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
+use lathe_tests::random::Random;
 use lathe_vm::dataflow::{Graph, Node, ValueId};
 
 /// Graphs that are made.
@@ -15,37 +16,18 @@ const VALUES: usize = 60;
 /// Contents of the registers that are tried on each.
 const SAMPLES: usize = 12;
 const WIDTHS: [u64; 12] = [1, 2, 3, 4, 5, 8, 9, 12, 16, 24, 32, 64];
-/// Numbers that look random; the same ones every time.
-struct Random(u64);
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-
-    /// Often a number that something special is done for.
-    fn number(&mut self, width: Width) -> u64 {
-        let number = match self.below(6) {
-            0 => 0,
-            1 => u64::MAX,
-            2 => 1 << self.below(64),
-            3 => u64::MAX << self.below(64),
-            4 => self.next() % 16,
-            _ => self.next(),
-        };
-        width.wrap(number)
-    }
+/// Often a number that something special is done for.
+fn number(random: &mut Random, width: Width) -> u64 {
+    let number = match random.below(6) {
+        0 => 0,
+        1 => u64::MAX,
+        2 => 1 << random.below(64),
+        3 => u64::MAX << random.below(64),
+        4 => random.below(16),
+        _ => random.number(),
+    };
+    width.wrap(number)
 }
 
 /// A value of the graph, and what it should be.
@@ -71,13 +53,13 @@ impl Maker {
     /// One with a few registers.
     fn new(seed: u64) -> Maker {
         let mut random = Random(seed);
-        let widths = (0..3).map(|_| Width::new(random.one_of(&WIDTHS)).expect("a width")).collect();
-        let operators = (0..4).map(|_| random.one_of(&BinaryOperator::ALL)).collect();
+        let widths = (0..3).map(|_| Width::new(*random.pick(&WIDTHS)).expect("a width")).collect();
+        let operators = (0..4).map(|_| *random.pick(&BinaryOperator::ALL)).collect();
         let (graph, values, registers) = (Graph::default(), Vec::new(), Vec::new());
         let mut maker = Maker { random, widths, operators, graph, values, registers };
         for register in 0..8 {
             let width = maker.width();
-            let wanted = std::array::from_fn(|_| maker.random.number(width));
+            let wanted = std::array::from_fn(|_| number(&mut maker.random, width));
             maker.registers.push(wanted);
             let id = maker.graph.register(width, RegisterId(register));
             maker.values.push(Value { id, width, wanted });
@@ -86,7 +68,7 @@ impl Maker {
     }
 
     fn width(&mut self) -> Width {
-        self.random.one_of(&self.widths)
+        *self.random.pick(&self.widths)
     }
 
     /// One of the values there are; seldom a number.
@@ -95,11 +77,11 @@ impl Maker {
             let width = self.width();
             return self.constant(width);
         }
-        self.random.one_of(&self.values)
+        *self.random.pick(&self.values)
     }
 
     fn constant(&mut self, width: Width) -> Value {
-        let number = self.random.number(width);
+        let number = number(&mut self.random, width);
         Value { id: self.graph.constant(width, number), width, wanted: [number; SAMPLES] }
     }
 
@@ -107,7 +89,7 @@ impl Maker {
     fn like(&mut self, width: Width) -> Value {
         let same: Vec<Value> = self.values.iter().filter(|value| value.width == width).copied().collect();
         match self.random.below(3) {
-            0 if !same.is_empty() => self.random.one_of(&same),
+            0 if !same.is_empty() => *self.random.pick(&same),
             1 => self.constant(width),
             _ => {
                 let value = self.any();
@@ -119,7 +101,7 @@ impl Maker {
     fn resize(&mut self, value: Value, width: Width) -> Value {
         let Value { id, width: before, wanted } = value;
         if before.bits() > width.bits() {
-            let low = self.random.below((before.bits() - width.bits()) as usize + 1) as u32;
+            let low = self.random.below(u64::from(before.bits() - width.bits()) + 1) as u32;
             let wanted = wanted.map(|x| width.wrap(x >> low));
             return Value { id: self.graph.slice(id, low, width), width, wanted };
         }
@@ -178,7 +160,7 @@ impl Maker {
                 self.resize(x, width)
             }
             1 => {
-                let operator = self.random.one_of(&UnaryOperator::ALL);
+                let operator = *self.random.pick(&UnaryOperator::ALL);
                 let wanted = x.wanted.map(|value| operator.apply(x.width, value));
                 Value { id: self.graph.unary(operator, x.id), width: x.width, wanted }
             }
@@ -193,7 +175,7 @@ impl Maker {
                 Value { id: self.graph.choose(condition.id, x.id, y.id), width: x.width, wanted }
             }
             _ => {
-                let (operator, y) = (self.random.one_of(&self.operators), self.like(x.width));
+                let (operator, y) = (*self.random.pick(&self.operators), self.like(x.width));
                 let width = if operator.is_comparison() { Width::BIT } else { x.width };
                 let wanted = both(&x, &y, |a, b| operator.apply(x.width, a, b));
                 Value { id: self.graph.binary(operator, x.id, y.id), width, wanted }
