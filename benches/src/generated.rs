@@ -1,5 +1,5 @@
-//! Programs made for measuring how cost grows, for hex8 and without an end; and a definition of many rows, for
-//! measuring how checking and assembling grow.
+//! Programs made for measuring how cost grows, for hex8 and rv32i and without an end; and a definition of many rows,
+//! for measuring how checking and assembling grow.
 
 use std::fmt::Write;
 
@@ -51,6 +51,41 @@ next:   addimm r10, r10, 74             ; the place in a page of the table
         let _ = writeln!(text, " .word at{routine}");
     });
     text
+}
+
+/// Instructions of one place of [`places`].
+pub const IN_A_PLACE: usize = 8;
+
+/// This many places, for rv32i, each of which does something of its own and goes on to another far away, so that all are
+/// executed equally often. No jump is computed; none of the code is hotter than the rest.
+pub fn places(count: usize) -> String {
+    // Every place is reached before the first comes again, because the distance has no factor in common with `count`.
+    let mut distance = (count * 5 / 13) | 1;
+    while greatest_common_divisor(distance, count) != 1 {
+        distance += 2;
+    }
+    format!(
+        "
+.machine rv32i
+places:
+        .rept {count}, n
+        addi    s0, s0, n % 2000
+        xor     s1, s1, s0
+        slli    t1, s1, n % 31
+        add     s2, s2, t1
+        sltu    t2, s2, t1
+        add     s0, s0, t2
+        lui     t0, %hi(places + (n + {distance}) % {count} * {})
+        jalr    zero, %lo(places + (n + {distance}) % {count} * {})(t0)
+        .endr
+",
+        IN_A_PLACE * 4,
+        IN_A_PLACE * 4,
+    )
+}
+
+fn greatest_common_divisor(one: usize, other: usize) -> usize {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
 /// A definition with this many rows, at most 2^20, all of one mnemonic: a name tells them apart, as the names of

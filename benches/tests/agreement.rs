@@ -159,3 +159,19 @@ fn generated_programs_run_all_of_their_code() {
     }
     machine.assemble(&generated::scattered(2_048)).unwrap();
 }
+
+#[test]
+fn every_place_of_a_generated_program_is_equally_warm() {
+    let machine = Machine::built_in("rv32i").unwrap();
+    for count in [1, 10, 100, 1_000] {
+        let mut instance = machine.instance_on(EngineKind::Interpreter).unwrap();
+        instance.load(&machine.assemble(&generated::places(count)).unwrap_or_else(|error| panic!("{error}")));
+        let mut seen = BTreeSet::new();
+        for _ in 0..count {
+            seen.insert(instance.get("pc").unwrap());
+            instance.run_for(generated::IN_A_PLACE as u64);
+        }
+        assert_eq!(seen.len(), count, "{count} places");
+        assert_eq!(instance.get("pc").unwrap(), 0, "{count} places");
+    }
+}

@@ -13,9 +13,19 @@ use lathe_isa::Isa;
 use crate::emit::{Context, emit, signature};
 use crate::region::Region;
 
+/// How much the compiler does for a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// As little as possible: most regions do not run for long enough to earn more back.
+    Quick,
+    /// All it can: code that is up to twice as fast, and takes three times as long to make.
+    Best,
+}
+
 /// What is kept from one compilation to the next.
 pub(crate) struct Compilers {
-    target: OwnedTargetIsa,
+    quick: OwnedTargetIsa,
+    best: OwnedTargetIsa,
     compiler: Compiler,
     builder: FunctionBuilderContext,
 }
@@ -31,20 +41,28 @@ pub(crate) struct Code {
 impl Compilers {
     /// A compiler for this computer, if there is one.
     pub(crate) fn new() -> Option<Compilers> {
-        let mut flags = settings::builder();
-        for (name, value) in [("opt_level", "speed"), ("enable_verifier", "false"), ("is_pic", "false")] {
-            flags.set(name, value).ok()?;
-        }
-        let target = cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()?;
-        Some(Compilers { target, compiler: Compiler::new(), builder: FunctionBuilderContext::new() })
+        let target = |settings: &[(&str, &str)]| {
+            let mut flags = settings::builder();
+            for (name, value) in settings.iter().chain(&[("enable_verifier", "false"), ("is_pic", "false")]) {
+                flags.set(name, value).ok()?;
+            }
+            cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()
+        };
+        let quick = target(&[("opt_level", "none"), ("regalloc_algorithm", "single_pass")])?;
+        let best = target(&[("opt_level", "speed")])?;
+        Some(Compilers { quick, best, compiler: Compiler::new(), builder: FunctionBuilderContext::new() })
     }
 
     /// Compiles a region; `None` if the compiler refuses it.
-    pub(crate) fn compile(&mut self, isa: &Isa, region: &Region) -> Option<Code> {
-        let mut module = JITModule::new(JITBuilder::with_isa(self.target.clone(), default_libcall_names()));
+    pub(crate) fn compile(&mut self, isa: &Isa, region: &Region, effort: Effort) -> Option<Code> {
+        let target = match effort {
+            Effort::Quick => &self.quick,
+            Effort::Best => &self.best,
+        };
+        let mut module = JITModule::new(JITBuilder::with_isa(target.clone(), default_libcall_names()));
         self.compiler.clear();
         self.compiler.func.signature = signature(module.make_signature());
-        emit(isa, region, &mut self.compiler.func, &mut self.builder, self.target.frontend_config());
+        emit(isa, region, &mut self.compiler.func, &mut self.builder, target.frontend_config());
         let signature = self.compiler.func.signature.clone();
         let id = module.declare_function("region", Linkage::Local, &signature).ok()?;
         let defined = module.define_function(id, &mut self.compiler);

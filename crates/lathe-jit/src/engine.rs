@@ -14,6 +14,7 @@ use lathe_vm::memory::PAGE_BITS;
 use lathe_vm::numbers::ByNumber;
 use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stop, Stops};
 
+use crate::code::Effort;
 use crate::emit::{Context, NO_JUMP};
 use crate::guarded;
 use crate::jumps::Jumps;
@@ -28,7 +29,7 @@ const COMPILATIONS: u32 = 8;
 const EXIT: u32 = 16;
 /// A computed jump that leaves a region this often for each of its instructions, divided into the threshold,
 /// has cost about what compiling the region again does.
-const MISSES: u32 = 8;
+const MISSES: u32 = 2;
 /// A part of a region has been executed at least this share of the threshold, by which it is hot.
 const WARM: u32 = 64;
 /// How often the threshold is doubled for code that is thrown away again and again.
@@ -36,6 +37,13 @@ const DOUBLINGS: u32 = 12;
 /// Code that is being compiled is reached this share of the threshold before the engine looks whether it has
 /// arrived.
 const LOOK_AGAIN: u32 = 32;
+/// Steps in compiled code after which the engine looks whether more of it has arrived, or should be made better.
+const SLICE: u64 = 1 << 20;
+/// Entering compiled code counts as this many of them.
+const ENTRY: u64 = 1 << 10;
+/// A region that has done this many times the threshold of steps for each of its instructions is compiled again, as
+/// well as the compiler can: by then that takes a small part of the time it has run.
+const BETTER: u64 = 16;
 /// Regions in use; beyond that all are let go.
 const REGIONS: usize = 1 << 12;
 
@@ -66,6 +74,8 @@ pub struct Jit {
     ordered: u64,
     /// Whether every region is one instruction, compiled before it is first executed.
     stepping: bool,
+    /// Steps to be done in compiled code before the engine looks whether more of it has arrived.
+    until_look: u64,
     statistics: Statistics,
     clock: Option<Clock>,
 }
@@ -85,6 +95,8 @@ struct InUse {
     additions: Option<u64>,
     /// Times it was reached in a mode that it is not for.
     strangers: u32,
+    /// Steps to be done before it is compiled better.
+    until_better: u64,
 }
 
 /// What the engine has done.
@@ -92,6 +104,8 @@ struct InUse {
 pub struct Statistics {
     /// Regions compiled.
     pub regions: u64,
+    /// Those of them that were compiled again, as well as the compiler can.
+    pub improved: u64,
     /// Regions that another engine had compiled.
     pub shared: u64,
     /// Regions given up because they came back to the interpreter all the time.
@@ -142,6 +156,7 @@ impl Jit {
             executed: 0,
             ordered: 0,
             stepping: false,
+            until_look: SLICE,
             statistics: Statistics::default(),
             clock: None,
         }
@@ -203,19 +218,37 @@ impl Jit {
             self.statistics.entries += 1;
             self.statistics.steps += steps;
             used.steps += steps;
-            if context.jump != NO_JUMP {
-                self.statistics.jumped += 1;
-                return Some(Exit::Jumped(id, context.jump));
-            }
+            used.until_better = used.until_better.saturating_sub(steps);
+            let is_to_be_better = used.until_better == 0;
             if context.interpret != 0 {
                 self.statistics.interpreted += 1;
                 return Some(Exit::Interpret(id));
+            }
+            self.until_look = self.until_look.saturating_sub(steps + ENTRY);
+            if is_to_be_better || self.until_look == 0 {
+                self.until_look = SLICE;
+                return Some(Exit::Look(id));
+            }
+            if context.jump != NO_JUMP {
+                self.statistics.jumped += 1;
+                if self.misses_too_often(id, context.jump, state.pc) {
+                    return Some(Exit::Missed(id));
+                }
             }
             match self.place(state, left - (run.steps - before)) {
                 Some(next) => place = next,
                 None => return Some(Exit::Elsewhere(id)),
             }
         }
+    }
+
+    /// Counts that a computed jump of a region has gone where the region has no code; whether that happens so often
+    /// that it pays to compile the region again.
+    fn misses_too_often(&mut self, id: RegionId, jump: u64, target: u64) -> bool {
+        let Some(used) = self.regions.get(&id) else { return false };
+        let instructions = used.region.instructions.len() as u32;
+        let patience = (self.code.threshold() / MISSES).max(1).saturating_mul(instructions);
+        self.jumps.missed(&self.fast, jump, target, patience)
     }
 
     /// Where compiled code can be entered now, with this many steps left.
@@ -226,6 +259,7 @@ impl Jit {
         }
         let bound = i64::try_from(self.regions.get(&id)?.region.bound).ok()?;
         let fuel = i64::try_from(left).unwrap_or(i64::MAX).checked_sub(bound).filter(|fuel| *fuel >= 0)?;
+        let fuel = fuel.min(SLICE as i64);
         Some(Place { id, block, fuel })
     }
 
@@ -269,22 +303,38 @@ impl Jit {
         }
         self.make_room(state);
         match self.discover(state, pc, extent) {
-            Some(region) => self.order(state, pc, region, None),
+            Some(region) => self.order(state, pc, region, Effort::Quick, None),
             None => self.fast.set_heat(pc, Heat::Never),
         }
     }
 
     /// Has a region compiled, perhaps in the place of another.
-    fn order(&mut self, state: &mut State, entry: u64, region: Region, replaces: Option<RegionId>) {
-        self.ordered += region.instructions.len() as u64;
+    fn order(&mut self, state: &mut State, entry: u64, region: Region, effort: Effort, replaces: Option<RegionId>) {
         let leaders: Vec<u64> = region.blocks.keys().copied().collect();
-        leaders.iter().for_each(|leader| *self.compilations.entry(*leader).or_default() += 1);
-        self.look_again(entry);
+        if effort == Effort::Quick {
+            self.ordered += region.instructions.len() as u64;
+            leaders.iter().for_each(|leader| *self.compilations.entry(*leader).or_default() += 1);
+            self.look_again(entry);
+        }
         let result = self.orders.open(entry, leaders);
         // If the engine is gone, nobody wants it.
-        let deliver = move |region, time| drop(result.send(Delivery { entry, region, replaces, time }));
-        self.code.order(entry, region, self.clock, deliver);
+        let deliver = move |region, time| drop(result.send(Delivery { entry, region, replaces, effort, time }));
+        self.code.order(entry, region, effort, self.clock, deliver);
         self.take_deliveries(state);
+    }
+
+    /// Has a region compiled as well as the compiler can, if it has run for long enough to earn that back.
+    fn improve(&mut self, state: &mut State, id: RegionId) {
+        let Some(used) = self.regions.get_mut(&id).filter(|used| used.until_better == 0) else { return };
+        let entry = used.region.entry;
+        if self.orders.cover(entry) {
+            used.until_better = SLICE;
+            return;
+        }
+        used.until_better = u64::MAX;
+        if let Some(region) = used.region.take_improvable() {
+            self.order(state, entry, region, Effort::Best, Some(id));
+        }
     }
 
     /// Looks again soon whether the code at an address has been compiled.
@@ -294,18 +344,21 @@ impl Jit {
 
     /// Takes up what has been compiled, if the cells it was compiled from are still as they were.
     fn take_deliveries(&mut self, state: &mut State) {
-        while let Some(Delivery { entry, region, replaces, time }) = self.orders.next() {
+        while let Some(Delivery { entry, region, replaces, effort, time }) = self.orders.next() {
             self.statistics.compile_time += time;
+            // What it was to replace may still be in use.
+            let is_compiled = self.entries.contains_key(&entry);
             let Some(region) = region else {
-                self.fast.set_heat(entry, Heat::Never);
+                if !is_compiled {
+                    self.fast.set_heat(entry, Heat::Never);
+                }
                 continue;
             };
-            self.statistics.regions += 1;
-            self.statistics.compiled += region.instructions.len() as u64;
-            let patched = region.instructions.values().filter(|reading| reading.is_patched());
-            self.statistics.patched += patched.count() as u64;
+            self.count_compiled(&region, effort);
             if !region.fits(&self.fast, state) {
-                self.fast.set_heat(entry, Heat::After(self.patience(entry)));
+                if !is_compiled {
+                    self.fast.set_heat(entry, Heat::After(self.patience(entry)));
+                }
                 continue;
             }
             if let Some(id) = replaces {
@@ -313,6 +366,17 @@ impl Jit {
             }
             self.take_up(state, region);
         }
+    }
+
+    fn count_compiled(&mut self, region: &Compiled, effort: Effort) {
+        if effort == Effort::Best {
+            self.statistics.improved += 1;
+            return;
+        }
+        self.statistics.regions += 1;
+        self.statistics.compiled += region.instructions.len() as u64;
+        let patched = region.instructions.values().filter(|reading| reading.is_patched());
+        self.statistics.patched += patched.count() as u64;
     }
 
     /// Whether enough has been executed that compiling something at this address is no great loss, whatever comes
@@ -343,7 +407,7 @@ impl Jit {
         let modes = self.may_assume_modes(pc);
         let known =
             Known { fast: &self.fast, state, modes, targets: &targets, is_compiled: &is_compiled, has_run: &has_run };
-        Some(discover(&known, pc, extent)).filter(|region| region.is_worth(extent))
+        Some(discover(&known, pc, extent)).filter(Region::is_worth_compiling)
     }
 
     /// Uses a region from now on.
@@ -361,7 +425,10 @@ impl Jit {
             self.entries.insert(*leader, (id, *number));
             self.fast.set_heat(*leader, Heat::Always);
         }
-        self.regions.insert(id, InUse { region, visits: 0, steps: 0, additions: None, strangers: 0 });
+        let instructions = region.instructions.len() as u64;
+        let until_better = instructions * u64::from(self.code.threshold()) * BETTER;
+        let used = InUse { region, visits: 0, steps: 0, additions: None, strangers: 0, until_better };
+        self.regions.insert(id, used);
     }
 
     /// A region has come back to the interpreter. It is given up if it does so after every few steps.
@@ -427,18 +494,14 @@ impl Jit {
         self.drop_all();
     }
 
-    /// Counts an exit at a computed jump; a region that misses often is compiled again.
-    fn miss(&mut self, state: &mut State, id: RegionId, pc: u64) {
-        let Some(used) = self.regions.get(&id) else { return };
-        let (entry, instructions) = (used.region.entry, used.region.instructions.len() as u32);
-        let patience = (self.code.threshold() / MISSES).max(1).saturating_mul(instructions);
-        let is_open = self.orders.cover(entry) || self.code.is_ordered(entry);
-        let is_enough = self.jumps.missed(&self.fast, pc, state.pc, patience);
-        if !is_enough || is_open || !self.can_afford(entry) {
+    /// Has a region compiled again, with the targets of its computed jumps that have turned up since.
+    fn renew(&mut self, state: &mut State, id: RegionId) {
+        let Some(entry) = self.regions.get(&id).map(|used| used.region.entry) else { return };
+        if self.orders.cover(entry) || self.code.is_ordered(entry) || !self.can_afford(entry) {
             return;
         }
         if let Some(region) = self.discover(state, entry, Extent::Everything) {
-            self.order(state, entry, region, Some(id));
+            self.order(state, entry, region, Effort::Quick, Some(id));
         }
     }
 
@@ -450,9 +513,12 @@ impl Jit {
             return true;
         }
         if self.fast.warm(pc, EXIT) {
-            self.prepare(state, pc, if matches!(exit, Exit::Jumped(..)) { Extent::Target } else { Extent::Gap });
+            self.prepare(state, pc, Extent::Gap);
         }
-        if let Exit::Jumped(id, _) | Exit::Elsewhere(id) = *exit {
+        // What is only not compiled yet is no reason to give up what leads there.
+        if let Exit::Elsewhere(id) = *exit
+            && !self.fast.may_become_hot(pc)
+        {
             self.give_up_if_worthless(id);
         }
         self.entries.contains_key(&pc)
@@ -489,10 +555,12 @@ struct Place {
 enum Exit {
     /// The instruction where it stands must be interpreted.
     Interpret(RegionId),
-    /// The computed jump at this address has gone where the region has no code.
-    Jumped(RegionId, u64),
+    /// A computed jump has gone where the region has no code, as it does often.
+    Missed(RegionId),
     /// It goes on where the region has no code, or the budget is nearly spent.
     Elsewhere(RegionId),
+    /// It is time to look what has been compiled, and whether the region should be.
+    Look(RegionId),
 }
 
 /// One pointer for every memory that a machine can have.
@@ -536,11 +604,22 @@ fn memories(isa: &Isa) -> impl Iterator<Item = MemoryId> {
 
 impl Jit {
     /// Goes on after compiled code was left; why the machine stops, if it does.
-    fn leave(&mut self, exit: &Exit, state: &mut State, devices: &mut Devices, run: &mut Run) -> Option<Stop> {
+    fn leave(
+        &mut self,
+        exit: &Exit,
+        state: &mut State,
+        devices: &mut Devices,
+        limit: u64,
+        run: &mut Run,
+    ) -> Option<Stop> {
         match *exit {
             Exit::Interpret(id) => {
                 let opened = state.snapshot_size();
-                let stop = self.step(state, devices, run);
+                // The fast interpreter knows what the instruction is at the moment, and what follows it.
+                let stop = match self.fast.is_volatile(state.pc) {
+                    true => self.interpret(state, devices, limit, run),
+                    false => self.step(state, devices, run),
+                };
                 // A page is opened once, and then it is written without leaving.
                 if state.snapshot_size() == opened {
                     self.give_up_if_worthless(id);
@@ -548,8 +627,13 @@ impl Jit {
                 self.forget_changed();
                 stop
             }
-            Exit::Jumped(id, pc) => {
-                self.miss(state, id, pc);
+            Exit::Missed(id) => {
+                self.renew(state, id);
+                None
+            }
+            Exit::Look(id) => {
+                self.improve(state, id);
+                self.take_deliveries(state);
                 None
             }
             Exit::Elsewhere(_) => None,
@@ -570,7 +654,7 @@ impl Jit {
             self.prepare_step(state);
             let is_due = self.fast.is_due(state);
             let exit = if is_due { None } else { self.enter(state, 1, &mut run) };
-            if matches!(exit, Some(Exit::Elsewhere(_) | Exit::Jumped(..))) {
+            if exit.is_some_and(|exit| !matches!(exit, Exit::Interpret(_))) {
                 continue;
             }
             if let Some(stop) = self.step(state, devices, &mut run) {
@@ -625,7 +709,7 @@ impl Jit {
                     break;
                 }
                 self.executed = before + run.steps;
-                if let Some(stop) = self.leave(&exit, state, devices, &mut run) {
+                if let Some(stop) = self.leave(&exit, state, devices, limit, &mut run) {
                     run.stop = stop;
                     return run;
                 }
@@ -634,21 +718,29 @@ impl Jit {
                     continue;
                 }
             }
-            match self.fast.run_until_hot(state, devices, limit, &mut run) {
-                Pause::Stopped(stop) => {
-                    run.stop = stop;
-                    return run;
-                }
-                Pause::Hot(pc) => {
-                    is_due = false;
-                    self.executed = before + run.steps;
-                    self.forget_changed();
-                    if !self.entries.contains_key(&pc) {
-                        self.prepare(state, pc, Extent::Everything);
-                    }
-                }
+            if let Some(stop) = self.interpret(state, devices, limit, &mut run) {
+                run.stop = stop;
+                return run;
             }
+            is_due = false;
         }
         run
+    }
+
+    /// Interprets until something is hot and makes that ready; why the machine stops, if it does.
+    fn interpret(&mut self, state: &mut State, devices: &mut Devices, limit: u64, run: &mut Run) -> Option<Stop> {
+        let before = run.steps;
+        let pause = self.fast.run_until_hot(state, devices, limit, run);
+        self.executed += run.steps - before;
+        match pause {
+            Pause::Stopped(stop) => Some(stop),
+            Pause::Hot(pc) => {
+                self.forget_changed();
+                if !self.entries.contains_key(&pc) {
+                    self.prepare(state, pc, Extent::Everything);
+                }
+                None
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use lathe_vm::numbers::ByNumber;
 
+use crate::code::Effort;
 use crate::shared::Compiled;
 
 /// Something to be done once.
@@ -24,6 +25,7 @@ pub(crate) struct Delivery {
     pub(crate) region: Option<Arc<Compiled>>,
     /// The region in whose place it was ordered.
     pub(crate) replaces: Option<u32>,
+    pub(crate) effort: Effort,
     /// How long compiling took.
     pub(crate) time: Duration,
 }

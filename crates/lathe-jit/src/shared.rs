@@ -12,7 +12,7 @@ use lathe_isa::Isa;
 use lathe_vm::fast::{Fast, Reading};
 use lathe_vm::{State, Stops};
 
-use crate::code::{Code, Compilers};
+use crate::code::{Code, Compilers, Effort};
 use crate::emit::block_numbers;
 use crate::engine::Clock;
 use crate::orders::{Background, Job};
@@ -69,6 +69,8 @@ pub(crate) struct Compiled {
     pub(crate) assumptions: Assumptions,
     /// What it leaves to the reference interpreter because a run may stop there.
     armed: Arc<Stops>,
+    /// What it was compiled from, if that was done quickly and nobody has had it done better yet.
+    improvable: Mutex<Option<Region>>,
 }
 
 impl SharedCode {
@@ -120,6 +122,7 @@ impl SharedCode {
         &self,
         entry: u64,
         region: Region,
+        effort: Effort,
         clock: Option<Clock>,
         deliver: impl FnOnce(Option<Arc<Compiled>>, Duration) + Send + 'static,
     ) {
@@ -128,7 +131,7 @@ impl SharedCode {
         let job: Job = Box::new(move || {
             let now = || clock.map_or(Duration::ZERO, |clock| clock());
             let start = now();
-            let compiled = code.compile(entry, region);
+            let compiled = code.compile(entry, region, effort);
             let time = now().saturating_sub(start);
             let mut library = lock(&code.library);
             library.ordered.remove(&entry);
@@ -142,12 +145,13 @@ impl SharedCode {
         }
     }
 
-    fn compile(&self, entry: u64, region: Region) -> Option<Arc<Compiled>> {
-        let code = lock(&self.compilers).as_mut()?.compile(&self.isa, &region)?;
+    fn compile(&self, entry: u64, region: Region, effort: Effort) -> Option<Arc<Compiled>> {
+        let code = lock(&self.compilers).as_mut()?.compile(&self.isa, &region, effort)?;
         let blocks = block_numbers(&region);
         let instructions = region.instructions.iter().map(|(pc, decoded)| (*pc, decoded.reading)).collect();
-        let Region { bound, assumptions, armed, .. } = region;
-        Some(Arc::new(Compiled { code, entry, bound, blocks, instructions, assumptions, armed }))
+        let (bound, assumptions, armed) = (region.bound, region.assumptions.clone(), region.armed.clone());
+        let improvable = Mutex::new(Some(region).filter(|_| effort == Effort::Quick));
+        Some(Arc::new(Compiled { code, entry, bound, blocks, instructions, assumptions, armed, improvable }))
     }
 }
 
@@ -165,6 +169,11 @@ impl Library {
 }
 
 impl Compiled {
+    /// What it was compiled from, for whoever asks first, if it can be compiled better.
+    pub(crate) fn take_improvable(&self) -> Option<Region> {
+        lock(&self.improvable).take()
+    }
+
     /// Whether a machine holds the cells it was compiled from, read as they were then, and runs stop where they
     /// did then.
     pub(crate) fn fits(&self, fast: &Fast, state: &State) -> bool {

@@ -34,6 +34,14 @@ impl Emitter<'_, '_> {
         computed.rewind(mark);
     }
 
+    /// Whether the region has the code that a way leads to: it may have become too large for that.
+    fn stays_inside(&self, edge: &Edge) -> bool {
+        match edge {
+            Edge::Segment(_) => true,
+            Edge::Block(snapshot) => self.labels.contains_key(&snapshot.pc),
+        }
+    }
+
     /// Whether a way goes back to a block of the region.
     pub(super) fn closes_loop(&self, edge: &Edge) -> bool {
         matches!(edge, Edge::Block(snapshot) if snapshot.pc <= self.block && self.labels.contains_key(&snapshot.pc))
@@ -100,10 +108,12 @@ impl Emitter<'_, '_> {
     /// remember where it goes.
     pub(super) fn jump(&mut self, block: &Block, jump: &Jump, computed: &mut Computed) {
         let target = self.values(block, computed).exact(jump.target);
-        let labels: Vec<Label> = jump.arms.iter().map(|_| self.builder.create_block()).collect();
+        let arms: Vec<&(u64, Edge)> = jump.arms.iter().filter(|(_, edge)| self.stays_inside(edge)).collect();
+        let arms: Vec<(u64, Label, &Edge)> =
+            arms.into_iter().map(|(pc, edge)| (*pc, self.builder.create_block(), edge)).collect();
         let otherwise = self.builder.create_block();
-        self.find_arm(block, jump, target, &labels, otherwise);
-        for ((_, edge), label) in jump.arms.iter().zip(labels) {
+        self.find_arm(block, jump, target, &arms, otherwise);
+        for (_, label, edge) in arms {
             self.edge_at(block, label, edge, computed);
         }
         self.builder.switch_to_block(otherwise);
@@ -122,15 +132,15 @@ impl Emitter<'_, '_> {
 
     /// Goes to the label of the arm for this target. A few are tried one after the other, which is
     /// how the processor guesses best; more are searched for.
-    fn find_arm(&mut self, block: &Block, jump: &Jump, target: Value, labels: &[Label], otherwise: Label) {
-        if labels.len() > TRIED_IN_TURN {
+    fn find_arm(&mut self, block: &Block, jump: &Jump, target: Value, arms: &[(u64, Label, &Edge)], otherwise: Label) {
+        if arms.len() > TRIED_IN_TURN {
             let mut switch = Switch::new();
-            for ((pc, _), label) in jump.arms.iter().zip(labels) {
+            for (pc, label, _) in arms {
                 switch.set_entry(u128::from(*pc), *label);
             }
             return switch.emit(&mut self.builder, target, otherwise);
         }
-        for ((pc, _), label) in jump.arms.iter().zip(labels) {
+        for (pc, label, _) in arms {
             let next = self.builder.create_block();
             let pc = self.builder.ins().iconst(type_of(block.graph.width(jump.target)), *pc as i64);
             let same = self.builder.ins().icmp(IntCC::Equal, target, pc);

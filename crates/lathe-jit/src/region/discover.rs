@@ -31,8 +31,6 @@ pub(crate) enum Extent {
     /// As far as nothing is compiled: what compiled code leads to leads back to it soon, and would
     /// be there once more for every way out of it.
     Gap,
-    /// As [`Self::Gap`], from a target of a computed jump; there may be very many of those.
-    Target,
     /// One instruction.
     One,
 }
@@ -203,7 +201,7 @@ impl Discovery<'_> {
         let Known { is_compiled, has_run, .. } = self.known;
         let ends = || match self.extent {
             Extent::Everything => !has_run(pc),
-            Extent::Gap | Extent::Target => is_compiled(pc) || !has_run(pc),
+            Extent::Gap => is_compiled(pc) || !has_run(pc),
             Extent::One => true,
         };
         *self.ends.entry(pc).or_insert_with(ends)

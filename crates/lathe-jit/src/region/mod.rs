@@ -29,10 +29,6 @@ pub(crate) use self::assumptions::Assumptions;
 pub(crate) use self::discover::{Extent, Known, discover};
 pub(crate) use self::groups::{Group, Stores};
 
-/// Instructions of the code that a computed jump leads to, at least, to be a region: entering it takes
-/// as long as interpreting about this many.
-const TARGET_INSTRUCTIONS: usize = 8;
-
 /// A region, ready to be compiled.
 pub(crate) struct Region {
     /// The blocks, by the address of their leader.
@@ -132,20 +128,8 @@ pub(crate) struct Snapshot {
 }
 
 impl Region {
-    /// Whether there is more in it than ways to the interpreter, and enough to be entered for it.
-    pub(crate) fn is_worth(&self, extent: Extent) -> bool {
-        let does_anything = self.blocks.values().any(|block| block.longest > 0);
-        let is_short = || self.instructions.len() < TARGET_INSTRUCTIONS && self.blocks.len() == 1;
-        does_anything && (extent != Extent::Target || !is_short() || self.is_loop())
-    }
-
-    /// Whether it is a block that leads to itself.
-    fn is_loop(&self) -> bool {
-        let leads_back = |edge: &Edge| matches!(edge, Edge::Block(to) if self.blocks.contains_key(&to.pc));
-        self.blocks.values().any(|block| match &block.root.end {
-            End::Goto(edge) => leads_back(edge),
-            End::Branch(_, taken, other) => leads_back(taken) || leads_back(other),
-            End::Jump(_) | End::Leave(_) => false,
-        })
+    /// Whether there is more in it than ways to the interpreter.
+    pub(crate) fn is_worth_compiling(&self) -> bool {
+        self.blocks.values().any(|block| block.longest > 0)
     }
 }

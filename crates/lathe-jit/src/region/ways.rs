@@ -98,7 +98,9 @@ impl BlockBuilder<'_, '_> {
     }
 
     fn computed(&mut self, target: ValueId, path: &Path, pc: u64, before: Option<Arc<Snapshot>>) -> End {
-        let targets: Vec<u64> = (self.discovery.known.targets)(pc).into_iter().filter(|target| *target != pc).collect();
+        // Where the region has no code, the jump leaves it as for any other target.
+        let mut targets = (self.discovery.known.targets)(pc);
+        targets.retain(|target| *target != pc && !self.discovery.ends_before(*target));
         let edge = |target: u64| {
             let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
             let deeper = path.depth <= DEPTH && self.cross(&mut path);

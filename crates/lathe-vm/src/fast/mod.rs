@@ -273,6 +273,13 @@ impl Fast {
         distance == 0
     }
 
+    /// Whether an address becomes hot by being reached often enough.
+    pub fn may_become_hot(&self, pc: u64) -> bool {
+        let id = self.by_address.get(&pc);
+        let entry = id.map(|id| &self.entries[*id as usize]);
+        entry.is_none_or(|entry| entry.hot_at.wrapping_sub(entry.visits) <= u32::MAX / 2)
+    }
+
     /// About how often the instruction at an address has been executed since its block was lowered. Blocks
     /// count how often they are reached; after a branch it is assumed that those who left there are the ones
     /// who reached the block it leads to.

@@ -5,43 +5,39 @@ use super::block::build_from;
 use super::lower::lower;
 use super::ops::{Code, EntryId, Op};
 use super::{Fast, INTERPRET};
+use crate::numbers::ByNumber;
 use crate::state::State;
 
-/// Contents that are remembered for one address.
-const VARIANTS: usize = 16;
-/// A content is lowered after this many executions since the last time. Otherwise contents that never come back would
-/// cost more than interpreting them.
-const WORTH: u32 = 64;
+/// Contents that are remembered for one address; beyond that all are forgotten, which costs time only.
+const CONTENTS: usize = 1 << 10;
 
 /// An instruction whose opcode keeps changing.
 #[derive(Clone, Debug)]
 pub(super) struct Volatile {
     pub(super) pc: u64,
-    variants: Vec<Variant>,
-    /// The variant that was executed last, and how often in a row.
-    last: usize,
+    /// By what as many cells hold as the longest instruction has.
+    contents: ByNumber<u64, Content>,
+    /// The content that was executed last, and how often in a row.
+    last: u64,
     quiet: u32,
     /// Executions in a row after which it is taken for settled.
     patience: u32,
-    /// Executions since a variant was added.
-    executed: u32,
 }
 
-/// The operations for one content of the cells.
+/// What is known about one content of the cells.
 #[derive(Clone, Copy, Debug)]
-struct Variant {
-    mask: u64,
-    content: u64,
-    start: u32,
-    /// How many instructions there are: this one and those that follow it.
-    count: u32,
+enum Content {
+    /// It was executed this often. It is interpreted, because many contents never come back.
+    Cold(u8),
+    /// Its operations begin here, and are for at most this many instructions: this one and those that follow it.
+    Lowered(u32, u32),
 }
 
 /// What is to be done with a volatile instruction.
 pub(super) enum Found {
     /// Its operations begin here, and are for at most this many instructions.
     Start(u32, u32),
-    /// This content is not known.
+    /// There are no operations for this content.
     Unknown,
     /// It has not changed for a long time.
     Settled,
@@ -51,31 +47,31 @@ impl Volatile {
     /// Finds the operations for what its cells hold now.
     #[inline]
     pub(super) fn find(&mut self, content: u64) -> Found {
-        let matches = |variant: &Variant| (variant.content ^ content) & variant.mask == 0;
-        self.executed = self.executed.saturating_add(1);
-        let Some(at) = self.variants.iter().position(matches) else { return Found::Unknown };
-        self.quiet = if at == self.last { self.quiet + 1 } else { 0 };
-        self.last = at;
-        if self.quiet >= self.patience {
-            self.quiet = 0;
-            return Found::Settled;
+        self.quiet = if content == self.last { self.quiet + 1 } else { 0 };
+        self.last = content;
+        match self.contents.get(&content) {
+            Some(Content::Lowered(..)) if self.quiet >= self.patience => {
+                self.quiet = 0;
+                Found::Settled
+            }
+            Some(Content::Lowered(start, count)) => Found::Start(*start, *count),
+            Some(Content::Cold(_)) | None => Found::Unknown,
         }
-        Found::Start(self.variants[at].start, self.variants[at].count)
     }
 
     /// Forgets all operations, because an instruction that follows has changed.
     pub(super) fn forget(&mut self) {
-        self.variants.clear();
-        self.last = 0;
+        self.contents.clear();
     }
 
-    fn add(&mut self, variant: Variant) {
-        self.executed = 0;
-        match self.variants.len() < VARIANTS {
-            true => self.variants.push(variant),
-            // The next one after the last that was of use.
-            false => self.variants[(self.last + 1) % VARIANTS] = variant,
+    /// Counts that the content which was looked for last is executed; whether that happens as often as this.
+    fn is_worth_lowering(&mut self, often: u8) -> bool {
+        if self.contents.len() >= CONTENTS {
+            self.contents.clear();
         }
+        let Content::Cold(executed) = self.contents.entry(self.last).or_insert(Content::Cold(0)) else { return false };
+        *executed = executed.saturating_add(1);
+        *executed > often
     }
 }
 
@@ -95,7 +91,7 @@ impl Fast {
         let extra = known.unwrap_or(next);
         let patience = self.history.patience(pc);
         if extra == next {
-            self.volatiles.push(Volatile { pc, variants: Vec::new(), last: 0, quiet: 0, patience, executed: WORTH });
+            self.volatiles.push(Volatile { pc, contents: ByNumber::default(), last: 0, quiet: 0, patience });
         }
         self.volatiles[extra as usize].patience = patience;
         let (z, y) = (self.isa.pc.memory.index() as u8, self.longest as u8);
@@ -106,14 +102,9 @@ impl Fast {
     /// Lowers what a volatile instruction is now, if that seems worth it. Whether it was.
     pub(super) fn add_variant(&mut self, state: &State, entry: EntryId, number: u32) -> bool {
         let pc = self.entries[entry as usize].pc;
-        if self.volatiles[number as usize].executed < WORTH {
+        if !self.volatiles[number as usize].is_worth_lowering(self.lowered_after) {
             return false;
         }
-        let reading = self.decode(state, pc).reading;
-        let bits = u64::BITS - self.longest * self.isa.code_memory().cell.bits();
-        let used = reading.cells * self.isa.code_memory().cell.bits();
-        let mask = u64::MAX.checked_shl(u64::BITS - used).unwrap_or(0) >> bits;
-        let content = (reading.window >> 64) as u64 >> bits;
         let lengths = if self.stepping { [1, 1] } else { [usize::MAX, 1] };
         let lowered = lengths.into_iter().find_map(|most| {
             let block = build_from(self, state, self.decode(state, pc), pc, most, &[])?;
@@ -127,7 +118,8 @@ impl Fast {
                 self.watch_in_block(state, *pc, reading, (entry, position as u32));
             }
         }
-        self.volatiles[number as usize].add(Variant { mask, content, start, count });
+        let volatile = &mut self.volatiles[number as usize];
+        volatile.contents.insert(volatile.last, Content::Lowered(start, count));
         true
     }
 }

@@ -102,6 +102,11 @@ impl Fast {
         }
     }
 
+    /// Whether the instruction at an address keeps changing its opcode, so that it is looked up by its content.
+    pub fn is_volatile(&self, pc: u64) -> bool {
+        self.instructions.get(&pc).is_some_and(|known| known.reading.volatile)
+    }
+
     fn before(&self, address: u64, back: u32) -> u64 {
         self.isa.pc.width.wrap(address.wrapping_sub(u64::from(back)))
     }
