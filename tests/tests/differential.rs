@@ -151,6 +151,7 @@ fn engines_for_single_steps() {
 struct Reached {
     compiled: u64,
     chained: u64,
+    improved: u64,
     changed: u64,
     output: u64,
     faults: u64,
@@ -169,10 +170,11 @@ fn generated_programs_reach_what_they_are_made_for() {
             let case = generate(&isa, seed);
             let mut jit = Jit::with_threshold(&isa, 2);
             let sights = play(&isa, &case, &mut jit);
-            let Statistics { steps, entries, invalidations, patched, .. } = jit.statistics();
+            let Statistics { steps, entries, improved, invalidations, patched, .. } = jit.statistics();
             let last = sights.last().expect("there is a limit");
             reached.compiled += u64::from(steps > 100);
             reached.chained += u64::from(entries > 4);
+            reached.improved += u64::from(improved > 0);
             reached.changed += u64::from(invalidations + patched > 0);
             reached.output += u64::from(!last.output.is_empty());
             reached.faults += u64::from(matches!(last.run.stop, Stop::Fault(_)));
@@ -180,8 +182,9 @@ fn generated_programs_reach_what_they_are_made_for() {
             reached.wrapped += u64::from(case.origin > isa.pc.width.mask() - 8);
         }
         println!("{name}: {reached:?}");
-        let Reached { compiled, chained, changed, output, faults, ends_midway, wrapped } = reached;
+        let Reached { compiled, chained, improved, changed, output, faults, ends_midway, wrapped } = reached;
         assert!(compiled > PROGRAMS / 8 && chained > PROGRAMS / 40, "{name}: {reached:?}");
+        assert!(improved > PROGRAMS / 40, "{name}: {reached:?}");
         assert!(changed > 0 && ends_midway > PROGRAMS / 40, "{name}: {reached:?}");
         assert!(wrapped > PROGRAMS / 10 && output + faults > 1, "{name}: {reached:?}");
     }
