@@ -37,7 +37,8 @@ Chores of this project:
 
   cargo xtask nightly [--seed S]
       The long versions of the tests: more random states, more generated programs, 10,000 random
-      edits of each file in the language server. Takes hours; prints the seed, and the commands as it goes.
+      edits of each file in the language server. Then a check for other computers, and Miri, where rustup has
+      them. Takes hours; prints the seed, and the commands as it goes.
 
   cargo xtask cosim [PROGRAMS [SEED]]
       The cores of `lathe hdl` beside the interpreter, for all machines, on their programs and on so

@@ -1,11 +1,15 @@
 //! `cargo xtask nightly`: the long versions of what the ordinary tests do in minutes.
 
-use std::process::ExitCode;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
 
-use crate::{cargo, exit};
+use crate::{cargo, exit, root};
 
 /// What is run, with how much of it. The ordinary tests read the same variables, with smaller numbers.
 const LONG: [(&str, &str); 3] = [("LATHE_STATES", "10000"), ("LATHE_PROGRAMS", "20000"), ("LATHE_EDITS", "10000")];
+
+/// Other computers that the workspace is checked for. The page's WebAssembly is built by its own tests.
+const TARGETS: [&str; 2] = ["aarch64-unknown-linux-gnu", "x86_64-pc-windows-gnu"];
 
 /// Runs all of it, one after the other; the first failure ends it.
 pub(crate) fn run(seed: u64) -> ExitCode {
@@ -26,5 +30,36 @@ pub(crate) fn run(seed: u64) -> ExitCode {
             return code;
         }
     }
-    ExitCode::SUCCESS
+    if TARGETS.iter().all(|target| checks_for(target)) && passes_miri() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Whether the workspace is accepted for another kind of computer; if that cannot be said here, it is said so.
+fn checks_for(target: &str) -> bool {
+    let mut libraries = Command::new("rustc");
+    libraries.args(["--print", "target-libdir", "--target", target]);
+    let folder = libraries.output().ok().and_then(|output| String::from_utf8(output.stdout).ok());
+    if !folder.is_some_and(|folder| Path::new(folder.trim()).is_dir()) {
+        println!("not checked for {target}: `rustup target add {target}` would be needed");
+        return true;
+    }
+    let mut command = cargo();
+    command.args(["check", "--workspace", "--locked", "--target", target]);
+    println!("cargo check --workspace --target {target}");
+    exit(&mut command) == ExitCode::SUCCESS
+}
+
+/// Whether Miri, which finds undefined behaviour, accepts what it can run. It can neither map memory without access nor
+/// enter compiled code, and that is all that the unsafe code does: so this is what lies just above it.
+fn passes_miri() -> bool {
+    let mut miri = Command::new("cargo");
+    miri.args(["+nightly", "miri", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    if !miri.status().is_ok_and(|status| status.success()) {
+        println!("no Miri: `rustup +nightly component add miri rust-src` would be needed");
+        return true;
+    }
+    let arguments = ["+nightly", "miri", "test", "--package", "lathe-vm", "--lib", "--target-dir", "target/miri", "--"];
+    println!("cargo {} memory pages state code_map", arguments.join(" "));
+    let mut command = Command::new("cargo");
+    command.current_dir(root()).args(arguments).args(["memory", "pages", "state", "code_map"]);
+    exit(&mut command) == ExitCode::SUCCESS
 }
