@@ -8,8 +8,9 @@ use std::time::Instant;
 use lathe_asm::{Image, Options, assemble};
 use lathe_base::Source;
 use lathe_base::files::MemoryFiles;
+use lathe_fast::Fast;
 use lathe_isa::Isa;
-use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, State, Stop};
+use lathe_vm::{Console, Devices, Engine, Interpreter, State, Stop};
 
 const STEPS: u64 = 20_000_000;
 const ROUNDS: usize = 5;

@@ -8,12 +8,14 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Which crates of ours each crate may use, besides in its tests. Arrows that are not here do not exist.
-const ARROWS: [(&str, &[&str]); 21] = [
+const ARROWS: [(&str, &[&str]); 23] = [
     ("lathe-base", &[]),
     ("lathe-isa", &["lathe-base"]),
     ("lathe-asm", &["lathe-base", "lathe-isa"]),
     ("lathe-vm", &["lathe-base", "lathe-isa"]),
-    ("lathe-jit", &["lathe-base", "lathe-isa", "lathe-vm"]),
+    ("lathe-values", &["lathe-base", "lathe-isa"]),
+    ("lathe-fast", &["lathe-base", "lathe-isa", "lathe-values", "lathe-vm"]),
+    ("lathe-jit", &["lathe-base", "lathe-fast", "lathe-isa", "lathe-values", "lathe-vm"]),
     ("lathe-doc", &["lathe-base", "lathe-isa", "lathe-vm"]),
     ("lathe-export", &["lathe-base", "lathe-isa"]),
     ("lathe-hdl", &["lathe-base", "lathe-isa"]),
@@ -25,7 +27,7 @@ const ARROWS: [(&str, &[&str]); 21] = [
         &["lathe-asm", "lathe-base", "lathe-doc", "lathe-edit", "lathe-fmt", "lathe-isa", "lathe-machines", "lathe-vm"],
     ),
     ("lathe-machines", &["lathe-base"]),
-    ("lathe-embed", &["lathe-asm", "lathe-base", "lathe-isa", "lathe-jit", "lathe-machines", "lathe-vm"]),
+    ("lathe-embed", &["lathe-asm", "lathe-base", "lathe-fast", "lathe-isa", "lathe-jit", "lathe-machines", "lathe-vm"]),
     ("lathe-debug", &["lathe-asm", "lathe-base", "lathe-embed", "lathe-isa", "lathe-vm"]),
     (
         "lathe-web",
@@ -64,11 +66,21 @@ const ARROWS: [(&str, &[&str]); 21] = [
     ("oracle", &[]),
     ("lathe-tests", &["lathe-asm", "lathe-base", "lathe-hdl", "lathe-isa", "lathe-vm"]),
     ("lathe-benches", &["lathe-asm", "lathe-base", "lathe-embed", "lathe-isa", "lathe-vm"]),
-    ("xtask", &["lathe-isa", "lathe-jit", "lathe-machines", "lathe-tests", "lathe-vm", "oracle"]),
+    ("xtask", &["lathe-fast", "lathe-isa", "lathe-jit", "lathe-machines", "lathe-tests", "lathe-vm", "oracle"]),
 ];
 
 /// Crates of the core that use nothing from outside at all.
-const BARE: [&str; 7] = ["lathe-base", "lathe-hdl", "lathe-isa", "lathe-vm", "lathe-machines", "lathe-prove", "oracle"];
+const BARE: [&str; 9] = [
+    "lathe-base",
+    "lathe-fast",
+    "lathe-hdl",
+    "lathe-isa",
+    "lathe-values",
+    "lathe-vm",
+    "lathe-machines",
+    "lathe-prove",
+    "oracle",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

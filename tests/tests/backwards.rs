@@ -11,12 +11,13 @@ use lathe_debug::breakpoints::CellAccess;
 use lathe_debug::history::Pace;
 use lathe_debug::{Answer, Debugger, Effect, Hit, Program, Reason, What, execute, session};
 use lathe_embed::{Access, AnyEngine, EngineKind, Instance, Snapshot};
+use lathe_fast::Fast;
 use lathe_isa::Isa;
 use lathe_jit::Jit;
 use lathe_machines::Shipped;
 use lathe_tests::differential::{Case, generate};
 use lathe_tests::random::Random;
-use lathe_vm::{Fast, Interpreter};
+use lathe_vm::Interpreter;
 
 /// Of the programs that others get, one in this many is enough here: each is run on three engines, in all directions.
 const SHARE: u64 = 24;

@@ -6,11 +6,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use lathe_fast::Fast;
 use lathe_isa::Isa;
 use lathe_jit::{Jit, SharedCode, Statistics};
 use lathe_tests::definitions::definition;
 use lathe_tests::differential::{Contestant, Disagreement, compare, generate, later, play, save, text};
-use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stop, Stops};
+use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stop, Stops};
 
 /// Steps one at a time are slow, and programs do not need many of them to differ.
 const SINGLE_STEPS: u64 = 16;

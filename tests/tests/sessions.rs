@@ -8,12 +8,13 @@ use std::sync::Arc;
 use lathe_embed::{
     Access, AnyEngine, Console, Fault, FaultCause, Instance, Run, Snapshot, State, Stop, Stops, Watch, WhenIdle,
 };
+use lathe_fast::Fast;
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 use lathe_jit::Jit;
 use lathe_tests::differential::{Case, generate};
 use lathe_tests::random::Random;
-use lathe_vm::{Devices, Engine, Fast, Interpreter};
+use lathe_vm::{Devices, Engine, Interpreter};
 
 /// Snapshots of every engine are compared cell by cell, which takes its time.
 const SNAPSHOTS: u64 = 4;

@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lathe_fast::Fast;
 use lathe_isa::Isa;
 use lathe_jit::{Jit, SharedCode};
 use lathe_tests::differential::{Contestant, Disagreement, compare, later, save, text};
-use lathe_vm::Fast;
 
 use crate::usage;
 

@@ -1,5 +1,5 @@
 //! What every other crate of Lathe shares: places in source texts, diagnostics as values,
-//! widths of bit vectors, limits, and the search for a near-by name.
+//! widths of bit vectors, limits, maps by number, and the search for a near-by name.
 //!
 //! Deliberately absent: input and output, clocks, randomness, and any knowledge of
 //! instruction sets. The binary renders diagnostics.
@@ -11,6 +11,8 @@ pub mod files;
 pub mod fix;
 pub mod limits;
 pub mod nearest;
+pub mod numbers;
+
 pub mod source;
 pub mod width;
 

@@ -5,10 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lathe_fast::Fast;
 use lathe_isa::Isa;
+
 #[cfg(feature = "jit")]
 use lathe_jit::{Jit, SharedCode};
-use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stops};
+use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stops};
 
 /// Which engine runs a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
-use lathe_vm::dataflow::Graph;
+use lathe_values::Graph;
 
 use crate::region::{Edge, End, Region, Segment, Snapshot};
 

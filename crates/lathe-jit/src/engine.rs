@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lathe_base::limits;
+use lathe_base::numbers::ByNumber;
+use lathe_fast::code_map::{CodeMap, MARKS_AT_ONCE, View};
+use lathe_fast::{Fast, Heat, Pause};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
-use lathe_vm::code_map::{CodeMap, MARKS_AT_ONCE, View};
-use lathe_vm::fast::{Heat, Pause};
 use lathe_vm::memory::PAGE_BITS;
-use lathe_vm::numbers::ByNumber;
-use lathe_vm::{Devices, Engine, Fast, Interpreter, Run, State, Stop, Stops};
+use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stop, Stops};
 
 use crate::code::Effort;
 use crate::emit::{Context, NO_JUMP};

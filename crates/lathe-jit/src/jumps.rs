@@ -4,8 +4,8 @@
 //! afterwards. When jumps to them have left a region often enough, it is compiled again
 //! with them.
 
-use lathe_vm::Fast;
-use lathe_vm::numbers::ByNumber;
+use lathe_base::numbers::ByNumber;
+use lathe_fast::Fast;
 
 /// Targets of one jump, at most; the others leave compiled code every time.
 const TARGETS: usize = 128;

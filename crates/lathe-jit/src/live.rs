@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_isa::model::RegisterId;
-use lathe_vm::dataflow::{Node, Store, ValueId};
+use lathe_values::{Node, Store, ValueId};
 
 use crate::dirty::Dirty;
 use crate::region::{Block, Check, Edge, End, Event, Region, Segment, Snapshot};

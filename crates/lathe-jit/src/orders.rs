@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use lathe_vm::numbers::ByNumber;
+use lathe_base::numbers::ByNumber;
 
 use crate::code::Effort;
 use crate::shared::Compiled;

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use lathe_fast::{Armed, Fast, Reading};
 use lathe_isa::Isa;
-use lathe_vm::fast::{Fast, Reading};
-use lathe_vm::{State, Stops};
+use lathe_vm::State;
 
 use crate::code::{Code, Compilers, Effort};
 use crate::emit::block_numbers;
@@ -68,7 +68,7 @@ pub(crate) struct Compiled {
     /// What must hold whenever it is entered.
     pub(crate) assumptions: Assumptions,
     /// What it leaves to the reference interpreter because a run may stop there.
-    armed: Arc<Stops>,
+    armed: Arc<Armed>,
     /// What it was compiled from, if that was done quickly and nobody has had it done better yet.
     improvable: Mutex<Option<Region>>,
 }

@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{InstBuilder, Type, Value};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use lathe_base::Width;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
-use lathe_vm::dataflow::{Graph, Node, ValueId};
+use lathe_values::{Graph, Node, ValueId};
 
 /// The type in which values of a width are computed.
 pub(crate) fn type_of(width: Width) -> Type {

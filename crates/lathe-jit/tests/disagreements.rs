@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use lathe_fast::Fast;
 use lathe_isa::Isa;
 use lathe_jit::Jit;
-use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, State};
+use lathe_vm::{Console, Devices, Engine, Interpreter, State};
 
 fn load(definition: &str) -> Arc<Isa> {
     let loaded = lathe_isa::load(definition);

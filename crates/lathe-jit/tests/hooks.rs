@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use lathe_fast::Fast;
 use lathe_isa::Isa;
 use lathe_jit::Jit;
-use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, Run, State};
+use lathe_vm::{Console, Devices, Engine, Interpreter, Run, State};
 
 /// Pulls flags, which decide whether an interrupt is due, from memory in every round of a loop.
 const PULLING: &str = r#"

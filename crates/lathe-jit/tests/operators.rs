@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use lathe_base::Width;
+use lathe_fast::Fast;
 use lathe_isa::Isa;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_jit::Jit;
-use lathe_vm::{Console, Devices, Engine, Fast, State};
+use lathe_vm::{Console, Devices, Engine, State};
 
 /// Widths of which all operands are tried.
 const WIDTHS: [u64; 4] = [1, 2, 3, 4];

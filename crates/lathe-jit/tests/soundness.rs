@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use lathe_fast::Fast;
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 use lathe_jit::Jit;
-use lathe_vm::{Console, Devices, Engine, Fast, Fault, FaultCause, Interpreter, Memory, Run, State, Stop};
+use lathe_vm::{Console, Devices, Engine, Fault, FaultCause, Interpreter, Memory, Run, State, Stop};
 
 /// Counts, and stores at addresses all over the memory.
 fn machine(registers: u32, address: u32, cell: u32) -> Arc<Isa> {

@@ -4,8 +4,9 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use lathe_fast::Fast;
 use lathe_jit::Jit;
-use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, State};
+use lathe_vm::{Console, Devices, Engine, Interpreter, State};
 
 const STACK: usize = 512 << 10;
 const STEPS: u64 = 600;

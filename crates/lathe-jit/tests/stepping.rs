@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use lathe_fast::Fast;
 use lathe_isa::Isa;
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{InstructionId, Place, RegisterId};
 use lathe_jit::Jit;
 use lathe_tests::random::Random;
-use lathe_vm::dataflow::{Frame, Graph, execute};
-use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, State};
+use lathe_values::{Frame, Graph, execute};
+use lathe_vm::{Console, Devices, Engine, Interpreter, State};
 
 /// Vectors of each machine.
 const VECTORS: u64 = 1_500;

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use lathe_fast::Fast;
 use lathe_isa::Isa;
 use lathe_jit::Jit;
 use lathe_vm::device::{Keypad, Timer};
-use lathe_vm::{Console, Devices, Engine, Fast, Interpreter, Run, State};
+use lathe_vm::{Console, Devices, Engine, Interpreter, Run, State};
 
 /// Every look at a timer or key leaves a trace in `seen`.
 const WATCHFUL: &str = r#"

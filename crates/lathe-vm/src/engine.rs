@@ -78,7 +78,7 @@ impl Engine for Interpreter {
 
 impl Interpreter {
     /// Why a run stops after this step, which was the last; nothing if it goes on.
-    pub(crate) fn stop_after(&self, step: Step, state: &State, stops: &Stops) -> Option<Stop> {
+    pub fn stop_after(&self, step: Step, state: &State, stops: &Stops) -> Option<Stop> {
         if let Some(Stop::Fault(_) | Stop::Waiting(_) | Stop::Halted) = step.stop {
             return step.stop;
         }
@@ -87,35 +87,5 @@ impl Interpreter {
             return Some(Stop::Watch(watched));
         }
         step.stop.or_else(|| stops.breakpoints.contains(&state.pc).then_some(Stop::Breakpoint))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Console, Fast};
-
-    /// A step of any engine is a step of the reference interpreter: going on, halting, faulting.
-    #[test]
-    fn a_step_is_a_run_of_one() {
-        let text = r#"
-machine t "t"
-memory ram : u4 -> u8
-pc pc : u4 in ram
-instructions {
-  nop  | 0x01 |
-  halt | 0x02 | halt
-}
-"#;
-        let isa = std::sync::Arc::new(lathe_isa::load(text).isa.expect("it is right"));
-        for cell in 0..4 {
-            let mut state = State::new(&isa);
-            state.memory_mut(isa.pc.memory).set(0, cell);
-            let mut devices = Devices::new(&isa, Console::default());
-            let expected = Interpreter::new(&isa).step(&mut state.clone(), &mut devices);
-            let found = Engine::step(&mut Interpreter::new(&isa), &mut state.clone(), &mut devices);
-            assert_eq!(found, expected, "{cell}");
-            assert_eq!(Fast::new(&isa).step(&mut state, &mut devices), expected, "{cell}");
-        }
     }
 }

@@ -44,7 +44,7 @@ impl Step {
     }
 
     /// How many instructions were executed: one, unless it faulted or waits.
-    pub(crate) fn executed(&self) -> u64 {
+    pub fn executed(&self) -> u64 {
         u64::from(!matches!(self.stop, Some(Stop::Fault(_) | Stop::Waiting(_))))
     }
 }
@@ -80,12 +80,12 @@ impl Interpreter {
     }
 
     /// Whether the machine does something else before the instruction.
-    pub(crate) fn is_due(&mut self, state: &State) -> bool {
+    pub fn is_due(&mut self, state: &State) -> bool {
         self.stepper.is_due(&self.isa, state)
     }
 
     /// The cells that the instruction executed last has written.
-    pub(crate) fn written(&self) -> impl Iterator<Item = (MemoryId, u64)> {
+    pub fn written(&self) -> impl Iterator<Item = (MemoryId, u64)> {
         self.stepper.log.iter().filter_map(|record| match record {
             Record::Cell(memory, address, _) => Some((*memory, *address)),
             _ => None,
@@ -93,7 +93,7 @@ impl Interpreter {
     }
 
     /// The accesses to memory of the instruction executed last.
-    pub(crate) fn accesses(&self) -> impl Iterator<Item = Access> {
+    pub fn accesses(&self) -> impl Iterator<Item = Access> {
         self.stepper.accesses()
     }
 

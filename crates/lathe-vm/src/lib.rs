@@ -1,4 +1,4 @@
-//! Running machines: their state, their devices, the reference interpreter, and a fast one.
+//! Running machines: their state, their devices, the reference interpreter, and what all engines have in common.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -31,15 +31,11 @@
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod changes;
-pub mod code_map;
-pub mod dataflow;
 pub mod device;
 pub mod engine;
 pub mod examples;
-pub mod fast;
 pub mod interpreter;
 pub mod memory;
-pub mod numbers;
 mod pages;
 mod shared_pages;
 pub mod state;
@@ -48,7 +44,6 @@ pub mod stops;
 pub use changes::{CellChange, Changes, DeviceUse, RegisterChange};
 pub use device::{Bus, Console, Counter, Device, Devices, DevicesSnapshot, Display, Input, Keypad, Random, Timer};
 pub use engine::Engine;
-pub use fast::Fast;
 pub use interpreter::{Interpreter, Step};
 pub use memory::{Memory, MemorySnapshot};
 pub use state::{MAX_MEMORY, State, StateSnapshot};

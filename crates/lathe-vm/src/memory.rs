@@ -6,8 +6,8 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-pub use crate::pages::PAGE_BITS;
-use crate::pages::{PAGE, Pages};
+use crate::pages::Pages;
+pub use crate::pages::{PAGE, PAGE_BITS, within_page};
 use crate::shared_pages::SharedPages;
 
 /// Bytes after the last cell. An engine may read them together with the last cells, and must
@@ -58,7 +58,7 @@ enum SnapshotPages {
 impl MemorySnapshot {
     /// The cell at an address.
     pub fn get(&self, address: u64) -> u64 {
-        let (number, at) = ((address & self.mask) >> PAGE_BITS, crate::pages::within(address & self.mask));
+        let (number, at) = ((address & self.mask) >> PAGE_BITS, within_page(address & self.mask));
         match &self.pages {
             SnapshotPages::Bytes(pages) => pages.get(number).map_or(0, |page| u64::from(page[at])),
             SnapshotPages::Words(pages) => pages.get(number).map_or(0, |page| page[at]),
@@ -257,7 +257,7 @@ impl Memory {
 
     /// The cells as they are now. Of a large memory only those pages are copied that were written since the last
     /// snapshot.
-    pub(crate) fn snapshot(&mut self) -> MemorySnapshot {
+    pub fn snapshot(&mut self) -> MemorySnapshot {
         let count = self.mask as usize + 1;
         let bytes = |(pages, copied)| (SnapshotPages::Bytes(pages), copied);
         let words = |(pages, copied)| (SnapshotPages::Words(pages), copied);
@@ -286,7 +286,7 @@ impl Memory {
     }
 
     /// Whether it is kept in pages.
-    pub(crate) fn is_paged(&self) -> bool {
+    pub fn is_paged(&self) -> bool {
         matches!(self.cells, Cells::BytePages(_) | Cells::WordPages(_))
     }
 
@@ -303,7 +303,7 @@ impl Memory {
     /// Whether the page of an address may be written without a word, so that an engine can do it where the cell
     /// lies. Those of small memories always may.
     #[inline]
-    pub(crate) fn is_open(&self, address: u64) -> bool {
+    pub fn is_open(&self, address: u64) -> bool {
         match &self.cells {
             Cells::Bytes(_) | Cells::Words(_) => true,
             Cells::BytePages(pages) => pages.is_open(address & self.mask),
@@ -325,7 +325,7 @@ impl Memory {
 
     /// The bytes from an address to the end of its page, if this is a large memory of bytes and the page is there.
     #[inline]
-    pub(crate) fn rest_of_page(&self, address: u64) -> Option<&[u8]> {
+    pub fn rest_of_page(&self, address: u64) -> Option<&[u8]> {
         match &self.cells {
             Cells::BytePages(pages) => pages.rest_of_page(address & self.mask),
             _ => None,
@@ -334,7 +334,7 @@ impl Memory {
 
     /// The bytes from an address to the end of its page, to be written, if this is a large memory of whole bytes.
     #[inline]
-    pub(crate) fn rest_of_page_mut(&mut self, address: u64) -> Option<&mut [u8]> {
+    pub fn rest_of_page_mut(&mut self, address: u64) -> Option<&mut [u8]> {
         match &mut self.cells {
             Cells::BytePages(pages) if self.cell_mask == 0xFF => Some(pages.rest_of_page_mut(address & self.mask)),
             _ => None,
@@ -356,7 +356,7 @@ impl Memory {
     /// The cells one after the other, if they are kept as bytes, with [`SPARE`] bytes after the
     /// last cell, which must stay zero. Those of a large memory only where they have been
     /// [moved](Memory::move_into).
-    pub(crate) fn padded_bytes_mut(&mut self) -> Option<&mut [u8]> {
+    pub fn padded_bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.cells {
             Cells::Bytes(cells) => Some(cells),
             Cells::BytePages(pages) => pages.lent_mut().map(CellStorage::cells_mut),
@@ -366,7 +366,7 @@ impl Memory {
 
     /// The cells one after the other, if they are kept as words. Those of a large memory only where
     /// they have been [moved](Memory::move_into).
-    pub(crate) fn words_mut(&mut self) -> Option<&mut [u64]> {
+    pub fn words_mut(&mut self) -> Option<&mut [u64]> {
         match &mut self.cells {
             Cells::Words(cells) => Some(cells),
             Cells::WordPages(pages) => pages.lent_mut().map(CellStorage::cells_mut),

@@ -13,7 +13,7 @@ use crate::shared_pages::SharedPages;
 /// Cells of a page, as a power of two.
 pub const PAGE_BITS: u32 = 12;
 /// Cells of a page.
-pub(crate) const PAGE: u64 = 1 << PAGE_BITS;
+pub const PAGE: u64 = 1 << PAGE_BITS;
 /// Entries of a table, as a power of two. Two tables and a page make 32 bits of an address.
 const TABLE_BITS: u32 = 10;
 /// The page is open.
@@ -80,7 +80,7 @@ impl<T: Copy + Default> Pages<T> {
         match &self.cells {
             Cells::Own(pages) => {
                 let page = pages.get(address).and_then(Option::as_ref);
-                page.map_or_else(T::default, |page| page[within(address)])
+                page.map_or_else(T::default, |page| page[within_page(address)])
             }
             Cells::Lent(storage) => storage.cells()[address as usize],
         }
@@ -91,7 +91,7 @@ impl<T: Copy + Default> Pages<T> {
     pub(crate) fn set(&mut self, address: u64, value: T) {
         self.open(address);
         match &mut self.cells {
-            Cells::Own(pages) => pages.entry(address).get_or_insert_with(page)[within(address)] = value,
+            Cells::Own(pages) => pages.entry(address).get_or_insert_with(page)[within_page(address)] = value,
             Cells::Lent(storage) => storage.cells_mut()[address as usize] = value,
         }
     }
@@ -99,14 +99,14 @@ impl<T: Copy + Default> Pages<T> {
     /// The cells from an address to the end of its page, if that is there.
     #[inline]
     pub(crate) fn rest_of_page(&self, address: u64) -> Option<&[T]> {
-        self.cells.page(address >> PAGE_BITS)?.get(within(address)..)
+        self.cells.page(address >> PAGE_BITS)?.get(within_page(address)..)
     }
 
     /// The cells from an address to the end of its page, to be written.
     #[inline]
     pub(crate) fn rest_of_page_mut(&mut self, address: u64) -> &mut [T] {
         self.open(address);
-        &mut self.cells.page_mut(address >> PAGE_BITS)[within(address)..]
+        &mut self.cells.page_mut(address >> PAGE_BITS)[within_page(address)..]
     }
 
     /// Moves the cells to storage for all of them, which must be all zero.
@@ -296,8 +296,8 @@ fn path(address: u64) -> (usize, usize) {
     (part(PAGE_BITS + TABLE_BITS), part(PAGE_BITS))
 }
 
-/// The position in the page.
+/// The position of an address in its page.
 #[inline]
-pub(crate) fn within(address: u64) -> usize {
+pub fn within_page(address: u64) -> usize {
     (address & (PAGE - 1)) as usize
 }

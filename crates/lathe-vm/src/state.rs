@@ -1,10 +1,10 @@
 //! The state of a machine: program counter, registers, memories. Nothing else is state;
 //! devices are outside.
 
+use std::collections::HashSet;
+
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Place, RegisterId};
-
-use std::collections::HashSet;
 
 use crate::memory::{Memory, MemorySnapshot};
 
@@ -197,7 +197,7 @@ impl State {
     }
 
     /// All registers and all memories, for engines that keep both at hand.
-    pub(crate) fn parts_mut(&mut self) -> (&mut [u64], &mut [Memory]) {
+    pub fn parts_mut(&mut self) -> (&mut [u64], &mut [Memory]) {
         (&mut self.registers, &mut self.memories)
     }
 

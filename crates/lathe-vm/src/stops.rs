@@ -75,7 +75,7 @@ impl Stops {
     }
 
     /// Whether everything that ends a run with other stops is among these, limits aside.
-    pub(crate) fn include(&self, others: &Stops) -> bool {
+    pub fn include(&self, others: &Stops) -> bool {
         self.breakpoints.is_superset(&others.breakpoints)
             && others.watches.iter().all(|watch| self.watches.contains(watch))
     }

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use lathe_isa::model::MemoryId;
-use lathe_vm::dataflow::ValueId;
+use lathe_values::ValueId;
 use lathe_vm::memory::PAGE_BITS;
 
 use super::context::{Context, offset};

@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use lathe_isa::model::{MemoryId, Order};
-use lathe_vm::dataflow::{Graph, Node, Store, ValueId};
+use lathe_values::{Graph, Node, Store, ValueId};
 
 use super::{Emitter, present};
 use crate::region::{Block, Group, Stores};

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{Block as Label, InstBuilder, Value};
 use cranelift_frontend::Switch;
 use lathe_base::Width;
 use lathe_isa::model::RegisterId;
-use lathe_vm::dataflow::{Node, ValueId};
+use lathe_values::{Node, ValueId};
 
 use super::context::{Context, offset};
 use super::{Emitter, present};

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lathe_fast::code_map::CodeMap;
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
+use lathe_values::{Bail, Graph, Node, Range, ValueId};
 use lathe_vm::State;
-use lathe_vm::code_map::CodeMap;
-use lathe_vm::dataflow::{Bail, Graph, Node, Range, ValueId};
 
 use super::Region;
 use super::block::BlockBuilder;

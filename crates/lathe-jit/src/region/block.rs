@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use lathe_base::Width;
+use lathe_fast::Lowerable;
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Body, Statement};
-use lathe_vm::dataflow::{Effects, Frame, Graph, Store, ValueId, execute};
-use lathe_vm::fast::Lowerable;
+use lathe_values::{Effects, Frame, Graph, Store, ValueId, execute};
 
 use super::discover::Discovery;
 use super::{Check, End, Event, Segment, Snapshot};

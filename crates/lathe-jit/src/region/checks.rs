@@ -1,8 +1,8 @@
 //! Conditions to leave a region, as few as will do.
 
+use lathe_fast::code_map::MARKS_AT_ONCE;
 use lathe_isa::operators::BinaryOperator;
-use lathe_vm::code_map::MARKS_AT_ONCE;
-use lathe_vm::dataflow::{Bail, Node, ValueId};
+use lathe_values::{Bail, Node, ValueId};
 
 use super::block::{BlockBuilder, Path};
 use super::{Check, Event};

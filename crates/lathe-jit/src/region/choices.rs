@@ -1,6 +1,6 @@
 //! Branches over a few instructions become choices between values, which cost no jump and let the block go on.
 
-use lathe_vm::dataflow::{Store, ValueId};
+use lathe_values::{Store, ValueId};
 
 use super::Event;
 use super::block::{BlockBuilder, Path};

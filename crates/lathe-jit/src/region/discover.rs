@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use lathe_base::Width;
+use lathe_fast::{Fast, Lowerable};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
+use lathe_values::{Frame, Graph};
 use lathe_vm::State;
-use lathe_vm::dataflow::{Frame, Graph};
-use lathe_vm::fast::{Fast, Lowerable};
 
 use super::block::{BlockBuilder, Path};
 use super::{Assumptions, Block, Region};

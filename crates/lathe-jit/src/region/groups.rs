@@ -1,7 +1,7 @@
 //! Neighbouring bytes that are read or written together.
 
 use lathe_isa::model::{MemoryId, Order};
-use lathe_vm::dataflow::{Effects, Graph, Node, Store, ValueId};
+use lathe_values::{Effects, Graph, Node, Store, ValueId};
 
 use super::block::{BlockBuilder, Path};
 use super::discover::Discovery;
@@ -226,7 +226,8 @@ impl Edge {
 
 #[cfg(test)]
 mod tests {
-    use lathe_vm::{Fast, State};
+    use lathe_fast::Fast;
+    use lathe_vm::State;
 
     use super::*;
     use crate::region::{Extent, Known, discover};

@@ -20,10 +20,9 @@ mod ways;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lathe_fast::{Armed, Lowerable};
 use lathe_isa::model::MemoryId;
-use lathe_vm::Stops;
-use lathe_vm::dataflow::{Graph, ValueId};
-use lathe_vm::fast::Lowerable;
+use lathe_values::{Graph, ValueId};
 
 pub(crate) use self::assumptions::Assumptions;
 pub(crate) use self::discover::{Extent, Known, discover};
@@ -40,7 +39,7 @@ pub(crate) struct Region {
     /// What it does not look at because it is known already.
     pub(crate) assumptions: Assumptions,
     /// What it leaves to the reference interpreter because a run may stop there.
-    pub(crate) armed: Arc<Stops>,
+    pub(crate) armed: Arc<Armed>,
 }
 
 /// Straight code from a leader on, with branches that only lead deeper.

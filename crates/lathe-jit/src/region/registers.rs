@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
-use lathe_vm::dataflow::{Graph, Node, ValueId};
+use lathe_values::{Graph, Node, ValueId};
 
 use super::{Edge, End, Event, Region, Segment, Snapshot};
 

@@ -2,7 +2,7 @@
 //! never made, and more of them are found that can be made together.
 
 use lathe_isa::model::MemoryId;
-use lathe_vm::dataflow::{Node, Store, ValueId};
+use lathe_values::{Node, Store, ValueId};
 
 use super::Event;
 use super::block::{BlockBuilder, Path};

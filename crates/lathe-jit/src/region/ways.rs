@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use lathe_fast::Lowerable;
 use lathe_isa::operators::BinaryOperator;
-use lathe_vm::dataflow::{Node, ValueId};
-use lathe_vm::fast::Lowerable;
+use lathe_values::{Node, ValueId};
 
 use super::block::{BlockBuilder, Interpret, Path};
 use super::{Edge, End, Event, Jump, Snapshot};

@@ -5,10 +5,15 @@
 //! Whatever the lowered form cannot say (devices, faults, halting, mapped addresses, stores
 //! into code) is left to the reference interpreter, one instruction at a time. So there is
 //! only one place that knows those. It also does the last few steps before a limit.
+//!
+//! Deliberately absent: compiled code, which is in `lathe-jit` and starts where this leaves off.
+
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod armed;
 mod block;
 mod burst;
+pub mod code_map;
 mod constants;
 mod decode;
 mod fuse;
@@ -25,16 +30,17 @@ mod wide;
 
 use std::sync::Arc;
 
+use lathe_base::numbers::ByNumber;
 use lathe_isa::Isa;
 use lathe_isa::model::{Hook, RegisterId};
+use lathe_vm::device::Devices;
+use lathe_vm::engine::Engine;
+use lathe_vm::interpreter::Interpreter;
+use lathe_vm::state::State;
+use lathe_vm::stops::{Run, Stop, Stops};
 
 use crate::code_map::CodeMap;
-use crate::device::Devices;
-use crate::engine::Engine;
-use crate::interpreter::Interpreter;
-use crate::numbers::ByNumber;
-use crate::state::State;
-use crate::stops::{Run, Stop, Stops};
+pub use armed::Armed;
 use block::Block;
 use constants::Constants;
 pub use decode::{Lowerable, Reading};
@@ -98,7 +104,7 @@ pub struct Fast {
     changed: Vec<u64>,
     history: History,
     /// Instructions and accesses that are left to the reference interpreter because a run may stop there.
-    armed: Arc<Stops>,
+    armed: Arc<Armed>,
     /// Where this run stops; all of it is among those.
     stops: Stops,
     /// How often something was left to the reference interpreter at which no run stops any more.
@@ -205,7 +211,7 @@ impl Fast {
             threshold: u32::MAX,
             changed: Vec::new(),
             history: History::default(),
-            armed: Arc::new(Stops::never()),
+            armed: Arc::new(Armed::new(&Stops::never())),
             stops: Stops::never(),
             needless: 0,
         };
@@ -524,7 +530,7 @@ impl Fast {
             None => {
                 let reading = self.decode(state, pc).reading;
                 self.watch_in_block(state, pc, &reading, (id, 0));
-                let is_stop = self.armed.breakpoints.contains(&pc);
+                let is_stop = self.armed.stops.breakpoints.contains(&pc);
                 let start = if reading.volatile && !is_stop { self.select(pc) } else { INTERPRET };
                 let entry = &mut self.entries[id as usize];
                 (entry.start, entry.count) = (start, 1);

@@ -4,12 +4,11 @@
 //! A mark stays when the code under it is gone, unless it is taken away. That costs a
 //! detour on a store, never a wrong result.
 
+use lathe_base::numbers::ByNumber;
 use lathe_isa::Isa;
-
-use crate::dataflow::execute::mapped_spans;
-use crate::memory::Memory;
-use crate::numbers::ByNumber;
-use crate::pages::{PAGE, PAGE_BITS, within};
+use lathe_values::execute::mapped_spans;
+use lathe_vm::memory::Memory;
+use lathe_vm::memory::{PAGE, PAGE_BITS, within_page};
 
 /// Something is mapped over the cell.
 const MAPPED: u8 = 2;
@@ -129,7 +128,7 @@ impl CodeMap {
         match &self.marks {
             // Those of the next page follow in the row.
             Marks::Paged(paged) if count <= MARKS_AT_ONCE => {
-                paged.row(address)[within(address)..][..count as usize].iter().any(|mark| *mark != 0)
+                paged.row(address)[within_page(address)..][..count as usize].iter().any(|mark| *mark != 0)
             }
             _ => (0..count).any(|at| self.is_marked(address.wrapping_add(at))),
         }
@@ -202,17 +201,17 @@ impl PagedMarks {
 
     #[inline]
     fn is_marked(&self, address: u64) -> bool {
-        self.row(address)[within(address)] != 0
+        self.row(address)[within_page(address)] != 0
     }
 
     /// Changes the mark of one cell.
     fn change(&mut self, address: u64, change: impl FnOnce(u8) -> u8) {
         let number = address >> PAGE_BITS;
         let row = self.own_row(number);
-        let mark = &mut self.rows[row + within(address)];
+        let mark = &mut self.rows[row + within_page(address)];
         *mark = change(*mark);
         self.arrange(number);
-        if (within(address) as u64) < MARKS_AT_ONCE {
+        if (within_page(address) as u64) < MARKS_AT_ONCE {
             self.arrange_before(number);
         }
     }

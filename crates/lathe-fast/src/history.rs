@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::dataflow::patched::Cells;
+use lathe_values::patched::Cells;
 
 /// Stores into an instruction after which its cells are live.
 const HITS: u32 = 2;

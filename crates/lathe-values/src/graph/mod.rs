@@ -5,11 +5,11 @@ mod facts;
 mod sums;
 
 use lathe_base::Width;
+use lathe_base::numbers::ByNumber;
 use lathe_isa::model::{MemoryId, RegisterId};
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
 use super::range::Range;
-use crate::numbers::ByNumber;
 
 /// A value of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,11 +1,11 @@
 //! Values: which operation computes each, and in which slot it is then.
 
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
+use lathe_values::{Node, ValueId};
 
 use super::Lowering;
-use crate::dataflow::{Node, ValueId};
-use crate::fast::constants::CONSTANTS;
-use crate::fast::ops::{Code, Op, REGISTERS, SLOTS, Slot};
+use crate::constants::CONSTANTS;
+use crate::ops::{Code, Op, REGISTERS, SLOTS, Slot};
 
 impl Lowering<'_> {
     /// The slot of a value, which is computed if it was not yet.

@@ -1,11 +1,11 @@
 //! Cells: how they are reached, read and written, one at a time or several together.
 
 use lathe_isa::model::MemoryId;
+use lathe_values::{Node, Store, ValueId};
 
 use super::Lowering;
-use crate::dataflow::{Node, Store, ValueId};
-use crate::fast::ops::{Code, NEAR_MEMORIES, Op, Shape, Slot};
-use crate::fast::wide::{Cells, WideStore, WideValue};
+use crate::ops::{Code, NEAR_MEMORIES, Op, Shape, Slot};
+use crate::wide::{Cells, WideStore, WideValue};
 
 /// An address as an operation has it.
 pub(super) struct Address {

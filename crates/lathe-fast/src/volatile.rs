@@ -1,12 +1,13 @@
 //! Instructions whose opcode keeps changing. Each is looked up by what its cells hold whenever it is executed, so
 //! that going back and forth between a few instructions costs a comparison, and storing into them nothing.
 
+use lathe_base::numbers::ByNumber;
+use lathe_vm::state::State;
+
 use super::block::build_from;
 use super::lower::lower;
 use super::ops::{Code, EntryId, Op};
 use super::{Fast, INTERPRET};
-use crate::numbers::ByNumber;
-use crate::state::State;
 
 /// Contents that are remembered for one address; beyond that all are forgotten, which costs time only.
 const CONTENTS: usize = 1 << 10;

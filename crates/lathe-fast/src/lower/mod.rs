@@ -6,12 +6,12 @@ mod memory;
 mod values;
 
 use lathe_isa::Isa;
+use lathe_values::{Bail, Frame, Graph, Store, ValueId, mapped_spans};
 
 use super::block::{Block, End};
 use super::constants::Constants;
 use super::ops::{EntryId, Op, REGISTERS, Slot};
 use super::wide::{Words, words};
-use crate::dataflow::{Bail, Frame, Graph, Store, ValueId, mapped_spans};
 use leave::{Leaving, Way};
 
 /// What addresses and computed jumps are called in operations.

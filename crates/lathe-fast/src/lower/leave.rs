@@ -1,12 +1,12 @@
 //! How a block is left: at its end, behind a branch, or before an instruction that must be interpreted.
 
 use lathe_isa::model::RegisterId;
+use lathe_values::{Frame, ValueId};
 
 use super::Lowering;
-use crate::dataflow::{Frame, ValueId};
-use crate::fast::block::{Block, End, Side};
-use crate::fast::fuse::{fuse_writes, leaves};
-use crate::fast::ops::{Code, Op, REGISTERS, Slot};
+use crate::block::{Block, End, Side};
+use crate::fuse::{fuse_writes, leaves};
+use crate::ops::{Code, Op, REGISTERS, Slot};
 
 /// How a block is left, and with what.
 pub(super) struct Leaving<'a> {

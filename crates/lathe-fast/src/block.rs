@@ -8,11 +8,11 @@ use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 use lathe_isa::operators::BinaryOperator;
+use lathe_values::{Effects, Frame, Graph, Node, ValueId};
+use lathe_vm::state::State;
 
-use super::Fast;
 use super::decode::{Lowerable, Reading, effects_at};
-use crate::dataflow::{Effects, Frame, Graph, Node, ValueId};
-use crate::state::State;
+use crate::Fast;
 
 /// Instructions of one block.
 const INSTRUCTIONS: usize = 32;

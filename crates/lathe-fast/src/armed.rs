@@ -8,15 +8,39 @@
 
 use std::sync::Arc;
 
-use super::Fast;
-use crate::stops::{Access, Stops};
+use lathe_values::Reserved;
+use lathe_vm::stops::{Access, Stops, Watch};
+
+use crate::Fast;
 
 /// This many needless detours are worth lowering everything again.
 const NEEDLESS: u32 = 1 << 12;
 
+/// What is left to the reference interpreter because a run may stop there.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Armed {
+    /// Where it may stop; the limit says nothing.
+    pub(crate) stops: Stops,
+    /// The cells whose accesses may stop it, as the graphs are told.
+    pub(crate) reserved: Vec<Reserved>,
+}
+
+impl Armed {
+    /// For runs with these stops.
+    pub(crate) fn new(stops: &Stops) -> Armed {
+        let reserved = |watch: &Watch| {
+            let Watch { memory, addresses, reads, writes } = watch.clone();
+            Reserved { memory, addresses, reads, writes }
+        };
+        let Stops { breakpoints, watches, .. } = stops.clone();
+        let reserved = watches.iter().map(reserved).collect();
+        Armed { stops: Stops { breakpoints, watches, ..Stops::never() }, reserved }
+    }
+}
+
 impl Fast {
     /// What is left to the reference interpreter because a run may stop there.
-    pub fn armed(&self) -> &Arc<Stops> {
+    pub fn armed(&self) -> &Arc<Armed> {
         &self.armed
     }
 
@@ -25,14 +49,10 @@ impl Fast {
         if self.stops.breakpoints != stops.breakpoints || self.stops.watches != stops.watches {
             self.stops = stops.clone();
         }
-        if self.armed.include(stops) && self.needless < NEEDLESS {
+        if self.armed.stops.include(stops) && self.needless < NEEDLESS {
             return false;
         }
-        self.armed = Arc::new(Stops {
-            breakpoints: stops.breakpoints.clone(),
-            watches: stops.watches.clone(),
-            ..Stops::never()
-        });
+        self.armed = Arc::new(Armed::new(stops));
         self.needless = 0;
         self.forget_everything();
         true
@@ -40,10 +60,10 @@ impl Fast {
 
     /// Counts an instruction that was interpreted for a stop which this run does not have.
     pub(super) fn note_needless(&mut self, pc: u64) {
-        if self.armed.is_plain() {
+        let (armed, stops) = (&self.armed.stops, &self.stops);
+        if armed.is_plain() {
             return;
         }
-        let (armed, stops) = (&self.armed, &self.stops);
         let is_needless = |access: &Access| armed.watches(access) && !stops.watches(access);
         let at_breakpoint = armed.breakpoints.contains(&pc) && !stops.breakpoints.contains(&pc);
         if at_breakpoint || self.reference.accesses().any(|access| is_needless(&access)) {

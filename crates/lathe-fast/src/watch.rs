@@ -2,12 +2,12 @@
 //! it, and what happens when a program stores into them.
 
 use lathe_base::Width;
+use lathe_vm::state::State;
 
 use super::decode::{Reading, cell_of};
 use super::ops::EntryId;
 use super::volatile::Volatile;
 use super::{DECODE, Fast};
-use crate::state::State;
 
 /// An instruction that has been decoded.
 #[derive(Clone, Debug)]

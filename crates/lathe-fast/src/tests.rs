@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use lathe_isa::Isa;
+use lathe_vm::device::{Console, Devices};
+use lathe_vm::engine::Engine;
+use lathe_vm::interpreter::Interpreter;
+use lathe_vm::state::State;
 
-use super::Fast;
 use super::ops::Code;
-use crate::device::{Console, Devices};
-use crate::engine::Engine;
-use crate::interpreter::Interpreter;
-use crate::state::State;
+use crate::Fast;
 
 const MACHINE: &str = r#"
 machine t "Calls, a stack of data, a mode"
@@ -56,7 +56,7 @@ fn state(isa: &Isa, program: &[u64], sp: u64) -> State {
     state
 }
 
-fn run(engine: &mut dyn Engine, isa: &Arc<Isa>, state: &mut State, limit: u64) -> crate::stops::Run {
+fn run(engine: &mut dyn Engine, isa: &Arc<Isa>, state: &mut State, limit: u64) -> lathe_vm::stops::Run {
     engine.run(state, &mut Devices::new(isa, Console::default()), limit)
 }
 
@@ -214,4 +214,28 @@ instructions {
     let isa = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
     let fast = agree(&isa, &[0, 1], 0xEFF8, 17..60);
     assert!(has(&fast, Code::LeaveIfMapped));
+}
+
+/// A step of any engine is a step of the reference interpreter: going on, halting, faulting.
+#[test]
+fn a_step_is_a_run_of_one() {
+    let text = r#"
+machine t "t"
+memory ram : u4 -> u8
+pc pc : u4 in ram
+instructions {
+  nop  | 0x01 |
+  halt | 0x02 | halt
+}
+"#;
+    let isa = Arc::new(lathe_isa::load(text).isa.expect("it is right"));
+    for cell in 0..4 {
+        let mut state = State::new(&isa);
+        state.memory_mut(isa.pc.memory).set(0, cell);
+        let mut devices = Devices::new(&isa, Console::default());
+        let expected = Interpreter::new(&isa).step(&mut state.clone(), &mut devices);
+        let found = Engine::step(&mut Interpreter::new(&isa), &mut state.clone(), &mut devices);
+        assert_eq!(found, expected, "{cell}");
+        assert_eq!(Fast::new(&isa).step(&mut state, &mut devices), expected, "{cell}");
+    }
 }

@@ -4,12 +4,17 @@
 //! without control flow, a list of conditions under which the engine must leave the
 //! instruction to the reference interpreter, and the effects, which come last. So an
 //! engine can leave an instruction before anything of it has happened.
+//!
+//! Deliberately absent: state, devices, and engines. What an engine must leave (devices, faults, what
+//! somebody watches) is said, not done.
+
+#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod execute;
 pub mod graph;
 pub mod patched;
 pub mod range;
 
-pub use execute::{Bail, Effects, Frame, Meaning, Store, execute, mapped_spans};
+pub use execute::{Bail, Effects, Frame, Meaning, Reserved, Store, execute, mapped_spans};
 pub use graph::{Graph, Node, ValueId};
 pub use range::Range;

@@ -1,9 +1,9 @@
 //! The memories of a machine, as the inner loop reaches them.
 
 use lathe_isa::model::MemoryId;
+use lathe_vm::memory::Memory;
 
 use super::ops::{NEAR_MEMORIES, Shape};
-use crate::memory::Memory;
 
 /// The first memories, each in the form in which it is reached fastest; the other forms are empty.
 pub(super) struct Memories<'a> {

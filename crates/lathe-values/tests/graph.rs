@@ -7,7 +7,7 @@ use lathe_base::Width;
 use lathe_isa::model::RegisterId;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_tests::random::Random;
-use lathe_vm::dataflow::{Graph, Node, ValueId};
+use lathe_values::{Graph, Node, ValueId};
 
 /// Graphs that are made.
 const GRAPHS: u64 = 15_000;

@@ -9,13 +9,13 @@ use lathe_isa::operand::Location;
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Block, Body, Expr, Statement};
 use lathe_isa::specialize::{specialize, specialize_hook, specialize_illegal};
+use lathe_values::patched::{Cells, guarded_bits, patched};
+use lathe_values::{Bail, Effects, Frame, Graph, Meaning, Reserved, execute};
+use lathe_vm::state::State;
 
-use super::Fast;
 use super::history::Treatment;
-use crate::dataflow::patched::{Cells, guarded_bits, patched};
-use crate::dataflow::{Bail, Effects, Frame, Graph, Meaning, execute};
-use crate::state::State;
-use crate::stops::{AccessKind, Stops, Watch};
+use crate::Fast;
+use crate::armed::Armed;
 
 /// A decoded instruction on values: the graph and what it does, if it can be lowered.
 pub struct Lowerable {
@@ -30,7 +30,7 @@ pub struct Lowerable {
     /// What this was made from.
     pub reading: Reading,
     /// Where runs may stop.
-    armed: Arc<Stops>,
+    armed: Arc<Armed>,
     /// Whether a run may stop before it.
     is_stop: bool,
 }
@@ -39,7 +39,7 @@ impl Lowerable {
     /// Its meaning, if it has one, and if no run may stop before it: then it is left to the reference interpreter.
     pub fn meaning(&self) -> Option<Meaning<'_>> {
         let body = self.body.as_ref().filter(|_| !self.is_stop)?;
-        Some(Meaning { hook: self.hook.as_ref(), body, next: self.next, watches: &self.armed.watches })
+        Some(Meaning { hook: self.hook.as_ref(), body, next: self.next, reserved: &self.armed.reserved })
     }
 
     /// The registers that it may depend on or change, together with what is done between instructions.
@@ -111,7 +111,7 @@ impl Fast {
         let isa = &*self.isa;
         let window = state.window(isa, pc, self.longest);
         let (live, volatile) = self.treatment(pc);
-        let (armed, is_stop) = (self.armed.clone(), self.armed.breakpoints.contains(&pc));
+        let (armed, is_stop) = (self.armed.clone(), self.armed.stops.breakpoints.contains(&pc));
         let Some(decoded) = isa.decode(window) else {
             let volatile = volatile || !live.is_empty();
             let reading = Reading { cells: self.longest, window, live: Cells::default(), guarded: 0, volatile };
@@ -129,7 +129,7 @@ impl Fast {
         };
         let window = window & all_bits(cells, isa.code_memory().cell);
         if !volatile {
-            let own = OwnCells { isa, pc, cells, window, live, watches: &armed.watches };
+            let own = OwnCells { isa, pc, cells, window, live, reserved: &armed.reserved };
             own.replace_loads(&mut body.block);
         }
         let reading = Reading { cells, window, live, guarded: guarded_bits(isa, &decoded, live), volatile };
@@ -168,7 +168,7 @@ struct OwnCells<'i> {
     cells: u32,
     window: u128,
     live: Cells,
-    watches: &'i [Watch],
+    reserved: &'i [Reserved],
 }
 
 impl OwnCells<'_> {
@@ -194,8 +194,9 @@ impl OwnCells<'_> {
         let memory = self.isa.code_memory();
         let at = u32::try_from(memory.address.wrap(address.wrapping_sub(self.pc))).ok()?;
         let fixed = at < self.cells && !self.live.contains(at);
-        let is_watched = |watch: &Watch| watch.is_for(AccessKind::Read) && watch.addresses.contains(&address);
-        if !fixed || self.isa.mapping(self.isa.pc.memory, address).is_some() || self.watches.iter().any(is_watched) {
+        let is_reserved =
+            |cells: &Reserved| cells.memory == self.isa.pc.memory && cells.reads && cells.addresses.contains(&address);
+        if !fixed || self.isa.mapping(self.isa.pc.memory, address).is_some() || self.reserved.iter().any(is_reserved) {
             return None;
         }
         Some(Expr::constant(memory.cell, cell_of(self.window, at, memory.cell)))

@@ -1,10 +1,11 @@
 //! Conditions to leave one instruction to the reference interpreter.
 
+use lathe_values::{Bail, Effects, Node, Store, ValueId};
+
 use super::memory::{Address, Form, Keeping};
 use super::{Leaving, Lowering};
-use crate::dataflow::{Bail, Effects, Node, Store, ValueId};
-use crate::fast::ops::{Code, Op};
-use crate::fast::wide::wide_store;
+use crate::ops::{Code, Op};
+use crate::wide::wide_store;
 
 impl Lowering<'_> {
     /// The conditions to leave one instruction to the reference interpreter, which all leave the block in the

@@ -4,6 +4,8 @@
 //! halting, long alternatives) becomes a condition to leave the instruction to the
 //! reference interpreter, or, where it always happens, leaves the whole instruction to it.
 
+use std::ops::RangeInclusive;
+
 use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::{Hook, MemoryId, RegisterId};
@@ -11,7 +13,6 @@ use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Body, Expr, ExprKind, Statement};
 
 use super::graph::{Graph, ValueId};
-use crate::stops::{AccessKind, Watch};
 
 /// An `if` with more statements than this in one alternative is not worth a choice.
 const LONG_ALTERNATIVE: usize = 12;
@@ -155,8 +156,21 @@ pub struct Meaning<'a> {
     pub body: &'a Body,
     /// The address of the instruction that follows it.
     pub next: u64,
-    /// Cells that are watched: an access to one of them is left to the reference interpreter.
-    pub watches: &'a [Watch],
+    /// Cells of which an access is left to the reference interpreter.
+    pub reserved: &'a [Reserved],
+}
+
+/// Cells of which some accesses are left to the reference interpreter, because somebody watches them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    /// The memory.
+    pub memory: MemoryId,
+    /// The cells.
+    pub addresses: RangeInclusive<u64>,
+    /// Whether reading one of them is left to it.
+    pub reads: bool,
+    /// Whether writing one of them is.
+    pub writes: bool,
 }
 
 /// Executes an instruction from this frame on. `None` if it must always be left to the reference
@@ -166,8 +180,8 @@ pub fn execute(isa: &Isa, graph: &mut Graph, frame: &Frame, meaning: &Meaning) -
     let cycles = graph.constant(CYCLES, 0);
     let effects =
         Effects { loads: Vec::new(), bails: Vec::new(), stores: Vec::new(), next, cycles, frame: frame.clone() };
-    let watches = meaning.watches;
-    let mut executor = Executor { isa, graph, effects, locals: Vec::new(), guard: None, is_hook: false, watches };
+    let reserved = meaning.reserved;
+    let mut executor = Executor { isa, graph, effects, locals: Vec::new(), guard: None, is_hook: false, reserved };
     match meaning.hook {
         Some(hook) => {
             executor.hook(hook)?;
@@ -190,7 +204,7 @@ struct Executor<'a> {
     guard: Option<ValueId>,
     /// Whether that statement is part of what is done before the instruction.
     is_hook: bool,
-    watches: &'a [Watch],
+    reserved: &'a [Reserved],
 }
 
 impl Executor<'_> {
@@ -202,7 +216,7 @@ impl Executor<'_> {
     /// The one bit that a condition on registers gives.
     fn condition(&mut self, condition: &Body) -> Option<ValueId> {
         self.body(condition)?;
-        condition.value.as_ref().map(|value| self.value(value))
+        self.value(condition.value.as_ref()?)
     }
 
     /// What is done before the instruction, where it is due.
@@ -240,28 +254,28 @@ impl Executor<'_> {
 
     fn statement(&mut self, statement: &Statement) -> Option<()> {
         match statement {
-            Statement::Let(local, value) => self.locals[usize::from(local.0)] = self.value(value),
+            Statement::Let(local, value) => self.locals[usize::from(local.0)] = self.value(value)?,
             Statement::SetRegister(register, value) => {
-                self.effects.frame.registers[register.index()] = self.value(value);
+                self.effects.frame.registers[register.index()] = self.value(value)?;
             }
             Statement::Load { into, memory, address } => {
-                let address = self.value(address);
+                let address = self.value(address)?;
                 self.locals[usize::from(into.0)] = self.load(*memory, address)?;
             }
             Statement::Store { memory, address, value } => {
-                let (address, value) = (self.value(address), self.value(value));
+                let (address, value) = (self.value(address)?, self.value(value)?);
                 self.store(Store { memory: *memory, address, value, guard: self.guard })?;
             }
             // Then the instruction is not executed at all.
             Statement::Jump(_) if self.is_hook => self.leave()?,
-            Statement::Jump(target) => self.effects.next = self.value(target),
+            Statement::Jump(target) => self.effects.next = self.value(target)?,
             Statement::Cycles(count) => {
-                let count = self.value(count);
+                let count = self.value(count)?;
                 let count = self.graph.zero_extend(CYCLES, count);
                 self.effects.cycles = self.graph.binary(BinaryOperator::Add, self.effects.cycles, count);
             }
             Statement::If { condition, then, otherwise } => {
-                let condition = self.value(condition);
+                let condition = self.value(condition)?;
                 self.choice(condition, then, otherwise)?;
             }
             Statement::Halt
@@ -321,7 +335,7 @@ impl Executor<'_> {
 
     fn load(&mut self, memory: MemoryId, address: ValueId) -> Option<ValueId> {
         self.leave_if_mapped(memory, address)?;
-        self.leave_if_watched(memory, address, AccessKind::Read)?;
+        self.leave_if_reserved(memory, address, |cells| cells.reads)?;
         if let Some(known) = self.effects.frame.lookup(self.graph, memory, address) {
             return Some(known);
         }
@@ -363,7 +377,7 @@ impl Executor<'_> {
                 self.effects.bails.push(bail);
             }
         }
-        self.leave_if_watched(store.memory, store.address, AccessKind::Write)?;
+        self.leave_if_reserved(store.memory, store.address, |cells| cells.writes)?;
         self.effects.frame.store(self.graph, &store);
         self.effects.stores.push(store);
         Some(())
@@ -393,12 +407,12 @@ impl Executor<'_> {
         Some(())
     }
 
-    /// Leaves the instruction where the cell is watched for accesses of this kind.
-    fn leave_if_watched(&mut self, memory: MemoryId, address: ValueId, kind: AccessKind) -> Option<()> {
+    /// Leaves the instruction where such an access to the cell is reserved.
+    fn leave_if_reserved(&mut self, memory: MemoryId, address: ValueId, by: fn(&Reserved) -> bool) -> Option<()> {
         let mask = self.graph.width(address).mask();
-        let watches = self.watches;
-        for watch in watches.iter().filter(|watch| watch.memory == memory && watch.is_for(kind)) {
-            let (first, last) = (*watch.addresses.start(), mask.min(*watch.addresses.end()));
+        let reserved = self.reserved;
+        for cells in reserved.iter().filter(|cells| cells.memory == memory && by(cells)) {
+            let (first, last) = (*cells.addresses.start(), mask.min(*cells.addresses.end()));
             if first > last {
                 continue;
             }
@@ -424,44 +438,44 @@ impl Executor<'_> {
         self.graph.binary(BinaryOperator::LessOrEqual, distance, length)
     }
 
-    fn value(&mut self, expr: &Expr) -> ValueId {
-        match &expr.kind {
+    /// What an expression gives; nothing where it depends on how the instruction is written, which specialized bodies
+    /// never do.
+    fn value(&mut self, expr: &Expr) -> Option<ValueId> {
+        let value = match &expr.kind {
             ExprKind::Constant(value) => self.graph.constant(expr.width, *value),
             ExprKind::Local(local) => self.locals[usize::from(local.0)],
             ExprKind::Register(register) => self.effects.frame.registers[register.index()],
             ExprKind::Unary(operator, x) => {
-                let x = self.value(x);
+                let x = self.value(x)?;
                 self.graph.unary(*operator, x)
             }
             ExprKind::Binary(operator, x, y) => {
-                let (x, y) = (self.value(x), self.value(y));
+                let (x, y) = (self.value(x)?, self.value(y)?);
                 self.graph.binary(*operator, x, y)
             }
             ExprKind::Slice(x, low) => {
-                let x = self.value(x);
+                let x = self.value(x)?;
                 self.graph.slice(x, *low, expr.width)
             }
             ExprKind::Join(high, low) => {
-                let (high, low) = (self.value(high), self.value(low));
+                let (high, low) = (self.value(high)?, self.value(low)?);
                 self.graph.join(high, low)
             }
             ExprKind::ZeroExtend(x) => {
-                let x = self.value(x);
+                let x = self.value(x)?;
                 self.graph.zero_extend(expr.width, x)
             }
             ExprKind::SignExtend(x) => {
-                let x = self.value(x);
+                let x = self.value(x)?;
                 self.graph.sign_extend(expr.width, x)
             }
             ExprKind::Choose(condition, x, y) => {
-                let (condition, x, y) = (self.value(condition), self.value(x), self.value(y));
+                let (condition, x, y) = (self.value(condition)?, self.value(x)?, self.value(y)?);
                 self.graph.choose(condition, x, y)
             }
-            // Specialized bodies have none of these.
-            ExprKind::Operand(_) | ExprKind::Code(_) | ExprKind::Pc | ExprKind::Next => {
-                self.graph.constant(expr.width, 0)
-            }
-        }
+            ExprKind::Operand(_) | ExprKind::Code(_) | ExprKind::Pc | ExprKind::Next => return None,
+        };
+        Some(value)
     }
 }
 
@@ -542,7 +556,7 @@ instructions {
         let body = specialize(&isa, &decoded, Location { pc, next: pc + 3, width: isa.pc.width });
         let mut graph = Graph::default();
         let frame = Frame::new(&isa, &mut graph);
-        let meaning = Meaning { hook: None, body: &body, next: pc + 3, watches: &[] };
+        let meaning = Meaning { hook: None, body: &body, next: pc + 3, reserved: &[] };
         execute(&isa, &mut graph, &frame, &meaning).expect("it is not left altogether")
     }
 

@@ -1,14 +1,14 @@
 //! The inner loop of the fast interpreter.
 
 use lathe_base::Width;
+use lathe_vm::state::State;
+use lathe_vm::stops::Run;
 
 use super::memories::Memories;
 use super::ops::{Code, EntryId, Op, Shape, Slot};
 use super::volatile::Found;
 use super::{Event, Fast};
 use crate::code_map::{CodeMap, View};
-use crate::state::State;
-use crate::stops::Run;
 
 /// The width of this many bits, which came from a width.
 #[inline(always)]

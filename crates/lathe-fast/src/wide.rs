@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use lathe_base::Width;
 use lathe_isa::model::MemoryId;
-
-use crate::dataflow::{Bail, Effects, Graph, Node, Store, ValueId};
+use lathe_values::{Bail, Effects, Graph, Node, Store, ValueId};
 
 /// Cells that are reached together, at most.
 const MOST: usize = 8;
