@@ -57,7 +57,9 @@ fn passes_miri() -> bool {
         println!("no Miri: `rustup +nightly component add miri rust-src` would be needed");
         return true;
     }
-    let arguments = ["+nightly", "miri", "test", "--package", "lathe-vm", "--lib", "--target-dir", "target/miri", "--"];
+    let packages = ["--package", "lathe-vm", "--package", "lathe-fast"];
+    let arguments =
+        [&["+nightly", "miri", "test"], &packages[..], &["--lib", "--target-dir", "target/miri", "--"]].concat();
     println!("cargo {} memory pages state code_map", arguments.join(" "));
     let mut command = Command::new("cargo");
     command.current_dir(root()).args(arguments).args(["memory", "pages", "state", "code_map"]);

@@ -12,7 +12,6 @@ pub mod fix;
 pub mod limits;
 pub mod nearest;
 pub mod numbers;
-
 pub mod source;
 pub mod width;
 
