@@ -52,6 +52,23 @@ pub(crate) enum NodeKind {
     SamePage(ExprId, Width, u8),
 }
 
+impl NodeKind {
+    /// The same with other nodes below it.
+    pub(crate) fn map(self, below: impl Fn(ExprId) -> ExprId) -> NodeKind {
+        match self {
+            NodeKind::Number(_) | NodeKind::Wide(_) | NodeKind::Symbol(_) => self,
+            NodeKind::Unary(operator, inner) => NodeKind::Unary(operator, below(inner)),
+            NodeKind::Binary(operator, left, right) => NodeKind::Binary(operator, below(left), below(right)),
+            NodeKind::Choice(condition, first, second) => {
+                NodeKind::Choice(below(condition), below(first), below(second))
+            }
+            NodeKind::Slice(inner, high, low) => NodeKind::Slice(below(inner), high, low),
+            NodeKind::Fit(inner, fit) => NodeKind::Fit(below(inner), fit),
+            NodeKind::SamePage(inner, width, ahead) => NodeKind::SamePage(below(inner), width, ahead),
+        }
+    }
+}
+
 /// What an operand of a pseudo-instruction may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fit {
@@ -147,6 +164,11 @@ impl Expressions {
         self.nodes[id.0 as usize].span
     }
 
+    /// Whether an expression is a number as it stands.
+    pub(crate) fn is_number(&self, id: ExprId) -> bool {
+        matches!(self.nodes[id.0 as usize].kind, NodeKind::Number(_) | NodeKind::Wide(_))
+    }
+
     /// Every use of a name in an expression.
     pub(crate) fn uses(&self) -> Vec<(SymbolId, Span)> {
         let symbol = |node: &Node| match node.kind {
@@ -158,6 +180,11 @@ impl Expressions {
 
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// The nodes after a length.
+    pub(crate) fn since(&self, length: usize) -> &[Node] {
+        &self.nodes[length..]
     }
 
     /// Forgets everything after a length, when a reading turns out not to fit.

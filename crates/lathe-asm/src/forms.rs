@@ -280,6 +280,7 @@ impl<'i> Forms<'i> {
             Found::Value(expr) => {
                 let field = self.field(form, at);
                 let names = &mut reading.names;
+                reading.depends |= !names.expressions.is_number(*expr);
                 let plain = matches!(&field.domain, Domain::Number(numeric) if numeric.target.is_none());
                 let value = names.expressions.value(*expr, None, names.symbols).ok().filter(|_| plain);
                 value.is_some_and(|value| {

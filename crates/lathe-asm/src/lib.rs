@@ -43,6 +43,7 @@ pub use labels::Labels;
 pub use layout::Overlap;
 pub use lines::{Call, CallKind, Line, LineKind, Lines};
 pub use names::{Name, NameKind};
+pub use reader::KnownLines;
 
 /// How to assemble.
 #[derive(Clone, Debug, Default)]
@@ -73,8 +74,31 @@ pub struct Assembled {
 
 /// Assembles a program for a machine. Further files come from `files`.
 pub fn assemble(isa: &Isa, files: &dyn Files, main: Source, options: &Options) -> Assembled {
+    assembled(isa, files, main, options, None)
+}
+
+/// What [`assemble`] gives, sooner where most lines are those of an earlier call with the same `known`, which belongs
+/// to one machine: for editors, which assemble at every keystroke.
+pub fn assemble_again(
+    isa: &Isa,
+    files: &dyn Files,
+    main: Source,
+    options: &Options,
+    known: &mut KnownLines,
+) -> Assembled {
+    known.begin();
+    assembled(isa, files, main, options, Some(known))
+}
+
+fn assembled(
+    isa: &Isa,
+    files: &dyn Files,
+    main: Source,
+    options: &Options,
+    known: Option<&mut KnownLines>,
+) -> Assembled {
     let mut diagnostics = Diagnostics::default();
-    let mut read = reader::read(isa, files, main, &options.definitions, &mut diagnostics);
+    let mut read = reader::read(isa, files, main, &options.definitions, known, &mut diagnostics);
     let image = layout::lay_out(isa, &mut read.program, options.overlap, &mut diagnostics);
     let has_errors = diagnostics.has_errors();
     if !has_errors {

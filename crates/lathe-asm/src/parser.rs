@@ -108,6 +108,8 @@ pub(crate) struct Reading<'t, 'p> {
     /// one at the same place.
     last: Option<(usize, ExprId, usize)>,
     depth: usize,
+    /// Whether what was read depends on what other lines have defined so far.
+    pub(crate) depends: bool,
 }
 
 #[rustfmt::skip]
@@ -127,7 +129,7 @@ const OPERATORS: [(&str, u8, Binary); 18] = [
 
 impl<'t, 'p> Reading<'t, 'p> {
     pub(crate) fn new(tokens: &'t [Token], names: Names<'p>) -> Self {
-        Reading { tokens, at: 0, names, failure: None, last: None, depth: 0 }
+        Reading { tokens, at: 0, names, failure: None, last: None, depth: 0, depends: false }
     }
 
     pub(crate) fn peek(&self) -> Option<Token> {
@@ -460,6 +462,7 @@ impl<'t, 'p> Reading<'t, 'p> {
             }
             Function::Defined => {
                 let Some(name) = self.take_word() else { return self.fail(Problem::Expected("a name")) };
+                self.depends = true;
                 let id = self.names.symbols.find(self.source_text(name));
                 let defined = id.is_some_and(|id| {
                     self.names.symbols.entry_mut(id).used = true;

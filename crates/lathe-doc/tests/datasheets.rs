@@ -7,7 +7,7 @@ use lathe_isa::{Isa, Written};
 use serde_json::Value;
 
 fn machines() -> Vec<(Isa, Written)> {
-    let all = lathe_machines::ALL.iter();
+    let all = lathe_machines::every();
     let loaded = all.map(|machine| lathe_isa::load_with(machine.source(), &lathe_machines::Shipped));
     loaded.map(|loaded| (loaded.isa.expect("it ships"), loaded.written)).collect()
 }

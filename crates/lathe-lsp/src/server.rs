@@ -189,8 +189,7 @@ impl Server {
             DidCloseTextDocument::METHOD => {
                 let Ok(params) = serde_json::from_value::<DidCloseTextDocumentParams>(params()) else { return };
                 if let Some(path) = wire::path(&params.text_document.uri) {
-                    self.workspace.documents.remove(&path);
-                    self.workspace.forget(&path);
+                    self.workspace.close(&path);
                     self.colours.remove(&path);
                 }
             }

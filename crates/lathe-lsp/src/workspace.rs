@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use lathe_asm::{Assembled, Options, assemble};
+use lathe_asm::{Assembled, KnownLines, Options, assemble_again};
 use lathe_base::files::{FileError, Files, Found};
 use lathe_base::{Diagnostic, FileId, Source, limits};
 use lathe_doc::Sheet;
@@ -81,6 +81,8 @@ pub(crate) struct Workspace {
     /// Machines as they were when their definitions last had no errors.
     sound: RefCell<BTreeMap<PathBuf, Rc<Machine>>>,
     programs: RefCell<BTreeMap<PathBuf, Rc<Program>>>,
+    /// What was read of the lines of programs, for the next keystroke, and with which machine.
+    known_lines: RefCell<BTreeMap<PathBuf, (Rc<Machine>, KnownLines)>>,
 }
 
 impl Workspace {
@@ -91,6 +93,13 @@ impl Workspace {
         if is_definition(path) {
             self.definitions.get_mut().clear();
         }
+    }
+
+    /// A text is no longer open.
+    pub(crate) fn close(&mut self, path: &Path) {
+        self.documents.remove(path);
+        self.known_lines.get_mut().remove(path);
+        self.forget(path);
     }
 
     /// The text of a file: as it is in the editor, or else on disk.
@@ -159,7 +168,12 @@ impl Workspace {
         let project = Project { workspace: self, folder: &folder };
         let name = main.file_name()?.to_string_lossy().into_owned();
         let source = Source::new(name, self.text(&main)?);
-        let assembled = assemble(&machine.isa, &project, source, &Options::default());
+        let mut all = self.known_lines.borrow_mut();
+        let (before, known) = all.entry(main.clone()).or_insert_with(|| (Rc::clone(&machine), KnownLines::default()));
+        if !Rc::ptr_eq(before, &machine) {
+            (*before, *known) = (Rc::clone(&machine), KnownLines::default());
+        }
+        let assembled = assemble_again(&machine.isa, &project, source, &Options::default(), known);
         let program = Rc::new(Program { assembled, folder });
         self.programs.borrow_mut().insert(main, Rc::clone(&program));
         Some(program)

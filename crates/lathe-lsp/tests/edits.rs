@@ -2,12 +2,16 @@
 //! those of the command line. `LATHE_EDITS` says how many edits of each file (`cargo xtask nightly`: 10,000),
 //! `LATHE_SEED` which ones. A text that fails is made as small as possible and printed.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use lathe_asm::{Options, assemble};
 use lathe_base::files::MemoryFiles;
 use lathe_base::{Diagnostic, Source};
+use lathe_isa::Isa;
 use lathe_machines::{Shipped, WithShipped};
 use lathe_tests::random::Random;
 use lsp_server::{Connection, Message, Notification, Request, RequestId};
@@ -188,7 +192,7 @@ fn expected(path: &Path, text: &str) -> Vec<(u64, u64, String, String)> {
         loaded.diagnostics.into_sorted()
     } else {
         let Some(machine) = machine_of(text) else { return Vec::new() };
-        let isa = lathe_isa::load_with(machine.source(), &Shipped).isa.expect("it ships");
+        let isa = shipped(machine);
         assemble(&isa, &files, Source::new("program.asm", text), &Options::default()).diagnostics.into_sorted()
     };
     let row = |one: &Diagnostic| {
@@ -200,6 +204,13 @@ fn expected(path: &Path, text: &str) -> Vec<(u64, u64, String, String)> {
     };
     // Findings in a machine that comes with Lathe are not about this file.
     all.iter().filter(|one| one.primary.span.file.0 == 0).map(row).collect()
+}
+
+/// A shipped machine, loaded once: ten thousand edits ask for the same few.
+fn shipped(machine: lathe_machines::Machine) -> Rc<Isa> {
+    thread_local!(static LOADED: RefCell<BTreeMap<&'static str, Rc<Isa>>> = RefCell::default());
+    let load = || Rc::new(lathe_isa::load_with(machine.source(), &Shipped).isa.expect("it ships"));
+    LOADED.with_borrow_mut(|loaded| Rc::clone(loaded.entry(machine.name).or_insert_with(load)))
 }
 
 /// The shipped machine that the first line of a program names.

@@ -4,9 +4,11 @@
 mod blocks;
 mod data;
 mod directives;
+mod known;
 mod unknown;
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 use lathe_base::files::Files;
@@ -27,6 +29,8 @@ use crate::symbols::{Definition, SymbolId};
 use crate::tokens::{self, Bad, Kind, Token};
 
 use blocks::{Condition, Macro, Turns};
+pub use known::KnownLines;
+use known::Lengths;
 
 /// A program that has been read, with its texts.
 pub(crate) struct Read {
@@ -40,9 +44,10 @@ pub(crate) fn read(
     files: &dyn Files,
     main: Source,
     definitions: &[(String, i128)],
+    known: Option<&mut KnownLines>,
     diagnostics: &mut Diagnostics,
 ) -> Read {
-    let mut reader = Reader::new(isa, files, diagnostics);
+    let mut reader = Reader::new(isa, files, known, diagnostics);
     reader.program.symbols.caseless = isa.assembly.caseless_labels;
     for (name, value) in definitions {
         let id = reader.program.symbols.intern(name, Span::default());
@@ -76,6 +81,10 @@ pub(crate) fn unused_labels(program: &Program, image: &Image, isa: &Isa, diagnos
 struct Reader<'r> {
     isa: &'r Isa,
     files: &'r dyn Files,
+    /// Lines that were read before, if somebody keeps them.
+    known: Option<&'r mut KnownLines>,
+    /// The bytes of the line being read, if it is a line of a file from beginning to end and as it stands there.
+    whole_line: Option<Range<usize>>,
     forms: Forms<'r>,
     diagnostics: &'r mut Diagnostics,
     program: Program,
@@ -140,10 +149,17 @@ enum FrameKind {
 }
 
 impl<'r> Reader<'r> {
-    fn new(isa: &'r Isa, files: &'r dyn Files, diagnostics: &'r mut Diagnostics) -> Self {
+    fn new(
+        isa: &'r Isa,
+        files: &'r dyn Files,
+        known: Option<&'r mut KnownLines>,
+        diagnostics: &'r mut Diagnostics,
+    ) -> Self {
         Reader {
             isa,
             files,
+            known,
+            whole_line: None,
             forms: Forms::new(isa),
             diagnostics,
             program: Program::default(),
@@ -234,8 +250,20 @@ impl<'r> Reader<'r> {
             tokens.clear();
             let sources = Rc::clone(&self.sources);
             let text = &sources[frame.file.0 as usize].text[..frame.end];
-            let start = frame.at;
+            let (file, start) = (frame.file, frame.at);
+            let is_plain = self.known.is_some() && frame.replaced.is_empty() && frame.ended == Ended::No;
+            let line = start..if is_plain { end_of_line(text, start) } else { start };
+            if is_plain && self.repeat(file, start, &text[line.clone()]) {
+                let Some(frame) = self.frames.last_mut() else { break };
+                frame.at = (line.end + 1).min(frame.end);
+                let (call, read) = (frame.call, frame.at - start);
+                self.spend(call, read);
+                self.check_size();
+                continue;
+            }
+            let Some(frame) = self.frames.last_mut() else { break };
             frame.at = tokens::line(frame.file, text, frame.at, &self.isa.assembly, &mut tokens);
+            self.whole_line = Some(line).filter(|line| is_plain && frame.at == (line.end + 1).min(frame.end));
             let (call, read) = (frame.call, frame.at - start);
             if tokens.is_empty() {
                 self.spend(call, read);
@@ -623,13 +651,18 @@ impl<'r> Reader<'r> {
 
     fn instruction(&mut self, tokens: &[Token], sources: &[Source]) {
         let first = self.text(sources, tokens[0]);
+        let before = Lengths::of(&self.program);
         let names = self.program.names(sources, &self.context);
         let mut reading = Reading::new(tokens, names);
         if let Some(choices) = self.forms.read(&mut reading) {
+            let depends = reading.depends;
             let span = self.whole(tokens);
             for choice in choices {
                 let (first, count) = add_choice(&choice, &mut self.program.alternatives, &mut self.program.operands);
                 self.push(ItemKind::Instruction { first, count, chosen: 0 }, span);
+            }
+            if !depends && span == self.line && self.forms.knows(first) {
+                self.remember(tokens[0].span, before, sources);
             }
             return;
         }
@@ -700,6 +733,11 @@ fn reserved(isa: &Isa) -> HashSet<String> {
         PieceKind::Operand(_) => None,
     });
     names.chain(words).collect()
+}
+
+/// Where the line that begins at a place ends, without its newline.
+fn end_of_line(text: &str, start: usize) -> usize {
+    text[start..].find('\n').map_or(text.len(), |length| start + length)
 }
 
 /// Whether the current address may stand in a line: `$`, or `*`, which may also be an operator.
