@@ -68,7 +68,8 @@ fn measure(name: &str, text: &str, word: &str) {
     let mut column = text.lines().nth(line).map_or(0, str::len);
     let mut times = Vec::new();
     let before = processor();
-    let comment = if name.ends_with(".isa") { " # " } else { " ; " };
+    // For rv32i, `;` begins another statement.
+    let comment = if name.starts_with("mos6502") { " ; " } else { " # " };
     for letter in comment.chars().chain("abcdefghijklmnopqrstuvwxyz".chars().cycle()).take(KEYSTROKES) {
         let start = Instant::now();
         editor.insert(line, column, letter);
@@ -205,7 +206,7 @@ fn program(machine: &str, broken: bool) -> String {
     let mut text = format!(".machine {machine}\n .org 0x200\n");
     for block in 0..LINES / 10 {
         let (near, far, number) = (block.saturating_sub(1), (block * 7) % (LINES / 10), block % 256);
-        let mistake = if broken && block.is_multiple_of(100) { "lda [\n" } else { "; the next block\n" };
+        let mistake = if broken && block.is_multiple_of(100) { "lda [\n" } else { "/* the next block */\n" };
         let _ = match machine {
             "mos6502" => write!(
                 text,
@@ -213,7 +214,7 @@ fn program(machine: &str, broken: bool) -> String {
             ),
             _ => write!(
                 text,
-                "label_{block}:\n        addi a0, a1, {number}\n        lw a2, 8(sp)\n        sw a2, 12(sp)\n{mistake}        li a3, value_{block}\n        bne a0, a2, label_{near}\n        jal ra, label_{far}      ; there\nvalue_{block} = {number} & 3\n        xor t0, t1, t2\n"
+                "label_{block}:\n        addi a0, a1, {number}\n        lw a2, 8(sp)\n        sw a2, 12(sp)\n{mistake}        li a3, value_{block}\n        bne a0, a2, label_{near}\n        jal ra, label_{far}      # there\nvalue_{block} = {number} & 3\n        xor t0, t1, t2\n"
             ),
         };
     }

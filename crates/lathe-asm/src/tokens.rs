@@ -88,10 +88,15 @@ impl Lexer<'_> {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
 
+    /// Whether a mark stands here. Nearly always its first byte tells that it does not.
+    fn stands(&self, mark: &str) -> bool {
+        mark.as_bytes().first() == self.bytes.get(self.at) && self.bytes[self.at..].starts_with(mark.as_bytes())
+    }
+
     /// Passes blanks and comments; false at the end of the line, which is passed too.
     fn skip_blanks(&mut self, tokens: &mut Vec<Token>) -> bool {
         loop {
-            if let Some(mark) = self.habits.separators.iter().find(|mark| self.text[self.at..].starts_with(*mark)) {
+            if let Some(mark) = self.habits.separators.iter().find(|mark| self.stands(mark)) {
                 self.at += mark.len();
                 return false;
             }
@@ -104,7 +109,7 @@ impl Lexer<'_> {
                 b';' => self.skip_line(),
                 b'/' if self.peek(1) == b'/' => self.skip_line(),
                 b'/' if self.peek(1) == b'*' => self.skip_comment(tokens),
-                _ if self.habits.comments.iter().any(|mark| self.text[self.at..].starts_with(mark)) => self.skip_line(),
+                _ if self.habits.comments.iter().any(|mark| self.stands(mark)) => self.skip_line(),
                 _ => return self.at < self.bytes.len(),
             }
         }

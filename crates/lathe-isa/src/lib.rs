@@ -41,6 +41,7 @@ pub mod semantics;
 mod simplify;
 pub mod specialize;
 pub mod syntax;
+pub mod values;
 pub mod written;
 
 use std::cell::Cell;
@@ -94,7 +95,7 @@ pub fn load_again(sources: &[Source]) -> Loaded {
 pub fn load_with(main: Source, files: &dyn Files) -> Loaded {
     let mut diagnostics = Diagnostics::default();
     let written = written::read(main, files, &mut diagnostics);
-    let Elaborated { isa, names } = elaborate::elaborate(&written, &mut diagnostics);
+    let Elaborated { isa, names } = elaborate::elaborate(&written, None, &mut diagnostics);
     let (isa, partial) = if diagnostics.has_errors() { (None, isa) } else { (isa, None) };
     Loaded { isa, partial, names, written, diagnostics }
 }

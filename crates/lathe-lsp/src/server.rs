@@ -10,6 +10,7 @@ use lathe_edit::assembly::{self, Role};
 use lathe_edit::completion::{self, Suggestion, SuggestionKind};
 use lathe_edit::definition::{self, Kind};
 use lathe_edit::{description, hover};
+use lathe_machines::WithShipped;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::{
     DidChangeTextDocument, DidChangeWatchedFiles, DidCloseTextDocument, DidOpenTextDocument, DidSaveTextDocument,
@@ -286,7 +287,9 @@ impl Server {
 
     fn hover_definition(&self, asked: &Asked) -> Option<String> {
         let machine = self.machine_of_definition(&asked.path);
-        hover::definition(&asked.document.text, asked.offset, machine.as_ref().map(|machine| machine.sheet()))
+        let sheet = machine.as_ref().map(|machine| machine.sheet());
+        let project = self.workspace.project(&asked.path);
+        hover::definition(&asked.document.text, asked.offset, &WithShipped(&project), sheet)
     }
 
     fn hover_assembly(&self, asked: &Asked) -> Option<String> {

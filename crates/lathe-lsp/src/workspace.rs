@@ -102,6 +102,11 @@ impl Workspace {
         self.forget(path);
     }
 
+    /// The files beside this one.
+    pub(crate) fn project<'w>(&'w self, path: &'w Path) -> Project<'w> {
+        Project { workspace: self, folder: path.parent().unwrap_or(Path::new("")) }
+    }
+
     /// The text of a file: as it is in the editor, or else on disk.
     pub(crate) fn text(&self, path: &Path) -> Option<Cow<'_, str>> {
         match self.documents.get(path) {
@@ -189,7 +194,7 @@ impl Workspace {
             return Some(Rc::clone(known));
         }
         let name = path.file_name().map_or("definition".into(), |name| name.to_string_lossy());
-        let project = Project { workspace: self, folder: path.parent().unwrap_or(Path::new("")) };
+        let project = self.project(path);
         let mut loaded = lathe_isa::load_with(Source::new(name, text), &WithShipped(&project));
         let written = Rc::new(loaded.written);
         if let Some(isa) = loaded.isa {
@@ -210,7 +215,7 @@ impl Workspace {
 }
 
 /// The files of a program: those in the editor before those on disk, and none outside of its folder.
-struct Project<'w> {
+pub(crate) struct Project<'w> {
     workspace: &'w Workspace,
     folder: &'w Path,
 }

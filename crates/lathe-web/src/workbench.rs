@@ -5,6 +5,7 @@ use lathe_asm::Assembled;
 use lathe_debug::{Debugger, Problem, Program};
 use lathe_edit::{completion, hover};
 use lathe_embed::State;
+use lathe_machines::Shipped;
 use serde::Serialize;
 
 use crate::checking::{self, Checked, Machine, MachineData};
@@ -198,11 +199,11 @@ impl Workbench {
     fn hover(&mut self, pane: Pane, at: usize) -> Option<String> {
         let at = Places::new(self.text(pane)).byte(at);
         let Some(machine) = &mut self.machine else {
-            return (pane == Pane::Definition).then(|| hover::definition(&self.definition, at, None))?;
+            return (pane == Pane::Definition).then(|| hover::definition(&self.definition, at, &Shipped, None))?;
         };
         let (sheet, words) = machine.sheet_and_words();
         match pane {
-            Pane::Definition => hover::definition(&self.definition, at, Some(sheet)),
+            Pane::Definition => hover::definition(&self.definition, at, &Shipped, Some(sheet)),
             Pane::Program => {
                 let image = self.assembled.as_ref().and_then(|assembled| assembled.image.as_ref());
                 let symbols = image.map_or(&[][..], |image| &image.symbols);

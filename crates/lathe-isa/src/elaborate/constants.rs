@@ -42,7 +42,9 @@ pub(crate) fn constant_in(width: Width, expr: &Expr, names: &Names, diagnostics:
         diagnostics.push(Diagnostic::new(codes::NOT_CONSTANT, expr.span, message).help(help));
         return None;
     };
-    fit(value, width).or_else(|| {
+    let fitting = fit(value, width);
+    names.note(expr.span, Some(width).filter(|width| *width != Width::MAX), fitting);
+    fitting.or_else(|| {
         diagnostics.push(does_not_fit(expr, value, width));
         None
     })

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
@@ -17,16 +18,21 @@ use crate::language::parser::is_type;
 use crate::model::*;
 use crate::names::Named;
 use crate::semantics::{Body, Statement};
+use crate::values::Asked;
 use crate::written::Written;
 
 impl<'a> Declarations<'a> {
     /// Declares everything that has a name. Views and fields come after the registers they are made
     /// of, wherever they are in the text.
-    pub(crate) fn declare(written: &'a Written, diagnostics: &mut Diagnostics) -> Declarations<'a> {
+    pub(crate) fn declare(
+        written: &'a Written,
+        asked: Option<Rc<Asked>>,
+        diagnostics: &mut Diagnostics,
+    ) -> Declarations<'a> {
         let definition = &written.tree;
         let mut declarations = Declarations {
             texts: written.sources.iter().map(|source| source.text.as_str()).collect(),
-            names: Names::without(&definition.broken),
+            names: Names::without(&definition.broken, asked),
             rows_lost: Cell::new(definition.rows_lost),
             effort: Cell::new(EFFORT),
             nodes: Cell::new(0),

@@ -22,6 +22,7 @@ mod syntaxes;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use lathe_base::{Diagnostic, Diagnostics, FileId, Span, Width};
 
@@ -36,6 +37,7 @@ use crate::model::{
 use crate::names::Resolved;
 use crate::pseudo::Pseudo;
 use crate::semantics::Body;
+use crate::values::Asked;
 use crate::written::Written;
 
 pub(crate) use declarations::spread;
@@ -51,10 +53,11 @@ pub(crate) struct Elaborated {
     pub(crate) names: Resolved,
 }
 
-/// Makes the model of a definition. Without a program counter, or a memory for it, there is none.
-pub(crate) fn elaborate(written: &Written, diagnostics: &mut Diagnostics) -> Elaborated {
+/// Makes the model of a definition. Without a program counter, or a memory for it, there is none. On the way, notes
+/// what is `asked` about expressions.
+pub(crate) fn elaborate(written: &Written, asked: Option<Rc<Asked>>, diagnostics: &mut Diagnostics) -> Elaborated {
     let definition = &written.tree;
-    let declarations = Declarations::declare(written, diagnostics);
+    let declarations = Declarations::declare(written, asked, diagnostics);
     if definition.machine.is_none() && !definition.broken.contains("machine") {
         missing(diagnostics, "no `machine` line", "begin with `machine name \"one line about it\"`");
     }

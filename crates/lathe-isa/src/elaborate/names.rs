@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use lathe_base::{Diagnostic, Diagnostics, Span, limits, nearest};
+use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits, nearest};
 
 use crate::codes;
 use crate::language::ast::Name;
 use crate::language::parser::is_type;
 use crate::names::{Entry, Named, Resolved};
+use crate::values::Asked;
 
 /// Words that have a meaning of their own everywhere in a meaning.
 pub(crate) const RESERVED: [&str; 16] = [
@@ -29,12 +31,21 @@ pub(crate) struct Names<'a> {
     /// Names that are missing, or declared in a way that could not be understood. That has been
     /// reported once and not again at every use.
     broken: RefCell<BTreeSet<String>>,
+    /// A question about expressions, if there is one.
+    asked: Option<Rc<Asked>>,
 }
 
 impl<'a> Names<'a> {
     /// No names yet, and these words not to be reported as missing.
-    pub(crate) fn without(broken: &BTreeSet<String>) -> Names<'a> {
-        Names { broken: RefCell::new(broken.clone()), ..Names::default() }
+    pub(crate) fn without(broken: &BTreeSet<String>, asked: Option<Rc<Asked>>) -> Names<'a> {
+        Names { broken: RefCell::new(broken.clone()), asked, ..Names::default() }
+    }
+
+    /// Notes what an expression is, for whoever has asked.
+    pub(crate) fn note(&self, span: Span, width: Option<Width>, value: Option<u64>) {
+        if let Some(asked) = &self.asked {
+            asked.note(span, width, value);
+        }
     }
 
     /// The names of a definition that has been read already.

@@ -390,9 +390,11 @@ pub(crate) fn combinations(declarations: &Declarations, families: &[usize]) -> V
 pub(crate) fn check_disjoint(declarations: &Declarations, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
     let mut effort = declarations.effort.get();
     let mut reported = BTreeSet::new();
+    // Side by side, since every pair is looked at.
+    let fixed: Vec<Cube> = instructions.iter().map(|instruction| instruction.encoding.fixed).collect();
     for (at, other) in instructions.iter().enumerate() {
-        for one in &instructions[..at] {
-            let Some(both) = one.encoding.fixed.intersection(other.encoding.fixed) else { continue };
+        for (one, bits) in instructions.iter().zip(&fixed[..at]) {
+            let Some(both) = bits.intersection(fixed[at]) else { continue };
             if reported.contains(&(one.row, other.row)) {
                 continue;
             }

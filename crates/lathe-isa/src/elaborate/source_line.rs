@@ -99,6 +99,11 @@ impl Line for SourceLine<'_> {
 
     fn text(&mut self, text: &str) -> bool {
         self.skip_blanks();
+        // There are thousands of texts to try, and most differ in the first letter. A family begins with a brace.
+        let may_begin = |c: char| c == '{' || text.starts_with(|first: char| first.eq_ignore_ascii_case(&c));
+        if !self.rest().starts_with(may_begin) {
+            return false;
+        }
         let is_word = text.starts_with(|c: char| c.is_alphanumeric() || c == '_');
         let (found, length) = if is_word {
             self.spelled()

@@ -114,6 +114,14 @@ async def known_answers(client, editors):
     isa, asm = editors["quad8.isa"], editors["hello.asm"]
     hover = await client.text_document_hover_async(t.HoverParams(**isa.at("DDSS | D = D - S", 1)))
     assert "register { a, b, c, d }" in hover.contents.value, hover
+    for needle, inside, wanted in [
+        ("pc[15:8] ++ S", 9, "`pc[15:8] ++ S` is 16 bits wide"),
+        ("D = ~(D & S)", 8, "`D & S` is 8 bits wide"),
+        ("D == 0", 5, "`0` = 0 (0x0) is 8 bits wide"),
+        ("D == 0", 2, "`D == 0` is 1 bit wide"),
+    ]:
+        hover = await client.text_document_hover_async(t.HoverParams(**isa.at(needle, inside)))
+        assert hover.contents.value.startswith(wanted), (needle, hover)
     refs = t.ReferenceParams(**isa.at("stackpage, sp", 1), context=t.ReferenceContext(include_declaration=True))
     found = await client.text_document_references_async(refs)
     lines = isa.text.split("\n")

@@ -76,6 +76,7 @@ vim.cmd('edit ' .. definition)
 vim.lsp.buf_attach_client(0, client)
 if not vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 20) then fail('no finding in tiny.isa') end
 expect('textDocument/hover', at(7, 22), 'register acc')
+expect('textDocument/hover', at(7, 27), '`N` is 8 bits wide')
 expect('textDocument/completion', at(7, 22), 'acc')
 expect('textDocument/definition', at(7, 22), 'range')
 expect('textDocument/references', at(3, 10, { context = { includeDeclaration = true } }), 'range')

@@ -18,10 +18,11 @@ impl Lowerer<'_, '_> {
     /// The value of an expression. Where `want` is given, it has that width or is reported.
     pub(super) fn value(&mut self, tree: &Tree, want: Option<Width>) -> Option<Value> {
         self.spend(tree.span)?;
-        if let Some(number) = self.constant(tree) {
-            return self.number(tree, number, want);
-        }
-        let value = self.deeper(tree.span, |l| l.computed(tree, want))?;
+        let value = match self.constant(tree) {
+            Some(number) => self.number(tree, number, want)?,
+            None => self.deeper(tree.span, |l| l.computed(tree, want))?,
+        };
+        self.declarations.names.note(tree.span, Some(value.width()), value.expr.as_constant());
         self.fitted(value, want, tree)
     }
 

@@ -203,16 +203,23 @@ impl Lowerer<'_, '_> {
                 let memory = self.memory_named(base)?;
                 let address = Value::unsigned(self.address(memory, address)?);
                 let at = self.emitted();
-                let value = self.value(value, Some(self.declarations.memories[memory.index()].cell))?;
+                let cell = self.declarations.memories[memory.index()].cell;
+                self.declarations.names.note(target.span, Some(cell), None);
+                let value = self.value(value, Some(cell))?;
                 let address = self.settle(address, at).expr;
                 self.emit(Statement::Store { memory, address, value: value.expr });
                 Some(())
             }
-            TreeKind::Wide(memory, ty, address) => self.store_wide(memory, ty, address, value),
+            TreeKind::Wide(memory, ty, address) => {
+                let width = self.width(ty)?;
+                self.declarations.names.note(target.span, Some(width), None);
+                self.store_wide(memory, ty, address, value)
+            }
             _ => {
-                let target = self.target(target)?;
-                let value = self.value(value, Some(target.width()))?;
-                self.write(&target, value);
+                let place = self.target(target)?;
+                self.declarations.names.note(target.span, Some(place.width()), None);
+                let value = self.value(value, Some(place.width()))?;
+                self.write(&place, value);
                 Some(())
             }
         }
