@@ -176,6 +176,31 @@ fn every_file_says_what_it_is_for() {
     }
 }
 
+/// A type that other files can name has a name of its own in its crate. The tree of a definition has the words of the
+/// model that is made from it, and is always written `ast::…`; what a system lacks has the name of what others have.
+#[test]
+fn types_are_not_confused() {
+    for folder in std::fs::read_dir(root().join("crates")).expect("the folder can be read").flatten() {
+        let mut found: BTreeMap<String, PathBuf> = BTreeMap::new();
+        for path in sources(&folder.path().join("src")) {
+            let text = std::fs::read_to_string(&path).expect("the file can be read");
+            let names = text.lines().filter_map(named_type).filter(|_| !path.ends_with("language/ast.rs"));
+            for name in names {
+                let before = found.insert(name.to_owned(), path.clone()).filter(|before| *before != path);
+                assert_eq!(before, None, "{name} is in {}, too", path.display());
+            }
+        }
+    }
+}
+
+/// The name of the type that a line declares for other files to see.
+fn named_type(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix("pub")?;
+    let declared = rest.strip_prefix(' ').or_else(|| Some(rest.strip_prefix('(')?.split_once(") ")?.1))?;
+    let name = ["struct ", "enum ", "trait ", "union "].iter().find_map(|word| declared.strip_prefix(word))?;
+    name.split(|c: char| !c.is_alphanumeric()).next()
+}
+
 #[test]
 fn the_readme_shows_quad8_as_it_is() {
     let readme = std::fs::read_to_string(root().join("README.md")).expect("there is a README");

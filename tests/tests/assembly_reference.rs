@@ -157,7 +157,7 @@ impl Reader {
     fn format(&self, name: &str) -> String {
         let (isa, image, sources) = self.last.as_ref().expect("a program stands before it");
         let format = Format::named(name).expect("there is such a format");
-        let bytes = formats::write(format, image, isa, sources, &formats::Options::default());
+        let bytes = formats::write(format, image, isa, sources, &formats::FormatOptions::default());
         String::from_utf8(bytes.expect("it can be written")).expect("it is a text")
     }
 }

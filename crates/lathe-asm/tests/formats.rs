@@ -2,7 +2,7 @@
 //! one against itself over random images, and what is refused with its message.
 
 use lathe_asm::formats::{
-    AddressRange, Addresses, Format, Interleave, Lane, Options, guess, header, identity, memories_to_write, read,
+    AddressRange, Addresses, Format, Interleave, Lane, FormatOptions, guess, header, identity, memories_to_write, read,
     read_into, write,
 };
 use lathe_asm::{Call, CallKind, Image, Line, LineKind, Lines, Segment, Symbol, SymbolKind};
@@ -37,12 +37,12 @@ fn image(segments: &[(u64, &[u64])]) -> Image {
     Image { segments: segments.iter().map(segment).collect(), ..Image::default() }
 }
 
-fn text(format: Format, image: &Image, isa: &Isa, options: &Options) -> String {
+fn text(format: Format, image: &Image, isa: &Isa, options: &FormatOptions) -> String {
     String::from_utf8(write(format, image, isa, &[], options).unwrap()).unwrap()
 }
 
 fn check(format: Format, image: &Image, isa: &Isa, expected: &str) {
-    assert_eq!(text(format, image, isa, &Options::default()), expected);
+    assert_eq!(text(format, image, isa, &FormatOptions::default()), expected);
 }
 
 /// The two texts of an error, as a person sees them.
@@ -50,7 +50,7 @@ fn refusal(format: Format, bytes: &[u8], isa: &Isa) -> String {
     read(format, bytes, isa).unwrap_err().to_string()
 }
 
-fn write_refusal(format: Format, image: &Image, isa: &Isa, options: &Options) -> String {
+fn write_refusal(format: Format, image: &Image, isa: &Isa, options: &FormatOptions) -> String {
     write(format, image, isa, &[], options).unwrap_err().to_string()
 }
 
@@ -63,7 +63,7 @@ const GAP: &[u64] = &[0x61, 0x64, 0x64, 0x72, 0x65, 0x73, 0x73, 0x20, 0x67, 0x61
 
 #[test]
 fn binary_begins_at_address_0_and_has_whole_bytes() {
-    let written = |isa: &Isa| write(Format::Binary, &image(&[(1, &[0x123, 0xABC])]), isa, &[], &Options::default());
+    let written = |isa: &Isa| write(Format::Binary, &image(&[(1, &[0x123, 0xABC])]), isa, &[], &FormatOptions::default());
     assert_eq!(written(&machine(8, 12, "little")).unwrap(), [0, 0, 0x23, 0x01, 0xBC, 0x0A]);
     assert_eq!(written(&machine(8, 12, "big")).unwrap(), [0, 0, 0x01, 0x23, 0x0A, 0xBC]);
 }
@@ -186,7 +186,7 @@ fn arrays_have_the_element_type_of_the_cell() {
          end package;\n"
     );
     check(Format::Vhdl, &image, &isa, &vhdl);
-    let element = |cell| text(Format::C, &self::image(&[(0, &[1])]), &machine(8, cell, "big"), &Options::default());
+    let element = |cell| text(Format::C, &self::image(&[(0, &[1])]), &machine(8, cell, "big"), &FormatOptions::default());
     assert!(element(1).contains("uint8_t program[1] = {\n    0x1,"));
     assert!(element(17).contains("uint32_t program[1] = {\n    0x00001,"));
     assert!(element(64).contains("uint64_t program[1] = {\n    0x0000000000000001,"));
@@ -267,7 +267,7 @@ fn program() -> (Image, Vec<Source>) {
 
 fn program_text(format: Format) -> String {
     let (image, sources) = program();
-    String::from_utf8(write(format, &image, &shipped("quad8"), &sources, &Options::default()).unwrap()).unwrap()
+    String::from_utf8(write(format, &image, &shipped("quad8"), &sources, &FormatOptions::default()).unwrap()).unwrap()
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn turns_of_a_repetition_share_a_heading_and_calls_in_them_do_not() {
         ),
         ..image(&[(0, &[1, 2, 3])])
     };
-    let listing = write(Format::Listing, &image, &bytes_machine(), &[Source::new("t", text)], &Options::default());
+    let listing = write(Format::Listing, &image, &bytes_machine(), &[Source::new("t", text)], &FormatOptions::default());
     let expected = "    7                                 m\n                                          \
                     .rept 2\n       0000  01                               \
                     inc a\n                                              \
@@ -338,7 +338,7 @@ fn turns_of_a_repetition_share_a_heading_and_calls_in_them_do_not() {
 #[test]
 fn a_listing_without_sources_still_has_the_cells() {
     let (image, _) = program();
-    let listing = text(Format::Listing, &image, &shipped("quad8"), &Options::default());
+    let listing = text(Format::Listing, &image, &shipped("quad8"), &FormatOptions::default());
     assert!(listing.contains("; cells whose source is not at hand\n       0000  80\n"), "{listing}");
 }
 
@@ -384,7 +384,7 @@ fn the_own_image_comes_back_whole() {
     let isa = shipped("quad8");
     image.symbols[1].value = i128::MIN;
     let definition = Some(identity("the text"));
-    let options = Options { definition: definition.clone(), ..Options::default() };
+    let options = FormatOptions { definition: definition.clone(), ..FormatOptions::default() };
     let file = write(Format::Image, &image, &isa, &sources, &options).unwrap();
     assert_eq!(read(Format::Image, &file, &isa), Ok(image));
     let header = header(&file).unwrap();
@@ -401,7 +401,7 @@ fn the_own_image_is_as_documented() {
     image.segments[0].cells.truncate(3);
     image.symbols.truncate(2);
     image.lines = Lines::new(image.lines[..2].to_vec(), image.lines.calls().to_vec());
-    let written = write(Format::Image, &image, &shipped("quad8"), &sources, &Options::default()).unwrap();
+    let written = write(Format::Image, &image, &shipped("quad8"), &sources, &FormatOptions::default()).unwrap();
     let expected = r#"{
   "format": "lathe-image",
   "version": 1,
@@ -434,11 +434,11 @@ fn the_own_image_is_as_documented() {
 }
 
 // ---------------------------------------------------------------------------------------
-// Options
+// FormatOptions
 // ---------------------------------------------------------------------------------------
 
-fn with(change: impl Fn(&mut Options)) -> Options {
-    let mut options = Options::default();
+fn with(change: impl Fn(&mut FormatOptions)) -> FormatOptions {
+    let mut options = FormatOptions::default();
     change(&mut options);
     options
 }
@@ -450,9 +450,9 @@ fn a_range_a_size_and_a_fill_value() {
     let options = with(|options| (options.range, options.size, options.fill) = (range, Some(4), 0xFF));
     assert_eq!(write(Format::Binary, &image, &bytes_machine(), &[], &options).unwrap(), [2, 3, 0xFF, 0xFF]);
     assert_eq!(text(Format::ReadMemH, &image, &bytes_machine(), &options), "@8001\n02\n03\nff\nff\n");
-    let chip = Options { addresses: Addresses::OfChip, ..options.clone() };
+    let chip = FormatOptions { addresses: Addresses::OfChip, ..options.clone() };
     assert_eq!(text(Format::ReadMemH, &image, &bytes_machine(), &chip), "02\n03\nff\nff\n");
-    let short = Options { size: Some(1), ..options };
+    let short = FormatOptions { size: Some(1), ..options };
     assert_eq!(
         write_refusal(Format::Binary, &image, &bytes_machine(), &short),
         "the image needs 2 cells from address 0x8001 on, more than 1; \
@@ -499,7 +499,7 @@ fn cells_of_other_memories_are_not_lost() {
     let segment = |memory, cell| Segment { memory: MemoryId(memory), start: 0, cells: vec![cell] };
     let image = Image { segments: vec![segment(0, 1), segment(1, 2)], ..Image::default() };
     assert_eq!(
-        write_refusal(Format::Binary, &image, &isa, &Options::default()),
+        write_refusal(Format::Binary, &image, &isa, &FormatOptions::default()),
         "the image has cells for memory `data`, which a `bin` file of memory `prog` would lose; \
          write one file for each memory, or use format `image`, which holds them all"
     );
@@ -518,7 +518,7 @@ fn cells_of_other_memories_are_not_lost() {
 fn options_that_do_not_fit_are_refused() {
     let isa = machine(8, 4, "big");
     let some = image(&[(0, &[1])]);
-    let refusal = |change: &dyn Fn(&mut Options)| write_refusal(Format::C, &some, &isa, &with(change));
+    let refusal = |change: &dyn Fn(&mut FormatOptions)| write_refusal(Format::C, &some, &isa, &with(change));
     let range = |first, last| refusal(&|options| options.range = Some(AddressRange { first, last }));
     assert!(range(0, 256).starts_with("there is no range from 0x0 to 0x100 in memory `ram`; give addresses from 0"));
     assert!(range(2, 1).starts_with("there is no range from 0x2 to 0x1"));
@@ -533,7 +533,7 @@ fn options_that_do_not_fit_are_refused() {
     assert!(refusal(&|options| options.size = Some(u64::MAX)).contains("more than the limit of"));
     assert!(refusal(&|options| options.memory = Some(MemoryId(7))).starts_with("there is no such memory"));
     assert_eq!(
-        write_refusal(Format::Coe, &Image::default(), &isa, &Options::default()),
+        write_refusal(Format::Coe, &Image::default(), &isa, &FormatOptions::default()),
         "there are no cells to write for machine test, memory ram, cells of 4 bits; \
          choose another memory or range, or give a size to fill up to"
     );
@@ -543,12 +543,12 @@ fn options_that_do_not_fit_are_refused() {
 fn a_program_at_the_end_of_a_vast_memory_is_not_filled_up_to() {
     let isa = machine(32, 16, "big");
     let image = image(&[(0xFFFF_FFFF, &[1])]);
-    let message = write_refusal(Format::Binary, &image, &isa, &Options::default());
+    let message = write_refusal(Format::Binary, &image, &isa, &FormatOptions::default());
     assert!(message.starts_with("the file would have 4294967296 cells, most of them filled in"), "{message}");
-    let message = write_refusal(Format::IntelHex, &image, &isa, &Options::default());
+    let message = write_refusal(Format::IntelHex, &image, &isa, &FormatOptions::default());
     assert!(message.starts_with("byte address 0x1ffffffff is beyond the 32 bits of Intel HEX"), "{message}");
     assert!(
-        text(Format::Mif, &image, &isa, &Options::default())
+        text(Format::Mif, &image, &isa, &FormatOptions::default())
             .ends_with("[00000000..fffffffe] : 0000;\nffffffff : 0001;\nEND;\n")
     );
 }
@@ -557,9 +557,9 @@ fn a_program_at_the_end_of_a_vast_memory_is_not_filled_up_to() {
 fn an_image_that_does_not_fit_the_machine_is_refused() {
     let isa = machine(4, 4, "big");
     for format in [Format::Binary, Format::Listing, Format::Json, Format::Image] {
-        let wide = write_refusal(format, &image(&[(3, &[1, 16])]), &isa, &Options::default());
+        let wide = write_refusal(format, &image(&[(3, &[1, 16])]), &isa, &FormatOptions::default());
         assert!(wide.starts_with("value 0x10 is too wide for a cell of 4 bits, at address 0x4"), "{wide}");
-        let far = write_refusal(format, &image(&[(u64::MAX, &[1])]), &isa, &Options::default());
+        let far = write_refusal(format, &image(&[(u64::MAX, &[1])]), &isa, &FormatOptions::default());
         assert!(far.starts_with("the cells at 0xffffffffffffffff run past the end of memory `ram`"), "{far}");
     }
 }
@@ -787,7 +787,7 @@ fn a_short_file_cannot_make_a_vast_image() {
 fn changed(from: &str, to: &str) -> String {
     let (image, sources) = program();
     let isa = shipped("quad8");
-    let file = String::from_utf8(write(Format::Image, &image, &isa, &sources, &Options::default()).unwrap()).unwrap();
+    let file = String::from_utf8(write(Format::Image, &image, &isa, &sources, &FormatOptions::default()).unwrap()).unwrap();
     assert!(file.contains(from), "{file}");
     refusal(Format::Image, file.replacen(from, to, 1).as_bytes(), &isa)
 }
@@ -906,7 +906,7 @@ proptest! {
         let isa = machine(16, width, order);
         let given = cells(&image);
         for format in [Format::IntelHex, Format::SRecord, Format::ReadMemH, Format::ReadMemB, Format::Logisim, Format::Image] {
-            let file = write(format, &image, &isa, &[], &Options::default()).unwrap();
+            let file = write(format, &image, &isa, &[], &FormatOptions::default()).unwrap();
             let back = read(format, &file, &isa).unwrap();
             prop_assert_eq!(cells(&back), given.clone(), "{}", format.name());
             if matches!(format, Format::IntelHex | Format::Image) {
@@ -925,7 +925,7 @@ proptest! {
     fn formats_without_addresses_come_back_filled((width, order, image) in machine_and_image()) {
         let isa = machine(16, width, order);
         let fill = 5;
-        let options = Options { fill, ..Options::default() };
+        let options = FormatOptions { fill, ..FormatOptions::default() };
         let mut given = cells(&image);
         let end = given.last_key_value().map_or(0, |(last, _)| last + 1);
         (0..end).for_each(|address| { given.entry(address).or_insert(fill); });
@@ -943,7 +943,7 @@ proptest! {
         let mut whole = std::collections::BTreeMap::new();
         for interleave in Interleave::all(chips).unwrap() {
             for lane in Lane::all(Width::new(width.into()).unwrap(), Width::new(lane).unwrap()) {
-                let options = Options { interleave: Some(interleave), lane: Some(lane), ..Options::default() };
+                let options = FormatOptions { interleave: Some(interleave), lane: Some(lane), ..FormatOptions::default() };
                 let file = write(Format::Csv, &image, &isa, &[], &options).unwrap();
                 for row in String::from_utf8(file).unwrap().lines().skip(1) {
                     let numbers: Vec<u64> = row.split(',').take(2).map(|number| number.parse().unwrap()).collect();
@@ -968,14 +968,14 @@ proptest! {
     #[test]
     fn what_is_left_of_a_damaged_image_can_be_written(changes in prop::collection::vec((any::<prop::sample::Index>(), b'0'..=b'9'), 1..4)) {
         let ((image, sources), isa) = (program(), shipped("quad8"));
-        let mut file = write(Format::Image, &image, &isa, &sources, &Options::default()).unwrap();
+        let mut file = write(Format::Image, &image, &isa, &sources, &FormatOptions::default()).unwrap();
         let digits: Vec<usize> = (0..file.len()).filter(|at| file[*at].is_ascii_digit()).collect();
         for (at, digit) in changes {
             file[digits[at.index(digits.len())]] = digit;
         }
         if let Ok(image) = read(Format::Image, &file, &isa) {
             for format in Format::all() {
-                let _ = write(format, &image, &isa, &sources, &Options::default());
+                let _ = write(format, &image, &isa, &sources, &FormatOptions::default());
             }
         }
     }
@@ -984,7 +984,7 @@ proptest! {
     fn damaged_files_never_panic((width, order, image) in machine_and_image(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let isa = machine(16, width, order);
         for format in Format::all().filter(|format| format.can_be_read()) {
-            let Ok(mut file) = write(format, &image, &isa, &[], &Options::default()) else { continue };
+            let Ok(mut file) = write(format, &image, &isa, &[], &FormatOptions::default()) else { continue };
             if !file.is_empty() {
                 let at = at.index(file.len());
                 file[at] = byte;
@@ -1002,7 +1002,7 @@ fn feed(bytes: &[u8]) {
     for format in Format::all() {
         let Ok(image) = read(format, bytes, &isa) else { continue };
         for format in Format::all() {
-            let _ = write(format, &image, &isa, &[], &Options::default());
+            let _ = write(format, &image, &isa, &[], &FormatOptions::default());
         }
     }
 }

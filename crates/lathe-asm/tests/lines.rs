@@ -111,7 +111,7 @@ fn a_file_that_is_included_twice_is_one_source() {
     let kinds: Vec<CallKind> = image.lines.calls().iter().map(|call| call.kind).collect();
     assert_eq!(kinds, [CallKind::Include, CallKind::Include]);
     let isa = quad8();
-    let listing = formats::write(Format::Listing, &image, &isa, &sources, &formats::Options::default()).unwrap();
+    let listing = formats::write(Format::Listing, &image, &isa, &sources, &formats::FormatOptions::default()).unwrap();
     let listing = String::from_utf8(listing).unwrap();
     assert!(
         listing.contains("; library.inc\n    1  0000  80                         inc a\n       0001  80\n"),
@@ -123,7 +123,7 @@ fn a_file_that_is_included_twice_is_one_source() {
 fn an_image_file_keeps_all_of_it() {
     let (image, sources) = main_program();
     let isa = quad8();
-    let file = formats::write(Format::Image, &image, &isa, &sources, &formats::Options::default()).unwrap();
+    let file = formats::write(Format::Image, &image, &isa, &sources, &formats::FormatOptions::default()).unwrap();
     let read = formats::read(Format::Image, &file, &isa).unwrap();
     assert_eq!(read, image);
     assert_eq!(read.line_at(RAM, 3), image.line_at(RAM, 3));

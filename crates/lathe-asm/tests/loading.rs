@@ -52,7 +52,7 @@ fn an_object_file_of_the_lc3_says_where_it_goes() {
     assert_eq!(guess("hello.obj", &file), Format::Lc3);
     let image = formats::read(Format::Lc3, &file, &isa).unwrap();
     assert_eq!((runs(&image), image.start(&isa)), (vec![(0x3000, vec![0xF025, 0x1234])], 0x3000));
-    assert_eq!(formats::write(Format::Lc3, &image, &isa, &[], &formats::Options::default()).unwrap(), file);
+    assert_eq!(formats::write(Format::Lc3, &image, &isa, &[], &formats::FormatOptions::default()).unwrap(), file);
     let refused = |file: &[u8], isa: &Isa| formats::read(Format::Lc3, file, isa).unwrap_err().to_string();
     assert!(refused(&file[..5], &isa).contains("words of two bytes"));
     assert!(refused(b"\x1c\x30\x15\xc0\x01\x01\x01..", &isa).contains("lc3tools"));

@@ -47,7 +47,7 @@ pub enum What {
     /// When this becomes true. Costs a look at every instruction.
     Becomes(Expression),
     /// When this happens.
-    On(Event),
+    On(Trigger),
 }
 
 /// Which accesses to cells stop.
@@ -77,7 +77,7 @@ impl CellAccess {
 
 /// Something that happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum Trigger {
     /// The program has written to the console.
     Output,
     /// Before an encoding that no instruction has, which the machine handles itself.

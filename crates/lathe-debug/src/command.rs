@@ -8,7 +8,7 @@ use lathe_isa::model::MemoryId;
 use lathe_vm::Display;
 
 use crate::answer::{self, Answer, BreakpointLine, RegisterLine, StopReport};
-use crate::breakpoints::{Breakpoint, CellAccess, Effect, Event, What};
+use crate::breakpoints::{Breakpoint, CellAccess, Effect, Trigger, What};
 use crate::debugger::{Debugger, Host, Reason, Stopped};
 use crate::plan::{Hit, INTERNAL, can_remember};
 use crate::program::number;
@@ -413,15 +413,15 @@ impl Executor<'_> {
         self.added(id)
     }
 
-    fn event(&self, name: &str) -> Result<Event, Problem> {
+    fn event(&self, name: &str) -> Result<Trigger, Problem> {
         let isa = self.debugger.program().isa();
         match name {
-            "output" => Ok(Event::Output),
-            "undefined" | "trap" | "illegal" => Ok(Event::Undefined),
-            "call" if !isa.instructions.iter().any(|row| row.syntax.mnemonic() == "call") => Ok(Event::Call),
-            "calls" => Ok(Event::Call),
+            "output" => Ok(Trigger::Output),
+            "undefined" | "trap" | "illegal" => Ok(Trigger::Undefined),
+            "call" if !isa.instructions.iter().any(|row| row.syntax.mnemonic() == "call") => Ok(Trigger::Call),
+            "calls" => Ok(Trigger::Call),
             _ if isa.instructions.iter().any(|row| row.syntax.mnemonic().eq_ignore_ascii_case(name)) => {
-                Ok(Event::Instruction(name.to_owned()))
+                Ok(Trigger::Instruction(name.to_owned()))
             }
             "fault" | "halt" => Err(Problem::new(format!("the machine always stops on a {name}"))),
             _ => {
@@ -699,10 +699,10 @@ pub fn describe(debugger: &Debugger, breakpoint: &Breakpoint) -> BreakpointLine 
         What::Cells { access, .. } => (format!("watch {} {}", access.name(), breakpoint.text), None),
         What::Changes(expression) => (format!("watch changes of {}", expression.text), Some(each)),
         What::Becomes(expression) => (format!("stop when {}", expression.text), Some(each)),
-        What::On(Event::Output) => ("break on output".to_owned(), None),
-        What::On(Event::Undefined) => ("break on undefined encodings".to_owned(), Some(each)),
-        What::On(Event::Call) => ("break on calls".to_owned(), Some(each)),
-        What::On(Event::Instruction(name)) => (format!("break on {name} ({})", isa.name), Some(each)),
+        What::On(Trigger::Output) => ("break on output".to_owned(), None),
+        What::On(Trigger::Undefined) => ("break on undefined encodings".to_owned(), Some(each)),
+        What::On(Trigger::Call) => ("break on calls".to_owned(), Some(each)),
+        What::On(Trigger::Instruction(name)) => (format!("break on {name} ({})", isa.name), Some(each)),
     };
     BreakpointLine {
         id: breakpoint.id,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use lathe_embed::{Access, AccessKind, State, Stop, Stops, Watch};
 use serde::Serialize;
 
-use crate::breakpoints::{Breakpoint, CellAccess, Event, What};
+use crate::breakpoints::{Breakpoint, CellAccess, Trigger, What};
 use crate::calls::{CallModel, Transfer};
 use crate::expression::{Evaluator, Expression};
 use crate::program::Program;
@@ -94,7 +94,7 @@ pub(crate) struct Plan {
     cells: Vec<Cells>,
     changes: Vec<Looked>,
     becomes: Vec<Looked>,
-    kinds: Vec<(u32, Event)>,
+    kinds: Vec<(u32, Trigger)>,
     output: Vec<u32>,
     conditions: BTreeMap<u32, Expression>,
 }
@@ -130,7 +130,7 @@ impl Plan {
             }
             What::Changes(expression) => self.changes.push(Looked { id, expression: expression.clone(), last: 0 }),
             What::Becomes(expression) => self.becomes.push(Looked { id, expression: expression.clone(), last: 0 }),
-            What::On(Event::Output) => self.output.push(id),
+            What::On(Trigger::Output) => self.output.push(id),
             What::On(event) => self.kinds.push((id, event.clone())),
         }
     }
@@ -241,12 +241,12 @@ pub(crate) struct Seen<'s> {
 }
 
 impl Seen<'_> {
-    fn is_next(&self, event: &Event) -> bool {
+    fn is_next(&self, event: &Trigger) -> bool {
         let decoded = self.program.decode(self.state, self.state.pc);
         match (event, decoded) {
-            (Event::Undefined, decoded) => decoded.is_none(),
-            (Event::Call, Some(decoded)) => self.model.transfer(self.program.isa(), &decoded) != Transfer::Other,
-            (Event::Instruction(name), Some(decoded)) => {
+            (Trigger::Undefined, decoded) => decoded.is_none(),
+            (Trigger::Call, Some(decoded)) => self.model.transfer(self.program.isa(), &decoded) != Transfer::Other,
+            (Trigger::Instruction(name), Some(decoded)) => {
                 let syntax = &self.program.isa().instruction(decoded.instruction).syntax;
                 syntax.mnemonic().eq_ignore_ascii_case(name)
             }

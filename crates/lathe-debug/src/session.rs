@@ -1,7 +1,7 @@
 //! Saved sessions: the definition, the program, everything that came from outside, breakpoints and the
 //! position. Opening one repeats the run and checks that it ends where it was.
 
-use lathe_asm::formats::{self, Format, Options, identity};
+use lathe_asm::formats::{self, Format, FormatOptions, identity};
 use lathe_base::Source;
 use lathe_embed::{EngineKind, Machine};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ enum WireKind {
 pub(crate) fn write(debugger: &mut Debugger) -> String {
     let program = debugger.program();
     let (isa, sources) = (program.isa(), program.sources());
-    let written = formats::write(Format::Image, program.image(), isa, sources, &Options::default());
+    let written = formats::write(Format::Image, program.image(), isa, sources, &FormatOptions::default());
     let image = written.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let events = debugger.history().events().iter().map(wire_event).collect();
     let wire = Wire {

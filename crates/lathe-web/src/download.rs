@@ -1,6 +1,6 @@
 //! What a page can hand out as a file.
 
-use lathe_asm::formats::{self, Format, FormatError, Options, identity, memories_to_write};
+use lathe_asm::formats::{self, Format, FormatError, FormatOptions, identity, memories_to_write};
 use lathe_asm::{Assembled, Image};
 use lathe_debug::Problem;
 use serde::Serialize;
@@ -42,7 +42,7 @@ fn image_files(format: Format, image: &Image, machine: &Machine, program: &Assem
     let several = memories.len() > 1;
     let one = |memory: Option<lathe_isa::model::MemoryId>| {
         let definition = Some(identity(&machine.text));
-        let options = Options { memory, definition, ..Options::default() };
+        let options = FormatOptions { memory, definition, ..FormatOptions::default() };
         let bytes = formats::write(format, image, &machine.isa, &program.sources, &options).map_err(problem)?;
         let part = memory.filter(|_| several).map(|memory| format!("-{}", machine.isa.memory(memory).name));
         Ok(file(format!("program{}.{}", part.unwrap_or_default(), format.extension()), &bytes))

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use lathe_asm::Image;
-use lathe_asm::formats::{self, AddressRange, Format, Interleave, Lane, Options};
+use lathe_asm::formats::{self, AddressRange, Format, FormatOptions, Interleave, Lane};
 use lathe_base::{Source, Width};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
@@ -161,10 +161,10 @@ impl Product<'_> {
         }
     }
 
-    fn options(&self, cut: &Cut) -> Options {
+    fn options(&self, cut: &Cut) -> FormatOptions {
         let Asm { fill, size, range, name, .. } = self.arguments;
-        let default = Options::default();
-        Options {
+        let default = FormatOptions::default();
+        FormatOptions {
             memory: cut.memory,
             fill: fill.unwrap_or(default.fill),
             size: *size,

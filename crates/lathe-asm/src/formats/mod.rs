@@ -41,7 +41,7 @@ use lathe_isa::model::{Isa, MemoryId};
 pub use error::FormatError;
 pub use guess::guess;
 pub use image_file::{Header, header, identity};
-pub use options::{AddressRange, Addresses, Interleave, Lane, Options};
+pub use options::{AddressRange, Addresses, FormatOptions, Interleave, Lane};
 
 use crate::Image;
 use readmem::Radix;
@@ -228,7 +228,7 @@ impl Format {
     }
 }
 
-/// The files that it takes to write the whole image: what to put into [`Options::memory`] for
+/// The files that it takes to write the whole image: what to put into [`FormatOptions::memory`] for
 /// each. One for every memory that has cells; a single `None` if one file holds everything.
 pub fn memories_to_write(format: Format, image: &Image, isa: &Isa) -> Vec<Option<MemoryId>> {
     if !format.holds_one_memory() {
@@ -248,7 +248,7 @@ pub fn write(
     image: &Image,
     isa: &Isa,
     sources: &[Source],
-    options: &Options,
+    options: &FormatOptions,
 ) -> Result<Vec<u8>, FormatError> {
     let rom = || Rom::select(format, image, isa, options);
     match format {

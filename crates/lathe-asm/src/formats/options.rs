@@ -8,7 +8,7 @@ use super::FormatError;
 
 /// How an image is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct FormatOptions {
     /// The memory whose cells are written. If not said, the code memory, and an image that has
     /// cells for other memories too is refused rather than written in part.
     pub memory: Option<MemoryId>,
@@ -31,9 +31,9 @@ pub struct Options {
     pub definition: Option<String>,
 }
 
-impl Default for Options {
+impl Default for FormatOptions {
     fn default() -> Self {
-        Options {
+        FormatOptions {
             memory: None,
             fill: 0,
             size: None,

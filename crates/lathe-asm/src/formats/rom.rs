@@ -7,7 +7,7 @@
 use lathe_base::Width;
 use lathe_isa::model::{Isa, Memory, MemoryId, Order};
 
-use super::options::{AddressRange, Addresses, Interleave, Lane, Options};
+use super::options::{AddressRange, Addresses, FormatOptions, Interleave, Lane};
 use super::runs::{CELLS, Run, merge};
 use super::{Format, FormatError};
 use crate::Image;
@@ -35,7 +35,12 @@ pub(super) struct Rom {
 
 impl Rom {
     /// Chooses the cells that the options ask for.
-    pub(super) fn select(format: Format, image: &Image, isa: &Isa, options: &Options) -> Result<Rom, FormatError> {
+    pub(super) fn select(
+        format: Format,
+        image: &Image,
+        isa: &Isa,
+        options: &FormatOptions,
+    ) -> Result<Rom, FormatError> {
         check(image, isa)?;
         let id = choose_memory(format, image, isa, options)?;
         let memory = isa.memory(id);
@@ -152,7 +157,7 @@ impl AddressRange {
 }
 
 impl View {
-    fn new(memory: &Memory, options: &Options) -> Result<View, FormatError> {
+    fn new(memory: &Memory, options: &FormatOptions) -> Result<View, FormatError> {
         let range = options.range.unwrap_or(AddressRange { first: 0, last: memory.cells() - 1 });
         let interleave = options.interleave.unwrap_or(Interleave { chips: 1, chip: 0 });
         let lane = options.lane.unwrap_or(Lane { low: 0, width: memory.cell });
@@ -196,7 +201,7 @@ impl View {
         Run { start: address, items }
     }
 
-    fn title(&self, isa: &Isa, memory: &Memory, options: &Options) -> String {
+    fn title(&self, isa: &Isa, memory: &Memory, options: &FormatOptions) -> String {
         let mut title = format!("machine {}, memory {}", isa.name, memory.name);
         if let Some(range) = options.range {
             title += &format!(" from {:#x} to {:#x}", range.first, range.last);
@@ -240,7 +245,7 @@ fn check_fill(memory: &Memory, fill: u64) -> Result<(), FormatError> {
 }
 
 /// The memory asked for, or the code memory if the image has cells for no other.
-fn choose_memory(format: Format, image: &Image, isa: &Isa, options: &Options) -> Result<MemoryId, FormatError> {
+fn choose_memory(format: Format, image: &Image, isa: &Isa, options: &FormatOptions) -> Result<MemoryId, FormatError> {
     if let Some(id) = options.memory {
         let next = "choose one of the machine's memories";
         let known = id.index() < isa.memories.len();

@@ -10,7 +10,7 @@ use super::constants::{constant, constant_in, declared, plural, width};
 use super::meaning::{self, Around, Setting};
 use super::pictures::{self, Picture, Taker, Unit};
 use super::prefixes::Plain;
-use super::syntaxes::{self, Inline, Operand, Written};
+use super::syntaxes::{self, Inline, Operand, WrittenSyntax};
 use crate::codes;
 use crate::encoding::{Cube, Encoding, Segment, TooComplex, cells, scatter, witness_within};
 use crate::language::ast::{self, Binary, ExprKind, Item, Order};
@@ -24,7 +24,7 @@ pub(crate) struct Draft<'a> {
     pub(super) row: &'a ast::Row,
     /// Which row it is, of all that are written.
     pub(super) number: u32,
-    pub(super) written: Written,
+    pub(super) written: WrittenSyntax,
     pub(super) operands: Vec<FieldId>,
     pub(super) families: Vec<usize>,
     pub(super) picture: Picture,

@@ -34,7 +34,7 @@ enum Part {
 
 /// A syntax as written.
 #[derive(Clone, Debug)]
-pub(crate) struct Written {
+pub(crate) struct WrittenSyntax {
     heads: Vec<Vec<Part>>,
     tail: Vec<(Part, bool)>,
     pub(crate) span: Span,
@@ -52,7 +52,7 @@ pub(crate) fn read(
     column: &Column,
     inline: Inline,
     diagnostics: &mut Diagnostics,
-) -> Option<Written> {
+) -> Option<WrittenSyntax> {
     let mut reader = Reader { declarations, column, inline, diagnostics };
     let text = column.text.as_str();
     let head_end = text.find(char::is_whitespace).unwrap_or(text.len());
@@ -62,7 +62,7 @@ pub(crate) fn read(
     }
     let heads = reader.heads(head_end)?;
     let tail = reader.tail(head_end)?;
-    let written = Written { heads, tail, span: column.span };
+    let written = WrittenSyntax { heads, tail, span: column.span };
     reader.check_heads(&written)?;
     reader.check_tail(&written)?;
     reader.check_operands(&written)?;
@@ -225,7 +225,7 @@ impl Reader<'_, '_> {
     }
 
     /// All spellings of the first word have the same operand and the same families.
-    fn check_heads(&mut self, written: &Written) -> Option<()> {
+    fn check_heads(&mut self, written: &WrittenSyntax) -> Option<()> {
         let key = |parts: &Vec<Part>| -> Vec<(u8, usize)> {
             let number = |part: &Part| match part {
                 Part::Text(_) => None,
@@ -246,7 +246,7 @@ impl Reader<'_, '_> {
     }
 
     /// After the first word, operands must be separated from words: `mov r{N}` could never be read back.
-    fn check_tail(&mut self, written: &Written) -> Option<()> {
+    fn check_tail(&mut self, written: &WrittenSyntax) -> Option<()> {
         let is_word = |part: &Part| match part {
             Part::Text(text) => text.starts_with(|c: char| c.is_alphanumeric() || c == '_'),
             Part::Operand(..) | Part::Family(_) | Part::Word(_) => true,
@@ -261,7 +261,7 @@ impl Reader<'_, '_> {
         Some(())
     }
 
-    fn check_operands(&mut self, written: &Written) -> Option<()> {
+    fn check_operands(&mut self, written: &WrittenSyntax) -> Option<()> {
         let names: Vec<String> = written.operands().iter().map(|operand| self.operand_name(operand)).collect();
         for (at, name) in names.iter().enumerate() {
             if names[..at].contains(name) {
@@ -291,7 +291,7 @@ impl Reader<'_, '_> {
     }
 }
 
-impl Written {
+impl WrittenSyntax {
     /// The operands, in order.
     pub(crate) fn operands(&self) -> Vec<&Operand> {
         self.parts()
@@ -323,7 +323,7 @@ impl Written {
         names: &[String],
         renames: &Renames,
         fields: &BTreeMap<FieldId, FieldId>,
-    ) -> Option<Written> {
+    ) -> Option<WrittenSyntax> {
         let mut changes = false;
         let mut change = |part: &Part| match part {
             Part::Text(text) if renames.contains_key(text) => {
@@ -338,7 +338,7 @@ impl Written {
         };
         let tail: Vec<(Part, bool)> = self.tail.iter().map(|(part, space)| (change(part), *space)).collect();
         if changes || names.is_empty() {
-            return Some(Written { heads: self.heads.clone(), tail, span: self.span });
+            return Some(WrittenSyntax { heads: self.heads.clone(), tail, span: self.span });
         }
         let word = self.heads[0].clone();
         if word.iter().any(|part| matches!(part, Part::Operand(..))) {
@@ -347,7 +347,7 @@ impl Written {
         let names = names.iter().map(|name| Part::Text(name.clone())).collect::<Vec<_>>();
         let further = names[1..].iter().map(|name| (name.clone(), true));
         let tail = further.chain([(Part::Word(word), true)]).chain(tail).collect();
-        Some(Written { heads: vec![vec![names[0].clone()]], tail, span: self.span })
+        Some(WrittenSyntax { heads: vec![vec![names[0].clone()]], tail, span: self.span })
     }
 
     fn parts(&self) -> impl Iterator<Item = &Part> {

@@ -19,7 +19,7 @@ use crate::render::hex;
 use crate::vectors::{Direction, Meaning, NameId, Names, Setting, Transfer, Vector};
 
 /// A machine on the bench.
-pub(super) struct Bench<'i> {
+pub(super) struct TestBench<'i> {
     isa: &'i Isa,
     names: &'i Names,
     engine: AnyEngine,
@@ -60,14 +60,14 @@ impl Difference {
     }
 }
 
-impl<'i> Bench<'i> {
+impl<'i> TestBench<'i> {
     /// A bench for this machine, with this engine.
-    pub(super) fn new(isa: &'i Isa, names: &'i Names, engine: AnyEngine) -> Bench<'i> {
+    pub(super) fn new(isa: &'i Isa, names: &'i Names, engine: AnyEngine) -> TestBench<'i> {
         let memories = || (0..isa.memories.len() as u32).map(MemoryId);
         let large = |id: &MemoryId| isa.memory(*id).is_large();
         let registers = isa.registers.iter().zip(0..).filter(|(register, _)| !register.constant);
         let reset = |id, width, reset| (Place::whole(RegisterId(id), width), reset);
-        Bench {
+        TestBench {
             isa,
             names,
             engine,

@@ -9,7 +9,7 @@ use lathe_embed::EngineKind;
 use serde::Serialize;
 
 use super::Outcome;
-use super::test_bench::{Bench, Failed};
+use super::test_bench::{Failed, TestBench};
 use crate::arguments::{Format, Verify};
 use crate::exit::{Exit, Failure};
 use crate::render::mark;
@@ -27,7 +27,7 @@ pub(super) fn execute(arguments: &Verify) -> Outcome {
     let names = Names::new(&isa, &arguments.ignore);
     let kept = if arguments.format.format == Format::Json { LISTED } else { SHOWN };
     let mut tally = Tally { machine: &isa.name, passed: 0, failed: 0, files: Vec::new(), failures: Vec::new() };
-    let mut bench = Bench::new(&isa, &names, EngineKind::from(arguments.engine).build_for_steps(&isa)?);
+    let mut bench = TestBench::new(&isa, &names, EngineKind::from(arguments.engine).build_for_steps(&isa)?);
     let progress = Progress::new(arguments.files.len());
     for (at, file) in arguments.files.iter().enumerate() {
         progress.show(at, file);
@@ -57,7 +57,7 @@ pub(super) fn execute(arguments: &Verify) -> Outcome {
 fn run_file<'f>(
     file: &'f str,
     names: &Names,
-    bench: &mut Bench,
+    bench: &mut TestBench,
     kept: usize,
     failures: &mut Vec<FailureData<'f>>,
 ) -> Result<FileTally<'f>, Failure> {

@@ -3,9 +3,9 @@
 use lathe_debug::{Answer, Effect, What, execute};
 use serde_json::{Value, json};
 
-use super::target::{Owner, Target};
+use super::target::{Launched, Owner};
 
-impl Target {
+impl Launched {
     pub(super) fn set_source_breakpoints(&mut self, arguments: &Value) -> Result<Value, String> {
         let wanted = list(&arguments["breakpoints"]);
         let Some(source) = self.source_named(&arguments["source"]) else {
@@ -115,7 +115,7 @@ impl Target {
         &mut self,
         owner: Owner,
         wanted: &[Value],
-        set: impl Fn(&mut Target, &Value) -> Result<(u32, Value), String>,
+        set: impl Fn(&mut Launched, &Value) -> Result<(u32, Value), String>,
     ) -> Result<Value, String> {
         for id in self.set.remove(&owner).unwrap_or_default() {
             self.debugger.breakpoints.remove(id);

@@ -20,7 +20,7 @@ use crate::arguments::Dap;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use protocol::Incoming;
-use session::Session;
+use session::ClientSession;
 
 /// Serves editors.
 pub(super) fn execute(arguments: &Dap) -> Outcome {
@@ -55,7 +55,7 @@ fn serve(input: impl Read + Send + 'static, output: impl Write, token: Option<&s
             }
         }
     });
-    let ended = Session::new(output, receive, token.map(str::to_owned)).serve();
+    let ended = ClientSession::new(output, receive, token.map(str::to_owned)).serve();
     ended.or_else(|error| match error.kind() {
         io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => Ok(()),
         _ => Err(Failure::input(format!("the client cannot be answered: {error}"))),

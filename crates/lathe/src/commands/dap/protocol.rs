@@ -15,7 +15,7 @@ const HEADER: u64 = 4096;
 
 /// A request of the client.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Request {
+pub(super) struct ClientRequest {
     #[serde(default)]
     pub(super) seq: i64,
     #[serde(rename = "type", default)]
@@ -29,7 +29,7 @@ pub(super) struct Request {
 /// What comes in.
 #[derive(Clone, Debug)]
 pub(super) enum Incoming {
-    Request(Request),
+    Request(ClientRequest),
     /// Something that is none, and why.
     Malformed(String),
     /// Nothing more comes.
@@ -54,7 +54,7 @@ pub(super) fn read(input: &mut impl BufRead) -> Incoming {
     if input.read_exact(&mut body).is_err() {
         return Incoming::End;
     }
-    match serde_json::from_slice::<Request>(&body) {
+    match serde_json::from_slice::<ClientRequest>(&body) {
         Ok(request) if request.kind == "request" => Incoming::Request(request),
         Ok(request) => Incoming::Malformed(format!("a message of type `{}` is not a request", request.kind)),
         Err(error) => Incoming::Malformed(format!("the message is not what it should be: {error}")),
@@ -120,7 +120,7 @@ impl<W: Write> Outgoing<W> {
         Outgoing { writer, seq: 0 }
     }
 
-    pub(super) fn respond(&mut self, request: &Request, body: Value) -> io::Result<()> {
+    pub(super) fn respond(&mut self, request: &ClientRequest, body: Value) -> io::Result<()> {
         let (request_seq, command) = (request.seq, request.command.as_str());
         self.seq += 1;
         let response =
@@ -129,7 +129,7 @@ impl<W: Write> Outgoing<W> {
     }
 
     /// An error; `request` is nothing where it is not known what was asked.
-    pub(super) fn refuse(&mut self, request: Option<&Request>, message: &str) -> io::Result<()> {
+    pub(super) fn refuse(&mut self, request: Option<&ClientRequest>, message: &str) -> io::Result<()> {
         self.seq += 1;
         let body = serde_json::json!({ "error": { "id": 1, "format": message, "showUser": true } });
         let response = Response {

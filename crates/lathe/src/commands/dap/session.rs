@@ -11,8 +11,8 @@ use lathe_embed::EngineKind;
 use serde_json::{Value, json};
 
 use super::memory;
-use super::protocol::{Incoming, Outgoing, Request};
-use super::target::{Grain, Owner, Target, Way};
+use super::protocol::{ClientRequest, Incoming, Outgoing};
+use super::target::{Grain, Launched, Owner, Way};
 use crate::arguments::AssemblyArguments;
 use crate::commands::debug;
 use crate::inputs::Inputs;
@@ -34,13 +34,13 @@ pub(super) fn memory_of(reference: u64) -> Option<usize> {
 }
 
 /// One client.
-pub(super) struct Session<W> {
+pub(super) struct ClientSession<W> {
     out: Outgoing<W>,
     incoming: Receiver<Incoming>,
     /// Came in while a program ran.
     waiting: VecDeque<Incoming>,
     token: Option<String>,
-    target: Option<Target>,
+    target: Option<Launched>,
 }
 
 /// What follows an answer.
@@ -58,9 +58,9 @@ enum After {
 
 type Answered = Result<(Value, After), String>;
 
-impl<W: Write> Session<W> {
-    pub(super) fn new(writer: W, incoming: Receiver<Incoming>, token: Option<String>) -> Session<W> {
-        Session { out: Outgoing::new(writer), incoming, waiting: VecDeque::new(), token, target: None }
+impl<W: Write> ClientSession<W> {
+    pub(super) fn new(writer: W, incoming: Receiver<Incoming>, token: Option<String>) -> ClientSession<W> {
+        ClientSession { out: Outgoing::new(writer), incoming, waiting: VecDeque::new(), token, target: None }
     }
 
     /// Answers until the client leaves.
@@ -80,7 +80,7 @@ impl<W: Write> Session<W> {
     }
 
     /// Answers one request; says whether more may follow.
-    fn handle(&mut self, request: &Request) -> io::Result<bool> {
+    fn handle(&mut self, request: &ClientRequest) -> io::Result<bool> {
         match self.answer(request) {
             Ok((body, after)) => {
                 self.out.respond(request, body)?;
@@ -93,7 +93,7 @@ impl<W: Write> Session<W> {
         }
     }
 
-    fn answer(&mut self, request: &Request) -> Answered {
+    fn answer(&mut self, request: &ClientRequest) -> Answered {
         let arguments = &request.arguments;
         let done = |body: Value| Ok((body, After::Nothing));
         match request.command.as_str() {
@@ -198,7 +198,7 @@ impl<W: Write> Session<W> {
         let path = std::path::absolute(name).unwrap_or(PathBuf::from(name));
         let no_debug = arguments["noDebug"].as_bool().unwrap_or(false);
         let stop_on_entry = arguments["stopOnEntry"].as_bool().unwrap_or(true);
-        self.target = Some(Target { debugger, path, no_debug, stop_on_entry, set: BTreeMap::<Owner, _>::new() });
+        self.target = Some(Launched { debugger, path, no_debug, stop_on_entry, set: BTreeMap::<Owner, _>::new() });
         Ok((json!({}), After::Loaded))
     }
 
@@ -406,7 +406,7 @@ fn text<'t>(arguments: &'t Value, key: &str) -> Result<&'t str, String> {
     arguments[key].as_str().ok_or_else(|| format!("`{key}` is missing"))
 }
 
-fn stack_trace(target: &mut Target, arguments: &Value) -> Result<Value, String> {
+fn stack_trace(target: &mut Launched, arguments: &Value) -> Result<Value, String> {
     let (calls, _) = target.debugger.call_lines(&mut ()).map_err(|problem| problem.to_string())?;
     let first = arguments["startFrame"].as_u64().unwrap_or(0) as usize;
     let levels = arguments["levels"].as_u64().filter(|levels| *levels > 0).unwrap_or(u64::MAX) as usize;
@@ -426,7 +426,7 @@ fn stack_trace(target: &mut Target, arguments: &Value) -> Result<Value, String> 
     Ok(json!({ "stackFrames": frames, "totalFrames": calls.len() }))
 }
 
-fn scopes(target: &Target) -> Value {
+fn scopes(target: &Launched) -> Value {
     let isa = target.debugger.program().isa();
     let mut scopes = vec![json!({
         "name": "Registers", "presentationHint": "registers", "variablesReference": REGISTERS, "expensive": false,
@@ -443,7 +443,7 @@ fn scopes(target: &Target) -> Value {
     json!({ "scopes": scopes })
 }
 
-fn variables(target: &Target, arguments: &Value) -> Result<Value, String> {
+fn variables(target: &Launched, arguments: &Value) -> Result<Value, String> {
     let reference = arguments["variablesReference"].as_u64().ok_or("`variablesReference` is missing")?;
     let debugger = &target.debugger;
     let isa = debugger.program().isa();
@@ -494,7 +494,7 @@ fn variables(target: &Target, arguments: &Value) -> Result<Value, String> {
     Ok(json!({ "variables": list }))
 }
 
-fn set_variable(target: &mut Target, arguments: &Value) -> Result<Value, String> {
+fn set_variable(target: &mut Launched, arguments: &Value) -> Result<Value, String> {
     let name = text(arguments, "name")?;
     let reference = arguments["variablesReference"].as_u64().unwrap_or(0);
     let isa = target.debugger.program().isa().clone();
@@ -505,14 +505,14 @@ fn set_variable(target: &mut Target, arguments: &Value) -> Result<Value, String>
     assign(target, &name, text(arguments, "value")?)
 }
 
-fn assign(target: &mut Target, name: &str, value: &str) -> Result<Value, String> {
+fn assign(target: &mut Launched, name: &str, value: &str) -> Result<Value, String> {
     target.debugger.set(&format!("{name} = {value}")).map_err(|problem| problem.to_string())?;
     let value = target.debugger.evaluate(name).map_err(|problem| problem.to_string())?;
     Ok(json!({ "value": value.to_string(), "variablesReference": 0 }))
 }
 
 /// An expression; in the console also any command of the debugger.
-fn evaluate(target: &mut Target, arguments: &Value) -> Answered {
+fn evaluate(target: &mut Launched, arguments: &Value) -> Answered {
     let line = text(arguments, "expression")?;
     let debugger = &mut target.debugger;
     if arguments["context"] != "repl" || parse(line).is_err() {
@@ -536,7 +536,7 @@ fn evaluate(target: &mut Target, arguments: &Value) -> Answered {
     Ok((json!({ "result": result.trim_end(), "variablesReference": 0 }), after))
 }
 
-fn completions(target: &Target, arguments: &Value) -> Value {
+fn completions(target: &Launched, arguments: &Value) -> Value {
     let line = arguments["text"].as_str().unwrap_or_default();
     let column = arguments["column"].as_u64().unwrap_or(1).saturating_sub(1) as usize;
     let before: String = line.chars().take(column).collect();
@@ -546,7 +546,7 @@ fn completions(target: &Target, arguments: &Value) -> Value {
     json!({ "targets": targets })
 }
 
-fn source(target: &Target, arguments: &Value) -> Result<Value, String> {
+fn source(target: &Launched, arguments: &Value) -> Result<Value, String> {
     let number = target.source_named(&arguments["source"]);
     let number = number.or_else(|| target.source_named(arguments)).ok_or("there is no such source")?;
     Ok(json!({ "content": target.debugger.program().sources()[number].text }))

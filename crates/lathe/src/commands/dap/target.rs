@@ -7,7 +7,7 @@ use lathe_debug::{Debugger, Host, Problem, Reason, Stopped};
 use serde_json::{Value, json};
 
 /// A program that was launched.
-pub(super) struct Target {
+pub(super) struct Launched {
     pub(super) debugger: Debugger,
     /// Its main file.
     pub(super) path: PathBuf,
@@ -49,7 +49,7 @@ pub(super) enum Grain {
 /// Instructions that a step from statement to statement takes at most.
 const PATIENCE: usize = 100_000;
 
-impl Target {
+impl Launched {
     /// Goes, and says where that ended.
     pub(super) fn go(&mut self, way: Way, grain: Grain, host: &mut dyn Host) -> Result<Stopped, Problem> {
         let debugger = &mut self.debugger;

@@ -4,7 +4,7 @@ use lathe_base::limits;
 use lathe_embed::Stop;
 use lathe_vm::Display;
 
-use super::report::Report;
+use super::report::Ended;
 use super::session::End;
 use crate::arguments::{ExpectedStop, Run};
 use crate::commands::test::diff;
@@ -48,7 +48,7 @@ impl Expected {
     }
 
     /// What is not as expected, a complaint each.
-    pub(super) fn missed(&self, report: &Report) -> Vec<String> {
+    pub(super) fn missed(&self, report: &Ended) -> Vec<String> {
         let stop = self.stop.as_ref().filter(|(kind, address, _)| !ends_so(report, *kind, *address));
         let stop =
             stop.map(|(_, _, wanted)| format!("expected the run to end with {wanted}, but it {}", report.happened()));
@@ -62,7 +62,7 @@ impl Expected {
     }
 }
 
-fn ends_so(report: &Report, kind: ExpectedStop, address: Option<u64>) -> bool {
+fn ends_so(report: &Ended, kind: ExpectedStop, address: Option<u64>) -> bool {
     let is_kind = matches!(
         (kind, report.end),
         (ExpectedStop::Halt, End::Stop(Stop::Halted) | End::Passed)
@@ -74,7 +74,7 @@ fn ends_so(report: &Report, kind: ExpectedStop, address: Option<u64>) -> bool {
 }
 
 /// How the display differs from what a file shows, if it does.
-fn other_screen(report: &Report, (name, wanted): &(String, String)) -> Option<String> {
+fn other_screen(report: &Ended, (name, wanted): &(String, String)) -> Option<String> {
     let Some(display) = report.instance.devices().find::<Display>() else {
         return Some("expected a screen, but this machine has no display".to_owned());
     };

@@ -15,8 +15,8 @@ use lathe_asm::Image;
 use lathe_embed::{EngineKind, Machine};
 
 use self::expected::Expected;
-use self::report::Report;
-use self::session::Session;
+use self::report::Ended;
+use self::session::RunningProgram;
 use self::trace::Tracer;
 use super::Outcome;
 use super::console::Terminal;
@@ -72,9 +72,9 @@ fn once(arguments: &Run, inputs: &Inputs) -> Outcome {
     let places = Places { isa: &isa, image: &image, sources: &sources };
     let limit = arguments.max_steps.unwrap_or(u64::MAX);
     let (interrupted, time) = (signals::pressed(), Duration::ZERO);
-    let mut session = Session { instance, terminal, live, host, until, limit, interrupted, time };
+    let mut session = RunningProgram { instance, terminal, live, host, until, limit, interrupted, time };
     let end = session.run(tracer, &places)?;
-    let Session { instance, terminal, time, .. } = session;
+    let RunningProgram { instance, terminal, time, .. } = session;
     terminal.end_line();
     screen::save(panel, instance.devices())?;
     let stats = arguments.stats.then(|| Stats {
@@ -86,7 +86,7 @@ fn once(arguments: &Run, inputs: &Inputs) -> Outcome {
     let output_was_found = terminal.has_found();
     let output = captured.then(|| terminal.take_captured());
     let (instance, places, end) = (&instance, &places, &end);
-    let report = Report { instance, places, end, stats, expected, output, output_was_found, was_live };
+    let report = Ended { instance, places, end, stats, expected, output, output_was_found, was_live };
     report.tell(arguments)?;
     Ok(report.exit(arguments))
 }

@@ -18,7 +18,7 @@ use crate::render::{bold, count, failure, hex};
 use crate::{dump, output};
 
 /// A run that has ended.
-pub(super) struct Report<'r> {
+pub(super) struct Ended<'r> {
     pub(super) instance: &'r Instance,
     pub(super) places: &'r Places<'r>,
     pub(super) end: &'r End,
@@ -34,7 +34,7 @@ pub(super) struct Report<'r> {
     pub(super) was_live: bool,
 }
 
-impl Report<'_> {
+impl Ended<'_> {
     fn isa(&self) -> &Isa {
         self.instance.isa()
     }

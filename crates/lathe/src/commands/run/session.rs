@@ -27,7 +27,7 @@ const LONGEST_SLICE: u64 = 1 << 23;
 const TRACED: u64 = 1 << 12;
 
 /// A program that is being run.
-pub(super) struct Session {
+pub(super) struct RunningProgram {
     pub(super) instance: Instance,
     pub(super) terminal: Terminal,
     /// The display, if it is shown.
@@ -69,7 +69,7 @@ enum Keep<'k> {
     Last(u64, &'k mut VecDeque<(Snapshot, usize)>),
 }
 
-impl Session {
+impl RunningProgram {
     /// Runs until it ends, and gives the terminal back.
     pub(super) fn run(&mut self, tracer: Option<Tracer>, places: &Places) -> Result<End, Failure> {
         let end = match tracer {

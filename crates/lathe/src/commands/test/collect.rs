@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lathe_base::limits;
 
-use super::expectation::{self, Case, Check};
+use super::expectation::{self, Case, Condition};
 use crate::exit::Failure;
 use crate::files;
 use crate::inputs::Inputs;
@@ -90,8 +90,8 @@ pub(super) fn expectations(program: &str, source: Option<&str>, inputs: &Inputs)
         match extension {
             "in" => given.input = bytes,
             "keys" => given.keys = text().trim().to_owned(),
-            "out" => given.checks.push(Check::Output(bytes)),
-            _ => given.checks.push(Check::Screen(text())),
+            "out" => given.checks.push(Condition::Output(bytes)),
+            _ => given.checks.push(Condition::Screen(text())),
         }
     }
     if !is_given {

@@ -29,12 +29,12 @@ pub(super) struct Case {
     pub(super) input: Vec<u8>,
     pub(super) keys: String,
     pub(super) seed: Option<u64>,
-    pub(super) checks: Vec<Check>,
+    pub(super) checks: Vec<Condition>,
 }
 
 /// One thing that must be so at the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Check {
+pub(super) enum Condition {
     /// The console was given exactly this.
     Output(Vec<u8>),
     /// The console was given this among other things.
@@ -175,8 +175,8 @@ impl Reader {
         };
         let text = text.strip_prefix(' ').unwrap_or(text);
         match self.case().checks.last_mut() {
-            Some(Check::Output(bytes)) => bytes.extend(text.bytes().chain([b'\n'])),
-            Some(Check::Screen(screen)) => *screen += &format!("{text}\n"),
+            Some(Condition::Output(bytes)) => bytes.extend(text.bytes().chain([b'\n'])),
+            Some(Condition::Screen(screen)) => *screen += &format!("{text}\n"),
             _ => {}
         }
     }
@@ -222,7 +222,8 @@ impl Reader {
             }
             "output" | "screen" if rest.is_empty() => {
                 self.open = true;
-                let check = if word == "output" { Check::Output(Vec::new()) } else { Check::Screen(String::new()) };
+                let check =
+                    if word == "output" { Condition::Output(Vec::new()) } else { Condition::Screen(String::new()) };
                 self.case().checks.push(check);
                 Ok(())
             }
@@ -232,7 +233,7 @@ impl Reader {
                     return self.mistake(format!("expected `{word} <= NUMBER`, found `{statement}`"));
                 };
                 let most = self.count(most.trim())?;
-                self.case().checks.push(if word == "steps" { Check::Steps(most) } else { Check::Cycles(most) });
+                self.case().checks.push(if word == "steps" { Condition::Steps(most) } else { Condition::Cycles(most) });
                 Ok(())
             }
             "ends" => self.ends(rest),
@@ -246,14 +247,14 @@ impl Reader {
     fn output(&mut self, rest: &str) -> Result<(), Mistake> {
         if let Some(part) = rest.strip_prefix("contains ") {
             let part = self.text(part.trim())?;
-            self.case().checks.push(Check::Contains(part));
+            self.case().checks.push(Condition::Contains(part));
             return Ok(());
         }
         let text = self.text(rest)?;
         match self.case().checks.last_mut() {
             // Several lines in a row are one text.
-            Some(Check::Output(before)) => before.extend(text),
-            _ => self.case().checks.push(Check::Output(text)),
+            Some(Condition::Output(before)) => before.extend(text),
+            _ => self.case().checks.push(Condition::Output(text)),
         }
         Ok(())
     }
@@ -268,7 +269,7 @@ impl Reader {
             _ => return self.mistake(format!("a run ends `halted`, `stuck`, `fault` or `limit`, not `{word}`")),
         };
         let text = if rest.trim().is_empty() { Vec::new() } else { self.text(rest.trim())? };
-        self.case().checks.push(Check::Ends(ending, String::from_utf8_lossy(&text).into_owned()));
+        self.case().checks.push(Condition::Ends(ending, String::from_utf8_lossy(&text).into_owned()));
         Ok(())
     }
 
@@ -278,14 +279,14 @@ impl Reader {
             let Some((place, value)) = piece.split_once('=') else {
                 let value = self.number(piece)?;
                 match self.case().checks.last_mut() {
-                    Some(Check::Cells { values, .. }) => values.push(value),
+                    Some(Condition::Cells { values, .. }) => values.push(value),
                     _ => return self.mistake(format!("`{piece}` stands alone: one register has one value")),
                 }
                 continue;
             };
             let (place, value) = (place.trim(), value.trim());
             let check = match place.split_once('[') {
-                None => Check::Register(place.to_owned(), self.number(value)?),
+                None => Condition::Register(place.to_owned(), self.number(value)?),
                 Some((memory, address)) => {
                     let address = self.number(address.trim_end_matches(']').trim())?;
                     let values = if value.starts_with('"') {
@@ -293,7 +294,7 @@ impl Reader {
                     } else {
                         value.split_whitespace().map(|value| self.number(value)).collect::<Result<_, _>>()?
                     };
-                    Check::Cells { memory: memory.trim().to_owned(), address, values }
+                    Condition::Cells { memory: memory.trim().to_owned(), address, values }
                 }
             };
             self.case().checks.push(check);
@@ -390,7 +391,7 @@ fn pieces(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    fn checks(text: &str) -> Vec<Check> {
+    fn checks(text: &str) -> Vec<Condition> {
         let cases = of_source(text).unwrap();
         assert_eq!(cases.len(), 1, "{cases:?}");
         cases[0].checks.clone()
@@ -404,20 +405,20 @@ mod tests {
     fn comments_of_every_kind_say_what_is_expected() {
         for mark in [";", "#", "//", ";;", "  ;"] {
             let text = format!("nop\n{mark} expect: output \"a\\n\"\nhalt ; expect: this is prose after code\n");
-            assert_eq!(checks(&text), [Check::Output(b"a\n".to_vec())], "{mark}");
+            assert_eq!(checks(&text), [Condition::Output(b"a\n".to_vec())], "{mark}");
         }
         assert_eq!(of_source("; expected results follow\n; expects nothing\n; we expect a = 5\nnop"), Ok(Vec::new()));
-        assert_eq!(checks("; expect a = 5"), [Check::Register("a".into(), value(5))]);
+        assert_eq!(checks("; expect a = 5"), [Condition::Register("a".into(), value(5))]);
     }
 
     #[test]
     fn registers_cells_and_labels() {
         let text = "; expect: a = -1, ram[0x80] = 1, 2, 3, sp = 'x'\n; expect: ram[table + 2] = \"hi\"\n; expect: data[0]=1 2\n";
-        let cells = |memory: &str, address, values| Check::Cells { memory: memory.into(), address, values };
+        let cells = |memory: &str, address, values| Condition::Cells { memory: memory.into(), address, values };
         let wanted = [
-            Check::Register("a".into(), value(-1)),
+            Condition::Register("a".into(), value(-1)),
             cells("ram", value(0x80), vec![value(1), value(2), value(3)]),
-            Check::Register("sp".into(), value(120)),
+            Condition::Register("sp".into(), value(120)),
             cells("ram", Number::Label("table".into(), 2), vec![value(104), value(105)]),
             cells("data", value(0), vec![value(1), value(2)]),
         ];
@@ -427,8 +428,11 @@ mod tests {
     #[test]
     fn a_text_of_many_lines_is_written_with_bars() {
         let text = "; expect: output\n; | one\n; |  two\n; |\n; not this\n; | nor this\n; expect: steps <= 1_000\n";
-        assert_eq!(checks(text), [Check::Output(b"one\n two\n\n".to_vec()), Check::Steps(1000)]);
-        assert_eq!(checks("; expect: output \"1\\n\"\n; expect: output \"2\\n\""), [Check::Output(b"1\n2\n".to_vec())]);
+        assert_eq!(checks(text), [Condition::Output(b"one\n two\n\n".to_vec()), Condition::Steps(1000)]);
+        assert_eq!(
+            checks("; expect: output \"1\\n\"\n; expect: output \"2\\n\""),
+            [Condition::Output(b"1\n2\n".to_vec())]
+        );
     }
 
     #[test]
@@ -438,8 +442,8 @@ mod tests {
                 .unwrap();
         let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names, ["one", "the other"]);
-        assert_eq!(cases[0].checks, [Check::Steps(9), Check::Output(b"2".to_vec())]);
-        assert_eq!(cases[1].checks, [Check::Steps(9), Check::Ends(Ending::Fault, "div".into())]);
+        assert_eq!(cases[0].checks, [Condition::Steps(9), Condition::Output(b"2".to_vec())]);
+        assert_eq!(cases[1].checks, [Condition::Steps(9), Condition::Ends(Ending::Fault, "div".into())]);
         assert_eq!((cases[0].input.as_slice(), cases[1].input.as_slice()), (&b"1"[..], &b""[..]));
     }
 

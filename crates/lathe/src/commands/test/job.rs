@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::collect;
 use super::diff;
-use super::expectation::{Case, Check, Ending, Number};
+use super::expectation::{Case, Condition, Ending, Number};
 use crate::arguments::AssemblyArguments;
 use crate::commands::host::{Heard, Host};
 use crate::inputs::Inputs;
@@ -241,7 +241,7 @@ impl Job {
         let mut differences = Vec::from_iter(end.ended_badly(case));
         // How long a run took says nothing more about one that was cut off.
         let was_cut_off = !differences.is_empty() && matches!(ran.status, Status::Limit | Status::TooMuch(_));
-        let is_length = |check: &&Check| matches!(check, Check::Steps(_) | Check::Cycles(_));
+        let is_length = |check: &&Condition| matches!(check, Condition::Steps(_) | Condition::Cycles(_));
         for check in case.checks.iter().filter(|check| !(was_cut_off && is_length(check))) {
             differences.extend(end.difference(check)?);
         }
@@ -361,7 +361,7 @@ struct End<'e> {
 impl End<'_> {
     /// A run that ends in another way than by halting must be expected to.
     fn ended_badly(&self, case: &Case) -> Option<String> {
-        let is_said = case.checks.iter().any(|check| matches!(check, Check::Ends(..)));
+        let is_said = case.checks.iter().any(|check| matches!(check, Condition::Ends(..)));
         let is_bad = match &self.ran.status {
             Status::Halted | Status::Stuck => false,
             Status::TooMuch(_) => true,
@@ -371,33 +371,33 @@ impl End<'_> {
     }
 
     /// What is not as a check says, if anything. An error, if the machine has nothing to check.
-    fn difference(&self, check: &Check) -> Result<Option<String>, String> {
+    fn difference(&self, check: &Condition) -> Result<Option<String>, String> {
         let differs = |is_right: bool, text: String| Ok((!is_right).then_some(text));
         match check {
-            Check::Output(wanted) if *wanted == self.ran.output => Ok(None),
-            Check::Output(wanted) => Ok(Some(diff::text("the output differs", wanted, &self.ran.output))),
-            Check::Contains(part) => {
+            Condition::Output(wanted) if *wanted == self.ran.output => Ok(None),
+            Condition::Output(wanted) => Ok(Some(diff::text("the output differs", wanted, &self.ran.output))),
+            Condition::Contains(part) => {
                 let is_there = part.is_empty() || self.ran.output.windows(part.len()).any(|at| at == part);
                 differs(is_there, format!("the output does not contain \"{}\"", part.escape_ascii()))
             }
-            Check::Screen(wanted) => {
+            Condition::Screen(wanted) => {
                 let screen = self.screen.as_ref().ok_or("a screen is expected, but the machine has no display")?;
                 Ok((screen != wanted).then(|| diff::text("the screen differs", wanted.as_bytes(), screen.as_bytes())))
             }
-            Check::Register(name, wanted) => self.register(name, wanted),
-            Check::Cells { memory, address, values } => self.cells(memory, address, values),
-            Check::Steps(most) => differs(
+            Condition::Register(name, wanted) => self.register(name, wanted),
+            Condition::Cells { memory, address, values } => self.cells(memory, address, values),
+            Condition::Steps(most) => differs(
                 self.ran.steps <= *most,
                 format!("it took {} steps, at most {most} were expected", self.ran.steps),
             ),
-            Check::Cycles(_) if !self.isa.has_cycles => {
+            Condition::Cycles(_) if !self.isa.has_cycles => {
                 Err(format!("cycles are expected, but {} does not count cycles", self.isa.name))
             }
-            Check::Cycles(most) => differs(
+            Condition::Cycles(most) => differs(
                 self.ran.cycles <= *most,
                 format!("it took {} cycles, at most {most} were expected", self.ran.cycles),
             ),
-            Check::Ends(ending, text) => {
+            Condition::Ends(ending, text) => {
                 let wanted = format!("{ending:?}").to_lowercase();
                 let text = if text.is_empty() { String::new() } else { format!(" \"{text}\"") };
                 let told = self.ran.status.told(self.ran.steps);

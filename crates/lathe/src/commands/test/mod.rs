@@ -15,7 +15,7 @@ use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
 use self::job::{Job, Limits, Tested};
-use self::report::Report;
+use self::report::Results;
 use super::Outcome;
 use crate::arguments::{Engine, Test, TestFormat};
 use crate::exit::{Exit, Failure};
@@ -38,7 +38,7 @@ fn once(arguments: &Test, inputs: &Inputs) -> Outcome {
     let reports: Vec<(&String, TestFormat)> =
         arguments.report.iter().map(|file| Ok((file, format_of(file)?))).collect::<Result<_, Failure>>()?;
     let jobs = jobs(arguments, inputs)?;
-    let report = Report::new(run(arguments, &jobs));
+    let report = Results::new(run(arguments, &jobs));
     let good = report.is_good();
     let nothing = jobs.is_empty() || (report.passed + report.failed + report.errors == 0);
     // Whoever reads JSON gets one document, and that is then the failure.
@@ -142,7 +142,7 @@ fn run(arguments: &Test, jobs: &[Job]) -> Vec<Tested> {
     done
 }
 
-fn tell(arguments: &Test, report: &Report) -> Result<(), Failure> {
+fn tell(arguments: &Test, report: &Results) -> Result<(), Failure> {
     output::answer(&match arguments.format {
         // Whoever grades wants one line for each.
         TestFormat::Text if arguments.expect.is_some() => format!("\n{}{}", report.table(), report.summary()),

@@ -11,7 +11,7 @@ use crate::render::{bold, count, dim, mark};
 
 /// Everything that was tested, in order.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct Results {
     pub(super) passed: usize,
     pub(super) failed: usize,
     pub(super) errors: usize,
@@ -19,10 +19,10 @@ pub(super) struct Report {
     pub(super) programs: Vec<Tested>,
 }
 
-impl Report {
-    pub(super) fn new(programs: Vec<Tested>) -> Report {
+impl Results {
+    pub(super) fn new(programs: Vec<Tested>) -> Results {
         let count = |verdict| programs.iter().filter(|tested| tested.verdict == verdict).count();
-        Report {
+        Results {
             passed: count(Verdict::Passed),
             failed: count(Verdict::Failed),
             errors: count(Verdict::Error),

@@ -16,7 +16,7 @@ use crate::arguments::Debug;
 use crate::exit::{Exit, Failure};
 use crate::{files, output};
 use guise::Guise;
-use target::{Loop, Target};
+use target::{GdbTarget, Loop};
 
 /// Serves gdb until somebody kills the program there. Whoever detaches can come back.
 pub(super) fn serve(debugger: &mut Debugger, port: u16, arguments: &Debug) -> Outcome {
@@ -32,7 +32,7 @@ pub(super) fn serve(debugger: &mut Debugger, port: u16, arguments: &Debug) -> Ou
     output::answer(&welcome(&guise, arguments, address))?;
     loop {
         let (line, _) = listener.accept().map_err(refused)?;
-        let mut target = Target::new(debugger, guise, line.try_clone().map_err(refused)?);
+        let mut target = GdbTarget::new(debugger, guise, line.try_clone().map_err(refused)?);
         let ended = GdbStub::new(line).run_blocking::<Loop>(&mut target);
         guise = target.leave();
         match ended {

@@ -67,7 +67,7 @@ impl Registers for AllRegisters {
 type Set = (u64, u64, Option<u8>);
 
 /// A debugger that gdb drives.
-pub(super) struct Target<'d> {
+pub(super) struct GdbTarget<'d> {
     debugger: &'d mut Debugger,
     guise: Guise,
     /// To hear whether gdb wants something else while a `monitor` command runs.
@@ -85,9 +85,9 @@ enum Motion {
     StepBack,
 }
 
-impl<'d> Target<'d> {
-    pub(super) fn new(debugger: &'d mut Debugger, guise: Guise, line: TcpStream) -> Target<'d> {
-        Target { debugger, guise, line, motion: Motion::Run, set: BTreeMap::new() }
+impl<'d> GdbTarget<'d> {
+    pub(super) fn new(debugger: &'d mut Debugger, guise: Guise, line: TcpStream) -> GdbTarget<'d> {
+        GdbTarget { debugger, guise, line, motion: Motion::Run, set: BTreeMap::new() }
     }
 
     /// Takes away what gdb has set, for the client that comes next.
@@ -208,7 +208,7 @@ fn watch_kind(number: u8) -> WatchKind {
     [WatchKind::Write, WatchKind::Read, WatchKind::ReadWrite][usize::from(number.min(2))]
 }
 
-impl gdbstub::target::Target for Target<'_> {
+impl gdbstub::target::Target for GdbTarget<'_> {
     type Arch = Posing;
     type Error = io::Error;
 
@@ -229,7 +229,7 @@ impl gdbstub::target::Target for Target<'_> {
     }
 }
 
-impl SingleThreadBase for Target<'_> {
+impl SingleThreadBase for GdbTarget<'_> {
     fn read_registers(&mut self, registers: &mut AllRegisters) -> TargetResult<(), Self> {
         registers.0 = self.guise.bytes(self.debugger.state());
         Ok(())
@@ -269,7 +269,7 @@ impl SingleThreadBase for Target<'_> {
     }
 }
 
-impl SingleThreadResume for Target<'_> {
+impl SingleThreadResume for GdbTarget<'_> {
     fn resume(&mut self, _: Option<Signal>) -> io::Result<()> {
         self.motion = Motion::Run;
         Ok(())
@@ -288,28 +288,28 @@ impl SingleThreadResume for Target<'_> {
     }
 }
 
-impl SingleThreadSingleStep for Target<'_> {
+impl SingleThreadSingleStep for GdbTarget<'_> {
     fn step(&mut self, _: Option<Signal>) -> io::Result<()> {
         self.motion = Motion::Step;
         Ok(())
     }
 }
 
-impl ReverseStep<()> for Target<'_> {
+impl ReverseStep<()> for GdbTarget<'_> {
     fn reverse_step(&mut self, (): ()) -> io::Result<()> {
         self.motion = Motion::StepBack;
         Ok(())
     }
 }
 
-impl ReverseCont<()> for Target<'_> {
+impl ReverseCont<()> for GdbTarget<'_> {
     fn reverse_cont(&mut self) -> io::Result<()> {
         self.motion = Motion::RunBack;
         Ok(())
     }
 }
 
-impl Breakpoints for Target<'_> {
+impl Breakpoints for GdbTarget<'_> {
     fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
         Some(self)
     }
@@ -319,7 +319,7 @@ impl Breakpoints for Target<'_> {
     }
 }
 
-impl SwBreakpoint for Target<'_> {
+impl SwBreakpoint for GdbTarget<'_> {
     fn add_sw_breakpoint(&mut self, address: u64, _: usize) -> TargetResult<bool, Self> {
         let Some(cell) = self.guise.code_cell(address) else { return Ok(false) };
         Ok(self.add((address, 0, None), What::At(vec![cell])))
@@ -330,7 +330,7 @@ impl SwBreakpoint for Target<'_> {
     }
 }
 
-impl HwWatchpoint for Target<'_> {
+impl HwWatchpoint for GdbTarget<'_> {
     fn add_hw_watchpoint(&mut self, address: u64, length: u64, kind: WatchKind) -> TargetResult<bool, Self> {
         let ends = (self.guise.locate(address), self.guise.locate(address.saturating_add(length.max(1) - 1)));
         let (Some(first), Some(last)) = ends else { return Ok(false) };
@@ -351,7 +351,7 @@ impl HwWatchpoint for Target<'_> {
     }
 }
 
-impl TargetDescriptionXmlOverride for Target<'_> {
+impl TargetDescriptionXmlOverride for GdbTarget<'_> {
     fn target_description_xml(
         &self,
         annex: &[u8],
@@ -370,7 +370,7 @@ impl TargetDescriptionXmlOverride for Target<'_> {
     }
 }
 
-impl MonitorCmd for Target<'_> {
+impl MonitorCmd for GdbTarget<'_> {
     fn handle_monitor_cmd(&mut self, line: &[u8], mut out: ConsoleOutput<'_>) -> io::Result<()> {
         let line = String::from_utf8_lossy(line).into_owned();
         let answer = self.answer(line.trim());
@@ -439,12 +439,12 @@ impl Host for Speaking<'_> {
 pub(super) struct Loop<'d>(std::marker::PhantomData<&'d ()>);
 
 impl<'d> BlockingEventLoop for Loop<'d> {
-    type Target = Target<'d>;
+    type Target = GdbTarget<'d>;
     type Connection = TcpStream;
     type StopReason = SingleThreadStopReason<u64>;
 
     fn wait_for_stop_reason(
-        target: &mut Target<'d>,
+        target: &mut GdbTarget<'d>,
         line: &mut TcpStream,
     ) -> Result<Event<Self::StopReason>, WaitForStopReasonError<io::Error, io::Error>> {
         let mut host = Speaking { line, failed: None, at_start: true };
@@ -470,7 +470,7 @@ impl<'d> BlockingEventLoop for Loop<'d> {
         }
     }
 
-    fn on_interrupt(_: &mut Target<'d>) -> io::Result<Option<Self::StopReason>> {
+    fn on_interrupt(_: &mut GdbTarget<'d>) -> io::Result<Option<Self::StopReason>> {
         Ok(Some(SingleThreadStopReason::Signal(Signal::SIGINT)))
     }
 }
