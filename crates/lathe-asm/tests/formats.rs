@@ -2,7 +2,7 @@
 //! one against itself over random images, and what is refused with its message.
 
 use lathe_asm::formats::{
-    AddressRange, Addresses, Format, Interleave, Lane, FormatOptions, guess, header, identity, memories_to_write, read,
+    AddressRange, Addresses, Format, FormatOptions, Interleave, Lane, guess, header, identity, memories_to_write, read,
     read_into, write,
 };
 use lathe_asm::{Call, CallKind, Image, Line, LineKind, Lines, Segment, Symbol, SymbolKind};
@@ -63,7 +63,8 @@ const GAP: &[u64] = &[0x61, 0x64, 0x64, 0x72, 0x65, 0x73, 0x73, 0x20, 0x67, 0x61
 
 #[test]
 fn binary_begins_at_address_0_and_has_whole_bytes() {
-    let written = |isa: &Isa| write(Format::Binary, &image(&[(1, &[0x123, 0xABC])]), isa, &[], &FormatOptions::default());
+    let written =
+        |isa: &Isa| write(Format::Binary, &image(&[(1, &[0x123, 0xABC])]), isa, &[], &FormatOptions::default());
     assert_eq!(written(&machine(8, 12, "little")).unwrap(), [0, 0, 0x23, 0x01, 0xBC, 0x0A]);
     assert_eq!(written(&machine(8, 12, "big")).unwrap(), [0, 0, 0x01, 0x23, 0x0A, 0xBC]);
 }
@@ -186,7 +187,8 @@ fn arrays_have_the_element_type_of_the_cell() {
          end package;\n"
     );
     check(Format::Vhdl, &image, &isa, &vhdl);
-    let element = |cell| text(Format::C, &self::image(&[(0, &[1])]), &machine(8, cell, "big"), &FormatOptions::default());
+    let element =
+        |cell| text(Format::C, &self::image(&[(0, &[1])]), &machine(8, cell, "big"), &FormatOptions::default());
     assert!(element(1).contains("uint8_t program[1] = {\n    0x1,"));
     assert!(element(17).contains("uint32_t program[1] = {\n    0x00001,"));
     assert!(element(64).contains("uint64_t program[1] = {\n    0x0000000000000001,"));
@@ -325,7 +327,8 @@ fn turns_of_a_repetition_share_a_heading_and_calls_in_them_do_not() {
         ),
         ..image(&[(0, &[1, 2, 3])])
     };
-    let listing = write(Format::Listing, &image, &bytes_machine(), &[Source::new("t", text)], &FormatOptions::default());
+    let listing =
+        write(Format::Listing, &image, &bytes_machine(), &[Source::new("t", text)], &FormatOptions::default());
     let expected = "    7                                 m\n                                          \
                     .rept 2\n       0000  01                               \
                     inc a\n                                              \
@@ -787,7 +790,8 @@ fn a_short_file_cannot_make_a_vast_image() {
 fn changed(from: &str, to: &str) -> String {
     let (image, sources) = program();
     let isa = shipped("quad8");
-    let file = String::from_utf8(write(Format::Image, &image, &isa, &sources, &FormatOptions::default()).unwrap()).unwrap();
+    let file =
+        String::from_utf8(write(Format::Image, &image, &isa, &sources, &FormatOptions::default()).unwrap()).unwrap();
     assert!(file.contains(from), "{file}");
     refusal(Format::Image, file.replacen(from, to, 1).as_bytes(), &isa)
 }
