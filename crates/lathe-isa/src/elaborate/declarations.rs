@@ -10,7 +10,7 @@ use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 use super::constants::{constant_in, plural, width};
 use super::meaning::{self, Around, Setting};
 use super::names::Names;
-use super::{Declarations, Family};
+use super::{CodedFamily, Declarations};
 use crate::codes;
 use crate::encoding::EFFORT;
 use crate::language::ast::{self, ExprKind, Item, Name, NameRange, Order};
@@ -388,7 +388,7 @@ impl<'a> Declarations<'a> {
             codes.push(code);
         }
         if self.names.declare(&family.name, Named::Family(self.families.len()), diagnostics) {
-            self.families.push(Family { tree: family, width, codes });
+            self.families.push(CodedFamily { tree: family, width, codes });
         }
     }
 }

@@ -150,7 +150,7 @@ impl Made {
             fields: declarations.fields.into_owned(),
             devices: declarations.devices.into_owned(),
             functions: declarations.functions.into_iter().map(Function::from).collect(),
-            families: declarations.families.iter().map(Family::model).collect(),
+            families: declarations.families.iter().map(CodedFamily::model).collect(),
             groups: self.groups,
             maps: self.maps,
             traps: declarations.traps.into_owned(),
@@ -214,19 +214,19 @@ pub(crate) struct Declarations<'a> {
     pub(crate) devices: Cow<'a, [Device]>,
     pub(crate) traps: Cow<'a, [(String, u64)]>,
     pub(crate) functions: Vec<&'a ast::Function>,
-    pub(crate) families: Vec<Family<'a>>,
+    pub(crate) families: Vec<CodedFamily<'a>>,
     /// What prefixes do, by their names. Those that could not be understood have nothing.
     sequences: BTreeMap<Vec<String>, Option<Sequence<'a>>>,
 }
 
 /// A family with its codes worked out.
-pub(crate) struct Family<'a> {
+pub(crate) struct CodedFamily<'a> {
     pub(crate) tree: &'a ast::Family,
     pub(crate) width: Width,
     pub(crate) codes: Vec<u64>,
 }
 
-impl Family<'_> {
+impl CodedFamily<'_> {
     fn model(&self) -> model::Family {
         let member = |(member, code): (&ast::Member, &u64)| model::Member {
             name: member.name.text.clone(),
