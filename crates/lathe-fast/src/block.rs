@@ -8,7 +8,7 @@ use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 use lathe_isa::operators::BinaryOperator;
-use lathe_values::{Effects, Frame, Graph, Node, ValueId};
+use lathe_values::{Effects, Graph, Node, SymbolicState, ValueId};
 use lathe_vm::state::State;
 
 use super::decode::{Lowerable, Reading, effects_at};
@@ -22,7 +22,7 @@ const VALUES: usize = 512;
 /// Instructions as one.
 pub(super) struct Block {
     pub(super) graph: Graph,
-    pub(super) before: Frame,
+    pub(super) before: SymbolicState,
     /// What each instruction does, in order.
     pub(super) steps: Vec<Step>,
     pub(super) end: End,
@@ -100,7 +100,7 @@ pub(super) fn build_from(
 impl Block {
     fn new(fast: &Fast, pc: u64, most: usize, modes: &[(RegisterId, u64)]) -> Block {
         let mut graph = Graph::default();
-        let mut before = Frame::new(&fast.isa, &mut graph);
+        let mut before = SymbolicState::new(&fast.isa, &mut graph);
         for (register, value) in modes {
             before.assume(&fast.isa, &mut graph, *register, *value);
         }

@@ -10,7 +10,7 @@ use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Block, Body, Expr, Statement};
 use lathe_isa::specialize::{specialize, specialize_hook, specialize_illegal};
 use lathe_values::patched::{Cells, guarded_bits, patched};
-use lathe_values::{Bail, Effects, Frame, Graph, Meaning, Reserved, execute};
+use lathe_values::{Bail, Effects, Graph, Meaning, Reserved, SymbolicState, execute};
 use lathe_vm::state::State;
 
 use super::history::Treatment;
@@ -209,7 +209,7 @@ impl OwnCells<'_> {
 pub(super) fn effects_at(
     isa: &Isa,
     graph: &mut Graph,
-    frame: &Frame,
+    frame: &SymbolicState,
     lowerable: &Lowerable,
     pc: u64,
 ) -> Option<Effects> {

@@ -9,7 +9,7 @@ use lathe_isa::encoding::cells;
 use lathe_isa::model::{InstructionId, Place, RegisterId};
 use lathe_jit::Jit;
 use lathe_tests::random::Random;
-use lathe_values::{Frame, Graph, execute};
+use lathe_values::{Graph, SymbolicState, execute};
 use lathe_vm::{Console, Devices, Engine, Interpreter, State};
 
 /// Vectors of each machine.
@@ -50,7 +50,7 @@ fn can_be_compiled(isa: &Arc<Isa>, state: &State) -> bool {
         return false;
     }
     let mut graph = Graph::default();
-    let frame = Frame::new(isa, &mut graph);
+    let frame = SymbolicState::new(isa, &mut graph);
     let effects = decoded.meaning().and_then(|meaning| execute(isa, &mut graph, &frame, &meaning));
     effects.is_some_and(|effects| graph.as_constant(effects.next) != Some(state.pc))
 }

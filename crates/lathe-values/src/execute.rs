@@ -23,7 +23,7 @@ const CYCLES: Width = Width::MAX;
 
 /// What is known of the machine between two instructions.
 #[derive(Clone, Debug)]
-pub struct Frame {
+pub struct SymbolicState {
     /// The value of each register.
     pub registers: Vec<ValueId>,
     /// Cells whose content is known, and that no later store can have changed.
@@ -101,18 +101,18 @@ pub struct Effects {
     /// The cycles it takes beyond those of its row.
     pub cycles: ValueId,
     /// The machine after it.
-    pub frame: Frame,
+    pub frame: SymbolicState,
 }
 
-impl Frame {
+impl SymbolicState {
     /// Every register has the value it has at the beginning, and nothing is known of memory.
-    pub fn new(isa: &Isa, graph: &mut Graph) -> Frame {
+    pub fn new(isa: &Isa, graph: &mut Graph) -> SymbolicState {
         let ids = (0..).map(RegisterId).zip(&isa.registers);
         let value = |(id, register): (RegisterId, &lathe_isa::model::Register)| match register.constant {
             true => graph.constant(register.width, register.reset),
             false => graph.register(register.width, id),
         };
-        Frame { registers: ids.map(value).collect(), known: Vec::new(), stores: 0 }
+        SymbolicState { registers: ids.map(value).collect(), known: Vec::new(), stores: 0 }
     }
 
     /// A register is taken to have this value.
@@ -175,7 +175,7 @@ pub struct Reserved {
 
 /// Executes an instruction from this frame on. `None` if it must always be left to the reference
 /// interpreter.
-pub fn execute(isa: &Isa, graph: &mut Graph, frame: &Frame, meaning: &Meaning) -> Option<Effects> {
+pub fn execute(isa: &Isa, graph: &mut Graph, frame: &SymbolicState, meaning: &Meaning) -> Option<Effects> {
     let next = graph.constant(isa.pc.width, meaning.next);
     let cycles = graph.constant(CYCLES, 0);
     let effects =
@@ -231,7 +231,7 @@ impl Executor<'_> {
 
     /// Leaves the instruction where something is to be done before the next one. That depends on some
     /// registers, so it can only become due where one of them changes.
-    fn leave_if_due(&mut self, before: &Frame) -> Option<()> {
+    fn leave_if_due(&mut self, before: &SymbolicState) -> Option<()> {
         let Some(hook) = &self.isa.on_step else { return Some(()) };
         let is_changed = |id: &RegisterId| self.effects.frame.registers[id.index()] != before.registers[id.index()];
         if !hook.when.effects().reads.iter().any(is_changed) {
@@ -555,7 +555,7 @@ instructions {
         let decoded = isa.decode(window).expect("a row fits");
         let body = specialize(&isa, &decoded, Location { pc, next: pc + 3, width: isa.pc.width });
         let mut graph = Graph::default();
-        let frame = Frame::new(&isa, &mut graph);
+        let frame = SymbolicState::new(&isa, &mut graph);
         let meaning = Meaning { hook: None, body: &body, next: pc + 3, reserved: &[] };
         execute(&isa, &mut graph, &frame, &meaning).expect("it is not left altogether")
     }

@@ -15,6 +15,6 @@ pub mod graph;
 pub mod patched;
 pub mod range;
 
-pub use execute::{Bail, Effects, Frame, Meaning, Reserved, Store, execute, mapped_spans};
+pub use execute::{Bail, Effects, Meaning, Reserved, Store, SymbolicState, execute, mapped_spans};
 pub use graph::{Graph, Node, ValueId};
 pub use range::Range;

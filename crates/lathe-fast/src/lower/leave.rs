@@ -1,7 +1,7 @@
 //! How a block is left: at its end, behind a branch, or before an instruction that must be interpreted.
 
 use lathe_isa::model::RegisterId;
-use lathe_values::{Frame, ValueId};
+use lathe_values::{SymbolicState, ValueId};
 
 use super::Lowering;
 use crate::block::{Block, End, Side};
@@ -10,7 +10,7 @@ use crate::ops::{Code, Op, REGISTERS, Slot};
 
 /// How a block is left, and with what.
 pub(super) struct Leaving<'a> {
-    pub(super) frame: &'a Frame,
+    pub(super) frame: &'a SymbolicState,
     pub(super) cycles: Option<ValueId>,
     /// How many instructions were done.
     pub(super) count: u8,
@@ -41,7 +41,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    pub(super) fn side(&mut self, side: &Side, frame: &Frame, count: u8) -> Option<()> {
+    pub(super) fn side(&mut self, side: &Side, frame: &SymbolicState, count: u8) -> Option<()> {
         let leaving = Leaving { frame, cycles: Some(side.cycles), count, way: Way::Goto(side.target) };
         let exit = self.exit(&leaving)?;
         self.leave_if(side.condition, side.when, exit)
@@ -159,7 +159,7 @@ impl Lowering<'_> {
 }
 
 /// The registers that change on the way to a frame, with their new values.
-fn changed_registers(before: &Frame, frame: &Frame) -> Vec<(RegisterId, ValueId)> {
+fn changed_registers(before: &SymbolicState, frame: &SymbolicState) -> Vec<(RegisterId, ValueId)> {
     let ids = (0..).map(RegisterId).zip(frame.registers.iter().copied());
     ids.filter(|(id, value)| before.registers[id.index()] != *value).collect()
 }

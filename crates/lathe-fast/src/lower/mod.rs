@@ -6,7 +6,7 @@ mod memory;
 mod values;
 
 use lathe_isa::Isa;
-use lathe_values::{Bail, Frame, Graph, Store, ValueId, mapped_spans};
+use lathe_values::{Bail, Graph, Store, SymbolicState, ValueId, mapped_spans};
 
 use super::block::{Block, End};
 use super::constants::Constants;
@@ -96,7 +96,7 @@ fn uses(block: &Block) -> Vec<u32> {
 struct Lowering<'a> {
     isa: &'a Isa,
     graph: &'a Graph,
-    before: &'a Frame,
+    before: &'a SymbolicState,
     /// How often each value is used.
     uses: Vec<u32>,
     words: Words,

@@ -7,7 +7,7 @@ use lathe_base::Width;
 use lathe_fast::Lowerable;
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Body, Statement};
-use lathe_values::{Effects, Frame, Graph, Store, ValueId, execute};
+use lathe_values::{Effects, Graph, Store, SymbolicState, ValueId, execute};
 
 use super::discover::Discovery;
 use super::{Check, End, Event, Segment, Snapshot};
@@ -31,7 +31,7 @@ pub(super) struct BlockBuilder<'d, 'a> {
 #[derive(Clone)]
 pub(super) struct Path {
     pub(super) pc: u64,
-    pub(super) frame: Frame,
+    pub(super) frame: SymbolicState,
     pub(super) pending: Vec<Store>,
     pub(super) steps: ValueId,
     pub(super) cycles: ValueId,

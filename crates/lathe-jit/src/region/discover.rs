@@ -7,7 +7,7 @@ use lathe_base::Width;
 use lathe_fast::{Fast, Lowerable};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
-use lathe_values::{Frame, Graph};
+use lathe_values::{Graph, SymbolicState};
 use lathe_vm::State;
 
 use super::block::{BlockBuilder, Path};
@@ -182,7 +182,7 @@ impl Discovery<'_> {
     fn block(&mut self, pc: u64) -> Built {
         self.instructions.clear();
         let mut graph = Graph::default();
-        let mut frame = Frame::new(self.isa, &mut graph);
+        let mut frame = SymbolicState::new(self.isa, &mut graph);
         for (id, value) in &self.assumptions.modes {
             frame.assume(self.isa, &mut graph, *id, *value);
         }
