@@ -206,7 +206,11 @@ fn program(machine: &str, broken: bool) -> String {
     let mut text = format!(".machine {machine}\n .org 0x200\n");
     for block in 0..LINES / 10 {
         let (near, far, number) = (block.saturating_sub(1), (block * 7) % (LINES / 10), block % 256);
-        let mistake = if broken && block.is_multiple_of(100) { "lda [\n" } else { "/* the next block */\n" };
+        let mistake = match machine {
+            _ if broken && block.is_multiple_of(100) => "lda [\n",
+            "mos6502" => "; the next block\n",
+            _ => "# the next block\n",
+        };
         let _ = match machine {
             "mos6502" => write!(
                 text,

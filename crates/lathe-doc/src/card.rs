@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use crate::html::{flag_effects, page};
 use crate::markup::{escape, hex};
-use crate::sheet::{FieldData, InstructionData, Sheet};
+use crate::sheet::{FieldData, Sheet};
 
 /// Width and height of a character, and the distance of lines, in units of the picture.
 const CHARACTER: f64 = 6.1;
@@ -16,13 +16,12 @@ const LINE: f64 = 14.0;
 const TITLE_CHARACTER: f64 = 7.4;
 const MARGIN: f64 = 18.0;
 const GUTTER: f64 = 22.0;
-/// Longer meanings go on in the next line.
-const MEANING: usize = 38;
-/// What is still longer than so many lines is cut: the card is for those who know the machine.
-const MEANING_LINES: usize = 3;
+/// Where the last cell of a row may go on in the next line, in characters.
+const WIDTHS: [usize; 8] = [28, 32, 36, 40, 46, 52, 60, 70];
 /// A sheet on its side.
 const RATIO: f64 = 297.0 / 210.0;
 
+#[derive(Clone)]
 enum Line {
     Heading(String),
     /// Columns: syntax, bits, rest.
@@ -32,12 +31,8 @@ enum Line {
 
 /// The card as a picture.
 pub fn card_svg(sheet: &Sheet) -> String {
-    let lines = lines(sheet);
-    let widths = widths(&lines);
-    let column = widths.iter().map(|width| *width as f64 * CHARACTER + 8.0).sum::<f64>();
-    let columns =
-        (1..=8).min_by(|one, other| off(lines.len(), column, *one).total_cmp(&off(lines.len(), column, *other)));
-    let columns = columns.unwrap_or(1);
+    let Layout { lines, widths, columns } = largest(sheet);
+    let column = column(&widths);
     let per_column = lines.len().div_ceil(columns);
     let (width, height) = extent(lines.len(), column, columns);
     let width = width.max(title_end(sheet) + MARGIN);
@@ -82,10 +77,53 @@ fn extent(lines: usize, column: f64, columns: usize) -> (f64, f64) {
     (width, lines.div_ceil(columns) as f64 * LINE + 60.0 + MARGIN)
 }
 
-/// How far a number of columns is from the shape of a sheet.
-fn off(lines: usize, column: f64, columns: usize) -> f64 {
-    let (width, height) = extent(lines, column, columns);
-    (width / height / RATIO).ln().abs()
+/// The width of a column.
+fn column(widths: &[usize; 3]) -> f64 {
+    widths.iter().map(|width| *width as f64 * CHARACTER + 8.0).sum::<f64>()
+}
+
+/// Lines, the widths of their cells, and how many columns they flow into.
+struct Layout {
+    lines: Vec<Line>,
+    widths: [usize; 3],
+    columns: usize,
+}
+
+/// The layout with the largest print: of which the longer side, as a part of the sheet's, is shortest.
+fn largest(sheet: &Sheet) -> Layout {
+    let rows = lines(sheet);
+    let layouts = WIDTHS.iter().flat_map(|width| {
+        let lines = flowed(&rows, *width);
+        let widths = widths(&lines);
+        (1..=8).map(move |columns| Layout { lines: no_heading_last(lines.clone(), columns), widths, columns })
+    });
+    let side = |layout: &Layout| {
+        let (width, height) = extent(layout.lines.len(), column(&layout.widths), layout.columns);
+        width.max(height * RATIO)
+    };
+    let best = layouts.min_by(|one, other| side(one).total_cmp(&side(other)));
+    best.unwrap_or(Layout { lines: Vec::new(), widths: [0; 3], columns: 1 })
+}
+
+/// Moves headings that would be the last line of a column into the next one.
+fn no_heading_last(mut lines: Vec<Line>, columns: usize) -> Vec<Line> {
+    // Each move makes columns longer at most, so a few rounds are enough; one that is left looks bad and no more.
+    for _ in 0..columns {
+        let height = lines.len().div_ceil(columns).max(1);
+        let is_last = |at: &usize| at % height == height - 1 && matches!(lines[*at], Line::Heading(_));
+        let Some(at) = (0..lines.len()).find(is_last) else { break };
+        lines.insert(at, Line::Blank);
+    }
+    lines
+}
+
+/// Rows whose last cell goes on below if it is longer than this.
+fn flowed(rows: &[Line], width: usize) -> Vec<Line> {
+    let flow = |line: &Line| match line {
+        Line::Row(cells) => wrapped(cells, width).into_iter().map(Line::Row).collect(),
+        other => vec![other.clone()],
+    };
+    rows.iter().flat_map(flow).collect()
 }
 
 fn widths(lines: &[Line]) -> [usize; 3] {
@@ -134,21 +172,24 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
         if !title.is_empty() {
             lines.push(Line::Heading(title.to_owned()));
         }
-        lines.extend(rows.into_iter().flat_map(wrapped).map(Line::Row));
+        lines.extend(rows.into_iter().map(Line::Row));
     };
     section("Registers", registers(sheet));
     let maps = sheet.maps.iter().map(|map| {
         let bits =
             sheet.memories.iter().find(|memory| memory.name == map.memory).map_or(16, |memory| memory.address_bits);
-        [format!("{} {}", map.memory, hex(map.first, bits)), short(&map.read), short(&map.write)]
+        let written = |text: &str, empty: &str| if text.is_empty() { empty.to_owned() } else { text.to_owned() };
+        let both = format!("{} | {}", written(&map.read, "0"), written(&map.write, "nothing"));
+        [format!("{} {}", map.memory, hex(map.first, bits)), String::new(), both]
     });
-    section("Memory map: read, write", maps.collect());
+    section("Memory map: read | write", maps.collect());
     section("Operands", operands(sheet));
+    let always = always_written(sheet);
     for (number, group) in sheet.groups().enumerate() {
         let rows = group.iter().map(|row| {
             let flags: String = flag_effects(sheet, row)
                 .into_iter()
-                .filter(|(_, effect)| *effect != "–")
+                .filter(|(name, effect)| *effect != "–" && !always.contains(name))
                 .map(|(name, _)| format!(" {name}"))
                 .collect();
             let meaning = row.meaning.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -162,15 +203,7 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
         };
         section(&title, rows.collect());
     }
-    let families = sheet.rows.iter().filter(|row| row.instructions.len() > 1).map(|row| {
-        let member = |one: &InstructionData| {
-            let name = one.members.first().and_then(|member| member.split(" = ").next());
-            name.unwrap_or(&one.mnemonic).to_owned()
-        };
-        let names: Vec<String> = row.instructions.iter().map(member).collect();
-        [row.syntax.clone(), format!("{} of them", names.len()), names.join(" ")]
-    });
-    section("Families", families.collect());
+    section("Families", families(sheet));
     section(
         "Pseudo-instructions",
         sheet
@@ -213,25 +246,54 @@ fn counted(names: &[&str]) -> String {
     runs.collect::<Vec<_>>().join(" ")
 }
 
+/// The flags that every instruction writes: what happens before or after each of them.
+fn always_written(sheet: &Sheet) -> Vec<String> {
+    let mut common: Option<Vec<String>> = None;
+    for row in &sheet.rows {
+        let written: Vec<String> =
+            flag_effects(sheet, row).into_iter().filter(|(_, effect)| *effect != "–").map(|(name, _)| name).collect();
+        common = Some(match common {
+            None => written,
+            Some(known) => known.into_iter().filter(|name| written.contains(name)).collect(),
+        });
+    }
+    common.unwrap_or_default()
+}
+
+/// The mnemonics that families stand for: those of each family once, whatever rows it is in.
+fn families(sheet: &Sheet) -> Vec<[String; 3]> {
+    let mut found: Vec<[String; 3]> = Vec::new();
+    for row in sheet.rows.iter().filter(|row| row.instructions.len() > 1) {
+        let Some((name, _)) = row.syntax.split_once('{').and_then(|(_, rest)| rest.split_once('}')) else { continue };
+        let mut names: Vec<&str> = Vec::new();
+        for member in row.instructions.iter().filter_map(|one| one.members.first()) {
+            let member = member.split(" = ").next().unwrap_or_default();
+            if !names.contains(&member) && !sheet.prefixes.iter().any(|prefix| prefix.name == member) {
+                names.push(member);
+            }
+        }
+        let line = [format!("{{{name}}}"), String::new(), names.join(" ")];
+        if names.len() > 1 && !found.contains(&line) {
+            found.push(line);
+        }
+    }
+    found
+}
+
 /// A row whose last cell goes on below if it is long.
-fn wrapped([syntax, bits, rest]: [String; 3]) -> Vec<[String; 3]> {
+fn wrapped([syntax, bits, rest]: &[String; 3], width: usize) -> Vec<[String; 3]> {
     let mut lines = vec![String::new()];
     for word in rest.split(' ') {
         let last = lines.last_mut().expect("there is always a line");
-        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > MEANING {
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width {
             lines.push(word.to_owned());
         } else {
             last.push_str(if last.is_empty() { "" } else { " " });
             last.push_str(word);
         }
     }
-    if lines.len() > MEANING_LINES {
-        lines.truncate(MEANING_LINES);
-        lines[MEANING_LINES - 1].push_str(" …");
-    }
-    let mut rows: Vec<[String; 3]> =
-        lines.into_iter().map(|line| [String::new(), String::new(), short(&line)]).collect();
-    (rows[0][0], rows[0][1]) = (syntax, bits);
+    let mut rows: Vec<[String; 3]> = lines.into_iter().map(|line| [String::new(), String::new(), line]).collect();
+    (rows[0][0], rows[0][1]) = (syntax.clone(), bits.clone());
     rows
 }
 
@@ -242,31 +304,25 @@ fn registers(sheet: &Sheet) -> Vec<[String; 3]> {
     let chunks = sheet.registers.chunk_by(|one, next| one.bits == next.bits && one.constant == next.constant);
     rows.extend(chunks.map(|chunk| {
         let names: Vec<&str> = chunk.iter().map(|register| register.name.as_str()).collect();
-        let names = if let [first, .., last] = names.as_slice()
-            && names.len() > 6
-        {
-            format!("{first} to {last}")
-        } else {
-            names.join(" ")
-        };
+        let others: Vec<&str> =
+            chunk.iter().filter_map(|register| register.spellings.first()).map(String::as_str).collect();
         let what = match () {
             () if chunk[0].constant => "constant",
             () if chunk[0].flag => "flags",
             () => "",
         };
-        [short(&names), bits(chunk[0].bits), what.to_owned()]
+        let names = if names.len() > 1 && names.len() < 4 { names.join(" ") } else { counted(&names) };
+        let also = if others.is_empty() { String::new() } else { format!("also {}", counted(&others)) };
+        // Many names would make the column of syntaxes wide.
+        match names.chars().count() {
+            0..=20 => [names, bits(chunk[0].bits), [what, &also].join(" ").trim().to_owned()],
+            _ => [String::new(), bits(chunk[0].bits), [what, &names, &also].join(" ").trim().to_owned()],
+        }
     }));
-    rows.extend(sheet.views.iter().map(|view| [view.name.clone(), bits(view.bits), short(&view.value)]));
+    rows.extend(sheet.views.iter().map(|view| [view.name.clone(), bits(view.bits), view.value.clone()]));
     rows
 }
 
 fn bits(count: u32) -> String {
     if count == 1 { "1 bit".to_owned() } else { format!("{count} bits") }
-}
-
-fn short(text: &str) -> String {
-    if text.chars().count() <= MEANING {
-        return text.to_owned();
-    }
-    text.chars().take(MEANING - 1).collect::<String>().trim_end().to_owned() + "…"
 }

@@ -2,7 +2,7 @@
 
 use crate::diagram;
 use crate::markup::{code, escape, hex, prose, table};
-use crate::sheet::{ExampleData, InstructionData, RegisterData, RowData, Sheet};
+use crate::sheet::{ExampleData, FieldData, InstructionData, RegisterData, RowData, Sheet};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -76,9 +76,11 @@ fn header(sheet: &Sheet) -> String {
         (sheet.instruction_count().to_string(), rows),
         (length, format!("{cells} an instruction, of {} bits each", code_memory.map_or(0, |memory| memory.cell_bits))),
         ((sheet.registers.len() - flags).to_string(), "registers".to_owned()),
-        (flags.to_string(), "flags".to_owned()),
         (size(code_memory.map_or(0, |memory| memory.cells)), "cells of code memory".to_owned()),
     ];
+    if flags > 0 {
+        facts.insert(3, (flags.to_string(), if flags == 1 { "flag" } else { "flags" }.to_owned()));
+    }
     if let Some(share) = sheet.coverage.share {
         facts.push((percent(share), "of encodings defined".to_owned()));
     }
@@ -114,9 +116,8 @@ fn registers(sheet: &Sheet) -> String {
         joined(&format!("program counter, in {}", code(&pc.memory)), &pc.documentation),
     ]];
     // Registers that are told apart by nothing but their names share a line.
-    let alike = |one: &RegisterData, next: &RegisterData| {
-        RegisterData { name: String::new(), ..one.clone() } == RegisterData { name: String::new(), ..next.clone() }
-    };
+    let nameless = |one: &RegisterData| RegisterData { name: String::new(), spellings: Vec::new(), ..one.clone() };
+    let alike = |one: &RegisterData, next: &RegisterData| nameless(one) == nameless(next);
     rows.extend(sheet.registers.chunk_by(alike).map(|registers| {
         let register = &registers[0];
         let note = match () {
@@ -125,7 +126,7 @@ fn registers(sheet: &Sheet) -> String {
             () => "",
         };
         vec![
-            registers.iter().map(|register| code(&register.name)).collect::<Vec<_>>().join(" "),
+            registers.iter().map(|one| code(&all_names(&one.name, &one.spellings))).collect::<Vec<_>>().join(" "),
             register.bits.to_string(),
             code(&hex(register.reset, register.bits)),
             joined(note, &register.documentation),
@@ -146,6 +147,11 @@ fn registers(sheet: &Sheet) -> String {
         text += &table("views", &["name", "bits", "is", ""], &rows);
     }
     text
+}
+
+/// A name with the other names for the same, as definitions write them: `x10/a0`.
+pub(crate) fn all_names(name: &str, spellings: &[String]) -> String {
+    std::iter::once(name).chain(spellings.iter().map(String::as_str)).collect::<Vec<_>>().join("/")
 }
 
 /// A note, and prose after it.
@@ -269,14 +275,18 @@ fn reset(sheet: &Sheet) -> String {
 }
 
 fn operands(sheet: &Sheet) -> String {
+    let alike = |one: &FieldData, next: &FieldData| FieldData { name: next.name.clone(), ..one.clone() } == *next;
     let rows: Vec<_> = sheet
         .fields
-        .iter()
-        .map(|field| {
+        .chunk_by(alike)
+        .map(|fields| {
+            let field = &fields[0];
+            let names: Vec<String> = fields.iter().map(|field| code(&field.name)).collect();
             let values: Vec<String> = field
                 .values
                 .iter()
-                .map(|value| format!("<code>{}</code>\u{00A0}{}", escape(&value.name), value.value))
+                .map(|value| (escape(&all_names(&value.name, &value.spellings)), value.value))
+                .map(|(name, value)| format!("<code>{name}</code>\u{00A0}{value}"))
                 .collect();
             let bits = if field.bits == field.stored_bits {
                 field.bits.to_string()
@@ -284,7 +294,7 @@ fn operands(sheet: &Sheet) -> String {
                 format!("{}, {} stored", field.bits, field.stored_bits)
             };
             let is = joined(&prose(&field.description), &field.documentation);
-            vec![code(&field.name), bits, is, values.join(", ")]
+            vec![names.join(" "), bits, is, values.join(", ")]
         })
         .collect();
     if rows.is_empty() {
@@ -338,7 +348,7 @@ fn encoding(sheet: &Sheet) -> String {
     format!(
         "<h3>Opcode map</h3>\n<p class=\"note\">By {what}. Striped: what follows decides whether it is an instruction. \
          +1: one more instruction begins so.{share}</p>\n\
-         <table class=\"map\">\n<thead><tr><th></th>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
+         <div class=\"scroll\"><table class=\"map\">\n<thead><tr><th></th>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
     )
 }
 

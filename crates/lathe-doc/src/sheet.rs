@@ -121,6 +121,8 @@ data! {
         constant: bool,
         /// Whether it is a single bit that can change.
         flag: bool,
+        /// Other names that programs have for it.
+        spellings: Vec<String>,
         /// Prose.
         documentation: String,
     }
@@ -150,7 +152,7 @@ data! {
         /// What it is, in words.
         description: String,
         /// The names that can be written for it, and their codes.
-        values: Vec<ValueData>,
+        values: Vec<CodeData>,
         /// Prose.
         documentation: String,
     }
@@ -165,6 +167,16 @@ data! {
         changes: Vec<String>,
         /// Prose.
         documentation: String,
+    }
+
+    /// A name that an operand can have.
+    CodeData {
+        /// The name.
+        name: String,
+        /// Other names for the same.
+        spellings: Vec<String>,
+        /// Its code.
+        value: u64,
     }
 
     /// A name and its number.
@@ -402,9 +414,23 @@ fn registers(isa: &Isa) -> Vec<RegisterData> {
             reset: register.reset,
             constant: register.constant,
             flag: register.is_flag(),
+            spellings: spellings_of(isa, &register.name),
             documentation: register.documentation.clone(),
         })
         .collect()
+}
+
+/// The other names that operands have for a register.
+fn spellings_of(isa: &Isa, register: &str) -> Vec<String> {
+    let codes = isa.fields.iter().filter(|field| matches!(field.domain, Domain::Registers(_)));
+    let mut known = codes.filter_map(|field| Some((field, field.bits_named(register)?)));
+    known.next().map_or(Vec::new(), |(field, code)| other_names(field, code, register))
+}
+
+/// The names of a field for a code, but for this one.
+fn other_names(field: &Field, code: u64, name: &str) -> Vec<String> {
+    let other = |(known, bits): &&(String, u64)| *bits == code && known != name;
+    field.spellings.iter().filter(other).map(|(known, _)| known.clone()).collect()
 }
 
 fn views(isa: &Isa) -> Vec<ViewData> {
@@ -441,7 +467,11 @@ fn fields(isa: &Isa) -> Vec<FieldData> {
 }
 
 fn field_data(isa: &Isa, field: &Field) -> FieldData {
-    let value = |(name, value): (&String, u64)| ValueData { name: name.clone(), value };
+    let value = |(name, value): (&String, u64)| {
+        let is_number = matches!(field.domain, Domain::Number(_));
+        let spellings = if is_number { Vec::new() } else { other_names(field, value, name) };
+        CodeData { name: name.clone(), spellings, value }
+    };
     let values = match &field.domain {
         Domain::Registers(list) => {
             let named = list.iter().zip(0..).filter_map(|(entry, code)| Some((&entry.as_ref()?.0, code)));

@@ -146,7 +146,7 @@ impl<'s> Text<'s> {
         });
         rows.map(|row| {
             let whole = self.at(row.span);
-            let mut columns = whole.splitn(3, '|').skip(1).map(|column| without_comments(column).trim().to_owned());
+            let mut columns = columns(whole).skip(1).map(|column| without_comments(column).trim().to_owned());
             let mut column = || columns.next().unwrap_or_default();
             WrittenMapping { first: number(self.at(row.first.span)), read: column(), write: column() }
         })
@@ -176,6 +176,19 @@ impl<'s> Text<'s> {
         let rest = line.strip_prefix(instruction).unwrap_or(line);
         without_comments(rest.split_once(':').map_or("", |(_, facts)| facts)).trim().to_owned()
     }
+}
+
+/// The columns of a row of a map. Between parentheses, a `|` is an operator.
+fn columns(row: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0i32;
+    row.split(move |c: char| {
+        depth += match c {
+            '(' | '[' | '{' => 1,
+            ')' | ']' | '}' => -1,
+            _ => 0,
+        };
+        c == '|' && depth == 0
+    })
 }
 
 /// Whether the last line of a text, before one that has just begun, is empty.

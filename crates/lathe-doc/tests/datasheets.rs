@@ -1,8 +1,11 @@
 //! Datasheets of all machines: every number on them is that of the model, everything is escaped, nothing is
 //! fetched, and the JSON is as its schema says.
 
+use std::collections::BTreeSet;
+
 use lathe_doc::Sheet;
 use lathe_isa::coverage::{Filling, coverage};
+use lathe_isa::model::Domain;
 use lathe_isa::{Isa, Written};
 use serde_json::Value;
 
@@ -51,8 +54,13 @@ fn registers_views_and_memories_are_those_of_the_model() {
         // Registers that differ in nothing else share a line.
         let told = registers[1..].iter().flat_map(|row| row[0].split(' ').map(move |name| (name, row)));
         assert_eq!(told.clone().count(), isa.registers.len(), "{}", isa.name);
-        for ((name, row), register) in told.zip(&isa.registers) {
+        for ((names, row), register) in told.zip(&isa.registers) {
+            let mut names = names.split('/');
+            let name = names.next().unwrap_or_default();
             assert_eq!(name, register.name);
+            let fields = isa.fields.iter().filter(|field| matches!(field.domain, Domain::Registers(_)));
+            let code = |name: &str| fields.clone().find_map(|field| field.bits_named(name));
+            names.for_each(|other| assert_eq!(code(other), code(name), "{other} is another name for {name}"));
             assert_eq!((number(&row[1]), number(&row[2])), (register.width.bits().into(), register.reset), "{name}");
         }
         for (row, view) in table(&page, "views").iter().zip(&isa.views) {
@@ -70,13 +78,62 @@ fn registers_views_and_memories_are_those_of_the_model() {
         for (row, (name, value)) in table(&page, "traps").iter().zip(&isa.traps) {
             assert_eq!((row[0].as_str(), number(&row[1])), (name.as_str(), *value));
         }
+        // Fields that differ in nothing else share a line.
         let fields = table(&page, "fields");
-        assert_eq!(fields.len(), isa.fields.len());
-        for (row, field) in fields.iter().zip(&isa.fields) {
+        let told = fields.iter().flat_map(|row| row[0].split(' ').map(move |name| (name, row)));
+        // After a prefix, a field of the same name stands for other registers.
+        let mut known = BTreeSet::new();
+        let plain: Vec<_> = isa.fields.iter().filter(|field| known.insert(&field.name)).collect();
+        assert_eq!(told.clone().count(), plain.len());
+        for ((name, row), field) in told.zip(plain) {
             let bits = row[1].split_once(',').map_or(row[1].as_str(), |(bits, _)| bits);
-            assert_eq!((row[0].as_str(), number(bits)), (field.name.as_str(), field.width.bits().into()));
+            assert_eq!((name, number(bits)), (field.name.as_str(), field.width.bits().into()));
         }
     }
+}
+
+/// Programs for rv32i say `a0`, and one finds it on the page.
+#[test]
+fn names_that_programs_use_are_there() {
+    let (isa, written) = machines().into_iter().find(|(isa, _)| isa.name == "rv32i").expect("it ships");
+    let sheet = Sheet::new(&isa, &written);
+    let page = lathe_doc::html(&sheet);
+    assert!(table(&page, "registers").iter().any(|row| row[0].contains("x8/s0/fp x9/s1 x10/a0")), "registers");
+    assert!(
+        table(&page, "fields").iter().any(|row| row[0] == "D S T" && row[3].contains("x10/a0\u{a0}10")),
+        "operands"
+    );
+    assert!(lathe_doc::card_svg(&sheet).contains("also ra sp gp tp t0 to t2 s0 s1"), "{}", lathe_doc::card_svg(&sheet));
+}
+
+/// Nothing on a card is cut, no heading stands alone below its column, and families are listed once.
+#[test]
+fn cards_are_whole() {
+    for (isa, written) in machines() {
+        let card = lathe_doc::card_svg(&Sheet::new(&isa, &written));
+        assert!(!card.contains('…'), "{}: something is cut", isa.name);
+        let texts: Vec<(f64, &str)> = card
+            .split("<text class=\"")
+            .skip(3)
+            .map(|text| {
+                let (_, rest) = text.split_once(" y=\"").expect("a text has a place");
+                (rest.split('"').next().and_then(|y| y.parse().ok()).expect("a number"), &text[..1])
+            })
+            .collect();
+        let lowest = texts.iter().map(|(y, _)| *y).fold(0.0, f64::max);
+        assert!(!texts.contains(&(lowest, "h")), "{}: a heading below everything", isa.name);
+        let families: Vec<&str> = card.split(">{ALU}<").collect();
+        assert!(families.len() <= 2, "{}: {{ALU}} is listed {} times", isa.name, families.len() - 1);
+    }
+}
+
+/// A `|` between parentheses is an operator and not the end of a column.
+#[test]
+fn columns_of_maps_are_whole() {
+    let (isa, written) = machines().into_iter().find(|(isa, _)| isa.name == "rv32i").expect("it ships");
+    let page = lathe_doc::html(&Sheet::new(&isa, &written));
+    let row = table(&page, "maps").into_iter().find(|row| row[1] == "0x300").expect("mstatus is mapped");
+    assert_eq!(row[2..], ["(csr[address] | 0x1800)", "csr[address] = value & 0x88"]);
 }
 
 /// What an encoding's picture says: the fixed bits and their values, the first cell's first bit highest.

@@ -50,14 +50,24 @@ impl Words {
     }
 }
 
-/// The pieces of some whole lines of a text, in order, and perhaps some before them.
+/// The pieces of some whole lines of a text, in order, and perhaps some before and after them.
 pub fn pieces(text: &str, lines: Range<usize>, words: &Words) -> Vec<Piece> {
+    // Only a comment that goes on over lines makes it matter what stands before and after.
     let end = lines.end.min(text.len());
-    // Only a comment that goes on over lines makes it matter what stands before.
-    let start = if text[..end].contains("/*") { 0 } else { lines.start.min(end) };
+    let start = lines.start.min(end);
+    let end = if may_be_open(&text[start..end]) { text.len() } else { end };
+    let start = if may_be_open(&text[..start]) { 0 } else { start };
     let mut pieces = Reading::new(&text[start..end], words).pieces;
     pieces.iter_mut().for_each(|piece| (piece.start, piece.end) = (piece.start + start, piece.end + start));
     pieces
+}
+
+/// Whether a comment that goes on over lines may be open at the end of a text.
+fn may_be_open(text: &str) -> bool {
+    text.match_indices("/*").any(|(at, _)| {
+        let line = text[at + 2..].lines().next().unwrap_or("");
+        !line.contains("*/")
+    })
 }
 
 /// A name at a place.
