@@ -39,8 +39,8 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
         }
     };
     let mut isas = Vec::new();
-    for (name, definition) in definitions(job.machine.as_deref()) {
-        let Some(isa) = lathe_isa::load(&definition).isa.map(Arc::new) else {
+    for (name, isa) in machines(job.machine.as_deref()) {
+        let Some(isa) = isa else {
             eprintln!("error: {name} is not a machine that ships, and no right definition; `lathe check` says more");
             return ExitCode::FAILURE;
         };
@@ -54,14 +54,15 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     go(&job, contests)
 }
 
-/// The definition of one machine, by name or file, or of all that ship.
-fn definitions(wanted: Option<&str>) -> Vec<(String, String)> {
+/// One machine, by name or file, or all that ship; without an instruction set where the definition is not right.
+fn machines(wanted: Option<&str>) -> Vec<(String, Option<Arc<Isa>>)> {
     let shipped = lathe_machines::ALL.iter().filter(|machine| wanted.is_none_or(|wanted| wanted == machine.name));
-    let shipped: Vec<(String, String)> =
-        shipped.map(|machine| (machine.name.to_owned(), machine.definition.to_owned())).collect();
+    let load = |source| lathe_isa::load_with(source, &lathe_machines::Shipped).isa.map(Arc::new);
+    let shipped: Vec<_> = shipped.map(|machine| (machine.name.to_owned(), load(machine.source()))).collect();
     match wanted {
         Some(path) if shipped.is_empty() => {
-            vec![(path.to_owned(), std::fs::read_to_string(path).unwrap_or_default())]
+            let definition = std::fs::read_to_string(path).unwrap_or_default();
+            vec![(path.to_owned(), lathe_isa::load(&definition).isa.map(Arc::new))]
         }
         _ => shipped,
     }
