@@ -139,7 +139,7 @@ impl Fast {
 
     /// What is done before the instruction at an address, as a part of it.
     fn hook(&self, pc: u64) -> Option<Hook> {
-        let hook = self.isa.on_step.as_ref().filter(|hook| hook.is_part_of_instructions())?;
+        let hook = self.isa.on_step.as_ref().filter(|_| self.has_hook_in_instructions)?;
         Some(specialize_hook(&self.isa, hook, pc))
     }
 

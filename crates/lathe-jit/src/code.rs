@@ -41,12 +41,13 @@ pub(crate) struct Code {
 impl Compilers {
     /// A compiler for this computer, if there is one.
     pub(crate) fn new() -> Option<Compilers> {
+        let native = cranelift_native::builder().ok()?;
         let target = |settings: &[(&str, &str)]| {
             let mut flags = settings::builder();
             for (name, value) in settings.iter().chain(&[("enable_verifier", "false"), ("is_pic", "false")]) {
                 flags.set(name, value).ok()?;
             }
-            cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()
+            native.finish(settings::Flags::new(flags)).ok()
         };
         let quick = target(&[("opt_level", "none"), ("regalloc_algorithm", "single_pass")])?;
         let best = target(&[("opt_level", "speed")])?;

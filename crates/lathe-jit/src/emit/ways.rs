@@ -180,9 +180,9 @@ impl Emitter<'_, '_> {
         self.stores(block, &snapshot.pending, computed);
         let registers = self.builder.ins().load(I64, present(), self.pointer, offset!(registers));
         for register in self.dirty.at(self.block, &block.graph, snapshot) {
+            // As it was loaded: the other half of a narrow register is zero and stays so.
             let value = self.values(block, computed).exact(snapshot.registers[register.index()]);
-            let wide = self.widened(value, self.isa.register(register).width);
-            self.builder.ins().store(present(), wide, registers, register.0 as i32 * 8);
+            self.builder.ins().store(present(), value, registers, register.0 as i32 * 8);
         }
         (self.fuel_after(block, snapshot, computed), self.cycles_after(block, snapshot, computed))
     }

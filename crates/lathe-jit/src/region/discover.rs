@@ -1,9 +1,10 @@
 //! Finds the blocks of a region: one for every leader that is reached, until no new leader turns up.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lathe_base::Width;
+use lathe_base::numbers::ByNumber;
 use lathe_fast::{Fast, Lowerable};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
@@ -56,9 +57,9 @@ pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
         extent,
         isa: known.fast.isa(),
         leaders: BTreeMap::new(),
-        decoded: HashMap::new(),
+        decoded: ByNumber::default(),
         instructions: BTreeMap::new(),
-        ends: HashMap::new(),
+        ends: ByNumber::default(),
         values: 0,
         written_alone: BTreeSet::new(),
         looks_at_marks: false,
@@ -89,11 +90,11 @@ pub(super) struct Discovery<'a> {
     pub(super) isa: &'a Isa,
     /// With how many were known before each.
     pub(super) leaders: BTreeMap<u64, usize>,
-    pub(super) decoded: HashMap<u64, Arc<Lowerable>>,
+    pub(super) decoded: ByNumber<u64, Arc<Lowerable>>,
     /// The instructions of the block being built, or of all blocks in the end.
     pub(super) instructions: BTreeMap<u64, Arc<Lowerable>>,
     /// Whether the region ends before an address, as far as that was asked.
-    ends: HashMap<u64, bool>,
+    ends: ByNumber<u64, bool>,
     /// Values of all blocks so far.
     pub(super) values: usize,
     /// Cells that some instruction writes without writing one next to them.
