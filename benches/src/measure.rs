@@ -271,7 +271,7 @@ impl Job<'_> {
 
 /// The time that this thread has had a processor, so that whatever else runs on the computer counts for nobody; where
 /// the system does not tell, the time that has passed.
-fn processor_time() -> Duration {
+pub fn processor_time() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     // Linux counts when a thread gives up its processor, so it does.
     std::thread::yield_now();
