@@ -4,6 +4,7 @@
 //! A definition is a function of its seed. Every value in it is a `let` with its width written out, so that what is
 //! generated is accepted without knowing how widths are inferred.
 
+use std::cmp::Ordering;
 use std::fmt::Write;
 
 use crate::random::Random;
@@ -34,7 +35,13 @@ pub fn definition(seed: u64) -> String {
         let meaning = Meaning::new(&machine, &mut random, number > 0).text;
         let _ = writeln!(text, "  op{row}{operands} | {} | {{\n{meaning}  }}", picture(&bits, cell));
     }
-    text + "}\n"
+    for row in ROWS + 1..=ROWS + 2 {
+        let bits = picture(&format!("{row:06b}EEEEFFFF"), cell);
+        let meaning =
+            *random.pick(&["E = E + F", "E = F; a = a ^ F", "if E != F { E = F - E } else { b = E }", "E = 0"]);
+        let _ = writeln!(text, "  op{row} E, F | {bits} | {meaning}");
+    }
+    text + "}\n" + &machine.modes()
 }
 
 /// Bits as a picture of whole cells, filled up with zeros.
@@ -85,6 +92,29 @@ impl Machine {
             let _ = writeln!(text, "register r{at} : u{width}");
         }
         text
+    }
+
+    /// Operands with modes: a register, one that changes before it is used, memory beside it, numbers in cells of
+    /// their own.
+    fn modes(&self) -> String {
+        let Machine { cell, address, bank, data_cell, data_address, .. } = self;
+        let fit = |name: &str, have: u64, want: u64| match have.cmp(&want) {
+            Ordering::Less => format!("u{want}({name})"),
+            Ordering::Equal => name.to_owned(),
+            Ordering::Greater => format!("{name}[{}:0]", want - 1),
+        };
+        let place = fit("X", *bank, *data_address);
+        let mut text = format!("field J : u{cell}\noperand E : u4 {{\n  X | 00XX | X\n  up X | 01XX | X = X + 3; X\n");
+        if bank % data_cell == 0 {
+            let _ = writeln!(text, "  at X | 10XX | X = X + 1; data.u{bank}[{place}]");
+        }
+        let number = fit("J", *cell, *bank);
+        let _ = write!(text, "}}\noperand F : u4 {{\n  E\n  just J | 1100 {{J}} | {number}\n");
+        if cell <= address {
+            let _ = writeln!(text, "  to T | 1101 {{T}} | {}", fit("T", *address, *bank));
+        }
+        let target = if cell <= address { format!("field T : u{cell} from next\n") } else { String::new() };
+        text + "}\n" + &target
     }
 
     /// Something to do between instructions, perhaps always.

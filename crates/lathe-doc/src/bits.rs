@@ -2,7 +2,7 @@
 //! which a datasheet shows them.
 
 use lathe_isa::Isa;
-use lathe_isa::model::Instruction;
+use lathe_isa::encoding::Encoding;
 use serde::Serialize;
 
 /// Bits that belong together: a fixed pattern, some bits of an operand, or bits that are ignored.
@@ -45,11 +45,10 @@ pub(crate) struct Word {
 }
 
 /// The bits of an instruction, most significant bit of the first word first.
-pub(crate) fn bits(isa: &Isa, instruction: &Instruction, word: Word) -> Vec<Bit> {
+pub(crate) fn bits(isa: &Isa, encoding: &Encoding, word: Word) -> Vec<Bit> {
     let cell = isa.code_memory().cell.bits();
-    let encoding = &instruction.encoding;
     let total = encoding.cells * cell;
-    let mut bits: Vec<Bit> = (0..total).map(|at| bit(instruction, 127 - at)).collect();
+    let mut bits: Vec<Bit> = (0..total).map(|at| bit(encoding, 127 - at)).collect();
     if word.little && word.bits > cell {
         for word in bits.chunks_mut(word.bits as usize) {
             let cells: Vec<Bit> = word.chunks(cell as usize).rev().flatten().copied().collect();
@@ -59,8 +58,7 @@ pub(crate) fn bits(isa: &Isa, instruction: &Instruction, word: Word) -> Vec<Bit>
     bits
 }
 
-fn bit(instruction: &Instruction, shift: u32) -> Bit {
-    let encoding = &instruction.encoding;
+fn bit(encoding: &Encoding, shift: u32) -> Bit {
     for (operand, segments) in encoding.operands.iter().enumerate() {
         for segment in segments {
             if (segment.shift..segment.shift + segment.width.bits()).contains(&shift) {

@@ -301,6 +301,18 @@ fn operands(sheet: &Sheet) -> String {
         return String::new();
     }
     let mut text = table("fields", &["name", "bits", "is", "names and codes"], &rows);
+    for operand in &sheet.modes {
+        let rows: Vec<_> = operand
+            .modes
+            .iter()
+            .map(|mode| {
+                let is = format!("<pre>{}</pre>", escape(&mode.meaning)) + &prose(&mode.documentation);
+                vec![code(&mode.syntax), code(&mode.picture), is]
+            })
+            .collect();
+        text += &format!("<h3>Modes of {}</h3>\n{}", code(&operand.name), prose(&operand.documentation));
+        text += &table("modes", &["written", "bits", "is"], &rows);
+    }
     if !sheet.prefixes.is_empty() {
         let rows: Vec<_> = sheet
             .prefixes
@@ -441,6 +453,10 @@ fn details(sheet: &Sheet, row: &RowData) -> String {
         .operands
         .iter()
         .filter_map(|name| {
+            if let Some(operand) = sheet.modes.iter().find(|operand| operand.name == *name) {
+                let modes: Vec<String> = operand.modes.iter().map(|mode| code(&mode.syntax)).collect();
+                return Some(format!("<div>{} {}</div>", code(name), modes.join(", ")));
+            }
             let field = sheet.fields.iter().find(|field| field.name == *name)?;
             let names: Vec<&str> = field.values.iter().map(|value| value.name.as_str()).collect();
             let what = match names.as_slice() {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::html::{flag_effects, percent};
 use crate::markup::hex;
-use crate::sheet::{DeviceData, Sheet, ViewData};
+use crate::sheet::{DeviceData, ModeData, Sheet, ViewData};
 
 /// The datasheet as Markdown.
 pub fn markdown(sheet: &Sheet) -> String {
@@ -25,6 +25,13 @@ pub fn markdown(sheet: &Sheet) -> String {
         })
         .collect();
     text += &section("Operands", &["name", "bits", "is", "names and codes"], &operands);
+    for operand in &sheet.modes {
+        let mode = |mode: &ModeData| {
+            vec![code(&mode.syntax), code(&mode.picture), joined(&code(&mode.meaning), &mode.documentation)]
+        };
+        let modes: Vec<_> = operand.modes.iter().map(mode).collect();
+        text += &section(&format!("Modes of `{}`", operand.name), &["written", "bits", "is"], &modes);
+    }
     let prefixes: Vec<_> = sheet
         .prefixes
         .iter()

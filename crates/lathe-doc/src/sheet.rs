@@ -6,7 +6,7 @@ use lathe_base::{Span, Width};
 use lathe_isa::coverage::{Filling, coverage};
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{
-    Base, DeviceKind, Domain, Example, Field, Instruction, InstructionId, Mapping, Order, Place, Target,
+    Base, DeviceKind, Domain, Example, Field, Instruction, InstructionId, Mapping, Modes, Order, Place, Target,
 };
 use lathe_isa::syntax::Head;
 use lathe_isa::{Isa, Written};
@@ -49,6 +49,8 @@ data! {
         views: Vec<ViewData>,
         /// The kinds of operands.
         fields: Vec<FieldData>,
+        /// The operands that can be written in several ways.
+        modes: Vec<ModesData>,
         /// What can stand before an instruction and changes it.
         prefixes: Vec<PrefixData>,
         /// The devices.
@@ -153,6 +155,30 @@ data! {
         description: String,
         /// The names that can be written for it, and their codes.
         values: Vec<CodeData>,
+        /// Prose.
+        documentation: String,
+    }
+
+    /// An operand that can be written in several ways.
+    ModesData {
+        /// Its name.
+        name: String,
+        /// Its width, in bits.
+        bits: u32,
+        /// The ways.
+        modes: Vec<ModeData>,
+        /// Prose.
+        documentation: String,
+    }
+
+    /// One way to write an operand.
+    ModeData {
+        /// How it is written.
+        syntax: String,
+        /// Its bits, and those of the cells that it adds, as written.
+        picture: String,
+        /// What it is, as written.
+        meaning: String,
         /// Prose.
         documentation: String,
     }
@@ -363,6 +389,7 @@ impl Sheet {
             registers: registers(isa),
             views: views(isa),
             fields: fields(isa),
+            modes: modes(isa, &text),
             prefixes: text.prefixes(),
             devices: devices(isa),
             maps: maps(isa, &text),
@@ -462,7 +489,8 @@ fn place(isa: &Isa, place: &Place) -> String {
 /// The kinds of operands. One that prefixes change is there once: what they change is said with them.
 fn fields(isa: &Isa) -> Vec<FieldData> {
     let mut names = BTreeSet::new();
-    let plain = isa.fields.iter().filter(|field| names.insert(&field.name));
+    let is_declared = |field: &&Field| isa.names.get(&field.name).is_some();
+    let plain = isa.fields.iter().filter(is_declared).filter(|field| names.insert(&field.name));
     plain.map(|field| field_data(isa, field)).collect()
 }
 
@@ -474,7 +502,11 @@ fn field_data(isa: &Isa, field: &Field) -> FieldData {
     };
     let values = match &field.domain {
         Domain::Registers(list) => {
-            let named = list.iter().zip(0..).filter_map(|(entry, code)| Some((&entry.as_ref()?.0, code)));
+            // A code without a register that has a name is the program counter.
+            let spelling = |code: u64| field.spellings.iter().find(|(_, other)| *other == code).map(|(name, _)| name);
+            let named = list.iter().zip(0..).filter_map(|(entry, code)| {
+                Some((entry.as_ref().map(|(name, _)| name).or_else(|| spelling(code))?, code))
+            });
             named.map(value).collect()
         }
         Domain::Names(list) => list.iter().map(|(name, code)| value((name, *code))).collect(),
@@ -501,6 +533,7 @@ fn describe(isa: &Isa, field: &Field) -> String {
     let base = |base: Base| match base {
         Base::Pc => "this instruction".to_owned(),
         Base::Next => "the next instruction".to_owned(),
+        Base::Ahead(_) => "the end of the operand".to_owned(),
         Base::Address(address) => format!("{address:#06X}"),
     };
     let what = match numeric.target {
@@ -517,6 +550,25 @@ fn describe(isa: &Isa, field: &Field) -> String {
     let order =
         if field.order == Order::Little && bits > isa.code_memory().cell.bits() { ", low cell first" } else { "" };
     format!("{what}{aligned}{order}")
+}
+
+fn modes(isa: &Isa, text: &Text) -> Vec<ModesData> {
+    let data = |operand: &Modes| ModesData {
+        name: operand.name.clone(),
+        bits: operand.width.bits(),
+        modes: operand
+            .modes
+            .iter()
+            .map(|mode| ModeData {
+                syntax: mode.syntax.clone(),
+                picture: mode.picture.clone(),
+                meaning: text.last_column(mode.span),
+                documentation: mode.documentation.clone(),
+            })
+            .collect(),
+        documentation: operand.documentation.clone(),
+    };
+    isa.operands.iter().map(data).collect()
 }
 
 fn devices(isa: &Isa) -> Vec<DeviceData> {
@@ -612,11 +664,12 @@ fn rows(isa: &Isa, text: &Text, written: &[WrittenRow]) -> Vec<RowData> {
         let heading = row.heading.clone();
         group += usize::from((row.begins_group || !heading.is_empty()) && !rows.is_empty());
         let word = row.word.unwrap_or(Word { bits: isa.code_memory().cell.bits(), little: false });
+        let shown = shown(&all);
         let mut instructions: Vec<InstructionData> =
-            all.iter().map(|instruction| instruction_data(isa, instruction, word)).collect();
+            shown.iter().map(|instruction| instruction_data(isa, instruction, &all, word)).collect();
         name_members(text, row, &mut instructions);
         let (names, widths) = operands(isa, first);
-        let shared = bits::common(&all.iter().map(|one| bits::bits(isa, one, word)).collect::<Vec<_>>());
+        let shared = bits::common(&shown.iter().map(|one| bits::bits(isa, one.look().1, word)).collect::<Vec<_>>());
         rows.push(RowData {
             id: format!("row-{number}"),
             group,
@@ -654,31 +707,47 @@ fn name_members(text: &Text, row: &WrittenRow, instructions: &mut [InstructionDa
     }
 }
 
+/// The instructions of a row that people see: of those that differ only in the modes of operands, one.
+fn shown<'i>(all: &[&'i Instruction]) -> Vec<&'i Instruction> {
+    let mut shown: Vec<&Instruction> = Vec::new();
+    for instruction in all {
+        if !shown.iter().any(|known| known.is_seen_as(instruction)) {
+            shown.push(instruction);
+        }
+    }
+    shown
+}
+
 /// The names of an instruction's operands, and how many bits of each are stored.
 fn operands(isa: &Isa, instruction: &Instruction) -> (Vec<String>, Vec<u32>) {
+    if let Some(form) = &instruction.form {
+        return form.operands.iter().cloned().unzip();
+    }
     let fields = instruction.operands.iter().map(|id| isa.field(*id));
     fields.map(|field| (field.name.clone(), field.stored_bits())).unzip()
 }
 
-fn instruction_data(isa: &Isa, instruction: &Instruction, word: Word) -> InstructionData {
+fn instruction_data(isa: &Isa, instruction: &Instruction, row: &[&Instruction], word: Word) -> InstructionData {
     let (names, widths) = operands(isa, instruction);
-    let bits = bits::bits(isa, instruction, word);
+    let (syntax, encoding) = instruction.look();
+    let bits = bits::bits(isa, encoding, word);
+    let same: Vec<&Instruction> = row.iter().copied().filter(|other| other.is_seen_as(instruction)).collect();
     let spelling = |head: &Head| match head {
         Head::Word(word) => word.clone(),
         Head::Glued { prefix, suffix, .. } => format!("{prefix}…{suffix}"),
     };
-    let heads: Vec<String> = instruction.syntax.heads.iter().map(spelling).collect();
+    let heads: Vec<String> = syntax.heads.iter().map(spelling).collect();
     InstructionData {
         mnemonic: heads[0].clone(),
         spellings: heads[1..].to_vec(),
-        syntax: instruction.syntax.render(|operand| names[operand].clone()),
+        syntax: syntax.render(|operand| names[operand].clone()),
         members: Vec::new(),
-        cells: instruction.encoding.cells,
+        cells: encoding.cells,
         bits: bits::text(&bits, &names),
         parts: bits::parts(&bits, &names, &widths, word.bits),
-        cycles: isa.has_cycles.then(|| touches::cycles(instruction)),
+        cycles: isa.has_cycles.then(|| touches::cycles(&same)),
         flags: touches::flags(isa, instruction),
-        effects: touches::effects(isa, instruction),
+        effects: touches::effects(isa, &same),
     }
 }
 

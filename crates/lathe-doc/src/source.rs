@@ -86,6 +86,12 @@ impl<'s> Text<'s> {
         }
     }
 
+    /// The third column of a row.
+    pub(crate) fn last_column(&self, span: Span) -> String {
+        let meaning = self.0.at(span).splitn(3, '|').nth(2).unwrap_or("");
+        outdented(without_comments(meaning).trim())
+    }
+
     pub(crate) fn families(&self) -> impl Iterator<Item = &'s Family> {
         self.items().iter().filter_map(|item| if let Item::Family(family) = item { Some(family) } else { None })
     }

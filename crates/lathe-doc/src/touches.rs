@@ -2,7 +2,7 @@
 
 use lathe_isa::Isa;
 use lathe_isa::model::{Instruction, RegisterId};
-use lathe_isa::semantics::{Block, ExprKind, Statement};
+use lathe_isa::semantics::{Block, Effects, ExprKind, Statement};
 use serde::Serialize;
 
 /// What becomes of a flag.
@@ -43,10 +43,14 @@ fn constant(block: &Block, register: RegisterId) -> Option<u64> {
     (writes == 1).then_some(value)
 }
 
-/// The fewest and the most cycles.
-pub(crate) fn cycles(instruction: &Instruction) -> (u64, u64) {
-    let (least, most) = extra(&instruction.body.block);
-    (instruction.cycles.saturating_add(least), instruction.cycles.saturating_add(most))
+/// The fewest and the most cycles of any of these.
+pub(crate) fn cycles(instructions: &[&Instruction]) -> (u64, u64) {
+    let one = |instruction: &&Instruction| {
+        let (least, most) = extra(&instruction.body.block);
+        (instruction.cycles.saturating_add(least), instruction.cycles.saturating_add(most))
+    };
+    let all = instructions.iter().map(one);
+    all.reduce(|(least, most), (low, high)| (least.min(low), most.max(high))).unwrap_or_default()
 }
 
 fn extra(block: &Block) -> (u64, u64) {
@@ -66,9 +70,12 @@ fn extra(block: &Block) -> (u64, u64) {
     })
 }
 
-/// What else it does, in a few words each.
-pub(crate) fn effects(isa: &Isa, instruction: &Instruction) -> Vec<String> {
-    let effects = instruction.body.effects();
+/// What else any of these does, in a few words each.
+pub(crate) fn effects(isa: &Isa, instructions: &[&Instruction]) -> Vec<String> {
+    let mut effects = Effects::default();
+    for instruction in instructions {
+        effects.include(instruction.body.effects());
+    }
     let names = |list: Vec<&String>| list.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let memories = |list: &[lathe_isa::model::MemoryId]| names(list.iter().map(|id| &isa.memory(*id).name).collect());
     let mut found = Vec::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use lathe_doc::Sheet;
 use lathe_isa::coverage::{Filling, coverage};
-use lathe_isa::model::Domain;
+use lathe_isa::model::{Domain, Instruction};
 use lathe_isa::{Isa, Written};
 use serde_json::Value;
 
@@ -81,9 +81,11 @@ fn registers_views_and_memories_are_those_of_the_model() {
         // Fields that differ in nothing else share a line.
         let fields = table(&page, "fields");
         let told = fields.iter().flat_map(|row| row[0].split(' ').map(move |name| (name, row)));
-        // After a prefix, a field of the same name stands for other registers.
+        // After a prefix, a field of the same name stands for other registers; those made for modes are no business
+        // of a reader.
         let mut known = BTreeSet::new();
-        let plain: Vec<_> = isa.fields.iter().filter(|field| known.insert(&field.name)).collect();
+        let declared = isa.fields.iter().filter(|field| isa.names.get(&field.name).is_some());
+        let plain: Vec<_> = declared.filter(|field| known.insert(&field.name)).collect();
         assert_eq!(told.clone().count(), plain.len());
         for ((name, row), field) in told.zip(plain) {
             let bits = row[1].split_once(',').map_or(row[1].as_str(), |(bits, _)| bits);
@@ -161,10 +163,17 @@ fn every_instruction_has_its_bits_cycles_and_length() {
         let sheet = Sheet::new(&isa, &written);
         let all: Vec<_> =
             sheet.rows.iter().flat_map(|row| row.instructions.iter().map(move |one| (row, one))).collect();
-        assert_eq!(all.len(), isa.instructions.len(), "{}", isa.name);
+        // Of instructions that differ only in the modes of operands, a sheet has one.
+        let mut shown: Vec<&Instruction> = Vec::new();
+        for instruction in &isa.instructions {
+            if !shown.iter().any(|known| known.is_seen_as(instruction)) {
+                shown.push(instruction);
+            }
+        }
+        assert_eq!(all.len(), shown.len(), "{}", isa.name);
         let cell = isa.code_memory().cell.bits();
-        for ((row, one), instruction) in all.iter().zip(&isa.instructions) {
-            let encoding = &instruction.encoding;
+        for ((row, one), instruction) in all.iter().zip(shown) {
+            let encoding = instruction.look().1;
             assert_eq!(one.mnemonic.split('…').next().unwrap_or_default(), instruction.syntax.mnemonic());
             assert_eq!(one.cells, encoding.cells);
             assert_eq!(one.bits.chars().count() as u32, encoding.cells * cell);
@@ -192,7 +201,7 @@ fn the_page_shows_the_diagram_of_every_row() {
         let expected: Vec<&str> = sheet.rows.iter().map(|row| row.bits.as_str()).collect();
         assert_eq!(shown, expected, "{}", isa.name);
         let opcodes = table(&page, "opcodes");
-        assert_eq!(opcodes.len(), isa.instructions.len());
+        assert_eq!(opcodes.len(), sheet.rows.iter().map(|row| row.instructions.len()).sum::<usize>());
         for row in &sheet.rows {
             assert!(page.contains(&format!("id=\"{}\"", row.id)), "{}", row.id);
         }

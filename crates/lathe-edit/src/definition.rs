@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use lathe_base::{Diagnostics, FileId, Span};
-use lathe_isa::language::ast::{Definition, Item, NameRange, Remove};
+use lathe_isa::language::ast::{Definition, Item, ModeRow, NameRange, Remove};
 use lathe_isa::language::lexer::{Cursor, Token};
 
 use crate::{Class, Piece};
 
 /// The words that begin a declaration, with a template for completion.
-pub const ITEMS: [(&str, &str); 23] = [
+pub const ITEMS: [(&str, &str); 24] = [
     ("machine", "machine ${1:name} \"${2:one line about it}\""),
     ("memory", "memory ${1:ram} : u${2:16} -> u${3:8}"),
     ("pc", "pc pc : u${1:16} in ${2:ram}"),
@@ -24,6 +24,7 @@ pub const ITEMS: [(&str, &str); 23] = [
     ("trap", "trap ${1:divide} = ${2:2}"),
     ("fn", "fn ${1:push}(${2:v: u8}) { $3 }"),
     ("family", "family ${1:OP} : u${2:3} (${3:x: u8, y: u8}) -> u8 {\n  ${4:add} = ${5:x + y}\n}"),
+    ("operand", "operand ${1:S, D} : u${2:6} {\n  ${3:(R)} | ${4:001 RRR} | ${5:ram[R]}\n}"),
     ("assembly", "assembly {\n  $1\n}"),
     ("instructions", "instructions {\n  # syntax   encoding    meaning\n  ${1:nop} | ${2:0000 0000} | $3\n}"),
     ("pseudo", "pseudo {\n  ${1:clr D} => ${2:sub D, D}\n}"),
@@ -37,11 +38,11 @@ pub const ITEMS: [(&str, &str); 23] = [
 ];
 
 /// The other words that have a meaning of their own.
-pub const KEYWORDS: [&str; 45] = [
+pub const KEYWORDS: [&str; 46] = [
     "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "next", "signed", "unsigned", "zext", "sext",
     "rotl", "rotr", "code", "as", "with", "where", "when", "illegal", "step", "little", "big", "low", "align",
     "address", "from", "back", "within", "clearing", "enum", "every", "by", "stream", "bus", "display", "keypad",
-    "timer", "random", "counter", "extends", "each", "only",
+    "timer", "random", "counter", "extends", "each", "only", "of",
 ];
 
 /// Something that is declared.
@@ -175,6 +176,15 @@ impl<'s> Reading<'s> {
                 Item::View(view) => add(&view.name.text, Kind::View, view.name.span),
                 Item::Fields(fields) => {
                     fields.names.iter().for_each(|name| add(&name.text, Kind::Field, name.span));
+                }
+                Item::Operands(operands) => {
+                    operands.names.iter().for_each(|name| add(&name.text, Kind::Field, name.span));
+                    for mode in &operands.modes {
+                        if let ModeRow::Mode(mode) = mode {
+                            column(mode.syntax.span, Column::Syntax);
+                            column(mode.picture.span, Column::Picture);
+                        }
+                    }
                 }
                 Item::Device(device) => add(&device.name.text, Kind::Device, device.name.span),
                 Item::Traps(traps) => traps.iter().for_each(|(name, ..)| add(&name.text, Kind::Trap, name.span)),

@@ -174,6 +174,7 @@ impl Writer<'_> {
         let origin = |base| match base {
             Base::Pc => "$".to_owned(),
             Base::Next => format!("($ + {cells})"),
+            Base::Ahead(cells) => format!("($ + {cells})"),
             Base::Address(address) => format!("{address:#x}"),
         };
         let mut lines = Vec::new();

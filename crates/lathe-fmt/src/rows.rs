@@ -29,6 +29,7 @@ impl Table {
         let word = line.split(|c: char| !c.is_alphanumeric()).next()?;
         Some(match word {
             "instructions" => Table::Instructions { cycles: line.contains("with cycles") },
+            "operand" => Table::Instructions { cycles: false },
             "map" => Table::Map,
             "pseudo" => Table::Pseudo,
             "examples" => Table::Examples,

@@ -169,6 +169,7 @@ impl Lowering<'_> {
         let base = |base: Base| match base {
             Base::Pc => self.shape.names.pc.clone(),
             Base::Next => "next".to_owned(),
+            Base::Ahead(cells) => format!("({} + {})", self.shape.names.pc, number(pc.bits(), u64::from(cells))),
             Base::Address(address) => number(pc.bits(), pc.wrap(address)),
         };
         match numeric.target {

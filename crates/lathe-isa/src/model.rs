@@ -3,6 +3,8 @@
 //! Ids are positions in the lists of [`Isa`]. Nothing here knows the text it came from,
 //! apart from places kept for diagnostics that are found later.
 
+use std::sync::Arc;
+
 use lathe_base::{Span, Width, limits};
 
 use crate::language::ast;
@@ -68,6 +70,8 @@ pub struct Isa {
     pub functions: Vec<Function>,
     /// The families.
     pub families: Vec<Family>,
+    /// The operands with modes.
+    pub operands: Vec<Modes>,
     /// The headings of the rows, in order.
     pub groups: Vec<Group>,
     /// Addresses that reach something other than memory, in order and without overlap.
@@ -284,6 +288,9 @@ pub enum Base {
     Pc,
     /// The instruction after it.
     Next,
+    /// So many cells after the beginning of this instruction: where the cells of an operand end that
+    /// has some of its own.
+    Ahead(u32),
     /// This address, wherever the instruction is.
     Address(u64),
 }
@@ -515,6 +522,47 @@ pub struct Chosen {
     pub member: usize,
 }
 
+/// An operand that can be written in several ways. A row with one is as many instructions as it has modes, so
+/// nothing that executes, assembles or decodes needs to know about it; whoever shows rows to people does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Modes {
+    /// Its name.
+    pub name: String,
+    /// How many bits of an encoding say which mode it is, and with what.
+    pub width: Width,
+    /// Its modes.
+    pub modes: Vec<Mode>,
+    /// Prose.
+    pub documentation: String,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// One way to write an operand, as its author wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mode {
+    /// How it is written.
+    pub syntax: String,
+    /// Its bits, and those of the cells that it adds to an instruction.
+    pub picture: String,
+    /// Prose.
+    pub documentation: String,
+    /// The row.
+    pub span: Span,
+}
+
+/// A row before modes are chosen, and before the program counter is told from other registers: what people look at
+/// instead of one instruction for each choice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// How it is written.
+    pub syntax: Syntax,
+    /// The names of its operands, in the order of the syntax, and how many bits of each are stored.
+    pub operands: Vec<(String, u32)>,
+    /// Its bits, without the cells that operands add.
+    pub encoding: Encoding,
+}
+
 /// Rows under one heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
@@ -559,6 +607,8 @@ pub struct Instruction {
     pub row: u32,
     /// The members of families it was made with, in the order of the syntax.
     pub chosen: Vec<Chosen>,
+    /// The row it was made from, if that is several instructions to everybody but people; all of these share it.
+    pub form: Option<Arc<Form>>,
     /// The heading it is under, by its position.
     pub group: Option<usize>,
     /// Whether its meaning could not be understood and is empty here; only in a partial model.
@@ -706,6 +756,22 @@ impl Isa {
 
 fn position<'a>(mut names: impl Iterator<Item = &'a String>, name: &str) -> Option<u32> {
     names.position(|known| known == name).map(|at| at as u32)
+}
+
+impl Instruction {
+    /// How people see it: its row's syntax and bits, where the row is several instructions only because of what its
+    /// operands can be.
+    pub fn look(&self) -> (&Syntax, &Encoding) {
+        self.form.as_ref().map_or((&self.syntax, &self.encoding), |form| (&form.syntax, &form.encoding))
+    }
+
+    /// Whether people see the two as one, because they differ only in what their operands can be.
+    pub fn is_seen_as(&self, other: &Instruction) -> bool {
+        match (&self.form, &other.form) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => std::ptr::eq(self, other),
+        }
+    }
 }
 
 impl Register {

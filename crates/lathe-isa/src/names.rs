@@ -21,6 +21,8 @@ pub enum Named {
     Field(FieldId),
     /// A family, by its position in the model.
     Family(usize),
+    /// An operand with modes, by its position in the model.
+    Operand(usize),
     /// A device.
     Device(DeviceId),
     /// A trap's number.
@@ -41,6 +43,7 @@ impl Named {
             Named::View(_) => "a view",
             Named::Field(_) => "a field",
             Named::Family(_) => "a family",
+            Named::Operand(_) => "an operand with modes",
             Named::Device(_) => "a device",
             Named::Trap(_) => "a trap",
             Named::Constant(..) => "a value of an enumeration",

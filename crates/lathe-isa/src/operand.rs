@@ -21,6 +21,7 @@ impl Location {
         match base {
             Base::Pc => self.pc,
             Base::Next => self.next,
+            Base::Ahead(cells) => self.width.wrap(self.pc.wrapping_add(u64::from(cells))),
             Base::Address(address) => address,
         }
     }

@@ -437,6 +437,25 @@ impl Body {
 }
 
 impl Effects {
+    /// Adds what another body may touch.
+    pub fn include(&mut self, other: Effects) {
+        fn join<T: PartialEq>(list: &mut Vec<T>, others: Vec<T>) {
+            for other in others {
+                add(list, other);
+            }
+        }
+        join(&mut self.reads, other.reads);
+        join(&mut self.writes, other.writes);
+        join(&mut self.operands_read, other.operands_read);
+        join(&mut self.operands_written, other.operands_written);
+        join(&mut self.loads, other.loads);
+        join(&mut self.stores, other.stores);
+        join(&mut self.devices, other.devices);
+        self.jumps |= other.jumps;
+        self.halts |= other.halts;
+        self.faults |= other.faults;
+    }
+
     fn add_statement(&mut self, statement: &Statement) {
         statement.expressions().into_iter().for_each(|expr| self.add_expression(expr));
         match statement {

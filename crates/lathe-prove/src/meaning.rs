@@ -586,6 +586,10 @@ impl Meaning<'_> {
         let base = |base: Base| match base {
             Base::Pc => self.state.pc.clone(),
             Base::Next => self.next.clone(),
+            Base::Ahead(cells) => {
+                let cells = Term::constant(pc, u64::from(cells));
+                Term { bits: pc, text: format!("(bvadd {} {})", self.state.pc.text, cells.text) }
+            }
             Base::Address(address) => Term::constant(pc, address),
         };
         match numeric.target {

@@ -309,6 +309,7 @@ impl Writer<'_> {
         let origin = |base| match base {
             Base::Pc => "inst_start".to_owned(),
             Base::Next => "inst_next".to_owned(),
+            Base::Ahead(cells) => format!("(inst_start + {cells})"),
             Base::Address(address) => format!("{address:#x}"),
         };
         let all = self.isa.pc.width.mask();

@@ -45,6 +45,10 @@ impl<'a> Declarations<'a> {
             traps: Cow::default(),
             functions: Vec::new(),
             families: Vec::new(),
+            operands: Vec::new(),
+            counters: BTreeMap::new(),
+            fields_of_modes: BTreeMap::new(),
+            split_fields: BTreeMap::new(),
             sequences: BTreeMap::new(),
         };
         for item in &definition.items {
@@ -71,6 +75,7 @@ impl<'a> Declarations<'a> {
                 _ => {}
             }
         }
+        declarations.modes(definition, diagnostics);
         declarations.prefixes(definition, diagnostics);
         declarations
     }

@@ -7,16 +7,20 @@ use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 use super::Declarations;
 use super::constants::{constant_in, width};
 use super::declarations::spread;
+use super::modes::Counter;
 use crate::codes;
 use crate::language::ast::{self, AddressKind, FieldKind, ListedRegister, Name, Order, Page};
 use crate::model::*;
 use crate::names::Named;
 
-impl Declarations<'_> {
-    pub(crate) fn fields(&mut self, fields: &ast::Fields, diagnostics: &mut Diagnostics) {
+impl<'a> Declarations<'a> {
+    pub(crate) fn fields(&mut self, fields: &'a ast::Fields, diagnostics: &mut Diagnostics) {
         let mut spellings = Vec::new();
+        let mut counter = None;
         let described = match &fields.kind {
-            FieldKind::Register(list, span) => self.register_field(list, *span, &mut spellings, diagnostics),
+            FieldKind::Register(list, span) => {
+                self.register_field(list, *span, &mut spellings, &mut counter, diagnostics)
+            }
             FieldKind::Enumeration(list, span) => self.enumeration(list, *span, diagnostics),
             FieldKind::Number(number) => self.number_field(number, diagnostics).and_then(|described| {
                 spellings = self.number_names(number, described.0, diagnostics)?;
@@ -51,6 +55,9 @@ impl Declarations<'_> {
             }
             let id = FieldId(self.fields.len() as u32);
             if self.names.declare(name, Named::Field(id), diagnostics) {
+                if let Some(counter) = &counter {
+                    self.counters.insert(id, Counter::clone(counter));
+                }
                 let (name, span) = (name.text.clone(), name.span);
                 let (domain, spellings) = (domain.clone(), spellings.clone());
                 self.fields.to_mut().push(Field {
@@ -107,7 +114,7 @@ impl Declarations<'_> {
     }
 
     /// Whether another list of names as long as this one would be too much.
-    fn too_many_names(&self, domain: &Domain) -> bool {
+    pub(crate) fn too_many_names(&self, domain: &Domain) -> bool {
         let names = |domain: &Domain| match domain {
             Domain::Registers(list) => list.len(),
             Domain::Names(list) => list.len(),
@@ -119,24 +126,46 @@ impl Declarations<'_> {
 
     fn register_field(
         &self,
-        list: &[Option<ListedRegister>],
+        list: &'a [Option<ListedRegister>],
         span: Span,
         spellings: &mut Vec<(String, u64)>,
+        counter: &mut Option<Counter<'a>>,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Width, Order, Domain)> {
         let mut places = Vec::new();
         for entry in list {
-            let Some(ListedRegister { range, spellings: others }) = entry else {
+            let Some(ListedRegister { range, spellings: others, reads }) = entry else {
                 places.push(None);
                 continue;
             };
+            let is_counter = self.names.peek(&range.first.text) == Some(Named::Pc) && range.last.is_none();
+            if let (Some(reads), false) = (reads, is_counter) {
+                let message = format!(
+                    "only the program counter says what reading it gives, and `{}` is a register",
+                    range.first.text
+                );
+                diagnostics.push(Diagnostic::new(codes::NOT_HERE, reads.span, message).help("remove `= …`"));
+                return None;
+            }
             if let (Some(last), Some(other)) = (&range.last, others.first()) {
                 let message = format!("`{}` cannot be another name for a whole range", other.text);
                 let help = "write one register for each spelling, as in `x0/zero, x1/ra`";
                 diagnostics.push(Diagnostic::new(codes::BAD_RANGE, range.first.span.to(last.span), message).help(help));
                 return None;
             }
-            spellings.extend(others.iter().map(|other| (other.text.clone(), places.len() as u64)));
+            let code = places.len() as u64;
+            if is_counter {
+                let name = range.first.text.clone();
+                self.names.find(&name, range.first.span);
+                // Nothing but rows spread out has it, so it is no register; its names are known all the same.
+                spellings.push((name.clone(), code));
+                *counter = Some(Counter { code, name, reads: reads.as_ref() });
+                places.push(None);
+            }
+            spellings.extend(others.iter().map(|other| (other.text.clone(), code)));
+            if is_counter {
+                continue;
+            }
             for name in spread(range, diagnostics) {
                 let place = self.place_of(&name, diagnostics)?;
                 places.push(Some((name, place)));
@@ -167,6 +196,15 @@ impl Declarations<'_> {
                 return None;
             }
         }
+        if let Some(counter) = counter
+            && place.width != self.pc_width()
+        {
+            let (own, others) = (self.pc_width().bits(), place.width.bits());
+            let message = format!("`{}` has {own} bits, but `{}` has {others}", counter.name, first.text);
+            let help = "the program counter can be one of registers that have its width";
+            diagnostics.push(Diagnostic::new(codes::WIDTH_MISMATCH, span, message).help(help));
+            return None;
+        }
         let width = Width::to_tell_apart(places.len());
         let places = places.into_iter().map(|entry| entry.map(|(name, place)| (name.text, place))).collect();
         Some((width, Order::Big, Domain::Registers(places)))
@@ -177,8 +215,8 @@ impl Declarations<'_> {
             Some(Named::Register(id)) => Some(Place::whole(id, self.registers[id.index()].width)),
             Some(Named::View(at)) => Some(self.views[at].place.clone()),
             Some(Named::Pc) => {
-                let message = format!("`{}` is the program counter, which cannot be an operand", name.text);
-                let help = "name it in the meaning of a row instead, as in `pc = D` or `D = pc`";
+                let message = format!("`{}` is the program counter, which cannot be part of anything else", name.text);
+                let help = "name it by itself: in a field, as in `register { r0..r6, pc = next }`, or in a meaning";
                 diagnostics.push(Diagnostic::new(codes::WRONG_KIND, name.span, message).help(help));
                 None
             }

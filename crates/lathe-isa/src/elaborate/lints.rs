@@ -26,6 +26,7 @@ pub(crate) fn lint(
             named,
             Named::Field(_)
                 | Named::Family(_)
+                | Named::Operand(_)
                 | Named::Function(_)
                 | Named::Device(_)
                 | Named::Memory(_)

@@ -10,6 +10,7 @@ mod examples;
 mod fields;
 mod lints;
 pub(crate) mod meaning;
+mod modes;
 mod names;
 mod pictures;
 mod prefixes;
@@ -31,8 +32,8 @@ use crate::decode::Decoder;
 use crate::language::ast;
 use crate::model;
 use crate::model::{
-    Assembly, Contents, Device, Example, Field, Function, Group, Hook, Instruction, Isa, Mapping, Memory, Pc, Register,
-    View,
+    Assembly, Contents, Device, Example, Field, FieldId, Function, Group, Hook, Instruction, Isa, Mapping, Memory, Pc,
+    Register, View,
 };
 use crate::names::Resolved;
 use crate::pseudo::Pseudo;
@@ -41,9 +42,11 @@ use crate::values::Asked;
 use crate::written::Written;
 
 pub(crate) use declarations::spread;
+use modes::{Counter, DeclaredModes};
 pub(crate) use names::EVERYTHING;
 use names::Names;
 use prefixes::Sequence;
+use rows::Draft;
 
 /// What came of a definition: as much of it as could be understood.
 pub(crate) struct Elaborated {
@@ -57,7 +60,7 @@ pub(crate) struct Elaborated {
 /// what is `asked` about expressions.
 pub(crate) fn elaborate(written: &Written, asked: Option<Rc<Asked>>, diagnostics: &mut Diagnostics) -> Elaborated {
     let definition = &written.tree;
-    let declarations = Declarations::declare(written, asked, diagnostics);
+    let mut declarations = Declarations::declare(written, asked, diagnostics);
     if definition.machine.is_none() && !definition.broken.contains("machine") {
         missing(diagnostics, "no `machine` line", "begin with `machine name \"one line about it\"`");
     }
@@ -65,7 +68,9 @@ pub(crate) fn elaborate(written: &Written, asked: Option<Rc<Asked>>, diagnostics
         check_pc(&declarations, definition, diagnostics);
         return Elaborated { isa: None, names: declarations.names.into_resolved(&declarations.texts) };
     };
-    let made = Made::new(&declarations, definition, diagnostics);
+    let (drafts, groups) = rows::drafts(&mut declarations, definition, diagnostics);
+    let made = Made::new(&declarations, definition, &drafts, groups, diagnostics);
+    drop(drafts);
     let isa = made.into_isa(declarations, definition, pc);
     Elaborated { names: isa.names.clone(), isa: Some(isa) }
 }
@@ -97,10 +102,15 @@ struct Made {
 }
 
 impl Made {
-    fn new(declarations: &Declarations, definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Made {
-        let (drafts, groups) = rows::drafts(declarations, definition, diagnostics);
+    fn new(
+        declarations: &Declarations,
+        definition: &ast::Definition,
+        drafts: &[Draft],
+        groups: Vec<Group>,
+        diagnostics: &mut Diagnostics,
+    ) -> Made {
         let around = declarations::around(definition, diagnostics);
-        let instructions = rows::instructions(declarations, &drafts, &around, diagnostics);
+        let instructions = rows::instructions(declarations, drafts, &around, diagnostics);
         if drafts.is_empty() && !diagnostics.has_errors() {
             let help = "add a block such as `instructions { nop | 0000 0000 | }`";
             missing(diagnostics, "no instructions", help);
@@ -151,6 +161,7 @@ impl Made {
             devices: declarations.devices.into_owned(),
             functions: declarations.functions.into_iter().map(Function::from).collect(),
             families: declarations.families.iter().map(CodedFamily::model).collect(),
+            operands: declarations.operands.iter().map(DeclaredModes::model).collect(),
             groups: self.groups,
             maps: self.maps,
             traps: declarations.traps.into_owned(),
@@ -215,6 +226,13 @@ pub(crate) struct Declarations<'a> {
     pub(crate) traps: Cow<'a, [(String, u64)]>,
     pub(crate) functions: Vec<&'a ast::Function>,
     pub(crate) families: Vec<CodedFamily<'a>>,
+    pub(crate) operands: Vec<DeclaredModes<'a>>,
+    /// Fields that have the program counter among their registers.
+    pub(crate) counters: BTreeMap<FieldId, Counter<'a>>,
+    /// Fields made for operands with modes: for which, from which, and where `next` is, if that matters.
+    fields_of_modes: BTreeMap<(usize, FieldId, Option<u32>), FieldId>,
+    /// Fields without the program counter and with nothing else, by the fields that have both.
+    split_fields: BTreeMap<FieldId, (FieldId, FieldId)>,
     /// What prefixes do, by their names. Those that could not be understood have nothing.
     sequences: BTreeMap<Vec<String>, Option<Sequence<'a>>>,
 }
@@ -262,6 +280,10 @@ impl<'a> Declarations<'a> {
             traps: Cow::Borrowed(&isa.traps),
             functions: isa.functions.iter().map(|function| &function.tree).collect(),
             families: Vec::new(),
+            operands: Vec::new(),
+            counters: BTreeMap::new(),
+            fields_of_modes: BTreeMap::new(),
+            split_fields: BTreeMap::new(),
             sequences: BTreeMap::new(),
         }
     }

@@ -14,23 +14,26 @@ use crate::language::ast::{Column, Name, Order};
 use crate::model::FieldId;
 use crate::names::Named;
 
-/// Something that takes bits of a picture: a field, or the code of a family.
+/// Something that takes bits of a picture: a field, the code of a family, or an operand with modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Taker {
     Field(FieldId),
     Family(usize),
+    Operand(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bit {
+pub(crate) enum Bit {
     Fixed(bool),
     Ignored,
     /// A bit of a taker; its number is known once all letters have been seen.
     Taken(Taker, Option<u32>),
+    /// No bit: where the cells go that an operand with modes adds.
+    Rest(usize),
 }
 
 /// A picture, read and checked: every bit of every taker is in it exactly once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Picture {
     pub(crate) cells: u32,
     pub(crate) fixed: Cube,
@@ -51,11 +54,22 @@ pub(crate) fn read(
     unit: Unit,
     diagnostics: &mut Diagnostics,
 ) -> Option<Picture> {
+    let bits = read_bits(declarations, column, unit, diagnostics)?;
+    lay_out(declarations.code_cell(), &bits, column.span, unit, diagnostics)
+}
+
+/// The bits of a picture, one by one, as they are written.
+pub(crate) fn read_bits(
+    declarations: &Declarations,
+    column: &Column,
+    unit: Unit,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<Bit>> {
     let mut reader = Reader { declarations, column, unit, bits: Vec::new(), diagnostics };
     reader.bits()?;
     reader.number_letters()?;
     reader.check_each_once()?;
-    reader.into_picture()
+    Some(reader.bits)
 }
 
 struct Reader<'r, 'a> {
@@ -161,19 +175,29 @@ impl Reader<'_, '_> {
         match self.declarations.names.find(name, span) {
             Some(Named::Field(id)) => Some(Taker::Field(id)),
             Some(Named::Family(at)) => Some(Taker::Family(at)),
+            Some(Named::Operand(at)) => Some(Taker::Operand(at)),
             _ => {
                 let name = Name { text: name.to_owned(), span };
                 let declare = format!("declare it with a line such as `field {} : u4`", name.text);
-                let is_field = |named| matches!(named, Named::Field(_) | Named::Family(_));
+                let is_field = |named| matches!(named, Named::Field(_) | Named::Family(_) | Named::Operand(_));
                 self.declarations.names.report_wrong(&name, "field", is_field, declare, self.diagnostics);
                 None
             }
         }
     }
 
-    /// `W`, or `B[10:5]`, or `B[11]`.
+    /// `W`, or `B[10:5]`, or `B[11]`, or `E...`.
     fn braced(&mut self, inside: &str, at: usize) -> Option<()> {
         let span = self.span(at, at + inside.len());
+        if let Some(name) = inside.trim_end().strip_suffix("...") {
+            let Taker::Operand(kind) = self.taker(name.trim(), span)? else {
+                let message = format!("`{}` adds no cells, because it has no modes", name.trim());
+                let help = "`{E...}` is for an operand that is declared with `operand E : …`";
+                return self.fail(Diagnostic::new(codes::BAD_PICTURE, span, message).help(help));
+            };
+            self.bits.push(Bit::Rest(kind));
+            return Some(());
+        }
         let (name, slice) = match inside.split_once('[') {
             Some((name, slice)) => (name.trim(), Some(slice.trim_end().strip_suffix(']').unwrap_or(slice))),
             None => (inside.trim(), None),
@@ -224,13 +248,14 @@ impl Reader<'_, '_> {
         match taker {
             Taker::Field(id) => self.declarations.fields[id.index()].width,
             Taker::Family(at) => self.declarations.families[at].width,
+            Taker::Operand(at) => self.declarations.operands[at].width,
         }
     }
 
     fn unstored_of(&self, taker: Taker) -> u32 {
         match taker {
             Taker::Field(id) => self.declarations.fields[id.index()].unstored_bits(),
-            Taker::Family(_) => 0,
+            Taker::Family(_) | Taker::Operand(_) => 0,
         }
     }
 
@@ -238,6 +263,7 @@ impl Reader<'_, '_> {
         match taker {
             Taker::Field(id) => &self.declarations.fields[id.index()].name,
             Taker::Family(at) => &self.declarations.families[at].tree.name.text,
+            Taker::Operand(at) => &self.declarations.operands[at].name.text,
         }
     }
 
@@ -303,42 +329,55 @@ impl Reader<'_, '_> {
         }
         Some(())
     }
+}
 
-    fn into_picture(mut self) -> Option<Picture> {
-        let unit = self.unit;
-        let cell = self.declarations.code_cell();
-        let (bits, unit_bits) = (self.bits.len(), unit.width.bits() as usize);
-        if !bits.is_multiple_of(unit_bits) {
-            let message = format!("this encoding has {bits} bits, which is not a multiple of {unit_bits}");
-            let short = unit_bits - bits % unit_bits;
-            let help = format!(
-                "add {short} or remove {}; unused bits are written `0`, or `-` if they may be anything",
-                bits % unit_bits
-            );
-            return self.fail(Diagnostic::new(codes::RAGGED_LENGTH, self.column.span, message).help(help));
-        }
-        if unit.order == Order::Little {
-            let cell = cell.bits() as usize;
-            let turned = self.bits.chunks(unit_bits).flat_map(|unit| unit.chunks(cell).rev().flatten().copied());
-            self.bits = turned.collect();
-        }
-        let mut picture =
-            Picture { cells: bits as u32 / cell.bits(), fixed: Cube::default(), ignored: 0, taken: BTreeMap::new() };
-        for (at, bit) in self.bits.iter().enumerate() {
-            let shift = 127 - at as u32;
-            match bit {
-                Bit::Fixed(set) => {
-                    picture.fixed.mask |= 1 << shift;
-                    picture.fixed.value |= u128::from(*set) << shift;
-                }
-                Bit::Ignored => picture.ignored |= 1 << shift,
-                Bit::Taken(taker, number) => {
-                    add_bit(picture.taken.entry(*taker).or_default(), shift, number.unwrap_or(0));
-                }
-            }
-        }
-        Some(picture)
+/// A picture of these bits.
+pub(crate) fn lay_out(
+    cell: Width,
+    bits: &[Bit],
+    span: Span,
+    unit: Unit,
+    diagnostics: &mut Diagnostics,
+) -> Option<Picture> {
+    let mut bits: Vec<Bit> = bits.iter().copied().filter(|bit| !matches!(bit, Bit::Rest(_))).collect();
+    let (count, unit_bits) = (bits.len(), unit.width.bits() as usize);
+    if !count.is_multiple_of(unit_bits) {
+        let message = format!("this encoding has {count} bits, which is not a multiple of {unit_bits}");
+        let short = unit_bits - count % unit_bits;
+        let help = format!(
+            "add {short} or remove {}; unused bits are written `0`, or `-` if they may be anything",
+            count % unit_bits
+        );
+        diagnostics.push(Diagnostic::new(codes::RAGGED_LENGTH, span, message).help(help));
+        return None;
     }
+    if count > limits::INSTRUCTION_BITS {
+        let message = format!("an instruction has at most {} bits", limits::INSTRUCTION_BITS);
+        let help = "with the cells that its operands add, this one has more; make it shorter";
+        diagnostics.push(Diagnostic::new(codes::TOO_LARGE, span, message).help(help));
+        return None;
+    }
+    if unit.order == Order::Little {
+        let cell = cell.bits() as usize;
+        bits = bits.chunks(unit_bits).flat_map(|unit| unit.chunks(cell).rev().flatten().copied()).collect();
+    }
+    let mut picture =
+        Picture { cells: count as u32 / cell.bits(), fixed: Cube::default(), ignored: 0, taken: BTreeMap::new() };
+    for (at, bit) in bits.iter().enumerate() {
+        let shift = 127 - at as u32;
+        match bit {
+            Bit::Fixed(set) => {
+                picture.fixed.mask |= 1 << shift;
+                picture.fixed.value |= u128::from(*set) << shift;
+            }
+            Bit::Ignored => picture.ignored |= 1 << shift,
+            Bit::Taken(taker, number) => {
+                add_bit(picture.taken.entry(*taker).or_default(), shift, number.unwrap_or(0));
+            }
+            Bit::Rest(_) => {}
+        }
+    }
+    Some(picture)
 }
 
 /// Adds one bit to segments, lengthening the last one where it goes on.

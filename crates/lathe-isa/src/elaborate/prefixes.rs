@@ -183,7 +183,11 @@ impl<'a> Declarations<'a> {
             let documentation = format!("{}\n{after}", self.fields[at].documentation).trim().to_owned();
             // Other spellings are of registers that may be others now.
             let field = Field { domain, documentation, spellings: Vec::new(), ..self.fields[at].clone() };
-            sequence.fields.insert(FieldId(at as u32), FieldId(self.fields.len() as u32));
+            let (old, new) = (FieldId(at as u32), FieldId(self.fields.len() as u32));
+            if let Some(counter) = self.counters.get(&old).cloned() {
+                self.counters.insert(new, counter);
+            }
+            sequence.fields.insert(old, new);
             self.fields.to_mut().push(field);
         }
     }
@@ -224,7 +228,7 @@ impl<'a> Sequence<'a> {
         let taken = draft.picture.taken.iter().map(|(taker, segments)| {
             let taker = match taker {
                 Taker::Field(id) => Taker::Field(other(*id)),
-                Taker::Family(at) => Taker::Family(*at),
+                other => *other,
             };
             let mut segments = segments.clone();
             segments.iter_mut().for_each(|segment| segment.shift -= bits);
@@ -249,6 +253,7 @@ impl<'a> Sequence<'a> {
             excluded: draft.excluded.iter().map(shifted).collect(),
             meaning: Cow::Owned(renamed(&draft.row.meaning, &self.renames)),
             prefixes: self.bodies.clone(),
+            ..draft.clone()
         })
     }
 }

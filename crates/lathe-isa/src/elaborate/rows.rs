@@ -2,24 +2,28 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::Declarations;
 use super::constants::{constant, constant_in, declared, plural, width};
 use super::meaning::{self, Around, Setting};
-use super::pictures::{self, Picture, Taker, Unit};
+use super::modes::{self, Counter, Unchosen, Whole};
+use super::pictures::{self, Bit, Picture, Taker, Unit};
 use super::prefixes::Plain;
-use super::syntaxes::{self, Inline, Operand, WrittenSyntax};
+use super::syntaxes::{self, Inline, WrittenSyntax};
 use crate::codes;
 use crate::encoding::{Cube, Encoding, Segment, TooComplex, cells, scatter, witness_within};
 use crate::language::ast::{self, Binary, ExprKind, Item, Order};
-use crate::model::{Chosen, Domain, Field, FieldId, Group, Instruction};
+use crate::model::{Chosen, Domain, Field, FieldId, Form, Group, Instruction};
 use crate::names::Named;
 use crate::semantics::Body;
 use crate::syntax::Syntax;
 
-/// A row whose syntax and encoding have been understood.
+/// A row whose syntax and encoding have been understood, its modes chosen.
+#[derive(Clone)]
 pub(crate) struct Draft<'a> {
     pub(super) row: &'a ast::Row,
     /// Which row it is, of all that are written.
@@ -37,11 +41,17 @@ pub(crate) struct Draft<'a> {
     pub(super) meaning: Cow<'a, ast::Block>,
     /// What its prefixes do.
     pub(super) prefixes: Vec<&'a ast::Block>,
+    /// Its operands with modes, in the order of the syntax.
+    pub(super) modes: Vec<modes::ChosenMode<'a>>,
+    /// The row before modes were chosen.
+    pub(super) whole: Option<Rc<Whole>>,
+    /// The fields that are the program counter.
+    pub(super) counters: Vec<(FieldId, Counter<'a>)>,
 }
 
 /// All rows, as far as they can be understood without their meaning, and their headings.
 pub(crate) fn drafts<'a>(
-    declarations: &Declarations<'a>,
+    declarations: &mut Declarations<'a>,
     definition: &'a ast::Definition,
     diagnostics: &mut Diagnostics,
 ) -> (Vec<Draft<'a>>, Vec<Group>) {
@@ -54,7 +64,7 @@ pub(crate) fn drafts<'a>(
             continue;
         };
         for word in &block.commented {
-            if let Some(Named::Field(_) | Named::Family(_)) = declarations.names.peek(&word.text) {
+            if let Some(Named::Field(_) | Named::Family(_) | Named::Operand(_)) = declarations.names.peek(&word.text) {
                 let message = format!("`#{}` begins a comment, so this is not a row", word.text);
                 let help = "begin the row with a word, or put a space after `#` if it is a comment";
                 diagnostics.push(Diagnostic::new(codes::ROW_AS_COMMENT, word.span, message).help(help));
@@ -70,29 +80,54 @@ pub(crate) fn drafts<'a>(
                 groups.push(Group { heading: heading.clone(), span: row.span });
             }
             number += 1;
-            let Some(draft) = draft(declarations, row, unit, diagnostics) else {
+            let after = block.after.as_ref();
+            let Some(all) = spread(declarations, row, unit, after, diagnostics) else {
                 declarations.rows_lost.set(true);
                 continue;
             };
-            let draft = Draft { group, number: number - 1, ..draft };
-            let mut prefixed = Vec::new();
-            let sequences =
-                block.after.iter().flat_map(|after| after.sequences.iter().map(move |names| (after, names)));
-            for (after, names) in sequences {
-                let sequence = declarations.sequence_of(names);
-                let plain = Plain::of(after);
-                match sequence.and_then(|sequence| sequence.applied(declarations, &draft, plain, diagnostics)) {
-                    Some(draft) => prefixed.push(draft),
-                    None => declarations.rows_lost.set(true),
+            for draft in all {
+                let draft = Draft { group, number: number - 1, ..draft };
+                drafts.extend(declarations.with_counters(draft));
+                if drafts.len() > limits::INSTRUCTIONS {
+                    diagnostics.push(too_many(row));
+                    return (Vec::new(), groups);
                 }
             }
-            if block.after.as_ref().is_none_or(|after| !after.only) {
-                drafts.push(draft);
-            }
-            drafts.extend(prefixed);
         }
     }
     (drafts, groups)
+}
+
+/// A row with each choice of modes, and with each choice of prefixes.
+fn spread<'a>(
+    declarations: &mut Declarations<'a>,
+    row: &'a ast::Row,
+    unit: Unit,
+    after: Option<&ast::After>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<Draft<'a>>> {
+    let (draft, unchosen) = draft(declarations, row, unit, diagnostics)?;
+    if let Some((operands, bits)) = unchosen {
+        if after.is_some() {
+            let message = "a row after a prefix cannot have operands with modes";
+            let help = "put the row in a table of its own, with the bits of the prefix in its encoding";
+            diagnostics.push(Diagnostic::new(codes::NOT_HERE, row.syntax.span, message).help(help));
+            return None;
+        }
+        return Unchosen { draft: &draft, operands, bits, unit }.spread(declarations, diagnostics);
+    }
+    let mut prefixed = Vec::new();
+    let sequences = after.iter().flat_map(|after| after.sequences.iter().map(move |names| (after, names)));
+    for (after, names) in sequences {
+        let sequence = declarations.sequence_of(names);
+        let plain = Plain::of(after);
+        match sequence.and_then(|sequence| sequence.applied(declarations, &draft, plain, diagnostics)) {
+            Some(draft) => prefixed.push(draft),
+            None => declarations.rows_lost.set(true),
+        }
+    }
+    let own = if after.is_none_or(|after| !after.only) { vec![draft] } else { Vec::new() };
+    Some(own.into_iter().chain(prefixed).collect())
 }
 
 fn unit(declarations: &Declarations, block: &ast::Instructions, diagnostics: &mut Diagnostics) -> Option<Unit> {
@@ -108,21 +143,21 @@ fn unit(declarations: &Declarations, block: &ast::Instructions, diagnostics: &mu
     Some(Unit { width, order: order.unwrap_or(Order::Big) })
 }
 
+/// The operands with modes of a row, and its bits as written.
+type Open = (Vec<usize>, Vec<Bit>);
+
+/// A row as it is written. If it has operands with modes, its encoding is not known yet.
 fn draft<'a>(
     declarations: &Declarations<'a>,
     row: &'a ast::Row,
     unit: Unit,
     diagnostics: &mut Diagnostics,
-) -> Option<Draft<'a>> {
+) -> Option<(Draft<'a>, Option<Open>)> {
     let written = syntaxes::read(declarations, &row.syntax, Inline::Refused, diagnostics);
-    let picture = pictures::read(declarations, &row.picture, unit, diagnostics);
-    let (written, picture) = (written?, picture?);
-    let fields = written.operands().into_iter().filter_map(|operand| match operand {
-        Operand::Field(id) => Some(*id),
-        Operand::Inline(..) => None,
-    });
-    let (operands, families) = (fields.collect::<Vec<_>>(), written.families());
-    check_takers(declarations, row, &operands, &families, &picture, diagnostics)?;
+    let bits = pictures::read_bits(declarations, &row.picture, unit, diagnostics);
+    let (written, bits) = (written?, bits?);
+    let (operands, families, modes) = (written.fields(), written.families(), written.modes());
+    check_takers(declarations, row, &written, &bits, diagnostics)?;
     let meaning = Cow::Borrowed(&row.meaning);
     let mut draft = Draft {
         row,
@@ -130,42 +165,53 @@ fn draft<'a>(
         written,
         operands,
         families,
-        picture,
+        picture: Picture::default(),
         group: None,
         fixed: Cube::default(),
         excluded: vec![],
         meaning,
         prefixes: vec![],
+        modes: vec![],
+        whole: None,
+        counters: vec![],
     };
-    for condition in &row.conditions {
-        draft.condition(declarations, condition, diagnostics)?;
+    if !modes.is_empty() {
+        return modes
+            .iter()
+            .all(|at| !declarations.operands[*at].modes.is_empty())
+            .then_some((draft, Some((modes, bits))));
     }
-    Some(draft)
+    draft.picture = pictures::lay_out(declarations.code_cell(), &bits, row.picture.span, unit, diagnostics)?;
+    let named = |name: &str| draft.operands.iter().copied().find(|id| declarations.fields[id.index()].name == name);
+    (draft.fixed, draft.excluded) = conditions(declarations, &row.conditions, &named, &draft.picture, diagnostics)?;
+    Some((draft, None))
 }
 
 /// Checks that what is in the syntax is in the encoding, and vice versa.
 fn check_takers(
     declarations: &Declarations,
     row: &ast::Row,
-    operands: &[FieldId],
-    families: &[usize],
-    picture: &Picture,
+    written: &WrittenSyntax,
+    bits: &[Bit],
     diagnostics: &mut Diagnostics,
 ) -> Option<()> {
-    let in_syntax: Vec<Taker> =
-        operands.iter().map(|id| Taker::Field(*id)).chain(families.iter().map(|at| Taker::Family(*at))).collect();
+    let families = written.families().into_iter().map(Taker::Family);
+    let in_syntax: Vec<Taker> = written.takers().into_iter().chain(families).collect();
+    let taken: BTreeSet<Taker> =
+        bits.iter().filter_map(|bit| if let Bit::Taken(taker, _) = bit { Some(*taker) } else { None }).collect();
     let name = |taker: Taker| match taker {
         Taker::Field(id) => declarations.fields[id.index()].name.clone(),
         Taker::Family(at) => declarations.families[at].tree.name.text.clone(),
+        Taker::Operand(at) => declarations.operands[at].name.text.clone(),
     };
-    if let Some(lost) = in_syntax.iter().find(|taker| !picture.taken.contains_key(taker)) {
+    if let Some(lost) = in_syntax.iter().find(|taker| !taken.contains(taker)) {
         let message = format!("`{}` is in the syntax but not in the encoding", name(*lost));
         let help = format!("add its bits to the encoding, as in `{{{}}}`, or remove it from the syntax", name(*lost));
         let diagnostic = Diagnostic::new(codes::OPERAND_LOST, row.picture.span, message);
         diagnostics.push(diagnostic.also(row.syntax.span, "the syntax").help(help));
         return None;
     }
-    if let Some(lost) = picture.taken.keys().find(|taker| !in_syntax.contains(taker)) {
+    if let Some(lost) = taken.iter().find(|taker| !in_syntax.contains(taker)) {
         if row.syntax.text.split_whitespace().next() == Some(&name(*lost)) {
             let message = format!("`{}` is an operand, but the first word of a row is its mnemonic", name(*lost));
             let help = format!("begin with a name for the instruction, as in `move {}`", row.syntax.text.trim());
@@ -181,92 +227,113 @@ fn check_takers(
     Some(())
 }
 
-impl Draft<'_> {
-    /// `A != r0` or `A == 3`.
-    fn condition(
-        &mut self,
-        declarations: &Declarations,
-        condition: &ast::Expr,
-        diagnostics: &mut Diagnostics,
-    ) -> Option<()> {
-        let help = "a condition compares an operand of this row with a constant, as in `where A != r0`";
-        let bad = |span: Span, message: &str| Diagnostic::new(codes::BAD_CONDITION, span, message).help(help);
-        let ExprKind::Binary(operator, left, right) = &condition.kind else { return None };
-        let ExprKind::Name(name) = &left.kind else {
-            diagnostics.push(bad(left.span, "this is not an operand"));
-            return None;
-        };
-        if let Some(Named::Family(_)) = declarations.names.peek(name) {
-            let message = format!("`{name}` is a family, and a condition is about a field");
-            let help = "make a second family without that member, and a row for it";
-            diagnostics.push(Diagnostic::new(codes::BAD_CONDITION, left.span, message).help(help));
-            return None;
-        }
-        let operand =
-            |name: &String| self.operands.iter().copied().find(|id| declarations.fields[id.index()].name == *name);
-        let Some(id) = operand(name) else {
-            diagnostics.push(bad(left.span, &format!("`{name}` is not an operand of this row")));
-            return None;
-        };
-        if let ExprKind::Name(other) = &right.kind
-            && operand(other).is_some()
-        {
-            let message = "two operands cannot be compared in a condition";
-            let help = format!(
-                "write one condition for each value, as in `where {name} != 3`, or decide in the meaning: `if …`"
-            );
-            diagnostics.push(Diagnostic::new(codes::BAD_CONDITION, condition.span, message).help(help));
-            return None;
-        }
-        let field = &declarations.fields[id.index()];
-        let bits = match &right.kind {
-            ExprKind::Name(value) if field.bits_named(value).is_some() => field.bits_named(value)?,
-            ExprKind::Name(value)
-                if constant(right, &|name, span| declared(&declarations.names, name, span)).is_none() =>
-            {
-                diagnostics.push(bad(right.span, &format!("`{name}` is never `{value}`")));
-                return None;
-            }
-            _ => constant_in(field.width, right, &declarations.names, diagnostics)?,
-        };
-        if !field.admits(bits) || bits & ((1 << field.unstored_bits()) - 1) != 0 {
-            diagnostics.push(bad(right.span, &format!("`{name}` is never {bits}")));
-            return None;
-        }
-        let segments = &self.picture.taken[&Taker::Field(id)];
-        let cube = Cube { mask: scatter(segments, u64::MAX), value: scatter(segments, bits) };
+/// What `where` fixes and what it rules out; `operand` finds the operands that it may name.
+pub(crate) fn conditions(
+    declarations: &Declarations,
+    conditions: &[ast::Expr],
+    operand: &dyn Fn(&str) -> Option<FieldId>,
+    picture: &Picture,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Cube, Vec<Cube>)> {
+    let (mut fixed, mut excluded) = (Cube::default(), Vec::new());
+    for tree in conditions {
+        let (operator, cube) = condition(declarations, tree, operand, picture, diagnostics)?;
         match operator {
-            Binary::Unequal => self.excluded.push(cube),
-            _ => match self.fixed.intersection(cube) {
-                Some(both) => self.fixed = both,
-                None => self.excluded.push(Cube::default()),
+            Binary::Unequal => excluded.push(cube),
+            _ => match fixed.intersection(cube) {
+                Some(both) => fixed = both,
+                None => excluded.push(Cube::default()),
             },
         }
-        Some(())
     }
+    Some((fixed, excluded))
+}
 
-    fn encoding(&self, declarations: &Declarations, chosen: &[Chosen]) -> Encoding {
-        let mut fixed = self.picture.fixed.intersection(self.fixed).unwrap_or(self.picture.fixed);
-        for Chosen { family, member } in chosen {
-            let segments = &self.picture.taken[&Taker::Family(*family)];
-            fixed.mask |= scatter(segments, u64::MAX);
-            fixed.value |= scatter(segments, declarations.families[*family].codes[*member]);
+/// `A != r0` or `A == 3`.
+fn condition(
+    declarations: &Declarations,
+    condition: &ast::Expr,
+    operand: &dyn Fn(&str) -> Option<FieldId>,
+    picture: &Picture,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Binary, Cube)> {
+    let help = "a condition compares an operand of this row with a constant, as in `where A != r0`";
+    let bad = |span: Span, message: &str| Diagnostic::new(codes::BAD_CONDITION, span, message).help(help);
+    let ExprKind::Binary(operator, left, right) = &condition.kind else { return None };
+    let ExprKind::Name(name) = &left.kind else {
+        diagnostics.push(bad(left.span, "this is not an operand"));
+        return None;
+    };
+    if let Some(Named::Family(_)) = declarations.names.peek(name) {
+        let message = format!("`{name}` is a family, and a condition is about a field");
+        let help = "make a second family without that member, and a row for it";
+        diagnostics.push(Diagnostic::new(codes::BAD_CONDITION, left.span, message).help(help));
+        return None;
+    }
+    let Some(id) = operand(name) else {
+        diagnostics.push(bad(left.span, &format!("`{name}` is not an operand of this row")));
+        return None;
+    };
+    if let ExprKind::Name(other) = &right.kind
+        && operand(other).is_some()
+    {
+        let message = "two operands cannot be compared in a condition";
+        let help =
+            format!("write one condition for each value, as in `where {name} != 3`, or decide in the meaning: `if …`");
+        diagnostics.push(Diagnostic::new(codes::BAD_CONDITION, condition.span, message).help(help));
+        return None;
+    }
+    let field = &declarations.fields[id.index()];
+    let bits = match &right.kind {
+        ExprKind::Name(value) if field.bits_named(value).is_some() => field.bits_named(value)?,
+        ExprKind::Name(value) if constant(right, &|name, span| declared(&declarations.names, name, span)).is_none() => {
+            diagnostics.push(bad(right.span, &format!("`{name}` is never `{value}`")));
+            return None;
         }
+        _ => constant_in(field.width, right, &declarations.names, diagnostics)?,
+    };
+    let is_counter = declarations.counters.get(&id).is_some_and(|counter| counter.code == bits);
+    if !(field.admits(bits) || is_counter) || bits & ((1 << field.unstored_bits()) - 1) != 0 {
+        diagnostics.push(bad(right.span, &format!("`{name}` is never {bits}")));
+        return None;
+    }
+    let segments = &picture.taken[&Taker::Field(id)];
+    Some((*operator, Cube { mask: scatter(segments, u64::MAX), value: scatter(segments, bits) }))
+}
+
+impl Draft<'_> {
+    fn encoding(&self, declarations: &Declarations, chosen: &[Chosen]) -> Encoding {
+        let fixed = self.picture.fixed.intersection(self.fixed).unwrap_or(self.picture.fixed);
+        let fixed = with_members(declarations, &self.picture, fixed, chosen);
         let segments: Vec<Vec<Segment>> =
             self.operands.iter().map(|id| self.picture.taken[&Taker::Field(*id)].clone()).collect();
         let mut excluded = self.excluded.clone();
         for (id, segments) in self.operands.iter().zip(&segments) {
-            excluded.extend(unnamed(&declarations.fields[id.index()], segments));
+            let cubes = unnamed(&declarations.fields[id.index()], None, segments);
+            excluded.extend(cubes.into_iter().filter(|cube| cube.intersection(fixed).is_some()));
         }
         Encoding { cells: self.picture.cells, fixed, excluded, ignored: self.picture.ignored, operands: segments }
     }
 }
 
-/// The codes of a field that say nothing, as sets of windows.
-fn unnamed(field: &Field, segments: &[Segment]) -> Vec<Cube> {
+/// The fixed bits of a picture with those of the members of its families.
+pub(crate) fn with_members(declarations: &Declarations, picture: &Picture, mut fixed: Cube, chosen: &[Chosen]) -> Cube {
+    for Chosen { family, member } in chosen {
+        let segments = &picture.taken[&Taker::Family(*family)];
+        fixed.mask |= scatter(segments, u64::MAX);
+        fixed.value |= scatter(segments, declarations.families[*family].codes[*member]);
+    }
+    fixed
+}
+
+/// The codes of a field that say nothing, as sets of windows; `counter` is the code of the program counter, if it is
+/// one of the registers.
+pub(crate) fn unnamed(field: &Field, counter: Option<u64>, segments: &[Segment]) -> Vec<Cube> {
     let codes: Vec<u64> = match &field.domain {
         Domain::Number(_) => return Vec::new(),
-        Domain::Registers(list) => (0..list.len() as u64).filter(|code| field.admits(*code)).collect(),
+        Domain::Registers(list) => {
+            (0..list.len() as u64).filter(|code| field.admits(*code) || counter == Some(*code)).collect()
+        }
         Domain::Names(list) => list.iter().map(|(_, code)| *code).collect(),
     };
     let mut cubes = Vec::new();
@@ -299,12 +366,11 @@ pub(crate) fn instructions(
 ) -> Vec<Instruction> {
     let uniform = uniform_length(drafts);
     let mut instructions = Vec::new();
+    let mut forms: Vec<(u32, Vec<Chosen>, Arc<Form>)> = Vec::new();
     for draft in drafts {
         for chosen in combinations(declarations, &draft.families) {
             if instructions.len() >= limits::INSTRUCTIONS {
-                let message = format!("this definition has more than {} instructions", limits::INSTRUCTIONS);
-                let diagnostic = Diagnostic::new(codes::TOO_MANY, draft.row.span, message);
-                diagnostics.push(diagnostic.help("use fewer families in one row, or fewer rows"));
+                diagnostics.push(too_many(draft.row));
                 return instructions;
             }
             if declarations.nodes.get() > limits::TOTAL_NODES {
@@ -313,14 +379,29 @@ pub(crate) fn instructions(
                 diagnostics.push(diagnostic.help("make the meanings shorter, or write fewer rows"));
                 return instructions;
             }
-            let setting = Setting::row(draft.operands.clone(), chosen.clone(), uniform);
+            let form = draft.whole.as_ref().map(|whole| {
+                forms.retain(|(number, ..)| *number == draft.number);
+                let known = forms.iter().find(|(_, members, _)| *members == chosen);
+                known.map(|(_, _, form)| Arc::clone(form)).unwrap_or_else(|| {
+                    let form = Arc::new(whole.form(declarations, &chosen));
+                    forms.push((draft.number, chosen.clone(), Arc::clone(&form)));
+                    form
+                })
+            });
+            let setting = Setting::row(draft, chosen.clone(), uniform);
             let body = meaning::perform_row(declarations, setting, around, draft, diagnostics);
-            let instruction = instruction(declarations, draft, chosen, body, diagnostics);
+            let instruction = Instruction { form, ..instruction(declarations, draft, chosen, body, diagnostics) };
             declarations.nodes.set(declarations.nodes.get() + instruction.encoding.excluded.len());
             instructions.push(instruction);
         }
     }
     instructions
+}
+
+fn too_many(row: &ast::Row) -> Diagnostic {
+    let message = format!("this definition has more than {} instructions", limits::INSTRUCTIONS);
+    let help = "use fewer families or operands with modes in one row, or fewer rows";
+    Diagnostic::new(codes::TOO_MANY, row.span, message).help(help)
 }
 
 fn instruction(
@@ -352,6 +433,7 @@ fn instruction(
         documentation: draft.row.documentation.clone(),
         row: draft.number,
         chosen,
+        form: None,
         group: draft.group,
         span: draft.row.span,
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use lathe_base::{Diagnostic, Diagnostics, FileId, Span, limits};
 
 use super::Declarations;
+use super::pictures::Taker;
 use crate::codes;
 use crate::language::ast::{Column, Name, Number};
 use crate::language::parser::Parser;
@@ -24,19 +25,21 @@ pub(crate) enum Operand {
 
 /// A part of a syntax as written, families not yet chosen.
 #[derive(Clone, Debug)]
-enum Part {
+pub(crate) enum SyntaxPart {
     Text(String),
     Operand(Operand, Option<Digits>),
     Family(usize),
+    /// An operand with modes, by its position.
+    Modes(usize),
     /// A first word that has a prefix's name before it.
-    Word(Vec<Part>),
+    Word(Vec<SyntaxPart>),
 }
 
 /// A syntax as written.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenSyntax {
-    heads: Vec<Vec<Part>>,
-    tail: Vec<(Part, bool)>,
+    heads: Vec<Vec<SyntaxPart>>,
+    tail: Vec<(SyntaxPart, bool)>,
     pub(crate) span: Span,
 }
 
@@ -69,6 +72,30 @@ pub(crate) fn read(
     Some(written)
 }
 
+/// How a mode of an operand is written: texts and fields, each with whether a blank stands before it.
+pub(crate) fn read_mode(
+    declarations: &Declarations,
+    column: &Column,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<(SyntaxPart, bool)>> {
+    let mut reader = Reader { declarations, column, inline: Inline::Refused, diagnostics };
+    let tail = reader.tail(0)?;
+    if tail.is_empty() {
+        let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, column.span, "this mode has no syntax");
+        return reader.fail(diagnostic.help("say how it is written, as in `(R) | 001 RRR | ram[R]`"));
+    }
+    if tail.iter().any(|(part, _)| matches!(part, SyntaxPart::Family(_) | SyntaxPart::Modes(_))) {
+        let message = "a mode is made of texts and fields, without families and other operands";
+        let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, column.span, message);
+        return reader
+            .fail(diagnostic.help("to have all modes of another operand, write its name on a line by itself"));
+    }
+    let written = WrittenSyntax { heads: vec![Vec::new()], tail, span: column.span };
+    reader.check_tail(&written)?;
+    reader.check_operands(&written)?;
+    Some(written.tail)
+}
+
 struct Reader<'r, 'a> {
     declarations: &'r Declarations<'a>,
     column: &'r Column,
@@ -88,7 +115,7 @@ impl Reader<'_, '_> {
     }
 
     /// The first word, or several separated by `/`.
-    fn heads(&mut self, end: usize) -> Option<Vec<Vec<Part>>> {
+    fn heads(&mut self, end: usize) -> Option<Vec<Vec<SyntaxPart>>> {
         let mut heads = Vec::new();
         let mut at = 0;
         for word in self.column.text[..end].split('/') {
@@ -98,7 +125,7 @@ impl Reader<'_, '_> {
         Some(heads)
     }
 
-    fn head(&mut self, start: usize, end: usize) -> Option<Vec<Part>> {
+    fn head(&mut self, start: usize, end: usize) -> Option<Vec<SyntaxPart>> {
         let text = self.column.text.as_str();
         let mut parts = Vec::new();
         let mut at = start;
@@ -110,12 +137,17 @@ impl Reader<'_, '_> {
                 length
             } else {
                 let length = rest.find('{').unwrap_or(rest.len());
-                parts.push(Part::Text(rest[..length].to_owned()));
+                parts.push(SyntaxPart::Text(rest[..length].to_owned()));
                 length
             };
             at += length;
         }
-        let operands = parts.iter().filter(|part| matches!(part, Part::Operand(..))).count();
+        if parts.iter().any(|part| matches!(part, SyntaxPart::Modes(_))) {
+            let message = "an operand with modes cannot be inside the first word";
+            let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, self.span(start, end), message);
+            return self.fail(diagnostic.help("put a space before it"));
+        }
+        let operands = parts.iter().filter(|part| matches!(part, SyntaxPart::Operand(..))).count();
         if parts.is_empty() || operands > 1 {
             let message = if parts.is_empty() { "an empty spelling" } else { "a first word with two operands" };
             let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, self.span(start, end.max(start + 1)), message);
@@ -125,7 +157,7 @@ impl Reader<'_, '_> {
         Some(parts)
     }
 
-    fn tail(&mut self, start: usize) -> Option<Vec<(Part, bool)>> {
+    fn tail(&mut self, start: usize) -> Option<Vec<(SyntaxPart, bool)>> {
         let text = self.column.text.as_str();
         let mut tail = Vec::new();
         let mut at = start;
@@ -143,7 +175,7 @@ impl Reader<'_, '_> {
         Some(tail)
     }
 
-    fn part(&mut self, at: usize) -> Option<(Part, usize)> {
+    fn part(&mut self, at: usize) -> Option<(SyntaxPart, usize)> {
         let rest = &self.column.text[at..];
         if rest.starts_with('{') {
             return self.braced(at);
@@ -152,7 +184,7 @@ impl Reader<'_, '_> {
         let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         if length == 0 {
             let mark = rest.chars().next()?;
-            return Some((Part::Text(mark.to_string()), mark.len_utf8()));
+            return Some((SyntaxPart::Text(mark.to_string()), mark.len_utf8()));
         }
         let word = &rest[..length];
         if self.inline == Inline::Allowed && rest[length..].starts_with(':') {
@@ -160,27 +192,30 @@ impl Reader<'_, '_> {
         }
         let capital = word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
             && !word.starts_with(|c: char| c.is_ascii_digit());
-        let known =
-            self.declarations.names.peek(word).is_some_and(|named| matches!(named, Named::Field(_) | Named::Family(_)));
+        let known = self
+            .declarations
+            .names
+            .peek(word)
+            .is_some_and(|named| matches!(named, Named::Field(_) | Named::Family(_) | Named::Operand(_)));
         if known || capital {
             return Some((self.named(word, None, self.span(at, at + length))?, length));
         }
-        Some((Part::Text(word.to_owned()), length))
+        Some((SyntaxPart::Text(word.to_owned()), length))
     }
 
     /// `N:u8 low`: a name and what it is, up to the next mark.
-    fn inline_operand(&mut self, at: usize, length: usize) -> Option<(Part, usize)> {
+    fn inline_operand(&mut self, at: usize, length: usize) -> Option<(SyntaxPart, usize)> {
         let name = Name { text: self.column.text[at..at + length].to_owned(), span: self.span(at, at + length) };
         let base = self.column.span.start as usize;
         let (number, end) = {
             let (file, at) = (self.column.span.file, base + at + length + 1);
             Parser::number_kind_at(file, self.declarations.text(file), at, self.diagnostics)?
         };
-        Some((Part::Operand(Operand::Inline(name, Box::new(number)), None), end - base - at))
+        Some((SyntaxPart::Operand(Operand::Inline(name, Box::new(number)), None), end - base - at))
     }
 
     /// `{NAME}` or `{NAME:hex2}`.
-    fn braced(&mut self, at: usize) -> Option<(Part, usize)> {
+    fn braced(&mut self, at: usize) -> Option<(SyntaxPart, usize)> {
         let rest = &self.column.text[at..];
         let Some(end) = rest.find('}') else {
             let diagnostic = Diagnostic::new(codes::BAD_SYNTAX, self.span(at, at + 1), "this `{` is not closed");
@@ -207,13 +242,19 @@ impl Reader<'_, '_> {
         Some((self.named(name, digits, span)?, end + 1))
     }
 
-    fn named(&mut self, name: &str, digits: Option<Digits>, span: Span) -> Option<Part> {
+    fn named(&mut self, name: &str, digits: Option<Digits>, span: Span) -> Option<SyntaxPart> {
         match self.declarations.names.find(name, span) {
-            Some(Named::Field(id)) => Some(Part::Operand(Operand::Field(id), digits)),
-            Some(Named::Family(at)) => Some(Part::Family(at)),
+            Some(Named::Field(id)) => Some(SyntaxPart::Operand(Operand::Field(id), digits)),
+            Some(Named::Family(at)) => Some(SyntaxPart::Family(at)),
+            Some(Named::Operand(at)) if self.inline == Inline::Refused => Some(SyntaxPart::Modes(at)),
+            Some(Named::Operand(_)) => {
+                let message = format!("a pseudo-instruction cannot have `{name}`, an operand with modes");
+                let diagnostic = Diagnostic::new(codes::WRONG_KIND, span, message);
+                self.fail(diagnostic.help("write one pseudo-instruction for each mode that it needs"))
+            }
             _ => {
                 let name = Name { text: name.to_owned(), span };
-                let is_field = |named| matches!(named, Named::Field(_) | Named::Family(_));
+                let is_field = |named| matches!(named, Named::Field(_) | Named::Family(_) | Named::Operand(_));
                 let declare = format!(
                     "declare it with a line such as `field {} : u8`; texts of the syntax are in small letters",
                     name.text
@@ -226,13 +267,14 @@ impl Reader<'_, '_> {
 
     /// All spellings of the first word have the same operand and the same families.
     fn check_heads(&mut self, written: &WrittenSyntax) -> Option<()> {
-        let key = |parts: &Vec<Part>| -> Vec<(u8, usize)> {
-            let number = |part: &Part| match part {
-                Part::Text(_) => None,
-                Part::Operand(Operand::Field(id), _) => Some((0, id.index())),
-                Part::Operand(Operand::Inline(..), _) => Some((1, 0)),
-                Part::Family(at) => Some((2, *at)),
-                Part::Word(_) => None,
+        let key = |parts: &Vec<SyntaxPart>| -> Vec<(u8, usize)> {
+            let number = |part: &SyntaxPart| match part {
+                SyntaxPart::Text(_) => None,
+                SyntaxPart::Operand(Operand::Field(id), _) => Some((0, id.index())),
+                SyntaxPart::Operand(Operand::Inline(..), _) => Some((1, 0)),
+                SyntaxPart::Family(at) => Some((2, *at)),
+                SyntaxPart::Modes(at) => Some((3, *at)),
+                SyntaxPart::Word(_) => None,
             };
             parts.iter().filter_map(number).collect()
         };
@@ -247,11 +289,11 @@ impl Reader<'_, '_> {
 
     /// After the first word, operands must be separated from words: `mov r{N}` could never be read back.
     fn check_tail(&mut self, written: &WrittenSyntax) -> Option<()> {
-        let is_word = |part: &Part| match part {
-            Part::Text(text) => text.starts_with(|c: char| c.is_alphanumeric() || c == '_'),
-            Part::Operand(..) | Part::Family(_) | Part::Word(_) => true,
+        let is_word = |part: &SyntaxPart| match part {
+            SyntaxPart::Text(text) => text.starts_with(|c: char| c.is_alphanumeric() || c == '_'),
+            SyntaxPart::Operand(..) | SyntaxPart::Family(_) | SyntaxPart::Modes(_) | SyntaxPart::Word(_) => true,
         };
-        let formatted = |part: &Part| matches!(part, Part::Operand(_, Some(_)));
+        let formatted = |part: &SyntaxPart| matches!(part, SyntaxPart::Operand(_, Some(_)));
         let glued = written.tail.windows(2).any(|pair| !pair[1].1 && is_word(&pair[0].0) && is_word(&pair[1].0));
         if glued || written.tail.iter().any(|(part, _)| formatted(part)) {
             let message = "an operand can be part of a word only in the first word";
@@ -262,7 +304,9 @@ impl Reader<'_, '_> {
     }
 
     fn check_operands(&mut self, written: &WrittenSyntax) -> Option<()> {
-        let names: Vec<String> = written.operands().iter().map(|operand| self.operand_name(operand)).collect();
+        let modes = written.modes().into_iter().map(|at| self.declarations.operands[at].name.text.clone());
+        let names: Vec<String> =
+            written.operands().iter().map(|operand| self.operand_name(operand)).chain(modes).collect();
         for (at, name) in names.iter().enumerate() {
             if names[..at].contains(name) {
                 if let Some(start) = self.column.text.find(" where ") {
@@ -295,7 +339,7 @@ impl WrittenSyntax {
     /// The operands, in order.
     pub(crate) fn operands(&self) -> Vec<&Operand> {
         self.parts()
-            .filter_map(|part| if let Part::Operand(operand, _) = part { Some(operand) } else { None })
+            .filter_map(|part| if let SyntaxPart::Operand(operand, _) = part { Some(operand) } else { None })
             .collect()
     }
 
@@ -303,17 +347,65 @@ impl WrittenSyntax {
     pub(crate) fn families(&self) -> Vec<usize> {
         let mut families: Vec<usize> = Vec::new();
         let words = self.parts().flat_map(|part| match part {
-            Part::Word(parts) => parts.as_slice(),
+            SyntaxPart::Word(parts) => parts.as_slice(),
             other => std::slice::from_ref(other),
         });
         for part in words {
-            if let Part::Family(at) = part
+            if let SyntaxPart::Family(at) = part
                 && !families.contains(at)
             {
                 families.push(*at);
             }
         }
         families
+    }
+
+    /// The fields, in order.
+    pub(crate) fn fields(&self) -> Vec<FieldId> {
+        let field = |operand: &Operand| if let Operand::Field(id) = operand { Some(*id) } else { None };
+        self.operands().into_iter().filter_map(field).collect()
+    }
+
+    /// The fields and operands with modes, in order.
+    pub(crate) fn takers(&self) -> Vec<Taker> {
+        let taker = |part: &SyntaxPart| match part {
+            SyntaxPart::Operand(Operand::Field(id), _) => Some(Taker::Field(*id)),
+            SyntaxPart::Modes(at) => Some(Taker::Operand(*at)),
+            _ => None,
+        };
+        self.parts().filter_map(taker).collect()
+    }
+
+    /// The operands with modes, in order.
+    pub(crate) fn modes(&self) -> Vec<usize> {
+        self.parts().filter_map(|part| if let SyntaxPart::Modes(at) = part { Some(*at) } else { None }).collect()
+    }
+
+    /// The syntax with what is written for a mode in place of each operand that has modes.
+    pub(crate) fn expanded<'m>(&self, mode: impl Fn(usize) -> &'m [(SyntaxPart, bool)]) -> WrittenSyntax {
+        let mut tail = Vec::new();
+        for (part, space) in &self.tail {
+            let SyntaxPart::Modes(at) = part else {
+                tail.push((part.clone(), *space));
+                continue;
+            };
+            let pieces = mode(*at).iter().enumerate();
+            tail.extend(pieces.map(|(number, (part, own))| (part.clone(), if number == 0 { *space } else { *own })));
+        }
+        WrittenSyntax { heads: self.heads.clone(), tail, span: self.span }
+    }
+
+    /// The syntax with other fields.
+    pub(crate) fn with_fields(&self, fields: &BTreeMap<FieldId, FieldId>) -> WrittenSyntax {
+        let change = |part: &SyntaxPart| match part {
+            SyntaxPart::Operand(Operand::Field(id), digits) if fields.contains_key(id) => {
+                SyntaxPart::Operand(Operand::Field(fields[id]), *digits)
+            }
+            other => other.clone(),
+        };
+        let heads = self.heads.iter().map(|head| head.iter().map(change).collect()).collect();
+        let tail = self.tail.iter().map(|(part, space)| (change(part), *space)).collect();
+        WrittenSyntax { heads, tail, span: self.span }
     }
 
     /// The syntax after prefixes: with other registers and fields, or, if that changes nothing, with the names of
@@ -325,32 +417,32 @@ impl WrittenSyntax {
         fields: &BTreeMap<FieldId, FieldId>,
     ) -> Option<WrittenSyntax> {
         let mut changes = false;
-        let mut change = |part: &Part| match part {
-            Part::Text(text) if renames.contains_key(text) => {
+        let mut change = |part: &SyntaxPart| match part {
+            SyntaxPart::Text(text) if renames.contains_key(text) => {
                 changes = true;
-                Part::Text(renames[text].clone())
+                SyntaxPart::Text(renames[text].clone())
             }
-            Part::Operand(Operand::Field(id), digits) if fields.contains_key(id) => {
+            SyntaxPart::Operand(Operand::Field(id), digits) if fields.contains_key(id) => {
                 changes = true;
-                Part::Operand(Operand::Field(fields[id]), *digits)
+                SyntaxPart::Operand(Operand::Field(fields[id]), *digits)
             }
             other => other.clone(),
         };
-        let tail: Vec<(Part, bool)> = self.tail.iter().map(|(part, space)| (change(part), *space)).collect();
+        let tail: Vec<(SyntaxPart, bool)> = self.tail.iter().map(|(part, space)| (change(part), *space)).collect();
         if changes || names.is_empty() {
             return Some(WrittenSyntax { heads: self.heads.clone(), tail, span: self.span });
         }
         let word = self.heads[0].clone();
-        if word.iter().any(|part| matches!(part, Part::Operand(..))) {
+        if word.iter().any(|part| matches!(part, SyntaxPart::Operand(..))) {
             return None;
         }
-        let names = names.iter().map(|name| Part::Text(name.clone())).collect::<Vec<_>>();
+        let names = names.iter().map(|name| SyntaxPart::Text(name.clone())).collect::<Vec<_>>();
         let further = names[1..].iter().map(|name| (name.clone(), true));
-        let tail = further.chain([(Part::Word(word), true)]).chain(tail).collect();
+        let tail = further.chain([(SyntaxPart::Word(word), true)]).chain(tail).collect();
         Some(WrittenSyntax { heads: vec![vec![names[0].clone()]], tail, span: self.span })
     }
 
-    fn parts(&self) -> impl Iterator<Item = &Part> {
+    fn parts(&self) -> impl Iterator<Item = &SyntaxPart> {
         self.heads[0].iter().chain(self.tail.iter().map(|(part, _)| part))
     }
 
@@ -361,10 +453,10 @@ impl WrittenSyntax {
         let mut pieces = Vec::new();
         for (part, space) in &self.tail {
             let kind = match part {
-                Part::Text(text) => PieceKind::Text(text.clone()),
-                Part::Family(at) => PieceKind::Text(member(*at)),
-                Part::Word(parts) => PieceKind::Text(word(parts, &member)),
-                Part::Operand(..) => {
+                SyntaxPart::Text(text) => PieceKind::Text(text.clone()),
+                SyntaxPart::Family(at) => PieceKind::Text(member(*at)),
+                SyntaxPart::Word(parts) => PieceKind::Text(word(parts, &member)),
+                SyntaxPart::Operand(..) | SyntaxPart::Modes(_) => {
                     next += 1;
                     PieceKind::Operand(next - 1)
                 }
@@ -376,21 +468,22 @@ impl WrittenSyntax {
 }
 
 /// A word without operands.
-fn word(parts: &[Part], member: &impl Fn(usize) -> String) -> String {
+fn word(parts: &[SyntaxPart], member: &impl Fn(usize) -> String) -> String {
     match head(parts, member) {
         Head::Word(word) => word,
         Head::Glued { prefix, suffix, .. } => prefix + &suffix,
     }
 }
 
-fn head(parts: &[Part], member: &impl Fn(usize) -> String) -> Head {
+fn head(parts: &[SyntaxPart], member: &impl Fn(usize) -> String) -> Head {
     let (mut prefix, mut suffix, mut digits) = (String::new(), String::new(), None);
     for part in parts {
         let text = match part {
-            Part::Text(text) => text.clone(),
-            Part::Family(at) => member(*at),
-            Part::Word(parts) => word(parts, member),
-            Part::Operand(_, format) => {
+            SyntaxPart::Text(text) => text.clone(),
+            SyntaxPart::Family(at) => member(*at),
+            SyntaxPart::Word(parts) => word(parts, member),
+            SyntaxPart::Modes(_) => continue,
+            SyntaxPart::Operand(_, format) => {
                 digits = Some(format.unwrap_or(Digits::Decimal));
                 continue;
             }

@@ -85,6 +85,8 @@ pub enum Item {
     Function(Function),
     /// `family OP : u4 (…) -> … { … }`
     Family(Family),
+    /// `operand S, D : u6 of uK { … }`
+    Operands(Operands),
     /// `prefix ix 0xDD with hl = ix { … }`
     Prefix(Prefix),
     /// `on illegal { … }`
@@ -226,13 +228,15 @@ pub struct NameRange {
     pub last: Option<Name>,
 }
 
-/// `r0..r3`, or `x1/ra` with other spellings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// `r0..r3`, or `x1/ra` with other spellings, or `pc = next`.
+#[derive(Clone, Debug)]
 pub struct ListedRegister {
     /// The register or registers.
     pub range: NameRange,
     /// What else may be written for a single one.
     pub spellings: Vec<Name>,
+    /// What reading it gives, for the program counter.
+    pub reads: Option<Expr>,
 }
 
 /// `view r1l = r1[7:0] clearing`
@@ -418,6 +422,49 @@ pub struct Member {
     /// What it gives or does.
     pub body: Block,
     /// The `##` lines before it.
+    pub documentation: String,
+}
+
+/// `operand S, D : u6 of uK { … }`: operands that can be written in several ways.
+#[derive(Clone, Debug)]
+pub struct Operands {
+    /// The names that share these modes.
+    pub names: Vec<Name>,
+    /// How many bits of an encoding say which mode it is, and with what.
+    pub ty: Type,
+    /// The letter that stands for the width of what is reached, where rows say it.
+    pub letter: Option<Name>,
+    /// The modes.
+    pub modes: Vec<ModeRow>,
+    /// The first words of comments that could be meant as modes, as in `#N | …`.
+    pub commented: Vec<Name>,
+    /// The `##` lines before it.
+    pub documentation: String,
+}
+
+/// A line of an `operand` block.
+#[derive(Clone, Debug)]
+pub enum ModeRow {
+    /// A mode.
+    Mode(Box<Mode>),
+    /// The name of another operand: all modes of that one.
+    All(Name),
+}
+
+/// `(R)+ | 010 RRR | let a = R; R = R + 2; ram.u16[a]`
+#[derive(Clone, Debug)]
+pub struct Mode {
+    /// How it is written.
+    pub syntax: Column,
+    /// The bits of the operand, and of the cells that it adds to the instruction.
+    pub picture: Column,
+    /// The conditions after `where`.
+    pub conditions: Vec<Expr>,
+    /// What it does; the last thing is what the operand is.
+    pub meaning: Block,
+    /// The whole row.
+    pub span: Span,
+    /// The `##` lines directly before it.
     pub documentation: String,
 }
 
@@ -652,6 +699,8 @@ pub enum ExprKind {
     Index(Box<Expr>, Box<Expr>),
     /// `ram.u16[a]`
     Wide(Name, Type, Box<Expr>),
+    /// `S.u8`
+    Sized(Name, Type),
     /// `x[7:4]`
     Slice(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `-x`

@@ -162,6 +162,7 @@ impl Item {
             Item::Contents(contents) => whole = wanted(&Key::place(&contents.memory, &contents.address)),
             Item::Registers(registers) => keep_registers(registers, &named),
             Item::Fields(fields) => fields.names.retain(named),
+            Item::Operands(operands) => operands.names.retain(named),
             Item::Traps(traps) => traps.retain(|(name, _)| named(name)),
             Item::Map(map) => {
                 let memory = map.memory.clone();
@@ -181,6 +182,7 @@ impl Item {
         match self {
             Item::Registers(registers) => registers.names.is_empty(),
             Item::Fields(fields) => fields.names.is_empty(),
+            Item::Operands(operands) => operands.names.is_empty(),
             Item::Traps(traps) => traps.is_empty(),
             _ => false,
         }

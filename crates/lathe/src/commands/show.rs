@@ -165,23 +165,38 @@ fn mnemonics(instruction: &Instruction) -> impl Iterator<Item = &str> {
 
 /// The syntax with the names of its operands.
 fn written(isa: &Isa, instruction: &Instruction) -> String {
-    instruction.syntax.render(|at| isa.field(instruction.operands[at]).name.clone())
+    instruction.look().0.render(|at| names(isa, instruction)[at].clone())
+}
+
+/// The names of its operands, as people see it.
+fn names(isa: &Isa, instruction: &Instruction) -> Vec<String> {
+    match &instruction.form {
+        Some(form) => form.operands.iter().map(|(name, _)| name.clone()).collect(),
+        None => instruction.operands.iter().map(|id| isa.field(*id).name.clone()).collect(),
+    }
 }
 
 fn row_data(isa: &Isa, source: &Written, ids: &[InstructionId]) -> RowData {
     let first = isa.instruction(ids[0]);
-    let letters = letters(isa, first);
-    let instruction = |id: &InstructionId| {
-        let instruction = isa.instruction(*id);
-        InstructionData {
-            syntax: written(isa, instruction),
-            bits: bits(&instruction.encoding, &letters, isa.code_memory().cell.bits()),
-            cycles: isa.has_cycles.then_some(instruction.cycles),
-        }
+    let names = names(isa, first);
+    let letters = letters(&names);
+    let instruction = |instruction: &&Instruction| InstructionData {
+        syntax: written(isa, instruction),
+        bits: bits(instruction.look().1, &letters, isa.code_memory().cell.bits()),
+        cycles: isa.has_cycles.then_some(instruction.cycles),
     };
-    let operands = first.operands.iter().zip(&letters).map(|(id, letter)| {
-        let field = isa.field(*id);
-        OperandData { name: field.name.clone(), letter: *letter, kind: kind(field) }
+    let mut shown: Vec<&Instruction> = Vec::new();
+    for one in ids.iter().map(|id| isa.instruction(*id)) {
+        if !shown.iter().any(|known| known.is_seen_as(one)) {
+            shown.push(one);
+        }
+    }
+    let operands = names.iter().zip(&letters).map(|(name, letter)| {
+        let kind = match isa.operands.iter().find(|operand| operand.name == *name) {
+            Some(operand) => operand.modes.iter().map(|mode| mode.syntax.as_str()).collect::<Vec<_>>().join("  "),
+            None => isa.fields.iter().find(|field| field.name == *name).map(kind).unwrap_or_default(),
+        };
+        OperandData { name: name.clone(), letter: *letter, kind }
     });
     let source = |span: Span| &source.sources[span.file.0 as usize];
     let line_of = |span: Span| source(span).line_column(span.start).0;
@@ -192,7 +207,7 @@ fn row_data(isa: &Isa, source: &Written, ids: &[InstructionId]) -> RowData {
         line: line_of(first.span),
         file: (first.span.file != FileId(0)).then(|| source(first.span).name.clone()),
         documentation: first.documentation.clone(),
-        instructions: ids.iter().map(instruction).collect(),
+        instructions: shown.iter().map(instruction).collect(),
         operands: operands.collect(),
         examples: isa.examples.iter().filter(|example| ids.contains(&example.instruction)).map(example).collect(),
     }
@@ -200,10 +215,10 @@ fn row_data(isa: &Isa, source: &Written, ids: &[InstructionId]) -> RowData {
 
 /// The letter that stands for each operand in the picture: its field's name, or the next letter that
 /// is free.
-fn letters(isa: &Isa, instruction: &Instruction) -> Vec<char> {
+fn letters(names: &[String]) -> Vec<char> {
     let mut letters: Vec<char> = Vec::new();
-    for id in &instruction.operands {
-        let own = isa.field(*id).name.chars().next().unwrap_or('X');
+    for name in names {
+        let own = name.chars().next().unwrap_or('X');
         let free = std::iter::once(own).chain('A'..='Z').find(|letter| !letters.contains(letter));
         letters.push(free.unwrap_or('?'));
     }

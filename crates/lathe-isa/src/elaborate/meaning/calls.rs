@@ -12,7 +12,7 @@ use crate::names::Named;
 use crate::operators::BinaryOperator;
 use crate::semantics::{Expr, ExprKind as SemanticKind, OperandId, Statement};
 
-const BUILT_IN: [&str; 7] = ["signed", "unsigned", "zext", "sext", "rotl", "rotr", "code"];
+const BUILT_IN: [&str; 8] = ["signed", "unsigned", "zext", "sext", "rotl", "rotr", "code", "address"];
 
 impl Lowerer<'_, '_> {
     pub(super) fn call_for_value(
@@ -53,9 +53,13 @@ impl Lowerer<'_, '_> {
                 Some(Some(Value::unsigned(Expr::binary(operator, value.expr, count.expr))))
             }
             // Too good a name for a memory or a function of one's own to be taken away.
-            "code" if !matches!(self.declarations.names.peek("code"), Some(Named::Function(_) | Named::Family(_))) => {
+            "code" if self.is_free("code") => {
                 let [operand] = self.exactly(name, arguments, span)?;
                 self.operand_code(operand).map(Some)
+            }
+            "address" if self.is_free("address") => {
+                let [operand] = self.exactly(name, arguments, span)?;
+                self.address_of(operand).map(Some)
             }
             text if is_type(text) => self.conversion(name, arguments, span).map(Some),
             text => match self.declarations.names.find(text, name.span) {
@@ -72,16 +76,22 @@ impl Lowerer<'_, '_> {
             ExprKind::Name(name) => self.operand_named(name),
             _ => None,
         };
-        let is_register = |id: &OperandId| {
-            let field = &self.declarations.fields[self.setting.operands[usize::from(id.0)].index()];
-            matches!(field.domain, Domain::Registers(_))
-        };
+        let is_register =
+            |id: &OperandId| matches!(self.field(*id).domain, Domain::Registers(_)) || self.counter(*id).is_some();
         let Some(id) = id.filter(is_register) else {
             let message = "this is not a register operand of the row";
             return self.fail(codes::NOT_HERE, operand.span, message, "as in `code(R)`, where `R` is in the syntax");
         };
-        let field = &self.declarations.fields[self.setting.operands[usize::from(id.0)].index()];
-        Some(Value::unsigned(Expr { width: field.width, kind: SemanticKind::Code(id) }))
+        let width = self.field(id).width;
+        Some(Value::unsigned(match self.counter(id) {
+            Some(counter) => Expr::constant(width, counter.code),
+            None => Expr { width, kind: SemanticKind::Code(id) },
+        }))
+    }
+
+    /// Whether the definition has no function of this name, which is then built in.
+    fn is_free(&self, name: &str) -> bool {
+        !matches!(self.declarations.names.peek(name), Some(Named::Function(_) | Named::Family(_)))
     }
 
     fn not_a_function<T>(&mut self, name: &Name, found: Option<Named>) -> Option<T> {

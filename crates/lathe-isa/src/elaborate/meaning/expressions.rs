@@ -8,13 +8,13 @@ use crate::elaborate::constants::{self, does_not_fit, plural};
 use crate::elaborate::declarations::slice_of;
 use crate::language::ast::{Binary, Expr as Tree, ExprKind as TreeKind, Name, Type, Unary};
 use crate::language::parser::is_type;
-use crate::model::{Domain, MemoryId};
+use crate::model::{Domain, Field, MemoryId};
 use crate::names::Named;
 use crate::operand::fit;
-use crate::operators::UnaryOperator;
+use crate::operators::{BinaryOperator, UnaryOperator};
 use crate::semantics::{Expr, ExprKind, OperandId, Statement};
 
-impl Lowerer<'_, '_> {
+impl<'w> Lowerer<'w, '_> {
     /// The value of an expression. Where `want` is given, it has that width or is reported.
     pub(super) fn value(&mut self, tree: &Tree, want: Option<Width>) -> Option<Value> {
         self.spend(tree.span)?;
@@ -41,7 +41,13 @@ impl Lowerer<'_, '_> {
                 Some(memory) => self.load(memory, index),
                 None => self.slice(base, index, index, tree.span),
             },
+            TreeKind::Wide(name, _, bit) if self.has_modes(&name.text) => {
+                let base = Tree { kind: TreeKind::Name(name.text.clone()), span: name.span };
+                self.slice(&base, bit, bit, tree.span)
+            }
             TreeKind::Wide(memory, ty, address) => self.load_wide(memory, ty, address),
+            TreeKind::Sized(name, _) if self.has_modes(&name.text) => self.name(name),
+            TreeKind::Sized(name, ty) => self.not_sized(name, ty),
             TreeKind::Slice(base, high, low) => self.slice(base, high, low, tree.span),
             TreeKind::Unary(operator, inner) => self.unary(*operator, inner, want),
             TreeKind::Binary(operator, left, right) => self.binary(*operator, left, right, want, tree.span),
@@ -113,6 +119,8 @@ impl Lowerer<'_, '_> {
             }
             Some(Binding::Value(value)) => return Some(value),
             Some(Binding::Place(place)) => return Some(Value::unsigned(self.read_place(&place))),
+            Some(Binding::Target(target)) => return Some(Value::unsigned(self.read(&target))),
+            Some(Binding::Operand(id)) => return self.field_value(id),
             Some(Binding::Broken) => return None,
             Some(Binding::Number(_)) | None => {}
         }
@@ -132,7 +140,7 @@ impl Lowerer<'_, '_> {
                 self.control(name.span, "the program counter")?;
                 Some(Value::unsigned(Expr { width: self.declarations.pc_width(), kind: ExprKind::Pc }))
             }
-            Some(Named::Field(_)) => self.operand(name),
+            Some(Named::Field(_) | Named::Operand(_)) => self.operand(name),
             found => self.not_a_value(name, found),
         }
     }
@@ -146,7 +154,10 @@ impl Lowerer<'_, '_> {
             };
             return self.fail(codes::NOT_HERE, span, message, help);
         }
-        Some(Value::unsigned(Expr { width: self.declarations.pc_width(), kind: ExprKind::Next }))
+        let width = self.declarations.pc_width();
+        let Some(cells) = self.ahead else { return Some(Value::unsigned(Expr { width, kind: ExprKind::Next })) };
+        let (pc, cells) = (Expr { width, kind: ExprKind::Pc }, Expr::constant(width, u64::from(cells)));
+        Some(Value::unsigned(Expr::binary(BinaryOperator::Add, pc, cells)))
     }
 
     /// Reports what only an instruction can do.
@@ -165,15 +176,27 @@ impl Lowerer<'_, '_> {
 
     /// The operand of this row that a name means.
     pub(super) fn operand_named(&self, name: &str) -> Option<OperandId> {
+        if let Some(Binding::Operand(id)) = self.binding(name) {
+            return Some(*id);
+        }
         let fields = &self.declarations.fields;
         let at = self.setting.operands.iter().position(|id| fields[id.index()].name == name);
-        at.filter(|_| self.calls.is_empty()).map(|at| OperandId(at as u8))
+        at.filter(|_| self.calls.is_empty() && self.ahead.is_none()).map(|at| OperandId(at as u8))
+    }
+
+    /// The field of an operand.
+    pub(super) fn field(&self, id: OperandId) -> &'w Field {
+        &self.declarations.fields[self.setting.operands[usize::from(id.0)].index()]
     }
 
     fn operand(&mut self, name: &Name) -> Option<Value> {
         let Some(id) = self.operand_named(&name.text) else {
             let (message, help) = if self.calls.is_empty() {
-                let row = if self.setting.site == Site::Row { "of this row" } else { "here" };
+                let row = match (self.ahead, self.setting.site) {
+                    (Some(_), _) => "of this mode",
+                    (None, Site::Row) => "of this row",
+                    _ => "here",
+                };
                 (
                     format!("`{}` is not an operand {row}", name.text),
                     "operands belong to a row; write them in its syntax and its encoding",
@@ -183,7 +206,15 @@ impl Lowerer<'_, '_> {
             };
             return self.fail(codes::NOT_HERE, name.span, message, help);
         };
-        let field = &self.declarations.fields[self.setting.operands[usize::from(id.0)].index()];
+        self.field_value(id)
+    }
+
+    /// What an operand that is a field says.
+    fn field_value(&mut self, id: OperandId) -> Option<Value> {
+        if let Some(reads) = self.counter(id).map(|counter| counter.reads) {
+            return self.read_counter(reads);
+        }
+        let field = self.field(id);
         let width = field.value_width(self.declarations.pc_width());
         let signed = matches!(&field.domain, Domain::Number(numeric) if numeric.signed && numeric.target.is_none());
         Some(Value { expr: Expr { width, kind: ExprKind::Operand(id) }, signed })
@@ -194,6 +225,7 @@ impl Lowerer<'_, '_> {
         let (what, help) = match named {
             Named::Memory(_) => ("a memory", format!("say which cell: `{}[address]`", name.text)),
             Named::Function(_) | Named::Family(_) => ("a function", format!("call it: `{}(…)`", name.text)),
+            Named::Operand(_) => (named.kind(), "give it to the function as an argument".to_owned()),
             _ => (named.kind(), "ask it for something, as in `console.read()`".to_owned()),
         };
         self.fail(codes::WRONG_KIND, name.span, format!("`{}` is {what}, not a value", name.text), help)
@@ -335,7 +367,8 @@ impl Lowerer<'_, '_> {
             TreeKind::Index(base, _) => {
                 Some(self.memory_named(base).map_or(Width::BIT, |id| self.declarations.memories[id.index()].cell))
             }
-            TreeKind::Wide(_, ty, _) => self.hint_type(ty),
+            TreeKind::Wide(name, ..) if self.has_modes(&name.text) => Some(Width::BIT),
+            TreeKind::Wide(_, ty, _) | TreeKind::Sized(_, ty) => self.hint_type(ty),
             TreeKind::Slice(_, high, low) => {
                 let bits = self.constant(high)?.checked_sub(self.constant(low)?)?;
                 u64::try_from(bits).ok().and_then(|bits| Width::new(bits.checked_add(1)?))
@@ -361,6 +394,8 @@ impl Lowerer<'_, '_> {
             Some(Binding::Variable(_, width, _)) => return Some(*width),
             Some(Binding::Value(value)) => return Some(value.width()),
             Some(Binding::Place(place)) => return Some(place.width),
+            Some(Binding::Target(target)) => return Some(target.width()),
+            Some(Binding::Operand(id)) => return Some(self.field_width(*id)),
             Some(Binding::Number(_) | Binding::Broken) => return None,
             None => {}
         }

@@ -7,6 +7,7 @@
 
 mod calls;
 mod expressions;
+mod modes;
 mod operators;
 mod places;
 mod statements;
@@ -15,13 +16,15 @@ use lathe_base::{Code, Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::Declarations;
 use super::constants::{constant, declared};
+use super::modes::Counter;
 use super::rows::Draft;
 use crate::codes;
 use crate::compile::Symbols;
 use crate::language::ast;
 use crate::model::{Chosen, FieldId, Place};
-use crate::semantics::{Block, Body, Expr, LocalId, Statement};
+use crate::semantics::{Block, Body, Expr, LocalId, OperandId, Statement};
 use crate::simplify::simplify;
+use statements::Assignable;
 
 /// Where a meaning is, which decides what it may say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +63,8 @@ impl Site {
 /// What a meaning can refer to besides the declarations.
 pub(crate) struct Setting<'s> {
     operands: Vec<FieldId>,
+    /// The operands that are the program counter.
+    counters: Vec<(FieldId, Counter<'s>)>,
     chosen: Vec<Chosen>,
     /// The length of every instruction, if it is one.
     uniform: Option<u32>,
@@ -71,11 +76,13 @@ pub(crate) struct Setting<'s> {
 
 impl<'s> Setting<'s> {
     fn new(site: Site) -> Setting<'s> {
-        Setting { operands: vec![], chosen: vec![], uniform: None, given: vec![], site, symbols: &() }
+        let (operands, counters, chosen, given) = (vec![], vec![], vec![], vec![]);
+        Setting { operands, counters, chosen, uniform: None, given, site, symbols: &() }
     }
 
-    pub(crate) fn row(operands: Vec<FieldId>, chosen: Vec<Chosen>, uniform: Option<u32>) -> Setting<'s> {
-        Setting { operands, chosen, uniform, ..Setting::new(Site::Row) }
+    pub(crate) fn row(draft: &Draft<'s>, chosen: Vec<Chosen>, uniform: Option<u32>) -> Setting<'s> {
+        let (operands, counters) = (draft.operands.clone(), draft.counters.clone());
+        Setting { operands, counters, chosen, uniform, ..Setting::new(Site::Row) }
     }
 
     /// `on illegal` and `on step`.
@@ -134,7 +141,10 @@ pub(crate) fn perform_row(
     let mut lowerer = Lowerer::new(declarations, setting, diagnostics);
     let before = around.before.as_ref().map_or(Some(()), |block| lowerer.block_of_all(block));
     let prefixes = draft.prefixes.iter().try_for_each(|block| lowerer.block_of_all(block));
-    let own = lowerer.apart(|lowerer| lowerer.block_for_effect(&draft.meaning));
+    let own = lowerer.apart(|lowerer| {
+        draft.modes.iter().try_for_each(|operand| lowerer.work_out(operand, &draft.meaning, draft.row.syntax.span))?;
+        lowerer.block_for_effect(&draft.meaning)
+    });
     let after = around.after.as_ref().map_or(Some(()), |block| lowerer.block_of_all(block));
     before.and(prefixes).and(own).and(after)?;
     Some(lowerer.finish(None))
@@ -191,6 +201,10 @@ enum Binding {
     Value(Value),
     /// An item of a `for`: a register or view.
     Place(Place),
+    /// An operand with its mode chosen: what it reaches.
+    Target(Assignable),
+    /// A field of a mode.
+    Operand(OperandId),
     /// A number: a width, a position.
     Number(i128),
     /// A `let` whose value could not be understood, which has been reported.
@@ -210,6 +224,8 @@ struct Lowerer<'w, 'a> {
     /// The functions and families being inlined, and where each is called.
     calls: Vec<(String, Span)>,
     nodes: usize,
+    /// Inside a mode, how many cells after the beginning of the instruction `next` is.
+    ahead: Option<u32>,
     /// How deep the lowering is inside expressions, blocks and calls.
     depth: usize,
     gave_up: bool,
@@ -227,6 +243,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             frame: 0,
             calls: Vec::new(),
             nodes: 0,
+            ahead: None,
             depth: 0,
             gave_up: false,
         };

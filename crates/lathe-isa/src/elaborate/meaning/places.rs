@@ -1,11 +1,11 @@
 //! Places: registers, views and memory cells, read and written.
 
-use lathe_base::Span;
+use lathe_base::{Span, Width};
 
 use super::{Lowerer, Value};
 use crate::codes;
 use crate::language::ast::{Expr as Tree, Name, Order, Type};
-use crate::model::{MemoryId, Part, Place};
+use crate::model::{Memory, MemoryId, Part, Place};
 use crate::operators::BinaryOperator;
 use crate::semantics::{Expr, ExprKind, Statement};
 
@@ -69,16 +69,35 @@ impl Lowerer<'_, '_> {
         let (memory, count) = self.wide(memory, ty)?;
         let address = self.address(memory, address)?;
         let address = self.keep(Value::unsigned(address)).expr;
-        let mut cells = Vec::new();
-        for offset in 0..count {
+        for _ in 0..count {
             self.spend(ty.span)?;
-            cells.push(self.load_cell(memory, plus(address.clone(), offset)));
         }
-        if self.declarations.memories[memory.index()].order == Order::Little {
+        let width = self.width(ty)?;
+        Some(Value { expr: self.load_cells(memory, &address, width), signed: ty.signed })
+    }
+
+    /// The cells from an address on that make a value of this width: the lowest address is read first.
+    pub(super) fn load_cells(&mut self, memory: MemoryId, address: &Expr, width: Width) -> Expr {
+        let &Memory { cell, order, .. } = &self.declarations.memories[memory.index()];
+        let count = width.bits() / cell.bits();
+        let mut cells: Vec<Expr> =
+            (0..count).map(|offset| self.load_cell(memory, plus(address.clone(), offset))).collect();
+        if order == Order::Little {
             cells.reverse();
         }
-        let joined = cells.into_iter().reduce(Expr::join)?;
-        Some(Value { expr: joined, signed: ty.signed })
+        cells.into_iter().reduce(Expr::join).unwrap_or(Expr::constant(width, 0))
+    }
+
+    /// Writes a value to as many cells as it has: the lowest address is written first.
+    pub(super) fn store_cells(&mut self, memory: MemoryId, address: &Expr, value: Value) {
+        let value = self.keep(value).expr;
+        let &Memory { cell, order, .. } = &self.declarations.memories[memory.index()];
+        let count = value.width.bits() / cell.bits();
+        for offset in 0..count {
+            let number = if order == Order::Little { offset } else { count - 1 - offset };
+            let value = Expr::slice(value.clone(), number * cell.bits(), cell);
+            self.emit(Statement::Store { memory, address: plus(address.clone(), offset), value });
+        }
     }
 
     pub(super) fn store_wide(&mut self, memory: &Name, ty: &Type, address: &Tree, value: &Tree) -> Option<()> {
@@ -87,19 +106,15 @@ impl Lowerer<'_, '_> {
         let address = self.address(memory, address)?;
         let address = self.keep(Value::unsigned(address)).expr;
         let value = self.value(value, Some(width))?;
-        let value = self.keep(value).expr;
-        let &crate::model::Memory { cell, order, .. } = &self.declarations.memories[memory.index()];
-        for offset in 0..count {
+        for _ in 0..count {
             self.spend(ty.span)?;
-            let number = if order == Order::Little { offset } else { count - 1 - offset };
-            let value = Expr::slice(value.clone(), number * cell.bits(), cell);
-            self.emit(Statement::Store { memory, address: plus(address.clone(), offset), value });
         }
+        self.store_cells(memory, &address, value);
         Some(())
     }
 
     /// The memory and the number of cells of a wide access.
-    fn wide(&mut self, name: &Name, ty: &Type) -> Option<(MemoryId, u32)> {
+    pub(super) fn wide(&mut self, name: &Name, ty: &Type) -> Option<(MemoryId, u32)> {
         let memory = self.declarations.memory_of(name, self.diagnostics)?;
         let width = self.width(ty)?;
         let cell = self.declarations.memories[memory.index()].cell;

@@ -8,7 +8,7 @@ use crate::elaborate::declarations::spread;
 use crate::language::ast::{
     Binary, Block, Expr as Tree, ExprKind as TreeKind, For, ForItem, Name, Statement as Written, Unary,
 };
-use crate::model::{Domain, Place};
+use crate::model::{Domain, MemoryId, Place};
 use crate::names::Named;
 use crate::operators::BinaryOperator;
 use crate::semantics::{Expr, ExprKind, OperandId, Statement};
@@ -210,7 +210,7 @@ impl Lowerer<'_, '_> {
                 self.emit(Statement::Store { memory, address, value: value.expr });
                 Some(())
             }
-            TreeKind::Wide(memory, ty, address) => {
+            TreeKind::Wide(memory, ty, address) if !self.has_modes(&memory.text) => {
                 let width = self.width(ty)?;
                 self.declarations.names.note(target.span, Some(width), None);
                 self.store_wide(memory, ty, address, value)
@@ -226,7 +226,7 @@ impl Lowerer<'_, '_> {
     }
 
     /// What an assignment writes, except memory.
-    fn target(&mut self, tree: &Tree) -> Option<Target> {
+    fn target(&mut self, tree: &Tree) -> Option<Assignable> {
         match &tree.kind {
             TreeKind::Index(base, _) if self.memory_named(base).is_some() => {
                 let help = "read the cell into a local, change it there, and write it back";
@@ -244,12 +244,17 @@ impl Lowerer<'_, '_> {
                 None
             }
             TreeKind::Name(name) => self.target_named(&Name { text: name.clone(), span: tree.span }),
+            TreeKind::Sized(name, _) => self.target_named(name),
+            TreeKind::Wide(name, _, bit) if self.has_modes(&name.text) => {
+                let base = Tree { kind: TreeKind::Name(name.text.clone()), span: name.span };
+                self.target_slice(&base, bit, bit, tree.span)
+            }
             TreeKind::Slice(base, high, low) => self.target_slice(base, high, low, tree.span),
             TreeKind::Index(base, bit) => self.target_slice(base, bit, bit, tree.span),
             TreeKind::Binary(Binary::Join, high, low) => {
                 let (high, low) = (self.target(high)?, self.target(low)?);
                 match high.width().plus(low.width()) {
-                    Some(width) => Some(Target::Join(Box::new(high), Box::new(low), width)),
+                    Some(width) => Some(Assignable::Join(Box::new(high), Box::new(low), width)),
                     None => {
                         self.fail(codes::BAD_WIDTH, tree.span, "these are more than 64 bits", "assign them one by one")
                     }
@@ -269,10 +274,12 @@ impl Lowerer<'_, '_> {
         self.binding(name).is_none() && self.declarations.names.peek(name).is_none()
     }
 
-    fn target_named(&mut self, name: &Name) -> Option<Target> {
+    pub(super) fn target_named(&mut self, name: &Name) -> Option<Assignable> {
         match self.binding(&name.text).cloned() {
-            Some(Binding::Variable(local, width, _)) => return Some(Target::Local(local, width)),
-            Some(Binding::Place(place)) => return Some(Target::Place(place)),
+            Some(Binding::Variable(local, width, _)) => return Some(Assignable::Local(local, width)),
+            Some(Binding::Place(place)) => return Some(Assignable::Place(place)),
+            Some(Binding::Target(target)) => return Some(target),
+            Some(Binding::Operand(id)) => return self.target_field(name, id),
             Some(Binding::Broken) => return None,
             Some(Binding::Value(_) | Binding::Number(_)) => {
                 let help = "copy it first: `let x = …`";
@@ -294,14 +301,14 @@ impl Lowerer<'_, '_> {
                     let what = format!("the constant `{}`", name.text);
                     return self.not_assignable(name.span, &what, "declare it as `register` if it changes");
                 }
-                Some(Target::Place(Place::whole(id, register.width)))
+                Some(Assignable::Place(Place::whole(id, register.width)))
             }
-            Some(Named::View(at)) => Some(Target::Place(self.declarations.views[at].place.clone())),
+            Some(Named::View(at)) => Some(Assignable::Place(self.declarations.views[at].place.clone())),
             Some(Named::Pc) => {
                 self.control(name.span, "a jump")?;
-                Some(Target::Pc(self.declarations.pc_width()))
+                Some(Assignable::Pc(Expr { width: self.declarations.pc_width(), kind: ExprKind::Pc }))
             }
-            Some(Named::Field(id)) => self.target_operand(name, &self.declarations.fields[id.index()].domain.clone()),
+            Some(Named::Field(_) | Named::Operand(_)) => self.target_operand(name),
             Some(named) => {
                 let what = format!("`{}` is {} and", name.text, named.kind());
                 let help = match named {
@@ -320,38 +327,46 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn target_operand(&mut self, name: &Name, domain: &Domain) -> Option<Target> {
+    fn target_operand(&mut self, name: &Name) -> Option<Assignable> {
         let Some(id) = self.operand_named(&name.text) else {
             let message = format!("`{}` is not an operand here", name.text);
             let help = "write it in the syntax and the encoding of this row; functions do not see operands";
             return self.fail(codes::NOT_HERE, name.span, message, help);
         };
-        match domain {
+        self.target_field(name, id)
+    }
+
+    fn target_field(&mut self, name: &Name, id: OperandId) -> Option<Assignable> {
+        if let Some(reads) = self.counter(id).map(|counter| counter.reads) {
+            return self.read_counter(reads).map(|value| Assignable::Pc(value.expr));
+        }
+        match &self.field(id).domain {
             Domain::Registers(list) => {
                 let width = list.iter().flatten().next().map_or(Width::BIT, |(_, place)| place.width);
-                Some(Target::Operand(id, width))
+                Some(Assignable::Operand(id, width))
             }
             _ => self.not_assignable(name.span, &format!("the number `{}`", name.text), "only registers change"),
         }
     }
 
-    fn target_slice(&mut self, base: &Tree, high: &Tree, low: &Tree, span: Span) -> Option<Target> {
+    pub(super) fn target_slice(&mut self, base: &Tree, high: &Tree, low: &Tree, span: Span) -> Option<Assignable> {
         let whole = self.target(base)?;
         let (low, width) = self.bits_of(whole.width(), high, low, span)?;
-        Some(Target::Slice(Box::new(whole), low, width))
+        Some(Assignable::Slice(Box::new(whole), low, width))
     }
 
-    fn write(&mut self, target: &Target, value: Value) {
+    fn write(&mut self, target: &Assignable, value: Value) {
         match target {
-            Target::Local(local, _) => self.emit(Statement::Let(*local, value.expr)),
-            Target::Place(place) => self.write_place(place, value),
-            Target::Operand(id, _) => self.emit(Statement::SetOperand(*id, value.expr)),
-            Target::Pc(_) => self.emit(Statement::Jump(value.expr)),
-            Target::Slice(whole, low, _) => {
+            Assignable::Local(local, _) => self.emit(Statement::Let(*local, value.expr)),
+            Assignable::Place(place) => self.write_place(place, value),
+            Assignable::Operand(id, _) => self.emit(Statement::SetOperand(*id, value.expr)),
+            Assignable::Pc(_) => self.emit(Statement::Jump(value.expr)),
+            Assignable::Cells { memory, address, .. } => self.store_cells(*memory, address, value),
+            Assignable::Slice(whole, low, _) => {
                 let old = self.read(whole);
                 self.write(whole, Value::unsigned(Expr::replace(old, *low, value.expr)));
             }
-            Target::Join(high, low, _) => {
+            Assignable::Join(high, low, _) => {
                 let value = self.keep(value);
                 let bits = low.width().bits();
                 let upper = Expr::slice(value.expr.clone(), bits, high.width());
@@ -362,14 +377,18 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    fn read(&self, target: &Target) -> Expr {
+    pub(super) fn read(&mut self, target: &Assignable) -> Expr {
         match target {
-            Target::Local(local, width) => Expr::local(*width, *local),
-            Target::Place(place) => self.read_place(place),
-            Target::Operand(id, width) => Expr { width: *width, kind: ExprKind::Operand(*id) },
-            Target::Pc(width) => Expr { width: *width, kind: ExprKind::Pc },
-            Target::Slice(whole, low, width) => Expr::slice(self.read(whole), *low, *width),
-            Target::Join(high, low, _) => Expr::join(self.read(high), self.read(low)),
+            Assignable::Local(local, width) => Expr::local(*width, *local),
+            Assignable::Place(place) => self.read_place(place),
+            Assignable::Operand(id, width) => Expr { width: *width, kind: ExprKind::Operand(*id) },
+            Assignable::Pc(reads) => reads.clone(),
+            Assignable::Cells { memory, address, width } => self.load_cells(*memory, address, *width),
+            Assignable::Slice(whole, low, width) => Expr::slice(self.read(whole), *low, *width),
+            Assignable::Join(high, low, _) => {
+                let high = self.read(high);
+                Expr::join(high, self.read(low))
+            }
         }
     }
 }
@@ -387,24 +406,33 @@ fn place(statement: &Written) -> Span {
 }
 
 /// Something that an assignment writes.
-enum Target {
+#[derive(Clone, Debug)]
+pub(super) enum Assignable {
     Local(crate::semantics::LocalId, Width),
     Place(Place),
     Operand(OperandId, Width),
-    Pc(Width),
-    Slice(Box<Target>, u32, Width),
-    Join(Box<Target>, Box<Target>, Width),
+    /// The program counter, and what reading it gives.
+    Pc(Expr),
+    /// Memory cells at an address that cannot change any more.
+    Cells {
+        memory: MemoryId,
+        address: Expr,
+        width: Width,
+    },
+    Slice(Box<Assignable>, u32, Width),
+    Join(Box<Assignable>, Box<Assignable>, Width),
 }
 
-impl Target {
-    fn width(&self) -> Width {
+impl Assignable {
+    pub(super) fn width(&self) -> Width {
         match self {
-            Target::Local(_, width)
-            | Target::Operand(_, width)
-            | Target::Pc(width)
-            | Target::Slice(_, _, width)
-            | Target::Join(_, _, width) => *width,
-            Target::Place(place) => place.width,
+            Assignable::Local(_, width)
+            | Assignable::Operand(_, width)
+            | Assignable::Cells { width, .. }
+            | Assignable::Slice(_, _, width)
+            | Assignable::Join(_, _, width) => *width,
+            Assignable::Place(place) => place.width,
+            Assignable::Pc(reads) => reads.width,
         }
     }
 }

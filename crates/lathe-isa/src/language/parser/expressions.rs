@@ -285,6 +285,10 @@ impl Parser<'_, '_> {
         let is_type = matches!(&self.token, Token::Name(word) if is_type(word));
         if is_type {
             let ty = self.ty("as in `ram.u16[a]`")?;
+            if !self.is("[") {
+                let span = name.span.to(ty.span);
+                return Ok(Expr { kind: ExprKind::Sized(name, ty), span });
+            }
             let subscripted = {
                 let place = Expr { kind: ExprKind::Name(name.text.clone()), span: name.span };
                 self.subscript(place)?
@@ -292,6 +296,10 @@ impl Parser<'_, '_> {
             let span = subscripted.span;
             return match subscripted.kind {
                 ExprKind::Index(_, address) => Ok(Expr { kind: ExprKind::Wide(name, ty, address), span }),
+                ExprKind::Slice(_, high, low) => {
+                    let whole = Expr { span: name.span.to(ty.span), kind: ExprKind::Sized(name, ty) };
+                    Ok(Expr { kind: ExprKind::Slice(Box::new(whole), high, low), span })
+                }
                 _ => self.unexpected("an address", "as in `ram.u16[a]`"),
             };
         }

@@ -8,7 +8,7 @@ use crate::language::ast::*;
 use crate::language::lexer::Token;
 
 /// The words that begin an item, with an example of each.
-const ITEMS: [(&str, &str); 22] = [
+const ITEMS: [(&str, &str); 23] = [
     ("machine", "machine quad8 \"Four registers\""),
     ("memory", "memory ram : u16 -> u8"),
     ("pc", "pc pc : u16 in ram"),
@@ -22,6 +22,7 @@ const ITEMS: [(&str, &str); 22] = [
     ("trap", "trap divide = 2"),
     ("fn", "fn push(v: u8) { sp = sp - 1; ram[sp] = v }"),
     ("family", "family OP : u4 (x: u8, y: u8) -> u8 { add = x + y }"),
+    ("operand", "operand S, D : u6 { R | 000 RRR | R }"),
     ("assembly", "assembly { %lo(V) = V[7:0] }"),
     ("instructions", "instructions { nop | 0000 0000 | }"),
     ("pseudo", "pseudo { mov D, S => sub D, D; add D, S }"),
@@ -146,6 +147,7 @@ impl Parser<'_, '_> {
             })?),
             "fn" => Item::Function(Function { documentation, ..self.function()? }),
             "family" => Item::Family(Family { documentation, ..self.family()? }),
+            "operand" => Item::Operands(Operands { documentation, ..self.operands()? }),
             "prefix" => Item::Prefix(Prefix { documentation, ..self.prefix()? }),
             "data" => Item::Contents(self.contents()?),
             "on" if self.take_word("step") => Item::OnStep(self.hook(word.span)?),
@@ -402,7 +404,8 @@ impl Parser<'_, '_> {
                 while p.take("/") {
                     spellings.push(p.name("another spelling", "as in `register { x0/zero, x1/ra }`")?);
                 }
-                Ok(Some(ListedRegister { range, spellings }))
+                let reads = if p.take("=") { Some(p.expression()?) } else { None };
+                Ok(Some(ListedRegister { range, spellings, reads }))
             })?;
             FieldKind::Register(list, start)
         } else if self.take_word("enum") {
@@ -572,6 +575,31 @@ impl Parser<'_, '_> {
             Ok(Member { name, code, body: p.line_block()?, documentation })
         })?;
         Ok(Family { name, ty, parameters, result, members, documentation: String::new() })
+    }
+
+    /// `S, D : u6 of uK { … }`
+    fn operands(&mut self) -> Parsed<Operands> {
+        let help = "as in `operand S, D : u6 { … }`, or `operand S, D : u6 of uK { … }` if rows say how wide it is";
+        let names = self.list(|p| p.name("the operand's name", help))?;
+        self.expect(":", help)?;
+        let ty = self.ty(help)?;
+        let letter = if self.take_word("of") { Some(self.letter(help)?) } else { None };
+        let start = self.last_end;
+        let modes = self.rows("modes", Self::mode)?;
+        let commented = self.commented(start);
+        Ok(Operands { names, ty, letter, modes, commented, documentation: String::new() })
+    }
+
+    /// `uK`: a width that is not a number.
+    fn letter(&mut self, help: &str) -> Parsed<Name> {
+        let ty = self.ty(help)?;
+        match &ty.width.kind {
+            ExprKind::Name(letter) => Ok(Name { text: letter.clone(), span: ty.span }),
+            _ => {
+                let message = "the width that rows choose is a letter";
+                self.fail(codes::UNEXPECTED, ty.span, message, "write `of uK`, and `uK` and `K` in the modes")
+            }
+        }
     }
 
     /// `ix 0xDD with hl = ix, h = ixh { … }`

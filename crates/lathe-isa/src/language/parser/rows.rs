@@ -97,7 +97,7 @@ impl Parser<'_, '_> {
     }
 
     /// The first words of comments since `start` that have the columns of a row.
-    fn commented(&self, start: usize) -> Vec<Name> {
+    pub(super) fn commented(&self, start: usize) -> Vec<Name> {
         let text = &self.cursor.text()[start..self.last_end.max(start)];
         let mut commented = Vec::new();
         let mut at = start;
@@ -142,6 +142,37 @@ impl Parser<'_, '_> {
         let meaning = self.line_block()?;
         let span = start.to(self.cursor.span(start.start as usize, self.last_end));
         Ok(Row { syntax, picture, conditions, cycles, meaning, span, documentation, heading })
+    }
+
+    /// A mode of an operand, or the name of another operand.
+    pub(super) fn mode(&mut self) -> Parsed<ModeRow> {
+        let start = self.span;
+        let documentation = self.take_documentation();
+        let (mut syntax, found) = self.raw(&["|"]);
+        if !found {
+            if syntax.text.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                return Ok(ModeRow::All(Name { text: syntax.text, span: syntax.span }));
+            }
+            let message = format!("`{}` has no encoding", syntax.text);
+            let help = "a mode is `syntax | encoding | what it is`, as in `(R) | 001 RRR | ram[R]`";
+            return self.fail(codes::MISSING_COLUMN, syntax.span, message, help);
+        }
+        // A row cannot begin with `#`; in quotes it can.
+        if let Some(inside) = syntax.text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            syntax.span = Span { start: syntax.span.start + 1, end: syntax.span.end - 1, ..syntax.span };
+            syntax.text = inside.to_owned();
+        }
+        self.check_size(&syntax, &documentation)?;
+        let (picture, conditions) = self.picture()?;
+        if !self.continues("|") {
+            let message = format!("`{}` does not say what the operand is", syntax.text);
+            let help = "add a column with a register, a memory cell or a value, as in `(R) | 001 RRR | ram[R]`";
+            return self.fail(codes::MISSING_COLUMN, syntax.span, message, help);
+        }
+        self.advance();
+        let meaning = self.line_block()?;
+        let span = start.to(self.cursor.span(start.start as usize, self.last_end));
+        Ok(ModeRow::Mode(Box::new(Mode { syntax, picture, conditions, meaning, span, documentation })))
     }
 
     /// The `##` lines since the last row: those directly above this row document it, the others head the
