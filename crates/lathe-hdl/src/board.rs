@@ -249,13 +249,16 @@ fn memory(isa: &Isa, shape: &Shape, id: MemoryId, out: &mut Writer) {
     }
     out.close("endcase");
     out.close("end");
-    let rows = range(row);
-    out.line(format!("wire {rows}row = {};", select("address", address, choice, row)));
+    // Banks of a single cell have one row, so that nothing is in the next.
+    let rows = range(row.max(1));
+    let first = if row == 0 { number(1, 0) } else { select("address", address, choice, row) };
+    out.line(format!("wire {rows}row = {first};"));
     for lane in 0..lanes {
-        let next = if lane + 1 == lanes {
-            String::new()
-        } else {
-            format!(" + {{{}, offset > {}}}", number(row - 1, 0), number(choice, u64::from(lane)))
+        let is_beyond = format!("offset > {}", number(choice, u64::from(lane)));
+        let next = match row {
+            _ if row == 0 || lane + 1 == lanes => String::new(),
+            1 => format!(" + ({is_beyond})"),
+            _ => format!(" + {{{}, {is_beyond}}}", number(row - 1, 0)),
         };
         out.line(format!(
             "wire {rows}row_{lane} = row{next};\nreg {}bank_{lane} [0:{}];\nreg {}value_{lane};",
