@@ -88,9 +88,9 @@ pub(crate) fn drafts<'a>(
             for draft in all {
                 let draft = Draft { group, number: number - 1, ..draft };
                 drafts.extend(declarations.with_counters(draft));
+                // More would only take time: these are too many already, as will be said.
                 if drafts.len() > limits::INSTRUCTIONS {
-                    diagnostics.push(too_many(row));
-                    return (Vec::new(), groups);
+                    return (drafts, groups);
                 }
             }
         }
@@ -370,7 +370,9 @@ pub(crate) fn instructions(
     for draft in drafts {
         for chosen in combinations(declarations, &draft.families) {
             if instructions.len() >= limits::INSTRUCTIONS {
-                diagnostics.push(too_many(draft.row));
+                let message = format!("this definition has more than {} instructions", limits::INSTRUCTIONS);
+                let help = "use fewer families or operands with modes in one row, or fewer rows";
+                diagnostics.push(Diagnostic::new(codes::TOO_MANY, draft.row.span, message).help(help));
                 return instructions;
             }
             if declarations.nodes.get() > limits::TOTAL_NODES {
@@ -396,12 +398,6 @@ pub(crate) fn instructions(
         }
     }
     instructions
-}
-
-fn too_many(row: &ast::Row) -> Diagnostic {
-    let message = format!("this definition has more than {} instructions", limits::INSTRUCTIONS);
-    let help = "use fewer families or operands with modes in one row, or fewer rows";
-    Diagnostic::new(codes::TOO_MANY, row.span, message).help(help)
 }
 
 fn instruction(
