@@ -585,7 +585,16 @@ impl Parser<'_, '_> {
         let ty = self.ty(help)?;
         let letter = if self.take_word("of") { Some(self.letter(help)?) } else { None };
         let start = self.last_end;
-        let modes = self.rows("modes", Self::mode)?;
+        let mut lines = 0;
+        let modes = self.rows("modes", |parser| {
+            lines += 1;
+            parser.mode()
+        })?;
+        if lines == 0 {
+            let message = format!("the operand `{}` has no modes", names[0].text);
+            let help = "add a line for each way to write it: `syntax | encoding | what it is`";
+            self.report(Diagnostic::new(codes::MISSING_ITEM, names[0].span, message).help(help));
+        }
         let commented = self.commented(start);
         Ok(Operands { names, ty, letter, modes, commented, documentation: String::new() })
     }
