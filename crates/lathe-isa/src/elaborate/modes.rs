@@ -256,7 +256,7 @@ impl<'a> Declarations<'a> {
             };
             let other = blocks.iter().position(|(tree, _)| tree.names.iter().any(|known| known.text == name.text))?;
             let problem = if inside.contains(&other) {
-                Some((codes::RECURSION, format!("`{}` has its own modes among its modes", name.text)))
+                Some((codes::RECURSION, format!("the operand `{}` includes itself", name.text)))
             } else if blocks[other].1 != width {
                 let (bits, others) = (width.bits(), blocks[other].1.bits());
                 Some((codes::WIDTH_MISMATCH, format!("this operand has {bits} bits, but `{}` has {others}", name.text)))
