@@ -169,6 +169,10 @@ impl Expressions {
         matches!(self.nodes[id.0 as usize].kind, NodeKind::Number(_) | NodeKind::Wide(_))
     }
 
+    pub(crate) fn is_name(&self, id: ExprId) -> bool {
+        matches!(self.nodes[id.0 as usize].kind, NodeKind::Symbol(_))
+    }
+
     /// Every use of a name in an expression.
     pub(crate) fn uses(&self) -> Vec<(SymbolId, Span)> {
         let symbol = |node: &Node| match node.kind {

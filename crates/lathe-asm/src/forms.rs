@@ -13,7 +13,7 @@ use lathe_isa::syntax::{Head, PieceKind, Syntax};
 
 use crate::codes;
 use crate::expression::{ExprId, Expressions, Fit, NodeKind};
-use crate::parser::Reading;
+use crate::parser::{ChosenBy, Reading};
 use crate::program::{Alternative, Operand};
 use crate::tokens;
 
@@ -280,7 +280,9 @@ impl<'i> Forms<'i> {
             Found::Value(expr) => {
                 let field = self.field(form, at);
                 let names = &mut reading.names;
-                reading.depends |= !names.expressions.is_number(*expr);
+                if !names.expressions.is_number(*expr) {
+                    reading.chosen_by = reading.chosen_by.max(ChosenBy::Values);
+                }
                 let plain = matches!(&field.domain, Domain::Number(numeric) if numeric.target.is_none());
                 let value = names.expressions.value(*expr, None, names.symbols).ok().filter(|_| plain);
                 value.is_some_and(|value| {

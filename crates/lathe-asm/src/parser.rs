@@ -108,8 +108,19 @@ pub(crate) struct Reading<'t, 'p> {
     /// one at the same place.
     last: Option<(usize, ExprId, usize)>,
     depth: usize,
-    /// Whether what was read depends on what other lines have defined so far.
-    pub(crate) depends: bool,
+    /// What the forms of the line follow from.
+    pub(crate) chosen_by: ChosenBy,
+}
+
+/// What it follows from which forms a line has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ChosenBy {
+    /// From its own text.
+    Text,
+    /// From the values that its names have so far, too.
+    Values,
+    /// From which names other lines have defined so far.
+    OtherLines,
 }
 
 #[rustfmt::skip]
@@ -129,7 +140,7 @@ const OPERATORS: [(&str, u8, Binary); 18] = [
 
 impl<'t, 'p> Reading<'t, 'p> {
     pub(crate) fn new(tokens: &'t [Token], names: Names<'p>) -> Self {
-        Reading { tokens, at: 0, names, failure: None, last: None, depth: 0, depends: false }
+        Reading { tokens, at: 0, names, failure: None, last: None, depth: 0, chosen_by: ChosenBy::Text }
     }
 
     pub(crate) fn peek(&self) -> Option<Token> {
@@ -462,7 +473,7 @@ impl<'t, 'p> Reading<'t, 'p> {
             }
             Function::Defined => {
                 let Some(name) = self.take_word() else { return self.fail(Problem::Expected("a name")) };
-                self.depends = true;
+                self.chosen_by = ChosenBy::OtherLines;
                 let id = self.names.symbols.find(self.source_text(name));
                 let defined = id.is_some_and(|id| {
                     self.names.symbols.entry_mut(id).used = true;

@@ -125,11 +125,12 @@ impl<'s> Reading<'s> {
         while at < text.len() {
             tokens.clear();
             let next = tokens::line(FileId(0), text, at, &words.habits, &mut tokens);
+            let first = reading.pieces.len();
             reading.comments(at, next, &tokens);
             reading.line(&tokens, words);
+            reading.pieces[first..].sort_unstable_by_key(|piece| piece.start);
             at = next;
         }
-        reading.pieces.sort_unstable_by_key(|piece| piece.start);
         reading
     }
 

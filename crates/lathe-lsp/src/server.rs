@@ -657,25 +657,22 @@ impl Server {
             data: None,
         };
         if is_definition(&path) {
-            let machine = self.machine_of_definition(&path)?;
-            let reading = definition::Reading::new(&document.text);
-            let fields = reading.declared.iter().filter(|one| one.kind == Kind::Field);
-            let mut found: Vec<(u32, String)> = fields
-                .filter_map(|one| {
-                    let field = machine.isa.fields.iter().find(|field| field.name == one.name)?;
+            let checked = self.workspace.check(&path)?;
+            let machine = checked.machine.as_ref()?;
+            let bytes = document.bytes(lines);
+            let is_here = |span: Span| span.file == FileId(0) && bytes.contains(&(span.start as usize));
+            let declared = checked.names.iter().filter(|(_, entry)| is_here(entry.span));
+            let mut found: Vec<(u32, String)> = declared
+                .filter_map(|(name, entry)| {
+                    let field = machine.isa.fields.iter().find(|field| field.name == name)?;
                     let stored = field.width.bits() - field.unstored_bits();
                     let bits = if stored == 1 { "1 bit".to_owned() } else { format!("{stored} bits") };
-                    Some((document.place(one.span.start as usize).line, bits))
+                    Some((document.place(entry.span.start as usize).line, bits))
                 })
                 .collect();
+            found.sort();
             found.dedup_by_key(|(line, _)| *line);
-            return Some(
-                found
-                    .into_iter()
-                    .filter(|(line, _)| lines.contains(line))
-                    .map(|(line, text)| hint(line, text))
-                    .collect(),
-            );
+            return Some(found.into_iter().map(|(line, text)| hint(line, text)).collect());
         }
         let all = self.encodings(&path, document, lines);
         Some(all.into_iter().map(|(line, text)| hint(line, text)).collect())

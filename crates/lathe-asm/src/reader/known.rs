@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use lathe_base::{FileId, Source, Span};
 
 use super::Reader;
-use crate::expression::{ExprId, Node, NodeKind};
+use crate::expression::{ExprId, Node, NodeKind, Value};
 use crate::program::{Alternative, Item, ItemKind, Operand, Program};
+use crate::parser::ChosenBy;
 use crate::symbols::SymbolId;
 
 /// What was read of the lines of a program, for the next time it is assembled. Belongs to one machine.
@@ -39,6 +40,8 @@ struct Known {
     alternatives: Box<[Alternative]>,
     /// For each instruction, its first alternative and how many there are.
     instructions: Box<[(u32, u16)]>,
+    /// What its names stood for, if the form was chosen by their values.
+    values: Option<Box<[Option<Value>]>>,
 }
 
 /// How much of a program there was before a line.
@@ -83,7 +86,6 @@ impl Reader<'_> {
         if !active || self.macros.contains_key(&line[known.word.range()]) {
             return false;
         }
-        known.round = lines.round;
         let program = &mut self.program;
         let before = Lengths::of(program);
         for node in &known.nodes {
@@ -98,6 +100,11 @@ impl Reader<'_> {
             };
             program.expressions.add(kind, moved(node.span, file, start));
         }
+        if known.values.as_ref().is_some_and(|values| *values != values_of_names(program, before)) {
+            program.expressions.truncate(before.nodes);
+            return false;
+        }
+        known.round = lines.round;
         program.operands.extend(known.operands.iter().map(|operand| match operand {
             Operand::Value(id) => Operand::Value(ExprId(id.0 + before.nodes as u32)),
             Operand::Bits(bits) => Operand::Bits(*bits),
@@ -119,9 +126,14 @@ impl Reader<'_> {
     ///
     /// The names that it mentions are those in its expressions: a word that another form would have taken for a name
     /// is a name here too, since words of the machine are never names.
-    pub(super) fn remember(&mut self, word: Span, before: Lengths, sources: &[Source]) {
+    pub(super) fn remember(&mut self, word: Span, before: Lengths, chosen_by: ChosenBy, sources: &[Source]) {
         let (Some(lines), Some(line)) = (&mut self.known, self.whole_line.clone()) else { return };
         let (text, start) = (&sources[word.file.0 as usize].text[line.clone()], line.start);
+        let values = match chosen_by {
+            ChosenBy::Text => None,
+            ChosenBy::Values => Some(values_of_names(&mut self.program, before)),
+            ChosenBy::OtherLines => return,
+        };
         let program = &self.program;
         let mut nodes = program.expressions.since(before.nodes).to_vec();
         for node in &mut nodes {
@@ -159,9 +171,18 @@ impl Reader<'_> {
             operands: operands.collect(),
             alternatives: alternatives.collect(),
             instructions: instructions.collect(),
+            values,
         };
         lines.by_text.insert(text.into(), known);
     }
+}
+
+/// What the names in the expressions of the line being read stand for, as far as that is known so far.
+fn values_of_names(program: &mut Program, before: Lengths) -> Box<[Option<Value>]> {
+    let ids = (before.nodes..program.expressions.len()).map(|at| ExprId(at as u32));
+    let names: Vec<ExprId> = ids.filter(|id| program.expressions.is_name(*id)).collect();
+    let value = |id: ExprId| program.expressions.value(id, None, &mut program.symbols).ok();
+    names.into_iter().map(value).collect()
 }
 
 /// A place counted from the beginning of its line. Nodes that the definition adds have none.

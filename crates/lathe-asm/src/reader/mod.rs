@@ -655,14 +655,14 @@ impl<'r> Reader<'r> {
         let names = self.program.names(sources, &self.context);
         let mut reading = Reading::new(tokens, names);
         if let Some(choices) = self.forms.read(&mut reading) {
-            let depends = reading.depends;
+            let chosen_by = reading.chosen_by;
             let span = self.whole(tokens);
             for choice in choices {
                 let (first, count) = add_choice(&choice, &mut self.program.alternatives, &mut self.program.operands);
                 self.push(ItemKind::Instruction { first, count, chosen: 0 }, span);
             }
-            if !depends && span == self.line && self.forms.knows(first) {
-                self.remember(tokens[0].span, before, sources);
+            if span == self.line && self.forms.knows(first) {
+                self.remember(tokens[0].span, before, chosen_by, sources);
             }
             return;
         }

@@ -26,8 +26,8 @@ pub(crate) const EVERYTHING: &str = "*";
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a> {
     table: Cow<'a, Resolved>,
-    /// Where each name is used; a name may count as used without a place.
-    uses: RefCell<BTreeMap<String, BTreeSet<Span>>>,
+    /// Where each name is used, perhaps more than once for a place; a name may count as used without one.
+    uses: RefCell<BTreeMap<String, Vec<Span>>>,
     /// Names that are missing, or declared in a way that could not be understood. That has been
     /// reported once and not again at every use.
     broken: RefCell<BTreeSet<String>>,
@@ -57,12 +57,14 @@ impl<'a> Names<'a> {
     /// register is meant where another is written.
     pub(crate) fn into_resolved(self, texts: &[&str]) -> Resolved {
         let mut resolved = self.table.into_owned();
-        for (name, uses) in self.uses.into_inner() {
+        for (name, mut uses) in self.uses.into_inner() {
+            uses.sort_unstable();
+            uses.dedup();
             let is_written = |span: &Span| {
                 let written = texts.get(span.file.0 as usize).and_then(|text| text.get(span.range())).unwrap_or("");
                 written.starts_with(&name) || written.contains("..")
             };
-            let uses = uses.into_iter().filter(is_written).collect();
+            uses.retain(is_written);
             resolved.set_uses(&name, uses);
         }
         resolved
@@ -141,8 +143,8 @@ impl<'a> Names<'a> {
         let found = self.peek(name)?;
         let mut uses = self.uses.borrow_mut();
         match uses.get_mut(name) {
-            Some(places) => drop(places.insert(span)),
-            None => drop(uses.insert(name.to_owned(), BTreeSet::from([span]))),
+            Some(places) => places.push(span),
+            None => drop(uses.insert(name.to_owned(), vec![span])),
         }
         Some(found)
     }

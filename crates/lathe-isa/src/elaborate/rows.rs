@@ -468,11 +468,14 @@ pub(crate) fn combinations(declarations: &Declarations, families: &[usize]) -> V
 pub(crate) fn check_disjoint(declarations: &Declarations, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
     let mut effort = declarations.effort.get();
     let mut reported = BTreeSet::new();
-    // Side by side, since every pair is looked at.
-    let fixed: Vec<Cube> = instructions.iter().map(|instruction| instruction.encoding.fixed).collect();
-    for (at, other) in instructions.iter().enumerate() {
-        for (one, bits) in instructions.iter().zip(&fixed[..at]) {
-            let Some(both) = bits.intersection(fixed[at]) else { continue };
+    // Two that differ in a bit which all of them fix need not be compared.
+    let common = instructions.iter().fold(u128::MAX, |bits, one| bits & one.encoding.fixed.mask);
+    let mut before: BTreeMap<u128, Vec<(Cube, &Instruction)>> = BTreeMap::new();
+    for other in instructions {
+        let bits = other.encoding.fixed;
+        let alike = before.entry(bits.value & common).or_default();
+        for (fixed, one) in &*alike {
+            let Some(both) = fixed.intersection(bits) else { continue };
             if reported.contains(&(one.row, other.row)) {
                 continue;
             }
@@ -493,6 +496,7 @@ pub(crate) fn check_disjoint(declarations: &Declarations, instructions: &[Instru
             // One mistake in a family shows in many of its members; it is reported once.
             reported.insert((one.row, other.row));
         }
+        alike.push((bits, other));
     }
 }
 
