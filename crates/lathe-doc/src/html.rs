@@ -66,7 +66,8 @@ fn header(sheet: &Sheet) -> String {
     let lengths: Vec<u32> = sheet.rows.iter().flat_map(|row| row.instructions.iter().map(|one| one.cells)).collect();
     let (shortest, longest) = (lengths.iter().min().copied().unwrap_or(0), lengths.iter().max().copied().unwrap_or(0));
     let length = if shortest == longest { shortest.to_string() } else { format!("{shortest}–{longest}") };
-    let flags = sheet.registers.iter().filter(|register| register.flag).count();
+    let flags = sheet.flags().count();
+    let registers = sheet.registers.iter().filter(|register| !register.flag).count();
     let rows = match sheet.rows.len() {
         rows if rows == sheet.instruction_count() => "instructions".to_owned(),
         rows => format!("instructions, from {rows} rows"),
@@ -75,7 +76,7 @@ fn header(sheet: &Sheet) -> String {
     let mut facts = vec![
         (sheet.instruction_count().to_string(), rows),
         (length, format!("{cells} an instruction, of {} bits each", code_memory.map_or(0, |memory| memory.cell_bits))),
-        ((sheet.registers.len() - flags).to_string(), "registers".to_owned()),
+        (registers.to_string(), "registers".to_owned()),
         (size(code_memory.map_or(0, |memory| memory.cells)), "cells of code memory".to_owned()),
     ];
     if flags > 0 {
@@ -508,11 +509,11 @@ fn details(sheet: &Sheet, row: &RowData) -> String {
 
 /// What a row does to each flag: the same for all of its instructions, or `*` where they differ.
 pub(crate) fn flag_effects(sheet: &Sheet, row: &RowData) -> Vec<(String, &'static str)> {
-    let flags = sheet.registers.iter().filter(|register| register.flag);
-    flags
-        .map(|register| {
+    sheet
+        .flags()
+        .map(|name| {
             let effect = |one: &InstructionData| {
-                let found = one.flags.iter().find(|flag| flag.name == register.name);
+                let found = one.flags.iter().find(|flag| flag.name == name);
                 found.map_or("–", |flag| match flag.effect.as_str() {
                     "0" => "0",
                     "1" => "1",
@@ -521,7 +522,7 @@ pub(crate) fn flag_effects(sheet: &Sheet, row: &RowData) -> Vec<(String, &'stati
             };
             let first = effect(&row.instructions[0]);
             let same = row.instructions.iter().all(|one| effect(one) == first);
-            (register.name.clone(), if same { first } else { "*" })
+            (name.to_owned(), if same { first } else { "*" })
         })
         .collect()
 }

@@ -19,6 +19,7 @@
 mod bits;
 mod card;
 mod diagram;
+mod flags;
 mod html;
 mod json;
 mod markdown;
@@ -29,8 +30,8 @@ mod touches;
 
 pub use bits::Part;
 pub use card::{card_html, card_svg};
+pub use flags::Flag;
 pub use html::html;
 pub use json::{SCHEMA, json};
 pub use markdown::markdown;
 pub use sheet::*;
-pub use touches::Flag;

@@ -13,8 +13,9 @@ use lathe_isa::{Isa, Written};
 use serde::Serialize;
 
 use crate::bits::{self, Part, Word};
+use crate::flags::{self, Flag};
 use crate::source::{Text, WrittenRow};
-use crate::touches::{self, Flag};
+use crate::touches;
 
 macro_rules! data {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $ty:ty,)* })*) => {$(
@@ -139,6 +140,8 @@ data! {
         value: String,
         /// Whether writing it clears the other bits.
         clearing: bool,
+        /// Whether it is a flag: one bit of a register that has more.
+        flag: bool,
         /// Prose.
         documentation: String,
     }
@@ -406,6 +409,13 @@ impl Sheet {
         }
     }
 
+    /// The names of the flags: bits of registers, then registers of one bit.
+    pub fn flags(&self) -> impl Iterator<Item = &str> {
+        let views = self.views.iter().filter(|view| view.flag).map(|view| view.name.as_str());
+        let registers = self.registers.iter().filter(|register| register.flag);
+        views.chain(registers.map(|register| register.name.as_str()))
+    }
+
     /// The groups of rows, in order.
     pub fn groups(&self) -> impl Iterator<Item = &[RowData]> {
         self.rows.chunk_by(|one, next| one.group == next.group)
@@ -468,6 +478,7 @@ fn views(isa: &Isa) -> Vec<ViewData> {
             bits: view.place.width.bits(),
             value: place(isa, &view.place),
             clearing: view.place.clearing,
+            flag: flags::is_flag(isa, &view.place),
             documentation: view.documentation.clone(),
         })
         .collect()
@@ -746,7 +757,7 @@ fn instruction_data(isa: &Isa, instruction: &Instruction, row: &[&Instruction], 
         bits: bits::text(&bits, &names),
         parts: bits::parts(&bits, &names, &widths, word.bits),
         cycles: isa.has_cycles.then(|| touches::cycles(&same)),
-        flags: touches::flags(isa, instruction),
+        flags: flags::flags(isa, instruction),
         effects: touches::effects(isa, &same),
     }
 }

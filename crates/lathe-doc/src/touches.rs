@@ -1,47 +1,8 @@
-//! What an instruction touches, inferred from its meaning: flags, cycles, memory, control flow.
+//! What an instruction touches, inferred from its meaning: cycles, memory, control flow. Flags are in `flags.rs`.
 
 use lathe_isa::Isa;
-use lathe_isa::model::{Instruction, RegisterId};
-use lathe_isa::semantics::{Block, Effects, ExprKind, Statement};
-use serde::Serialize;
-
-/// What becomes of a flag.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Flag {
-    /// Its name.
-    pub name: String,
-    /// `0` or `1` if it is always set to that, `changed` otherwise.
-    pub effect: String,
-}
-
-/// The flags that an instruction writes.
-pub(crate) fn flags(isa: &Isa, instruction: &Instruction) -> Vec<Flag> {
-    let written = instruction.body.effects().writes;
-    let flags = isa.registers.iter().zip(0..).filter(|(register, _)| register.is_flag());
-    flags
-        .filter(|(_, id)| written.contains(&RegisterId(*id)))
-        .map(|(register, id)| {
-            let constant = constant(&instruction.body.block, RegisterId(id));
-            let effect = constant.map_or("changed".to_owned(), |value| value.to_string());
-            Flag { name: register.name.clone(), effect }
-        })
-        .collect()
-}
-
-/// The value that a register always has afterwards, if it is set once, to a number, on every way.
-fn constant(block: &Block, register: RegisterId) -> Option<u64> {
-    let mut writes = 0;
-    for statement in block {
-        statement
-            .visit(&mut |inner| writes += u32::from(matches!(inner, Statement::SetRegister(r, _) if *r == register)));
-    }
-    let only = block.iter().find_map(|statement| match statement {
-        Statement::SetRegister(written, value) if *written == register => Some(value),
-        _ => None,
-    })?;
-    let ExprKind::Constant(value) = only.kind else { return None };
-    (writes == 1).then_some(value)
-}
+use lathe_isa::model::Instruction;
+use lathe_isa::semantics::{Block, Effects, Statement};
 
 /// The fewest and the most cycles of any of these.
 pub(crate) fn cycles(instructions: &[&Instruction]) -> (u64, u64) {

@@ -183,10 +183,13 @@ fn every_instruction_has_its_bits_cycles_and_length() {
             let cycles = one.cycles.map_or(0, |(least, most)| least.min(most));
             assert!(cycles >= instruction.cycles || !isa.has_cycles);
             assert_eq!(one.cycles.is_some(), isa.has_cycles);
-            let written = instruction.body.effects().writes;
+            let effects = instruction.body.effects();
             for flag in &one.flags {
-                let id = isa.registers.iter().position(|register| register.name == flag.name).expect("it exists");
-                assert!(written.iter().any(|register| register.index() == id), "{} {}", one.syntax, flag.name);
+                let view = isa.views.iter().find(|view| view.name == flag.name);
+                let register = view.map(|view| view.place.parts[0].register.index());
+                let register = register.or(isa.registers.iter().position(|register| register.name == flag.name));
+                let is_written = effects.writes.iter().any(|one| Some(one.index()) == register);
+                assert!(is_written || !effects.operands_written.is_empty(), "{} {}", one.syntax, flag.name);
             }
         }
     }
@@ -273,6 +276,23 @@ fn flags_that_are_always_set_alike_say_so() {
     let jump = sheet.rows.iter().find(|row| row.syntax == "jr {IF}, J").expect("it exists");
     assert_eq!(jump.instructions[0].cycles, Some((2, 3)));
     assert_eq!(jump.bits, "001**000JJJJJJJJ");
+}
+
+/// Bits of a register that have a name are followed through what is done to the whole register.
+#[test]
+fn flags_in_a_register_are_told_apart() {
+    let loaded = lathe_isa::load(lathe_machines::find("i8080").expect("it ships").definition);
+    let isa = loaded.isa.expect("it ships");
+    let sheet = Sheet::new(&isa, &loaded.written);
+    let effects = |syntax: &str| -> String {
+        let row = sheet.rows.iter().find(|row| row.syntax == syntax).unwrap_or_else(|| panic!("{syntax}"));
+        row.instructions[0].flags.iter().map(|flag| format!("{} {}, ", flag.name, flag.effect)).collect()
+    };
+    assert_eq!(effects("stc"), "cf 1, ei 0, ");
+    assert_eq!(effects("dad P"), "cf changed, ei 0, ");
+    assert_eq!(effects("inr R"), "sf changed, zf changed, hf changed, pf changed, ei 0, ");
+    assert_eq!(effects("mov R, S"), "ei 0, ");
+    assert_eq!(effects("pop Q"), "sf changed, zf changed, hf changed, pf changed, cf changed, ei 0, ");
 }
 
 #[test]

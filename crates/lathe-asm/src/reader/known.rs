@@ -8,8 +8,8 @@ use lathe_base::{FileId, Source, Span};
 
 use super::Reader;
 use crate::expression::{ExprId, Node, NodeKind, Value};
-use crate::program::{Alternative, Item, ItemKind, Operand, Program};
 use crate::parser::ChosenBy;
+use crate::program::{Alternative, Item, ItemKind, Operand, Program};
 use crate::symbols::SymbolId;
 
 /// What was read of the lines of a program, for the next time it is assembled. Belongs to one machine.

@@ -1,0 +1,149 @@
+//! What an instruction does to flags: registers of one bit, and bits of registers that have a name. Each bit of such a
+//! register is followed through the meaning; what cannot be told counts as changed.
+
+use std::collections::BTreeMap;
+
+use lathe_isa::Isa;
+use lathe_isa::model::{Domain, Instruction, Place, RegisterId};
+use lathe_isa::operators::BinaryOperator;
+use lathe_isa::semantics::{Block, Expr, ExprKind, Statement};
+use serde::Serialize;
+
+/// What becomes of a flag.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Flag {
+    /// Its name.
+    pub name: String,
+    /// `0` or `1` if it is always set to that, `changed` otherwise.
+    pub effect: String,
+}
+
+/// Whether a view is a flag: one bit of a register that has more.
+pub(crate) fn is_flag(isa: &Isa, view: &Place) -> bool {
+    matches!(&view.parts[..], [part] if view.width.bits() == 1 && !isa.register(part.register).is_flag())
+}
+
+/// The flags that an instruction writes.
+pub(crate) fn flags(isa: &Isa, instruction: &Instruction) -> Vec<Flag> {
+    let views = isa.views.iter().filter(|view| is_flag(isa, &view.place));
+    let views = views.map(|view| (view.name.as_str(), view.place.parts[0].register, view.place.parts[0].low));
+    let registers = isa.registers.iter().zip(0..).filter(|(register, _)| register.is_flag());
+    let all = views.chain(registers.map(|(register, id)| (register.name.as_str(), RegisterId(id), 0)));
+    let mut followed: BTreeMap<RegisterId, Vec<Bit>> = BTreeMap::new();
+    all.filter_map(|(name, register, bit)| {
+        let bits = followed.entry(register).or_insert_with(|| Follower::new(isa, instruction, register).end());
+        let effect = match bits[bit as usize] {
+            Bit::Old(old) if old == bit => return None,
+            Bit::Known(value) => u8::from(value).to_string(),
+            Bit::Old(_) | Bit::Any => "changed".to_owned(),
+        };
+        Some(Flag { name: name.to_owned(), effect })
+    })
+    .collect()
+}
+
+/// What is known of a bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bit {
+    /// It is this bit of the register as it was before the instruction.
+    Old(u32),
+    Known(bool),
+    Any,
+}
+
+/// Follows the bits of one register through a meaning.
+struct Follower<'i> {
+    isa: &'i Isa,
+    instruction: &'i Instruction,
+    register: RegisterId,
+    now: Vec<Bit>,
+    locals: BTreeMap<u16, Vec<Bit>>,
+}
+
+impl<'i> Follower<'i> {
+    fn new(isa: &'i Isa, instruction: &'i Instruction, register: RegisterId) -> Self {
+        let now = (0..isa.register(register).width.bits()).map(Bit::Old).collect();
+        Follower { isa, instruction, register, now, locals: BTreeMap::new() }
+    }
+
+    /// The bits after the instruction.
+    fn end(mut self) -> Vec<Bit> {
+        self.block(&self.instruction.body.block);
+        self.now
+    }
+
+    fn block(&mut self, block: &Block) {
+        for statement in block {
+            match statement {
+                Statement::Let(local, value) => {
+                    let bits = self.bits(value);
+                    self.locals.insert(local.0, bits);
+                }
+                Statement::SetRegister(register, value) if *register == self.register => self.now = self.bits(value),
+                Statement::SetOperand(operand, _) if self.may_be(usize::from(operand.0)) => self.now.fill(Bit::Any),
+                Statement::If { then, otherwise, .. } => {
+                    let before = (self.now.clone(), self.locals.clone());
+                    self.block(then);
+                    let now = std::mem::replace(&mut self.now, before.0);
+                    let locals = std::mem::replace(&mut self.locals, before.1);
+                    self.block(otherwise);
+                    self.now = each(&self.now, &now, either);
+                    self.locals.retain(|local, bits| locals.get(local) == Some(bits));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether an operand can name the register, or a view of it.
+    fn may_be(&self, operand: usize) -> bool {
+        let field = self.isa.field(self.instruction.operands[operand]);
+        let Domain::Registers(list) = &field.domain else { return false };
+        list.iter().flatten().any(|(_, place)| place.parts.iter().any(|part| part.register == self.register))
+    }
+
+    /// The bits of a value, the lowest first.
+    fn bits(&self, value: &Expr) -> Vec<Bit> {
+        let width = value.width.bits() as usize;
+        let mut bits = match &value.kind {
+            ExprKind::Constant(number) => (0..width).map(|at| Bit::Known(number >> at & 1 == 1)).collect(),
+            ExprKind::Local(local) => self.locals.get(&local.0).cloned().unwrap_or_default(),
+            ExprKind::Register(register) if *register == self.register => self.now.clone(),
+            ExprKind::Slice(inner, low) => self.bits(inner).split_off(*low as usize),
+            ExprKind::Join(high, low) => [self.bits(low), self.bits(high)].concat(),
+            ExprKind::ZeroExtend(inner) => {
+                let mut bits = self.bits(inner);
+                bits.resize(width, Bit::Known(false));
+                bits
+            }
+            ExprKind::Binary(BinaryOperator::And, one, other) => {
+                each(&self.bits(one), &self.bits(other), |one, other| settled_by(false, one, other))
+            }
+            ExprKind::Binary(BinaryOperator::Or, one, other) => {
+                each(&self.bits(one), &self.bits(other), |one, other| settled_by(true, one, other))
+            }
+            ExprKind::Choose(_, one, other) => each(&self.bits(one), &self.bits(other), either),
+            _ => Vec::new(),
+        };
+        bits.resize(width, Bit::Any);
+        bits
+    }
+}
+
+fn each(one: &[Bit], other: &[Bit], operation: impl Fn(Bit, Bit) -> Bit) -> Vec<Bit> {
+    one.iter().zip(other).map(|(one, other)| operation(*one, *other)).collect()
+}
+
+/// One bit or the other.
+fn either(one: Bit, other: Bit) -> Bit {
+    if one == other { one } else { Bit::Any }
+}
+
+/// And, which one 0 settles, or or, which one 1 settles.
+fn settled_by(value: bool, one: Bit, other: Bit) -> Bit {
+    match (one, other) {
+        (Bit::Known(known), _) | (_, Bit::Known(known)) if known == value => Bit::Known(value),
+        (Bit::Known(_), bit) | (bit, Bit::Known(_)) => bit,
+        _ => either(one, other),
+    }
+}
