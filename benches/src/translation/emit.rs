@@ -216,11 +216,11 @@ impl Emitter<'_> {
             Statement::SetRegister(register, value) => {
                 self.line(format!("{} = {};", name(*register), expression(value)))
             }
-            Statement::Load { into, memory, address } => {
+            Statement::Load { into, memory, address, .. } => {
                 self.guard(*memory, address, pc);
                 self.line(format!("l{} = m{}[{}];", into.0, memory.index(), expression(address)));
             }
-            Statement::Store { memory, address, value } => {
+            Statement::Store { memory, address, value, .. } => {
                 self.guard(*memory, address, pc);
                 self.line(format!("m{}[{}] = {};", memory.index(), expression(address), expression(value)));
             }

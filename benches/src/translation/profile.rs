@@ -44,7 +44,8 @@ impl Translatable {
         let decoded = isa.decode(state.window(isa, pc, isa.longest()))?;
         let cells = isa.instruction(decoded.instruction).encoding.cells;
         let next = isa.pc.width.wrap(pc.wrapping_add(u64::from(cells)));
-        let body = specialize(isa, &decoded, Location { pc, next, width: isa.pc.width });
+        let body =
+            specialize(isa, &decoded, Location { pc, next, width: isa.pc.width }).cell_by_cell(isa, &|_, _| true);
         Some(Translatable { body, next, cells, window: state.window(isa, pc, cells) })
     }
 

@@ -155,7 +155,9 @@ fn ghidra_shows_and_executes_what_lathe_does() {
             let own = start.memory_mut(MemoryId(index as u32));
             filled.iter().zip(0..).for_each(|(value, at)| own.set(at, *value));
             let unit = memory.cell.bits().div_ceil(8).next_power_of_two();
-            memories.push(json!({ "name": sleigh_name(&memory.name), "unit": unit, "cells": filled }));
+            let bytes = memory.cells() * u64::from(unit);
+            let name = sleigh_name(&memory.name);
+            memories.push(json!({ "name": name, "unit": unit, "bytes": bytes, "cells": filled }));
         }
         let mut cases = Vec::new();
         for instruction in &isa.instructions {

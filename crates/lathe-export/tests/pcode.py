@@ -50,8 +50,8 @@ BINARY = {
 class Machine:
     """Spaces of bytes, as p-code sees them."""
 
-    def __init__(self, big, units, contents):
-        self.big, self.units, self.contents = big, units, contents
+    def __init__(self, big, units, sizes, contents):
+        self.big, self.units, self.sizes, self.contents = big, units, sizes, contents
         self.spaces = {}
 
     def byte(self, space, at):
@@ -64,15 +64,19 @@ class Machine:
         rank = unit - 1 - at % unit if self.big else at % unit
         return cell >> 8 * rank & 255
 
+    def wrapped(self, space, at):
+        """After the last byte of a memory comes its first."""
+        return at % self.sizes[space] if space in self.sizes else at
+
     def get(self, space, at, size):
-        data = bytes(self.byte(space, at + i) for i in range(size))
+        data = bytes(self.byte(space, self.wrapped(space, at + i)) for i in range(size))
         return int.from_bytes(data, "big" if self.big else "little")
 
     def put(self, space, at, size, value):
         data = (value % (1 << 8 * size)).to_bytes(size, "big" if self.big else "little")
         own = self.spaces.setdefault(space, {})
         for i, byte in enumerate(data):
-            own[at + i] = byte
+            own[self.wrapped(space, at + i)] = byte
 
     def value(self, node):
         if node.space.name == "const":
@@ -147,6 +151,7 @@ def main():
     arch = pypcode.Arch(name, base + ".ldefs")
     context = pypcode.Context(arch.languages[0])
     units = {memory["name"]: memory["unit"] for memory in told["memories"]}
+    sizes = {memory["name"]: memory["bytes"] for memory in told["memories"]}
     contents = {memory["name"]: memory["cells"] for memory in told["memories"]}
     code, big, executed, wrong = told["code"], told["big"], 0, 0
 
@@ -169,7 +174,7 @@ def main():
             complain(case, f"has {shown.length} bytes for SLEIGH")
         if case["comparable"] and words(f"{shown.mnem} {shown.body}") != words(case["text"]):
             complain(case, f"is shown as {shown.mnem} {shown.body}")
-        machine = Machine(big, units, contents)
+        machine = Machine(big, units, sizes, contents)
         for at, cell in enumerate(case["cells"]):
             machine.put(code, address + at * units[code], units[code], cell)
         for register, value in case["before"].items():

@@ -7,8 +7,7 @@
 use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
-use lathe_isa::operators::BinaryOperator;
-use lathe_values::{Effects, Graph, Node, SymbolicState, ValueId};
+use lathe_values::{Effects, Graph, Node, SymbolicState, ValueId, WayOn};
 use lathe_vm::state::State;
 
 use super::decode::{Lowerable, Reading, effects_at};
@@ -25,7 +24,7 @@ pub(super) struct Block {
     pub(super) before: SymbolicState,
     /// What each instruction does, in order.
     pub(super) steps: Vec<Step>,
-    pub(super) end: End,
+    pub(super) end: WayOn,
     /// What they were made from.
     pub(super) readings: Vec<(u64, Reading)>,
     /// How many instructions it may have.
@@ -53,15 +52,6 @@ pub(super) struct Side {
     pub(super) target: u64,
     /// The cycles of all instructions until there.
     pub(super) cycles: ValueId,
-}
-
-/// Where a block goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    Goto(u64),
-    /// To the first address where the condition is 1, else to the second.
-    Branch(ValueId, u64, u64),
-    Jump(ValueId),
 }
 
 /// Builds the block at an address, of at most this many instructions; none if the first must be
@@ -105,7 +95,7 @@ impl Block {
             before.assume(&fast.isa, &mut graph, *register, *value);
         }
         let assumed = modes.iter().map(|(register, value)| (*register, *value, false)).collect();
-        Block { graph, before, steps: Vec::new(), end: End::Goto(pc), readings: Vec::new(), most, assumed }
+        Block { graph, before, steps: Vec::new(), end: WayOn::Goto(pc), readings: Vec::new(), most, assumed }
     }
 
     /// The registers whose value anything in the block depends on, with that value.
@@ -116,8 +106,8 @@ impl Block {
     /// The address that the block may go on with, and how it is left there otherwise.
     fn way_on(&self) -> Option<(u64, Option<Side>)> {
         match self.end {
-            End::Goto(pc) => self.may_follow(pc).then_some((pc, None)),
-            End::Branch(condition, taken, other) => {
+            WayOn::Goto(pc) => self.may_follow(pc).then_some((pc, None)),
+            WayOn::Branch(condition, taken, other) => {
                 // Going round a loop once more is the best guess, and falling through the second best: what is
                 // jumped over is there to be executed.
                 let start = self.start();
@@ -127,7 +117,7 @@ impl Block {
                 let cycles = self.steps.last()?.cycles;
                 self.may_follow(pc).then_some((pc, Some(Side { condition, when, target, cycles })))
             }
-            End::Jump(_) => None,
+            WayOn::Jump(_) => None,
         }
     }
 
@@ -172,23 +162,14 @@ impl Block {
         for (register, _, matters) in &mut self.assumed {
             *matters |= touched.contains(register);
         }
-        let row = self.graph.constant(Width::MAX, decoded.cycles);
-        let cycles = self.graph.binary(BinaryOperator::Add, effects.cycles, row);
-        let so_far = self.steps.last().map(|step| step.cycles);
-        let cycles = so_far.map_or(cycles, |so_far| self.graph.binary(BinaryOperator::Add, so_far, cycles));
-        self.end = self.end_at(effects.next);
+        let none = self.graph.constant(Width::MAX, 0);
+        let so_far = self.steps.last().map_or(none, |step| step.cycles);
+        let cycles = effects.cycles_after(&mut self.graph, so_far, decoded.cycles);
+        self.end = self.graph.way_on(effects.next);
         if !self.readings.iter().any(|(known, _)| *known == pc) {
             self.readings.push((pc, decoded.reading));
         }
         self.steps.push(Step { pc, effects, cycles, side: None });
-    }
-
-    fn end_at(&self, next: ValueId) -> End {
-        match (self.graph.as_constant(next), self.graph.two_numbers(next)) {
-            (Some(target), _) => End::Goto(target),
-            (None, Some((condition, x, y))) => End::Branch(condition, x, y),
-            (None, None) => End::Jump(next),
-        }
     }
 
     /// Where it may be left before its end: behind this many instructions, to these addresses.

@@ -6,7 +6,6 @@ use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::{Hook, RegisterId};
 use lathe_isa::operand::Location;
-use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Block, Body, Expr, Statement};
 use lathe_isa::specialize::{specialize, specialize_hook, specialize_illegal};
 use lathe_values::patched::{Cells, guarded_bits, patched};
@@ -175,8 +174,8 @@ impl OwnCells<'_> {
     fn replace_loads(&self, block: &mut Block) {
         for statement in block {
             match statement {
-                Statement::Load { into, memory, address } if *memory == self.isa.pc.memory => {
-                    if let Some(known) = address.as_constant().and_then(|address| self.content(address)) {
+                Statement::Load { into, memory, address, cells } if *memory == self.isa.pc.memory => {
+                    if let Some(known) = address.as_constant().and_then(|address| self.content(address, *cells)) {
                         *statement = Statement::Let(*into, known);
                     }
                 }
@@ -189,8 +188,15 @@ impl OwnCells<'_> {
         }
     }
 
-    /// What the cell at an address holds, if it is one of them.
-    fn content(&self, address: u64) -> Option<Expr> {
+    /// What the cells from an address up hold, if they are all among them.
+    fn content(&self, address: u64, cells: u8) -> Option<Expr> {
+        let memory = self.isa.code_memory();
+        let cells: Option<Vec<Expr>> =
+            (0..cells).map(|offset| self.cell(memory.address.wrap(address.wrapping_add(u64::from(offset))))).collect();
+        memory.highest_first(cells?).into_iter().reduce(Expr::join)
+    }
+
+    fn cell(&self, address: u64) -> Option<Expr> {
         let memory = self.isa.code_memory();
         let at = u32::try_from(memory.address.wrap(address.wrapping_sub(self.pc))).ok()?;
         let fixed = at < self.cells && !self.live.contains(at);
@@ -214,8 +220,7 @@ pub(super) fn effects_at(
     pc: u64,
 ) -> Option<Effects> {
     let mut effects = execute(isa, graph, frame, &lowerable.meaning()?)?;
-    let here = graph.constant(isa.pc.width, pc);
-    let stays = graph.binary(BinaryOperator::Equal, effects.next, here);
+    let stays = effects.goes_to(graph, pc);
     match graph.as_constant(stays) {
         Some(0) => {}
         Some(_) => return None,

@@ -1,6 +1,6 @@
 //! The memories of a machine, as the inner loop reaches them.
 
-use lathe_isa::model::MemoryId;
+use lathe_isa::model::{MemoryId, Order};
 use lathe_vm::memory::Memory;
 
 use super::ops::{NEAR_MEMORIES, Shape};
@@ -175,7 +175,7 @@ impl<'a> Memories<'a> {
     pub(super) fn cells(&self, memory: u8, described: &lathe_isa::model::Memory, address: u64, count: u8) -> u64 {
         if described.cell.bits() == 8 {
             // One at a time: some have just been written, and a wider read would have to wait for those.
-            return self.wide_slowly(memory, address, described.address.mask(), Shape::new(count, true));
+            return self.wide_slowly(memory, address, described.address.mask(), Shape::new(count, Order::Big));
         }
         let cell = |at: u8| self.any(memory, described.address.wrap(address.wrapping_add(u64::from(at))));
         (0..count).fold(0u64, |cells, at| cells.wrapping_shl(described.cell.bits()) | cell(at))

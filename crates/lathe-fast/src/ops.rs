@@ -1,6 +1,7 @@
 //! The operations that the fast interpreter executes. Their operands are *slots*: first
 //! the registers, then values of the running block, then constants.
 
+use lathe_isa::model::Order;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
 /// A position in the list of slots. Every number is one, so that reaching a slot needs no check.
@@ -216,8 +217,8 @@ pub(super) enum Code {
 pub(super) struct Shape(pub(super) u16);
 
 impl Shape {
-    pub(super) fn new(count: u8, big: bool) -> Shape {
-        Shape(u16::from(count) | u16::from(big) << 7)
+    pub(super) fn new(count: u8, order: Order) -> Shape {
+        Shape(u16::from(count) | u16::from(order == Order::Big) << 7)
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use lathe_base::Width;
-use lathe_isa::model::MemoryId;
+use lathe_isa::model::{MemoryId, Order};
 use lathe_values::{Bail, Effects, Graph, Node, Store, ValueId};
 
 /// Cells that are reached together, at most.
@@ -18,8 +18,8 @@ pub(super) struct Cells {
     pub(super) base: ValueId,
     pub(super) offset: u64,
     pub(super) count: u8,
-    /// Whether the first is the highest part of what they hold together.
-    pub(super) big: bool,
+    /// Which part of what they hold together is in the first.
+    pub(super) order: Order,
 }
 
 /// A word that is read as a whole, by every cell of it.
@@ -69,20 +69,12 @@ fn gather(graph: &Graph, parts: &[ValueId]) -> Option<Cells> {
 
 /// The cells at these addresses, the highest part first, if they are neighbours.
 fn neighbours(graph: &Graph, memory: MemoryId, addresses: &[ValueId]) -> Option<Cells> {
-    let places: Vec<_> = addresses.iter().map(|address| graph.base_and_offset(*address)).collect();
-    let (base, first) = *places.first()?;
-    let (_, last) = *places.last()?;
-    let width = graph.width(addresses[0]);
-    let ascends = |step: u64| {
-        places
-            .iter()
-            .zip(0..)
-            .all(|(place, at)| *place == (base, width.wrap(first.wrapping_add(step.wrapping_mul(at)))))
-    };
-    let (big, small) = (ascends(1), ascends(u64::MAX));
-    let fits = (2..=MOST).contains(&places.len()) && (MOST as u64..=u64::from(u32::MAX)).contains(&width.mask());
-    let offset = if big { first } else { last };
-    (fits && (big || small)).then_some(Cells { memory, base: base?, offset, count: places.len() as u8, big })
+    let order = graph.order_of(addresses)?;
+    let lowest = if order == Order::Big { addresses.first()? } else { addresses.last()? };
+    let (base, offset) = graph.base_and_offset(*lowest);
+    let mask = graph.width(*lowest).mask();
+    let fits = (2..=MOST).contains(&addresses.len()) && (MOST as u64..=u64::from(u32::MAX)).contains(&mask);
+    fits.then_some(Cells { memory, base: base?, offset, count: addresses.len() as u8, order })
 }
 
 /// What an instruction stores into neighbouring cells of the code memory.

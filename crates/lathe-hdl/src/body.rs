@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_isa::Isa;
 use lathe_isa::model::{
-    DeviceId, DeviceOperation, Domain, FieldId, InstructionId, Mapping, MemoryId, Operation, RegisterId, Target,
+    DeviceId, DeviceOperation, Domain, FieldId, InstructionId, Mapping, MemoryId, Operation, Order, RegisterId, Target,
 };
-use lathe_isa::semantics::{Block, Body, Expr, OperandId, Statement};
+use lathe_isa::semantics::{Block, Body, Expr, LocalId, OperandId, Statement};
 
 use crate::check;
 use crate::expression::{number, range, select};
@@ -133,6 +133,7 @@ impl<'a> Lowering<'a> {
     /// A body that stands by itself.
     pub(crate) fn whole(&mut self, body: &Body) -> Option<String> {
         self.deferred = check::deferred(self.isa, body);
+        let body = &shape::feasible(self.isa, body);
         self.ranges = Ranges::of(body);
         let value = self.body(body, &[]);
         for (device, operation, name) in std::mem::take(&mut self.pending) {
@@ -239,27 +240,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn block(&mut self, block: &Block) {
-        let mut rest = block.as_slice();
-        while let Some(first) = rest.first() {
-            let run = if self.mapped { 1 } else { shape::run_length(self.isa, rest).max(1) };
-            let lanes = |memory: &MemoryId| self.shape.lanes[memory.index()] as usize;
-            match first {
-                Statement::Load { memory, .. } => {
-                    let run = run.min(lanes(memory));
-                    self.loads(&rest[..run]);
-                    rest = &rest[run..];
-                    continue;
-                }
-                Statement::Store { memory, .. } => {
-                    let run = run.min(lanes(memory));
-                    self.stores(&rest[..run]);
-                    rest = &rest[run..];
-                    continue;
-                }
-                other => self.statement(other),
-            }
-            rest = &rest[1..];
-        }
+        block.iter().for_each(|statement| self.statement(statement));
     }
 
     fn statement(&mut self, statement: &Statement) {
@@ -296,7 +277,8 @@ impl<'a> Lowering<'a> {
                 self.out.line(format!("cycles = cycles + {};", crate::expression::extend(&text, bits, 64)));
             }
             Statement::If { condition, then, otherwise } => self.choice(condition, then, otherwise),
-            Statement::Load { .. } | Statement::Store { .. } => {}
+            Statement::Load { into, memory, address, cells } => self.load(*into, *memory, address, *cells),
+            Statement::Store { memory, address, cells, value } => self.store(*memory, address, *cells, value),
         }
     }
 
@@ -357,48 +339,40 @@ impl<'a> Lowering<'a> {
         name
     }
 
-    /// Loads of neighbouring cells.
-    fn loads(&mut self, run: &[Statement]) {
-        let Some(Statement::Load { into, memory, address }) = run.first() else { return };
-        let found = self.mappings(*memory, address);
+    /// Nothing is mapped over the cells if they are several.
+    fn load(&mut self, into: LocalId, memory: MemoryId, address: &Expr, cells: u8) {
+        let name = self.locals[usize::from(into.0)].clone();
+        let found = self.mappings(memory, address);
         if found.is_empty() {
             let address = self.expression(address);
-            let value = self.load_cells(*memory, &address, run.len() as u32);
-            let cell = self.isa.memory(*memory).cell.bits();
-            for (at, load) in run.iter().enumerate() {
-                let Statement::Load { into, .. } = load else { continue };
-                let name = self.locals[usize::from(into.0)].clone();
-                self.out.line(format!("{name} = {};", select(&value, cell * run.len() as u32, at as u32 * cell, cell)));
-            }
+            let value = self.load_cells(memory, &address, u32::from(cells));
+            let value = self.in_order(memory, &value, cells);
+            self.out.line(format!("{name} = {value};"));
             return;
         }
         let bits = address.width.bits();
         let address_is_known = address.as_constant().is_some();
         let text = self.expression(address);
         let address = if address_is_known { text } else { self.temporary(bits, &text) };
-        let name = self.locals[usize::from(into.0)].clone();
         self.mapped(&found, &address, bits, address_is_known, &mut |this, mapping| {
             let value = match mapping {
-                Some(mapping) => this.body(&mapping.read, std::slice::from_ref(&address)).unwrap_or_default(),
-                None => this.load_cells(*memory, &address, 1),
+                Some(mapping) => this.side(&mapping.read, std::slice::from_ref(&address)).unwrap_or_default(),
+                None => this.load_cells(memory, &address, 1),
             };
             this.out.line(format!("{name} = {value};"));
         });
     }
 
-    /// Stores to neighbouring cells.
-    fn stores(&mut self, run: &[Statement]) {
-        let Some(Statement::Store { memory, address, value }) = run.first() else { return };
-        let found = self.mappings(*memory, address);
+    /// Nothing is mapped over the cells if they are several.
+    fn store(&mut self, memory: MemoryId, address: &Expr, cells: u8, value: &Expr) {
+        let found = self.mappings(memory, address);
         if found.is_empty() {
-            let address = self.expression(address);
-            let mut values: Vec<String> = Vec::new();
-            for store in run {
-                let Statement::Store { value, .. } = store else { continue };
-                values.insert(0, self.expression(value));
+            let (address, mut text) = (self.expression(address), self.expression(value));
+            if cells > 1 && self.isa.memory(memory).order == Order::Big {
+                text = self.temporary(value.width.bits(), &text);
             }
-            let value = if values.len() == 1 { values.remove(0) } else { format!("{{{}}}", values.join(", ")) };
-            self.store_cells(*memory, &address, &value, run.len() as u32);
+            let value = self.in_order(memory, &text, cells);
+            self.store_cells(memory, &address, &value, u32::from(cells));
             return;
         }
         let (bits, value_bits) = (address.width.bits(), value.width.bits());
@@ -409,10 +383,26 @@ impl<'a> Lowering<'a> {
         let value = self.temporary(value_bits, &text);
         self.mapped(&found, &address, bits, address_is_known, &mut |this, mapping| match mapping {
             Some(mapping) => {
-                this.body(&mapping.write, &[address.clone(), value.clone()]);
+                this.side(&mapping.write, &[address.clone(), value.clone()]);
             }
-            None => this.store_cells(*memory, &address, &value, 1),
+            None => this.store_cells(memory, &address, &value, 1),
         });
+    }
+
+    /// A value between the order of its memory and that of lanes, in which the lowest address has the lowest bits.
+    fn in_order(&self, memory: MemoryId, value: &str, cells: u8) -> String {
+        let memory = self.isa.memory(memory);
+        if cells == 1 || memory.order == Order::Little {
+            return value.to_owned();
+        }
+        let (cell, bits) = (memory.cell.bits(), memory.cell.bits() * u32::from(cells));
+        let parts: Vec<String> = memory.layout(cells).rev().map(|(_, low)| select(value, bits, low, cell)).collect();
+        format!("{{{}}}", parts.join(", "))
+    }
+
+    /// One side of a mapped address.
+    fn side(&mut self, body: &Body, given: &[String]) -> Option<String> {
+        self.body(&shape::feasible(self.isa, body), given)
     }
 
     /// What may be mapped over an address.

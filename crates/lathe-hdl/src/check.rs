@@ -7,6 +7,7 @@ use lathe_isa::semantics::{Block, Body, Expr, Statement};
 
 use crate::Unsupported;
 use crate::range::Ranges;
+use crate::shape;
 
 /// The most neighbouring cells that one access reaches.
 const LANES: u32 = 16;
@@ -89,6 +90,7 @@ impl<'a> Walk<'a> {
 
     /// All that may have happened after a body.
     fn body(&mut self, body: &Body, pasts: Vec<Past>) -> Result<Vec<Past>, Unsupported> {
+        let body = &shape::feasible(self.isa, body);
         self.ranges = Ranges::of(body);
         self.block(&body.block, pasts)
     }

@@ -4,8 +4,7 @@
 use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Domain, FieldId, MemoryId, Operation, RegisterId};
-use lathe_isa::operators::BinaryOperator;
-use lathe_isa::semantics::{Block, Body, Expr, ExprKind, Statement};
+use lathe_isa::semantics::{Body, Statement};
 
 use crate::names::Names;
 
@@ -142,84 +141,31 @@ pub(crate) fn argument_names(kind: DeviceKind, operation: DeviceOperation) -> &'
     }
 }
 
-/// Neighbouring cells that one statement after the other reads or writes: how many, from the first.
-pub(crate) fn run_length(isa: &Isa, block: &[Statement]) -> usize {
-    let reach = |statement: &Statement| match statement {
-        Statement::Load { memory, address, .. } => Some((*memory, address.clone(), true)),
-        Statement::Store { memory, address, .. } => Some((*memory, address.clone(), false)),
-        _ => None,
-    };
-    let Some((memory, base, is_load)) = block.first().and_then(reach) else { return 0 };
-    // Each cell may be mapped by itself, and a register could change between two evaluations of the address.
-    if isa.maps.iter().any(|map| map.memory == memory) || !base.is_settled() {
+/// A body with accesses taken apart that a memory cannot do in one step.
+pub(crate) fn feasible(isa: &Isa, body: &Body) -> Body {
+    body.cell_by_cell(isa, &|memory, cells| u32::from(cells) > most_lanes(isa, memory))
+}
+
+/// How many neighbouring cells of a memory can be reached in one step: each cell may have something else mapped over it.
+fn most_lanes(isa: &Isa, memory: MemoryId) -> u32 {
+    if isa.maps.iter().any(|map| map.memory == memory) {
         return 1;
     }
-    let follows = |(at, statement): (usize, &Statement)| {
-        reach(statement).is_some_and(|(other, address, kind)| {
-            let no_dependence = match statement {
-                Statement::Store { value, .. } => value.is_settled(),
-                _ => true,
-            };
-            other == memory
-                && kind == is_load
-                && no_dependence
-                && is_offset(&address, &base, at as u64)
-                && !uses_loaded(&block[..at], &address)
-        })
-    };
-    let count = block.iter().enumerate().skip(1).take_while(|(at, statement)| follows((*at, statement))).count();
-    // A run fits into lanes, of which there is a power of two.
-    let most = 8.min(128 / isa.memory(memory).cell.bits().max(1)) as usize;
-    (1 + count).min(most.max(1)).min(isa.memory(memory).cells() as usize)
-}
-
-/// Whether an address depends on what one of these loads gives.
-fn uses_loaded(loads: &[Statement], address: &Expr) -> bool {
-    let mut uses = false;
-    address.visit(&mut |expr| {
-        if let ExprKind::Local(local) = expr.kind {
-            uses |= loads.iter().any(|load| matches!(load, Statement::Load { into, .. } if *into == local));
-        }
-    });
-    uses
-}
-
-/// Whether an address is another one and so many cells more.
-fn is_offset(address: &Expr, base: &Expr, offset: u64) -> bool {
-    if let (Some(a), Some(b)) = (address.as_constant(), base.as_constant()) {
-        return a == base.width.wrap(b.wrapping_add(offset));
-    }
-    match &address.kind {
-        ExprKind::Binary(BinaryOperator::Add, x, y) => **x == *base && y.as_constant() == Some(offset),
-        _ => false,
-    }
+    let described = isa.memory(memory);
+    8.min(128 / described.cell.bits()).max(1).min(u32::try_from(described.cells()).unwrap_or(u32::MAX))
 }
 
 /// How many neighbouring cells of a memory are reached in one step.
 fn lanes(isa: &Isa, memory: MemoryId) -> u32 {
-    let mut most = if isa.pc.memory == memory { isa.longest() as usize } else { 1 };
-    for body in bodies(isa) {
-        longest_run(isa, &body.block, memory, &mut most);
-    }
-    most.next_power_of_two() as u32
-}
-
-fn longest_run(isa: &Isa, block: &Block, memory: MemoryId, most: &mut usize) {
-    let mut rest = block.as_slice();
-    while let Some(first) = rest.first() {
-        let run = run_length(isa, rest).max(1);
-        match first {
-            Statement::Load { memory: reached, .. } | Statement::Store { memory: reached, .. }
-                if *reached == memory =>
-            {
-                *most = (*most).max(run);
-            }
-            Statement::If { then, otherwise, .. } => {
-                longest_run(isa, then, memory, most);
-                longest_run(isa, otherwise, memory, most);
-            }
-            _ => {}
+    let mut most = if isa.pc.memory == memory { isa.longest() } else { 1 };
+    let mut see = |statement: &Statement| match statement {
+        Statement::Load { memory: reached, cells, .. } | Statement::Store { memory: reached, cells, .. }
+            if *reached == memory && u32::from(*cells) <= most_lanes(isa, memory) =>
+        {
+            most = most.max(u32::from(*cells));
         }
-        rest = &rest[run..];
-    }
+        _ => {}
+    };
+    bodies(isa).into_iter().for_each(|body| body.block.iter().for_each(|statement| statement.visit(&mut see)));
+    most.next_power_of_two()
 }

@@ -792,6 +792,29 @@ impl Memory {
         self.cells() > limits::FLAT_CELLS
     }
 
+    /// How many cells a value of this width takes.
+    pub fn cells_of(&self, width: Width) -> u8 {
+        (width.bits() / self.cell.bits()) as u8
+    }
+
+    /// Where the cells of a value lie, the one at the lowest address first: how far from the first, and from which bit
+    /// of the value up.
+    pub fn layout(&self, cells: u8) -> impl DoubleEndedIterator<Item = (u64, u32)> + Clone + use<> {
+        let (order, bits) = (self.order, self.cell.bits());
+        (0..cells).map(move |at| {
+            let number = if order == Order::Little { at } else { cells - 1 - at };
+            (u64::from(at), u32::from(number) * bits)
+        })
+    }
+
+    /// The cells of a value, given from the lowest address up, with the highest part of the value first.
+    pub fn highest_first<T>(&self, mut cells: Vec<T>) -> Vec<T> {
+        if self.order == Order::Little {
+            cells.reverse();
+        }
+        cells
+    }
+
     /// How many bytes of a file hold one cell.
     pub fn bytes_per_cell(&self) -> usize {
         self.cell.bits().div_ceil(8) as usize

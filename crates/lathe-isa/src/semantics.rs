@@ -9,6 +9,7 @@
 
 use lathe_base::Width;
 
+use crate::Isa;
 use crate::model::{DeviceId, DeviceOperation, MemoryId, RegisterId};
 use crate::operators::{BinaryOperator, UnaryOperator};
 
@@ -43,22 +44,27 @@ pub enum Statement {
     SetRegister(RegisterId, Expr),
     /// Writes the register or view that an operand names.
     SetOperand(OperandId, Expr),
-    /// Reads one cell into a local.
+    /// Reads neighbouring cells into a local, the one at the lowest address first.
+    /// [`Memory::layout`](crate::model::Memory::layout) says where each is in the value.
     Load {
-        /// The local.
+        /// The local, of as many bits as the cells have together.
         into: LocalId,
         /// The memory.
         memory: MemoryId,
-        /// The address, of that memory's width.
+        /// The lowest address, of that memory's width. The cell after the last one is the first.
         address: Expr,
+        /// How many cells.
+        cells: u8,
     },
-    /// Writes one cell.
+    /// Writes neighbouring cells, the one at the lowest address first.
     Store {
         /// The memory.
         memory: MemoryId,
-        /// The address, of that memory's width.
+        /// The lowest address, of that memory's width. The cell after the last one is the first.
         address: Expr,
-        /// The value, of a cell's width.
+        /// How many cells.
+        cells: u8,
+        /// The value, of as many bits as the cells have together.
         value: Expr,
     },
     /// Asks a device for a value.
@@ -252,6 +258,16 @@ impl Expr {
         }
     }
 
+    /// It and so many more.
+    #[must_use]
+    pub fn plus(self, number: u64) -> Expr {
+        let width = self.width;
+        match number {
+            0 => self,
+            _ => Expr::binary(BinaryOperator::Add, self, Expr::constant(width, number)),
+        }
+    }
+
     /// Whether its value is the same wherever in the body it is evaluated, given that the locals
     /// it reads are not assigned again.
     pub fn is_settled(&self) -> bool {
@@ -381,6 +397,61 @@ impl Statement {
     }
 }
 
+/// Statements with some accesses taken apart.
+fn apart(isa: &Isa, wanted: &dyn Fn(MemoryId, u8) -> bool, block: &[Statement], locals: &mut Vec<Width>) -> Block {
+    let mut out = Block::new();
+    let keep = |expr: &Expr, locals: &mut Vec<Width>, out: &mut Block| {
+        if expr.is_short() && expr.is_settled() {
+            return expr.clone();
+        }
+        let local = new_local(locals, expr.width);
+        out.push(Statement::Let(local, expr.clone()));
+        Expr::local(expr.width, local)
+    };
+    for statement in block {
+        match statement {
+            Statement::Load { into, memory, address, cells } if *cells > 1 && wanted(*memory, *cells) => {
+                let address = keep(address, locals, &mut out);
+                let (described, mut parts) = (isa.memory(*memory), Vec::new());
+                for (offset, _) in described.layout(*cells) {
+                    let into = new_local(locals, described.cell);
+                    out.push(Statement::Load {
+                        into,
+                        memory: *memory,
+                        address: address.clone().plus(offset),
+                        cells: 1,
+                    });
+                    parts.push(Expr::local(described.cell, into));
+                }
+                let whole = described.highest_first(parts).into_iter().reduce(Expr::join);
+                out.extend(whole.map(|whole| Statement::Let(*into, whole)));
+            }
+            Statement::Store { memory, address, cells, value } if *cells > 1 && wanted(*memory, *cells) => {
+                let (address, value) = (keep(address, locals, &mut out), keep(value, locals, &mut out));
+                let described = isa.memory(*memory);
+                out.extend(described.layout(*cells).map(|(offset, low)| Statement::Store {
+                    memory: *memory,
+                    address: address.clone().plus(offset),
+                    cells: 1,
+                    value: Expr::slice(value.clone(), low, described.cell),
+                }));
+            }
+            Statement::If { condition, then, otherwise } => out.push(Statement::If {
+                condition: condition.clone(),
+                then: apart(isa, wanted, then, locals),
+                otherwise: apart(isa, wanted, otherwise, locals),
+            }),
+            other => out.push(other.clone()),
+        }
+    }
+    out
+}
+
+fn new_local(locals: &mut Vec<Width>, width: Width) -> LocalId {
+    locals.push(width);
+    LocalId((locals.len() - 1) as u16)
+}
+
 /// What a body may touch, inferred from it; never written by hand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
@@ -407,6 +478,15 @@ pub struct Effects {
 }
 
 impl Body {
+    /// It with some accesses of several cells taken apart into accesses of one each, for tools that cannot do them
+    /// together: `wanted` says which, by memory and number of cells.
+    #[must_use]
+    pub fn cell_by_cell(&self, isa: &Isa, wanted: &dyn Fn(MemoryId, u8) -> bool) -> Body {
+        let mut body = Body { locals: self.locals.clone(), block: Block::new(), value: self.value.clone() };
+        body.block = apart(isa, wanted, &self.block, &mut body.locals);
+        body
+    }
+
     /// What the body may touch.
     pub fn effects(&self) -> Effects {
         let mut effects = Effects::default();

@@ -102,14 +102,14 @@ impl<'a> Specializer<'a> {
                 let value = self.value(value);
                 self.set_operand(*operand, value, out);
             }
-            Statement::Load { into, memory, address } => {
+            Statement::Load { into, memory, address, cells } => {
                 let address = self.value(address);
                 self.known[usize::from(into.0)] = None;
-                out.push(Statement::Load { into: *into, memory: *memory, address });
+                out.push(Statement::Load { into: *into, memory: *memory, address, cells: *cells });
             }
-            Statement::Store { memory, address, value } => {
+            Statement::Store { memory, address, cells, value } => {
                 let (address, value) = (self.value(address), self.value(value));
-                out.push(Statement::Store { memory: *memory, address, value });
+                out.push(Statement::Store { memory: *memory, address, cells: *cells, value });
             }
             Statement::DeviceRead { into, device, operation, arguments } => {
                 let arguments = self.values(arguments);

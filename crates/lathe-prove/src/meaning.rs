@@ -10,6 +10,7 @@ use lathe_isa::model::{
     Base, DeviceId, DeviceKind, DeviceOperation, Domain, Field, FieldId, InstructionId, MemoryId, Numeric, Place,
     Target,
 };
+use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Block, Body, Expr, ExprKind, OperandId, Statement};
 
 use crate::script::{Condition, Script, Table, Term};
@@ -390,14 +391,24 @@ impl Meaning<'_> {
                 let value = self.value(value);
                 self.set_operand(*operand, &value, path);
             }
-            Statement::Load { into, memory, address } => {
+            Statement::Load { into, memory, address, cells } => {
                 let address = self.value(address);
-                let value = self.load(*memory, &address, path);
+                let mut parts = Vec::new();
+                for (offset, _) in self.isa.memory(*memory).layout(*cells) {
+                    let (address, path) = self.cell(&address, offset, path);
+                    parts.push(self.load(*memory, &address, &path));
+                }
+                let value = self.script.join_all(&self.isa.memory(*memory).highest_first(parts));
                 self.set_local(usize::from(into.0), value, path);
             }
-            Statement::Store { memory, address, value } => {
+            Statement::Store { memory, address, cells, value } => {
                 let (address, value) = (self.value(address), self.value(value));
-                self.store(*memory, &address, &value, path);
+                let described = self.isa.memory(*memory);
+                for (offset, low) in described.layout(*cells) {
+                    let (address, path) = self.cell(&address, offset, path);
+                    let value = self.script.slice(&value, low, described.cell.bits());
+                    self.store(*memory, &address, &value, &path);
+                }
             }
             Statement::DeviceRead { into, device, operation, arguments } => {
                 let arguments: Vec<Term> = arguments.iter().map(|argument| self.value(argument)).collect();
@@ -422,7 +433,7 @@ impl Meaning<'_> {
             Statement::Cycles(count) => {
                 let count = self.value(count);
                 let count = self.script.zero_extend(64, &count);
-                let more = self.script.binary(lathe_isa::operators::BinaryOperator::Add, &self.cycles, &count);
+                let more = self.script.binary(BinaryOperator::Add, &self.cycles, &count);
                 self.cycles = self.script.choose(path, &more, &self.cycles);
             }
             Statement::If { condition, then, otherwise } => {
@@ -459,6 +470,17 @@ impl Meaning<'_> {
             state.reads = self.script.choose(path, &more, &state.reads);
         }
         value
+    }
+
+    /// The address of a cell that is reached together with others, and whether it is: what is mapped over one before it
+    /// may have failed.
+    fn cell(&mut self, first: &Term, offset: u64, path: &Condition) -> (Term, Condition) {
+        if offset == 0 {
+            return (first.clone(), path.clone());
+        }
+        let offset = Term::constant(first.bits, offset);
+        let works = self.script.not(&self.failed);
+        (self.script.binary(BinaryOperator::Add, first, &offset), self.script.and(path, &works))
     }
 
     fn load(&mut self, memory: MemoryId, address: &Term, path: &Condition) -> Term {

@@ -104,6 +104,21 @@ pub struct Effects {
     pub frame: SymbolicState,
 }
 
+impl Effects {
+    /// One bit: whether execution goes on at this address.
+    pub fn goes_to(&self, graph: &mut Graph, pc: u64) -> ValueId {
+        let pc = graph.constant(graph.width(self.next), pc);
+        graph.binary(BinaryOperator::Equal, self.next, pc)
+    }
+
+    /// The cycles after it, given those before it and those of its row.
+    pub fn cycles_after(&self, graph: &mut Graph, before: ValueId, row: u64) -> ValueId {
+        let row = graph.constant(CYCLES, row);
+        let own = graph.binary(BinaryOperator::Add, self.cycles, row);
+        graph.binary(BinaryOperator::Add, before, own)
+    }
+}
+
 impl SymbolicState {
     /// Every register has the value it has at the beginning, and nothing is known of memory.
     pub fn new(isa: &Isa, graph: &mut Graph) -> SymbolicState {
@@ -258,13 +273,13 @@ impl Executor<'_> {
             Statement::SetRegister(register, value) => {
                 self.effects.frame.registers[register.index()] = self.value(value)?;
             }
-            Statement::Load { into, memory, address } => {
+            Statement::Load { into, memory, address, cells } => {
                 let address = self.value(address)?;
-                self.locals[usize::from(into.0)] = self.load(*memory, address)?;
+                self.locals[usize::from(into.0)] = self.load(*memory, address, *cells)?;
             }
-            Statement::Store { memory, address, value } => {
+            Statement::Store { memory, address, cells, value } => {
                 let (address, value) = (self.value(address)?, self.value(value)?);
-                self.store(Store { memory: *memory, address, value, guard: self.guard })?;
+                self.store(*memory, address, *cells, value)?;
             }
             // Then the instruction is not executed at all.
             Statement::Jump(_) if self.is_hook => self.leave()?,
@@ -333,7 +348,28 @@ impl Executor<'_> {
         if is_simple(block) { self.block(block) } else { self.leave() }
     }
 
-    fn load(&mut self, memory: MemoryId, address: ValueId) -> Option<ValueId> {
+    /// Cells are values of their own: one may have been written since another was, and each may be known by itself.
+    fn load(&mut self, memory: MemoryId, address: ValueId, cells: u8) -> Option<ValueId> {
+        let cells: Option<Vec<ValueId>> = (0..cells)
+            .map(|offset| {
+                let address = self.graph.plus(address, u64::from(offset));
+                self.load_cell(memory, address)
+            })
+            .collect();
+        let cells = self.isa.memory(memory).highest_first(cells?);
+        cells.into_iter().reduce(|high, low| self.graph.join(high, low))
+    }
+
+    fn store(&mut self, memory: MemoryId, address: ValueId, cells: u8, value: ValueId) -> Option<()> {
+        let described = self.isa.memory(memory);
+        described.layout(cells).try_for_each(|(offset, low)| {
+            let address = self.graph.plus(address, offset);
+            let value = self.graph.slice(value, low, described.cell);
+            self.store_cell(Store { memory, address, value, guard: self.guard })
+        })
+    }
+
+    fn load_cell(&mut self, memory: MemoryId, address: ValueId) -> Option<ValueId> {
         self.leave_if_mapped(memory, address)?;
         self.leave_if_reserved(memory, address, |cells| cells.reads)?;
         if let Some(known) = self.effects.frame.lookup(self.graph, memory, address) {
@@ -367,7 +403,7 @@ impl Executor<'_> {
         Some(())
     }
 
-    fn store(&mut self, store: Store) -> Option<()> {
+    fn store_cell(&mut self, store: Store) -> Option<()> {
         if store.memory == self.isa.pc.memory {
             self.effects.bails.push(Bail::Marked(store.address, store.guard));
         } else {

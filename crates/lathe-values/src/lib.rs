@@ -16,5 +16,5 @@ pub mod patched;
 pub mod range;
 
 pub use execute::{Bail, Effects, Meaning, Reserved, Store, SymbolicState, execute, mapped_spans};
-pub use graph::{Graph, Node, ValueId};
+pub use graph::{Graph, Node, ValueId, WayOn};
 pub use range::Range;

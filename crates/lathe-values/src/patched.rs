@@ -111,7 +111,7 @@ impl Reading {
         let width = isa.code_memory().address;
         let load = |(at, into)| {
             let address = Expr::constant(width, width.wrap(pc.wrapping_add(u64::from(at))));
-            Statement::Load { into, memory: isa.pc.memory, address }
+            Statement::Load { into, memory: isa.pc.memory, address, cells: 1 }
         };
         self.locals().map(load).collect()
     }

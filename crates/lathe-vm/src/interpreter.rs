@@ -524,12 +524,12 @@ impl Execution<'_> {
             Statement::Let(local, value) => self.stepper.locals[usize::from(local.0)] = self.value(value),
             Statement::SetRegister(register, value) => self.set_register(*register, self.value(value)),
             Statement::SetOperand(operand, value) => self.set_operand(*operand, self.value(value)),
-            Statement::Load { into, memory, address } => {
-                let value = self.load(*memory, self.value(address))?;
+            Statement::Load { into, memory, address, cells } => {
+                let value = self.load(*memory, self.value(address), *cells)?;
                 self.stepper.locals[usize::from(into.0)] = value;
             }
-            Statement::Store { memory, address, value } => {
-                self.store(*memory, self.value(address), self.value(value))?;
+            Statement::Store { memory, address, cells, value } => {
+                self.store(*memory, self.value(address), *cells, self.value(value))?;
             }
             Statement::DeviceRead { into, device, operation, arguments } => {
                 let arguments = self.values(arguments);
@@ -583,7 +583,23 @@ impl Execution<'_> {
         }
     }
 
-    fn load(&mut self, memory: MemoryId, address: u64) -> Result<u64, Box<Refusal>> {
+    fn load(&mut self, memory: MemoryId, address: u64, cells: u8) -> Result<u64, Box<Refusal>> {
+        let described = self.isa.memory(memory);
+        described.layout(cells).try_fold(0, |value, (offset, low)| {
+            let cell = self.load_cell(memory, described.address.wrap(address.wrapping_add(offset)))?;
+            Ok(value | cell << low)
+        })
+    }
+
+    fn store(&mut self, memory: MemoryId, address: u64, cells: u8, value: u64) -> Result<(), Box<Refusal>> {
+        let described = self.isa.memory(memory);
+        described.layout(cells).try_for_each(|(offset, low)| {
+            let address = described.address.wrap(address.wrapping_add(offset));
+            self.store_cell(memory, address, described.cell.wrap(value >> low))
+        })
+    }
+
+    fn load_cell(&mut self, memory: MemoryId, address: u64) -> Result<u64, Box<Refusal>> {
         let value = match self.isa.mapping(memory, address).filter(|_| !self.progress.mapped) {
             None => self.state.memory(memory).get(address),
             Some(mapping) => self.mapped(&mapping.read, &[address])?,
@@ -592,7 +608,7 @@ impl Execution<'_> {
         Ok(value)
     }
 
-    fn store(&mut self, memory: MemoryId, address: u64, value: u64) -> Result<(), Box<Refusal>> {
+    fn store_cell(&mut self, memory: MemoryId, address: u64, value: u64) -> Result<(), Box<Refusal>> {
         self.stepper.log.push(Record::Access(Access { memory, address, kind: AccessKind::Write, value }));
         match self.isa.mapping(memory, address).filter(|_| !self.progress.mapped) {
             None if !self.state.has_memory_for(memory, address) => {

@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 
 use lathe_base::Width;
 use lathe_isa::Isa;
-use lathe_isa::model::{DeviceOperation, Instruction, Part, Place};
+use lathe_isa::model::{DeviceOperation, Instruction, MemoryId, Order, Part, Place};
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_isa::semantics::{Block, Expr, ExprKind, Statement};
 
-use super::{Operand, name, register_name};
+use super::{Operand, is_big, name, register_name};
 
 /// How many bytes keep so many bits.
 pub(super) fn size(width: Width) -> u32 {
@@ -21,19 +21,29 @@ pub(super) fn size(width: Width) -> u32 {
 /// The statements of an instruction whose operands are written like this.
 pub(super) fn statements(isa: &Isa, instruction: &Instruction, operands: &[Operand]) -> String {
     let mut code = Code::new(isa, Some(instruction), operands);
-    for (index, width) in instruction.body.locals.iter().enumerate() {
+    let body = instruction.body.cell_by_cell(isa, &|memory, cells| !is_one_access(isa, memory, cells));
+    for (index, width) in body.locals.iter().enumerate() {
         code.line(&format!("local x_{index}:{} = 0;", size(*width)));
     }
-    code.goes_late = !jumps_last(&instruction.body.block);
-    if code.goes_late && mentions_jump(&instruction.body.block) {
+    code.goes_late = !jumps_last(&body.block);
+    if code.goes_late && mentions_jump(&body.block) {
         let next = code.address_of(isa.pc.width, "inst_next");
         code.line(&format!("local target:{} = {next};", size(isa.pc.width)));
     }
-    code.block(&instruction.body.block);
-    if code.goes_late && mentions_jump(&instruction.body.block) {
+    code.block(&body.block);
+    if code.goes_late && mentions_jump(&body.block) {
         code.line("goto [target];");
     }
     code.text
+}
+
+/// Whether SLEIGH can reach so many cells together, and in their order.
+fn is_one_access(isa: &Isa, memory: MemoryId, cells: u8) -> bool {
+    let memory = isa.memory(memory);
+    let is_whole = |width: Width| width.bits() == size(width) * 8;
+    // The cell after the last one is the first only where SLEIGH's memory has as many.
+    let same_cells = is_whole(memory.cell) && is_whole(memory.address);
+    same_cells && cells.is_power_of_two() && (memory.order == Order::Big) == is_big(isa)
 }
 
 /// What the table of an operand exports for a place: the register itself where it can, so that it can be written;
@@ -136,15 +146,17 @@ impl<'i> Code<'i> {
                     }
                 }
             }
-            Statement::Load { into, memory, address } => {
+            Statement::Load { into, memory, address, cells } => {
                 let address = self.value(address);
                 let memory = self.isa.memory(*memory);
-                self.line(&format!("x_{} = *[{}]:{} {address};", into.0, name(&memory.name), size(memory.cell)));
+                let bytes = size(memory.cell) * u32::from(*cells);
+                self.line(&format!("x_{} = *[{}]:{bytes} {address};", into.0, name(&memory.name)));
             }
-            Statement::Store { memory, address, value } => {
+            Statement::Store { memory, address, cells, value } => {
                 let (address, value) = (self.value(address), self.value(value));
                 let memory = self.isa.memory(*memory);
-                self.line(&format!("*[{}]:{} {address} = {value};", name(&memory.name), size(memory.cell)));
+                let bytes = size(memory.cell) * u32::from(*cells);
+                self.line(&format!("*[{}]:{bytes} {address} = {value};", name(&memory.name)));
             }
             Statement::DeviceRead { into, device, operation, arguments } => {
                 let call = self.call(device.index(), *operation, arguments);

@@ -1,10 +1,10 @@
 //! How a block is left: at its end, behind a branch, or before an instruction that must be interpreted.
 
 use lathe_isa::model::RegisterId;
-use lathe_values::{SymbolicState, ValueId};
+use lathe_values::{SymbolicState, ValueId, WayOn};
 
 use super::Lowering;
-use crate::block::{Block, End, Side};
+use crate::block::{Block, Side};
 use crate::fuse::{fuse_writes, leaves};
 use crate::ops::{Code, Op, REGISTERS, Slot};
 
@@ -25,7 +25,7 @@ pub(super) enum Way {
     /// At this address.
     Goto(u64),
     /// As the block ends, whose last instruction is at this address.
-    End(End, u64),
+    End(WayOn, u64),
 }
 
 impl Lowering<'_> {
@@ -123,15 +123,15 @@ impl Lowering<'_> {
         let into = leaving.count;
         Some(match leaving.way {
             Way::Interpret(extra) => Op { into, extra, ..Op::new(Code::Interpret) },
-            Way::Goto(target) | Way::End(End::Goto(target), _) => {
+            Way::Goto(target) | Way::End(WayOn::Goto(target), _) => {
                 let extra = u64::from(self.names.entry(target));
                 Op { into, extra, ..Op::new(Code::Goto) }
             }
-            Way::End(End::Jump(target), from) => {
+            Way::End(WayOn::Jump(target), from) => {
                 let extra = u64::from(self.names.jump(from));
                 Op { into, x: self.slot(target)?, extra, ..Op::new(Code::Jump) }
             }
-            Way::End(End::Branch(condition, taken, other), _) => {
+            Way::End(WayOn::Branch(condition, taken, other), _) => {
                 let (op, inverse) = self.condition(condition, false)?;
                 let (taken, other) = if inverse { (other, taken) } else { (taken, other) };
                 let entries = (self.names.entry(taken), self.names.entry(other));

@@ -109,7 +109,7 @@ impl Lowering<'_> {
     fn wide(&mut self, code: Code, cells: &Cells) -> Option<Op> {
         let mask = self.graph.width(cells.base).mask();
         let (x, extra) = (self.slot(cells.base)?, mask << 32 | cells.offset);
-        let shape = Shape::new(cells.count, cells.big);
+        let shape = Shape::new(cells.count, cells.order);
         Some(Op { x, z: cells.memory.index() as u8, exit: shape.0, extra, ..Op::new(code) })
     }
 

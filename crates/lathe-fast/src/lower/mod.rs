@@ -6,9 +6,9 @@ mod memory;
 mod values;
 
 use lathe_isa::Isa;
-use lathe_values::{Bail, Graph, Store, SymbolicState, ValueId, mapped_spans};
+use lathe_values::{Bail, Graph, Store, SymbolicState, ValueId, WayOn, mapped_spans};
 
-use super::block::{Block, End};
+use super::block::Block;
 use super::constants::Constants;
 use super::ops::{EntryId, Op, REGISTERS, Slot};
 use super::wide::{Words, words};
@@ -81,8 +81,8 @@ fn uses(block: &Block) -> Vec<u32> {
         step.side.iter().for_each(|side| [side.condition, side.cycles].into_iter().for_each(&mut see));
     }
     match block.end {
-        End::Branch(value, ..) | End::Jump(value) => see(value),
-        End::Goto(..) => {}
+        WayOn::Branch(value, ..) | WayOn::Jump(value) => see(value),
+        WayOn::Goto(..) => {}
     }
     // Operands come before what is made from them, so one pass backwards reaches all.
     for value in block.graph.ids().rev() {

@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 
-use lathe_base::Width;
 use lathe_fast::Lowerable;
-use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Body, Statement};
-use lathe_values::{Effects, Graph, Store, SymbolicState, ValueId, execute};
+use lathe_values::{Effects, Graph, Store, SymbolicState, ValueId, WayOn, execute};
 
 use super::discover::Discovery;
 use super::{Check, End, Event, Segment, Snapshot};
@@ -81,14 +79,15 @@ impl BlockBuilder<'_, '_> {
         let Some(effects) = self.effects(&decoded, path) else {
             return Some(self.leave_to_interpreter(&decoded, before));
         };
-        let stays = self.stays(&effects, pc);
+        // The machine may stop where an instruction goes on at itself, which is for the interpreter to find out.
+        let stays = effects.goes_to(&mut self.graph, pc);
         if self.graph.as_constant(stays) == Some(1) {
             return Some(self.leave_to_interpreter(&decoded, before));
         }
-        let computed = self.graph.two_numbers(effects.next).is_none() && self.graph.as_constant(effects.next).is_none();
         // A computed jump that stores nothing can still be left after its target is known not to be
         // one of those that are expected. One that stores may have done so by then.
-        let stays_later = computed && effects.stores.is_empty();
+        let is_computed = matches!(self.graph.way_on(effects.next), WayOn::Jump(_));
+        let stays_later = is_computed && effects.stores.is_empty();
         let mut checks: Vec<Check> = Vec::new();
         if self.graph.as_constant(stays).is_none() && !stays_later {
             checks.push(Check::When(stays));
@@ -114,13 +113,6 @@ impl BlockBuilder<'_, '_> {
         Some(effects).filter(|_| self.graph.deepest() <= DEPTH)
     }
 
-    /// Whether the instruction goes on where it is. The machine may stop then, which is for the
-    /// interpreter to find out.
-    fn stays(&mut self, effects: &Effects, pc: u64) -> ValueId {
-        let here = self.graph.constant(self.discovery.isa.pc.width, pc);
-        self.graph.binary(BinaryOperator::Equal, effects.next, here)
-    }
-
     fn leave_to_interpreter(&mut self, decoded: &Lowerable, before: Arc<Snapshot>) -> End {
         let halts = |body: &Body| {
             body.block.iter().any(|statement| matches!(statement, Statement::Halt | Statement::Fault { .. }))
@@ -136,10 +128,8 @@ impl BlockBuilder<'_, '_> {
             self.put_off(*store, path, events);
         }
         self.note_written_alone(&effects.stores);
-        let (one, row) = (self.graph.constant(Width::MAX, 1), self.graph.constant(Width::MAX, decoded.cycles));
-        path.steps = self.graph.binary(BinaryOperator::Add, path.steps, one);
-        let cycles = self.graph.binary(BinaryOperator::Add, effects.cycles, row);
-        path.cycles = self.graph.binary(BinaryOperator::Add, path.cycles, cycles);
+        path.steps = self.graph.plus(path.steps, 1);
+        path.cycles = effects.cycles_after(&mut self.graph, path.cycles, decoded.cycles);
         path.frame = effects.frame;
         path.count += 1;
     }

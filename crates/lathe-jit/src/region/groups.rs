@@ -81,24 +81,20 @@ impl BlockBuilder<'_, '_> {
     ) -> Option<Group> {
         let addresses: Option<Vec<(MemoryId, ValueId)>> = loads.iter().map(|load| self.loaded_from(*load)).collect();
         let addresses = addresses?;
-        let (memory, origin) = *addresses.first()?;
+        let (memory, _) = *addresses.first()?;
         if !self.is_in_bytes(memory) || addresses.iter().any(|(other, _)| *other != memory) {
             return None;
         }
-        let distances = addresses.iter().map(|(_, address)| self.graph.distance(origin, *address));
-        let mut ordered: Vec<(i64, ValueId, ValueId)> = Vec::new();
-        for ((distance, load), (_, address)) in distances.zip(loads).zip(&addresses) {
-            ordered.push((distance?, *load, *address));
+        let mut addresses: Vec<ValueId> = addresses.into_iter().map(|(_, address)| address).collect();
+        let mut cells = loads.to_vec();
+        if self.graph.order_of(&addresses)? == Order::Little {
+            addresses.reverse();
+            cells.reverse();
         }
-        ordered.sort_unstable();
-        if !ordered.windows(2).all(|two| two[0].0 + 1 == two[1].0) {
-            return None;
-        }
-        let cells: Vec<ValueId> = ordered.iter().map(|(_, load, _)| *load).collect();
         let little = self.graph.joined(cells.iter().rev().copied());
         let big = self.graph.joined(cells.iter().copied());
         little.or(big)?;
-        let (lowest, count) = (ordered.first()?.2, cells.len() as u64);
+        let (lowest, count) = (addresses[0], cells.len() as u64);
         if self.may_wrap(lowest, count, checks)? {
             self.add_check(Check::Wraps { first: lowest, count }, path, checks, events);
         }
@@ -137,11 +133,11 @@ impl BlockBuilder<'_, '_> {
     }
 
     fn store_group(&mut self, path: &Path, stores: &[Store], placed: &[Placed]) -> Option<StoreGroup> {
-        let adjoin = |two: &[Placed]| {
-            two[0].memory == two[1].memory && two[0].base == two[1].base && two[0].offset + 1 == two[1].offset
-        };
         let lowest = &stores[placed.first()?.position];
-        if !placed.windows(2).all(adjoin) || !self.lie_together(path, lowest, placed.len() as u64) {
+        let addresses: Vec<ValueId> = placed.iter().map(|placed| stores[placed.position].address).collect();
+        let in_one_memory = placed.iter().all(|placed| placed.memory == lowest.memory);
+        let ascend = in_one_memory && self.graph.order_of(&addresses) == Some(Order::Big);
+        if !ascend || !self.lie_together(path, lowest, placed.len() as u64) {
             return None;
         }
         let positions: Vec<usize> = placed.iter().map(|placed| placed.position).collect();

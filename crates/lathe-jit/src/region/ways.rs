@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lathe_fast::Lowerable;
 use lathe_isa::operators::BinaryOperator;
-use lathe_values::{Node, ValueId};
+use lathe_values::{Node, ValueId, WayOn};
 
 use super::block::{BlockBuilder, Interpret, Path};
 use super::{Edge, End, Event, Jump, Snapshot};
@@ -29,22 +29,22 @@ impl BlockBuilder<'_, '_> {
         before: Option<Arc<Snapshot>>,
     ) -> Option<End> {
         let pc = path.pc;
-        if let Some(target) = self.graph.as_constant(next) {
-            path.pc = target;
-            if target == decoded.next || self.cross(path) {
-                return None;
+        match self.graph.way_on(next) {
+            WayOn::Goto(target) => {
+                path.pc = target;
+                let goes_further = target == decoded.next || self.cross(path);
+                (!goes_further).then(|| End::Goto(self.way_to_leader(path)))
             }
-            return Some(End::Goto(self.way_to_leader(path)));
+            WayOn::Branch(condition, taken, other) => {
+                if self.choose_instead(condition, taken, other, path, events) {
+                    return None;
+                }
+                let taken = self.way(path, taken, decoded.next, condition, 1);
+                let other = self.way(path, other, decoded.next, condition, 0);
+                Some(End::Branch(condition, taken, other))
+            }
+            WayOn::Jump(target) => Some(self.computed(target, path, pc, before)),
         }
-        let Some((condition, taken, other)) = self.graph.two_numbers(next) else {
-            return Some(self.computed(next, path, pc, before));
-        };
-        if self.choose_instead(condition, taken, other, path, events) {
-            return None;
-        }
-        let taken = self.way(path, taken, decoded.next, condition, 1);
-        let other = self.way(path, other, decoded.next, condition, 0);
-        Some(End::Branch(condition, taken, other))
     }
 
     /// One side of a branch: deeper into the block where it falls through, else to a leader.

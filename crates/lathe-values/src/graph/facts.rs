@@ -1,15 +1,34 @@
 //! What is known about the values of a graph: how far they are apart, and whether they can be the same.
 
+use lathe_isa::model::Order;
 use lathe_isa::operators::BinaryOperator;
 
 use super::{Graph, Node, ValueId};
 
+/// Where execution goes on after an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WayOn {
+    /// Always there.
+    Goto(u64),
+    /// To the first address where the condition is 1, else to the second.
+    Branch(ValueId, u64, u64),
+    /// To a computed address.
+    Jump(ValueId),
+}
+
 impl Graph {
-    /// The condition and the two numbers, of which the first is meant where it is 1, if a value is one of
-    /// two numbers: where a branch goes on.
-    pub fn two_numbers(&self, id: ValueId) -> Option<(ValueId, u64, u64)> {
-        let Node::Choose(condition, x, y) = self.node(id) else { return None };
-        Some((condition, self.as_constant(x)?, self.as_constant(y)?))
+    /// Where execution goes on, if this is the address.
+    pub fn way_on(&self, next: ValueId) -> WayOn {
+        if let Some(target) = self.as_constant(next) {
+            return WayOn::Goto(target);
+        }
+        match self.node(next) {
+            Node::Choose(condition, x, y) => match (self.as_constant(x), self.as_constant(y)) {
+                (Some(x), Some(y)) => WayOn::Branch(condition, x, y),
+                _ => WayOn::Jump(next),
+            },
+            _ => WayOn::Jump(next),
+        }
     }
 
     /// A value as another plus a number.
@@ -29,6 +48,16 @@ impl Graph {
         let ((base, x), (other, y)) = (self.base_and_offset(from), self.base_and_offset(to));
         let width = self.width(from);
         (base == other).then(|| width.signed(width.wrap(y.wrapping_sub(x))))
+    }
+
+    /// How cells with these addresses hold a value whose highest part is in the first, if they lie side by side.
+    pub fn order_of(&self, addresses: &[ValueId]) -> Option<Order> {
+        let all_apart_by = |step| addresses.windows(2).all(|two| self.distance(two[0], two[1]) == Some(step));
+        match () {
+            () if all_apart_by(1) => Some(Order::Big),
+            () if all_apart_by(-1) => Some(Order::Little),
+            () => None,
+        }
     }
 
     /// Whether two values of one width can never be the same.

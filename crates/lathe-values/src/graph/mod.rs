@@ -4,6 +4,8 @@
 mod facts;
 mod sums;
 
+pub use facts::WayOn;
+
 use lathe_base::Width;
 use lathe_base::numbers::ByNumber;
 use lathe_isa::model::{MemoryId, RegisterId};
@@ -283,6 +285,12 @@ impl Graph {
             },
             _ => self.add(Node::Binary(BinaryOperator::Equal, x, y), Width::BIT),
         }
+    }
+
+    /// It and so many more.
+    pub fn plus(&mut self, x: ValueId, number: u64) -> ValueId {
+        let number = self.constant(self.width(x), number);
+        self.binary(BinaryOperator::Add, x, number)
     }
 
     /// Some of the bits of `x`, from `low` up.

@@ -113,8 +113,7 @@ impl<'w> Lowerer<'w, '_> {
                 Some(Some(Assignable::Cells { memory, address: self.keep(address).expr, width }))
             }
             TreeKind::Wide(memory, ty, address) => {
-                let width = self.width(ty)?;
-                let (memory, _) = self.wide(memory, ty)?;
+                let (memory, width) = self.wide(memory, ty)?;
                 let address = Value::unsigned(self.address(memory, address)?);
                 Some(Some(Assignable::Cells { memory, address: self.keep(address).expr, width }))
             }

@@ -4,9 +4,8 @@ use lathe_base::{Span, Width};
 
 use super::{Lowerer, Value};
 use crate::codes;
-use crate::language::ast::{Expr as Tree, Name, Order, Type};
-use crate::model::{Memory, MemoryId, Part, Place};
-use crate::operators::BinaryOperator;
+use crate::language::ast::{Expr as Tree, Name, Type};
+use crate::model::{MemoryId, Part, Place};
 use crate::semantics::{Expr, ExprKind, Statement};
 
 impl Lowerer<'_, '_> {
@@ -54,67 +53,42 @@ impl Lowerer<'_, '_> {
 
     pub(super) fn load(&mut self, memory: MemoryId, address: &Tree) -> Option<Value> {
         let address = self.address(memory, address)?;
-        Some(Value::unsigned(self.load_cell(memory, address)))
-    }
-
-    fn load_cell(&mut self, memory: MemoryId, address: Expr) -> Expr {
         let cell = self.declarations.memories[memory.index()].cell;
-        let into = self.local(cell);
-        self.emit(Statement::Load { into, memory, address });
-        Expr::local(cell, into)
+        Some(Value::unsigned(self.load_cells(memory, address, cell)))
     }
 
-    /// `ram.u16[a]`: the lowest address is read first, whatever the order.
+    /// `ram.u16[a]`
     pub(super) fn load_wide(&mut self, memory: &Name, ty: &Type, address: &Tree) -> Option<Value> {
-        let (memory, count) = self.wide(memory, ty)?;
+        let (memory, width) = self.wide(memory, ty)?;
         let address = self.address(memory, address)?;
-        let address = self.keep(Value::unsigned(address)).expr;
-        for _ in 0..count {
-            self.spend(ty.span)?;
-        }
-        let width = self.width(ty)?;
-        Some(Value { expr: self.load_cells(memory, &address, width), signed: ty.signed })
+        Some(Value { expr: self.load_cells(memory, address, width), signed: ty.signed })
     }
 
-    /// The cells from an address on that make a value of this width: the lowest address is read first.
-    pub(super) fn load_cells(&mut self, memory: MemoryId, address: &Expr, width: Width) -> Expr {
-        let &Memory { cell, order, .. } = &self.declarations.memories[memory.index()];
-        let count = width.bits() / cell.bits();
-        let mut cells: Vec<Expr> =
-            (0..count).map(|offset| self.load_cell(memory, plus(address.clone(), offset))).collect();
-        if order == Order::Little {
-            cells.reverse();
-        }
-        cells.into_iter().reduce(Expr::join).unwrap_or(Expr::constant(width, 0))
+    /// The cells from an address on that make a value of this width.
+    pub(super) fn load_cells(&mut self, memory: MemoryId, address: Expr, width: Width) -> Expr {
+        let (into, cells) = (self.local(width), self.declarations.memories[memory.index()].cells_of(width));
+        self.emit(Statement::Load { into, memory, address, cells });
+        Expr::local(width, into)
     }
 
-    /// Writes a value to as many cells as it has: the lowest address is written first.
-    pub(super) fn store_cells(&mut self, memory: MemoryId, address: &Expr, value: Value) {
-        let value = self.keep(value).expr;
-        let &Memory { cell, order, .. } = &self.declarations.memories[memory.index()];
-        let count = value.width.bits() / cell.bits();
-        for offset in 0..count {
-            let number = if order == Order::Little { offset } else { count - 1 - offset };
-            let value = Expr::slice(value.clone(), number * cell.bits(), cell);
-            self.emit(Statement::Store { memory, address: plus(address.clone(), offset), value });
-        }
+    /// Writes a value to as many cells as it has.
+    pub(super) fn store_cells(&mut self, memory: MemoryId, address: Expr, value: Expr) {
+        let cells = self.declarations.memories[memory.index()].cells_of(value.width);
+        self.emit(Statement::Store { memory, address, cells, value });
     }
 
-    pub(super) fn store_wide(&mut self, memory: &Name, ty: &Type, address: &Tree, value: &Tree) -> Option<()> {
-        let width = self.width(ty)?;
-        let (memory, count) = self.wide(memory, ty)?;
-        let address = self.address(memory, address)?;
-        let address = self.keep(Value::unsigned(address)).expr;
+    /// `ram[a] = x`, `ram.u16[a] = x`
+    pub(super) fn store(&mut self, memory: MemoryId, width: Width, address: &Tree, value: &Tree) -> Option<()> {
+        let address = Value::unsigned(self.address(memory, address)?);
+        let at = self.emitted();
         let value = self.value(value, Some(width))?;
-        for _ in 0..count {
-            self.spend(ty.span)?;
-        }
-        self.store_cells(memory, &address, value);
+        let address = self.settle(address, at).expr;
+        self.store_cells(memory, address, value.expr);
         Some(())
     }
 
-    /// The memory and the number of cells of a wide access.
-    pub(super) fn wide(&mut self, name: &Name, ty: &Type) -> Option<(MemoryId, u32)> {
+    /// The memory and the width of a wide access.
+    pub(super) fn wide(&mut self, name: &Name, ty: &Type) -> Option<(MemoryId, Width)> {
         let memory = self.declarations.memory_of(name, self.diagnostics)?;
         let width = self.width(ty)?;
         let cell = self.declarations.memories[memory.index()].cell;
@@ -123,18 +97,14 @@ impl Lowerer<'_, '_> {
             let help = format!("a cell of `{}` has {} bits", name.text, cell.bits());
             return self.fail(codes::WIDTH_MISMATCH, ty.span, message, help);
         }
-        Some((memory, width.bits() / cell.bits()))
+        // Engines reach one cell after the other.
+        for _ in 0..width.bits() / cell.bits() {
+            self.spend(ty.span)?;
+        }
+        Some((memory, width))
     }
 
     pub(super) fn not_assignable<T>(&mut self, span: Span, what: &str, help: &str) -> Option<T> {
         self.fail(codes::NOT_ASSIGNABLE, span, format!("{what} cannot be assigned"), help)
     }
-}
-
-fn plus(address: Expr, offset: u32) -> Expr {
-    if offset == 0 {
-        return address;
-    }
-    let width = address.width;
-    Expr::binary(BinaryOperator::Add, address, Expr::constant(width, u64::from(offset)))
 }

@@ -201,19 +201,14 @@ impl Lowerer<'_, '_> {
         match &target.kind {
             TreeKind::Index(base, address) if self.memory_named(base).is_some() => {
                 let memory = self.memory_named(base)?;
-                let address = Value::unsigned(self.address(memory, address)?);
-                let at = self.emitted();
                 let cell = self.declarations.memories[memory.index()].cell;
                 self.declarations.names.note(target.span, Some(cell), None);
-                let value = self.value(value, Some(cell))?;
-                let address = self.settle(address, at).expr;
-                self.emit(Statement::Store { memory, address, value: value.expr });
-                Some(())
+                self.store(memory, cell, address, value)
             }
             TreeKind::Wide(memory, ty, address) if !self.has_modes(&memory.text) => {
-                let width = self.width(ty)?;
+                let (memory, width) = self.wide(memory, ty)?;
                 self.declarations.names.note(target.span, Some(width), None);
-                self.store_wide(memory, ty, address, value)
+                self.store(memory, width, address, value)
             }
             _ => {
                 let place = self.target(target)?;
@@ -361,7 +356,7 @@ impl Lowerer<'_, '_> {
             Assignable::Place(place) => self.write_place(place, value),
             Assignable::Operand(id, _) => self.emit(Statement::SetOperand(*id, value.expr)),
             Assignable::Pc(_) => self.emit(Statement::Jump(value.expr)),
-            Assignable::Cells { memory, address, .. } => self.store_cells(*memory, address, value),
+            Assignable::Cells { memory, address, .. } => self.store_cells(*memory, address.clone(), value.expr),
             Assignable::Slice(whole, low, _) => {
                 let old = self.read(whole);
                 self.write(whole, Value::unsigned(Expr::replace(old, *low, value.expr)));
@@ -383,7 +378,7 @@ impl Lowerer<'_, '_> {
             Assignable::Place(place) => self.read_place(place),
             Assignable::Operand(id, width) => Expr { width: *width, kind: ExprKind::Operand(*id) },
             Assignable::Pc(reads) => reads.clone(),
-            Assignable::Cells { memory, address, width } => self.load_cells(*memory, address, *width),
+            Assignable::Cells { memory, address, width } => self.load_cells(*memory, address.clone(), *width),
             Assignable::Slice(whole, low, width) => Expr::slice(self.read(whole), *low, *width),
             Assignable::Join(high, low, _) => {
                 let high = self.read(high);
