@@ -16,12 +16,33 @@ pub enum Answer {
 /// A case in which a claim does not hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Case {
-    /// What there was before the step, by name.
+    /// What there was before the step, by name: the program counter, registers, and cells that it reads.
     pub before: Vec<(String, u64)>,
+    /// The cells at the program counter.
+    pub code: Vec<u64>,
+    /// What was to be read from streams.
+    pub input: Vec<u64>,
     /// What is different after it: its name, what it should be, and what it is.
     pub after: Vec<(String, u64, u64)>,
+    /// How the machine goes on, if it should not.
+    pub status: Option<&'static str>,
     /// What else does not hold.
     pub broken: Vec<String>,
+}
+
+impl Case {
+    /// A row of `examples` for the instruction in it, written like this: what is after `->` is what was found. A machine that does
+    /// what it should fails it. There is none where only something is wrong that examples cannot tell.
+    pub fn example(&self, instruction: &str) -> Option<String> {
+        let mut before: Vec<String> = self.before.iter().map(|(name, value)| format!("{name} = {value:#x}")).collect();
+        if !self.input.is_empty() {
+            let input: Vec<String> = self.input.iter().map(u64::to_string).collect();
+            before.push(format!("input {}", input.join(" ")));
+        }
+        let mut after: Vec<String> = self.after.iter().map(|(name, _, found)| format!("{name} = {found:#x}")).collect();
+        after.extend(self.status.map(str::to_owned));
+        (!after.is_empty()).then(|| format!("{instruction} : {} -> {}", before.join(", "), after.join(", ")))
+    }
 }
 
 /// Reads what the solver printed.
@@ -44,6 +65,20 @@ fn case(watched: &[Watch], values: &[u64]) -> Case {
     for watch in watched {
         match watch {
             Watch::Before(name, _) => case.before.push((name.clone(), next())),
+            Watch::Code(_) => case.code.push(next()),
+            Watch::Input(_) => case.input.push(next()),
+            Watch::Read(memory, ..) => {
+                let cell = (format!("{memory}[{:#x}]", next()), next());
+                if !case.before.contains(&cell) {
+                    case.before.push(cell);
+                }
+            }
+            Watch::Status(word, ..) => {
+                let (mine, its) = (next(), next());
+                if mine != its {
+                    case.status = Some(if its == 1 { word } else { "running" });
+                }
+            }
             Watch::After(name, ..) => {
                 let (mine, its) = (next(), next());
                 if mine != its {

@@ -3,7 +3,7 @@
 use lathe_isa::Isa;
 
 use crate::Watch;
-use crate::meaning::State;
+use crate::meaning::{Outcome, State};
 use crate::script::{Condition, Script, Term};
 
 /// Something that must hold, with its name.
@@ -37,10 +37,14 @@ pub(crate) fn refute(script: &mut Script, same: &[Same]) {
 }
 
 /// What is told about the state before a step.
-pub(crate) fn before(isa: &Isa, state: &State, window: &[Term]) -> Vec<Watch> {
+pub(crate) fn before(isa: &Isa, state: &State, meant: &Outcome) -> Vec<Watch> {
     let state = values(isa, state).into_iter().map(|(name, term)| Watch::Before(name, term));
-    let cell = |(at, cell): (usize, &Term)| Watch::Before(format!("cell {at} of the instruction"), cell.text.clone());
-    state.chain(window.iter().enumerate().map(cell)).collect()
+    let code = meant.window.iter().map(|cell| Watch::Code(cell.text.clone()));
+    let reads = meant.reads.iter().map(|(memory, address, content)| {
+        Watch::Read(isa.memory(*memory).name.clone(), address.text.clone(), content.text.clone())
+    });
+    let input = meant.input.iter().map(|value| Watch::Input(value.text.clone()));
+    state.chain(code).chain(reads).chain(input).collect()
 }
 
 /// What is told about two states after it: what differs in them. The cells are those that [`states`] has compared.

@@ -85,7 +85,10 @@ impl<'a> Core<'a> {
         script.line(format!("(assert (or {} {}))", stands.0, meant.replaced.0));
         let same = self.compare(script, &before, &meant, &done);
         compare::refute(script, &same);
-        let mut told = compare::before(self.isa, &before, &meant.window);
+        let mut told = compare::before(self.isa, &before, &meant);
+        let (halted, faulted) = (script.bit(&meant.halted), self.faulted(script, &meant));
+        told.push(Watch::Status("halted", halted.text, done.halted.text.clone()));
+        told.push(Watch::Status("fault", faulted.text, done.faulted.text.clone()));
         told.extend(compare::after(self.isa, script, &meant.state, &done.state));
         told.extend(compare::held(same));
         told
@@ -98,7 +101,7 @@ impl<'a> Core<'a> {
         same.push(("the core is at the beginning of an instruction".to_owned(), script.equal(&done.step, &start)));
         same.extend(compare::states(self.isa, script, &meant.state, &done.state));
         let fault = meant.fault.as_ref().map_or(Condition::never(), |fault| fault.condition.clone());
-        let faulted = script.bit(&fault);
+        let faulted = self.faulted(script, meant);
         same.push(("faulted".to_owned(), script.equal(&faulted, &done.faulted)));
         same.extend(self.causes(script, meant, done));
         let works = script.not(&fault);
@@ -106,6 +109,12 @@ impl<'a> Core<'a> {
             same.push((name, script.implies(&works, &condition)));
         }
         same
+    }
+
+    /// One bit: whether there should be a fault.
+    fn faulted(&self, script: &mut Script, meant: &Outcome) -> Term {
+        let fault = meant.fault.as_ref().map_or(Condition::never(), |fault| fault.condition.clone());
+        script.bit(&fault)
     }
 
     /// Each fault has its number, and the number that goes with it.

@@ -50,7 +50,7 @@ pub fn equal(a: &Isa, b: &Isa, pair: Pair) -> Query {
     let its = Outcome { state: reorder(b, a, &its.state), ..its };
     let same = outcomes(a, &mut script, &mine, &its);
     compare::refute(&mut script, &same);
-    let mut told = compare::before(a, &before, &mine.window);
+    let mut told = compare::before(a, &before, &mine);
     told.extend(compare::after(a, &mut script, &mine.state, &its.state));
     told.extend(compare::held(same));
     Query::new(script, told)
@@ -69,7 +69,7 @@ pub fn keeps(isa: &Isa, id: InstructionId, registers: &[RegisterId]) -> Query {
         same.push((isa.register(*register).name.clone(), script.equal(old, new)));
     }
     compare::refute(&mut script, &same);
-    let mut told = compare::before(isa, &before, &after.window);
+    let mut told = compare::before(isa, &before, &after);
     told.extend(compare::held(same));
     for register in registers {
         let (old, new) = (&before.registers[register.index()], &after.state.registers[register.index()]);

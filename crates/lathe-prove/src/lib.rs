@@ -35,10 +35,18 @@ pub struct Query {
 enum Watch {
     /// Something before the step.
     Before(String, String),
+    /// The next cell of the instruction.
+    Code(String),
+    /// A cell that the instruction reads, before the step: the memory, the address and the content.
+    Read(String, String, String),
+    /// What the next read from a stream gives.
+    Input(String),
     /// Something after it: as it should be, and as it is.
     After(String, String, String),
     /// A cell after it: the memory, the address, as it should be, and as it is.
     Cell(String, String, String, String),
+    /// How the machine goes on: the word for it, whether it should be so, and whether it is.
+    Status(&'static str, String, String),
     /// Something that should hold.
     Same(String, String),
 }
@@ -46,8 +54,9 @@ enum Watch {
 impl Watch {
     fn terms(&self) -> Vec<&str> {
         match self {
-            Watch::Before(_, term) | Watch::Same(_, term) => vec![term],
-            Watch::After(_, mine, its) => vec![mine, its],
+            Watch::Before(_, term) | Watch::Same(_, term) | Watch::Code(term) | Watch::Input(term) => vec![term],
+            Watch::Read(_, address, content) => vec![address, content],
+            Watch::After(_, mine, its) | Watch::Status(_, mine, its) => vec![mine, its],
             Watch::Cell(_, address, mine, its) => vec![address, mine, its],
         }
     }

@@ -59,6 +59,10 @@ pub(crate) struct Outcome {
     /// The cells that were fetched.
     pub(crate) window: Vec<Term>,
     pub(crate) cycles: Term,
+    /// Cells that are read, with what was in them before the step.
+    pub(crate) reads: Vec<(MemoryId, Term, Term)>,
+    /// What streams give.
+    pub(crate) input: Vec<Term>,
 }
 
 /// A fault that may have happened: the condition, and the message and number of each that may.
@@ -199,6 +203,9 @@ pub(crate) fn step(isa: &Isa, script: &mut Script, before: &State, row: Row, lon
         codes: Vec::new(),
         operands: Vec::new(),
         mapped: false,
+        first: before.memories.clone(),
+        reads: Vec::new(),
+        input: Vec::new(),
     };
     let replaced = meaning.hook();
     let window = meaning.fetch(longest);
@@ -273,6 +280,10 @@ struct Meaning<'a> {
     operands: Vec<FieldId>,
     /// Whether a mapped access is being done, whose own accesses reach the cells themselves.
     mapped: bool,
+    /// The memories before the step.
+    first: Vec<Table>,
+    reads: Vec<(MemoryId, Term, Term)>,
+    input: Vec<Term>,
 }
 
 impl Meaning<'_> {
@@ -337,7 +348,8 @@ impl Meaning<'_> {
     }
 
     fn end(self, before: &State, replaced: Condition, window: Vec<Term>) -> Outcome {
-        let Meaning { script, mut state, next, jumped, target, halted, cycles, faults, failed, .. } = self;
+        let Meaning { script, mut state, next, jumped, target, halted, cycles, faults, failed, reads, input, .. } =
+            self;
         let after = script.choose(&jumped, &target, &next);
         state.pc = script.choose(&failed, &before.pc, &after);
         for (register, old) in state.registers.iter_mut().zip(&before.registers) {
@@ -354,7 +366,7 @@ impl Meaning<'_> {
         let works = script.not(&failed);
         let halted = script.and(&halted, &works);
         let fault = (!failed.is_never()).then_some(Fault { condition: failed, causes: faults });
-        Outcome { state, halted, fault, replaced, window, cycles }
+        Outcome { state, halted, fault, replaced, window, cycles, reads, input }
     }
 
     /// A body with its first locals given; gives its value.
@@ -465,6 +477,9 @@ impl Meaning<'_> {
         let described = &self.isa.devices[device.index()];
         let state = &mut self.state.devices[device.index()];
         let value = answer(self.script, described, operation, state, arguments);
+        if described.kind == DeviceKind::Stream && operation == DeviceOperation::Read {
+            self.input.push(value.clone());
+        }
         if takes(described.kind, operation) {
             let more = self.script.add(&state.reads, 1);
             state.reads = self.script.choose(path, &more, &state.reads);
@@ -484,6 +499,8 @@ impl Meaning<'_> {
     }
 
     fn load(&mut self, memory: MemoryId, address: &Term, path: &Condition) -> Term {
+        let before = self.script.get(&self.first[memory.index()].clone(), address);
+        self.reads.push((memory, address.clone(), before));
         let mut left = path.clone();
         let mut found: Vec<(Condition, Term)> = Vec::new();
         for (inside, mapping) in self.mappings(memory, address) {

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write as _, stderr};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use lathe_asm::disassembler;
 use lathe_isa::Isa;
 use lathe_isa::model::{InstructionId, RegisterId};
 use lathe_prove::{Answer, Case, Claim, Core, Module, Query};
@@ -61,6 +62,8 @@ pub(super) fn execute(arguments: &Prove) -> Outcome {
 struct ToProve {
     name: String,
     query: Query,
+    /// The definition whose instructions a case is about.
+    isa: Arc<Isa>,
     /// The clock cycles of a core that it is about.
     cycles: Option<u32>,
 }
@@ -89,8 +92,12 @@ enum Found {
 #[derive(Serialize)]
 struct CaseData {
     before: BTreeMap<String, u64>,
+    code: Vec<u64>,
     after: Vec<DifferenceData>,
     broken: Vec<String>,
+    /// A row of `examples` that tells what was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -100,15 +107,24 @@ struct DifferenceData {
     found: u64,
 }
 
-impl From<Case> for CaseData {
-    fn from(case: Case) -> CaseData {
+impl CaseData {
+    fn new(isa: &Isa, case: Case) -> CaseData {
         let difference = |(name, expected, found)| DifferenceData { name, expected, found };
         CaseData {
+            example: example(isa, &case),
             before: case.before.into_iter().collect(),
+            code: case.code,
             after: case.after.into_iter().map(difference).collect(),
             broken: case.broken,
         }
     }
+}
+
+/// A case as a row of `examples`, if it is about an instruction.
+fn example(isa: &Isa, case: &Case) -> Option<String> {
+    let pc = case.before.iter().find(|(name, _)| *name == isa.pc.name)?.1;
+    let decoded = isa.decode(lathe_isa::encoding::window(case.code.iter().copied(), isa.code_memory().cell))?;
+    case.example(&disassembler::instruction(isa, &decoded, pc, |_, address| Some(format!("{address:#x}"))))
 }
 
 /// That the core of `lathe hdl` does what the definition says.
@@ -131,14 +147,17 @@ fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, F
         _ => arguments.only.is_empty(),
     };
     let claims = core.claims().into_iter().filter(wanted);
-    Ok(claims
-        .map(|claim| ToProve { name: name(claim), query: core.query(claim), cycles: Some(core.cycles(claim)) })
-        .collect())
+    let shared = Arc::new(isa.clone());
+    let claim = |claim: Claim| {
+        let (query, cycles) = (core.query(claim), Some(core.cycles(claim)));
+        ToProve { name: name(claim), query, isa: shared.clone(), cycles }
+    };
+    Ok(claims.map(claim).collect())
 }
 
 /// That two definitions describe one machine.
 fn equal(one: &str, other: &str) -> Result<(String, Vec<ToProve>), Failure> {
-    let (a, b) = (machine::open(one)?.isa, machine::open(other)?.isa);
+    let (a, b) = (Arc::new(machine::open(one)?.isa), machine::open(other)?.isa);
     let pairs = lathe_prove::pairs(&a, &b).map_err(|found| {
         Failure::input(format!("these are different machines: {}", found.0))
             .help("two definitions of one machine have the same memories, registers and devices")
@@ -147,7 +166,7 @@ fn equal(one: &str, other: &str) -> Result<(String, Vec<ToProve>), Failure> {
     let claim = |pair: lathe_prove::Pair| {
         let (first, second) = (text(&a, pair.0), text(&b, pair.1));
         let name = if first == second { first } else { format!("{first} = {second}") };
-        ToProve { name, query: lathe_prove::equal(&a, &b, pair), cycles: None }
+        ToProve { name, query: lathe_prove::equal(&a, &b, pair), isa: a.clone(), cycles: None }
     };
     Ok((format!("{one} and {other}"), pairs.into_iter().map(claim).collect()))
 }
@@ -172,9 +191,12 @@ fn keeps(arguments: &Prove, isa: &Isa) -> Result<Vec<ToProve>, Failure> {
     let ids = (0..isa.instructions.len() as u32).map(InstructionId);
     let may = |id: &InstructionId| arguments.but.iter().any(|but| isa.instruction(*id).syntax.mnemonic() == but);
     let claimed = ids.filter(|id| !may(id) && is_wanted(arguments, isa, *id));
-    Ok(claimed
-        .map(|id| ToProve { name: syntax(isa, id), query: lathe_prove::keeps(isa, id, &registers), cycles: None })
-        .collect())
+    let shared = Arc::new(isa.clone());
+    let claim = |id: InstructionId| {
+        let query = lathe_prove::keeps(isa, id, &registers);
+        ToProve { name: syntax(isa, id), query, isa: shared.clone(), cycles: None }
+    };
+    Ok(claimed.map(claim).collect())
 }
 
 fn is_wanted(arguments: &Prove, isa: &Isa, id: InstructionId) -> bool {
@@ -276,7 +298,7 @@ fn decide(claim: &ToProve, timeout: u32) -> Result<Proof, Failure> {
     let (found, case) = match answer {
         Answer::Proven => (Found::Proven, None),
         Answer::Undecided => (Found::Undecided, None),
-        Answer::Refuted(case) => (Found::Refuted, Some(case.into())),
+        Answer::Refuted(case) => (Found::Refuted, Some(CaseData::new(&claim.isa, case))),
     };
     let (claim, cycles) = (claim.name.clone(), claim.cycles);
     Ok(Proof { claim, found, cycles, seconds: rounded(begin.elapsed()), case })
@@ -300,6 +322,10 @@ fn line(proof: &Proof, width: usize) -> String {
     if !before.is_empty() {
         let _ = writeln!(text, "    before: {}", before.join(", "));
     }
+    if !case.code.is_empty() {
+        let cells: Vec<String> = case.code.iter().map(|cell| format!("{cell:#x}")).collect();
+        let _ = writeln!(text, "    cells at the program counter: {}", cells.join(" "));
+    }
     for DifferenceData { name, expected, found } in &case.after {
         let _ = writeln!(text, "    after: {name} should be {expected:#x}, and is {found:#x}");
     }
@@ -307,6 +333,9 @@ fn line(proof: &Proof, width: usize) -> String {
     let broken: Vec<&str> = case.broken.iter().filter(named).map(String::as_str).collect();
     if !broken.is_empty() {
         let _ = writeln!(text, "    not as it should be: {}", broken.join(", "));
+    }
+    if let Some(example) = &case.example {
+        let _ = writeln!(text, "    as an example: {example}");
     }
     text
 }

@@ -39,6 +39,10 @@ fn what_is_not_true_is_shown_with_a_state() {
     assert_eq!(push["after"][0]["name"], "sp");
     let (old, new) = (push["after"][0]["expected"].as_u64(), push["after"][0]["found"].as_u64());
     assert_eq!(new, old.map(|old| old.wrapping_sub(1) & 0xFF), "{push}");
+    let example = push["example"].as_str().expect("it can be told as one");
+    let (before, after) = example.split_once(" -> ").expect("it has two sides");
+    assert!(before.starts_with("push ") && before.contains(&format!("sp = {:#x}", old.unwrap_or(0))), "{example}");
+    assert_eq!(after, format!("sp = {:#x}", new.unwrap_or(0)), "{example}");
 }
 
 #[test]
