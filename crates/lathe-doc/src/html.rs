@@ -63,7 +63,8 @@ fn header(sheet: &Sheet) -> String {
         .map(|text| format!("<p>{}</p>\n", prose(text)))
         .collect();
     let code_memory = sheet.memories.iter().find(|memory| memory.code);
-    let lengths: Vec<u32> = sheet.rows.iter().flat_map(|row| row.instructions.iter().map(|one| one.cells)).collect();
+    let lengths: Vec<u32> =
+        sheet.rows.iter().flat_map(|row| row.instructions.iter().flat_map(|one| [one.cells, one.longest])).collect();
     let (shortest, longest) = (lengths.iter().min().copied().unwrap_or(0), lengths.iter().max().copied().unwrap_or(0));
     let length = if shortest == longest { shortest.to_string() } else { format!("{shortest}–{longest}") };
     let flags = sheet.flags().count();
@@ -99,6 +100,14 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{}\u{202F}%", text.trim_end_matches(".0"))
 }
 
+/// `2`, or `2–6` where it depends on modes.
+pub(crate) fn length(instruction: &InstructionData) -> String {
+    match (instruction.cells, instruction.longest) {
+        (shortest, longest) if shortest == longest => shortest.to_string(),
+        (shortest, longest) => format!("{shortest}–{longest}"),
+    }
+}
+
 pub(crate) fn size(cells: u64) -> String {
     match cells {
         _ if cells >= 1 << 30 && cells.is_multiple_of(1 << 30) => format!("{} Gi", cells >> 30),
@@ -116,8 +125,13 @@ fn registers(sheet: &Sheet) -> String {
         code(&hex(pc.reset, pc.bits)),
         joined(&format!("program counter, in {}", code(&pc.memory)), &pc.documentation),
     ]];
-    // Registers that are told apart by nothing but their names share a line.
-    let nameless = |one: &RegisterData| RegisterData { name: String::new(), spellings: Vec::new(), ..one.clone() };
+    // Registers that are told apart by nothing but their names share a line, and those that share their prose.
+    let nameless = |one: &RegisterData| RegisterData {
+        name: String::new(),
+        spellings: Vec::new(),
+        reset: if one.documentation.is_empty() { one.reset } else { 0 },
+        ..one.clone()
+    };
     let alike = |one: &RegisterData, next: &RegisterData| nameless(one) == nameless(next);
     rows.extend(sheet.registers.chunk_by(alike).map(|registers| {
         let register = &registers[0];
@@ -126,10 +140,14 @@ fn registers(sheet: &Sheet) -> String {
             () if register.flag => "flag",
             () => "",
         };
+        let mut resets: Vec<String> = registers.iter().map(|one| code(&hex(one.reset, one.bits))).collect();
+        if registers.iter().all(|one| one.reset == register.reset) {
+            resets.truncate(1);
+        }
         vec![
             registers.iter().map(|one| code(&all_names(&one.name, &one.spellings))).collect::<Vec<_>>().join(" "),
             register.bits.to_string(),
-            code(&hex(register.reset, register.bits)),
+            resets.join(" "),
             joined(note, &register.documentation),
         ]
     }));
@@ -390,7 +408,7 @@ fn summary(sheet: &Sheet) -> String {
             let mut cells = vec![
                 format!("<a href=\"#{}\"><code>{}</code></a>", row.id, escape(&row.syntax)),
                 code(&format!("{}{condition}", row.picture)),
-                row.instructions[0].cells.to_string(),
+                length(&row.instructions[0]),
             ];
             if sheet.has_cycles {
                 cells.push(row_cycles(row).unwrap_or_default());
@@ -419,7 +437,7 @@ fn heading(row: &RowData) -> String {
 
 fn instruction(sheet: &Sheet, row: &RowData, number: usize) -> String {
     let first = &row.instructions[0];
-    let cells = if first.cells == 1 { "1 cell".to_owned() } else { format!("{} cells", first.cells) };
+    let cells = if first.longest == 1 { "1 cell".to_owned() } else { format!("{} cells", length(first)) };
     let mut tags = vec![cells];
     if let Some(cycles) = row_cycles(row) {
         tags.push(if cycles == "1" { "1 cycle".to_owned() } else { format!("{cycles} cycles") });

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::html::{flag_effects, percent};
+use crate::html::{flag_effects, length, percent};
 use crate::markup::hex;
 use crate::sheet::{DeviceData, ModeData, Sheet, ViewData};
 
@@ -152,8 +152,7 @@ fn instructions(sheet: &Sheet) -> String {
         .map(|row| {
             let first = &row.instructions[0];
             let condition = if row.condition.is_empty() { String::new() } else { format!(" {}", row.condition) };
-            let mut cells =
-                vec![code(&row.syntax), code(&format!("{}{condition}", row.picture)), first.cells.to_string()];
+            let mut cells = vec![code(&row.syntax), code(&format!("{}{condition}", row.picture)), length(first)];
             if let Some((least, most)) = first.cycles {
                 cells.push(if least == most { least.to_string() } else { format!("{least}–{most}") });
             }

@@ -324,6 +324,8 @@ data! {
         members: Vec<String>,
         /// How many cells it takes.
         cells: u32,
+        /// Its length where its operands have their longest modes.
+        longest: u32,
         /// One character for each bit, most significant bit of the first word first: `0`, `1`, `-` for a bit that is
         /// ignored, or the first letter of an operand.
         bits: String,
@@ -689,7 +691,7 @@ fn rows(isa: &Isa, text: &Text, written: &[WrittenRow]) -> Vec<RowData> {
             picture: row.picture.clone(),
             condition: row.condition.clone(),
             meaning: row.meaning.clone(),
-            documentation: first.documentation.clone(),
+            documentation: documentation(first, row),
             operands: names.clone(),
             word_bits: word.bits,
             bits: bits::text(&shared, &names),
@@ -698,6 +700,14 @@ fn rows(isa: &Isa, text: &Text, written: &[WrittenRow]) -> Vec<RowData> {
         });
     }
     rows
+}
+
+/// The prose of a row, and that of the families in it.
+fn documentation(instruction: &Instruction, row: &WrittenRow) -> String {
+    let families = row.families.iter().filter(|family| !family.documentation.is_empty());
+    let families = families.map(|family| format!("`{{{}}}`: {}", family.name.text, family.documentation));
+    let own = Some(instruction.documentation.clone()).filter(|own| !own.is_empty());
+    own.into_iter().chain(families).collect::<Vec<_>>().join("\n")
 }
 
 /// Tells what the members of families do. A row is spread out in the order of its families' members.
@@ -754,6 +764,7 @@ fn instruction_data(isa: &Isa, instruction: &Instruction, row: &[&Instruction], 
         syntax: syntax.render(|operand| names[operand].clone()),
         members: Vec::new(),
         cells: encoding.cells,
+        longest: same.iter().map(|one| one.encoding.cells).max().unwrap_or(encoding.cells),
         bits: bits::text(&bits, &names),
         parts: bits::parts(&bits, &names, &widths, word.bits),
         cycles: isa.has_cycles.then(|| touches::cycles(&same)),

@@ -51,17 +51,23 @@ fn registers_views_and_memories_are_those_of_the_model() {
         let page = lathe_doc::html(&Sheet::new(&isa, &written));
         let registers = table(&page, "registers");
         assert_eq!((registers[0][0].as_str(), number(&registers[0][2])), (isa.pc.name.as_str(), isa.pc.reset));
-        // Registers that differ in nothing else share a line.
-        let told = registers[1..].iter().flat_map(|row| row[0].split(' ').map(move |name| (name, row)));
+        // Registers that differ in nothing else share a line; there may be one value at reset for each of them.
+        let told = registers[1..].iter().flat_map(|row| {
+            let resets: Vec<&str> = row[2].split(' ').collect();
+            let names: Vec<&str> = row[0].split(' ').collect();
+            assert!(resets.len() == 1 || resets.len() == names.len(), "{row:?}");
+            let reset = move |at: usize| resets.get(at).copied().unwrap_or(resets[0]);
+            names.into_iter().enumerate().map(move |(at, name)| (name, row, reset(at)))
+        });
         assert_eq!(told.clone().count(), isa.registers.len(), "{}", isa.name);
-        for ((names, row), register) in told.zip(&isa.registers) {
+        for ((names, row, reset), register) in told.zip(&isa.registers) {
             let mut names = names.split('/');
             let name = names.next().unwrap_or_default();
             assert_eq!(name, register.name);
             let fields = isa.fields.iter().filter(|field| matches!(field.domain, Domain::Registers(_)));
             let code = |name: &str| fields.clone().find_map(|field| field.bits_named(name));
             names.for_each(|other| assert_eq!(code(other), code(name), "{other} is another name for {name}"));
-            assert_eq!((number(&row[1]), number(&row[2])), (register.width.bits().into(), register.reset), "{name}");
+            assert_eq!((number(&row[1]), number(reset)), (register.width.bits().into(), register.reset), "{name}");
         }
         for (row, view) in table(&page, "views").iter().zip(&isa.views) {
             assert_eq!((row[0].as_str(), number(&row[1])), (view.name.as_str(), view.place.width.bits().into()));
@@ -176,6 +182,9 @@ fn every_instruction_has_its_bits_cycles_and_length() {
             let encoding = instruction.look().1;
             assert_eq!(one.mnemonic.split('…').next().unwrap_or_default(), instruction.syntax.mnemonic());
             assert_eq!(one.cells, encoding.cells);
+            let seen_alike = |other: &&Instruction| other.row == instruction.row && other.is_seen_as(instruction);
+            let longest = isa.instructions.iter().filter(seen_alike).map(|other| other.encoding.cells).max();
+            assert_eq!(Some(one.longest), longest, "{}", one.syntax);
             assert_eq!(one.bits.chars().count() as u32, encoding.cells * cell);
             let found = fixed(&one.bits, cell as usize, row.word_bits as usize, row.word_bits > cell);
             assert_eq!(found, (encoding.fixed.mask, encoding.fixed.value), "{} {}", isa.name, one.syntax);
@@ -401,7 +410,7 @@ fn the_json_is_as_its_schema_says() {
 /// Prose is on the page wherever a definition has it, above a declaration or after it on its line.
 #[test]
 fn prose_is_shown() {
-    let definition = "## On the machine,\n## in two lines.\nmachine m \"\"\n## On the memory.\nmemory ram : u8 -> u8\npc pc : u8 in ram  ## on the counter\n## On the register,\nregister a, b : u8  ## and after it.\nview v = a[3:0]  ## on the view\n## On the field.\nfield N : u8\ndevice console : stream  ## on the device\n## On the function.\nfn f(x: u8) -> u8 { x + a + b }\n## On the prefix.\nprefix p 0xDD with a = b { }\n## First heading\ninstructions after p {\n  ## On the row.\n  ldi N | 0x01 {N} | a = f(N)\n\n  ## Second heading\n  ## with a line of its own\n\n  out | 0x02 | console.write(v ++ v)\n}\n";
+    let definition = "## On the machine,\n## in two lines.\nmachine m \"\"\n## On the memory.\nmemory ram : u8 -> u8\npc pc : u8 in ram  ## on the counter\n## On the register,\nregister a, b : u8  ## and after it.\nview v = a[3:0]  ## on the view\n## On the field.\nfield N : u8\ndevice console : stream  ## on the device\n## On the function.\nfn f(x: u8) -> u8 { x + a + b }\n## On the family.\nfamily OP : u1 (x: u8) -> u8 {\n  inc = x + 1\n  dec = x - 1\n}\n## On the prefix.\nprefix p 0xDD with a = b { }  ## And after it.\n## First heading\ninstructions after p {\n  ## On the row.\n  ldi N | 0x01 {N} | a = f(N)\n  {OP} a | 0000 100 {OP} | a = OP(a)\n\n  ## Second heading\n  ## with a line of its own\n\n  out | 0x02 | console.write(v ++ v)\n}\n";
     let loaded = lathe_isa::load(definition);
     let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
     let sheet = Sheet::new(&isa, &loaded.written);
@@ -414,7 +423,8 @@ fn prose_is_shown() {
         "On the field.",
         "on the device",
         "On the function.",
-        "On the prefix.",
+        "On the family.",
+        "On the prefix.\nAnd after it.",
         "On the row.",
     ];
     let (html, json) = (lathe_doc::html(&sheet), lathe_doc::json(&sheet));
@@ -425,6 +435,6 @@ fn prose_is_shown() {
     assert_eq!(sheet.rows[0].heading, "First heading");
     assert!(html.contains("<h2 class=\"group\">First heading</h2>"));
     assert!(html.contains("<h2 class=\"group\">Second heading</h2>\n<p>with a line of its own</p>"));
-    assert_eq!(table(&html, "prefixes"), [["p", "0xDD", "a = b", "On the prefix."]]);
+    assert_eq!(table(&html, "prefixes"), [["p", "0xDD", "a = b", "On the prefix.\nAnd after it."]]);
     assert_eq!(table(&html, "fields").len(), 1);
 }

@@ -55,6 +55,18 @@ fn check(rules: &str, program: &str) -> Import {
     import
 }
 
+/// Names without a size take the one they are given where they stand; a name that always fails is only there to fail.
+#[test]
+fn names_without_a_size() {
+    check_all(
+        "#subruledef reg {\n zr => 0\n r1 => 1\n r2 => 2\n sp => 14\n}\n\
+         #subruledef pair {\n bc => 0`2\n de => 1`2\n af => assert(0 != 0, \"not here\")\n}\n\
+         #ruledef {\n in {d: reg} => 1`4 @ d`4\n add {d: reg}, {a: reg} => 2`8 @ d`4 @ a`4\n\
+         inc {p: pair} => 0xF @ p @ 0b11\n clr {d: reg} => asm\n {\n add {d}, zr\n }\n}\n",
+        " in sp\n add r2, sp\n inc de\n clr r1\n",
+    );
+}
+
 #[test]
 fn registers_and_numbers() {
     check_all(

@@ -37,8 +37,17 @@ fn pygls_gets_an_answer_to_every_request() {
 #[test]
 fn neovim_shows_findings_and_hovers() {
     let Some(neovim) = tools::find("neovim_shows_findings_and_hovers", "nvim") else { return };
+    let page = include_str!("../../../docs/editors.md");
+    let settings =
+        page.split_once("```lua\n").and_then(|(_, rest)| rest.split_once("```")).expect("the page has them").0;
+    let place = tempfile::tempdir().expect("there is room");
+    let file = place.path().join("init.lua");
+    std::fs::write(&file, settings).expect("there is room");
+    let mut path: Vec<PathBuf> =
+        Path::new(env!("CARGO_BIN_EXE_lathe")).parent().map(Path::to_owned).into_iter().collect();
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
     let mut command = Command::new(neovim);
-    command.args(["--headless", "--clean", "-i", "NONE", "-S"]).arg(folder().join("neovim.lua"));
-    command.env("LATHE", env!("CARGO_BIN_EXE_lathe"));
+    command.args(["--headless", "--clean", "-i", "NONE", "-u"]).arg(&file).arg("-S").arg(folder().join("neovim.lua"));
+    command.env("PATH", std::env::join_paths(path).expect("it was a path"));
     check(command, "neovim: done");
 }

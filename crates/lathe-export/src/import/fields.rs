@@ -3,13 +3,13 @@
 use super::reading::Type;
 use super::value::Distance;
 
-/// Names for numbers of one size.
+/// Names for numbers of one size, or of whatever size they are given where they are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     /// The block of rules that it was.
     pub(super) block: String,
     pub(super) names: Vec<(String, u64)>,
-    pub(super) size: u32,
+    pub(super) size: Option<u32>,
     /// Whether a number can be written instead.
     pub(super) takes_numbers: bool,
 }
@@ -49,7 +49,8 @@ impl Choice {
 
     fn width(&self) -> u32 {
         let highest = self.names.iter().map(|(_, code)| *code).max().unwrap_or(0);
-        if self.takes_numbers { self.size } else { (64 - highest.leading_zeros()).max(1) }
+        let shortest = (64 - highest.leading_zeros()).max(1);
+        if self.takes_numbers { self.size.unwrap_or(shortest) } else { shortest }
     }
 
     /// Its names in the order of their codes, those of one code together.

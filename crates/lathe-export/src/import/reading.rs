@@ -315,7 +315,7 @@ impl<'t, 's> Reader<'t, 's> {
         result.map_err(|message| self.find(at, format!("`{written}`: {message}"))).ok()
     }
 
-    /// Where a rule ends: before the next line, but for what is in brackets, after `=>` and after an operator.
+    /// Where a rule ends: before the next line, but for what is in brackets, after `=>`, `asm` and an operator.
     fn end_of_rule(&self) -> usize {
         let (mut depth, mut goes_on, mut has_arrow) = (0i32, true, false);
         for (number, token) in self.tokens.iter().enumerate().skip(self.at) {
@@ -325,7 +325,7 @@ impl<'t, 's> Reader<'t, 's> {
             depth += i32::from(["{", "(", "["].contains(&token.text));
             depth -= i32::from(["}", ")", "]"].contains(&token.text));
             has_arrow |= token.text == "=>";
-            goes_on = ["=>", "@", "+", "-", "*", "|", "&", "||", "&&", "?", ":"].contains(&token.text);
+            goes_on = ["=>", "asm", "@", "+", "-", "*", "|", "&", "||", "&&", "?", ":"].contains(&token.text);
         }
         self.tokens.len()
     }

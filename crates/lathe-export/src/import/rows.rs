@@ -168,7 +168,7 @@ impl<'r, 's> Maker<'r, 's> {
         maker
     }
 
-    /// A block whose rules are names for numbers of one size.
+    /// A block whose rules are names for numbers, all of one size or all without one.
     fn choice(&self, block: &Block<'s>) -> Option<(&'s str, Choice)> {
         let name = block.name?;
         let mut names = Vec::new();
@@ -184,7 +184,7 @@ impl<'r, 's> Maker<'r, 's> {
                 let bits = value::sized(value::evaluate(value, &mut known, &mut facts).ok()?, &mut facts).ok()?;
                 let is_itself = bits.iter().zip(0..).all(|(bit, number)| *bit == Bit::Of(0, number));
                 takes_numbers = is_itself.then_some(true)?;
-                sizes.insert(bits.len());
+                sizes.insert(Some(bits.len() as u32));
                 continue;
             }
             let mut word = Syntax::default();
@@ -194,16 +194,27 @@ impl<'r, 's> Maker<'r, 's> {
             }
             let [(_, Part::Text(word))] = &word.0[..] else { return None };
             let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            let bits = value::sized(value::evaluate(value, &mut known, &mut facts).ok()?, &mut facts).ok()?;
+            let value = value::evaluate(value, &mut known, &mut facts).ok()?;
+            // Such a name is only there to be refused.
+            if facts.is_impossible {
+                continue;
+            }
+            if let Value::Number { value, size: None } = value {
+                sizes.insert(None);
+                names.push((word.clone(), u64::try_from(value).ok().filter(|code| is_name && *code < 1 << 16)?));
+                continue;
+            }
+            let bits = value::sized(value, &mut facts).ok()?;
             let code = bits.iter().rev().try_fold(0u64, |code, bit| match bit {
                 Bit::Fixed(bit) => Some(code << 1 | u64::from(*bit)),
                 Bit::Of(..) => None,
             })?;
-            sizes.insert(bits.len());
+            sizes.insert(Some(bits.len() as u32));
             names.push((word.clone(), is_name.then_some(code)?));
         }
-        let size = *sizes.first().filter(|size| sizes.len() == 1 && (1..=16).contains(*size))?;
-        (!names.is_empty()).then(|| (name, Choice { block: name.to_owned(), names, size: size as u32, takes_numbers }))
+        let is_short = |size: &Option<u32>| size.is_none_or(|size| (1..=16).contains(&size));
+        let size = *sizes.first().filter(|size| sizes.len() == 1 && is_short(size))?;
+        (!names.is_empty()).then(|| (name, Choice { block: name.to_owned(), names, size, takes_numbers }))
     }
 
     fn rule(&mut self, rule: &'r Rule<'s>) -> Result<(), String> {
@@ -422,7 +433,7 @@ impl<'r, 's> Maker<'r, 's> {
 impl<'s> Draft<'s> {
     fn with_choice(mut self, is_spaced: bool, shown: &str, name: &'s str, choice: Choice) -> Self {
         let number = self.operands.len();
-        self.names.insert(name, value::operand(number, Some(choice.size)));
+        self.names.insert(name, value::operand(number, choice.size));
         self.operands.push(Operand::choice(shown, choice));
         self.syntax.0.push((is_spaced, Part::Operand(number)));
         self

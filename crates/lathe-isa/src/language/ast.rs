@@ -112,7 +112,7 @@ pub enum Item {
 }
 
 impl Item {
-    /// The prose of an item that can have it on its own line, after it: of those that are a line each.
+    /// The prose of an item that can have it on its own line, after it: of those that are, or can be, a line each.
     pub(crate) fn documentation_after(&mut self) -> Option<&mut String> {
         match self {
             Item::Memory(memory) => Some(&mut memory.documentation),
@@ -121,6 +121,7 @@ impl Item {
             Item::View(view) => Some(&mut view.documentation),
             Item::Fields(fields) => Some(&mut fields.documentation),
             Item::Device(device) => Some(&mut device.documentation),
+            Item::Prefix(prefix) => Some(&mut prefix.documentation),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
--- Neovim as a client of `lathe lsp`: opens a program with a mistake, waits for the finding, then asks every request,
+-- Neovim as a client of `lathe lsp`, with the settings of docs/editors.md: opens a program with a mistake, waits for the finding, then asks every request,
 -- while the program is broken and after it was mended, and the same for a definition.
 local folder = vim.fn.tempname()
 vim.fn.mkdir(folder, 'p')
@@ -10,10 +10,6 @@ local function fail(message)
   io.stdout:write('neovim: ' .. message .. '\n')
   vim.cmd('cquit 1')
 end
-
-local client = vim.lsp.start_client({ name = 'lathe', cmd = { vim.env.LATHE, 'lsp' }, root_dir = folder })
-if not client then fail('the server does not start') end
-vim.lsp.buf_attach_client(0, client)
 
 local found = vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 20)
 if not found then fail('no finding') end
@@ -73,7 +69,6 @@ vim.fn.writefile({
   'instructions {', '  ldi N | 0x01 {N} | acc = N', '  inc | 0x02 | acc = ac + 1', '}',
 }, definition)
 vim.cmd('edit ' .. definition)
-vim.lsp.buf_attach_client(0, client)
 if not vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 20) then fail('no finding in tiny.isa') end
 expect('textDocument/hover', at(7, 22), 'register acc')
 expect('textDocument/hover', at(7, 27), '`N` is 8 bits wide')
