@@ -88,8 +88,16 @@ impl Machine {
              memory data : u{data_address} -> u{data_cell} {order}\npc pc : u{address} in ram\n\
              register a, b, c, d : u{bank}\nfield X, Y : register {{ a, b, c, d }}\nfield N : u{number}\n"
         );
+        let mut cell = 1;
         for (width, at) in self.others.iter().zip(0..) {
-            let _ = writeln!(text, "register r{at} : u{width}");
+            let cells = width / data_cell;
+            // Some of the registers are cells of the second memory.
+            if seed % 3 == 0 && width % data_cell == 0 && cell + cells <= 1 << data_address {
+                let _ = writeln!(text, "register r{at} : u{width} at data[{cell}]");
+                cell += cells;
+            } else {
+                let _ = writeln!(text, "register r{at} : u{width}");
+            }
         }
         text
     }
@@ -239,7 +247,11 @@ impl<'m> Meaning<'m> {
     }
 
     fn statement(&mut self) {
-        match self.random.below(8) {
+        match self.random.below(9) {
+            8 => {
+                let condition = self.value(1);
+                self.line(&format!("if {condition} {{ skip }}"));
+            }
             0 => {
                 let (memory, address, width) = self.place();
                 let address = self.value(address);

@@ -401,7 +401,7 @@ fn long_names_and_many_of_them() {
 /// Words and marks of the language, in any order.
 fn soup() -> impl Strategy<Value = String> {
     let words = "machine memory pc register constant view field device map trap fn family on illegal instructions \
-                 pseudo examples as with cycles where little big low align address from back within next in clearing \
+                 pseudo examples as with cycles where little big low align address from back within next in at clearing \
                  enum stream bus let if else for skip halt fault signed unsigned zext sext rotl rotr ram a b D S N W \
                  m f x y u8 s16 u1 uK u(2*K) 0 1 7 255 0x1F 0b101 99999999999999999999 \"text\" \" { } ( ) [ ] , ; : . \
                  = < > + - * / % & | ^ ~ ! ? _ @ << >> <= >= == != && || ++ -> => .. # ## 0000 DDSS {W} {N[3:0]} é 字 $";

@@ -37,7 +37,7 @@ pub(crate) struct Context {
     pub(crate) anonymous: u32,
     /// How often each numbered label has been defined.
     pub(crate) numbered: HashMap<String, u32>,
-    /// The functions that the machine adds, without their `%`.
+    /// The functions that the machine adds, with their `%` if they have one.
     pub(crate) functions: Vec<(String, Arithmetic)>,
     /// What `$` stands for: a label without a name at the address of the line. The expression may be
     /// evaluated elsewhere, in a constant or in a later instruction of the same line.
@@ -58,6 +58,11 @@ impl Context {
         let number = word.strip_suffix(['b', 'f']).filter(|number| number.bytes().all(|b| b.is_ascii_digit()))?;
         let before = self.numbered.get(number).copied().unwrap_or(0);
         Some(numbered_label(number, if word.ends_with('f') { before + 1 } else { before }))
+    }
+
+    /// What the machine's function of this name makes of its argument.
+    fn function(&self, name: &str) -> Option<&Arithmetic> {
+        self.functions.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// Whether a word is a name of the machine, letters in either case.
@@ -370,19 +375,24 @@ impl<'t, 'p> Reading<'t, 'p> {
     /// `%hi(x)`: a function of the definition.
     fn machine_function(&mut self, percent: Token) -> Result<ExprId, NoExpression> {
         let name = self.tokens.get(self.at + 1).filter(|name| percent.touches(**name)).copied();
-        let word = name.filter(|name| name.kind == Kind::Word).map(|name| self.source_text(name));
-        let context = self.names.context;
-        let found = word.and_then(|word| context.functions.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)));
-        let Some((_, value)) = found else { return self.fail(Problem::Expected("a value")) };
+        let word = name.filter(|name| name.kind == Kind::Word).map(|name| format!("%{}", self.source_text(name)));
+        let Some(value) = word.and_then(|word| self.names.context.function(&word)) else {
+            return self.fail(Problem::Expected("a value"));
+        };
         self.at += 2;
         if !self.take_mark('(') {
             return self.fail(Problem::Expected("`(`"));
         }
+        self.machine_argument(value, percent)
+    }
+
+    /// The argument of a function of the definition, and what it makes of it.
+    fn machine_argument(&mut self, value: &Arithmetic, function: Token) -> Result<ExprId, NoExpression> {
         let argument = self.deeper(Self::expression)?;
         if !self.take_mark(')') {
             return self.fail(Problem::Expected("`)`"));
         }
-        Ok(self.names.expressions.arithmetic(value, percent.span, &mut |_, _| argument))
+        Ok(self.names.expressions.arithmetic(value, function.span, &mut |_, _| argument))
     }
 
     /// A text of one to sixteen characters as a number, the first character highest.
@@ -443,8 +453,12 @@ impl<'t, 'p> Reading<'t, 'p> {
         Ok(self.symbol(word, token.span))
     }
 
-    /// `lo(x)`, `hi(x)`, `len("…")`, `defined(x)`; `None` for any other name.
+    /// A function of the definition, `lo(x)`, `hi(x)`, `len("…")` or `defined(x)`; `None` for any other name.
     fn call(&mut self, token: Token, word: &str) -> Option<Result<ExprId, NoExpression>> {
+        if let Some(value) = self.names.context.function(word) {
+            self.at += 2;
+            return Some(self.machine_argument(value, token));
+        }
         let function = match word.to_ascii_lowercase().as_str() {
             "lo" => Function::Bits(7, 0),
             "hi" => Function::Bits(15, 8),

@@ -778,7 +778,7 @@ fn habits(isa: &Isa) -> Vec<HabitData> {
     let mut habits = Vec::new();
     let mut add = |written: String, meaning: String| habits.push(HabitData { written, meaning });
     for (name, _) in &assembly.functions {
-        add(format!("%{name}(x)"), "a function for expressions".to_owned());
+        add(format!("{name}(x)"), "a function for expressions".to_owned());
     }
     for (name, stands_for) in &assembly.directives {
         let meaning = stands_for.as_ref().map_or("says nothing here".to_owned(), |directive| format!("`{directive}`"));

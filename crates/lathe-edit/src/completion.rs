@@ -42,8 +42,20 @@ const STATEMENTS: [&str; 15] = [
 ];
 
 /// What devices can be asked.
-const OPERATIONS: [&str; 11] =
-    ["read()", "write()", "ready()", "get()", "set()", "clear()", "row()", "set_row()", "down()", "any()", "key()"];
+const OPERATIONS: [&str; 12] = [
+    "read()",
+    "write()",
+    "ready()",
+    "get()",
+    "set()",
+    "clear()",
+    "scroll()",
+    "row()",
+    "set_row()",
+    "down()",
+    "any()",
+    "key()",
+];
 
 fn suggestion(label: &str, kind: SuggestionKind, detail: impl Into<String>) -> Suggestion {
     Suggestion { label: label.to_owned(), kind, detail: detail.into(), template: None }

@@ -38,11 +38,11 @@ pub const ITEMS: [(&str, &str); 24] = [
 ];
 
 /// The other words that have a meaning of their own.
-pub const KEYWORDS: [&str; 46] = [
+pub const KEYWORDS: [&str; 47] = [
     "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "next", "signed", "unsigned", "zext", "sext",
     "rotl", "rotr", "code", "as", "with", "where", "when", "illegal", "step", "little", "big", "low", "align",
     "address", "from", "back", "within", "clearing", "enum", "every", "by", "stream", "bus", "display", "keypad",
-    "timer", "random", "counter", "extends", "each", "only", "of",
+    "timer", "random", "counter", "extends", "each", "only", "of", "at",
 ];
 
 /// Something that is declared.
@@ -167,9 +167,9 @@ impl<'s> Reading<'s> {
                 Item::Memory(memory) => add(&memory.name.text, Kind::Memory, memory.name.span),
                 Item::Pc(pc) => add(&pc.name.text, Kind::Pc, pc.name.span),
                 Item::Registers(registers) => {
-                    for (range, _) in &registers.names {
-                        for name in names(range) {
-                            add(&name, Kind::Register, range.first.span);
+                    for declared in &registers.names {
+                        for name in names(&declared.range) {
+                            add(&name, Kind::Register, declared.range.first.span);
                         }
                     }
                 }

@@ -74,24 +74,21 @@ pub(crate) fn instance(isa: &Isa, shape: &Shape, id: DeviceId) -> String {
             out.line(format!("lathe_counter {name}_counter (.clk(clk), .reset(reset), .retire(retire), .retire_cycles({passed}), {instructions}, {cycles});"));
         }
         DeviceKind::Display { width, height } => {
-            let operations = kind.operations();
-            let bits = |operation: DeviceOperation| {
-                operations
-                    .iter()
-                    .find(|known| known.operation == operation)
-                    .and_then(|known| known.result)
-                    .map_or(width, |width| width.bits())
-            };
-            let (first, row) = output("row_value", bits(DeviceOperation::Row), DeviceOperation::Row);
+            let part = width.min(lathe_base::Width::MAX.bits());
+            let (first, row) = output("row_value", part, DeviceOperation::Row);
             let (second, get) = output("get_value", 1, DeviceOperation::Get);
             out.line(first);
             out.line(second);
             let x = lathe_base::Width::to_tell_apart(width as usize).bits();
             let y = lathe_base::Width::to_tell_apart(height as usize).bits();
             let zero = |bits: u32| format!("{{{bits}{{1'b0}}}}");
-            use DeviceOperation::{Clear, Get, Row, Set, SetRow};
+            use DeviceOperation::{Clear, Get, Row, Scroll, Set, SetRow};
+            let column = |port: &str, operation| {
+                if part < width { input(port, operation, &zero(x)) } else { format!(".{port}({})", zero(x)) }
+            };
             let all = [
                 input("row", Row, "1'b0"),
+                column("row_x", Row),
                 input("row_y", Row, &zero(y)),
                 row,
                 input("get", Get, "1'b0"),
@@ -103,11 +100,15 @@ pub(crate) fn instance(isa: &Isa, shape: &Shape, id: DeviceId) -> String {
                 input("set_y", Set, &zero(y)),
                 input("set_data", Set, "1'b0"),
                 input("set_row", SetRow, "1'b0"),
+                column("set_row_x", SetRow),
                 input("set_row_y", SetRow, &zero(y)),
-                input("set_row_data", SetRow, &zero(width)),
+                input("set_row_data", SetRow, &zero(part)),
+                input("scroll", Scroll, "1'b0"),
+                input("scroll_dx", Scroll, &zero(x + 1)),
+                input("scroll_dy", Scroll, &zero(y + 1)),
                 input("clear", Clear, "1'b0"),
             ];
-            out.line(format!("lathe_display #(.WIDTH({width}), .HEIGHT({height}), .X({x}), .Y({y})) {name}_display (.clk(clk), .reset(reset),\n  {});", all.join(", ")));
+            out.line(format!("lathe_display #(.WIDTH({width}), .HEIGHT({height}), .X({x}), .Y({y}), .PART({part})) {name}_display (.clk(clk), .reset(reset),\n  {});", all.join(", ")));
         }
         _ => {}
     }

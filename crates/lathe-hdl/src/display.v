@@ -1,10 +1,11 @@
-// Pixels that are on or off, the leftmost of a row highest.
-module lathe_display #(parameter WIDTH = 64, parameter HEIGHT = 32, parameter X = 6, parameter Y = 5) (
+// Pixels that are on or off, the leftmost of a row highest. A row is reached in parts of PART pixels, from a column on.
+module lathe_display #(parameter WIDTH = 64, parameter HEIGHT = 32, parameter X = 6, parameter Y = 5, parameter PART = 64) (
   input  wire             clk,
   input  wire             reset,
   input  wire             row,
+  input  wire [X-1:0]     row_x,
   input  wire [Y-1:0]     row_y,
-  output reg  [WIDTH-1:0] row_value,
+  output reg  [PART-1:0]  row_value,
   input  wire             get,
   input  wire [X-1:0]     get_x,
   input  wire [Y-1:0]     get_y,
@@ -14,8 +15,12 @@ module lathe_display #(parameter WIDTH = 64, parameter HEIGHT = 32, parameter X 
   input  wire [Y-1:0]     set_y,
   input  wire             set_data,
   input  wire             set_row,
+  input  wire [X-1:0]     set_row_x,
   input  wire [Y-1:0]     set_row_y,
-  input  wire [WIDTH-1:0] set_row_data,
+  input  wire [PART-1:0]  set_row_data,
+  input  wire             scroll,
+  input  wire [X:0]       scroll_dx,
+  input  wire [Y:0]       scroll_dy,
   input  wire             clear
 );
   localparam [X:0] COLUMNS = WIDTH[X:0];
@@ -24,15 +29,27 @@ module lathe_display #(parameter WIDTH = 64, parameter HEIGHT = 32, parameter X 
   // A row that does not exist is dark and stays dark.
   reg [WIDTH-1:0] rows [0:(1<<Y)-1];
   wire [WIDTH-1:0] chosen = rows[get_y];
-  integer at;
+  // A row with its first PART pixels at the place of the part, and which of them these are.
+  wire [2*WIDTH-1:0] seen = {rows[row_y], {WIDTH{1'b0}}} << row_x;
+  wire [2*WIDTH-1:0] part = {set_row_data, {2*WIDTH-PART{1'b0}}} >> set_row_x;
+  wire [2*WIDTH-1:0] mask = {{PART{1'b1}}, {2*WIDTH-PART{1'b0}}} >> set_row_x;
+  integer at, from;
   always @(posedge clk) begin
     if (reset || clear) begin
       for (at = 0; at < (1 << Y); at = at + 1) rows[at] <= {WIDTH{1'b0}};
     end else begin
-      if (set_row && {1'b0, set_row_y} < ROWS) rows[set_row_y] <= set_row_data;
+      if (set_row && {1'b0, set_row_y} < ROWS)
+        rows[set_row_y] <= rows[set_row_y] & ~mask[2*WIDTH-1:WIDTH] | part[2*WIDTH-1:WIDTH];
+      if (scroll) begin
+        for (at = 0; at < HEIGHT; at = at + 1) begin
+          from = at - {{31-Y{scroll_dy[Y]}}, scroll_dy};
+          if (from < 0 || from >= HEIGHT) rows[at] <= {WIDTH{1'b0}};
+          else rows[at] <= scroll_dx[X] ? rows[from[Y-1:0]] << -scroll_dx : rows[from[Y-1:0]] >> scroll_dx;
+        end
+      end
       if (set && {1'b0, set_y} < ROWS && {1'b0, set_x} < COLUMNS) rows[set_y][LAST - set_x] <= set_data;
     end
-    if (row) row_value <= rows[row_y];
+    if (row) row_value <= seen[2*WIDTH-1:2*WIDTH-PART];
     if (get) begin
       get_value <= {1'b0, get_x} < COLUMNS && chosen[LAST - get_x];
     end

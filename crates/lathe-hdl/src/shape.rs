@@ -127,14 +127,17 @@ pub(crate) fn may_wait(isa: &Isa, device: DeviceId, operation: DeviceOperation) 
 
 /// What the arguments of an operation are called.
 pub(crate) fn argument_names(kind: DeviceKind, operation: DeviceOperation) -> &'static [&'static str] {
-    use DeviceOperation::{Down, Get, Read, Row, Set, SetRow, Write};
+    use DeviceOperation::{Down, Get, Read, Row, Scroll, Set, SetRow, Write};
     match (kind, operation) {
         (DeviceKind::Bus { .. }, Read) => &["address"],
         (DeviceKind::Bus { .. }, Write) => &["address", "data"],
         (DeviceKind::Display { .. }, Get) => &["x", "y"],
         (DeviceKind::Display { .. }, Set) => &["x", "y", "data"],
-        (DeviceKind::Display { .. }, Row) => &["y"],
-        (DeviceKind::Display { .. }, SetRow) => &["y", "data"],
+        (DeviceKind::Display { .. }, Scroll) => &["dx", "dy"],
+        (DeviceKind::Display { width: ..=64, .. }, Row) => &["y"],
+        (DeviceKind::Display { width: ..=64, .. }, SetRow) => &["y", "data"],
+        (DeviceKind::Display { .. }, Row) => &["x", "y"],
+        (DeviceKind::Display { .. }, SetRow) => &["x", "y", "data"],
         (DeviceKind::Keypad { .. }, Down) => &["address"],
         (_, Write) => &["data"],
         _ => &[],

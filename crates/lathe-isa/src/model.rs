@@ -320,8 +320,9 @@ pub enum DeviceKind {
         /// Width of a value.
         value: Width,
     },
-    /// Pixels that are on or off: `get(x, y) -> u1`, `set(x, y, u1)`, `clear()`, and, if a row has no
-    /// more than 64 of them, `row(y) -> uW`, `set_row(y, uW)` with the leftmost highest.
+    /// Pixels that are on or off: `get(x, y) -> u1`, `set(x, y, u1)`, `clear()`, `scroll(dx, dy)`, and
+    /// `row(y) -> uW`, `set_row(y, uW)` with the leftmost pixel highest. A row of more than 64 pixels is
+    /// reached in parts of 64, from a column on: `row(x, y) -> u64`, `set_row(x, y, u64)`.
     Display {
         /// Pixels of a row.
         width: u32,
@@ -364,9 +365,11 @@ pub enum DeviceOperation {
     Set,
     /// `clear`: turns all pixels of a display off.
     Clear,
-    /// `row`: one row of a display.
+    /// `scroll`: moves everything that a display shows.
+    Scroll,
+    /// `row`: one row of a display, or 64 pixels of one.
     Row,
-    /// `set_row`: writes one row of a display.
+    /// `set_row`: writes one row of a display, or 64 pixels of one.
     SetRow,
     /// `down`: whether a key is down.
     Down,
@@ -390,6 +393,7 @@ impl DeviceOperation {
             DeviceOperation::Get => "get",
             DeviceOperation::Set => "set",
             DeviceOperation::Clear => "clear",
+            DeviceOperation::Scroll => "scroll",
             DeviceOperation::Row => "row",
             DeviceOperation::SetRow => "set_row",
             DeviceOperation::Down => "down",
@@ -431,16 +435,19 @@ impl DeviceKind {
             }
             DeviceKind::Display { width, height } => {
                 let (x, y) = (Width::to_tell_apart(width as usize), Width::to_tell_apart(height as usize));
-                let mut operations = vec![
+                let (row, place) = match Width::new(u64::from(width)) {
+                    Some(whole) => (whole, vec![y]),
+                    None => (Width::MAX, vec![x, y]),
+                };
+                let distance = |width: Width| width.plus(Width::BIT).unwrap_or(width);
+                vec![
                     operation(DeviceOperation::Get, vec![x, y], Some(Width::BIT)),
                     operation(DeviceOperation::Set, vec![x, y, Width::BIT], None),
                     operation(DeviceOperation::Clear, vec![], None),
-                ];
-                if let Some(row) = Width::new(u64::from(width)) {
-                    operations.push(operation(DeviceOperation::Row, vec![y], Some(row)));
-                    operations.push(operation(DeviceOperation::SetRow, vec![y, row], None));
-                }
-                operations
+                    operation(DeviceOperation::Scroll, vec![distance(x), distance(y)], None),
+                    operation(DeviceOperation::SetRow, [place.as_slice(), &[row]].concat(), None),
+                    operation(DeviceOperation::Row, place, Some(row)),
+                ]
             }
             DeviceKind::Keypad { keys } => {
                 let key = Width::to_tell_apart(keys as usize);

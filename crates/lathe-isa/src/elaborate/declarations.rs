@@ -8,12 +8,13 @@ use std::rc::Rc;
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::constants::{constant_in, plural, width};
+use super::homes;
 use super::meaning::{self, Around, Setting};
 use super::names::Names;
 use super::{CodedFamily, Declarations};
 use crate::codes;
 use crate::encoding::EFFORT;
-use crate::language::ast::{self, ExprKind, Item, Name, NameRange, Order};
+use crate::language::ast::{self, DeclaredRegisters, ExprKind, Item, Name, NameRange, Order};
 use crate::language::parser::is_type;
 use crate::model::*;
 use crate::names::Named;
@@ -161,10 +162,10 @@ impl<'a> Declarations<'a> {
 
     fn registers(&mut self, registers: &ast::Registers, diagnostics: &mut Diagnostics) {
         let Some(width) = width(&registers.ty, &|_, _| None, diagnostics) else {
-            let names = registers.names.iter().take(limits::LIST).flat_map(|(range, _)| spread(range, diagnostics));
+            let names = registers.names.iter().take(limits::LIST).flat_map(|names| spread(&names.range, diagnostics));
             return names.for_each(|name| self.names.mark_broken(&name.text));
         };
-        for (range, reset) in &registers.names {
+        for DeclaredRegisters { range, reset, .. } in &registers.names {
             if self.names.is_full() && diagnostics.has_errors() {
                 return;
             }
@@ -472,6 +473,9 @@ pub(crate) fn maps(
                 maps.push((mapping, row.span));
             }
         }
+    }
+    for (memory, row) in homes::rows(declarations, definition, diagnostics) {
+        maps.extend(mapping(declarations, memory, &row, diagnostics).map(|mapping| (mapping, row.span)));
     }
     maps.sort_by_key(|(mapping, _)| (mapping.memory, mapping.first));
     for pair in maps.windows(2) {

@@ -25,8 +25,10 @@ impl<'a> Declarations<'a> {
             FieldKind::Number(number) => self.number_field(number, diagnostics).and_then(|described| {
                 spellings = self.number_names(number, described.0, diagnostics)?;
                 for ((name, _), (_, value)) in number.names.iter().zip(&spellings) {
-                    self.names.declare(name, Named::Constant(*value, described.0), diagnostics);
-                    self.names.mark_used(&name.text);
+                    // An address may be called like the register that is there, which meanings see.
+                    if !matches!(self.names.peek(&name.text), Some(Named::Register(_) | Named::View(_))) {
+                        self.names.declare_value(name, *value, described.0, diagnostics);
+                    }
                 }
                 Some(described)
             }),
@@ -259,8 +261,7 @@ impl<'a> Declarations<'a> {
         let largest = values.iter().map(|(_, value)| *value).max().unwrap_or(0);
         let width = Width::to_tell_apart(usize::try_from(largest).ok()?.saturating_add(1));
         for ((name, _), (_, value)) in list.iter().zip(&values) {
-            self.names.declare(name, Named::Constant(*value, width), diagnostics);
-            self.names.mark_used(&name.text);
+            self.names.declare_value(name, *value, width, diagnostics);
         }
         Some((width, Order::Big, Domain::Names(values)))
     }

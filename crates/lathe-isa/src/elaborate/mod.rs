@@ -8,6 +8,8 @@ mod constants;
 mod declarations;
 mod examples;
 mod fields;
+mod homes;
+mod lengths;
 mod lints;
 pub(crate) mod meaning;
 mod modes;

@@ -138,6 +138,16 @@ impl<'a> Names<'a> {
         true
     }
 
+    /// Declares a name for a number that a field can say, which is used thereby. Several fields may have the same name
+    /// for the same number.
+    pub(crate) fn declare_value(&mut self, name: &Name, value: u64, width: Width, diagnostics: &mut Diagnostics) {
+        let is_known = matches!(self.peek(&name.text), Some(Named::Constant(known, _)) if known == value);
+        if !is_known {
+            self.declare(name, Named::Constant(value, width), diagnostics);
+        }
+        self.mark_used(&name.text);
+    }
+
     /// What the name stands for; it is used here.
     pub(crate) fn find(&self, name: &str, span: Span) -> Option<Named> {
         let found = self.peek(name)?;

@@ -9,6 +9,7 @@ use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::Declarations;
 use super::constants::{constant, constant_in, declared, plural, width};
+use super::lengths::Lengths;
 use super::meaning::{self, Around, Setting};
 use super::modes::{self, Counter, Unchosen, Whole};
 use super::pictures::{self, Bit, Picture, Taker, Unit};
@@ -302,7 +303,7 @@ fn condition(
 }
 
 impl Draft<'_> {
-    fn encoding(&self, declarations: &Declarations, chosen: &[Chosen]) -> Encoding {
+    pub(super) fn encoding(&self, declarations: &Declarations, chosen: &[Chosen]) -> Encoding {
         let fixed = self.picture.fixed.intersection(self.fixed).unwrap_or(self.picture.fixed);
         let fixed = with_members(declarations, &self.picture, fixed, chosen);
         let segments: Vec<Vec<Segment>> =
@@ -364,7 +365,7 @@ pub(crate) fn instructions(
     around: &Around,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Instruction> {
-    let uniform = uniform_length(drafts);
+    let lengths = Lengths::new(declarations, drafts);
     let mut instructions = Vec::new();
     let mut forms: Vec<(u32, Vec<Chosen>, Arc<Form>)> = Vec::new();
     for draft in drafts {
@@ -390,7 +391,7 @@ pub(crate) fn instructions(
                     form
                 })
             });
-            let setting = Setting::row(draft, chosen.clone(), uniform);
+            let setting = Setting::row(draft, chosen.clone(), &lengths);
             let body = meaning::perform_row(declarations, setting, around, draft, diagnostics);
             let instruction = Instruction { form, ..instruction(declarations, draft, chosen, body, diagnostics) };
             declarations.nodes.set(declarations.nodes.get() + instruction.encoding.excluded.len());
@@ -433,12 +434,6 @@ fn instruction(
         group: draft.group,
         span: draft.row.span,
     }
-}
-
-/// The length of all rows, in cells, if it is one.
-fn uniform_length(drafts: &[Draft]) -> Option<u32> {
-    let first = drafts.first()?.picture.cells;
-    drafts.iter().all(|draft| draft.picture.cells == first).then_some(first)
 }
 
 /// The name of the member chosen from a family.

@@ -210,14 +210,37 @@ pub struct Contents {
 /// `register a, b = 3 : u8` or `constant r0 : u16 = 0`
 #[derive(Clone, Debug)]
 pub struct Registers {
-    /// Each name or range of names, with its reset value.
-    pub names: Vec<(NameRange, Option<Expr>)>,
+    /// Each name or range of names.
+    pub names: Vec<DeclaredRegisters>,
     /// The type of all of them.
     pub ty: Type,
+    /// The cells that the first of them is, if they are in a memory. The others follow.
+    pub home: Option<Home>,
     /// Whether they ignore writes.
     pub constant: bool,
     /// The `##` lines before it.
     pub documentation: String,
+}
+
+/// `r0..r15 = 5`: one of the names or ranges of a declaration.
+#[derive(Clone, Debug)]
+pub struct DeclaredRegisters {
+    /// The names.
+    pub range: NameRange,
+    /// What they hold at reset.
+    pub reset: Option<Expr>,
+    /// Which of the declaration's registers the first is, where that is not told by those before it: some have been
+    /// taken away.
+    pub position: Option<u64>,
+}
+
+/// `at data[0x5D]`: a cell of a memory that a register or view is.
+#[derive(Clone, Debug)]
+pub struct Home {
+    /// The memory.
+    pub memory: Name,
+    /// The address of the first cell.
+    pub address: Expr,
 }
 
 /// `r0` or `r0..r15`.
@@ -249,6 +272,8 @@ pub struct View {
     pub value: Expr,
     /// Whether a write clears the rest of the register.
     pub clearing: bool,
+    /// The cells that it is, if it is in a memory.
+    pub home: Option<Home>,
     /// The `##` lines before it.
     pub documentation: String,
 }

@@ -192,14 +192,21 @@ impl Item {
 /// Takes registers out of lists and ranges. What is left of a range are single names.
 fn keep_registers(registers: &mut Registers, wanted: &dyn Fn(&Name) -> bool) {
     let mut left = Vec::new();
-    for (range, reset) in std::mem::take(&mut registers.names) {
-        let names = spread(&range, &mut Diagnostics::default());
+    let mut next = 0;
+    for declared in std::mem::take(&mut registers.names) {
+        let names = spread(&declared.range, &mut Diagnostics::default());
+        let first = declared.position.unwrap_or(next);
+        next = first + names.len() as u64;
         if names.is_empty() || names.iter().all(wanted) {
-            left.push((range, reset));
+            left.push(DeclaredRegisters { position: Some(first), ..declared });
             continue;
         }
-        let kept = names.into_iter().filter(|name| wanted(name));
-        left.extend(kept.map(|first| (NameRange { first, last: None }, reset.clone())));
+        let kept = names.into_iter().zip(first..).filter(|(name, _)| wanted(name));
+        left.extend(kept.map(|(name, position)| DeclaredRegisters {
+            range: NameRange { first: name, last: None },
+            reset: declared.reset.clone(),
+            position: Some(position),
+        }));
     }
     registers.names = left;
 }

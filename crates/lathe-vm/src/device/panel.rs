@@ -1,6 +1,9 @@
 //! What a person sees and touches, and what counts by itself: displays, keypads, timers, random
 //! numbers, counters. None of them knows a clock; timers count instructions.
 
+use std::ops::Range;
+
+use lathe_base::Width;
 use lathe_isa::model::DeviceOperation;
 
 use super::Device;
@@ -56,6 +59,34 @@ impl Display {
             self.pixels[at] = on;
         }
     }
+
+    /// The columns that one value reaches in a row that is too wide for one.
+    fn part(first: u32) -> Range<u32> {
+        first..first + Width::MAX.bits()
+    }
+
+    fn row(&self, columns: Range<u32>, y: u32) -> u64 {
+        columns.fold(0, |row, x| row << 1 | u64::from(self.pixel(x, y)))
+    }
+
+    fn set_row(&mut self, columns: Range<u32>, y: u32, row: u64) {
+        for (bit, x) in columns.rev().enumerate() {
+            self.set(x, y, row >> bit & 1 != 0);
+        }
+    }
+
+    /// Moves everything to the right and down; the distances have one bit more than columns and rows.
+    fn scroll(&mut self, dx: u64, dy: u64) {
+        let distance = |value: u64, size: u32| {
+            Width::to_tell_apart(size as usize).plus(Width::BIT).map_or(0, |width| width.signed(value))
+        };
+        let (dx, dy) = (distance(dx, self.width), distance(dy, self.height));
+        let old = self.clone();
+        for (at, pixel) in self.pixels.iter_mut().enumerate() {
+            let (x, y) = (at as i64 % i64::from(self.width) - dx, at as i64 / i64::from(self.width) - dy);
+            *pixel = matches!((u32::try_from(x), u32::try_from(y)), (Ok(x), Ok(y)) if old.pixel(x, y));
+        }
+    }
 }
 
 impl Device for Display {
@@ -64,9 +95,8 @@ impl Device for Display {
     fn read(&mut self, operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
         Some(match (operation, arguments) {
             (DeviceOperation::Get, [x, y]) => u64::from(self.pixel(*x as u32, *y as u32)),
-            (DeviceOperation::Row, [y]) => {
-                (0..self.width).fold(0, |row, x| row << 1 | u64::from(self.pixel(x, *y as u32)))
-            }
+            (DeviceOperation::Row, [y]) => self.row(0..self.width, *y as u32),
+            (DeviceOperation::Row, [x, y]) => self.row(Display::part(*x as u32), *y as u32),
             _ => 0,
         })
     }
@@ -76,11 +106,9 @@ impl Device for Display {
         match (operation, arguments) {
             (DeviceOperation::Set, [x, y, on]) => self.set(*x as u32, *y as u32, *on != 0),
             (DeviceOperation::Clear, []) => self.pixels.fill(false),
-            (DeviceOperation::SetRow, [y, row]) => {
-                for x in 0..self.width {
-                    self.set(x, *y as u32, row >> (self.width - 1 - x) & 1 != 0);
-                }
-            }
+            (DeviceOperation::Scroll, [dx, dy]) => self.scroll(*dx, *dy),
+            (DeviceOperation::SetRow, [y, row]) => self.set_row(0..self.width, *y as u32, *row),
+            (DeviceOperation::SetRow, [x, y, row]) => self.set_row(Display::part(*x as u32), *y as u32, *row),
             _ => {}
         }
     }
@@ -287,6 +315,30 @@ mod tests {
         assert_eq!((get(2, 1), get(3, 1), get(9, 9)), (Some(1), Some(0), Some(0)));
         display.write(DeviceOperation::Clear, &[]);
         assert_eq!((display.text(), display.changes()), ("....\n....\n".to_owned(), 3));
+    }
+
+    #[test]
+    fn wide_rows_have_parts() {
+        let mut display = Display::new(70, 1);
+        display.write(DeviceOperation::SetRow, &[4, 0, 1 << 63 | 1]);
+        display.write(DeviceOperation::SetRow, &[68, 0, 0b101 << 61]);
+        assert_eq!(display.text(), format!("....#{}#.\n", ".".repeat(63)));
+        assert_eq!(display.read(DeviceOperation::Row, &[4, 0]), Some(1 << 63));
+        assert_eq!(display.read(DeviceOperation::Row, &[67, 0]), Some(1 << 62));
+    }
+
+    #[test]
+    fn what_scrolls_out_is_gone() {
+        let mut display = Display::new(4, 2);
+        display.write(DeviceOperation::SetRow, &[0, 0b1011]);
+        let mut scrolled = |dx: i64, dy: i64| {
+            display.write(DeviceOperation::Scroll, &[dx as u64 & 7, dy as u64 & 3]);
+            display.text()
+        };
+        assert_eq!(scrolled(1, 1), "....\n.#.#\n");
+        assert_eq!(scrolled(-2, 0), "....\n.#..\n");
+        assert_eq!(scrolled(0, -1), ".#..\n....\n");
+        assert_eq!(scrolled(0, -2), "....\n....\n");
     }
 
     #[test]

@@ -16,6 +16,7 @@ use lathe_base::{Code, Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::Declarations;
 use super::constants::{constant, declared};
+use super::lengths::Lengths;
 use super::modes::Counter;
 use super::rows::Draft;
 use crate::codes;
@@ -66,8 +67,8 @@ pub(crate) struct Setting<'s> {
     /// The operands that are the program counter.
     counters: Vec<(FieldId, Counter<'s>)>,
     chosen: Vec<Chosen>,
-    /// The length of every instruction, if it is one.
-    uniform: Option<u32>,
+    /// How long instructions are, where one can be passed over.
+    lengths: Option<&'s Lengths<'s>>,
     /// Given values, such as the address of a mapped access.
     given: Vec<(&'static str, Width)>,
     site: Site,
@@ -77,12 +78,12 @@ pub(crate) struct Setting<'s> {
 impl<'s> Setting<'s> {
     fn new(site: Site) -> Setting<'s> {
         let (operands, counters, chosen, given) = (vec![], vec![], vec![], vec![]);
-        Setting { operands, counters, chosen, uniform: None, given, site, symbols: &() }
+        Setting { operands, counters, chosen, lengths: None, given, site, symbols: &() }
     }
 
-    pub(crate) fn row(draft: &Draft<'s>, chosen: Vec<Chosen>, uniform: Option<u32>) -> Setting<'s> {
+    pub(crate) fn row(draft: &Draft<'s>, chosen: Vec<Chosen>, lengths: &'s Lengths<'s>) -> Setting<'s> {
         let (operands, counters) = (draft.operands.clone(), draft.counters.clone());
-        Setting { operands, counters, chosen, uniform, ..Setting::new(Site::Row) }
+        Setting { operands, counters, chosen, lengths: Some(lengths), ..Setting::new(Site::Row) }
     }
 
     /// `on illegal` and `on step`.

@@ -5,12 +5,14 @@ use lathe_base::{Diagnostic, Span, Width, limits};
 use super::{Binding, Lowerer, Value};
 use crate::codes;
 use crate::elaborate::declarations::spread;
+use crate::elaborate::lengths::Longer;
+use crate::encoding::Cube;
 use crate::language::ast::{
     Binary, Block, Expr as Tree, ExprKind as TreeKind, For, ForItem, Name, Statement as Written, Unary,
 };
 use crate::model::{Domain, MemoryId, Place};
 use crate::names::Named;
-use crate::operators::BinaryOperator;
+use crate::operators::{BinaryOperator, UnaryOperator};
 use crate::semantics::{Expr, ExprKind, OperandId, Statement};
 
 impl Lowerer<'_, '_> {
@@ -133,19 +135,35 @@ impl Lowerer<'_, '_> {
 
     fn skip(&mut self, span: Span) -> Option<()> {
         self.control(span, "`skip`")?;
-        if !self.setting.site.has_next() {
+        let Some(lengths) = self.setting.lengths else {
             let message = "there is nothing to skip here";
             return self.fail(codes::NOT_HERE, span, message, "assign the program counter, as in `pc = pc + 1`");
-        }
-        let Some(cells) = self.setting.uniform else {
-            let message = "`skip` is unclear here: the instructions differ in length";
-            return self.fail(codes::NOT_HERE, span, message, "say how many cells: `pc = next + 2`");
         };
+        self.emit(Statement::Jump(self.beyond_next(lengths.shortest())));
+        let longer = lengths.longer();
+        let bits = |longer: &Longer| 128 - longer.fixed.mask.trailing_zeros();
+        let cells = longer.iter().map(bits).max().unwrap_or(0).div_ceil(self.declarations.code_cell().bits());
+        let Some(memory) = self.declarations.pc.as_ref().map(|pc| pc.memory) else { return Some(()) };
+        let width = self.declarations.code_cell();
+        let cells: Vec<Expr> = (0..cells).map(|cell| self.load_cells(memory, self.beyond_next(cell), width)).collect();
+        for longer in longer {
+            self.spend(span)?;
+            let begins = |cube: &Cube| begins_with(&cells, *cube);
+            let excluded = longer.excluded.iter().map(begins);
+            let condition = excluded.fold(begins(&longer.fixed), |all, excluded| {
+                Expr::binary(BinaryOperator::And, all, Expr::unary(UnaryOperator::Not, excluded))
+            });
+            let then = vec![Statement::Jump(self.beyond_next(longer.cells))];
+            self.emit(Statement::If { condition, then, otherwise: Vec::new() });
+        }
+        Some(())
+    }
+
+    /// The address this many cells after the next instruction.
+    fn beyond_next(&self, cells: u32) -> Expr {
         let width = self.declarations.pc_width();
         let next = Expr { width, kind: ExprKind::Next };
-        let target = Expr::binary(BinaryOperator::Add, next, Expr::constant(width, u64::from(cells)));
-        self.emit(Statement::Jump(target));
-        Some(())
+        if cells == 0 { next } else { Expr::binary(BinaryOperator::Add, next, Expr::constant(width, u64::from(cells))) }
     }
 
     fn repeat(&mut self, repetition: &For) -> Option<()> {
@@ -436,4 +454,14 @@ impl Assignable {
 fn looks_like_an_arrow(tree: &Tree) -> bool {
     let TreeKind::Binary(Binary::Less, left, right) = &tree.kind else { return false };
     matches!(right.kind, TreeKind::Unary(Unary::Negate, _)) && right.span.start.saturating_sub(left.span.end) <= 2
+}
+
+/// Whether cells begin with these bits.
+fn begins_with(cells: &[Expr], cube: Cube) -> Expr {
+    let parts = cells.iter().zip(1..).map(|(cell, number)| {
+        let part = |bits: u128| Expr::constant(cell.width, (bits >> (128 - number * cell.width.bits())) as u64);
+        let seen = Expr::binary(BinaryOperator::And, cell.clone(), part(cube.mask));
+        Expr::binary(BinaryOperator::Equal, seen, part(cube.value))
+    });
+    parts.reduce(|all, part| Expr::binary(BinaryOperator::And, all, part)).unwrap_or(Expr::constant(Width::BIT, 1))
 }

@@ -4,6 +4,7 @@ use lathe_base::{Diagnostic, Span, nearest};
 
 use super::{Failed, Parsed, Parser};
 use crate::codes;
+use crate::elaborate::spread;
 use crate::language::ast::*;
 use crate::language::lexer::Token;
 
@@ -136,7 +137,12 @@ impl Parser<'_, '_> {
             "pc" => Item::Pc(Pc { documentation, ..self.pc()? }),
             "register" => Item::Registers(Registers { documentation, ..self.registers(false)? }),
             "constant" => Item::Registers(Registers { documentation, ..self.registers(true)? }),
-            "view" => Item::View(View { documentation, ..self.view()? }),
+            "view" => {
+                let views = self.list(Self::view)?.into_iter();
+                let views = views.map(|view| Item::View(View { documentation: documentation.clone(), ..view }));
+                definition.items.extend(views);
+                return Ok(());
+            }
             "field" => Item::Fields(Fields { documentation, ..self.fields()? }),
             "device" => Item::Device(Device { documentation, ..self.device()? }),
             "map" => Item::Map(self.map()?),
@@ -284,10 +290,7 @@ impl Parser<'_, '_> {
         if self.take("%") {
             let name = self.name("the function's name", help)?;
             self.expect("(", help)?;
-            let parameter = self.name("its argument", help)?;
-            self.expect(")", help)?;
-            self.expect("=", help)?;
-            return Ok(AssemblyRow::Function { name, parameter, value: self.expression()? });
+            return self.assembly_function(Name { text: format!("%{}", name.text), ..name }, help);
         }
         if self.take_word("bare") {
             self.expect_word("labels", help)?;
@@ -308,10 +311,21 @@ impl Parser<'_, '_> {
             self.expect("=", help)?;
             return Ok(AssemblyRow::Prefix { text, base: self.expression()? });
         }
-        let names = self.list(|p| p.directive_name(help))?;
+        let mut names = self.list(|p| p.directive_name(help))?;
+        if names.len() == 1 && self.take("(") {
+            return self.assembly_function(names.swap_remove(0), help);
+        }
         self.expect("=", help)?;
         let means = if self.token == Token::Newline { None } else { Some(self.directive_name(help)?) };
         Ok(AssemblyRow::Directives { names, means })
+    }
+
+    /// What follows the name of a function and its `(`.
+    fn assembly_function(&mut self, name: Name, help: &str) -> Parsed<AssemblyRow> {
+        let parameter = self.name("its argument", help)?;
+        self.expect(")", help)?;
+        self.expect("=", help)?;
+        Ok(AssemblyRow::Function { name, parameter, value: self.expression()? })
     }
 
     /// A text in quotes that is not empty.
@@ -356,7 +370,7 @@ impl Parser<'_, '_> {
         let mut names = self.list(|p| {
             let range = p.name_range(help)?;
             let reset = if p.take("=") { Some(p.expression()?) } else { None };
-            Ok((range, reset))
+            Ok(DeclaredRegisters { range, reset, position: None })
         })?;
         if matches!(self.token, Token::Name(_)) {
             let message = format!("expected `,` or `:`, found {}", self.describe());
@@ -369,9 +383,22 @@ impl Parser<'_, '_> {
         let ty = self.ty(help)?;
         if self.take("=") {
             let reset = self.expression()?;
-            names.iter_mut().for_each(|(_, own)| *own = own.take().or_else(|| Some(reset.clone())));
+            names.iter_mut().for_each(|names| names.reset = names.reset.take().or_else(|| Some(reset.clone())));
         }
-        Ok(Registers { names, ty, constant, documentation: String::new() })
+        Ok(Registers { names, ty, home: self.home()?, constant, documentation: String::new() })
+    }
+
+    /// `at data[0x5D]`, if it is there.
+    fn home(&mut self) -> Parsed<Option<Home>> {
+        if !self.take_word("at") {
+            return Ok(None);
+        }
+        let help = "as in `register sp : u8 at ram[0x81]`";
+        let memory = self.name("the name of a memory", help)?;
+        self.expect("[", help)?;
+        let address = self.expression()?;
+        self.expect("]", help)?;
+        Ok(Some(Home { memory, address }))
     }
 
     pub(super) fn name_range(&mut self, help: &str) -> Parsed<NameRange> {
@@ -385,7 +412,8 @@ impl Parser<'_, '_> {
         let name = self.name("the view's name", help)?;
         self.expect("=", help)?;
         let value = self.expression()?;
-        Ok(View { name, value, clearing: self.take_word("clearing"), documentation: String::new() })
+        let clearing = self.take_word("clearing");
+        Ok(View { name, value, clearing, home: self.home()?, documentation: String::new() })
     }
 
     fn fields(&mut self) -> Parsed<Fields> {
@@ -410,11 +438,12 @@ impl Parser<'_, '_> {
             FieldKind::Register(list, start)
         } else if self.take_word("enum") {
             let list = self.braced(|p| {
-                let name = p.name("the name of a value", "as in `enum { low = 0, high = 3 }`")?;
-                let value = if p.take("=") { Some(p.expression()?) } else { None };
-                Ok((name, value))
+                let range = p.name_range("as in `enum { low = 0, high = 3 }` or `enum { r0..r7 }`")?;
+                let mut value = if p.take("=") { Some(p.expression()?) } else { None };
+                let names = spread(&range, p.diagnostics);
+                Ok(names.into_iter().map(|name| (name, value.take())).collect::<Vec<_>>())
             })?;
-            FieldKind::Enumeration(list, start)
+            FieldKind::Enumeration(list.concat(), start)
         } else {
             FieldKind::Number(Box::new(self.number_kind(help)?))
         };
