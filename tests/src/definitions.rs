@@ -92,7 +92,7 @@ impl Machine {
         for (width, at) in self.others.iter().zip(0..) {
             let cells = width / data_cell;
             // Some of the registers are cells of the second memory.
-            if seed % 3 == 0 && width % data_cell == 0 && cell + cells <= 1 << data_address {
+            if seed.is_multiple_of(3) && width % data_cell == 0 && cell + cells <= 1 << data_address {
                 let _ = writeln!(text, "register r{at} : u{width} at data[{cell}]");
                 cell += cells;
             } else {

@@ -41,7 +41,7 @@ fn engines() -> Vec<EngineKind> {
     all.into_iter().filter(|kind| machine.instance_on(*kind).is_ok()).collect()
 }
 
-const PROGRAMS: [(&str, &str); 14] = [
+const PROGRAMS: [(&str, &str); 17] = [
     ("quad8", "hanoi.asm"),
     ("duo16", "guess.asm"),
     ("stack8a", "hanoi.asm"),
@@ -55,6 +55,9 @@ const PROGRAMS: [(&str, &str); 14] = [
     ("z80", "sort.asm"),
     ("mos6502x", "divide.asm"),
     ("w65c02", "stack.asm"),
+    ("avr", "hanoi.asm"),
+    ("i8051", "banks.asm"),
+    ("superchip", "scroll.asm"),
     ("i8080", "muldiv.asm"),
 ];
 

@@ -29,11 +29,19 @@ module lathe_display #(parameter WIDTH = 64, parameter HEIGHT = 32, parameter X 
   // A row that does not exist is dark and stays dark.
   reg [WIDTH-1:0] rows [0:(1<<Y)-1];
   wire [WIDTH-1:0] chosen = rows[get_y];
-  // A row with its first PART pixels at the place of the part, and which of them these are.
+  // A row moved until the part is first; the part where it belongs, and which pixels these are. What is beyond the
+  // edge is not used.
+  /* verilator lint_off UNUSEDSIGNAL */
   wire [2*WIDTH-1:0] seen = {rows[row_y], {WIDTH{1'b0}}} << row_x;
   wire [2*WIDTH-1:0] part = {set_row_data, {2*WIDTH-PART{1'b0}}} >> set_row_x;
   wire [2*WIDTH-1:0] mask = {{PART{1'b1}}, {2*WIDTH-PART{1'b0}}} >> set_row_x;
-  integer at, from;
+  // How far the picture moves down, and which row comes to a place.
+  wire [31:0] down = {{31-Y{scroll_dy[Y]}}, scroll_dy};
+  function [Y-1:0] source(input [31:0] row_number);
+    source = row_number[Y-1:0];
+  endfunction
+  /* verilator lint_on UNUSEDSIGNAL */
+  integer at;
   always @(posedge clk) begin
     if (reset || clear) begin
       for (at = 0; at < (1 << Y); at = at + 1) rows[at] <= {WIDTH{1'b0}};
@@ -42,9 +50,9 @@ module lathe_display #(parameter WIDTH = 64, parameter HEIGHT = 32, parameter X 
         rows[set_row_y] <= rows[set_row_y] & ~mask[2*WIDTH-1:WIDTH] | part[2*WIDTH-1:WIDTH];
       if (scroll) begin
         for (at = 0; at < HEIGHT; at = at + 1) begin
-          from = at - {{31-Y{scroll_dy[Y]}}, scroll_dy};
-          if (from < 0 || from >= HEIGHT) rows[at] <= {WIDTH{1'b0}};
-          else rows[at] <= scroll_dx[X] ? rows[from[Y-1:0]] << -scroll_dx : rows[from[Y-1:0]] >> scroll_dx;
+          if (at - down >= HEIGHT) rows[at] <= {WIDTH{1'b0}};
+          else if (scroll_dx[X]) rows[at] <= rows[source(at - down)] << -scroll_dx;
+          else rows[at] <= rows[source(at - down)] >> scroll_dx;
         end
       end
       if (set && {1'b0, set_y} < ROWS && {1'b0, set_x} < COLUMNS) rows[set_y][LAST - set_x] <= set_data;

@@ -64,6 +64,9 @@ machines! {
     "z80":      "blocks" "brackets" "decimal" "fibonacci" "hello" "lib" "muldiv" "primes" "registers" "sort";
     "mos6502x": "compare" "count" "divide" "hello" "lib" "mask" "parity" "rotate" "skip";
     "w65c02":   "bits" "decimal" "fibonacci" "hello" "lib" "masks" "primes" "stack" "table";
+    "avr":      "crc" "fibonacci" "hanoi" "hello" "lib" "primes" "registers" "skips" "sort";
+    "i8051":    "banks" "bits" "decimal" "fibonacci" "hello" "lib" "parity" "primes" "sort";
+    "superchip": "digits" "flags" "halves" "jumps" "rows" "scroll" "sierpinski" "tiles";
     "i8080":    "decimal" "fibonacci" "hello" "lib" "muldiv" "parity" "primes" "reverse" "sort" "vectors";
 }
 
