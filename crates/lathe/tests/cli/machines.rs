@@ -5,10 +5,10 @@ use crate::Bench;
 #[test]
 fn one_aligned_line_for_each() {
     let text = Bench::new().run(&["machines"]).succeeds();
-    assert!(text.starts_with("quad8     Four registers, one-byte instructions, paged 64 KiB memory\n"), "{text}");
-    assert_eq!(text.lines().count(), 14);
+    assert!(text.starts_with("quad8      Four registers, one-byte instructions, paged 64 KiB memory\n"), "{text}");
+    assert_eq!(text.lines().count(), 17);
     for line in text.lines() {
-        assert!(line.is_char_boundary(10) && &line[8..10] == "  " && &line[10..11] != " ", "{line}");
+        assert!(line.is_char_boundary(11) && &line[9..11] == "  " && &line[11..12] != " ", "{line}");
     }
 }
 
