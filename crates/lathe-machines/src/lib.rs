@@ -68,6 +68,7 @@ machines! {
     "i8051":    "banks" "bits" "decimal" "fibonacci" "hello" "lib" "parity" "primes" "sort";
     "superchip": "digits" "flags" "halves" "jumps" "rows" "scroll" "sierpinski" "tiles";
     "i8080":    "decimal" "fibonacci" "hello" "lib" "muldiv" "parity" "primes" "reverse" "sort" "vectors";
+    "pdp11":    "coroutines" "fibonacci" "hanoi" "hello" "lib" "octal" "primes" "sort" "traps";
 }
 
 /// Every machine that ships.

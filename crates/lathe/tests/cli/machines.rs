@@ -20,7 +20,21 @@ fn the_same_as_json() {
     assert_eq!(names[..5], ["quad8", "duo16", "stack8a", "stack8b", "hex8"]);
     assert_eq!(
         names[5..],
-        ["sm83", "mos6502", "rv32i", "chip8", "lc3", "z80", "mos6502x", "w65c02", "avr", "i8051", "superchip", "i8080"]
+        [
+            "sm83",
+            "mos6502",
+            "rv32i",
+            "chip8",
+            "lc3",
+            "z80",
+            "mos6502x",
+            "w65c02",
+            "avr",
+            "i8051",
+            "superchip",
+            "i8080",
+            "pdp11"
+        ]
     );
     assert_eq!(list[4]["title"], "Sixteen 8-bit registers, variable length, 64 KiB memory, branches on odd");
 }
