@@ -227,6 +227,7 @@ fn definitions_are_as_short_as_promised() {
             "sm83" => 350,
             "z80" => 360,
             "pdp11" => 199,
+            "i8080" => 160,
             "mos6502" => 250,
             "avr" => 199,
             // 80 of them are machine mode: control registers, counters, and the calls of Linux.

@@ -516,6 +516,29 @@ fn meet(row: &Row, other: &Row) -> bool {
         && !row.bits.iter().zip(&other.bits).any(differ)
         && has_names(row, other)
         && has_names(other, row)
+        && !lists_differ(row, other)
+}
+
+/// Whether the same bits are operands of both rows, from lists that have no code in common.
+fn lists_differ(row: &Row, other: &Row) -> bool {
+    let codes = |operand: &Operand| match &operand.kind {
+        Kind::Choice(choice) if !choice.takes_numbers => {
+            Some(choice.names.iter().map(|(_, code)| *code).collect::<BTreeSet<_>>())
+        }
+        _ => None,
+    };
+    row.operands.iter().enumerate().any(|(number, operand)| {
+        let bits = row.bits.iter().zip(&other.bits).filter(|(bit, _)| matches!(bit, Bit::Of(of, _) if *of == number));
+        let there: BTreeSet<Option<usize>> = bits
+            .map(|pair| match pair {
+                (Bit::Of(_, place), Bit::Of(there, same)) if place == same => Some(*there),
+                _ => None,
+            })
+            .collect();
+        let Some(Some(there)) = there.first().filter(|_| there.len() == 1) else { return false };
+        let both = codes(operand).zip(codes(&other.operands[*there]));
+        both.is_some_and(|(one, other)| one.is_disjoint(&other))
+    })
 }
 
 /// Whether every operand of a row that is one of a list has a name for the bits that are fixed in another.
