@@ -58,7 +58,8 @@ pub fn guarded_bits(isa: &Isa, decoded: &Decoded, live: Cells) -> u128 {
     let encoding = &instruction.encoding;
     let read = instruction.operands.iter().zip(&encoding.operands).filter(|(field, _)| is_read(isa.field(**field)));
     let read = read.flat_map(|(_, segments)| segments).fold(0, |bits, segment| bits | segment_bits(segment));
-    live.bits(isa.code_memory().cell, encoding.cells) & !read & !encoding.ignored
+    // A condition, or the program counter among registers, may fix bits of an operand.
+    live.bits(isa.code_memory().cell, encoding.cells) & (!read | encoding.fixed.mask) & !encoding.ignored
 }
 
 /// Whether a field is read when the instruction is executed; which register is meant is decided
