@@ -6,8 +6,9 @@ use lathe_base::{Span, Width};
 use lathe_isa::coverage::{Filling, coverage};
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{
-    Base, DeviceKind, Domain, Example, Field, Instruction, InstructionId, Mapping, Modes, Order, Place, Target,
+    Base, DeviceKind, Domain, Example, Field, Instruction, InstructionId, Mapping, Modes, Order, Place, Target, View,
 };
+use lathe_isa::semantics::ExprKind;
 use lathe_isa::syntax::Head;
 use lathe_isa::{Isa, Written};
 use serde::Serialize;
@@ -619,16 +620,41 @@ fn maps(isa: &Isa, text: &Text) -> Vec<MapData> {
     let written = text.maps();
     let data = |mapping: &Mapping| {
         let row = written.iter().find(|row| row.first == Some(mapping.first));
-        let (read, write) = row.map_or(("…", "…"), |row| (&row.read, &row.write));
-        MapData {
-            memory: isa.memory(mapping.memory).name.clone(),
-            first: mapping.first,
-            last: mapping.last,
-            read: read.to_owned(),
-            write: write.to_owned(),
-        }
+        let (read, write) = match row {
+            Some(row) => (row.read.clone(), row.write.clone()),
+            None => kept_there(isa, mapping),
+        };
+        let memory = isa.memory(mapping.memory).name.clone();
+        MapData { memory, first: mapping.first, last: mapping.last, read, write }
     };
     isa.maps.iter().map(data).collect()
+}
+
+/// What is read from and written to a cell that is a register or a view by its declaration, as a row of `map` would say it.
+fn kept_there(isa: &Isa, mapping: &Mapping) -> (String, String) {
+    let Some(value) = &mapping.read.value else { return (String::new(), String::new()) };
+    let name = match &value.kind {
+        ExprKind::Register(register) => isa.register(*register).name.clone(),
+        ExprKind::Slice(whole, low) => match whole.kind {
+            ExprKind::Register(register) => {
+                format!("{}[{}:{low}]", isa.register(register).name, low + value.width.bits() - 1)
+            }
+            _ => String::new(),
+        },
+        _ => {
+            let mut registers = Vec::new();
+            value.visit(&mut |part| {
+                registers.extend(match part.kind {
+                    ExprKind::Register(register) => Some(register),
+                    _ => None,
+                })
+            });
+            let is_it = |view: &&View| view.place.parts.iter().map(|part| part.register).eq(registers.iter().copied());
+            isa.views.iter().find(is_it).map_or(String::new(), |view| view.name.clone())
+        }
+    };
+    let write = if mapping.write.block.is_empty() { String::new() } else { format!("{name} = value") };
+    (name, write)
 }
 
 fn contents(isa: &Isa) -> Vec<ContentsData> {
