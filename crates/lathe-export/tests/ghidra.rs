@@ -159,8 +159,14 @@ fn ghidra_shows_and_executes_what_lathe_does() {
             let name = sleigh_name(&memory.name);
             memories.push(json!({ "name": name, "unit": unit, "bytes": bytes, "cells": filled }));
         }
+        // What the export says it lacks is not compared, and of instructions that is not much.
+        let missing: Vec<&str> =
+            export.missing.iter().filter_map(|line| line.split_once("`: the bits")).map(|(row, _)| row).collect();
+        assert_eq!(missing, if isa.name == "i8051" { vec!["`ajmp", "`acall"] } else { Vec::new() }, "{}", isa.name);
+        let is_missing =
+            |instruction: &Instruction| missing.contains(&format!("`{}", instruction.syntax.mnemonic()).as_str());
         let mut cases = Vec::new();
-        for instruction in &isa.instructions {
+        for instruction in isa.instructions.iter().filter(|instruction| !is_missing(instruction)) {
             for _ in 0..TURNS {
                 let Some(window) = window(&isa, instruction, &mut random) else { continue };
                 cases.extend(case(&isa, instruction, window, &start, &mut random));

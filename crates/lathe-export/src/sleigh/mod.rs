@@ -48,8 +48,8 @@ fn register_name(isa: &Isa, id: RegisterId) -> String {
 /// How the operand of a constructor is reached.
 #[derive(Clone, Debug)]
 enum Operand {
-    /// A table that exports the register; and the bits that say which.
-    Table(String, Bits),
+    /// A table that exports the register; and one that exports which it is, where the meaning asks.
+    Table(String, Option<String>),
     /// A number, computed from the bits.
     Number(String),
     /// A table that exports the place in the code that is jumped to.
@@ -216,15 +216,15 @@ impl Writer<'_> {
                     });
                 }
                 _ => {
-                    let &[(bits, 0)] = &all[..] else {
+                    let token = all[0].0.token;
+                    if all.iter().any(|(bits, _)| bits.token != token) {
                         return self.missing.push(apart(instruction, field));
-                    };
-                    let table = self.table(field, bits);
-                    tokens[bits.token as usize].push(table.clone());
-                    if uses_code(instruction, index) {
-                        tokens[bits.token as usize].push(bits.to_string());
                     }
-                    operands.push(Operand::Table(table, bits));
+                    let table = self.table(field, &all);
+                    let code = uses_code(instruction, index).then(|| self.code(field, &all));
+                    tokens[token as usize].push(table.clone());
+                    tokens[token as usize].extend(code.clone());
+                    operands.push(Operand::Table(table, code));
                 }
             }
         }
@@ -325,20 +325,40 @@ impl Writer<'_> {
     }
 
     /// The table of a register operand at these bits.
-    fn table(&mut self, field: &Field, bits: Bits) -> String {
-        self.fields.insert(bits);
+    fn table(&mut self, field: &Field, all: &[(Bits, u32)]) -> String {
+        self.fields.extend(all.iter().map(|(bits, _)| *bits));
+        let matches = |code: u64| {
+            let piece = |(bits, low): &(Bits, u32)| {
+                format!("{bits}={:#x}", code >> low & (u64::MAX >> (63 - (bits.high - bits.low))))
+            };
+            all.iter().map(piece).collect::<Vec<_>>().join(" & ")
+        };
         let registers = entries(field).into_iter().map(|(code, shown, place)| {
-            format!("\"{shown}\" is {bits}={code:#x} {{ {} }}", pcode::exported(self.isa, &place))
+            format!("\"{shown}\" is {} {{ {} }}", matches(code), pcode::exported(self.isa, &place))
         });
         let mut rules: Vec<String> = registers.collect();
         if let Domain::Names(list) = &field.domain {
             let bytes = size(field.width);
             let rule = |(shown, code): &(String, u64)| {
-                format!("\"{shown}\" is {bits}={code:#x} {{ export {code:#x}:{bytes}; }}")
+                format!("\"{shown}\" is {} {{ export {code:#x}:{bytes}; }}", matches(*code))
             };
             rules.extend(list.iter().map(rule));
         }
-        self.add_table(&format!("{}_{bits}", field.name), rules)
+        self.add_table(&format!("{}_{}", field.name, place(all)), rules)
+    }
+
+    /// The table of an operand's own bits. A field that stands in a pattern twice would be an error.
+    fn code(&mut self, field: &Field, all: &[(Bits, u32)]) -> String {
+        let pattern: Vec<String> = all.iter().map(|(bits, _)| bits.to_string()).collect();
+        let terms: Vec<String> = all.iter().map(|(bits, low)| format!("({bits} << {low})")).collect();
+        let export = format!("export *[const]:{}", size(field.width));
+        let rule = match all {
+            [(bits, 0)] => format!("{bits} is {bits} {{ {export} {bits}; }}"),
+            _ => {
+                format!("number is {} [ number = {}; ] {{ {export} number; }}", pattern.join(" & "), terms.join(" | "))
+            }
+        };
+        self.add_table(&format!("{}_code_{}", field.name, place(all)), vec![rule])
     }
 
     /// Adds a table, unless it is there; gives its name. Fields that prefixes change share their names with others.
@@ -365,6 +385,11 @@ fn is_code(isa: &Isa, numeric: Numeric) -> bool {
         Some(Target::Absolute(memory)) => memory == isa.pc.memory,
         Some(_) => true,
     }
+}
+
+/// Bits as a part of a name.
+fn place(all: &[(Bits, u32)]) -> String {
+    all.iter().map(|(bits, _)| bits.to_string()).collect::<Vec<_>>().join("_")
 }
 
 fn apart(instruction: &Instruction, field: &Field) -> String {

@@ -247,9 +247,9 @@ impl<'i> Code<'i> {
                 Operand::Spread(_, place, _) => self.place(&place.clone()),
             },
             ExprKind::Code(operand) => match &self.operands[usize::from(operand.0)] {
-                Operand::Table(_, bits) => {
-                    let bits = bits.to_string();
-                    self.masked(width, &bits)
+                Operand::Table(_, code) => {
+                    let code = code.clone().unwrap_or_default();
+                    self.masked(width, &code)
                 }
                 // A number's bits are the number; a register that was chosen has a code that is known.
                 Operand::Number(name) | Operand::Address(name) => {
