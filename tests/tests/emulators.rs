@@ -94,7 +94,13 @@ mod avr {
             let name = isa.instruction(decoded.instruction).syntax.mnemonic();
             let mut registers = [0; 32].map(|_: u64| random.value(8));
             for pointer in [26, 28, 30] {
-                let place = if random.once_in(8) { random.within(1..31) } else { random.within(0x61..0x220) };
+                // A distance from one of the registers would reach ports, which are devices here and others there; and
+                // simavr writes a pointer back after it has written through it, even to itself.
+                let place = if random.once_in(8) && !matches!(name, "ldd" | "std") {
+                    random.within(1..25)
+                } else {
+                    random.within(0x61..0x220)
+                };
                 (registers[pointer], registers[pointer + 1]) = (place & 0xFF, place >> 8);
             }
             match name {
@@ -372,7 +378,8 @@ mod i8051 {
             let (memory, rest) = dumps.split_at_checked(starts.len() - 1)?;
             let memory = memory.iter().zip(starts.windows(2));
             Some(Answer {
-                pc: u64::from_str_radix(pc, 16).ok()?,
+                // It counts on beyond the last address.
+                pc: u64::from_str_radix(pc, 16).ok()? & 0xFFFF,
                 cycles: ticks.parse::<u64>().ok()? / 12,
                 memory: memory.flat_map(|(line, starts)| cells(line, starts[1] - starts[0])).collect(),
                 registers: rest.iter().take(6).flat_map(|line| cells(line, 1)).collect(),
@@ -402,9 +409,13 @@ mod i8051 {
         assert_eq!(answers.len(), cases.len());
         let (mut interpreter, mut state) = (Interpreter::new(&isa), State::new(&isa));
         for (case, answer) in cases.iter().zip(&answers) {
-            let found = case.step(&isa, &mut interpreter, &mut state);
+            let mut found = case.step(&isa, &mut interpreter, &mut state);
             let decoded = isa.decode(window(case.bytes, isa.code_memory().cell)).expect("it was decoded before");
             let text = disassembler::instruction(&isa, &decoded, case.pc, |_, _| None);
+            // A write to `psw` changes its parity bit there, until `a` is written.
+            if text.contains("psw") {
+                found.registers[3] = found.registers[3] & !1 | answer.registers[3] & 1;
+            }
             assert_eq!(found, *answer, "{text} (LATHE_SEED={seed})");
         }
     }

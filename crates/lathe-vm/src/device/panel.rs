@@ -322,9 +322,9 @@ mod tests {
         let mut display = Display::new(70, 1);
         display.write(DeviceOperation::SetRow, &[4, 0, 1 << 63 | 1]);
         display.write(DeviceOperation::SetRow, &[68, 0, 0b101 << 61]);
-        assert_eq!(display.text(), format!("....#{}#.\n", ".".repeat(63)));
-        assert_eq!(display.read(DeviceOperation::Row, &[4, 0]), Some(1 << 63));
-        assert_eq!(display.read(DeviceOperation::Row, &[67, 0]), Some(1 << 62));
+        assert_eq!(display.text(), format!("....#{}##.\n", ".".repeat(62)));
+        assert_eq!(display.read(DeviceOperation::Row, &[4, 0]), Some(1 << 63 | 1));
+        assert_eq!(display.read(DeviceOperation::Row, &[67, 0]), Some(0b11 << 62));
     }
 
     #[test]
