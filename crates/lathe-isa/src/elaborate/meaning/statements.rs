@@ -162,8 +162,7 @@ impl Lowerer<'_, '_> {
     /// The address this many cells after the next instruction.
     fn beyond_next(&self, cells: u32) -> Expr {
         let width = self.declarations.pc_width();
-        let next = Expr { width, kind: ExprKind::Next };
-        if cells == 0 { next } else { Expr::binary(BinaryOperator::Add, next, Expr::constant(width, u64::from(cells))) }
+        Expr { width, kind: ExprKind::Next }.plus(u64::from(cells))
     }
 
     fn repeat(&mut self, repetition: &For) -> Option<()> {
