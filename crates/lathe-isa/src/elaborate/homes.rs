@@ -25,14 +25,16 @@ pub(super) fn rows(
                 let Some(width) = width(&registers.ty, &|_, _| None, &mut Diagnostics::default()) else { continue };
                 let Some(cells) = Cells::new(declarations, home, width, diagnostics) else { continue };
                 let mut next = 0;
+                let mut all = Vec::new();
                 for declared in &registers.names {
                     let names = spread(&declared.range, &mut Diagnostics::default());
                     let first = declared.position.unwrap_or(next);
                     next = first + names.len() as u64;
-                    for (name, position) in names.iter().zip(first..) {
-                        rows.extend(cells.rows(name, position, registers.constant, diagnostics));
-                    }
+                    all.extend(names.into_iter().zip(first..));
                 }
+                // Where one is beyond the end, so are those after it.
+                let of_each = all.iter().map_while(|(name, at)| cells.rows(name, *at, registers.constant, diagnostics));
+                rows.extend(of_each.flatten());
             }
             Item::View(view) => {
                 let (Some(home), Some(Named::View(id))) = (&view.home, declarations.names.peek(&view.name.text)) else {
@@ -40,7 +42,7 @@ pub(super) fn rows(
                 };
                 let width = declarations.views[id].place.width;
                 let Some(cells) = Cells::new(declarations, home, width, diagnostics) else { continue };
-                rows.extend(cells.rows(&view.name, 0, false, diagnostics));
+                rows.extend(cells.rows(&view.name, 0, false, diagnostics).into_iter().flatten());
             }
             _ => {}
         }
@@ -80,26 +82,27 @@ impl Cells {
         Some(Cells { memory: id, order, cell, count, first, size, span: home.memory.span.to(home.address.span) })
     }
 
-    /// What is mapped over the cells of the value that is the `position`-th from the first address on.
+    /// What is mapped over the cells of the value that is the `position`-th from the first address on, unless the memory
+    /// ends before them.
     fn rows(
         &self,
         name: &Name,
         position: u64,
         constant: bool,
         diagnostics: &mut Diagnostics,
-    ) -> Vec<(MemoryId, MapRow)> {
+    ) -> Option<Vec<(MemoryId, MapRow)>> {
         let first = self.first + position * self.count;
         if first + self.count > self.size {
             let message = format!("`{}` would be beyond the last cell, 0x{:X}", name.text, self.size - 1);
             let help = "begin at a lower address, or give the memory wider addresses";
             diagnostics.push(Diagnostic::new(codes::DOES_NOT_FIT, self.span, message).help(help));
-            return Vec::new();
+            return None;
         }
         let rows = (0..self.count.min(limits::ROWS as u64)).map(|at| {
             let from_lowest = if self.order == Order::Little { at } else { self.count - 1 - at };
             (self.memory, self.row(name, first + at, from_lowest * u64::from(self.cell.bits()), constant))
         });
-        rows.collect()
+        Some(rows.collect())
     }
 
     /// What is mapped over the cell at an address: the bits from `low` up.

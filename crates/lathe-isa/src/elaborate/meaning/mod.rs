@@ -269,10 +269,15 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         self.report(Diagnostic::new(code, span, message).help(help))
     }
 
+    /// Counts nodes of the semantics.
+    fn count(&mut self, nodes: usize) {
+        self.nodes += nodes;
+        self.declarations.nodes.set(self.declarations.nodes.get() + nodes);
+    }
+
     /// Counts one node of the semantics; gives up when there are too many.
     fn spend(&mut self, span: Span) -> Option<()> {
-        self.nodes += 1;
-        self.declarations.nodes.set(self.declarations.nodes.get() + 1);
+        self.count(1);
         let too_many_locals = self.locals.len() >= usize::from(u16::MAX) - 256;
         let (one, all) = (
             self.nodes > limits::MEANING_NODES || too_many_locals,

@@ -66,14 +66,14 @@ impl Lowerer<'_, '_> {
 
     /// The cells from an address on that make a value of this width.
     pub(super) fn load_cells(&mut self, memory: MemoryId, address: Expr, width: Width) -> Expr {
-        let (into, cells) = (self.local(width), self.declarations.memories[memory.index()].cells_of(width));
+        let (into, cells) = (self.local(width), self.cells_of(memory, width));
         self.emit(Statement::Load { into, memory, address, cells });
         Expr::local(width, into)
     }
 
     /// Writes a value to as many cells as it has.
     pub(super) fn store_cells(&mut self, memory: MemoryId, address: Expr, value: Expr) {
-        let cells = self.declarations.memories[memory.index()].cells_of(value.width);
+        let cells = self.cells_of(memory, value.width);
         self.emit(Statement::Store { memory, address, cells, value });
     }
 
@@ -97,11 +97,14 @@ impl Lowerer<'_, '_> {
             let help = format!("a cell of `{}` has {} bits", name.text, cell.bits());
             return self.fail(codes::WIDTH_MISMATCH, ty.span, message, help);
         }
-        // Engines reach one cell after the other.
-        for _ in 0..width.bits() / cell.bits() {
-            self.spend(ty.span)?;
-        }
         Some((memory, width))
+    }
+
+    /// How many cells an access reaches. Each counts, since engines and hardware take it apart.
+    fn cells_of(&mut self, memory: MemoryId, width: Width) -> u8 {
+        let cells = self.declarations.memories[memory.index()].cells_of(width);
+        self.count(usize::from(cells).saturating_sub(1));
+        cells
     }
 
     pub(super) fn not_assignable<T>(&mut self, span: Span, what: &str, help: &str) -> Option<T> {
