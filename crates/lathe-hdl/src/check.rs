@@ -46,7 +46,11 @@ pub(crate) fn supported(isa: &Isa) -> Result<(), Unsupported> {
     }
     match &isa.on_illegal {
         Some(body) => drop(Walk::new(isa, isa.pc.span).body(body, between)?),
-        None => drop(Walk::new(isa, isa.pc.span).fault(&between)?),
+        None => Walk::new(isa, isa.pc.span).fault(&between).map_err(|found| Unsupported {
+            what: format!("{} when an undefined encoding follows `on step`", found.what),
+            help: "say with `on illegal` what an undefined encoding does".to_owned(),
+            ..found
+        })?,
     }
     Ok(())
 }
