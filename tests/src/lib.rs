@@ -3,6 +3,7 @@
 pub mod cosim;
 pub mod definitions;
 pub mod differential;
+pub mod emulator;
 pub mod encodings;
 pub mod pages;
 pub mod random;

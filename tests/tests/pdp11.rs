@@ -2,12 +2,11 @@
 //! script for all of them. `LATHE_STATES` and `LATHE_SEED` set how many and which.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use lathe_isa::Isa;
 use lathe_isa::model::Place;
+use lathe_tests::emulator::{answer, setting, simh_values};
 use lathe_tests::random::Random;
 use lathe_tests::tools;
 use lathe_vm::{Console, Devices, Engine as _, Interpreter, State};
@@ -134,10 +133,6 @@ impl Machine {
     }
 }
 
-fn setting(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}
-
 #[test]
 fn every_mode_does_what_simh_does() {
     let Some(simh) = tools::find("the PDP-11 against SIMH", "pdp11") else { return };
@@ -149,15 +144,7 @@ fn every_mode_does_what_simh_does() {
     let mut script = String::from("set cpu 11/03\n");
     machines.iter().for_each(|machine| machine.script(&mut script));
     script += "quit\n";
-    let mut child = Command::new(simh).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
-    let mut input = child.stdin.take().expect("it is piped");
-    let writer = std::thread::spawn(move || input.write_all(script.as_bytes()));
-    let output = child.wait_with_output().expect("it ends");
-    writer.join().expect("no panic").expect("it reads everything");
-    let output = String::from_utf8_lossy(&output.stdout);
-    // `R0:	000005` and `1000:	000240`, perhaps after a prompt.
-    let shown = output.lines().filter_map(|line| line.split_once(":\t"));
-    let values: Vec<u64> = shown.filter_map(|(_, value)| u64::from_str_radix(value.trim(), 8).ok()).collect();
+    let values = simh_values(&answer(&simh, &[], script));
     let each = 13 + DATA.step_by(2).count();
     assert_eq!(values.len(), machines.len() * each, "SIMH shows everything; seed {seed}");
     for (machine, values) in machines.iter().zip(values.chunks(each)) {

@@ -6,7 +6,7 @@ use crate::Bench;
 fn one_aligned_line_for_each() {
     let text = Bench::new().run(&["machines"]).succeeds();
     assert!(text.starts_with("quad8      Four registers, one-byte instructions, paged 64 KiB memory\n"), "{text}");
-    assert_eq!(text.lines().count(), 18);
+    assert_eq!(text.lines().count(), 19);
     for line in text.lines() {
         assert!(line.is_char_boundary(11) && &line[9..11] == "  " && &line[11..12] != " ", "{line}");
     }
@@ -33,7 +33,8 @@ fn the_same_as_json() {
             "i8051",
             "superchip",
             "i8080",
-            "pdp11"
+            "pdp11",
+            "msp430"
         ]
     );
     assert_eq!(list[4]["title"], "Sixteen 8-bit registers, variable length, 64 KiB memory, branches on odd");
