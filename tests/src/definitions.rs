@@ -14,6 +14,9 @@ const STATEMENTS: u64 = 7;
 /// Instructions of one machine.
 const ROWS: u64 = 14;
 
+/// An instruction made of words in any order.
+const WORDS: &str = "field K : words { nothing = 0, clear = 8, more = 4, (twice = 1 | half = 2 | both = 3) }\n";
+
 /// The definition that belongs to a seed.
 pub fn definition(seed: u64) -> String {
     let mut random = Random(seed ^ 0x6A09_E667_F3BC_C908);
@@ -41,7 +44,11 @@ pub fn definition(seed: u64) -> String {
             *random.pick(&["E = E + F", "E = F; a = a ^ F", "if E != F { E = F - E } else { b = E }", "E = 0"]);
         let _ = writeln!(text, "  op{row} E, F | {bits} | {meaning}");
     }
-    text + "}\n" + &machine.modes()
+    let row = ROWS + 3;
+    let meaning = "if K.clear { a = 0 }; if K.more { b = b + a + 1 }; if K.twice { a = a << 1 }; \
+                   if K.half { a = a >> 1 }; if K.both { a = ~b }";
+    let _ = writeln!(text, "  {{K}} | {} | {meaning}", picture(&format!("{row:06b}KKKK"), cell));
+    text + "}\n" + &machine.modes() + WORDS
 }
 
 /// Bits as a picture of whole cells, filled up with zeros.

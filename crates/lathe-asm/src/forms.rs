@@ -10,6 +10,7 @@ use lathe_isa::model::{Assembly, Base, Domain, Field, FieldId, InstructionId, Ta
 use lathe_isa::operand::Location;
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
 use lathe_isa::syntax::{Head, PieceKind, Syntax};
+use lathe_isa::words::Clash;
 
 use crate::codes;
 use crate::expression::{ExprId, Expressions, Fit, NodeKind};
@@ -74,7 +75,15 @@ impl<'i> Forms<'i> {
                 match head {
                     Head::Word(word) => {
                         forms.by_first.entry(first_token(word, &isa.assembly)).or_default().push(form);
-                        forms.plant(word, form);
+                        let first = forms.after_text(0, word);
+                        forms.plant(first, form);
+                    }
+                    Head::Named(_) => {
+                        for name in forms.field(form, 0).names() {
+                            forms.by_first.entry(name.to_ascii_lowercase()).or_default().push(form);
+                        }
+                        let first = forms.after_operand(0, forms.operand_of(form, 0));
+                        forms.plant(first, form);
                     }
                     Head::Glued { .. } => forms.glued.push(form),
                 }
@@ -83,9 +92,8 @@ impl<'i> Forms<'i> {
         forms
     }
 
-    /// Adds a form with this first word to the branches.
-    fn plant(&mut self, head: &str, form: Form) {
-        let mut at = self.after_text(0, head);
+    /// Adds a form to the branches, from what follows its first word on.
+    fn plant(&mut self, mut at: usize, form: Form) {
         for piece in &self.syntax(form).pieces {
             at = match &piece.kind {
                 PieceKind::Text(text) => self.after_text(at, text),
@@ -211,6 +219,9 @@ impl<'i> Forms<'i> {
     /// Why a line fits no form of its mnemonic; nothing if there is no such mnemonic.
     pub(crate) fn explain(&self, first: &str, reading: &mut Reading) -> Option<Diagnostic> {
         let named = self.by_first.get(&first.to_ascii_lowercase()).filter(|named| !named.is_empty())?;
+        if let Some(clash) = self.clash(named, reading) {
+            return Some(clash);
+        }
         let mut failed = Vec::new();
         for form in named.iter().chain(&self.glued).copied() {
             let mark = reading.mark();
@@ -229,6 +240,34 @@ impl<'i> Forms<'i> {
         let nearest = named.iter().filter(|form| named.len() <= SHOWN || fits(form)).take(SHOWN);
         let described = nearest.map(|form| format!("`{}`", self.describe(*form)));
         Some(diagnostic.help(format!("it is written {}", described.collect::<Vec<_>>().join(" or "))))
+    }
+
+    /// Why the words that a line begins with cannot stand together, where the first is one of an operand made of words.
+    fn clash(&self, named: &[Form], reading: &Reading) -> Option<Diagnostic> {
+        let texts: Vec<&str> = reading.tokens[reading.at..].iter().map(|token| reading.source_text(*token)).collect();
+        let fields = named.iter().filter(|form| matches!(self.syntax(**form).heads[0], Head::Named(_)));
+        let fields = fields.map(|form| self.field(*form, 0)).filter(|field| field.has_words());
+        let words = |field: &Field| texts.iter().take_while(|text| field.word(text).is_some()).count();
+        let field = fields.max_by_key(|field| words(field))?;
+        let count = words(field);
+        let place = |word: &str| {
+            let at = texts.iter().rposition(|text| text.eq_ignore_ascii_case(word)).unwrap_or(0);
+            reading.tokens[reading.at + at].span
+        };
+        let (span, message, help) = match field.together(&texts[..count]) {
+            Err(Clash::Exclude(first, second)) => {
+                (place(&second), format!("`{second}` cannot stand together with `{first}`"), "write one of them")
+            }
+            Err(Clash::AddsNothing(word)) => {
+                (place(&word), format!("`{word}` adds nothing to the other words"), "remove it")
+            }
+            _ => {
+                let next = texts.get(count).filter(|next| self.knows(next))?;
+                let message = format!("`{next}` cannot stand together with `{}`", texts[..count].join(" "));
+                (place(next), message, "write two instructions")
+            }
+        };
+        Some(Diagnostic::new(codes::NO_FORM, span, message).help(help))
     }
 
     /// Alternatives for one instruction, or the sequence of a longer pseudo-instruction.

@@ -200,7 +200,7 @@ impl Lexer<'_> {
             (b'0', b'x' | b'X') => self.radix(2, 16),
             (b'0', b'b' | b'B') => self.radix(2, 2),
             (b'0', b'o' | b'O') => self.radix(2, 8),
-            _ => self.radix(0, 10),
+            _ => self.radix(0, if self.habits.octal_numbers { 8 } else { 10 }),
         }
     }
 

@@ -21,6 +21,8 @@ pub const FIELD_NAMES: usize = 1 << 18;
 pub const COLUMN_BYTES: usize = 1_024;
 /// Bytes of documentation before one row.
 pub const DOCUMENTATION_BYTES: usize = 8_192;
+/// Bits that the words of a field have together.
+pub const WORD_BITS: u32 = 16;
 /// Conditions after one `where`.
 pub const CONDITIONS: usize = 64;
 /// Rows of all blocks of one kind that are not instructions: pseudo-instructions, examples, mapped addresses.

@@ -41,7 +41,7 @@ fn engines() -> Vec<EngineKind> {
     all.into_iter().filter(|kind| machine.instance_on(*kind).is_ok()).collect()
 }
 
-const PROGRAMS: [(&str, &str); 19] = [
+const PROGRAMS: [(&str, &str); 20] = [
     ("quad8", "hanoi.asm"),
     ("duo16", "guess.asm"),
     ("stack8a", "hanoi.asm"),
@@ -60,6 +60,7 @@ const PROGRAMS: [(&str, &str); 19] = [
     ("superchip", "scroll.asm"),
     ("i8080", "muldiv.asm"),
     ("pdp11", "hanoi.asm"),
+    ("pdp8", "interrupts.asm"),
     ("msp430", "decimal.asm"),
 ];
 

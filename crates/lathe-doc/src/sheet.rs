@@ -523,6 +523,9 @@ fn field_data(isa: &Isa, field: &Field) -> FieldData {
             });
             named.map(value).collect()
         }
+        Domain::Names(_) if field.has_words() => {
+            field.words.iter().map(|word| value((&word.name, word.bits))).collect()
+        }
         Domain::Names(list) => list.iter().map(|(name, code)| value((name, *code))).collect(),
         Domain::Number(_) => field.spellings.iter().map(|(name, code)| value((name, *code))).collect(),
     };
@@ -539,6 +542,7 @@ fn field_data(isa: &Isa, field: &Field) -> FieldData {
 fn describe(isa: &Isa, field: &Field) -> String {
     let numeric = match &field.domain {
         Domain::Registers(_) => return "a register".to_owned(),
+        Domain::Names(_) if field.has_words() => return "words in any order".to_owned(),
         Domain::Names(_) => return "one of the names".to_owned(),
         Domain::Number(numeric) => numeric,
     };
@@ -782,6 +786,7 @@ fn instruction_data(isa: &Isa, instruction: &Instruction, row: &[&Instruction], 
     let spelling = |head: &Head| match head {
         Head::Word(word) => word.clone(),
         Head::Glued { prefix, suffix, .. } => format!("{prefix}…{suffix}"),
+        Head::Named(field) => field.clone(),
     };
     let heads: Vec<String> = syntax.heads.iter().map(spelling).collect();
     InstructionData {

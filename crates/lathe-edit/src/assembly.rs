@@ -44,8 +44,7 @@ impl Words {
         }
         let mut operations: BTreeSet<String> =
             isa.assembly.directives.iter().map(|(name, _)| name.to_lowercase()).collect();
-        operations.extend(isa.instructions.iter().map(|one| one.syntax.mnemonic().to_lowercase()));
-        operations.extend(isa.pseudos.iter().map(|one| one.syntax.mnemonic().to_lowercase()));
+        operations.extend(isa.first_words().map(str::to_lowercase));
         Words { habits: isa.assembly.clone(), reserved, operations }
     }
 }

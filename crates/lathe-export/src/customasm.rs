@@ -84,6 +84,11 @@ impl Writer<'_> {
                     let _ = writeln!(self.rules, "    {pattern} => {result}");
                 }
                 Head::Glued { prefix, digits, suffix } => self.glued(instruction, prefix, *digits, suffix, &result),
+                Head::Named(_) => {
+                    let pattern = self.operand(instruction.operands[0], instruction.encoding.cells);
+                    let pattern = self.pattern(&pattern, instruction);
+                    let _ = writeln!(self.rules, "    {pattern} => {result}");
+                }
             }
         }
     }

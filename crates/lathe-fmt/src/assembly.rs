@@ -9,7 +9,6 @@ use lathe_asm::tokens::{self, Kind, Token};
 use lathe_base::FileId;
 use lathe_isa::Isa;
 use lathe_isa::model::Assembly;
-use lathe_isa::syntax::Head;
 
 use crate::columns::{count, pad};
 
@@ -44,13 +43,7 @@ impl Habits {
         let assembly = isa.map(|isa| isa.assembly.clone()).unwrap_or_default();
         let mut operations = BTreeSet::new();
         if let Some(isa) = isa {
-            let rows = isa.instructions.iter().map(|instruction| &instruction.syntax);
-            for syntax in rows.chain(isa.pseudos.iter().map(|pseudo| &pseudo.syntax)) {
-                operations.extend(syntax.heads.iter().filter_map(|head| match head {
-                    Head::Word(word) => Some(word.to_lowercase()),
-                    Head::Glued { .. } => None,
-                }));
-            }
+            operations.extend(isa.first_words().map(str::to_lowercase));
             operations.extend(assembly.directives.iter().map(|(name, _)| name.to_lowercase()));
         }
         let macros = text.lines().filter_map(|line| line.trim_start().strip_prefix(".macro"));

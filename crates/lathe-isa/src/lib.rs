@@ -42,6 +42,7 @@ mod simplify;
 pub mod specialize;
 pub mod syntax;
 pub mod values;
+pub mod words;
 pub mod written;
 
 use std::cell::Cell;

@@ -67,7 +67,7 @@ pub fn match_line<'f, L: Line>(
     let mut operands = Vec::new();
     let fits = syntax.heads.iter().any(|head| {
         line.rewind(start);
-        match_head(head, line, &mut operands)
+        match_head(head, field, line, &mut operands)
     });
     if !fits {
         return Err(Mismatch::Head);
@@ -84,10 +84,19 @@ pub fn match_line<'f, L: Line>(
     if line.at_end() { Ok(operands) } else { Err(Mismatch::Rest) }
 }
 
-fn match_head<L: Line>(head: &Head, line: &mut L, operands: &mut Vec<Found<L::Value>>) -> bool {
+fn match_head<'f, L: Line>(
+    head: &Head,
+    field: &dyn Fn(usize) -> &'f Field,
+    line: &mut L,
+    operands: &mut Vec<Found<L::Value>>,
+) -> bool {
     let start = line.mark();
     match head {
         Head::Word(word) => line.text(word),
+        Head::Named(_) => {
+            operands.extend(match_operand(field(0), line));
+            !operands.is_empty()
+        }
         Head::Glued { prefix, digits, suffix } => {
             let number = line.word().and_then(|word| read_glued(word, prefix, *digits, suffix));
             let value = match number {
@@ -122,6 +131,7 @@ pub fn match_operand<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Va
                 line.value().map(Found::Value)
             })
         }
+        _ if field.has_words() => match_words(field, line),
         _ => line.named(field),
     };
     if found.is_none() {
@@ -130,16 +140,33 @@ pub fn match_operand<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Va
     found
 }
 
+/// Reads as many words of the field as there are, if they can stand together.
+fn match_words<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Value>> {
+    let mut words = Vec::new();
+    loop {
+        let mark = line.mark();
+        match line.word().filter(|word| field.word(word).is_some()) {
+            Some(word) => words.push(word.to_owned()),
+            None => {
+                line.rewind(mark);
+                return field.together(&words).ok().map(Found::Bits);
+            }
+        }
+    }
+}
+
 impl Field {
-    /// The names that its operand can have, if it has names.
+    /// The names that its operand can have, if it has names; of an operand made of words, those.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let (registers, names) = match &self.domain {
             Domain::Registers(list) => (list.as_slice(), [].as_slice()),
+            Domain::Names(_) if self.has_words() => ([].as_slice(), [].as_slice()),
             Domain::Names(list) => ([].as_slice(), list.as_slice()),
             Domain::Number(_) => ([].as_slice(), [].as_slice()),
         };
         let registers = registers.iter().flatten().map(|(name, _)| name.as_str());
-        registers.chain(names.iter().chain(&self.spellings).map(|(name, _)| name.as_str()))
+        let names = registers.chain(names.iter().chain(&self.spellings).map(|(name, _)| name.as_str()));
+        names.chain(self.words.iter().map(|word| word.name.as_str()))
     }
 
     /// The bits that say this name, in either case, if the field has names.
@@ -158,7 +185,8 @@ impl Field {
         };
         shown.or_else(|| {
             let same = |(known, _): &&(String, u64)| known.eq_ignore_ascii_case(name);
-            self.spellings.iter().find(same).map(|(_, bits)| *bits)
+            let spelled = self.spellings.iter().find(same).map(|(_, bits)| *bits);
+            spelled.or_else(|| self.word(name).map(|word| word.bits))
         })
     }
 }

@@ -15,7 +15,7 @@ use crate::encoding::Encoding;
 use crate::names::Resolved;
 use crate::pseudo::{Arithmetic, Pseudo};
 use crate::semantics::{Body, Expr};
-use crate::syntax::Syntax;
+use crate::syntax::{Head, Syntax};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -230,10 +230,28 @@ pub struct Field {
     pub domain: Domain,
     /// Other names for its codes, which may be written and are never shown.
     pub spellings: Vec<(String, u64)>,
+    /// The words that its names are made of, if an operand is several words in any order; its names are all that
+    /// can be said with them, as Lathe writes it.
+    pub words: Vec<Word>,
     /// Prose.
     pub documentation: String,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// A word that stands for bits of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// How it is written.
+    pub name: String,
+    /// Its bits.
+    pub bits: u64,
+    /// The bits to look at to see whether it is there: its own, and those that only words have which it excludes.
+    pub mask: u64,
+    /// Which entry of the list it is in. Words of one entry exclude each other if they are in different alternatives.
+    pub group: usize,
+    /// Which alternative of that entry.
+    pub alternative: usize,
 }
 
 /// What the bits of a field say.
@@ -642,6 +660,8 @@ pub struct Assembly {
     pub bare_labels: bool,
     /// Whether `Loop` and `LOOP` are one label.
     pub caseless_labels: bool,
+    /// Whether a number without a prefix is octal, and numbers are shown so.
+    pub octal_numbers: bool,
 }
 
 /// An example: an instruction, the state before, and what must be so after.
@@ -748,6 +768,20 @@ impl Isa {
         let after = self.maps.partition_point(|mapping| (mapping.memory, mapping.first) <= (memory, address));
         let mapping = &self.maps[after.checked_sub(1)?];
         (mapping.memory == memory && address <= mapping.last).then_some(mapping)
+    }
+
+    /// The words that an instruction can begin with, as far as they are always the same.
+    pub fn first_words(&self) -> impl Iterator<Item = &str> {
+        let instructions = self.instructions.iter().map(|one| (&one.syntax, one.operands.first()));
+        let instructions = instructions.map(|(syntax, first)| (syntax, first.map(|id| self.field(*id))));
+        let pseudos = self.pseudos.iter().map(|one| (&one.syntax, one.parameters.first()));
+        instructions.chain(pseudos).flat_map(|(syntax, first)| {
+            syntax.heads.iter().flat_map(move |head| match head {
+                Head::Word(word) => vec![word.as_str()],
+                Head::Glued { .. } => Vec::new(),
+                Head::Named(_) => first.into_iter().flat_map(Field::names).collect(),
+            })
+        })
     }
 
     /// Whether programs can show anything by themselves.

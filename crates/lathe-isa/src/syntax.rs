@@ -25,6 +25,9 @@ pub enum Head {
         /// After the operand.
         suffix: String,
     },
+    /// Nothing but an operand that has names, of the field that is called so. It is the first operand of the
+    /// instruction.
+    Named(String),
 }
 
 /// How a glued operand is written.
@@ -34,7 +37,7 @@ pub enum Digits {
     Hexadecimal(u8),
     /// Decimal, as many digits as needed.
     Decimal,
-    /// One of the field's names.
+    /// One of the field's names, which is then the whole word.
     Name,
 }
 
@@ -62,6 +65,7 @@ impl Syntax {
         let mut line = match &self.heads[0] {
             Head::Word(word) => word.clone(),
             Head::Glued { prefix, suffix, .. } => format!("{prefix}{}{suffix}", operand(0)),
+            Head::Named(_) => operand(0),
         };
         for piece in &self.pieces {
             if piece.space {
@@ -81,10 +85,10 @@ impl Syntax {
         self.pieces.iter().filter(|piece| matches!(piece.kind, PieceKind::Text(_))).count()
     }
 
-    /// The preferred first word, as far as it is always the same.
+    /// The preferred first word, as far as it is always the same, or the field of which it is a name.
     pub fn mnemonic(&self) -> &str {
         match &self.heads[0] {
-            Head::Word(word) => word,
+            Head::Word(word) | Head::Named(word) => word,
             Head::Glued { prefix, .. } => prefix,
         }
     }
@@ -92,7 +96,7 @@ impl Syntax {
     /// How a glued operand is written, if the first word has one.
     pub fn glued(&self) -> Option<Digits> {
         match &self.heads[0] {
-            Head::Word(_) => None,
+            Head::Word(_) | Head::Named(_) => None,
             Head::Glued { digits, .. } => Some(*digits),
         }
     }
@@ -103,6 +107,7 @@ impl Syntax {
         let head = |head: &Head| match head {
             Head::Word(word) => word.to_ascii_lowercase(),
             Head::Glued { prefix, digits, suffix } => format!("{prefix}{{{digits}}}{suffix}").to_ascii_lowercase(),
+            Head::Named(_) => "{}".to_owned(),
         };
         let mut rest = String::new();
         for piece in &self.pieces {

@@ -69,6 +69,7 @@ machines! {
     "superchip": "digits" "flags" "halves" "jumps" "rows" "scroll" "sierpinski" "tiles";
     "i8080":    "decimal" "fibonacci" "hello" "lib" "muldiv" "parity" "primes" "reverse" "sort" "vectors";
     "pdp11":    "coroutines" "fibonacci" "hanoi" "hello" "lib" "octal" "primes" "sort" "traps";
+    "pdp8":     "fibonacci" "hello" "interrupts" "lib" "multiply" "octal" "primes" "shout" "sort";
     "msp430":   "checksum" "decimal" "fibonacci" "hanoi" "hello" "lib" "primes" "shout" "sort";
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use lathe_isa::encoding::window;
 use lathe_isa::model::MemoryId;
 
-use super::{Disassembler, hexadecimal};
+use super::{Disassembler, number};
 use crate::image::{Image, Segment};
 
 /// Cells on a line of data.
@@ -21,7 +21,7 @@ pub(super) fn write(disassembler: &Disassembler, image: &Image) -> String {
     let _ = writeln!(listing.text, ".machine {}", isa.name);
     if let Some(entry) = image.entry {
         let label = disassembler.labels.get(&(isa.pc.memory, entry));
-        let place = label.cloned().unwrap_or_else(|| hexadecimal(entry, isa.pc.width));
+        let place = label.cloned().unwrap_or_else(|| number(isa, entry, isa.pc.width));
         let _ = writeln!(listing.text, ".entry {place}");
     }
     let mut memory = isa.pc.memory;
@@ -44,7 +44,7 @@ struct Listing<'d, 'i> {
 impl Listing<'_, '_> {
     fn segment(&mut self, segment: &Segment) {
         let address = self.disassembler.isa.memory(segment.memory).address;
-        let _ = writeln!(self.text, ".org {}", hexadecimal(segment.start, address));
+        let _ = writeln!(self.text, ".org {}", number(self.disassembler.isa, segment.start, address));
         let mut at = segment.start;
         while at < segment.end() {
             if let Some(label) = self.disassembler.labels.get(&(segment.memory, at)) {
@@ -97,7 +97,7 @@ impl Listing<'_, '_> {
         let bytes = self.disassembler.isa.memory(segment.memory).cell.bits() == 8;
         let zeros = cells.iter().take_while(|cell| **cell == 0).count();
         if zeros >= SHORTEST_GAP {
-            let _ = writeln!(self.text, "    .space {zeros}");
+            let _ = writeln!(self.text, "    .space {zeros:#x}");
             return zeros as u64;
         }
         let text = if bytes { text_length(cells) } else { 0 };
@@ -140,8 +140,10 @@ impl Listing<'_, '_> {
     fn row(&mut self, segment: &Segment, at: u64, count: usize) {
         let start = (at - segment.start) as usize;
         let cell = self.disassembler.isa.memory(segment.memory).cell;
-        let values: Vec<String> =
-            segment.cells[start..start + count].iter().map(|value| hexadecimal(*value, cell)).collect();
+        let values: Vec<String> = segment.cells[start..start + count]
+            .iter()
+            .map(|value| number(self.disassembler.isa, *value, cell))
+            .collect();
         let line = format!(".byte {}", values.join(", "));
         let (mark, place, remark) = (self.mark(), self.comment(segment, at, 0), self.remark(segment, at));
         let _ = writeln!(self.text, "    {line:<28} {mark} {place}{remark}");

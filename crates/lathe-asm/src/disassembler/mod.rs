@@ -14,7 +14,7 @@ use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::decode::Decoded;
 use lathe_isa::encoding::window;
-use lathe_isa::model::{Domain, Field, InstructionId, MemoryId, Numeric, Target};
+use lathe_isa::model::{Base, Domain, Field, InstructionId, MemoryId, Numeric, Target};
 use lathe_isa::operand::Location;
 
 pub use text::instruction;
@@ -247,7 +247,11 @@ fn could_be(theirs: &Field, ours: &Field, bits: u64, address: Option<u64>, locat
     }
     match &ours.domain {
         Domain::Number(numeric) => {
-            let number = if numeric.signed { i128::from(ours.width.signed(bits)) } else { i128::from(bits) };
+            let number = match numeric.target {
+                Some(Target::Within(Base::Pc | Base::Next)) => i128::from(ours.value(bits, location)),
+                _ if numeric.signed => i128::from(ours.width.signed(bits)),
+                _ => i128::from(bits),
+            };
             theirs.bits_of(number, location).is_some()
         }
         _ => {
@@ -257,8 +261,13 @@ fn could_be(theirs: &Field, ours: &Field, bits: u64, address: Option<u64>, locat
     }
 }
 
-fn hexadecimal(value: u64, width: Width) -> String {
-    format!("0x{value:0digits$X}", digits = (width.bits() as usize).div_ceil(4))
+/// A number as programs for the machine have it: hexadecimal, or octal if that is the custom.
+fn number(isa: &Isa, value: u64, width: Width) -> String {
+    let bits = width.bits() as usize;
+    match isa.assembly.octal_numbers {
+        true => format!("0o{value:0digits$o}", digits = bits.div_ceil(3)),
+        false => format!("0x{value:0digits$X}", digits = bits.div_ceil(4)),
+    }
 }
 
 /// Whether a symbol's name can be written as a label.

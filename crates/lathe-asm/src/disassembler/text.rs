@@ -2,10 +2,10 @@
 
 use lathe_isa::Isa;
 use lathe_isa::decode::Decoded;
-use lathe_isa::model::{Domain, Field, MemoryId, Target};
+use lathe_isa::model::{Base, Domain, Field, MemoryId, Target};
 use lathe_isa::operand::Location;
 
-use super::hexadecimal;
+use super::number;
 
 /// The text of the instruction at an address. `label` gives the name of an address, if it has one.
 pub fn instruction(
@@ -57,12 +57,17 @@ fn operand(
     let label = memory.and_then(|memory| label(memory, field.value(bits, location)));
     match label {
         Some(label) => label,
-        None if is_absolute && memory.is_some() => hexadecimal(bits, field.width),
-        None if matches!(numeric.target, Some(Target::Relative { number_is_address: true, .. })) => {
-            hexadecimal(field.value(bits, location), location.width)
+        None if is_absolute && memory.is_some() => number(isa, bits, field.width),
+        // What is within a page of the program may be written as the place in the page, but that says less.
+        None if matches!(
+            numeric.target,
+            Some(Target::Relative { number_is_address: true, .. } | Target::Within(Base::Pc | Base::Next))
+        ) =>
+        {
+            number(isa, field.value(bits, location), location.width)
         }
         None if numeric.signed => field.width.signed(bits).to_string(),
-        None if bits < 10 => bits.to_string(),
-        None => hexadecimal(bits, field.width),
+        None if bits < 8 || bits < 10 && !isa.assembly.octal_numbers => bits.to_string(),
+        None => number(isa, bits, field.width),
     }
 }

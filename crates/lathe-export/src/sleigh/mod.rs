@@ -14,7 +14,7 @@ use lathe_isa::Isa;
 use lathe_isa::encoding::scatter;
 use lathe_isa::model::{Base, Domain, Field, Instruction, Numeric, Order, Place, RegisterId, Target};
 use lathe_isa::semantics::{ExprKind, OperandId};
-use lathe_isa::syntax::{Digits, Head, PieceKind};
+use lathe_isa::syntax::{Head, PieceKind};
 
 use crate::{Export, File};
 use pcode::size;
@@ -450,15 +450,12 @@ fn display(instruction: &Instruction, operands: &[Operand]) -> String {
     };
     let mut text = match &instruction.syntax.heads[0] {
         Head::Word(word) => quoted(word),
-        Head::Glued { prefix, suffix, digits } => {
+        Head::Glued { prefix, suffix, .. } => {
             let suffix = if suffix.is_empty() { String::new() } else { format!("^\"{suffix}\"") };
-            let prefix = if *digits == Digits::Name && prefix.is_empty() {
-                String::new()
-            } else {
-                format!("{}^", quoted(prefix))
-            };
-            format!("{prefix}{}{suffix}", shown(0))
+            format!("{}^{}{suffix}", quoted(prefix), shown(0))
         }
+        // A name alone would be the mnemonic.
+        Head::Named(_) => format!("^{}", shown(0)),
     };
     for (at, piece) in instruction.syntax.pieces.iter().enumerate() {
         text.push_str(if piece.space || at == 0 { " " } else { "^" });

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
@@ -48,6 +48,7 @@ impl<'a> Declarations<'a> {
             families: Vec::new(),
             operands: Vec::new(),
             counters: BTreeMap::new(),
+            from_here: BTreeSet::new(),
             fields_of_modes: BTreeMap::new(),
             split_fields: BTreeMap::new(),
             sequences: BTreeMap::new(),

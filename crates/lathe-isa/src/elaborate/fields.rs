@@ -1,6 +1,6 @@
 //! Fields: what the bits of an operand say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
@@ -9,19 +9,26 @@ use super::constants::{constant_in, width};
 use super::declarations::spread;
 use super::modes::Counter;
 use crate::codes;
-use crate::language::ast::{self, AddressKind, FieldKind, ListedRegister, Name, Order, Page};
+use crate::language::ast::{self, AddressKind, FieldKind, ListedRegister, Name, Order, Origin, Page};
 use crate::model::*;
 use crate::names::Named;
+use crate::words;
 
 impl<'a> Declarations<'a> {
     pub(crate) fn fields(&mut self, fields: &'a ast::Fields, diagnostics: &mut Diagnostics) {
         let mut spellings = Vec::new();
         let mut counter = None;
+        let mut words = Vec::new();
         let described = match &fields.kind {
             FieldKind::Register(list, span) => {
                 self.register_field(list, *span, &mut spellings, &mut counter, diagnostics)
             }
             FieldKind::Enumeration(list, span) => self.enumeration(list, *span, diagnostics),
+            FieldKind::Words(groups, span) => self.words(groups, *span, diagnostics).map(|(width, list)| {
+                words = list;
+                let names = (0..=width.mask()).filter_map(|bits| Some((words::written(&words, bits)?, bits))).collect();
+                (width, Order::Big, Domain::Names(names))
+            }),
             FieldKind::Number(number) => self.number_field(number, diagnostics).and_then(|described| {
                 spellings = self.number_names(number, described.0, diagnostics)?;
                 for ((name, _), (_, value)) in number.names.iter().zip(&spellings) {
@@ -60,6 +67,9 @@ impl<'a> Declarations<'a> {
                 if let Some(counter) = &counter {
                     self.counters.insert(id, Counter::clone(counter));
                 }
+                if counts_from_here(fields) {
+                    self.from_here.insert(id);
+                }
                 let (name, span) = (name.text.clone(), name.span);
                 let (domain, spellings) = (domain.clone(), spellings.clone());
                 self.fields.to_mut().push(Field {
@@ -68,6 +78,7 @@ impl<'a> Declarations<'a> {
                     order,
                     domain,
                     spellings,
+                    words: words.clone(),
                     documentation: fields.documentation.clone(),
                     span,
                 });
@@ -106,7 +117,7 @@ impl<'a> Declarations<'a> {
                 (message, "rename one of them")
             };
             let span = match &fields.kind {
-                FieldKind::Register(_, span) | FieldKind::Enumeration(_, span) => *span,
+                FieldKind::Register(_, span) | FieldKind::Enumeration(_, span) | FieldKind::Words(_, span) => *span,
                 FieldKind::Number(number) => number.span,
             };
             diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, span, message).help(help));
@@ -266,6 +277,53 @@ impl<'a> Declarations<'a> {
         Some((width, Order::Big, Domain::Names(values)))
     }
 
+    /// The words of a field, and how many bits they have together.
+    fn words(
+        &self,
+        groups: &[ast::WordGroup],
+        span: Span,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Width, Vec<Word>)> {
+        let mut words: Vec<Word> = Vec::new();
+        let mut all = 0;
+        for (group, entry) in groups.iter().enumerate() {
+            let first = words.len();
+            for (alternative, list) in entry.alternatives.iter().enumerate() {
+                for (name, value) in list {
+                    let bits = match value {
+                        Some(value) => constant_in(Width::MAX, value, &self.names, diagnostics)?,
+                        None => 1 << (u64::BITS - u64::leading_zeros(all)),
+                    };
+                    if bits >> limits::WORD_BITS != 0 {
+                        let message = format!("the words of a field have at most {} bits", limits::WORD_BITS);
+                        let help = "use fewer words, or two fields";
+                        diagnostics.push(Diagnostic::new(codes::TOO_MANY, name.span, message).help(help));
+                        return None;
+                    }
+                    if words.iter().any(|word: &Word| word.name.eq_ignore_ascii_case(&name.text)) {
+                        let message = format!("`{}` is in this list twice", name.text);
+                        let help = "name each word once; case does not matter in assembly";
+                        diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, name.span, message).help(help));
+                        return None;
+                    }
+                    all |= bits;
+                    words.push(Word { name: name.text.clone(), bits, mask: bits, group, alternative });
+                }
+            }
+            if entry.alternatives.len() > 1 {
+                set_masks(&mut words[first..]);
+            }
+            check_group(&words, first, entry, diagnostics)?;
+        }
+        let width = Width::to_tell_apart(all as usize + 1);
+        if (0..=all).filter(|bits| words::written(&words, *bits).is_some()).count() > limits::LIST {
+            let message = format!("these words can be put together in more than {} ways", limits::LIST);
+            diagnostics.push(Diagnostic::new(codes::TOO_MANY, span, message).help("use fewer words, or two fields"));
+            return None;
+        }
+        Some((width, words))
+    }
+
     pub(crate) fn number_field(
         &self,
         number: &ast::Number,
@@ -328,12 +386,13 @@ impl<'a> Declarations<'a> {
         number: &ast::Number,
         diagnostics: &mut Diagnostics,
     ) -> Option<Target> {
-        let base = |next: bool| if next { Base::Next } else { Base::Pc };
         let target = match kind {
             AddressKind::Absolute(Some(memory)) => Target::Absolute(self.memory_of(memory, diagnostics)?),
             AddressKind::Absolute(None) => Target::Absolute(self.pc.as_ref()?.memory),
-            AddressKind::Relative { back, from_next, number_is_address } => {
-                Target::Relative { back: *back, from: base(*from_next), number_is_address: *number_is_address }
+            AddressKind::Relative { back, from, number_is_address } => {
+                // `here` is known where the field is used.
+                let from = if *from == Origin::Next { Base::Next } else { Base::Pc };
+                Target::Relative { back: *back, from, number_is_address: *number_is_address }
             }
             AddressKind::Within(Page::Pc) => Target::Within(Base::Pc),
             AddressKind::Within(Page::Next) => Target::Within(Base::Next),
@@ -360,4 +419,52 @@ fn too_long<T>(span: Span, diagnostics: &mut Diagnostics) -> Option<T> {
     let message = format!("a list has at most {} names", limits::LIST);
     diagnostics.push(Diagnostic::new(codes::TOO_MANY, span, message).help("make it shorter"));
     None
+}
+
+/// Says of each word of a group at which bits to look: a word is not there if a bit is that only others have.
+fn set_masks(group: &mut [Word]) {
+    let bits_of = |words: &[Word], alternative: Option<usize>| {
+        let of = words.iter().filter(|word| alternative.is_none_or(|one| one == word.alternative));
+        of.fold(0, |bits, word| bits | word.bits)
+    };
+    let all = bits_of(group, None);
+    let own: Vec<u64> = group.iter().map(|word| bits_of(group, Some(word.alternative))).collect();
+    for (word, own) in group.iter_mut().zip(own) {
+        word.mask |= all & !own;
+    }
+}
+
+/// Checks that the words which exclude each other, from `first` on, can be told apart and share no bits with others.
+fn check_group(words: &[Word], first: usize, entry: &ast::WordGroup, diagnostics: &mut Diagnostics) -> Option<()> {
+    let (others, group) = words.split_at(first);
+    let shared = |word: &Word, other: &Word| word.bits & other.bits != 0;
+    let is_choice = |word: &Word| words.iter().any(|other| other.group == word.group && other.alternative > 0);
+    for word in group {
+        if let Some(other) = others.iter().find(|other| shared(word, other) && (is_choice(word) || is_choice(other))) {
+            let message = format!("`{}` and `{}` share a bit, but do not exclude each other", other.name, word.name);
+            let help = "words in parentheses have bits of their own";
+            diagnostics.push(Diagnostic::new(codes::OVERLAP, entry.span, message).help(help));
+            return None;
+        }
+    }
+    for alternative in 0..entry.alternatives.len() {
+        let (own, excluded): (Vec<&Word>, Vec<&Word>) = group.iter().partition(|word| word.alternative == alternative);
+        let mut sums = BTreeSet::from([0]);
+        for word in &own {
+            sums.extend(sums.clone().into_iter().map(|sum: u64| sum | word.bits));
+        }
+        let clash = sums.iter().filter(|sum| **sum != 0).find_map(|sum| excluded.iter().find(|word| word.is_in(*sum)));
+        if let Some(word) = clash {
+            let message = format!("the bits of `{}` are also those of words that it excludes", word.name);
+            let help = "words that exclude each other must differ in a bit";
+            diagnostics.push(Diagnostic::new(codes::OVERLAP, entry.span, message).help(help));
+            return None;
+        }
+    }
+    Some(())
+}
+
+fn counts_from_here(fields: &ast::Fields) -> bool {
+    let FieldKind::Number(number) = &fields.kind else { return false };
+    matches!(number.address, Some(AddressKind::Relative { from: Origin::Here, .. }))
 }

@@ -24,7 +24,7 @@ mod syntaxes;
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use lathe_base::{Diagnostic, Diagnostics, FileId, Span, Width};
@@ -231,6 +231,8 @@ pub(crate) struct Declarations<'a> {
     pub(crate) operands: Vec<DeclaredModes<'a>>,
     /// Fields that have the program counter among their registers.
     pub(crate) counters: BTreeMap<FieldId, Counter<'a>>,
+    /// Fields that count from the cells that hold them.
+    pub(crate) from_here: BTreeSet<FieldId>,
     /// Fields made for operands with modes: for which, from which, and where `next` is, if that matters.
     fields_of_modes: BTreeMap<(usize, FieldId, Option<u32>), FieldId>,
     /// Fields without the program counter and with nothing else, by the fields that have both.
@@ -284,6 +286,7 @@ impl<'a> Declarations<'a> {
             families: Vec::new(),
             operands: Vec::new(),
             counters: BTreeMap::new(),
+            from_here: BTreeSet::new(),
             fields_of_modes: BTreeMap::new(),
             split_fields: BTreeMap::new(),
             sequences: BTreeMap::new(),

@@ -7,6 +7,7 @@
 //! same instructions.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use lathe_base::{Diagnostic, Diagnostics, Width, limits};
@@ -387,10 +388,12 @@ impl<'a> Unchosen<'_, 'a> {
         let mut chosen: Vec<ChosenMode<'a>> = Vec::new();
         for (operand, end) in self.ends(declarations, |operand| mode(declarations, operand), diagnostics)? {
             let mode = mode(declarations, operand);
+            let added = mode.added(declarations.operands[operand].width).len() as u32;
+            let cells = end - added / declarations.code_cell().bits()..end;
             let mut fields = Vec::new();
             for id in &mode.fields {
                 let name = declarations.fields[id.index()].name.clone();
-                fields.push((name, declarations.field_of_mode(operand, *id, end, diagnostics)?));
+                fields.push((name, declarations.field_of_mode(operand, *id, cells.clone(), diagnostics)?));
             }
             chosen.push(ChosenMode { operand, fields, end, mode });
         }
@@ -517,17 +520,18 @@ impl ChosenMode<'_> {
 }
 
 impl<'a> Declarations<'a> {
-    /// The field that a field of a mode is in an operand whose cells end there.
+    /// The field that a field of a mode is in an operand with these cells.
     fn field_of_mode(
         &mut self,
         operand: usize,
         id: FieldId,
-        end: u32,
+        cells: Range<u32>,
         diagnostics: &mut Diagnostics,
     ) -> Option<FieldId> {
         let field = &self.fields[id.index()];
-        let domain = ahead(&field.domain, end);
-        let key = (operand, id, (domain != field.domain).then_some(end));
+        let (origin, at) = if self.from_here.contains(&id) { (Base::Pc, cells.start) } else { (Base::Next, cells.end) };
+        let domain = ahead(&field.domain, origin, at);
+        let key = (operand, id, (domain != field.domain).then_some(at));
         if let Some(known) = self.fields_of_modes.get(&key) {
             return Some(*known);
         }
@@ -623,13 +627,13 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// What a field says in an operand whose cells end there: `next` is that place.
-fn ahead(domain: &Domain, end: u32) -> Domain {
+/// What a field says that counts from a place so many cells after the beginning of the instruction, not from `origin`.
+fn ahead(domain: &Domain, origin: Base, cells: u32) -> Domain {
     let mut domain = domain.clone();
     if let Domain::Number(numeric) = &mut domain {
         match &mut numeric.target {
-            Some(Target::Relative { from: base, .. } | Target::Within(base)) if *base == Base::Next => {
-                *base = Base::Ahead(end);
+            Some(Target::Relative { from: base, .. } | Target::Within(base)) if *base == origin => {
+                *base = Base::Ahead(cells);
             }
             _ => {}
         }

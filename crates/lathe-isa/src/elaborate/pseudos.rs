@@ -136,6 +136,7 @@ pub(crate) fn assembly(
             AssemblyRow::Separator(text) => assembly.separators.push(text.text.clone()),
             AssemblyRow::BareLabels => assembly.bare_labels = true,
             AssemblyRow::CaselessLabels => assembly.caseless_labels = true,
+            AssemblyRow::OctalNumbers => assembly.octal_numbers = true,
         }
     }
     assembly
@@ -148,7 +149,7 @@ fn parameter(declarations: &Declarations, operand: &Operand, diagnostics: &mut D
             let (width, order, domain) = declarations.number_field(number, diagnostics)?;
             let spellings = declarations.number_names(number, width, diagnostics)?;
             let (name, span) = (name.text.clone(), name.span);
-            Some(Field { name, width, order, domain, spellings, documentation: String::new(), span })
+            Some(Field { name, width, order, domain, spellings, words: Vec::new(), documentation: String::new(), span })
         }
     }
 }

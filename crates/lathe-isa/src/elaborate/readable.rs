@@ -87,6 +87,8 @@ type Problem = (String, &'static str);
 fn first_word(head: &Head) -> Option<Problem> {
     let word = match head {
         Head::Word(word) => word.clone(),
+        // Names are words.
+        Head::Named(_) => return None,
         Head::Glued { prefix, suffix, .. } => format!("{prefix}{suffix}"),
     };
     let help = "begin the row with a mnemonic of letters, as in `mov`";

@@ -182,6 +182,13 @@ fn draft<'a>(
             .all(|at| !declarations.operands[*at].modes.is_empty())
             .then_some((draft, Some((modes, bits))));
     }
+    if let Some(id) = draft.operands.iter().find(|id| declarations.from_here.contains(id)) {
+        let name = &declarations.fields[id.index()].name;
+        let message = format!("`{name}` counts from `here`, which only a mode of an operand has");
+        let help = "count from `next` or from `pc`";
+        diagnostics.push(Diagnostic::new(codes::NOT_HERE, row.syntax.span, message).help(help));
+        return None;
+    }
     draft.picture = pictures::lay_out(declarations.code_cell(), &bits, row.picture.span, unit, diagnostics)?;
     let named = |name: &str| draft.operands.iter().copied().find(|id| declarations.fields[id.index()].name == name);
     (draft.fixed, draft.excluded) = conditions(declarations, &row.conditions, &named, &draft.picture, diagnostics)?;
@@ -538,7 +545,11 @@ pub(crate) fn check_syntax(declarations: &Declarations, instructions: &[Instruct
             let fields = |instruction: &Instruction| -> Vec<&Field> {
                 instruction.operands.iter().map(|id| &declarations.fields[id.index()]).collect()
             };
-            let same = group[..at].iter().find(|one| one.row != other.row && !told_apart(&fields(one), &fields(other)));
+            let same = group[..at].iter().find(|one| {
+                one.row != other.row
+                    && !told_apart(&fields(one), &fields(other))
+                    && !never_alike(declarations, one, other)
+            });
             let Some(one) = same else { continue };
             diagnostics.push(same_syntax(&other.syntax, other.span, one.span));
             if diagnostics.is_full() {
@@ -546,6 +557,36 @@ pub(crate) fn check_syntax(declarations: &Declarations, instructions: &[Instruct
             }
         }
     }
+}
+
+/// Whether conditions leave no words that two rows of the same shape have in common. Other operands are not looked at:
+/// their conditions do not tell rows apart.
+fn never_alike(declarations: &Declarations, one: &Instruction, other: &Instruction) -> bool {
+    let field = |instruction: &Instruction, at: usize| &declarations.fields[instruction.operands[at].index()];
+    let mut effort = declarations.effort.get();
+    let mut may_be = |instruction: &Instruction, at: usize, bits: u64| {
+        let segments = &instruction.encoding.operands[at];
+        let cube = Cube { mask: scatter(segments, u64::MAX), value: scatter(segments, bits) };
+        let both = instruction.encoding.fixed.intersection(cube);
+        both.is_some_and(|both| witness_within(&mut effort, both, &instruction.encoding.excluded) != Ok(None))
+    };
+    let told = (0..one.operands.len()).any(|at| {
+        let (first, second) = (field(one, at), field(other, at));
+        let common: Vec<&str> = first.names().filter(|name| second.word(name).is_some()).collect();
+        let all_sets = 1u64 << common.len().min(limits::WORD_BITS as usize);
+        let mut sets = (1..all_sets).map(|set| {
+            let is_in = |at: &usize| set >> at & 1 == 1;
+            (0..common.len()).filter(is_in).map(|at| common[at]).collect::<Vec<_>>()
+        });
+        first.has_words()
+            && second.has_words()
+            && !sets.any(|set| match (first.together(&set), second.together(&set)) {
+                (Ok(first), Ok(second)) => may_be(one, at, first) && may_be(other, at, second),
+                _ => false,
+            })
+    });
+    declarations.effort.set(effort);
+    told
 }
 
 /// A diagnostic for two rows with the same syntax.

@@ -11,7 +11,7 @@ use crate::codes;
 use crate::language::ast::{Column, Name, Number};
 use crate::language::parser::Parser;
 use crate::language::rename::Renames;
-use crate::model::FieldId;
+use crate::model::{Domain, Field, FieldId};
 use crate::names::Named;
 use crate::syntax::{Digits, Head, Piece, PieceKind, Syntax};
 
@@ -132,7 +132,14 @@ impl Reader<'_, '_> {
         while at < end {
             let rest = &text[at..end];
             let length = if rest.starts_with('{') {
-                let (part, length) = self.braced(at)?;
+                let (mut part, length) = self.braced(at)?;
+                if let SyntaxPart::Operand(Operand::Field(id), digits @ None) = &mut part
+                    && length == end - start
+                    && let Field { name, domain: Domain::Names(_), .. } = &self.declarations.fields[id.index()]
+                {
+                    parts.push(SyntaxPart::Text(name.clone()));
+                    *digits = Some(Digits::Name);
+                }
                 parts.push(part);
                 length
             } else {
@@ -449,7 +456,7 @@ impl WrittenSyntax {
     /// The syntax with these members of its families.
     pub(crate) fn syntax(&self, member: impl Fn(usize) -> String) -> Syntax {
         let heads = self.heads.iter().map(|parts| head(parts, &member)).collect::<Vec<_>>();
-        let mut next = usize::from(matches!(heads[0], Head::Glued { .. }));
+        let mut next = usize::from(!matches!(heads[0], Head::Word(_)));
         let mut pieces = Vec::new();
         for (part, space) in &self.tail {
             let kind = match part {
@@ -470,7 +477,7 @@ impl WrittenSyntax {
 /// A word without operands.
 fn word(parts: &[SyntaxPart], member: &impl Fn(usize) -> String) -> String {
     match head(parts, member) {
-        Head::Word(word) => word,
+        Head::Word(word) | Head::Named(word) => word,
         Head::Glued { prefix, suffix, .. } => prefix + &suffix,
     }
 }
@@ -491,6 +498,7 @@ fn head(parts: &[SyntaxPart], member: &impl Fn(usize) -> String) -> Head {
         if digits.is_none() { prefix.push_str(&text) } else { suffix.push_str(&text) }
     }
     match digits {
+        Some(Digits::Name) => Head::Named(prefix),
         Some(digits) => Head::Glued { prefix, digits, suffix },
         None => Head::Word(prefix),
     }

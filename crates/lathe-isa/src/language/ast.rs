@@ -296,8 +296,19 @@ pub enum FieldKind {
     Register(Vec<Option<ListedRegister>>, Span),
     /// `enum { low = 0, high = 3 }`
     Enumeration(Vec<(Name, Option<Expr>)>, Span),
+    /// `words { cla = 8, (ral = 2 | rar = 4) }`
+    Words(Vec<WordGroup>, Span),
     /// `u8`, `s8`, with what follows.
     Number(Box<Number>),
+}
+
+/// An entry of `words { … }`: a word, or in parentheses lists of words that exclude each other.
+#[derive(Clone, Debug)]
+pub struct WordGroup {
+    /// The lists; a word by itself is one list of one word.
+    pub alternatives: Vec<Vec<(Name, Option<Expr>)>>,
+    /// All of it.
+    pub span: Span,
 }
 
 /// `u16 little address`, `s8 from next`, `u7 within pc` and so on.
@@ -328,13 +339,24 @@ pub enum AddressKind {
     Relative {
         /// Backward instead of forward.
         back: bool,
-        /// From `next` or from `pc`.
-        from_next: bool,
+        /// From where.
+        from: Origin,
         /// `address from next`: a plain number means an address too, not a distance.
         number_is_address: bool,
     },
     /// `within pc`, `within next`, `within 0xFF00`: the low bits of an address in that page.
     Within(Page),
+}
+
+/// What a distance counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `pc`: this instruction.
+    Pc,
+    /// `next`: the one after it.
+    Next,
+    /// `here`: the cells that a mode adds, which hold the distance.
+    Here,
 }
 
 /// The page that `within` names.
@@ -552,6 +574,8 @@ pub enum AssemblyRow {
     BareLabels,
     /// `caseless labels`
     CaselessLabels,
+    /// `octal numbers`
+    OctalNumbers,
 }
 
 /// `instructions { … }`
@@ -727,6 +751,8 @@ pub enum ExprKind {
     Wide(Name, Type, Box<Expr>),
     /// `S.u8`
     Sized(Name, Type),
+    /// `F.cla`
+    Word(Name, Name),
     /// `x[7:4]`
     Slice(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `-x`

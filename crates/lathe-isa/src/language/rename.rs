@@ -79,7 +79,7 @@ impl Renamer<'_> {
                 self.expr(left);
                 self.expr(right);
             }
-            ExprKind::Number(_) | ExprKind::Sized(..) | ExprKind::Broken => {}
+            ExprKind::Number(_) | ExprKind::Sized(..) | ExprKind::Word(..) | ExprKind::Broken => {}
         }
     }
 }

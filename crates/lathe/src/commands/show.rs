@@ -124,7 +124,7 @@ struct OperandData {
 fn rows(isa: &Isa, source: &Written, wanted: &str) -> Result<Vec<RowData>, Failure> {
     let matches = |instruction: &Instruction| {
         let syntax = written(isa, instruction);
-        mnemonics(instruction).any(|name| name.eq_ignore_ascii_case(wanted)) || syntax.eq_ignore_ascii_case(wanted)
+        mnemonics(isa, instruction).any(|name| name.eq_ignore_ascii_case(wanted)) || syntax.eq_ignore_ascii_case(wanted)
     };
     let mut found: Vec<(u32, Vec<InstructionId>)> = Vec::new();
     for (at, instruction) in isa.instructions.iter().enumerate().filter(|(_, instruction)| matches(instruction)) {
@@ -156,10 +156,11 @@ fn unknown(isa: &Isa, wanted: &str) -> Failure {
     Failure::usage(format!("{} has no instruction `{wanted}`", isa.name)).help(help)
 }
 
-fn mnemonics(instruction: &Instruction) -> impl Iterator<Item = &str> {
-    instruction.syntax.heads.iter().map(|head| match head {
-        Head::Word(word) => word.as_str(),
-        Head::Glued { prefix, .. } => prefix.as_str(),
+fn mnemonics<'i>(isa: &'i Isa, instruction: &'i Instruction) -> impl Iterator<Item = &'i str> {
+    instruction.syntax.heads.iter().flat_map(|head| match head {
+        Head::Word(word) => vec![word.as_str()],
+        Head::Glued { prefix, .. } => vec![prefix.as_str()],
+        Head::Named(name) => isa.field(instruction.operands[0]).names().chain([name.as_str()]).collect(),
     })
 }
 
@@ -250,6 +251,9 @@ fn kind(field: &Field) -> String {
     };
     match &field.domain {
         Domain::Registers(places) => list(places.iter().flatten().map(|(name, _)| name.as_str()).collect()),
+        Domain::Names(_) if field.has_words() => {
+            format!("any of {}", field.names().collect::<Vec<_>>().join(", "))
+        }
         Domain::Names(names) => list(names.iter().map(|(name, _)| name.as_str()).collect()),
         Domain::Number(number) => {
             let sign = if number.signed { "signed" } else { "unsigned" };

@@ -34,6 +34,7 @@ fn the_same_as_json() {
             "superchip",
             "i8080",
             "pdp11",
+            "pdp8",
             "msp430"
         ]
     );

@@ -1,6 +1,6 @@
 //! Values: names, numbers, slices, choices.
 
-use lathe_base::{Diagnostic, Span, Width};
+use lathe_base::{Diagnostic, Span, Width, nearest};
 
 use super::{Binding, Lowerer, Site, Value};
 use crate::codes;
@@ -48,6 +48,7 @@ impl<'w> Lowerer<'w, '_> {
             TreeKind::Wide(memory, ty, address) => self.load_wide(memory, ty, address),
             TreeKind::Sized(name, _) if self.has_modes(&name.text) => self.name(name),
             TreeKind::Sized(name, ty) => self.not_sized(name, ty),
+            TreeKind::Word(name, word) => self.has_word(name, word),
             TreeKind::Slice(base, high, low) => self.slice(base, high, low, tree.span),
             TreeKind::Unary(operator, inner) => self.unary(*operator, inner, want),
             TreeKind::Binary(operator, left, right) => self.binary(*operator, left, right, want, tree.span),
@@ -220,6 +221,33 @@ impl<'w> Lowerer<'w, '_> {
         Some(Value { expr: Expr { width, kind: ExprKind::Operand(id) }, signed })
     }
 
+    /// `F.cla`: whether a word is among those of an operand.
+    fn has_word(&mut self, name: &Name, word: &Name) -> Option<Value> {
+        if let Some(Named::Device(_)) = self.declarations.names.peek(&name.text) {
+            let message = format!("`{}` is asked with parentheses", word.text);
+            let help = format!("write `{}.{}()`", name.text, word.text);
+            return self.fail(codes::UNEXPECTED, word.span, message, help);
+        }
+        let operand = self.operand_named(&name.text).map(|id| (id, self.field(id)));
+        let Some((id, field)) = operand.filter(|(_, field)| field.has_words()) else {
+            let message = format!("`{}` is not an operand made of words", name.text);
+            return self.fail(codes::WRONG_KIND, name.span, message, "as in `F.cla`, for a field `F : words { cla }`");
+        };
+        let Some(found) = field.words.iter().find(|known| known.name == word.text) else {
+            let message = format!("`{}` has no word `{}`", name.text, word.text);
+            let known = nearest(&word.text, field.words.iter().map(|known| known.name.as_str()));
+            let help = match known {
+                Some(known) => format!("did you mean `{known}`?"),
+                None => "its words are in the list of its declaration".to_owned(),
+            };
+            return self.fail(codes::UNKNOWN_NAME, word.span, message, help);
+        };
+        let operand = self.field_value(id)?.expr;
+        let constant = |bits| Expr::constant(field.width, bits);
+        let bits = Expr::binary(BinaryOperator::And, operand, constant(found.mask));
+        Some(Value::unsigned(Expr::binary(BinaryOperator::Equal, bits, constant(found.bits))))
+    }
+
     fn not_a_value(&mut self, name: &Name, found: Option<Named>) -> Option<Value> {
         let Some(named) = found else { return self.unknown_value(name) };
         let (what, help) = match named {
@@ -373,7 +401,7 @@ impl<'w> Lowerer<'w, '_> {
                 let bits = self.constant(high)?.checked_sub(self.constant(low)?)?;
                 u64::try_from(bits).ok().and_then(|bits| Width::new(bits.checked_add(1)?))
             }
-            TreeKind::Unary(Unary::Not, _) => Some(Width::BIT),
+            TreeKind::Unary(Unary::Not, _) | TreeKind::Word(..) => Some(Width::BIT),
             TreeKind::Unary(_, inner) => self.hint(inner),
             TreeKind::Binary(operator, ..) if is_comparison(*operator) => {
                 if self.constant(tree).is_some() {

@@ -293,7 +293,7 @@ impl<'t> Uses<'t> {
             TreeKind::Slice(first, second, third) | TreeKind::Choice(first, second, third) => {
                 [first, second, third].into_iter().for_each(|part| self.expr(part));
             }
-            TreeKind::Name(_) | TreeKind::Sized(..) | TreeKind::Number(_) | TreeKind::Broken => {}
+            TreeKind::Name(_) | TreeKind::Sized(..) | TreeKind::Word(..) | TreeKind::Number(_) | TreeKind::Broken => {}
         }
     }
 

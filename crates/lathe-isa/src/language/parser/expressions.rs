@@ -308,6 +308,10 @@ impl Parser<'_, '_> {
             let span = name.span.to(method.span);
             return Ok(Expr { kind: ExprKind::Name(format!("{}.{}", name.text, method.text)), span });
         }
+        if !self.is("(") {
+            let span = name.span.to(method.span);
+            return Ok(Expr { kind: ExprKind::Word(name, method), span });
+        }
         let (arguments, end) = self.arguments()?;
         let span = name.span.to(end);
         Ok(Expr { kind: ExprKind::Method(name, method, arguments), span })

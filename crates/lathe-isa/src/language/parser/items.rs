@@ -286,7 +286,7 @@ impl Parser<'_, '_> {
     }
 
     fn assembly_row(&mut self) -> Parsed<AssemblyRow> {
-        let help = "as in `%lo(V) = V[7:0]`, `db = .byte`, `prefix \"x\" = 16`, `comment \"#\"`, `separator \";\"`, `bare labels` or `caseless labels`";
+        let help = "as in `%lo(V) = V[7:0]`, `db = .byte`, `prefix \"x\" = 16`, `comment \"#\"`, `separator \";\"`, `bare labels`, `caseless labels` or `octal numbers`";
         if self.take("%") {
             let name = self.name("the function's name", help)?;
             self.expect("(", help)?;
@@ -299,6 +299,10 @@ impl Parser<'_, '_> {
         if self.take_word("caseless") {
             self.expect_word("labels", help)?;
             return Ok(AssemblyRow::CaselessLabels);
+        }
+        if self.take_word("octal") {
+            self.expect_word("numbers", help)?;
+            return Ok(AssemblyRow::OctalNumbers);
         }
         if self.take_word("comment") {
             return Ok(AssemblyRow::Comment(self.quoted(help)?));
@@ -444,10 +448,36 @@ impl Parser<'_, '_> {
                 Ok(names.into_iter().map(|name| (name, value.take())).collect::<Vec<_>>())
             })?;
             FieldKind::Enumeration(list.concat(), start)
+        } else if self.take_word("words") {
+            FieldKind::Words(self.braced(Self::word_group)?, start)
         } else {
             FieldKind::Number(Box::new(self.number_kind(help)?))
         };
         Ok(Fields { names, kind, documentation: String::new() })
+    }
+
+    /// `cla = 8`, or `(ral = 2 | rar = 4)`.
+    fn word_group(&mut self) -> Parsed<WordGroup> {
+        let help = "as in `words { cla = 8, (ral = 2 | rar = 4), iac = 1 }`";
+        let word = |p: &mut Self| {
+            let name = p.name("a word", help)?;
+            let value = if p.take("=") { Some(p.operand()?) } else { None };
+            Ok((name, value))
+        };
+        let start = self.span;
+        let mut alternatives = Vec::new();
+        if self.take("(") {
+            alternatives.push(self.list(word)?);
+            while self.take("|") {
+                self.skip_newlines();
+                alternatives.push(self.list(word)?);
+            }
+            self.expect(")", help)?;
+        } else {
+            alternatives.push(vec![word(self)?]);
+        }
+        let span = start.to(self.cursor.span(start.start as usize, self.last_end));
+        Ok(WordGroup { alternatives, span })
     }
 
     /// `{ item, item, … }` over any number of lines.
@@ -498,8 +528,14 @@ impl Parser<'_, '_> {
         let address = self.take_word("address");
         let back = self.take_word("back");
         if self.take_word("from") {
-            let from_next = self.pc_or_next()?;
-            return Ok(Some(AddressKind::Relative { back, from_next, number_is_address: address }));
+            let from = if self.take_word("here") {
+                Origin::Here
+            } else if self.pc_or_next()? {
+                Origin::Next
+            } else {
+                Origin::Pc
+            };
+            return Ok(Some(AddressKind::Relative { back, from, number_is_address: address }));
         }
         if back {
             return self.unexpected("`from`", "as in `u8 back from next`");
