@@ -441,6 +441,11 @@ impl<'r> Reader<'r> {
         let Kind::Bad(bad) = token.kind else { return };
         self.program.is_incomplete |= bad == Bad::Comment;
         let (code, message, help) = match bad {
+            Bad::Number if self.isa.assembly.octal_numbers => (
+                codes::BAD_NUMBER,
+                "this is not an octal number",
+                "numbers are octal on this machine; write 0x2A, 0b101010, or the digits 0 to 7",
+            ),
             Bad::Number => (
                 codes::BAD_NUMBER,
                 "this is not a number",

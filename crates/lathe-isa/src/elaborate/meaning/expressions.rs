@@ -224,7 +224,7 @@ impl<'w> Lowerer<'w, '_> {
     /// `F.cla`: whether a word is among those of an operand.
     fn has_word(&mut self, name: &Name, word: &Name) -> Option<Value> {
         if let Some(Named::Device(_)) = self.declarations.names.peek(&name.text) {
-            let message = format!("`{}` is asked with parentheses", word.text);
+            let message = format!("`{}` is called with parentheses", word.text);
             let help = format!("write `{}.{}()`", name.text, word.text);
             return self.fail(codes::UNEXPECTED, word.span, message, help);
         }
