@@ -202,7 +202,11 @@ impl Writer<'_> {
                 let from = origin(from);
                 let short = field.width.mask();
                 let same = format!("(address >> {bits}) == ({from} >> {bits})");
-                lines.push(format!("$assert(address <= {short:#x} || {same}, \"in another page\")"));
+                lines.push(match self.is_address(field.width) {
+                    // A place in page 0 is another instruction, as on the PDP-8.
+                    true => format!("$assert(address > {short:#x} && {same}, \"in another page\")"),
+                    false => format!("$assert(address <= {short:#x} || {same}, \"in another page\")"),
+                });
                 "address"
             }
             None | Some(Target::Absolute(_)) if numeric.unstored == 0 => return None,
@@ -219,6 +223,13 @@ impl Writer<'_> {
         lines.push(format!("{result}`{bits}"));
         let lines: String = lines.iter().map(|line| format!("        {line}\n")).collect();
         Some(format!("    {{address}} => {{\n{lines}    }}\n"))
+    }
+
+    /// Whether there are addresses of so many bits.
+    fn is_address(&self, width: lathe_base::Width) -> bool {
+        let absolute = |numeric: &Numeric| matches!(numeric.target, Some(Target::Absolute(_)));
+        let is_one = |field: &Field| matches!(&field.domain, Domain::Number(numeric) if absolute(numeric));
+        self.isa.fields.iter().any(|field| field.width == width && is_one(field))
     }
 
     /// What operands must not be, as conditions that hold where they are not.

@@ -58,9 +58,9 @@ impl Listing {
             report.print_all(&mut message, &files, false);
             panic!("{what}: customasm does not take it:\n{}", String::from_utf8_lossy(&message))
         });
-        let bytes = (cell / 8) as usize;
-        let number = |cell: &[u8]| cell.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-        let made: Vec<u64> = made.chunks(bytes).skip(self.start as usize).map(number).collect();
+        let bits: Vec<u8> = made.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).collect();
+        let number = |cell: &[u8]| cell.iter().fold(0, |sum, bit| sum << 1 | u64::from(*bit));
+        let made: Vec<u64> = bits.chunks_exact(cell as usize).skip(self.start as usize).map(number).collect();
         for (at, (made, expected)) in made.iter().zip(&self.expected).enumerate() {
             assert_eq!(made, expected, "{what}: cell {at} at {:#x}", self.start + at as u64);
         }
@@ -148,15 +148,15 @@ fn choices(lists: &[Vec<u64>]) -> impl Iterator<Item = Vec<u64>> + '_ {
     })
 }
 
-/// How many cells Lathe makes from each line at address 0: fewer than expected where there is a shorter form. Nothing
+/// The cells that Lathe makes from each line at address 0: not those expected where it prefers another form. Nothing
 /// for a line that it does not take, as one with an address that customasm turns into a distance.
-fn lengths(isa: &Isa, lines: &[String]) -> Vec<Option<usize>> {
+fn made(isa: &Isa, lines: &[String]) -> Vec<Option<Vec<u64>>> {
     let text: String = lines.iter().map(|line| format!(".org 0\n{line}\n")).collect();
     let options = Options { overlap: Overlap::LaterWins, ..Options::default() };
     match assemble(isa, &MemoryFiles::default(), Source::new("lines", text), &options).image {
-        Some(image) => image.segments.iter().map(|segment| Some(segment.cells.len())).collect(),
+        Some(image) => image.segments.into_iter().map(|segment| Some(segment.cells)).collect(),
         None if lines.len() == 1 => vec![None],
-        None => lines.chunks(lines.len().div_ceil(2)).flat_map(|half| lengths(isa, half)).collect(),
+        None => lines.chunks(lines.len().div_ceil(2)).flat_map(|half| made(isa, half)).collect(),
     }
 }
 
@@ -186,13 +186,13 @@ fn every_instruction_with_corner_values() {
         let missing = lathe_export::customasm(&isa).missing;
         let windows = sample(&isa).filter_map(|(instruction, operands)| {
             let window = instruction.encoding.encode(&operands);
-            let cells = instruction.encoding.cells as usize;
-            instruction.encoding.matches(window).then(|| (window, cells, written(&isa, window, 0)))
+            let all = cells(window, isa.code_memory().cell).take(instruction.encoding.cells as usize).collect();
+            instruction.encoding.matches(window).then(|| (window, all, written(&isa, window, 0)))
         });
-        let can_be_said = |(_, _, text): &(u128, usize, String)| !is_missing(&missing, text);
-        let windows: Vec<(u128, usize, String)> = windows.filter(can_be_said).collect();
+        let can_be_said = |(_, _, text): &(u128, Vec<u64>, String)| !is_missing(&missing, text);
+        let windows: Vec<(u128, Vec<u64>, String)> = windows.filter(can_be_said).collect();
         let lines: Vec<String> = windows.iter().map(|(_, _, text)| text.clone()).collect();
-        for ((window, cells, _), made) in windows.into_iter().zip(lengths(&isa, &lines)) {
+        for ((window, cells, _), made) in windows.into_iter().zip(made(&isa, &lines)) {
             if made.is_none_or(|made| made == cells) && listing.expected.len() + 16 < isa.code_memory().cells() as usize
             {
                 listing.instruction(&isa, window);

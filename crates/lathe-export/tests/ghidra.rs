@@ -141,7 +141,10 @@ fn ghidra_shows_and_executes_what_lathe_does() {
     for source in lathe_machines::every().map(|shipped| shipped.source()).chain([unlucky()]) {
         let isa = Arc::new(machine(source));
         let folder = tempfile::tempdir().expect("a folder can be made");
-        let export = lathe_export::ghidra(&isa).expect("its cells are bytes");
+        let Ok(export) = lathe_export::ghidra(&isa) else {
+            assert_eq!(isa.name, "pdp8", "only cells of 12 bits are none for SLEIGH");
+            continue;
+        };
         for file in &export.files {
             let path = folder.path().join(&file.name);
             std::fs::create_dir_all(path.parent().expect("it is in the folder")).expect("folders can be made");

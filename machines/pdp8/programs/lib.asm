@@ -28,12 +28,12 @@ do_putc: .cell 0                ; where it returns, as `jms` leaves it
         jmp i do_putc
 
 do_puts: .cell 0
-        dca at
-.next:  tad i at
+        dca text_at
+.next:  tad i text_at
         sna
         jmp i do_puts
         jms do_putc
-        isz at
+        isz text_at
         jmp .next
 
 do_newline: .cell 0
@@ -44,17 +44,17 @@ do_newline: .cell 0
 ; The digits before the last: how often a power of ten can be taken away. The link tells when it is too often.
 
 do_put_dec: .cell 0
-        dca number
+        dca rest
         tad table
         dca power
         dca shown
 .digit: dca digit
 .again: cll
-        tad number
+        tad rest
         tad i power
         snl
         jmp .done
-        dca number
+        dca rest
         isz digit
         jmp .again
 .done:  cla
@@ -71,7 +71,7 @@ do_put_dec: .cell 0
         tad i power
         sza cla
         jmp .digit
-        tad number
+        tad rest
         tad zero
         jms do_putc
         jmp i do_put_dec
@@ -79,14 +79,14 @@ do_put_dec: .cell 0
 ; Four times three bits, which leave the accumulator at its left through the link.
 
 do_put_oct: .cell 0
-        dca number
+        dca rest
         tad minus_4
         dca digit
-.next:  tad number
+.next:  tad rest
         cll ral
         rtl
-        dca number              ; the next digit is in the link and the lowest two bits
-        tad number
+        dca rest                ; the next digit is in the link and the lowest two bits
+        tad rest
         ral
         and seven
         tad zero
@@ -95,8 +95,8 @@ do_put_oct: .cell 0
         jmp .next
         jmp i do_put_oct
 
-at:     .cell 0
-number: .cell 0
+text_at: .cell 0
+rest:   .cell 0
 digit:  .cell 0
 power:  .cell 0
 shown:  .cell 0
