@@ -6,16 +6,14 @@ use std::time::Instant;
 use lathe_benches::programs;
 use lathe_embed::{Instance, Machine, Snapshot, Stops, Watch};
 
-/// Steps of a measured run, and between two snapshots.
-const STEPS: u64 = 20_000_000;
+/// Steps of a slice, after each of which there may be a snapshot, and slices of a measured run.
 const BETWEEN: u64 = 1_000_000;
-/// Stops other than the limit are left to the reference interpreter, which gets fewer steps.
-const STOPPED: u64 = 1_000_000;
-const ROUNDS: usize = 5;
+const SLICES: u64 = 20;
+const ROUNDS: usize = 25;
 
 fn main() {
-    println!("times a plain run, the best of {ROUNDS} rounds");
-    println!("machine     in slices   with snapshots   with a breakpoint   with a watch");
+    println!("a million steps, and times as much; the best of {ROUNDS} rounds for each million");
+    println!("machine     plain in µs   with snapshots   with a breakpoint   with a watch");
     for machine in lathe_machines::ALL {
         measure(machine.name);
     }
@@ -28,36 +26,42 @@ fn measure(name: &str) {
     let image = machine.assemble(program.text).expect("it assembles");
     let mut instance = machine.instance();
     instance.load(&image);
-    instance.run_for(STEPS);
+    instance.run_for(BETWEEN * SLICES);
     let start = instance.snapshot();
     let code = machine.isa().pc.memory;
     let last = machine.isa().memory(code).address.mask();
-    let mut time = |act: &mut dyn FnMut(&mut Instance)| -> f64 {
-        let mut once = || {
+    let mut rounds = |act: &mut dyn FnMut(&mut Instance) -> Vec<f64>| -> f64 {
+        let mut once = |_| {
             instance.restore(&start).expect("it is its own");
-            let begin = Instant::now();
-            act(&mut instance);
-            begin.elapsed().as_secs_f64()
+            act(&mut instance)
         };
-        (0..ROUNDS).map(|_| once()).fold(f64::MAX, f64::min)
+        let best = |best: Vec<f64>, round: Vec<f64>| best.iter().zip(&round).map(|(x, y)| x.min(*y)).collect();
+        (0..ROUNDS).map(&mut once).reduce(best).expect("there are rounds").iter().sum()
     };
-    let plain = time(&mut |instance| drop(instance.run_for(STEPS))) / STEPS as f64;
-    let slices = time(&mut |instance| (0..STEPS / BETWEEN).for_each(|_| drop(instance.run_for(BETWEEN))));
-    let snapshots = time(&mut |instance| drop(with_snapshots(instance)));
-    let breakpoint = Stops::after(STOPPED).at(last);
-    let breakpoint = time(&mut |instance| drop(instance.run(&breakpoint)));
-    let watch = Stops::after(STOPPED).watching(Watch::writes(code, last..=last));
-    let watch = time(&mut |instance| drop(instance.run(&watch)));
-    let [slices, snapshots] = [slices, snapshots].map(|seconds| seconds / STEPS as f64 / plain);
-    let [breakpoint, watch] = [breakpoint, watch].map(|seconds| seconds / STOPPED as f64 / plain);
-    println!("{name:<10}{slices:>11.3}{snapshots:>17.3}{breakpoint:>20.2}{watch:>15.2}");
+    let plain = rounds(&mut |instance| in_slices(instance, |instance| drop(instance.run_for(BETWEEN))));
+    let mut kept: Vec<Snapshot> = Vec::new();
+    let snapshots = rounds(&mut |instance| {
+        kept.clear();
+        in_slices(instance, |instance| {
+            instance.run_for(BETWEEN);
+            kept.push(instance.snapshot());
+        })
+    });
+    let breakpoint = Stops::after(BETWEEN).at(last);
+    let breakpoint = rounds(&mut |instance| in_slices(instance, |instance| drop(instance.run(&breakpoint))));
+    let watch = Stops::after(BETWEEN).watching(Watch::writes(code, last..=last));
+    let watch = rounds(&mut |instance| in_slices(instance, |instance| drop(instance.run(&watch))));
+    let [snapshots, breakpoint, watch] = [snapshots, breakpoint, watch].map(|seconds| seconds / plain);
+    let micros = plain * 1e6 / SLICES as f64;
+    println!("{name:<10}{micros:>13.0}{snapshots:>17.3}{breakpoint:>20.2}{watch:>15.2}");
 }
 
-/// Runs with a snapshot after every slice; all of them are kept.
-fn with_snapshots(instance: &mut Instance) -> Vec<Snapshot> {
-    let slice = |_| {
-        instance.run_for(BETWEEN);
-        instance.snapshot()
+/// Seconds that each slice took.
+fn in_slices(instance: &mut Instance, mut act: impl FnMut(&mut Instance)) -> Vec<f64> {
+    let mut slice = |_| {
+        let begin = Instant::now();
+        act(instance);
+        begin.elapsed().as_secs_f64()
     };
-    (0..STEPS / BETWEEN).map(slice).collect()
+    (0..SLICES).map(&mut slice).collect()
 }

@@ -57,6 +57,15 @@ fn picture(bits: &str, cell: u64) -> String {
     format!("{bits:0<length$}")
 }
 
+/// A value of one width in another.
+fn fit(name: &str, have: u64, want: u64) -> String {
+    match have.cmp(&want) {
+        Ordering::Less => format!("u{want}({name})"),
+        Ordering::Equal => name.to_owned(),
+        Ordering::Greater => format!("{name}[{}:0]", want - 1),
+    }
+}
+
 struct Machine {
     /// Bits of a cell of the code memory and of its addresses.
     cell: u64,
@@ -106,18 +115,26 @@ impl Machine {
                 let _ = writeln!(text, "register r{at} : u{width}");
             }
         }
+        if seed % 2 == 1 {
+            text += &self.map();
+        }
         text
+    }
+
+    /// Something at a few addresses of the code memory: a register, and cells that are changed on the way.
+    fn map(&self) -> String {
+        let Machine { cell, bank, .. } = self;
+        let (read, written) = (fit("a", *bank, *cell), fit("value", *cell, *bank));
+        format!(
+            "map ram {{\n  4 | {read} | a = {written}\n  5 | ram[address] ^ 1 | ram[address] = value; r0 = r0 + 1\n  \
+             6..7 | ram[address] | if value[0] {{ ram[address] = value }} else {{ b = b ^ {written} }}\n}}\n"
+        )
     }
 
     /// Operands with modes: a register, one that changes before it is used, memory beside it, numbers in cells of
     /// their own.
     fn modes(&self) -> String {
         let Machine { cell, address, bank, data_cell, data_address, .. } = self;
-        let fit = |name: &str, have: u64, want: u64| match have.cmp(&want) {
-            Ordering::Less => format!("u{want}({name})"),
-            Ordering::Equal => name.to_owned(),
-            Ordering::Greater => format!("{name}[{}:0]", want - 1),
-        };
         let place = fit("X", *bank, *data_address);
         let mut text = format!("field J : u{cell}\noperand E : u4 {{\n  X | 00XX | X\n  up X | 01XX | X = X + 3; X\n");
         if bank % data_cell == 0 {
@@ -253,6 +270,11 @@ impl<'m> Meaning<'m> {
         (name.to_owned(), address, cell)
     }
 
+    /// An address of this width; sometimes a low one that is known, where registers and mapped cells are.
+    fn address(&mut self, width: u64) -> String {
+        if self.random.once_in(3) { self.random.below(8).to_string() } else { self.value(width) }
+    }
+
     fn statement(&mut self) {
         match self.random.below(9) {
             8 => {
@@ -261,7 +283,7 @@ impl<'m> Meaning<'m> {
             }
             0 => {
                 let (memory, address, width) = self.place();
-                let address = self.value(address);
+                let address = self.address(address);
                 let name = format!("t{}", self.known.len());
                 self.line(&format!("let {name} : u{width} = {memory}[{address}]"));
                 self.known.push((name, width));
@@ -293,7 +315,7 @@ impl<'m> Meaning<'m> {
 
     fn store(&mut self) -> String {
         let (memory, address, width) = self.place();
-        let (address, value) = (self.value(address), self.value(width));
+        let (address, value) = (self.address(address), self.value(width));
         format!("{memory}[{address}] = {value}")
     }
 

@@ -1,14 +1,14 @@
 //! Executes a specialized body on values instead of numbers.
 //!
-//! An `if` becomes a choice between values. What cannot be expressed so (devices, faults,
-//! halting, long alternatives) becomes a condition to leave the instruction to the
-//! reference interpreter, or, where it always happens, leaves the whole instruction to it.
+//! An `if` becomes a choice between values, and an access to a mapped address that is known becomes what that address
+//! means. What cannot be expressed so (devices, faults, halting, long alternatives) becomes a condition to leave the
+//! instruction to the reference interpreter, or, where it always happens, leaves the whole instruction to it.
 
 use std::ops::RangeInclusive;
 
 use lathe_base::Width;
 use lathe_isa::Isa;
-use lathe_isa::model::{Hook, MemoryId, RegisterId};
+use lathe_isa::model::{Hook, Mapping, MemoryId, RegisterId};
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Body, Expr, ExprKind, Statement};
 
@@ -196,14 +196,15 @@ pub fn execute(isa: &Isa, graph: &mut Graph, frame: &SymbolicState, meaning: &Me
     let effects =
         Effects { loads: Vec::new(), bails: Vec::new(), stores: Vec::new(), next, cycles, frame: frame.clone() };
     let reserved = meaning.reserved;
-    let mut executor = Executor { isa, graph, effects, locals: Vec::new(), guard: None, is_hook: false, reserved };
+    let mut executor =
+        Executor { isa, graph, effects, locals: Vec::new(), guard: None, is_hook: false, is_mapped: false, reserved };
     match meaning.hook {
         Some(hook) => {
             executor.hook(hook)?;
-            executor.body(meaning.body)?;
+            executor.body(meaning.body, &[])?;
         }
         None => {
-            executor.body(meaning.body)?;
+            executor.body(meaning.body, &[])?;
             executor.leave_if_due(frame)?;
         }
     }
@@ -219,18 +220,22 @@ struct Executor<'a> {
     guard: Option<ValueId>,
     /// Whether that statement is part of what is done before the instruction.
     is_hook: bool,
+    /// Whether that statement is part of what a mapped address means, which reaches the cells themselves.
+    is_mapped: bool,
     reserved: &'a [Reserved],
 }
 
-impl Executor<'_> {
-    fn body(&mut self, body: &Body) -> Option<()> {
-        self.locals = body.locals.iter().map(|width| self.graph.constant(*width, 0)).collect();
+impl<'a> Executor<'a> {
+    /// Executes a body whose first locals are given.
+    fn body(&mut self, body: &Body, given: &[ValueId]) -> Option<()> {
+        self.locals = given.to_vec();
+        self.locals.extend(body.locals[given.len()..].iter().map(|width| self.graph.constant(*width, 0)));
         self.block(&body.block)
     }
 
     /// The one bit that a condition on registers gives.
     fn condition(&mut self, condition: &Body) -> Option<ValueId> {
-        self.body(condition)?;
+        self.body(condition, &[])?;
         self.value(condition.value.as_ref()?)
     }
 
@@ -370,8 +375,11 @@ impl Executor<'_> {
     }
 
     fn load_cell(&mut self, memory: MemoryId, address: ValueId) -> Option<ValueId> {
-        self.leave_if_mapped(memory, address)?;
         self.leave_if_reserved(memory, address, |cells| cells.reads)?;
+        if let Some(mapping) = self.known_mapping(memory, address) {
+            return self.mapped(&mapping.read, &[address])?;
+        }
+        self.leave_if_mapped(memory, address)?;
         if let Some(known) = self.effects.frame.lookup(self.graph, memory, address) {
             return Some(known);
         }
@@ -404,6 +412,10 @@ impl Executor<'_> {
     }
 
     fn store_cell(&mut self, store: Store) -> Option<()> {
+        self.leave_if_reserved(store.memory, store.address, |cells| cells.writes)?;
+        if let Some(mapping) = self.known_mapping(store.memory, store.address) {
+            return self.mapped(&mapping.write, &[store.address, store.value]).map(drop);
+        }
         if store.memory == self.isa.pc.memory {
             self.effects.bails.push(Bail::Marked(store.address, store.guard));
         } else {
@@ -413,14 +425,36 @@ impl Executor<'_> {
                 self.effects.bails.push(bail);
             }
         }
-        self.leave_if_reserved(store.memory, store.address, |cells| cells.writes)?;
         self.effects.frame.store(self.graph, &store);
         self.effects.stores.push(store);
         Some(())
     }
 
+    /// What is mapped over an address that is known.
+    fn known_mapping(&self, memory: MemoryId, address: ValueId) -> Option<&'a Mapping> {
+        let address = self.graph.as_constant(address).filter(|_| !self.is_mapped)?;
+        self.isa.mapping(memory, address)
+    }
+
+    /// Executes what a mapped address means.
+    fn mapped(&mut self, body: &Body, given: &[ValueId]) -> Option<Option<ValueId>> {
+        let outer = std::mem::take(&mut self.locals);
+        self.is_mapped = true;
+        self.body(body, given)?;
+        let value = match &body.value {
+            Some(value) => Some(self.value(value)?),
+            None => None,
+        };
+        self.is_mapped = false;
+        self.locals = outer;
+        Some(value)
+    }
+
     /// Leaves the instruction where something is mapped over the address.
     fn leave_if_mapped(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
+        if self.is_mapped {
+            return Some(());
+        }
         let spans = match self.graph.as_constant(address) {
             Some(_) => mapped_spans(self.isa, memory),
             None => roughly(mapped_spans(self.isa, memory)),
@@ -576,15 +610,19 @@ device console : stream
 map ram {
   0xF001 | ram[address] | console.write(value)
   0xF004 | ram[address] | console.write(value)
+  0xF800 | s            | s = value
+  0xF801 | ram[address] | x = value
 }
 instructions {
   call A    | 0000 0001 {A} | ram[0x100 + zext(s)] = 1; s = s - 1; pc = ram[next - 1] ++ A[7:0]
   get A     | 0000 0010 {A} | x = ram[A + zext(x)]
+  lda A     | 0000 0011 {A} | x = ram[A]
+  sta A     | 0000 0100 {A} | ram[A] = x
 }
 "#;
 
-    /// What an instruction at an address does.
-    fn effects(code: [u64; 3], pc: u64) -> Effects {
+    /// What an instruction at an address does, if it is not left altogether.
+    fn execute_at(code: [u64; 3], pc: u64) -> Option<(Graph, Effects)> {
         let loaded = lathe_isa::load(MACHINE);
         let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
         let window = lathe_isa::encoding::window(code, isa.code_memory().cell);
@@ -593,7 +631,27 @@ instructions {
         let mut graph = Graph::default();
         let frame = SymbolicState::new(&isa, &mut graph);
         let meaning = Meaning { hook: None, body: &body, next: pc + 3, reserved: &[] };
-        execute(&isa, &mut graph, &frame, &meaning).expect("it is not left altogether")
+        let effects = execute(&isa, &mut graph, &frame, &meaning)?;
+        Some((graph, effects))
+    }
+
+    fn effects(code: [u64; 3], pc: u64) -> Effects {
+        execute_at(code, pc).expect("it is not left altogether").1
+    }
+
+    #[test]
+    fn what_is_mapped_over_a_known_address_is_part_of_the_instruction() {
+        let [s, x] = [0, 1].map(RegisterId);
+        let (mut graph, lda) = execute_at([3, 0xF8, 0x00], 0x400).expect("it reads a register");
+        assert!(lda.bails.is_empty() && lda.loads.is_empty());
+        assert_eq!(lda.frame.registers[x.index()], graph.register(Width::BYTE, s));
+        let (mut graph, sta) = execute_at([4, 0xF8, 0x00], 0x400).expect("it writes a register");
+        assert!(sta.bails.is_empty() && sta.stores.is_empty());
+        assert_eq!(sta.frame.registers[s.index()], graph.register(Width::BYTE, x));
+        // Here, the cell itself is read.
+        assert_eq!(effects([3, 0xF8, 0x01], 0x400).loads.len(), 1);
+        // Devices are left to the interpreter.
+        assert!(execute_at([4, 0xF0, 0x01], 0x400).is_none());
     }
 
     #[test]
