@@ -6,6 +6,7 @@ use lathe_vm::stops::Run;
 
 use super::memories::Memories;
 use super::ops::{Code, EntryId, Op, Shape, Slot};
+use super::outside::{ARGUMENTS, Outside};
 use super::volatile::Found;
 use super::{Event, Fast};
 use crate::code_map::{CodeMap, View};
@@ -43,8 +44,15 @@ impl Fast {
     ///
     /// Not part of its caller, whose variables would take the registers of the processor that this needs.
     #[inline(never)]
-    pub(super) fn burst(&mut self, entry: EntryId, left: &mut u64, state: &mut State, run: &mut Run) -> Event {
-        let Fast { slots, ops, entries, jump_cache, marks, volatiles, isa, .. } = self;
+    pub(super) fn burst(
+        &mut self,
+        entry: EntryId,
+        left: &mut u64,
+        state: &mut State,
+        outside: &mut Outside,
+        run: &mut Run,
+    ) -> Event {
+        let Fast { slots, ops, entries, jump_cache, marks, volatiles, isa, device_operations, .. } = self;
         // As slices, so that where they begin need not be looked up at every operation.
         let (ops, entries): (&[Op], &mut [super::Entry]) = (ops, entries);
         let flat: &[u8] = match marks.view() {
@@ -54,6 +62,7 @@ impl Fast {
         let (registers, memories) = state.parts_mut();
         let mut memories = Memories::new(memories, isa.pc.memory);
         let mut steps_left = *left;
+        let mut arguments = [0; ARGUMENTS];
         let mut current = entry;
         let mut at = entries[current as usize].start as usize;
         loop {
@@ -235,6 +244,28 @@ impl Fast {
                 Code::LeaveIfBothMarked => leave_if!(get!(op.y) != 0 && is_marked!(get!(op.x))),
                 Code::LeaveIfClosed => leave_if!(!memories.is_open(op.z, get!(op.x))),
                 Code::LeaveIfMapped => leave_if!(marks.is_mapped(offset(get!(op.x), op.extra))),
+                Code::Argument => {
+                    arguments[usize::from(op.z) % ARGUMENTS] = get!(op.x);
+                    continue;
+                }
+                Code::DeviceRead if get!(op.x) == 0 => 0,
+                Code::DeviceRead => {
+                    let operation = device_operations[usize::from(op.z)];
+                    match outside.read(operation, &arguments, steps_left - op.extra, run) {
+                        Some(answer) => answer,
+                        None => {
+                            at += usize::from(op.exit);
+                            continue;
+                        }
+                    }
+                }
+                Code::DeviceWrite => {
+                    if get!(op.x) != 0 {
+                        let operation = device_operations[usize::from(op.z)];
+                        outside.write(operation, &arguments, steps_left - op.extra, run);
+                    }
+                    continue;
+                }
                 Code::Cycles => {
                     run.cycles = run.cycles.wrapping_add(get!(op.x));
                     continue;

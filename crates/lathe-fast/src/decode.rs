@@ -226,5 +226,5 @@ pub(super) fn effects_at(
         Some(_) => return None,
         None => effects.bails.push(Bail::When(stays)),
     }
-    Some(effects)
+    Some(effects).filter(|effects| effects.is_certain_before_devices(graph))
 }

@@ -47,7 +47,7 @@ fn reads_of(code: Code) -> Reads {
         | LessNumber | Positive | LoadWide | Unary(_) | Slice | ShiftLeft | JoinNumber | SignExtend | Load
         | LoadOffset | LoadWord | LoadWordOffset | LoadFar | LeaveIf | LeaveUnless | LeaveIfNumber
         | LeaveUnlessNumber | LeaveIfBit | LeaveUnlessBit | LeaveIfMarked | LeaveIfMarkedOffset | LeaveIfMapped
-        | LeaveIfClosed | Cycles | BranchIf | BranchIfBit | Jump => x,
+        | LeaveIfClosed | Argument | DeviceRead | DeviceWrite | Cycles | BranchIf | BranchIfBit | Jump => x,
         Add
         | LessOrEqual
         | LessSigned
@@ -93,6 +93,8 @@ enum Outcome {
     Value,
     /// The block is perhaps left.
     PerhapsLeft,
+    /// `into` takes a value, or the block is left.
+    ValueOrLeft,
     /// Something else is written, or the block ends.
     Other,
 }
@@ -126,20 +128,21 @@ fn outcome_of(code: Code) -> Outcome {
         | StoreUnmarkedJoined
         | StoreWordUnmarked
         | StoreWordUnmarkedOffset => Outcome::PerhapsLeft,
-        SetRegister | Store | StoreOffset | StoreWord | StoreWordOffset | StoreFar | StoreIf | Cycles
-        | CyclesNumber | Select | Goto | BranchIf | BranchIfEqual | BranchIfLess | BranchIfBit | Jump | Interpret
-        | InterpretEntry | Decode => Outcome::Other,
+        DeviceRead => Outcome::ValueOrLeft,
+        Argument | DeviceWrite | SetRegister | Store | StoreOffset | StoreWord | StoreWordOffset | StoreFar
+        | StoreIf | Cycles | CyclesNumber | Select | Goto | BranchIf | BranchIfEqual | BranchIfLess | BranchIfBit
+        | Jump | Interpret | InterpretEntry | Decode => Outcome::Other,
     }
 }
 
 /// Whether `into` takes a value.
 fn gives_value(code: Code) -> bool {
-    outcome_of(code) == Outcome::Value
+    matches!(outcome_of(code), Outcome::Value | Outcome::ValueOrLeft)
 }
 
 /// Whether an operation may leave the block.
 pub(super) fn leaves(code: Code) -> bool {
-    outcome_of(code) == Outcome::PerhapsLeft
+    matches!(outcome_of(code), Outcome::PerhapsLeft | Outcome::ValueOrLeft)
 }
 
 fn reads(op: &Op, slot: Slot) -> bool {

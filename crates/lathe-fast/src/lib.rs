@@ -2,7 +2,7 @@
 //! and executed from then on as a short list of operations on slots. Blocks are linked to one
 //! another, so that going on costs no lookup.
 //!
-//! Whatever the lowered form cannot say (devices, faults, halting, mapped addresses, stores
+//! Whatever the lowered form cannot say (faults, halting, addresses that may be mapped, stores
 //! into code) is left to the reference interpreter, one instruction at a time. So there is
 //! only one place that knows those. It also does the last few steps before a limit.
 //!
@@ -22,6 +22,7 @@ mod jump_cache;
 mod lower;
 mod memories;
 mod ops;
+mod outside;
 #[cfg(test)]
 mod tests;
 mod volatile;
@@ -48,6 +49,7 @@ use history::History;
 use jump_cache::JumpCache;
 use lower::{Names, lower};
 use ops::{Code, EntryId, Op, REGISTERS, SLOTS};
+use outside::{Operation, Outside, operations};
 use volatile::Volatile;
 use watch::Instruction;
 
@@ -78,6 +80,8 @@ pub struct Fast {
     by_address: ByNumber<u64, EntryId>,
     /// Entries by address, for blocks that assume nothing.
     careful: ByNumber<u64, EntryId>,
+    /// Entries by address, for blocks of one instruction.
+    single: ByNumber<u64, EntryId>,
     /// Where blocks may be left before their end: behind this many instructions, to other blocks.
     sides: ByNumber<EntryId, Vec<(u32, EntryId)>>,
     /// Registers that rarely change.
@@ -90,6 +94,7 @@ pub struct Fast {
     /// Whether what the machine does between instructions is part of each of them.
     has_hook_in_instructions: bool,
     jumps_by_address: ByNumber<u64, u32>,
+    device_operations: Vec<Operation>,
     instructions: ByNumber<u64, Instruction>,
     /// Instructions that are looked up by their content.
     volatiles: Vec<Volatile>,
@@ -197,6 +202,7 @@ impl Fast {
             entries: Vec::new(),
             by_address: ByNumber::default(),
             careful: ByNumber::default(),
+            single: ByNumber::default(),
             sides: ByNumber::default(),
             modes: modes(isa),
             stepping: false,
@@ -204,6 +210,7 @@ impl Fast {
             jumps: Vec::new(),
             jump_cache: JumpCache::new(),
             jumps_by_address: ByNumber::default(),
+            device_operations: operations(isa),
             instructions: ByNumber::default(),
             volatiles: Vec::new(),
             marks: CodeMap::new(isa),
@@ -306,7 +313,7 @@ impl Fast {
         self.take_registers(state);
         let mut left = limit - run.steps;
         let began = (state.pc, left);
-        let mut entry = self.reach(state.pc);
+        let mut entry = if left == 1 { self.single_entry(state.pc) } else { self.reach(state.pc) };
         let mut due = self.is_due(state);
         let pause = loop {
             let Entry { pc, count, .. } = self.entries[entry as usize];
@@ -322,7 +329,7 @@ impl Fast {
                 due = self.is_due(state);
                 continue;
             }
-            match self.burst(entry, &mut left, state, run) {
+            match self.burst(entry, &mut left, state, &mut Outside { devices, limit }, run) {
                 Event::Short(next) => entry = next,
                 Event::Hot(next) => {
                     let hot = &mut self.entries[next as usize];
@@ -464,6 +471,16 @@ impl Fast {
         id
     }
 
+    /// The entry of an address for a block of one instruction.
+    fn single_entry(&mut self, pc: u64) -> EntryId {
+        if let Some(id) = self.single.get(&pc) {
+            return *id;
+        }
+        let id = self.new_entry(pc);
+        self.single.insert(pc, id);
+        id
+    }
+
     fn new_entry(&mut self, pc: u64) -> EntryId {
         self.entries.push(Entry { pc, start: DECODE, count: 1, visits: 0, hot_at: self.threshold, cold: 0 });
         self.entries.len() as EntryId - 1
@@ -495,6 +512,7 @@ impl Fast {
         self.entries.clear();
         self.by_address.clear();
         self.careful.clear();
+        self.single.clear();
         self.sides.clear();
         self.jumps.clear();
         self.jump_cache = JumpCache::new();
@@ -512,10 +530,12 @@ impl Fast {
         if self.ops.len() > OPERATIONS {
             self.forget_everything();
         }
-        // One that assumes nothing keeps its entry, unless it was forgotten with all others.
-        let careful = self.careful.get(&pc) == Some(&id);
-        let id = if careful { id } else { self.entry(pc) };
-        let lowered = self.lower_block(state, pc, careful);
+        // One of another kind keeps its entry, unless it was forgotten with all others.
+        let is_single = self.single.get(&pc) == Some(&id);
+        let is_careful = is_single || self.careful.get(&pc) == Some(&id);
+        let id = if is_careful { id } else { self.entry(pc) };
+        let most = if is_single || self.stepping { 1 } else { usize::MAX };
+        let lowered = self.lower_block(state, pc, is_careful, most);
         match lowered {
             Some((ops, block)) => {
                 let entry = &mut self.entries[id as usize];
@@ -539,11 +559,11 @@ impl Fast {
         id
     }
 
-    /// The operations of the block at an address. One that is too large is made of fewer instructions.
-    fn lower_block(&mut self, state: &State, pc: u64, careful: bool) -> Option<(Vec<Op>, Block)> {
+    /// The operations of the block at an address, of at most this many instructions. One that is too large is made of
+    /// fewer.
+    fn lower_block(&mut self, state: &State, pc: u64, careful: bool, mut most: usize) -> Option<(Vec<Op>, Block)> {
         let modes = self.modes.iter().filter(|_| !careful);
         let modes: Vec<(RegisterId, u64)> = modes.map(|id| (*id, self.slots[id.index()])).collect();
-        let mut most = if self.stepping { 1 } else { usize::MAX };
         loop {
             let block = block::build(self, state, pc, most, &modes)?;
             let ops = self.with_constants(|fast, constants| lower(&fast.isa.clone(), &block, fast, constants));

@@ -185,6 +185,13 @@ pub(super) enum Code {
     LeaveIfMapped,
     /// Leaves where the page of a cell of a large memory is closed.
     LeaveIfClosed,
+    /// `x` is the argument `z` of the operation of a device that follows.
+    Argument,
+    /// `into =` what the operation `z` of all [operations of devices](super::outside::Outside) gives, where `x` is not
+    /// zero, else 0; `extra` instructions of the block came before. Leaves where it gives nothing yet.
+    DeviceRead,
+    /// As `DeviceRead`, for one that gives nothing.
+    DeviceWrite,
     /// The block takes `x` cycles.
     Cycles,
     /// The block takes `extra` cycles.

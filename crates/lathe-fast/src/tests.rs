@@ -216,6 +216,61 @@ instructions {
     assert!(has(&fast, Code::LeaveIfMapped));
 }
 
+/// Devices are asked and told in blocks, each as often as it should be and at its time, also where an answer is missing.
+#[test]
+fn devices_are_part_of_blocks() {
+    let text = r#"
+machine t "Every device, in every way"
+memory ram : u8 -> u8
+pc pc : u8 in ram
+register a, b, sp : u8
+device console : stream
+device delay   : timer u8 every 3
+device screen  : display 8 by 4
+device dice    : random u8
+instructions {
+  wind | 0x00 | delay.write(a + 9)
+  in   | 0x01 | a = console.read()
+  draw | 0x02 | if a[0] { let old = screen.row(b[1:0]); screen.set_row(b[1:0], old ^ a) } else { console.write(b) }
+  roll | 0x03 | b = b + dice.read()
+  tick | 0x04 | a = a + delay.read(); console.write(a)
+  push | 0x05 | ram[sp] = console.read(); sp = sp + 1
+  any  | 0x06 | a = console.ready() ? console.read() : dice.read()
+  two  | 0x07 | a = dice.read(); b = console.read()
+  odd  | 0x08 | if dice.read()[0] { pc = next + 1 }
+  far  | 0x09 | a = ram[dice.read()]
+  some | 0x0A | if a[1] { b = dice.read() }
+  back | 0x0B | pc = 0
+}
+"#;
+    let loaded = lathe_isa::load(text);
+    let isa = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
+    let cells: Vec<u64> = (0..=0x0B).collect();
+    for input in (0..30_u8).step_by(3) {
+        for (limit, is_open) in (17..90).flat_map(|limit| [(limit, false), (limit, true)]) {
+            let run = |engine: &mut dyn Engine| {
+                let mut state = State::new(&isa);
+                state.memory_mut(isa.pc.memory).fill(cells.iter().copied());
+                state.registers_mut()[2] = 0x80;
+                let mut devices = Devices::new(&isa, Console::with_input((0..input).map(|at| at.wrapping_mul(7) + 1)));
+                if is_open {
+                    devices.find_console_mut().expect("it has one").open_input();
+                }
+                let run = engine.run(&mut state, &mut devices, limit);
+                (run, state, devices.console().output().to_vec(), devices.snapshot())
+            };
+            let mut fast = Fast::eager(&isa);
+            assert!(
+                run(&mut Interpreter::new(&isa)) == run(&mut fast),
+                "{input} bytes, limit {limit}, open: {is_open}"
+            );
+            let asked = fast.ops.iter().filter(|op| op.code == Code::DeviceRead).count();
+            let told = fast.ops.iter().filter(|op| op.code == Code::DeviceWrite).count();
+            assert!(asked >= 3 && told >= 3 || input < 4, "{asked} {told}");
+        }
+    }
+}
+
 /// A step of any engine is a step of the reference interpreter: going on, halting, faulting.
 #[test]
 fn a_step_is_a_run_of_one() {

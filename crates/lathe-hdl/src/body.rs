@@ -515,7 +515,7 @@ impl<'a> Lowering<'a> {
         if shape::answers_later(&known) {
             self.out.line(format!("do_{port}({});", given.join(", ")));
             self.out.line(format!("if (step == {after}) {latch} = {port}_value;"));
-        } else if check::consumes(self.isa, device, operation) {
+        } else if self.isa.devices[device.index()].kind.consumes(operation) {
             self.out.line(format!("do_{port}({});", given.join(", ")));
             self.out.line(format!("if (step <= {at}) {latch} = {port}_value;"));
         } else {

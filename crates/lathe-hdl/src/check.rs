@@ -2,7 +2,7 @@
 
 use lathe_base::Span;
 use lathe_isa::Isa;
-use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, MemoryId};
+use lathe_isa::model::{DeviceId, MemoryId};
 use lathe_isa::semantics::{Block, Body, Expr, Statement};
 
 use crate::Unsupported;
@@ -63,13 +63,6 @@ pub(crate) fn deferred(isa: &Isa, body: &Body) -> Vec<DeviceId> {
     walk.deferred
 }
 
-/// Whether reading takes something away from the device.
-pub(crate) fn consumes(isa: &Isa, device: DeviceId, operation: DeviceOperation) -> bool {
-    let kind = isa.devices[device.index()].kind;
-    operation == DeviceOperation::Read
-        && matches!(kind, DeviceKind::Stream | DeviceKind::Bus { .. } | DeviceKind::Random { .. })
-}
-
 /// What may have happened before a place in a body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Past {
@@ -125,7 +118,7 @@ impl<'a> Walk<'a> {
                 if defer && !self.deferred.contains(device) {
                     self.deferred.push(*device);
                 }
-                if consumes(self.isa, *device, *operation) {
+                if self.isa.devices[device.index()].kind.consumes(*operation) {
                     let what = format!("a read from {}", self.isa.devices[device.index()].name);
                     pasts.iter_mut().for_each(|past| past.done = Some(what.clone()));
                 }

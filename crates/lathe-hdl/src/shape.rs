@@ -114,7 +114,7 @@ pub(crate) fn answers_later(operation: &Operation) -> bool {
 
 /// Whether there is a signal that asks for it; else the answer can be looked at any time.
 pub(crate) fn is_asked(isa: &Isa, device: DeviceId, operation: &Operation) -> bool {
-    let takes = crate::check::consumes(isa, device, operation.operation);
+    let takes = isa.devices[device.index()].kind.consumes(operation.operation);
     !operation.arguments.is_empty() || operation.result.is_none() || takes
 }
 

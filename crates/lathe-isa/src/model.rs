@@ -435,6 +435,18 @@ pub struct Operation {
 }
 
 impl DeviceKind {
+    /// Whether an operation takes something away from it, so that doing it twice is not the same as doing it once.
+    pub fn consumes(self, operation: DeviceOperation) -> bool {
+        match self {
+            DeviceKind::Stream | DeviceKind::Bus { .. } | DeviceKind::Random { .. } => {
+                operation == DeviceOperation::Read
+            }
+            DeviceKind::Keypad { .. } | DeviceKind::Display { .. } | DeviceKind::Timer { .. } | DeviceKind::Counter => {
+                false
+            }
+        }
+    }
+
     /// What it can be asked to do.
     pub fn operations(self) -> Vec<Operation> {
         let byte = Width::BYTE;

@@ -1,14 +1,14 @@
 //! Executes a specialized body on values instead of numbers.
 //!
 //! An `if` becomes a choice between values, and an access to a mapped address that is known becomes what that address
-//! means. What cannot be expressed so (devices, faults, halting, long alternatives) becomes a condition to leave the
-//! instruction to the reference interpreter, or, where it always happens, leaves the whole instruction to it.
+//! means. What cannot be expressed so (faults, halting, long alternatives) becomes a condition to leave the instruction
+//! to the reference interpreter, or, where it always happens, leaves the whole instruction to it.
 
 use std::ops::RangeInclusive;
 
 use lathe_base::Width;
 use lathe_isa::Isa;
-use lathe_isa::model::{Hook, Mapping, MemoryId, RegisterId};
+use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Hook, Mapping, MemoryId, RegisterId};
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Body, Expr, ExprKind, Statement};
 
@@ -64,6 +64,19 @@ impl Store {
     }
 }
 
+/// An operation of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceCall {
+    /// The device.
+    pub device: DeviceId,
+    /// What it is asked to do.
+    pub operation: DeviceOperation,
+    /// What it is given.
+    pub arguments: Vec<ValueId>,
+    /// One bit: whether it is done at all; always, if not said.
+    pub guard: Option<ValueId>,
+}
+
 /// When an instruction must be left to the reference interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bail {
@@ -87,15 +100,20 @@ pub enum Bail {
     Closed(MemoryId, ValueId),
 }
 
-/// What an instruction does: cells to be read, conditions to leave it, then the changes.
+/// What an instruction does: cells to be read, conditions to leave it, devices to be read, then the changes.
 #[derive(Clone, Debug)]
 pub struct Effects {
     /// Values that read memory and are to be read now, in order.
     pub loads: Vec<ValueId>,
     /// When it must be left to the reference interpreter.
     pub bails: Vec<Bail>,
+    /// What devices are asked, in order, and the values that they answer. One that has no answer yet leaves the
+    /// instruction to the reference interpreter; only the last one takes something away from its device.
+    pub device_reads: Vec<(DeviceCall, ValueId)>,
     /// The cells written, in order.
     pub stores: Vec<Store>,
+    /// What devices are told, in order.
+    pub device_writes: Vec<DeviceCall>,
     /// Where execution goes on.
     pub next: ValueId,
     /// The cycles it takes beyond those of its row.
@@ -105,6 +123,22 @@ pub struct Effects {
 }
 
 impl Effects {
+    /// Whether it reaches any device.
+    pub fn has_devices(&self) -> bool {
+        !self.device_reads.is_empty() || !self.device_writes.is_empty()
+    }
+
+    /// Whether it is known before any device is asked which cells are read, and whether the instruction is left.
+    pub fn is_certain_before_devices(&self, graph: &Graph) -> bool {
+        let Some((_, first)) = self.device_reads.first() else { return true };
+        let is_before = |value: ValueId| !graph.is_after_answer(value, *first);
+        self.loads.iter().all(|load| is_before(*load))
+            && self.bails.iter().all(|bail| match bail {
+                Bail::When(value) | Bail::Closed(_, value) | Bail::Mapped { condition: value, .. } => is_before(*value),
+                Bail::Marked(address, guard) => is_before(*address) && guard.is_none_or(is_before),
+            })
+    }
+
     /// One bit: whether execution goes on at this address.
     pub fn goes_to(&self, graph: &mut Graph, pc: u64) -> ValueId {
         let pc = graph.constant(graph.width(self.next), pc);
@@ -193,8 +227,16 @@ pub struct Reserved {
 pub fn execute(isa: &Isa, graph: &mut Graph, frame: &SymbolicState, meaning: &Meaning) -> Option<Effects> {
     let next = graph.constant(isa.pc.width, meaning.next);
     let cycles = graph.constant(CYCLES, 0);
-    let effects =
-        Effects { loads: Vec::new(), bails: Vec::new(), stores: Vec::new(), next, cycles, frame: frame.clone() };
+    let effects = Effects {
+        loads: Vec::new(),
+        bails: Vec::new(),
+        device_reads: Vec::new(),
+        stores: Vec::new(),
+        device_writes: Vec::new(),
+        next,
+        cycles,
+        frame: frame.clone(),
+    };
     let reserved = meaning.reserved;
     let mut executor =
         Executor { isa, graph, effects, locals: Vec::new(), guard: None, is_hook: false, is_mapped: false, reserved };
@@ -298,13 +340,48 @@ impl<'a> Executor<'a> {
                 let condition = self.value(condition)?;
                 self.choice(condition, then, otherwise)?;
             }
-            Statement::Halt
-            | Statement::Fault { .. }
-            | Statement::DeviceRead { .. }
-            | Statement::DeviceWrite { .. }
-            | Statement::SetOperand(..) => self.leave()?,
+            Statement::DeviceRead { into, device, operation, arguments } => {
+                let into = usize::from(into.0);
+                match self.device_call(*device, *operation, arguments)?.filter(|_| !self.has_consumed()) {
+                    Some(call) => {
+                        let answer = self.graph.answer(self.graph.width(self.locals[into]));
+                        self.effects.device_reads.push((call, answer));
+                        self.locals[into] = answer;
+                    }
+                    None => self.leave()?,
+                }
+            }
+            Statement::DeviceWrite { device, operation, arguments } => {
+                match self.device_call(*device, *operation, arguments)? {
+                    Some(call) => self.effects.device_writes.push(call),
+                    None => self.leave()?,
+                }
+            }
+            Statement::Halt | Statement::Fault { .. } | Statement::SetOperand(..) => self.leave()?,
         }
         Some(())
+    }
+
+    /// An operation of a device, unless only the reference interpreter can do it: it alone knows the time within a
+    /// block, and what comes of a hook.
+    fn device_call(
+        &mut self,
+        device: DeviceId,
+        operation: DeviceOperation,
+        arguments: &[Expr],
+    ) -> Option<Option<DeviceCall>> {
+        if self.is_hook || self.isa.devices.iter().any(|device| device.kind == DeviceKind::Counter) {
+            return Some(None);
+        }
+        let arguments: Option<Vec<ValueId>> = arguments.iter().map(|argument| self.value(argument)).collect();
+        Some(Some(DeviceCall { device, operation, arguments: arguments?, guard: self.guard }))
+    }
+
+    /// Whether something has been taken away from a device: then nothing can be asked that may have no answer yet.
+    fn has_consumed(&self) -> bool {
+        let consumes =
+            |(call, _): &(DeviceCall, ValueId)| self.isa.devices[call.device.index()].kind.consumes(call.operation);
+        self.effects.device_reads.iter().any(consumes)
     }
 
     /// The instruction is left to the reference interpreter whenever this is reached.
@@ -556,13 +633,7 @@ fn is_simple(block: &[Statement]) -> bool {
     for statement in block {
         statement.visit(&mut |statement| {
             count += 1;
-            simple &= !matches!(
-                statement,
-                Statement::Halt
-                    | Statement::Fault { .. }
-                    | Statement::DeviceRead { .. }
-                    | Statement::DeviceWrite { .. }
-            );
+            simple &= !matches!(statement, Statement::Halt | Statement::Fault { .. });
         });
     }
     simple && count <= LONG_ALTERNATIVE
@@ -618,6 +689,9 @@ instructions {
   get A     | 0000 0010 {A} | x = ram[A + zext(x)]
   lda A     | 0000 0011 {A} | x = ram[A]
   sta A     | 0000 0100 {A} | ram[A] = x
+  take A    | 0000 0101 {A} | ram[A] = console.read()
+  far A     | 0000 0110 {A} | x = ram[A + zext(console.read())]
+  to A      | 0000 0111 {A} | ram[A + zext(console.read())] = x
 }
 "#;
 
@@ -650,8 +724,19 @@ instructions {
         assert_eq!(sta.frame.registers[s.index()], graph.register(Width::BYTE, x));
         // Here, the cell itself is read.
         assert_eq!(effects([3, 0xF8, 0x01], 0x400).loads.len(), 1);
-        // Devices are left to the interpreter.
-        assert!(execute_at([4, 0xF0, 0x01], 0x400).is_none());
+        let (_, sta) = execute_at([4, 0xF0, 0x01], 0x400).expect("it writes to a device");
+        assert!(sta.bails.is_empty() && sta.stores.is_empty());
+        assert_eq!(sta.device_writes.len(), 1);
+    }
+
+    #[test]
+    fn what_depends_on_an_answer_is_not_known_before() {
+        let is_certain = |opcode| {
+            let (graph, effects) = execute_at([opcode, 0x20, 0x00], 0x400).expect("it is not left altogether");
+            assert_eq!(effects.device_reads.len(), 1);
+            effects.is_certain_before_devices(&graph)
+        };
+        assert_eq!([5, 6, 7].map(is_certain), [true, false, false]);
     }
 
     #[test]

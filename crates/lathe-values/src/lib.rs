@@ -5,8 +5,8 @@
 //! instruction to the reference interpreter, and the effects, which come last. So an
 //! engine can leave an instruction before anything of it has happened.
 //!
-//! Deliberately absent: state, devices, and engines. What an engine must leave (devices, faults, what
-//! somebody watches) is said, not done.
+//! Deliberately absent: state, devices, and engines. What devices are asked and told, and what an engine must leave
+//! (faults, what somebody watches), is said, not done.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -15,6 +15,6 @@ pub mod graph;
 pub mod patched;
 pub mod range;
 
-pub use execute::{Bail, Effects, Meaning, Reserved, Store, SymbolicState, execute, mapped_spans};
+pub use execute::{Bail, DeviceCall, Effects, Meaning, Reserved, Store, SymbolicState, execute, mapped_spans};
 pub use graph::{Graph, Node, ValueId, WayOn};
 pub use range::Range;

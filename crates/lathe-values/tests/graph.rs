@@ -196,7 +196,7 @@ impl Maker {
             Node::ZeroExtend(x) => of(x),
             Node::SignExtend(x) => width.wrap(self.graph.width(x).signed(of(x)) as u64),
             Node::Choose(condition, x, y) => of(if of(condition) != 0 { x } else { y }),
-            Node::Load(..) => panic!("nothing was loaded"),
+            Node::Load(..) | Node::Answer(_) => panic!("nothing was loaded or asked"),
         }
     }
 }

@@ -11,6 +11,14 @@ impl Lowering<'_> {
     /// The conditions to leave one instruction to the reference interpreter, which all leave the block in the
     /// same way, and its stores.
     pub(super) fn bails_and_stores(&mut self, effects: &Effects, leaving: &Leaving) -> Option<()> {
+        if !effects.device_reads.is_empty() {
+            // Nothing may leave the instruction once a device was asked, not even a store.
+            let exit = self.exit(leaving)?;
+            self.mapped.clear();
+            effects.bails.iter().try_for_each(|bail| self.bail(bail, exit))?;
+            self.device_reads(effects, exit, leaving.count)?;
+            return effects.stores.iter().try_for_each(|store| self.store(store));
+        }
         let near = self.keeping(self.isa.pc.memory) == Keeping::Bytes;
         if let Some(store) = wide_store(self.graph, effects, self.isa.pc.memory).filter(|_| near) {
             let exit = self.exit(leaving)?;

@@ -1,6 +1,7 @@
 //! From a block to operations.
 
 mod checks;
+mod devices;
 mod leave;
 mod memory;
 mod values;
@@ -50,6 +51,7 @@ pub(super) fn lower(isa: &Isa, block: &Block, names: &mut dyn Names, constants: 
         lowering.loads(&step.effects.loads)?;
         let leaving = Leaving { frame: so_far.0, cycles: so_far.1, count, way: Way::Interpret(step.pc) };
         lowering.bails_and_stores(&step.effects, &leaving)?;
+        lowering.device_writes(&step.effects, count)?;
         so_far = (&step.effects.frame, Some(step.cycles));
         if let Some(side) = &step.side {
             lowering.side(side, so_far.0, count + 1)?;
@@ -74,6 +76,8 @@ fn uses(block: &Block) -> Vec<u32> {
                 Bail::Marked(address, guard) => [Some(*address), *guard].into_iter().flatten().for_each(&mut see),
             }
         }
+        let calls = step.effects.device_reads.iter().map(|(call, _)| call).chain(&step.effects.device_writes);
+        calls.flat_map(|call| call.arguments.iter().copied().chain(call.guard)).for_each(&mut see);
         for store in &step.effects.stores {
             [Some(store.address), Some(store.value), store.guard].into_iter().flatten().for_each(&mut see);
         }

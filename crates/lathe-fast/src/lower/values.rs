@@ -69,7 +69,8 @@ impl Lowering<'_> {
                 Op { x: self.slot(x)?, y: self.slot(y)?, z: self.slot(condition)?, ..Op::new(Code::Choose) }
             }
             Node::Register(register) => Op { extra: register.index() as u64, ..Op::new(Code::GetRegister) },
-            Node::Constant(_) | Node::ZeroExtend(_) => return None,
+            // What a device answers is there when it has been asked.
+            Node::Constant(_) | Node::ZeroExtend(_) | Node::Answer(_) => return None,
         };
         let into = self.temporary()?;
         self.ops.push(Op { into, ..op });

@@ -110,7 +110,8 @@ impl BlockBuilder<'_, '_> {
         let meaning = decoded.meaning()?;
         let mut effects = execute(self.discovery.isa, &mut self.graph, &path.frame, &meaning)?;
         effects.bails.retain(|bail| !self.is_needless(bail));
-        Some(effects).filter(|_| self.graph.deepest() <= DEPTH)
+        // Devices are left to the fast interpreter.
+        Some(effects).filter(|effects| !effects.has_devices() && self.graph.deepest() <= DEPTH)
     }
 
     fn leave_to_interpreter(&mut self, decoded: &Lowerable, before: Arc<Snapshot>) -> End {

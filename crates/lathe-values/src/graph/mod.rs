@@ -47,6 +47,8 @@ pub enum Node {
     SignExtend(ValueId),
     /// The second where the first is 1, else the third.
     Choose(ValueId, ValueId, ValueId),
+    /// What a device answers; each has a number of its own.
+    Answer(u32),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +57,8 @@ struct Value {
     width: Width,
     range: Range,
     depth: u32,
+    /// The last answer of a device that it depends on.
+    answer: Option<ValueId>,
 }
 
 /// Values, each after those it is made from.
@@ -119,7 +123,11 @@ impl Graph {
         if id == next {
             let depth = 1 + operands(node).map(|operand| self.values[operand.index()].depth).max().unwrap_or(0);
             self.deepest = self.deepest.max(depth);
-            self.values.push(Value { node, width, range, depth });
+            let answer = match node {
+                Node::Answer(_) => Some(id),
+                _ => operands(node).filter_map(|operand| self.values[operand.index()].answer).max(),
+            };
+            self.values.push(Value { node, width, range, depth, answer });
         }
         id
     }
@@ -127,7 +135,7 @@ impl Graph {
     fn range_of(&self, node: Node, width: Width) -> Range {
         match node {
             Node::Constant(number) => Range::of(number),
-            Node::Register(_) | Node::Load(..) => Range::all(width),
+            Node::Register(_) | Node::Load(..) | Node::Answer(_) => Range::all(width),
             Node::Unary(operator, x) => Range::unary(operator, width, self.range(x)),
             Node::Binary(operator, x, y) => Range::binary(operator, self.width(x), self.range(x), self.range(y)),
             Node::Slice(x, low) => self.range(x).slice(low, width),
@@ -151,6 +159,16 @@ impl Graph {
     /// A cell of a memory, read when this many stores had been done.
     pub fn load(&mut self, width: Width, memory: MemoryId, address: ValueId, stores: u32) -> ValueId {
         self.add(Node::Load(memory, address, stores), width)
+    }
+
+    /// What a device answers. No two are the same.
+    pub fn answer(&mut self, width: Width) -> ValueId {
+        self.add(Node::Answer(self.values.len() as u32), width)
+    }
+
+    /// Whether a value depends on this answer of a device or on a later one.
+    pub fn is_after_answer(&self, id: ValueId, answer: ValueId) -> bool {
+        self.values[id.index()].answer.is_some_and(|last| last >= answer)
     }
 
     /// All bits inverted.
@@ -439,7 +457,7 @@ impl Graph {
 
 fn operands(node: Node) -> impl Iterator<Item = ValueId> {
     let (x, y, z) = match node {
-        Node::Constant(_) | Node::Register(_) => (None, None, None),
+        Node::Constant(_) | Node::Register(_) | Node::Answer(_) => (None, None, None),
         Node::Load(_, x, _) | Node::Unary(_, x) | Node::Slice(x, _) | Node::ZeroExtend(x) | Node::SignExtend(x) => {
             (Some(x), None, None)
         }

@@ -292,13 +292,14 @@ impl Devices {
     }
 
     /// What a device answers, cut to the bits that the operation has; `None` if it does not know yet.
-    pub(crate) fn read(&mut self, id: DeviceId, operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
+    pub fn read(&mut self, id: DeviceId, operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
         let value = self.list[id.index()].read(operation, arguments)?;
         let mask = self.masks[id.index()].iter().find(|(known, _)| *known == operation);
         Some(value & mask.map_or(0, |(_, mask)| *mask))
     }
 
-    pub(crate) fn write(&mut self, id: DeviceId, operation: DeviceOperation, arguments: &[u64]) {
+    /// Lets a device do something that gives no answer.
+    pub fn write(&mut self, id: DeviceId, operation: DeviceOperation, arguments: &[u64]) {
         self.list[id.index()].write(operation, arguments);
     }
 

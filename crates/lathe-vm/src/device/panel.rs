@@ -1,8 +1,6 @@
 //! What a person sees and touches, and what counts by itself: displays, keypads, timers, random
 //! numbers, counters. None of them knows a clock; timers count instructions.
 
-use std::ops::Range;
-
 use lathe_base::Width;
 use lathe_isa::model::DeviceOperation;
 
@@ -13,14 +11,16 @@ use super::Device;
 pub struct Display {
     width: u32,
     height: u32,
-    pixels: Vec<bool>,
+    /// The pixels of each row, 64 in one word, the leftmost in the highest bit. What is right of the last is 0.
+    words: Vec<u64>,
     changes: u64,
 }
 
 impl Display {
     /// A dark display.
     pub fn new(width: u32, height: u32) -> Display {
-        Display { width, height, pixels: vec![false; width as usize * height as usize], changes: 0 }
+        let words = width.div_ceil(u64::BITS) as usize * height as usize;
+        Display { width, height, words: vec![0; words], changes: 0 }
     }
 
     /// Pixels of a row.
@@ -35,7 +35,7 @@ impl Display {
 
     /// Whether a pixel is on; those outside never are.
     pub fn pixel(&self, x: u32, y: u32) -> bool {
-        self.position(x, y).is_some_and(|at| self.pixels[at])
+        self.row(x, 1, y) != 0
     }
 
     /// How often it was written so far, so that a viewer can tell whether to draw it again.
@@ -45,33 +45,39 @@ impl Display {
 
     /// One line of text for each row: `#` for a pixel that is on, `.` for one that is off.
     pub fn text(&self) -> String {
-        let pixel = |on: &bool| if *on { '#' } else { '.' };
-        let row = |row: &[bool]| row.iter().map(pixel).chain(['\n']).collect::<String>();
-        self.pixels.chunks(self.width as usize).map(row).collect()
+        let pixel = |x, y| if self.pixel(x, y) { '#' } else { '.' };
+        (0..self.height).flat_map(|y| (0..self.width).map(move |x| pixel(x, y)).chain(['\n'])).collect()
     }
 
-    fn position(&self, x: u32, y: u32) -> Option<usize> {
-        (x < self.width && y < self.height).then_some(y as usize * self.width as usize + x as usize)
+    /// The word that has a column of a row.
+    fn word(&self, x: u32, y: u32) -> Option<usize> {
+        let words = self.width.div_ceil(u64::BITS) as usize;
+        (x < self.width && y < self.height).then(|| y as usize * words + (x / u64::BITS) as usize)
     }
 
-    fn set(&mut self, x: u32, y: u32, on: bool) {
-        if let Some(at) = self.position(x, y) {
-            self.pixels[at] = on;
-        }
+    /// This many pixels of a row, from a column on; those outside are off.
+    fn row(&self, first: u32, count: u32, y: u32) -> u64 {
+        let shift = first % u64::BITS;
+        let word = |x| self.word(x, y).map_or(0, |at| self.words[at]);
+        let high = word(first) << shift;
+        let low = word(first.saturating_add(u64::BITS - shift)).checked_shr(u64::BITS - shift).unwrap_or(0);
+        (high | low) >> (u64::BITS - count.clamp(1, u64::BITS))
     }
 
-    /// The columns that one value reaches in a row that is too wide for one.
-    fn part(first: u32) -> Range<u32> {
-        first..first + Width::MAX.bits()
-    }
-
-    fn row(&self, columns: Range<u32>, y: u32) -> u64 {
-        columns.fold(0, |row, x| row << 1 | u64::from(self.pixel(x, y)))
-    }
-
-    fn set_row(&mut self, columns: Range<u32>, y: u32, row: u64) {
-        for (bit, x) in columns.rev().enumerate() {
-            self.set(x, y, row >> bit & 1 != 0);
+    /// Sets this many pixels of a row, from a column on; those outside stay off.
+    fn set_row(&mut self, first: u32, count: u32, y: u32, row: u64) {
+        let unused = u64::BITS - count.clamp(1, u64::BITS);
+        let (pixels, mask) = (row << unused, u64::MAX << unused);
+        let shift = first % u64::BITS;
+        let rest = u64::BITS - shift;
+        let left = |word: u64| word.checked_shl(rest).unwrap_or(0);
+        let parts = [(first, pixels >> shift, mask >> shift), (first.saturating_add(rest), left(pixels), left(mask))];
+        for (x, pixels, mask) in parts {
+            if let Some(at) = self.word(x, y) {
+                let inside = (self.width - x / u64::BITS * u64::BITS).min(u64::BITS);
+                let mask = mask & u64::MAX << (u64::BITS - inside);
+                self.words[at] = self.words[at] & !mask | pixels & mask;
+            }
         }
     }
 
@@ -82,9 +88,10 @@ impl Display {
         };
         let (dx, dy) = (distance(dx, self.width), distance(dy, self.height));
         let old = self.clone();
-        for (at, pixel) in self.pixels.iter_mut().enumerate() {
-            let (x, y) = (at as i64 % i64::from(self.width) - dx, at as i64 / i64::from(self.width) - dy);
-            *pixel = matches!((u32::try_from(x), u32::try_from(y)), (Ok(x), Ok(y)) if old.pixel(x, y));
+        for (y, x) in (0..old.height).flat_map(|y| (0..old.width).map(move |x| (y, x))) {
+            let from = (u32::try_from(i64::from(x) - dx), u32::try_from(i64::from(y) - dy));
+            let is_on = matches!(from, (Ok(x), Ok(y)) if old.pixel(x, y));
+            self.set_row(x, 1, y, u64::from(is_on));
         }
     }
 }
@@ -95,8 +102,8 @@ impl Device for Display {
     fn read(&mut self, operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
         Some(match (operation, arguments) {
             (DeviceOperation::Get, [x, y]) => u64::from(self.pixel(*x as u32, *y as u32)),
-            (DeviceOperation::Row, [y]) => self.row(0..self.width, *y as u32),
-            (DeviceOperation::Row, [x, y]) => self.row(Display::part(*x as u32), *y as u32),
+            (DeviceOperation::Row, [y]) => self.row(0, self.width, *y as u32),
+            (DeviceOperation::Row, [x, y]) => self.row(*x as u32, u64::BITS, *y as u32),
             _ => 0,
         })
     }
@@ -104,11 +111,11 @@ impl Device for Display {
     fn write(&mut self, operation: DeviceOperation, arguments: &[u64]) {
         self.changes += 1;
         match (operation, arguments) {
-            (DeviceOperation::Set, [x, y, on]) => self.set(*x as u32, *y as u32, *on != 0),
-            (DeviceOperation::Clear, []) => self.pixels.fill(false),
+            (DeviceOperation::Set, [x, y, on]) => self.set_row(*x as u32, 1, *y as u32, u64::from(*on != 0)),
+            (DeviceOperation::Clear, []) => self.words.fill(0),
             (DeviceOperation::Scroll, [dx, dy]) => self.scroll(*dx, *dy),
-            (DeviceOperation::SetRow, [y, row]) => self.set_row(0..self.width, *y as u32, *row),
-            (DeviceOperation::SetRow, [x, y, row]) => self.set_row(Display::part(*x as u32), *y as u32, *row),
+            (DeviceOperation::SetRow, [y, row]) => self.set_row(0, self.width, *y as u32, *row),
+            (DeviceOperation::SetRow, [x, y, row]) => self.set_row(*x as u32, u64::BITS, *y as u32, *row),
             _ => {}
         }
     }
@@ -325,6 +332,27 @@ mod tests {
         assert_eq!(display.text(), format!("....#{}##.\n", ".".repeat(62)));
         assert_eq!(display.read(DeviceOperation::Row, &[4, 0]), Some(1 << 63 | 1));
         assert_eq!(display.read(DeviceOperation::Row, &[67, 0]), Some(0b11 << 62));
+    }
+
+    /// Every part of rows of many widths, written over a pattern, beside pixels that are kept one by one.
+    #[test]
+    fn words_hold_pixels() {
+        let pattern = 0x9E37_79B9_7F4A_7C15_u64;
+        for width in [1, 7, 63, 64, 65, 127, 128, 130] {
+            for (first, count) in (0..width + 2).flat_map(|first| [1, 5, 64].map(|count| (first, count))) {
+                let mut display = Display::new(width, 2);
+                let mut pixels: Vec<bool> = (0..width).map(|x| pattern.rotate_left(x) & 1 != 0).collect();
+                pixels.iter().zip(0..).for_each(|(on, x)| display.set_row(x, 1, 1, u64::from(*on)));
+                display.set_row(first, count, 1, !pattern);
+                let written = (first..).zip((0..count).rev().map(|bit| !pattern >> bit & 1 != 0));
+                written.for_each(|(x, on)| pixels.iter_mut().skip(x as usize).take(1).for_each(|pixel| *pixel = on));
+                assert!((0..width).all(|x| display.pixel(x, 1) == pixels[x as usize]), "{width}, {first}, {count}");
+                let pixel = |x| pixels.get(x as usize).copied().unwrap_or(false);
+                let row = (first..first + count).fold(0, |row, x| row << 1 | u64::from(pixel(x)));
+                assert_eq!(display.row(first, count, 1), row, "{width}, {first}, {count}");
+                assert!((0..width).all(|x| !display.pixel(x, 0)), "{width}, {first}, {count}");
+            }
+        }
     }
 
     #[test]
