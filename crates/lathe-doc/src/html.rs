@@ -1,7 +1,7 @@
 //! The datasheet as one HTML file that needs nothing else: no scripts, no fonts, no requests.
 
 use crate::diagram;
-use crate::markup::{code, escape, hex, prose, table};
+use crate::markup::{code, escape, hex, paragraphs, prose, table, table_with_prose};
 use crate::sheet::{ExampleData, FieldData, InstructionData, RegisterData, RowData, Sheet};
 
 const STYLE: &str = include_str!("style.css");
@@ -56,12 +56,7 @@ fn sections(sheet: &Sheet) -> Vec<(&'static str, &'static str, String)> {
 }
 
 fn header(sheet: &Sheet) -> String {
-    let paragraphs: String = sheet
-        .documentation
-        .split("\n\n")
-        .filter(|text| !text.is_empty())
-        .map(|text| format!("<p>{}</p>\n", prose(text)))
-        .collect();
+    let paragraphs = paragraphs(&sheet.documentation);
     let code_memory = sheet.memories.iter().find(|memory| memory.code);
     let lengths: Vec<u32> =
         sheet.rows.iter().flat_map(|row| row.instructions.iter().flat_map(|one| [one.cells, one.longest])).collect();
@@ -225,8 +220,9 @@ fn memories(sheet: &Sheet) -> String {
                 ]
             })
             .collect();
-        text += "<h3>Memory map</h3>\n";
-        text += &table("maps", &["memory", "address", "a read gives", "a write does"], &rows);
+        text += &format!("<h3>Memory map</h3>\n{}", paragraphs(&sheet.blocks.maps));
+        let about = sheet.maps.iter().map(|map| &map.documentation);
+        text += &table_with_prose("maps", &["memory", "address", "a read gives", "a write does"], rows, about);
     }
     if !sheet.contents.is_empty() {
         let rows: Vec<_> = sheet
@@ -246,7 +242,8 @@ fn memories(sheet: &Sheet) -> String {
             })
             .collect();
         text += "<h3>Contents at reset</h3>\n<p class=\"note\">All other cells are 0.</p>\n";
-        text += &table("contents", &["memory", "from", "cells", ""], &rows);
+        let about = sheet.contents.iter().map(|contents| &contents.documentation);
+        text += &table_with_prose("contents", &["memory", "from", "cells", ""], rows, about);
     }
     text
 }
@@ -282,7 +279,8 @@ fn reset(sheet: &Sheet) -> String {
     );
     if !sheet.traps.is_empty() {
         let rows: Vec<_> = sheet.traps.iter().map(|trap| vec![code(&trap.name), trap.value.to_string()]).collect();
-        text += &table("traps", &["trap", "number"], &rows);
+        let about = sheet.traps.iter().map(|trap| &trap.documentation);
+        text += &table_with_prose("traps", &["trap", "number"], rows, about);
     }
     if !sheet.hooks.iter().any(|hook| hook.contains("illegal")) {
         text += "<p>An encoding that no instruction has stops the machine with a fault.</p>\n";
@@ -388,7 +386,7 @@ fn cycles(instruction: &InstructionData) -> Option<String> {
     Some(if least == most { least.to_string() } else { format!("{least}–{most}") })
 }
 
-fn row_cycles(row: &RowData) -> Option<String> {
+pub(crate) fn row_cycles(row: &RowData) -> Option<String> {
     let all: Vec<(u64, u64)> = row.instructions.iter().filter_map(|one| one.cycles).collect();
     let (least, most) = (all.iter().map(|one| one.0).min()?, all.iter().map(|one| one.1).max()?);
     Some(if least == most { least.to_string() } else { format!("{least}–{most}") })
@@ -574,17 +572,13 @@ fn members(row: &RowData, has_cycles: bool) -> String {
 }
 
 fn examples(sheet: &Sheet, number: usize) -> String {
-    let rows: Vec<_> = sheet
-        .examples
-        .iter()
-        .filter(|example| example.row == number)
-        .map(|example| example_row(sheet, example))
-        .collect();
+    let examples = sheet.examples.iter().filter(|example| example.row == number);
+    let rows: Vec<_> = examples.clone().map(|example| example_row(sheet, example)).collect();
     if rows.is_empty() {
-        String::new()
-    } else {
-        table("examples", &["example", "cells", "before", "after", "executed"], &rows)
+        return String::new();
     }
+    let about = examples.map(|example| &example.documentation);
+    table_with_prose("examples", &["example", "cells", "before", "after", "executed"], rows, about)
 }
 
 fn example_row(sheet: &Sheet, example: &ExampleData) -> Vec<String> {
@@ -609,12 +603,20 @@ fn functions(sheet: &Sheet) -> String {
 fn pseudos(sheet: &Sheet) -> String {
     let rows: Vec<_> =
         sheet.pseudos.iter().map(|pseudo| vec![code(&pseudo.syntax), code(&pseudo.expansion.join("; "))]).collect();
-    if rows.is_empty() { String::new() } else { table("pseudos", &["written", "stands for"], &rows) }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let about = sheet.pseudos.iter().map(|pseudo| &pseudo.documentation);
+    paragraphs(&sheet.blocks.pseudos) + &table_with_prose("pseudos", &["written", "stands for"], rows, about)
 }
 
 fn habits(sheet: &Sheet) -> String {
     let rows: Vec<_> = sheet.habits.iter().map(|habit| vec![code(&habit.written), prose(&habit.meaning)]).collect();
-    if rows.is_empty() { String::new() } else { table("habits", &["written", "means"], &rows) }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let about = sheet.habits.iter().map(|habit| &habit.documentation);
+    paragraphs(&sheet.blocks.assembly) + &table_with_prose("habits", &["written", "means"], rows, about)
 }
 
 fn index(sheet: &Sheet) -> String {
@@ -664,5 +666,6 @@ fn footer(sheet: &Sheet) -> String {
     } else {
         format!(" {passed} of {} examples came out as written when they were executed.", sheet.examples.len())
     };
-    format!("<footer>Made by Lathe from the definition of {}.{examples}</footer>\n", escape(&sheet.name))
+    let about = paragraphs(&sheet.blocks.examples);
+    format!("<footer>{about}<p>Made by Lathe from the definition of {}.{examples}</p></footer>\n", escape(&sheet.name))
 }

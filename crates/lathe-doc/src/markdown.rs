@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::html::{flag_effects, length, percent};
+use crate::html::{flag_effects, length, percent, row_cycles};
 use crate::markup::hex;
-use crate::sheet::{DeviceData, ModeData, Sheet, ViewData};
+use crate::sheet::{DeviceData, HabitData, ModeData, PseudoData, RowData, Sheet, TrapData, ViewData};
 
 /// The datasheet as Markdown.
 pub fn markdown(sheet: &Sheet) -> String {
@@ -30,7 +30,8 @@ pub fn markdown(sheet: &Sheet) -> String {
             vec![code(&mode.syntax), code(&mode.picture), joined(&code(&mode.meaning), &mode.documentation)]
         };
         let modes: Vec<_> = operand.modes.iter().map(mode).collect();
-        text += &section(&format!("Modes of `{}`", operand.name), &["written", "bits", "is"], &modes);
+        let title = format!("Modes of `{}`", operand.name);
+        text += &section_with_prose(&title, &operand.documentation, &["written", "bits", "is"], &modes);
     }
     let prefixes: Vec<_> = sheet
         .prefixes
@@ -45,20 +46,25 @@ pub fn markdown(sheet: &Sheet) -> String {
     if !sheet.functions.is_empty() {
         let _ = write!(text, "\n## Functions used in meanings\n\n```isa\n{}\n```\n", sheet.functions.join("\n"));
     }
-    let pseudos: Vec<_> =
-        sheet.pseudos.iter().map(|pseudo| vec![code(&pseudo.syntax), code(&pseudo.expansion.join("; "))]).collect();
-    text += &section("Pseudo-instructions", &["written", "stands for"], &pseudos);
-    let habits: Vec<_> = sheet.habits.iter().map(|habit| vec![code(&habit.written), habit.meaning.clone()]).collect();
-    text += &section("Assembly habits", &["written", "means"], &habits);
+    let pseudo = |pseudo: &PseudoData| {
+        vec![code(&pseudo.syntax), joined(&code(&pseudo.expansion.join("; ")), &pseudo.documentation)]
+    };
+    let pseudos: Vec<_> = sheet.pseudos.iter().map(pseudo).collect();
+    text += &section_with_prose("Pseudo-instructions", &sheet.blocks.pseudos, &["written", "stands for"], &pseudos);
+    let habit = |habit: &HabitData| vec![code(&habit.written), joined(&habit.meaning, &habit.documentation)];
+    let habits: Vec<_> = sheet.habits.iter().map(habit).collect();
+    text += &section_with_prose("Assembly habits", &sheet.blocks.assembly, &["written", "means"], &habits);
     let examples: Vec<_> = sheet
         .examples
         .iter()
         .map(|example| {
             let passed = if example.passed { "as written" } else { "not as written" };
-            vec![code(&example.source), code(&example.before), code(&example.after), passed.to_owned()]
+            let passed = joined(passed, &example.documentation);
+            vec![code(&example.source), code(&example.before), code(&example.after), passed]
         })
         .collect();
-    text + &section("Examples", &["instruction", "before", "after", "executed"], &examples)
+    let heads = ["instruction", "before", "after", "executed"];
+    text + &section_with_prose("Examples", &sheet.blocks.examples, &heads, &examples)
 }
 
 fn registers(sheet: &Sheet) -> String {
@@ -123,15 +129,32 @@ fn memories(sheet: &Sheet) -> String {
                 code(&map.memory),
                 code(&format!("{:#X}..{:#X}", map.first, map.last)),
                 code(&map.read),
-                code(&map.write),
+                joined(&code(&map.write), &map.documentation),
             ]
         })
         .collect();
     let device = |device: &DeviceData| vec![code(&device.name), code(&device.kind), joined("", &device.documentation)];
     let devices: Vec<_> = sheet.devices.iter().map(device).collect();
-    let traps: Vec<_> = sheet.traps.iter().map(|trap| vec![code(&trap.name), trap.value.to_string()]).collect();
+    let trap = |trap: &TrapData| vec![code(&trap.name), joined(&trap.value.to_string(), &trap.documentation)];
+    let traps: Vec<_> = sheet.traps.iter().map(trap).collect();
+    let contents: Vec<_> = sheet
+        .contents
+        .iter()
+        .map(|contents| {
+            let memory = sheet.memories.iter().find(|memory| memory.name == contents.memory);
+            let bits = memory.map_or(8, |memory| memory.cell_bits);
+            let cells: Vec<String> = contents.cells.iter().map(|cell| hex(*cell, bits)).collect();
+            vec![
+                code(&contents.memory),
+                code(&format!("{:#X}", contents.address)),
+                joined(&code(&cells.join(" ")), &contents.documentation),
+            ]
+        })
+        .collect();
     let mut text = section("Memory", &["name", "cells", "bits of a cell", "order", "holds"], &rows);
-    text += &section("Memory map", &["memory", "address", "a read gives", "a write does"], &maps);
+    let heads = ["memory", "address", "a read gives", "a write does"];
+    text += &section_with_prose("Memory map", &sheet.blocks.maps, &heads, &maps);
+    text += &section("Contents at reset", &["memory", "from", "cells"], &contents);
     text += &section("Devices", &["name", "kind", ""], &devices);
     text += &section("Traps", &["name", "number"], &traps);
     if !sheet.hooks.is_empty() {
@@ -146,31 +169,29 @@ fn instructions(sheet: &Sheet) -> String {
         heads.push("cycles");
     }
     heads.extend(["meaning", "flags"]);
-    let rows: Vec<_> = sheet
-        .rows
-        .iter()
-        .map(|row| {
-            let first = &row.instructions[0];
-            let condition = if row.condition.is_empty() { String::new() } else { format!(" {}", row.condition) };
-            let mut cells = vec![code(&row.syntax), code(&format!("{}{condition}", row.picture)), length(first)];
-            if let Some((least, most)) = first.cycles {
-                cells.push(if least == most { least.to_string() } else { format!("{least}–{most}") });
-            }
-            cells.push(code(&row.meaning.replace('\n', " ")));
-            let flags: Vec<String> = flag_effects(sheet, row)
-                .into_iter()
-                .filter(|(_, effect)| *effect != "–")
-                .map(|(name, effect)| format!("{name} {effect}"))
-                .collect();
-            cells.push(flags.join(", "));
-            cells
-        })
-        .collect();
-    let share = sheet
-        .coverage
-        .share
-        .map_or(String::new(), |share| format!("\n{} of all encodings are defined.\n", percent(share)));
-    section("Instructions", &heads, &rows) + &share
+    let mut text = "\n## Instructions\n".to_owned();
+    // A heading is for all rows up to the next one.
+    for rows in sheet.rows.chunk_by(|_, next| next.heading.is_empty()) {
+        let (title, rest) = rows[0].heading.split_once('\n').unwrap_or((&rows[0].heading, ""));
+        if !title.is_empty() {
+            let _ = write!(text, "\n### {title}\n");
+        }
+        let cells: Vec<_> = rows.iter().map(|row| instruction(sheet, row)).collect();
+        text += &(paragraph(rest) + &table(&heads, &cells));
+    }
+    let share = sheet.coverage.share;
+    text + &share.map_or(String::new(), |share| format!("\n{} of all encodings are defined.\n", percent(share)))
+}
+
+fn instruction(sheet: &Sheet, row: &RowData) -> Vec<String> {
+    let first = &row.instructions[0];
+    let condition = if row.condition.is_empty() { String::new() } else { format!(" {}", row.condition) };
+    let mut cells = vec![code(&row.syntax), code(&format!("{}{condition}", row.picture)), length(first)];
+    cells.extend(row_cycles(row));
+    cells.push(joined(&code(&row.meaning), &row.documentation));
+    let flags = flag_effects(sheet, row).into_iter().filter(|(_, effect)| *effect != "–");
+    cells.push(flags.map(|(name, effect)| format!("{name} {effect}")).collect::<Vec<_>>().join(", "));
+    cells
 }
 
 /// Code in a cell of a table, where `|` would end the cell. Nothing stays nothing.
@@ -184,12 +205,24 @@ fn code(text: &str) -> String {
 }
 
 fn section(title: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
+    section_with_prose(title, "", heads, rows)
+}
+
+fn section_with_prose(title: &str, prose: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();
     }
+    format!("\n## {title}\n{}{}", paragraph(prose), table(heads, rows))
+}
+
+fn paragraph(prose: &str) -> String {
+    if prose.trim().is_empty() { String::new() } else { format!("\n{}\n", prose.trim()) }
+}
+
+fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
     let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
     let line: Vec<String> = heads.iter().map(|_| "---".to_owned()).collect();
     let body: String = rows.iter().map(|cells| row(cells)).collect();
-    format!("\n## {title}\n\n{}{}{body}", row(&heads), row(&line))
+    format!("\n{}{}{body}", row(&heads), row(&line))
 }

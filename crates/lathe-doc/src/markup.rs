@@ -48,6 +48,26 @@ pub(crate) fn table(class: &str, heads: &[&str], rows: &[Vec<String>]) -> String
     format!("<table class=\"{class}\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n")
 }
 
+/// A table with prose about its rows in a last column, if there is any.
+pub(crate) fn table_with_prose<'p>(
+    class: &str,
+    heads: &[&str],
+    mut rows: Vec<Vec<String>>,
+    documentation: impl Iterator<Item = &'p String> + Clone,
+) -> String {
+    if documentation.clone().all(String::is_empty) {
+        return table(class, heads, &rows);
+    }
+    rows.iter_mut().zip(documentation).for_each(|(row, text)| row.push(prose(text)));
+    table(class, &[heads, &[""]].concat(), &rows)
+}
+
+/// Prose in paragraphs.
+pub(crate) fn paragraphs(text: &str) -> String {
+    let paragraphs = text.split("\n\n").filter(|text| !text.is_empty());
+    paragraphs.map(|text| format!("<p>{}</p>\n", prose(text))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{hex, prose};

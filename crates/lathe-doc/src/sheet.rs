@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::bits::{self, Part, Word};
 use crate::flags::{self, Flag};
-use crate::source::{Text, WrittenRow};
+use crate::source::{BARE_LABELS, CASELESS_LABELS, Text, WrittenRow};
 use crate::touches;
 
 macro_rules! data {
@@ -62,10 +62,10 @@ data! {
         /// What memories hold at reset, where it is not 0.
         contents: Vec<ContentsData>,
         /// Names for the numbers of traps.
-        traps: Vec<ValueData>,
-        /// `on illegal` and `on step`, as written.
+        traps: Vec<TrapData>,
+        /// `on illegal`, `on step`, `before each` and `after each`, as written, with their prose.
         hooks: Vec<String>,
-        /// The functions that meanings use, as written.
+        /// The functions that meanings use, as written, with their prose.
         functions: Vec<String>,
         /// Whether the definition counts cycles.
         has_cycles: bool,
@@ -79,6 +79,8 @@ data! {
         habits: Vec<HabitData>,
         /// The examples, which have been executed.
         examples: Vec<ExampleData>,
+        /// What is said about whole blocks.
+        blocks: BlocksData,
     }
 
     /// A memory.
@@ -209,12 +211,14 @@ data! {
         value: u64,
     }
 
-    /// A name and its number.
-    ValueData {
+    /// A name for the number of a trap.
+    TrapData {
         /// The name.
         name: String,
         /// The number.
         value: u64,
+        /// Prose.
+        documentation: String,
     }
 
     /// A device.
@@ -251,6 +255,8 @@ data! {
         read: String,
         /// What a write does, as written; nothing if empty.
         write: String,
+        /// Prose.
+        documentation: String,
     }
 
     /// What a memory holds at reset.
@@ -261,6 +267,8 @@ data! {
         address: u64,
         /// The cells.
         cells: Vec<u64>,
+        /// Prose.
+        documentation: String,
     }
 
     /// The opcode map: a slot for each value of the leading bits of the first cell.
@@ -346,6 +354,8 @@ data! {
         syntax: String,
         /// The instructions it stands for.
         expansion: Vec<String>,
+        /// Prose.
+        documentation: String,
     }
 
     /// Something that programs may have besides the assembly language.
@@ -354,6 +364,8 @@ data! {
         written: String,
         /// What it means.
         meaning: String,
+        /// Prose.
+        documentation: String,
     }
 
     /// An example.
@@ -370,6 +382,20 @@ data! {
         after: String,
         /// Whether it came out so when it was executed.
         passed: bool,
+        /// Prose.
+        documentation: String,
+    }
+
+    /// Prose about whole blocks, in paragraphs.
+    BlocksData {
+        /// About the maps.
+        maps: String,
+        /// About the pseudo-instructions.
+        pseudos: String,
+        /// About what programs may have besides the assembly language.
+        assembly: String,
+        /// About the examples.
+        examples: String,
     }
 }
 
@@ -400,15 +426,16 @@ impl Sheet {
             devices: devices(isa),
             maps: maps(isa, &text),
             contents: contents(isa),
-            traps: isa.traps.iter().map(|(name, value)| ValueData { name: name.clone(), value: *value }).collect(),
+            traps: traps(isa, &text),
             hooks: text.hooks(),
             functions: text.functions(),
             has_cycles: isa.has_cycles,
             coverage: coverage_data(isa),
             rows: rows(isa, &text, &written),
-            pseudos: text.pseudos().into_iter().map(|(syntax, expansion)| PseudoData { syntax, expansion }).collect(),
-            habits: habits(isa),
+            pseudos: text.pseudos(),
+            habits: habits(isa, &text),
             examples: examples(isa, &text),
+            blocks: text.blocks(),
         }
     }
 
@@ -623,13 +650,14 @@ fn devices(isa: &Isa) -> Vec<DeviceData> {
 fn maps(isa: &Isa, text: &Text) -> Vec<MapData> {
     let written = text.maps();
     let data = |mapping: &Mapping| {
-        let row = written.iter().find(|row| row.first == Some(mapping.first));
+        let row = written.iter().find(|row| row.span == mapping.span);
+        let documentation = row.map_or(String::new(), |row| row.documentation.clone());
         let (read, write) = match row {
             Some(row) => (row.read.clone(), row.write.clone()),
             None => kept_there(isa, mapping),
         };
         let memory = isa.memory(mapping.memory).name.clone();
-        MapData { memory, first: mapping.first, last: mapping.last, read, write }
+        MapData { memory, first: mapping.first, last: mapping.last, read, write, documentation }
     };
     isa.maps.iter().map(data).collect()
 }
@@ -668,8 +696,18 @@ fn contents(isa: &Isa) -> Vec<ContentsData> {
             memory: isa.memory(contents.memory).name.clone(),
             address: contents.address,
             cells: contents.values.clone(),
+            documentation: contents.documentation.clone(),
         })
         .collect()
+}
+
+fn traps(isa: &Isa, text: &Text) -> Vec<TrapData> {
+    let data = |(name, value): &(String, u64)| TrapData {
+        name: name.clone(),
+        value: *value,
+        documentation: text.about_trap(name),
+    };
+    isa.traps.iter().map(data).collect()
 }
 
 fn coverage_data(isa: &Isa) -> CoverageData {
@@ -732,12 +770,20 @@ fn rows(isa: &Isa, text: &Text, written: &[WrittenRow]) -> Vec<RowData> {
     rows
 }
 
-/// The prose of a row, and that of the families in it.
+/// The prose of a row, and that of the families in it and of their members.
 fn documentation(instruction: &Instruction, row: &WrittenRow) -> String {
-    let families = row.families.iter().filter(|family| !family.documentation.is_empty());
-    let families = families.map(|family| format!("`{{{}}}`: {}", family.name.text, family.documentation));
-    let own = Some(instruction.documentation.clone()).filter(|own| !own.is_empty());
-    own.into_iter().chain(families).collect::<Vec<_>>().join("\n")
+    let mut all = vec![instruction.documentation.clone()];
+    let mut add = |name: &str, prose: &str| {
+        if !prose.is_empty() {
+            all.push(format!("`{name}`: {prose}"));
+        }
+    };
+    for family in &row.families {
+        add(&format!("{{{}}}", family.name.text), &family.documentation);
+        family.members.iter().for_each(|member| add(&member.name.text, &member.documentation));
+    }
+    all.retain(|prose| !prose.is_empty());
+    all.join("\n")
 }
 
 /// Tells what the members of families do. A row is spread out in the order of its families' members.
@@ -804,28 +850,35 @@ fn instruction_data(isa: &Isa, instruction: &Instruction, row: &[&Instruction], 
     }
 }
 
-fn habits(isa: &Isa) -> Vec<HabitData> {
+fn habits(isa: &Isa, text: &Text) -> Vec<HabitData> {
     let assembly = &isa.assembly;
+    let about = text.habits();
     let mut habits = Vec::new();
-    let mut add = |written: String, meaning: String| habits.push(HabitData { written, meaning });
+    let mut add = |key: &str, written: String, meaning: String| {
+        let documentation = about.iter().find(|(word, _)| *word == key).map_or("", |(_, prose)| prose).to_owned();
+        habits.push(HabitData { written, meaning, documentation });
+    };
     for (name, _) in &assembly.functions {
-        add(format!("{name}(x)"), "a function for expressions".to_owned());
+        add(name, format!("{name}(x)"), "a function for expressions".to_owned());
     }
     for (name, stands_for) in &assembly.directives {
         let meaning = stands_for.as_ref().map_or("says nothing here".to_owned(), |directive| format!("`{directive}`"));
-        add(name.clone(), meaning);
+        add(name, name.clone(), meaning);
     }
     for (prefix, base) in &assembly.prefixes {
-        add(format!("{prefix}…"), format!("a number in base {base}"));
+        add(prefix, format!("{prefix}…"), format!("a number in base {base}"));
     }
     for comment in &assembly.comments {
-        add(comment.clone(), "begins a comment".to_owned());
+        add(comment, comment.clone(), "begins a comment".to_owned());
     }
     for separator in &assembly.separators {
-        add(separator.clone(), "ends a line".to_owned());
+        add(separator, separator.clone(), "ends a line".to_owned());
     }
     if assembly.bare_labels {
-        add("LABEL".to_owned(), "a label needs no `:`".to_owned());
+        add(BARE_LABELS, "LABEL".to_owned(), "a label needs no `:`".to_owned());
+    }
+    if assembly.caseless_labels {
+        add(CASELESS_LABELS, "LABEL".to_owned(), "is the same as `label` and `Label`".to_owned());
     }
     habits
 }
@@ -845,6 +898,7 @@ fn examples(isa: &Isa, text: &Text) -> Vec<ExampleData> {
             before: before.trim().to_owned(),
             after: after.trim().to_owned(),
             passed: !facts.map(|fact| fact.span).any(|span| failures.contains(&span)),
+            documentation: text.about_example(example.span),
         }
     };
     isa.examples.iter().map(data).collect()

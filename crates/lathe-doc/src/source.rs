@@ -3,11 +3,15 @@
 
 use lathe_base::Span;
 use lathe_isa::Written;
-use lathe_isa::language::ast::{Family, Item, Order, Row};
-use lathe_isa::language::lexer::number;
+use lathe_isa::language::ast::{Family, Habit, Item, Order, Row};
 
 use crate::bits::Word;
-use crate::sheet::PrefixData;
+use crate::sheet::{BlocksData, PrefixData, PseudoData};
+
+/// What a row of `assembly` is called that has no word of its own.
+pub(crate) const BARE_LABELS: &str = "bare labels";
+/// The same for the other one.
+pub(crate) const CASELESS_LABELS: &str = "caseless labels";
 
 /// The text of a definition, and its tree.
 pub(crate) struct Text<'s>(&'s Written);
@@ -30,10 +34,10 @@ pub(crate) struct WrittenRow<'s> {
 
 /// A row of a map as its author wrote it.
 pub(crate) struct WrittenMapping {
-    /// The first address, if it is a plain number.
-    pub(crate) first: Option<u64>,
+    pub(crate) span: Span,
     pub(crate) read: String,
     pub(crate) write: String,
+    pub(crate) documentation: String,
 }
 
 impl<'s> Text<'s> {
@@ -112,8 +116,7 @@ impl<'s> Text<'s> {
         functions
             .filter_map(|(name, documentation)| {
                 let start = self.split(name.span).0.rfind("fn")?;
-                let above: String = documentation.lines().map(|line| format!("## {line}\n")).collect();
-                Some(above + &without_comments(&block(self.0.text(name.span.file).get(start..)?)))
+                Some(above(documentation) + &without_comments(&block(self.0.text(name.span.file).get(start..)?)))
             })
             .collect()
     }
@@ -136,12 +139,11 @@ impl<'s> Text<'s> {
 
     /// `on illegal`, `on step`, `before each` and `after each`, as written.
     pub(crate) fn hooks(&self) -> Vec<String> {
-        let spans = self.items().iter().filter_map(|item| match item {
-            Item::OnIllegal(span, ..) => Some(*span),
-            Item::OnStep(hook) | Item::Each(_, hook) => Some(hook.span),
+        let hooks = self.items().iter().filter_map(|item| match item {
+            Item::OnIllegal(hook) | Item::OnStep(hook) | Item::Each(_, hook) => Some(hook),
             _ => None,
         });
-        spans.map(|span| without_comments(&block(self.split(span).1))).collect()
+        hooks.map(|hook| above(&hook.documentation) + &without_comments(&block(self.split(hook.span).1))).collect()
     }
 
     /// The rows of all maps.
@@ -154,20 +156,86 @@ impl<'s> Text<'s> {
             let whole = self.at(row.span);
             let mut columns = columns(whole).skip(1).map(|column| without_comments(column).trim().to_owned());
             let mut column = || columns.next().unwrap_or_default();
-            WrittenMapping { first: number(self.at(row.first.span)), read: column(), write: column() }
+            let documentation = row.documentation.clone();
+            WrittenMapping { span: row.span, read: column(), write: column(), documentation }
         })
         .collect()
     }
 
-    /// The pseudo-instructions, as written: their syntax, and what they stand for.
-    pub(crate) fn pseudos(&self) -> Vec<(String, Vec<String>)> {
+    /// The pseudo-instructions, as written.
+    pub(crate) fn pseudos(&self) -> Vec<PseudoData> {
         let items = self.items().iter().flat_map(|item| match item {
-            Item::Pseudos(pseudos) => pseudos.as_slice(),
+            Item::Pseudos(pseudos) => pseudos.rows.as_slice(),
             _ => &[],
         });
         items
-            .map(|pseudo| (pseudo.syntax.text.clone(), pseudo.expansion.iter().map(|part| part.text.clone()).collect()))
+            .map(|pseudo| PseudoData {
+                syntax: pseudo.syntax.text.clone(),
+                expansion: pseudo.expansion.iter().map(|part| part.text.clone()).collect(),
+                documentation: pseudo.documentation.clone(),
+            })
             .collect()
+    }
+
+    /// What is said about a trap.
+    pub(crate) fn about_trap(&self, name: &str) -> String {
+        let about = self.items().iter().find_map(|item| match item {
+            Item::Traps(traps) if traps.names.iter().any(|(known, _)| known.text == name) => Some(&traps.documentation),
+            _ => None,
+        });
+        about.cloned().unwrap_or_default()
+    }
+
+    /// What is said about the example that begins here.
+    pub(crate) fn about_example(&self, at: Span) -> String {
+        let mut examples = self.items().iter().flat_map(|item| match item {
+            Item::Examples(examples) => examples.rows.as_slice(),
+            _ => &[],
+        });
+        examples.find(|example| example.source.span == at).map_or(String::new(), |one| one.documentation.clone())
+    }
+
+    /// What is said about the rows of `assembly`, each with the words that the row is about.
+    pub(crate) fn habits(&self) -> Vec<(String, &'s str)> {
+        let rows = self.items().iter().flat_map(|item| match item {
+            Item::Assembly(assembly) => assembly.rows.as_slice(),
+            _ => &[],
+        });
+        let mut all = Vec::new();
+        for row in rows {
+            let names = match &row.habit {
+                Habit::Function { name, .. } => vec![name.text.clone()],
+                Habit::Directives { names, .. } => names.iter().map(|name| name.text.to_ascii_lowercase()).collect(),
+                Habit::Prefix { text, .. } => vec![text.text.to_ascii_lowercase()],
+                Habit::Comment(text) | Habit::Separator(text) => vec![text.text.clone()],
+                Habit::BareLabels => vec![BARE_LABELS.to_owned()],
+                Habit::CaselessLabels => vec![CASELESS_LABELS.to_owned()],
+            };
+            all.extend(names.into_iter().map(|name| (name, row.documentation.as_str())));
+        }
+        all
+    }
+
+    /// What is said about whole blocks.
+    pub(crate) fn blocks(&self) -> BlocksData {
+        let mut blocks = BlocksData {
+            maps: String::new(),
+            pseudos: String::new(),
+            assembly: String::new(),
+            examples: String::new(),
+        };
+        for item in self.items() {
+            let (known, more) = match item {
+                Item::Map(map) => (&mut blocks.maps, &map.documentation),
+                Item::Pseudos(pseudos) => (&mut blocks.pseudos, &pseudos.documentation),
+                Item::Assembly(assembly) => (&mut blocks.assembly, &assembly.documentation),
+                Item::Examples(examples) => (&mut blocks.examples, &examples.documentation),
+                _ => continue,
+            };
+            known.push_str(if known.is_empty() || more.is_empty() { "" } else { "\n\n" });
+            known.push_str(more);
+        }
+        blocks
     }
 
     /// A place in the text, as written.
@@ -182,6 +250,11 @@ impl<'s> Text<'s> {
         let rest = line.strip_prefix(instruction).unwrap_or(line);
         without_comments(rest.split_once(':').map_or("", |(_, facts)| facts)).trim().to_owned()
     }
+}
+
+/// Prose as it stands above a declaration.
+fn above(documentation: &str) -> String {
+    documentation.lines().map(|line| format!("## {line}\n")).collect()
 }
 
 /// The columns of a row of a map. Between parentheses, a `|` is an operator.

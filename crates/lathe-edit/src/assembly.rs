@@ -1,7 +1,7 @@
 //! Questions about a program, for any machine. Labels and colours come from tokens alone, so they work
 //! while the program cannot be assembled.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use lathe_asm::tokens::{self, Kind, Token};
@@ -27,6 +27,8 @@ pub struct Words {
     habits: Assembly,
     /// Registers and other names that no label can have, in small letters.
     pub reserved: BTreeSet<String>,
+    /// The fields, and the names of those that are one of a list, in small letters.
+    pub fields: BTreeMap<String, Option<BTreeSet<String>>>,
     operations: BTreeSet<String>,
 }
 
@@ -34,18 +36,22 @@ impl Words {
     /// The words of a machine.
     pub fn new(isa: &Isa) -> Words {
         let mut reserved: BTreeSet<String> = BTreeSet::new();
+        let mut fields: BTreeMap<String, Option<BTreeSet<String>>> = BTreeMap::new();
         for field in &isa.fields {
-            match &field.domain {
-                Domain::Registers(list) => reserved.extend(list.iter().flatten().map(|(name, _)| name.to_lowercase())),
-                Domain::Names(list) => reserved.extend(list.iter().map(|(name, _)| name.to_lowercase())),
-                Domain::Number(_) => {}
-            }
-            reserved.extend(field.spellings.iter().map(|(name, _)| name.to_lowercase()));
+            let mut names: BTreeSet<String> = match &field.domain {
+                Domain::Registers(list) => list.iter().flatten().map(|(name, _)| name.to_lowercase()).collect(),
+                Domain::Names(list) => list.iter().map(|(name, _)| name.to_lowercase()).collect(),
+                Domain::Number(_) => BTreeSet::new(),
+            };
+            names.extend(field.spellings.iter().map(|(name, _)| name.to_lowercase()));
+            reserved.extend(names.iter().cloned());
+            let is_list = !matches!(field.domain, Domain::Number(_));
+            fields.entry(field.name.clone()).or_insert(is_list.then_some(names));
         }
         let mut operations: BTreeSet<String> =
             isa.assembly.directives.iter().map(|(name, _)| name.to_lowercase()).collect();
         operations.extend(isa.first_words().map(str::to_lowercase));
-        Words { habits: isa.assembly.clone(), reserved, operations }
+        Words { habits: isa.assembly.clone(), reserved, fields, operations }
     }
 }
 
@@ -99,6 +105,8 @@ pub struct Statement {
     pub operation: (usize, usize),
     /// Where the commas between its operands stand.
     pub commas: Vec<usize>,
+    /// Where it ends.
+    pub end: usize,
 }
 
 /// A program text, read.
@@ -183,7 +191,12 @@ impl<'s> Reading<'s> {
         }
         let commas =
             operands.iter().filter(|token| token.is_mark(',')).map(|token| token.span.start as usize).collect();
-        self.statements.push(Statement { operation: (first.span.start as usize, first.span.end as usize), commas });
+        let end = rest.last().map_or(0, |token| token.span.end as usize);
+        self.statements.push(Statement {
+            operation: (first.span.start as usize, first.span.end as usize),
+            commas,
+            end,
+        });
         let word = self.word(first).to_lowercase();
         let class = if word.starts_with('.') { Class::Directive } else { Class::Mnemonic };
         self.piece(first, class);
@@ -267,6 +280,15 @@ impl<'s> Reading<'s> {
     /// The name at a place.
     pub fn name_at(&self, at: usize) -> Option<&Occurrence> {
         self.names.iter().find(|name| name.start <= at && at <= name.end)
+    }
+
+    /// The word at a place.
+    pub fn word_at(&self, at: usize) -> Option<&'s str> {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let (before, after) = self.text.split_at_checked(at)?;
+        let start = before.trim_end_matches(is_word).len();
+        let end = self.text.len() - after.trim_start_matches(is_word).len();
+        (start < end).then(|| &self.text[start..end])
     }
 
     /// The statement on the line of a place.

@@ -6,6 +6,7 @@ use lathe_doc::Sheet;
 
 use crate::assembly::{self, DIRECTIVES, FUNCTIONS, Role, Words};
 use crate::definition::{self, ITEMS, Kind};
+use crate::operands;
 
 /// Something that can be written at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub struct Suggestion {
     /// A few words about it; may be empty.
     pub detail: String,
     /// What is written instead of the label, with `${1:places}` to fill in.
-    pub template: Option<&'static str>,
+    pub template: Option<String>,
 }
 
 /// What a suggestion is.
@@ -72,7 +73,7 @@ pub fn definition(text: &str, at: usize) -> Vec<Suggestion> {
     let before = before(text, at);
     if before.chars().all(char::is_alphanumeric) {
         let template = |(word, template): &(&str, &'static str)| Suggestion {
-            template: Some(template),
+            template: Some((*template).to_owned()),
             ..suggestion(word, SuggestionKind::Keyword, "declaration")
         };
         return ITEMS.iter().map(template).collect();
@@ -105,8 +106,28 @@ pub fn assembly(text: &str, at: usize, machine: Option<(&Sheet, &Words)>) -> Vec
     let code = before.rsplit_once(':').map_or(before, |(_, code)| code).trim_start();
     match code.contains([' ', '\t', ',']) {
         false => operations(&reading, machine.map(|(sheet, _)| sheet)),
-        true => operands(&reading, words),
+        true => {
+            let mut all = machine.map_or(Vec::new(), |machine| modes(&reading, at, machine));
+            all.extend(operands(&reading, words));
+            all
+        }
     }
+}
+
+/// The ways to write the operand at a place, if it has several, with their fields to fill in.
+fn modes(reading: &assembly::Reading, at: usize, (sheet, words): (&Sheet, &Words)) -> Vec<Suggestion> {
+    let Some(statement) = reading.statement_at(at) else { return Vec::new() };
+    let mnemonic = &reading.text[statement.operation.0..statement.operation.1];
+    let number = statement.commas.iter().filter(|comma| **comma < at).count();
+    let mut all: Vec<Suggestion> = Vec::new();
+    for mode in operands::with_modes(sheet, mnemonic, number).iter().flat_map(|operand| &operand.modes) {
+        if all.iter().any(|known| known.label == mode.syntax) {
+            continue;
+        }
+        let template = operands::template(words, &mode.syntax);
+        all.push(Suggestion { template, ..suggestion(&mode.syntax, SuggestionKind::Operand, mode.meaning.clone()) });
+    }
+    all
 }
 
 fn operations(reading: &assembly::Reading, sheet: Option<&Sheet>) -> Vec<Suggestion> {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use lathe_base::{Diagnostics, FileId, Span};
-use lathe_isa::language::ast::{Definition, Item, ModeRow, NameRange, Remove};
+use lathe_isa::language::ast::{Definition, Item, ModeRow, NameRange, Operands, Remove};
 use lathe_isa::language::lexer::{Cursor, Token};
 
 use crate::{Class, Piece};
@@ -70,6 +70,9 @@ pub enum Kind {
     Trap,
     Function,
     Family,
+    Operand,
+    Mode,
+    Prefix,
     Row,
     Pseudo,
     Example,
@@ -89,6 +92,9 @@ impl Kind {
             Kind::Trap => "trap",
             Kind::Function => "function",
             Kind::Family => "family",
+            Kind::Operand => "operand",
+            Kind::Mode => "mode",
+            Kind::Prefix => "prefix",
             Kind::Row => "instruction",
             Kind::Pseudo => "pseudo-instruction",
             Kind::Example => "example",
@@ -97,13 +103,13 @@ impl Kind {
 
     /// Whether it has a name of its own, by which meanings can speak of it.
     pub fn is_plain(self) -> bool {
-        !matches!(self, Kind::Row | Kind::Pseudo | Kind::Example | Kind::Machine)
+        !matches!(self, Kind::Mode | Kind::Prefix | Kind::Row | Kind::Pseudo | Kind::Example | Kind::Machine)
     }
 
     fn class(self) -> Class {
         match self {
             Kind::Register | Kind::View | Kind::Pc => Class::Register,
-            Kind::Field | Kind::Family => Class::Operand,
+            Kind::Field | Kind::Family | Kind::Operand => Class::Operand,
             Kind::Function => Class::Function,
             _ => Class::Name,
         }
@@ -147,7 +153,11 @@ impl<'s> Reading<'s> {
         let tree = lathe_isa::language::parse(FileId(0), text, &mut Diagnostics::default());
         let mut reading = Reading { text, tree, declared: Vec::new(), by_name: HashMap::new(), columns: Vec::new() };
         reading.declare();
-        for (number, one) in reading.declared.iter().enumerate().filter(|(_, one)| one.kind.is_plain()) {
+        // A prefix may be called as a register is.
+        let (plain, others): (Vec<_>, Vec<_>) =
+            reading.declared.iter().enumerate().partition(|(_, one)| one.kind.is_plain());
+        let prefixes = others.into_iter().filter(|(_, one)| one.kind == Kind::Prefix);
+        for (number, one) in plain.into_iter().chain(prefixes) {
             reading.by_name.entry(one.name.clone()).or_insert(number);
         }
         reading.columns.sort_unstable_by_key(|column| column.0);
@@ -178,16 +188,18 @@ impl<'s> Reading<'s> {
                     fields.names.iter().for_each(|name| add(&name.text, Kind::Field, name.span));
                 }
                 Item::Operands(operands) => {
-                    operands.names.iter().for_each(|name| add(&name.text, Kind::Field, name.span));
+                    operands.names.iter().for_each(|name| add(&name.text, Kind::Operand, name.span));
                     for mode in &operands.modes {
                         if let ModeRow::Mode(mode) = mode {
+                            add(&mode.syntax.text, Kind::Mode, mode.syntax.span);
                             column(mode.syntax.span, Column::Syntax);
                             column(mode.picture.span, Column::Picture);
                         }
                     }
                 }
+                Item::Prefix(prefix) => add(&prefix.name.text, Kind::Prefix, prefix.name.span),
                 Item::Device(device) => add(&device.name.text, Kind::Device, device.name.span),
-                Item::Traps(traps) => traps.iter().for_each(|(name, ..)| add(&name.text, Kind::Trap, name.span)),
+                Item::Traps(traps) => traps.names.iter().for_each(|(name, ..)| add(&name.text, Kind::Trap, name.span)),
                 Item::Function(function) => add(&function.name.text, Kind::Function, function.name.span),
                 Item::Family(family) => add(&family.name.text, Kind::Family, family.name.span),
                 Item::Instructions(table) => {
@@ -198,14 +210,14 @@ impl<'s> Reading<'s> {
                     }
                 }
                 Item::Pseudos(pseudos) => {
-                    for pseudo in pseudos {
+                    for pseudo in &pseudos.rows {
                         add(&pseudo.syntax.text, Kind::Pseudo, pseudo.syntax.span);
                         column(pseudo.syntax.span, Column::Syntax);
                         pseudo.expansion.iter().for_each(|part| column(part.span, Column::Syntax));
                     }
                 }
                 Item::Examples(examples) => {
-                    for example in examples {
+                    for example in &examples.rows {
                         add(&example.source.text, Kind::Example, example.source.span);
                         column(example.source.span, Column::Syntax);
                     }
@@ -388,14 +400,62 @@ impl<'s> Reading<'s> {
 
     /// The line of a declaration, and the documentation above it.
     pub fn shown(&self, declared: &Declared) -> String {
-        let start = self.text[..declared.span.start as usize].rfind('\n').map_or(0, |at| at + 1);
+        let start = self.start_of_line(declared.span.start as usize);
+        let prose = match self.prose(start) {
+            prose if prose.is_empty() => prose,
+            prose => format!("{prose}\n\n"),
+        };
+        let modes = self.modes(&declared.name).filter(|_| declared.kind == Kind::Operand);
+        let line = modes.unwrap_or_else(|| self.line(start).0.to_owned());
+        format!("{prose}```isa\n{line}\n```\n{}", declared.kind.word())
+    }
+
+    /// What is said about the declaration or row whose first word is at a place.
+    pub fn prose_at(&self, at: usize) -> Option<String> {
+        let start = self.start_of_line(at);
+        let first = self.line(start).0.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("").len();
+        let word = start + self.text[start..].len() - self.text[start..].trim_start_matches([' ', '\t']).len();
+        let prose = (word..=word + first).contains(&at).then(|| self.prose(start))?;
+        (!prose.is_empty()).then_some(prose)
+    }
+
+    fn start_of_line(&self, at: usize) -> usize {
+        self.text[..at.min(self.text.len())].rfind('\n').map_or(0, |at| at + 1)
+    }
+
+    /// A line, and the documentation after it.
+    fn line(&self, start: usize) -> (&'s str, Option<&'s str>) {
         let line = self.text[start..].lines().next().unwrap_or("").trim();
-        let above: Vec<&str> =
-            self.text[..start].lines().rev().map_while(|line| line.trim().strip_prefix("##")).collect();
-        let documentation: Vec<&str> = above.into_iter().rev().map(str::trim).collect();
-        let documentation =
-            if documentation.is_empty() { String::new() } else { format!("{}\n\n", documentation.join(" ")) };
-        format!("{documentation}```isa\n{line}\n```\n{}", declared.kind.word())
+        line.split_once(" ## ").map_or((line, None), |(line, after)| (line.trim(), Some(after.trim())))
+    }
+
+    /// The documentation above a line, and after it.
+    fn prose(&self, start: usize) -> String {
+        let above = self.text[..start].lines().rev().map_while(|line| line.trim().strip_prefix("##"));
+        let mut prose: Vec<&str> = above.map(str::trim).collect();
+        prose.reverse();
+        prose.extend(self.line(start).1);
+        prose.join(" ")
+    }
+
+    /// The head of an operand, and its modes.
+    fn modes(&self, name: &str) -> Option<String> {
+        let is_it = |operands: &&Operands| operands.names.iter().any(|known| known.text == name);
+        let mut operands = self.tree.items.iter().filter_map(|item| match item {
+            Item::Operands(operands) => Some(operands),
+            _ => None,
+        });
+        let operands = operands.find(is_it)?;
+        let head = self.line(self.start_of_line(operands.names[0].span.start as usize)).0;
+        let mode = |mode: &ModeRow| match mode {
+            ModeRow::Mode(mode) => format!("  {} | {}", mode.syntax.text, mode.picture.text),
+            ModeRow::All(name) => format!("  {}", name.text),
+        };
+        Some(
+            [vec![head.to_owned()], operands.modes.iter().map(mode).collect(), vec!["}".to_owned()]]
+                .concat()
+                .join("\n"),
+        )
     }
 }
 

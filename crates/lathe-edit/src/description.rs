@@ -1,6 +1,6 @@
 //! What hovering over an instruction shows: its rows as the datasheet has them.
 
-use lathe_doc::{InstructionData, RowData, Sheet};
+use lathe_doc::{InstructionData, ModeData, ModesData, RowData, Sheet};
 
 /// The rows that a mnemonic begins, as Markdown. At most this many, the rest is counted.
 const ROWS: usize = 8;
@@ -27,7 +27,10 @@ pub fn mnemonic(sheet: &Sheet, mnemonic: &str) -> Option<String> {
         .pseudos
         .iter()
         .filter(|one| pseudo(&one.syntax))
-        .map(|one| format!("```isa\n{} => {}\n```", one.syntax, one.expansion.join("; ")))
+        .map(|one| {
+            let prose = if one.documentation.is_empty() { String::new() } else { format!("{}\n\n", one.documentation) };
+            format!("{prose}```isa\n{} => {}\n```", one.syntax, one.expansion.join("; "))
+        })
         .collect();
     let mut parts: Vec<String> = forms.iter().take(ROWS).map(|(row, one)| form(row, one)).collect();
     parts.extend(pseudos.into_iter().take(ROWS));
@@ -35,6 +38,29 @@ pub fn mnemonic(sheet: &Sheet, mnemonic: &str) -> Option<String> {
         parts.push(format!("and {} more forms", forms.len() - ROWS));
     }
     (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// One way to write an operand.
+pub fn mode(operand: &ModesData, mode: &ModeData) -> String {
+    let prose = if mode.documentation.is_empty() { String::new() } else { format!("\n\n{}", mode.documentation) };
+    let meaning = if mode.meaning.is_empty() { String::new() } else { format!("\n```isa\n{}\n```", mode.meaning) };
+    format!("**`{}`** of `{}` · `{}`{prose}{meaning}", mode.syntax, operand.name, mode.picture)
+}
+
+/// A register, a view or the program counter, by any of its names.
+pub fn register(sheet: &Sheet, name: &str) -> Option<String> {
+    let is_it = |known: &String| known.eq_ignore_ascii_case(name);
+    let register = sheet.registers.iter().find(|one| std::iter::once(&one.name).chain(&one.spellings).any(is_it));
+    let view = sheet.views.iter().find(|one| is_it(&one.name));
+    let (what, bits, prose) = match (register, view) {
+        (Some(one), _) => ("register".to_owned(), one.bits, &one.documentation),
+        (None, Some(one)) => (format!("`{}`", one.value), one.bits, &one.documentation),
+        (None, None) if is_it(&sheet.pc.name) => ("program counter".to_owned(), sheet.pc.bits, &sheet.pc.documentation),
+        (None, None) => return None,
+    };
+    let bits = if bits == 1 { "1 bit".to_owned() } else { format!("{bits} bits") };
+    let prose = if prose.is_empty() { String::new() } else { format!(" · {prose}") };
+    Some(format!("`{name}` · {what} · {bits}{prose}"))
 }
 
 fn form(row: &RowData, one: &InstructionData) -> String {

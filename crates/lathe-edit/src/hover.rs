@@ -9,9 +9,10 @@ use lathe_doc::Sheet;
 use lathe_isa::values::{Valued, values_at};
 
 use crate::assembly::{self, Words};
-use crate::{definition, description};
+use crate::{definition, description, operands};
 
-/// About a place of a definition: the expression with its width and value, then the declaration of the name or the row.
+/// About a place of a definition: the expression with its width and value, what is said about the line that begins
+/// there, then the declaration of the name or the row.
 /// What the definition includes comes from `files`; `sheet` is of the machine as it was when it last had no errors.
 pub fn definition(text: &str, at: usize, files: &dyn Files, sheet: Option<&Sheet>) -> Option<String> {
     let reading = definition::Reading::new(text);
@@ -20,7 +21,9 @@ pub fn definition(text: &str, at: usize, files: &dyn Files, sheet: Option<&Sheet
     let word = reading.word_at(at).filter(|word| word.is_name);
     let named = word.and_then(|word| reading.named(word.text)).map(|declared| reading.shown(declared));
     let about = named.or_else(|| row(&reading, at, sheet?));
-    let parts: Vec<String> = expression.into_iter().chain(about).collect();
+    // What is shown of a name has its prose already.
+    let prose = reading.prose_at(at).filter(|prose| about.as_ref().is_none_or(|about| !about.contains(prose)));
+    let parts: Vec<String> = expression.into_iter().chain(prose).chain(about).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
@@ -85,5 +88,11 @@ pub fn assembly(
     let statement = reading.statement_at(at)?;
     let word = &reading.text[statement.operation.0..statement.operation.1];
     let shown = description::mnemonic(sheet, word)?;
-    Some(cells().map_or(shown.clone(), |cells| format!("`{cells}`\n\n{shown}")))
+    let operand = operands::operand_at(&reading, statement, at);
+    let mode = operand.and_then(|operand| operands::mode(machine, word, operand));
+    let register = operand.and_then(|_| reading.word_at(at)).and_then(|name| description::register(sheet, name));
+    let parts = [mode.map(|(operand, mode)| description::mode(operand, mode)), register];
+    let cells = cells().map(|cells| format!("`{cells}`"));
+    let parts: Vec<String> = parts.into_iter().flatten().chain(cells).chain([shown]).collect();
+    Some(parts.join("\n\n"))
 }

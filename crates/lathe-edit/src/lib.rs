@@ -2,7 +2,7 @@
 //! here, what to show beside it. The language server and the playground both ask them here.
 //!
 //! [`definition`] reads definitions and [`assembly`] reads programs; both work while the text is broken.
-//! [`completion`] and [`hover`] put answers together. Places are bytes of the text.
+//! [`completion`], [`hover`] and [`signature`] put answers together. Places are bytes of the text.
 //!
 //! Deliberately absent: protocols, files, and anything that only one editor has.
 
@@ -13,6 +13,8 @@ pub mod completion;
 pub mod definition;
 pub mod description;
 pub mod hover;
+pub mod operands;
+pub mod signature;
 
 /// What a piece of text is, for colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

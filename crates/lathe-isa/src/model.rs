@@ -163,6 +163,8 @@ pub struct Contents {
     pub address: u64,
     /// The cells.
     pub values: Vec<u64>,
+    /// Prose.
+    pub documentation: String,
 }
 
 /// A register or flag.
@@ -623,6 +625,8 @@ pub struct Mapping {
     pub read: Body,
     /// What a write does; local 0 is the address, local 1 the value.
     pub write: Body,
+    /// Its row, or the declaration of what is kept there.
+    pub span: Span,
 }
 
 /// One instruction: a row, with the members of its families chosen.

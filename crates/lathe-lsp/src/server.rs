@@ -9,7 +9,9 @@ use lathe_base::{FileId, Span};
 use lathe_edit::assembly::{self, Role};
 use lathe_edit::completion::{self, Suggestion, SuggestionKind};
 use lathe_edit::definition::{self, Kind};
-use lathe_edit::{description, hover};
+use lathe_edit::signature::{self, Signature};
+use lathe_edit::{description, hover, operands};
+use lathe_isa::Written;
 use lathe_machines::WithShipped;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::notification::{
@@ -351,31 +353,28 @@ impl Server {
 
     fn signature(&self, params: &SignatureHelpParams) -> Option<SignatureHelp> {
         let asked = self.asked(&params.text_document_position_params)?;
-        let machine = self.workspace.machine(&asked.path).filter(|_| !is_definition(&asked.path))?;
-        let reading = assembly::Reading::new(&asked.document.text, &machine.words);
-        let statement = reading.statement_at(asked.offset).filter(|one| one.operation.1 < asked.offset)?;
-        let word = &reading.text[statement.operation.0..statement.operation.1];
-        let active = statement.commas.iter().filter(|comma| **comma < asked.offset).count() as u32;
-        let forms = description::forms(machine.sheet(), word);
-        let signature = |(row, one): &(&lathe_doc::RowData, &lathe_doc::InstructionData)| {
-            let operands = one.syntax.split_once(' ').map_or("", |(_, operands)| operands);
-            let parameters = operands.split(',').map(|operand| ParameterInformation {
-                label: ParameterLabel::Simple(operand.trim().to_owned()),
-                documentation: None,
-            });
-            SignatureInformation {
-                label: one.syntax.clone(),
-                documentation: Some(Documentation::String(row.meaning.clone())),
-                parameters: Some(parameters.collect()),
-                active_parameter: Some(active),
-            }
+        let text = &asked.document.text;
+        let (found, active) = if is_definition(&asked.path) {
+            let machine = self.machine_of_definition(&asked.path);
+            signature::definition(text, asked.offset, machine.as_ref().map(|machine| machine.sheet()))?
+        } else {
+            let machine = self.workspace.machine(&asked.path)?;
+            signature::assembly(text, asked.offset, (machine.sheet(), &machine.words))?
         };
-        let signatures: Vec<SignatureInformation> = forms.iter().map(signature).collect();
-        (!signatures.is_empty()).then_some(SignatureHelp {
-            signatures,
-            active_signature: None,
-            active_parameter: Some(active),
-        })
+        let active_parameter = Some(active as u32);
+        let documentation = |text: String| Some(text).filter(|text| !text.is_empty()).map(Documentation::String);
+        let parameter = |(label, about): (String, String)| ParameterInformation {
+            label: ParameterLabel::Simple(label),
+            documentation: documentation(about),
+        };
+        let signature = |one: Signature| SignatureInformation {
+            label: one.label,
+            documentation: documentation(one.documentation),
+            parameters: Some(one.parameters.into_iter().map(parameter).collect()),
+            active_parameter,
+        };
+        let signatures = found.into_iter().map(signature).collect();
+        Some(SignatureHelp { signatures, active_signature: None, active_parameter })
     }
 
     fn definition(&self, params: &GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
@@ -395,13 +394,10 @@ impl Server {
     fn inherited(&self, asked: &Asked, name: &str) -> Option<Location> {
         let checked = self.workspace.check(&asked.path)?;
         let span = checked.names.get(name)?.span;
-        let source = checked.written.sources.get(span.file.0 as usize)?;
-        let path = asked.path.with_file_name(&source.name);
-        let document = Document::new(source.text.clone(), 0);
-        path.is_file().then_some(Location { uri: wire::uri(&path)?, range: wire::span(&document, span) })
+        self.in_definition(&checked.written, &asked.path, span)
     }
 
-    /// A label's line, or the row of a mnemonic.
+    /// A label's line, the row of a mnemonic, the mode of an operand, or the declaration of a register.
     fn label(&self, asked: &Asked) -> Option<Location> {
         let machine = self.workspace.machine(&asked.path)?;
         let reading = assembly::Reading::new(&asked.document.text, &machine.words);
@@ -415,12 +411,34 @@ impl Server {
         let statement = reading.statement_at(asked.offset)?;
         let word = &reading.text[statement.operation.0..statement.operation.1];
         let path = machine.path.clone()?;
+        if let Some(operand) = operands::operand_at(&reading, statement, asked.offset) {
+            let mode = operands::mode((machine.sheet(), &machine.words), word, operand);
+            let mode = mode.and_then(|(operand, mode)| {
+                let declared = machine.isa.operands.iter().find(|one| one.name == operand.name)?;
+                Some(declared.modes.iter().find(|one| one.syntax == mode.syntax)?.span)
+            });
+            let register = || machine.isa.names.get(reading.word_at(asked.offset)?).map(|known| known.span);
+            if let Some(span) = mode.or_else(register) {
+                return self.in_definition(&machine.written, &path, span);
+            }
+        }
         let text = self.workspace.text(&path)?;
         let (row, _) = *description::forms(machine.sheet(), word).first()?;
         let definition = Document::new(text.into_owned(), 0);
         let declared = definition::Reading::new(&definition.text);
         let found = declared.declared.iter().find(|one| one.kind == Kind::Row && one.name == row.syntax)?;
         Some(Location { uri: wire::uri(&path)?, range: wire::span(&definition, found.span) })
+    }
+
+    /// A place in one of the files that a definition is made from. What comes with Lathe is not a file.
+    fn in_definition(&self, written: &Written, path: &Path, span: Span) -> Option<Location> {
+        let source = written.sources.get(span.file.0 as usize)?;
+        let path = path.with_file_name(&source.name);
+        let document = Document::new(source.text.clone(), 0);
+        self.workspace
+            .text(&path)
+            .is_some()
+            .then_some(Location { uri: wire::uri(&path)?, range: wire::span(&document, span) })
     }
 
     /// Every place of a name in all files of the program.
@@ -795,8 +813,8 @@ fn item(suggestion: Suggestion) -> CompletionItem {
         label: suggestion.label,
         kind: Some(kind),
         detail: Some(suggestion.detail).filter(|detail| !detail.is_empty()),
-        insert_text: suggestion.template.map(str::to_owned),
-        insert_text_format: suggestion.template.map(|_| InsertTextFormat::SNIPPET),
+        insert_text_format: suggestion.template.as_ref().map(|_| InsertTextFormat::SNIPPET),
+        insert_text: suggestion.template,
         ..CompletionItem::default()
     }
 }
@@ -806,7 +824,9 @@ fn symbol_kind(kind: Kind) -> SymbolKind {
         Kind::Machine => SymbolKind::MODULE,
         Kind::Memory | Kind::Device => SymbolKind::OBJECT,
         Kind::Pc | Kind::Register | Kind::View => SymbolKind::VARIABLE,
-        Kind::Field | Kind::Family => SymbolKind::TYPE_PARAMETER,
+        Kind::Field | Kind::Family | Kind::Operand => SymbolKind::TYPE_PARAMETER,
+        Kind::Mode => SymbolKind::ENUM_MEMBER,
+        Kind::Prefix => SymbolKind::OPERATOR,
         Kind::Trap => SymbolKind::ENUM_MEMBER,
         Kind::Function => SymbolKind::FUNCTION,
         Kind::Row | Kind::Pseudo => SymbolKind::METHOD,

@@ -27,7 +27,7 @@ pub(crate) struct Machine {
     /// Whether it is whole: programs for one that is not cannot be judged.
     is_sound: bool,
     /// What it was made from.
-    written: Rc<Written>,
+    pub(crate) written: Rc<Written>,
     sheet: OnceCell<Sheet>,
 }
 

@@ -55,7 +55,7 @@ struct Suggested {
     kind: String,
     detail: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    template: Option<&'static str>,
+    template: Option<String>,
 }
 
 impl Workbench {

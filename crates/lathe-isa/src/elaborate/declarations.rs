@@ -58,7 +58,7 @@ impl<'a> Declarations<'a> {
                 Item::Memory(memory) => declarations.memory(memory, diagnostics),
                 Item::Registers(registers) => declarations.registers(registers, diagnostics),
                 Item::Device(device) => declarations.device(device, diagnostics),
-                Item::Traps(traps) => declarations.traps(traps, diagnostics),
+                Item::Traps(traps) => declarations.traps(&traps.names, diagnostics),
                 Item::Function(function) => declarations.function(function, diagnostics),
                 _ => {}
             }
@@ -513,7 +513,7 @@ fn mapping(
     let writing = Setting::writing(address, cell);
     let nothing = ast::Block::default();
     let write = meaning::perform(declarations, writing, row.write.as_ref().unwrap_or(&nothing), diagnostics)?;
-    Some(Mapping { memory, first, last, read, write })
+    Some(Mapping { memory, first, last, read, write, span: row.span })
 }
 
 /// What memories hold at reset.
@@ -543,7 +543,7 @@ pub(crate) fn contents(
             let help = "load the rest as a program";
             diagnostics.push(Diagnostic::new(codes::TOO_MANY, tree.address.span, message).help(help));
         }
-        all.push(Contents { memory: id, address, values });
+        all.push(Contents { memory: id, address, values, documentation: tree.documentation.clone() });
     }
     all
 }
@@ -609,13 +609,13 @@ pub(crate) fn on_illegal(
     let mut found = None;
     let mut first: Option<Span> = None;
     for item in &definition.items {
-        let Item::OnIllegal(span, block) = item else { continue };
+        let Item::OnIllegal(hook) = item else { continue };
         if let Some(first) = first {
-            let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, *span, "a second `on illegal`");
+            let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, hook.span, "a second `on illegal`");
             diagnostics.push(diagnostic.also(first, "the first one").help("keep one of them"));
         }
-        first = Some(*span);
-        found = meaning::perform(declarations, Setting::hook(), block, diagnostics);
+        first = Some(hook.span);
+        found = meaning::perform(declarations, Setting::hook(), &hook.body, diagnostics);
     }
     found
 }

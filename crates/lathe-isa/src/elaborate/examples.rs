@@ -19,8 +19,10 @@ pub(crate) fn examples(
     instructions: &[Instruction],
     diagnostics: &mut Diagnostics,
 ) -> Vec<Example> {
-    let blocks =
-        definition.items.iter().filter_map(|item| if let Item::Examples(rows) = item { Some(rows) } else { None });
+    let blocks = definition
+        .items
+        .iter()
+        .filter_map(|item| if let Item::Examples(table) = item { Some(&table.rows) } else { None });
     let rows: Vec<&ast::Example> = blocks.flatten().collect();
     if let Some(row) = rows.get(limits::ROWS) {
         let message = format!("a definition has at most {} examples", limits::ROWS);

@@ -116,6 +116,7 @@ impl Cells {
         };
         let assign = Statement::Assign(part.clone(), expr(ExprKind::Name("value".to_owned())));
         let write = Block { statements: if constant { Vec::new() } else { vec![assign] }, value: None };
-        MapRow { first: *number(address), last: None, read: Some(part), write: Some(write), span: self.span }
+        let (read, write) = (Some(part), Some(write));
+        MapRow { first: *number(address), last: None, read, write, span: self.span, documentation: String::new() }
     }
 }

@@ -10,7 +10,7 @@ use super::rows::{combinations, member, same_syntax, told_apart};
 use super::source_line::{forms, no_form};
 use super::syntaxes::{self, Inline, Operand};
 use crate::codes;
-use crate::language::ast::{self, AssemblyRow, Column, Expr, ExprKind, Item};
+use crate::language::ast::{self, Column, Expr, ExprKind, Habit, Item};
 use crate::matching::Found;
 use crate::model::{Assembly, Chosen, Domain, Field, Instruction};
 use crate::pseudo::{Argument, Arithmetic, Pseudo, Template};
@@ -21,8 +21,10 @@ pub(crate) fn pseudos(
     instructions: &[Instruction],
     diagnostics: &mut Diagnostics,
 ) -> Vec<Pseudo> {
-    let blocks =
-        definition.items.iter().filter_map(|item| if let Item::Pseudos(rows) = item { Some(rows) } else { None });
+    let blocks = definition
+        .items
+        .iter()
+        .filter_map(|item| if let Item::Pseudos(table) = item { Some(&table.rows) } else { None });
     let mut pseudos: Vec<Pseudo> = Vec::new();
     let mut names = 0;
     for (count, row) in blocks.flatten().enumerate() {
@@ -103,22 +105,24 @@ pub(crate) fn assembly(
     diagnostics: &mut Diagnostics,
 ) -> Assembly {
     let mut assembly = Assembly::default();
-    let blocks =
-        definition.items.iter().filter_map(|item| if let Item::Assembly(rows) = item { Some(rows) } else { None });
+    let blocks = definition
+        .items
+        .iter()
+        .filter_map(|item| if let Item::Assembly(table) = item { Some(&table.rows) } else { None });
     for row in blocks.flatten() {
-        match row {
-            AssemblyRow::Function { name, parameter, value } => {
+        match &row.habit {
+            Habit::Function { name, parameter, value } => {
                 let named = |name: &str| (name == parameter.text).then_some(0);
                 match arithmetic(value, &named) {
                     Ok(value) => assembly.functions.push((name.text.clone(), value)),
                     Err(diagnostic) => diagnostics.push(*diagnostic),
                 }
             }
-            AssemblyRow::Directives { names, means } => {
+            Habit::Directives { names, means } => {
                 let means = means.as_ref().map(|means| means.text.to_ascii_lowercase());
                 assembly.directives.extend(names.iter().map(|name| (name.text.to_ascii_lowercase(), means.clone())));
             }
-            AssemblyRow::Prefix { text, base } => {
+            Habit::Prefix { text, base } => {
                 let value = constant_in(Width::MAX, base, &declarations.names, diagnostics);
                 match value {
                     Some(value @ 2..=36) => {
@@ -132,11 +136,11 @@ pub(crate) fn assembly(
                     None => {}
                 }
             }
-            AssemblyRow::Comment(text) => assembly.comments.push(text.text.clone()),
-            AssemblyRow::Separator(text) => assembly.separators.push(text.text.clone()),
-            AssemblyRow::BareLabels => assembly.bare_labels = true,
-            AssemblyRow::CaselessLabels => assembly.caseless_labels = true,
-            AssemblyRow::OctalNumbers => assembly.octal_numbers = true,
+            Habit::Comment(text) => assembly.comments.push(text.text.clone()),
+            Habit::Separator(text) => assembly.separators.push(text.text.clone()),
+            Habit::BareLabels => assembly.bare_labels = true,
+            Habit::CaselessLabels => assembly.caseless_labels = true,
+            Habit::OctalNumbers => assembly.octal_numbers = true,
         }
     }
     assembly

@@ -80,7 +80,7 @@ pub enum Item {
     /// `map ram { … }`
     Map(Map),
     /// `trap divide = 2, …`
-    Traps(Vec<(Name, Expr)>),
+    Traps(Traps),
     /// `fn name(…) -> … { … }`
     Function(Function),
     /// `family OP : u4 (…) -> … { … }`
@@ -90,7 +90,7 @@ pub enum Item {
     /// `prefix ix 0xDD with hl = ix { … }`
     Prefix(Prefix),
     /// `on illegal { … }`
-    OnIllegal(Span, Block),
+    OnIllegal(Hook),
     /// `on step when … { … }`
     OnStep(Hook),
     /// `before each { … }` and `after each when … { … }`
@@ -98,13 +98,13 @@ pub enum Item {
     /// `data ram 0x50 { 0xF0, 0x90 }`
     Contents(Contents),
     /// `assembly { … }`
-    Assembly(Vec<AssemblyRow>),
+    Assembly(Table<AssemblyRow>),
     /// `instructions { … }`
     Instructions(Instructions),
     /// `pseudo { … }`
-    Pseudos(Vec<Pseudo>),
+    Pseudos(Table<Pseudo>),
     /// `examples { … }`
-    Examples(Vec<Example>),
+    Examples(Table<Example>),
     /// `include "shared.isa"`
     Include(Import),
     /// `remove x`: not to be taken over from the machine that this one extends.
@@ -112,8 +112,8 @@ pub enum Item {
 }
 
 impl Item {
-    /// The prose of an item that can have it on its own line, after it: of those that are, or can be, a line each.
-    pub(crate) fn documentation_after(&mut self) -> Option<&mut String> {
+    /// The `##` lines about it. What declares nothing has none.
+    pub fn documentation(&mut self) -> Option<&mut String> {
         match self {
             Item::Memory(memory) => Some(&mut memory.documentation),
             Item::Pc(pc) => Some(&mut pc.documentation),
@@ -121,10 +121,55 @@ impl Item {
             Item::View(view) => Some(&mut view.documentation),
             Item::Fields(fields) => Some(&mut fields.documentation),
             Item::Device(device) => Some(&mut device.documentation),
+            Item::Map(map) => Some(&mut map.documentation),
+            Item::Traps(traps) => Some(&mut traps.documentation),
+            Item::Function(function) => Some(&mut function.documentation),
+            Item::Family(family) => Some(&mut family.documentation),
+            Item::Operands(operands) => Some(&mut operands.documentation),
             Item::Prefix(prefix) => Some(&mut prefix.documentation),
-            _ => None,
+            Item::OnIllegal(hook) | Item::OnStep(hook) | Item::Each(_, hook) => Some(&mut hook.documentation),
+            Item::Contents(contents) => Some(&mut contents.documentation),
+            Item::Assembly(table) => Some(&mut table.documentation),
+            Item::Instructions(instructions) => Some(&mut instructions.documentation),
+            Item::Pseudos(table) => Some(&mut table.documentation),
+            Item::Examples(table) => Some(&mut table.documentation),
+            Item::Include(_) | Item::Remove(_) => None,
         }
     }
+
+    /// Whether `##` after it, on its own line, is about it: whether it is, or can be, a line.
+    pub(crate) fn is_line(&self) -> bool {
+        matches!(
+            self,
+            Item::Memory(_)
+                | Item::Pc(_)
+                | Item::Registers(_)
+                | Item::View(_)
+                | Item::Fields(_)
+                | Item::Device(_)
+                | Item::Traps(_)
+                | Item::Prefix(_)
+                | Item::Contents(_)
+        )
+    }
+}
+
+/// The rows of a block that says nothing else.
+#[derive(Clone, Debug)]
+pub struct Table<T> {
+    /// The rows.
+    pub rows: Vec<T>,
+    /// The `##` lines before it.
+    pub documentation: String,
+}
+
+/// `trap divide = 2, illegal = 3`
+#[derive(Clone, Debug, Default)]
+pub struct Traps {
+    /// The names and their numbers.
+    pub names: Vec<(Name, Expr)>,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// The order of bytes, or cells, of a value that takes several.
@@ -185,7 +230,7 @@ impl Moment {
     }
 }
 
-/// `on step when irq { … }`, `after each when irq { … }`
+/// `on illegal { … }`, `on step when irq { … }`, `after each when irq { … }`
 #[derive(Clone, Debug)]
 pub struct Hook {
     /// The first word.
@@ -194,6 +239,8 @@ pub struct Hook {
     pub when: Option<Expr>,
     /// What it does.
     pub body: Block,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// `data ram 0x50 { 0xF0, 0x90 }`
@@ -205,6 +252,8 @@ pub struct Contents {
     pub address: Expr,
     /// The cells.
     pub values: Vec<Expr>,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// `register a, b = 3 : u8` or `constant r0 : u16 = 0`
@@ -411,6 +460,8 @@ pub struct Map {
     pub memory: Name,
     /// The rows.
     pub rows: Vec<MapRow>,
+    /// The `##` lines before it.
+    pub documentation: String,
 }
 
 /// `0xFFE0 | console.read() | console.write(value)`
@@ -426,6 +477,8 @@ pub struct MapRow {
     pub write: Option<Block>,
     /// The whole row.
     pub span: Span,
+    /// The `##` lines directly before it.
+    pub documentation: String,
 }
 
 /// `fn name(x: u8, …) -> u8 { … }`
@@ -540,9 +593,18 @@ pub struct After {
     pub sequences: Vec<Vec<Name>>,
 }
 
+/// A row of `assembly`.
+#[derive(Clone, Debug)]
+pub struct AssemblyRow {
+    /// What it says.
+    pub habit: Habit,
+    /// The `##` lines directly before it.
+    pub documentation: String,
+}
+
 /// One habit of the people who write programs for a machine.
 #[derive(Clone, Debug)]
-pub enum AssemblyRow {
+pub enum Habit {
     /// `%hi(V) = (V + 0x800)[31:12]`
     Function {
         /// Its name, without the `%`.
@@ -630,6 +692,8 @@ pub struct Pseudo {
     pub syntax: Column,
     /// What it stands for.
     pub expansion: Vec<Column>,
+    /// The `##` lines directly before it.
+    pub documentation: String,
 }
 
 /// `sli a, 5 : a = 0x0A -> a = 0xA5`
@@ -641,6 +705,8 @@ pub struct Example {
     pub before: Vec<Fact>,
     /// What must be so after.
     pub after: Vec<Fact>,
+    /// The `##` lines directly before it.
+    pub documentation: String,
 }
 
 /// One fact of an example.

@@ -156,24 +156,24 @@ impl Item {
             Item::Function(function) => whole = named(&function.name),
             Item::Family(family) => whole = named(&family.name),
             Item::Prefix(prefix) => whole = wanted(&Key::Prefix(prefix.name.text.clone())),
-            Item::OnIllegal(..) => whole = wanted(&Key::Hook("on illegal".to_owned())),
+            Item::OnIllegal(_) => whole = wanted(&Key::Hook("on illegal".to_owned())),
             Item::OnStep(_) => whole = wanted(&Key::Hook("on step".to_owned())),
             Item::Each(moment, _) => whole = wanted(&Key::Hook(format!("{} each", moment.word()))),
             Item::Contents(contents) => whole = wanted(&Key::place(&contents.memory, &contents.address)),
             Item::Registers(registers) => keep_registers(registers, &named),
             Item::Fields(fields) => fields.names.retain(named),
             Item::Operands(operands) => operands.names.retain(named),
-            Item::Traps(traps) => traps.retain(|(name, _)| named(name)),
+            Item::Traps(traps) => traps.names.retain(|(name, _)| named(name)),
             Item::Map(map) => {
                 let memory = map.memory.clone();
                 map.rows.retain(|row| wanted(&Key::place(&memory, &row.first)));
             }
             Item::Instructions(block) => block.rows.retain(|row| wanted(&Key::row(&row.syntax))),
-            Item::Pseudos(pseudos) => pseudos.retain(|pseudo| wanted(&Key::row(&pseudo.syntax))),
+            Item::Pseudos(pseudos) => pseudos.rows.retain(|pseudo| wanted(&Key::row(&pseudo.syntax))),
             Item::Assembly(_) | Item::Examples(_) | Item::Include(_) | Item::Remove(_) => {}
         }
         if !whole {
-            *self = Item::Traps(Vec::new());
+            *self = Item::Traps(Traps::default());
         }
     }
 
@@ -183,7 +183,7 @@ impl Item {
             Item::Registers(registers) => registers.names.is_empty(),
             Item::Fields(fields) => fields.names.is_empty(),
             Item::Operands(operands) => operands.names.is_empty(),
-            Item::Traps(traps) => traps.is_empty(),
+            Item::Traps(traps) => traps.names.is_empty(),
             _ => false,
         }
     }

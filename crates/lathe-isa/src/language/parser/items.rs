@@ -89,7 +89,7 @@ impl Parser<'_, '_> {
             self.began = self.span.start as usize;
             let start = self.began;
             let items = definition.items.len();
-            if let Err(Failed) = self.item(&mut definition, documentation) {
+            if let Err(Failed) = self.item(&mut definition, &documentation) {
                 self.recover(start);
                 self.note_broken(start);
                 self.take("}");
@@ -99,14 +99,16 @@ impl Parser<'_, '_> {
             }
             // What stands inside of an item or after it on its line is not about the next one.
             let after = self.take_documentation();
-            if let Some(own) = definition.items[items..].last_mut().and_then(Item::documentation_after) {
-                own.push_str(if own.is_empty() || after.is_empty() { "" } else { "\n" });
-                own.push_str(&after);
+            for item in &mut definition.items[items..] {
+                let lines = [documentation.as_str(), if item.is_line() { &after } else { "" }];
+                if let Some(own) = item.documentation() {
+                    *own = lines.into_iter().filter(|lines| !lines.is_empty()).collect::<Vec<_>>().join("\n");
+                }
             }
         }
     }
 
-    fn item(&mut self, definition: &mut Definition, documentation: String) -> Parsed<()> {
+    fn item(&mut self, definition: &mut Definition, documentation: &str) -> Parsed<()> {
         if self.is(";") {
             return self.foreign_comment(";");
         }
@@ -129,44 +131,38 @@ impl Parser<'_, '_> {
         known: &str,
         word: Name,
         definition: &mut Definition,
-        documentation: String,
+        documentation: &str,
     ) -> Parsed<()> {
         let item = match known {
             "machine" => return self.machine(definition, word, documentation),
-            "memory" => Item::Memory(Memory { documentation, ..self.memory()? }),
-            "pc" => Item::Pc(Pc { documentation, ..self.pc()? }),
-            "register" => Item::Registers(Registers { documentation, ..self.registers(false)? }),
-            "constant" => Item::Registers(Registers { documentation, ..self.registers(true)? }),
+            "memory" => Item::Memory(self.memory()?),
+            "pc" => Item::Pc(self.pc()?),
+            "register" => Item::Registers(self.registers(false)?),
+            "constant" => Item::Registers(self.registers(true)?),
             "view" => {
-                let views = self.list(Self::view)?.into_iter();
-                let views = views.map(|view| Item::View(View { documentation: documentation.clone(), ..view }));
-                definition.items.extend(views);
+                definition.items.extend(self.list(Self::view)?.into_iter().map(Item::View));
                 return Ok(());
             }
-            "field" => Item::Fields(Fields { documentation, ..self.fields()? }),
-            "device" => Item::Device(Device { documentation, ..self.device()? }),
+            "field" => Item::Fields(self.fields()?),
+            "device" => Item::Device(self.device()?),
             "map" => Item::Map(self.map()?),
-            "trap" => Item::Traps(self.list(|p| {
-                let name = p.name("the name of a trap", "as in `trap divide = 2`")?;
-                p.expect("=", "as in `trap divide = 2`")?;
-                Ok((name, p.expression()?))
-            })?),
-            "fn" => Item::Function(Function { documentation, ..self.function()? }),
-            "family" => Item::Family(Family { documentation, ..self.family()? }),
-            "operand" => Item::Operands(Operands { documentation, ..self.operands()? }),
-            "prefix" => Item::Prefix(Prefix { documentation, ..self.prefix()? }),
+            "trap" => Item::Traps(self.traps()?),
+            "fn" => Item::Function(self.function()?),
+            "family" => Item::Family(self.family()?),
+            "operand" => Item::Operands(self.operands()?),
+            "prefix" => Item::Prefix(self.prefix()?),
             "data" => Item::Contents(self.contents()?),
             "on" if self.take_word("step") => Item::OnStep(self.hook(word.span)?),
             "on" => {
                 self.expect_word("illegal", "there are `on illegal { … }` and `on step when … { … }`")?;
-                Item::OnIllegal(word.span, self.block()?)
+                Item::OnIllegal(Hook { span: word.span, when: None, body: self.block()?, documentation: String::new() })
             }
             "before" => Item::Each(Moment::Before, self.each(word.span)?),
             "after" => Item::Each(Moment::After, self.each(word.span)?),
-            "assembly" => Item::Assembly(self.rows("habits", Self::assembly_row)?),
-            "instructions" => Item::Instructions(Instructions { documentation, ..self.instructions()? }),
-            "pseudo" => Item::Pseudos(self.rows("pseudo-instructions", Self::pseudo)?),
-            "examples" => Item::Examples(self.rows("examples", Self::example)?),
+            "assembly" => Item::Assembly(self.table("habits", Self::assembly_row)?),
+            "instructions" => Item::Instructions(self.instructions()?),
+            "pseudo" => Item::Pseudos(self.table("pseudo-instructions", Self::pseudo)?),
+            "examples" => Item::Examples(self.table("examples", Self::example)?),
             "include" => Item::Include(self.include()?),
             "remove" => Item::Remove(self.remove()?),
             // Every word that begins an item has its line above.
@@ -200,7 +196,7 @@ impl Parser<'_, '_> {
         Ok(meant)
     }
 
-    fn machine(&mut self, definition: &mut Definition, word: Name, documentation: String) -> Parsed<()> {
+    fn machine(&mut self, definition: &mut Definition, word: Name, documentation: &str) -> Parsed<()> {
         let help = "as in `machine quad8 \"Four registers\"`";
         let name = self.name("the machine's name", help)?;
         let extends = if self.take_word("extends") { Some(self.base()?) } else { None };
@@ -216,7 +212,7 @@ impl Parser<'_, '_> {
             self.report(diagnostic);
             return Ok(());
         }
-        definition.machine = Some(Machine { name, title, extends, documentation });
+        definition.machine = Some(Machine { name, title, extends, documentation: documentation.to_owned() });
         Ok(())
     }
 
@@ -282,10 +278,28 @@ impl Parser<'_, '_> {
 
     fn hook(&mut self, span: Span) -> Parsed<Hook> {
         let when = if self.take_word("when") { Some(self.expression()?) } else { None };
-        Ok(Hook { span, when, body: self.block()? })
+        Ok(Hook { span, when, body: self.block()?, documentation: String::new() })
+    }
+
+    fn traps(&mut self) -> Parsed<Traps> {
+        let names = self.list(|p| {
+            let name = p.name("the name of a trap", "as in `trap divide = 2`")?;
+            p.expect("=", "as in `trap divide = 2`")?;
+            Ok((name, p.expression()?))
+        })?;
+        Ok(Traps { names, documentation: String::new() })
+    }
+
+    fn table<T>(&mut self, what: &str, row: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Table<T>> {
+        Ok(Table { rows: self.rows(what, row)?, documentation: String::new() })
     }
 
     fn assembly_row(&mut self) -> Parsed<AssemblyRow> {
+        let documentation = self.take_documentation();
+        Ok(AssemblyRow { habit: self.habit()?, documentation })
+    }
+
+    fn habit(&mut self) -> Parsed<Habit> {
         let help = "as in `%lo(V) = V[7:0]`, `db = .byte`, `prefix \"x\" = 16`, `comment \"#\"`, `separator \";\"`, `bare labels`, `caseless labels` or `octal numbers`";
         if self.take("%") {
             let name = self.name("the function's name", help)?;
@@ -294,26 +308,26 @@ impl Parser<'_, '_> {
         }
         if self.take_word("bare") {
             self.expect_word("labels", help)?;
-            return Ok(AssemblyRow::BareLabels);
+            return Ok(Habit::BareLabels);
         }
         if self.take_word("caseless") {
             self.expect_word("labels", help)?;
-            return Ok(AssemblyRow::CaselessLabels);
+            return Ok(Habit::CaselessLabels);
         }
         if self.take_word("octal") {
             self.expect_word("numbers", help)?;
-            return Ok(AssemblyRow::OctalNumbers);
+            return Ok(Habit::OctalNumbers);
         }
         if self.take_word("comment") {
-            return Ok(AssemblyRow::Comment(self.quoted(help)?));
+            return Ok(Habit::Comment(self.quoted(help)?));
         }
         if self.take_word("separator") {
-            return Ok(AssemblyRow::Separator(self.quoted(help)?));
+            return Ok(Habit::Separator(self.quoted(help)?));
         }
         if self.take_word("prefix") {
             let text = self.quoted(help)?;
             self.expect("=", help)?;
-            return Ok(AssemblyRow::Prefix { text, base: self.expression()? });
+            return Ok(Habit::Prefix { text, base: self.expression()? });
         }
         let mut names = self.list(|p| p.directive_name(help))?;
         if names.len() == 1 && self.take("(") {
@@ -321,15 +335,15 @@ impl Parser<'_, '_> {
         }
         self.expect("=", help)?;
         let means = if self.token == Token::Newline { None } else { Some(self.directive_name(help)?) };
-        Ok(AssemblyRow::Directives { names, means })
+        Ok(Habit::Directives { names, means })
     }
 
     /// What follows the name of a function and its `(`.
-    fn assembly_function(&mut self, name: Name, help: &str) -> Parsed<AssemblyRow> {
+    fn assembly_function(&mut self, name: Name, help: &str) -> Parsed<Habit> {
         let parameter = self.name("its argument", help)?;
         self.expect(")", help)?;
         self.expect("=", help)?;
-        Ok(AssemblyRow::Function { name, parameter, value: self.expression()? })
+        Ok(Habit::Function { name, parameter, value: self.expression()? })
     }
 
     /// A text in quotes that is not empty.
@@ -355,7 +369,7 @@ impl Parser<'_, '_> {
         let help = "as in `data ram 0x50 { 0xF0, 0x90, 0x90 }`: a memory, an address, and what its cells hold";
         let memory = self.name("a memory", help)?;
         let address = self.expression()?;
-        Ok(Contents { memory, address, values: self.braced(Self::expression)? })
+        Ok(Contents { memory, address, values: self.braced(Self::expression)?, documentation: String::new() })
     }
 
     pub(super) fn order(&mut self) -> Option<Order> {

@@ -306,7 +306,7 @@ impl Parser<'_, '_> {
     pub(super) fn map(&mut self) -> Parsed<Map> {
         let memory = self.name("a memory", "as in `map ram { … }`")?;
         let rows = self.rows("mapped addresses", |p| {
-            let start = p.span;
+            let (start, documentation) = (p.span, p.take_documentation());
             let help = "a row is `address | what a read gives | what a write does`";
             let first = p.operand()?;
             let last = if p.take("..") { Some(p.operand()?) } else { None };
@@ -316,13 +316,14 @@ impl Parser<'_, '_> {
             let write = p.line_block()?;
             let is_empty = write.statements.is_empty() && write.value.is_none();
             let span = start.to(p.cursor.span(start.start as usize, p.last_end));
-            Ok(MapRow { first, last, read, write: (!is_empty).then_some(write), span })
+            Ok(MapRow { first, last, read, write: (!is_empty).then_some(write), span, documentation })
         })?;
-        Ok(Map { memory, rows })
+        Ok(Map { memory, rows, documentation: String::new() })
     }
 
     pub(super) fn pseudo(&mut self) -> Parsed<Pseudo> {
         let help = "as in `mov D, S => sub D, D; add D, S`";
+        let documentation = self.take_documentation();
         let (syntax, found) = self.raw(&["=>"]);
         if !found {
             let message = format!("`{}` has no `=>` with the instructions it stands for", syntax.text);
@@ -346,11 +347,12 @@ impl Parser<'_, '_> {
         if expansion.is_empty() {
             return self.fail(codes::MISSING_COLUMN, syntax.span, "there is nothing after `=>`", help);
         }
-        Ok(Pseudo { syntax, expansion })
+        Ok(Pseudo { syntax, expansion, documentation })
     }
 
     pub(super) fn example(&mut self) -> Parsed<Example> {
         let help = "as in `sub a, b : a = 5, b = 3 -> a = 2`";
+        let documentation = self.take_documentation();
         let (source, found) = self.raw(&[":"]);
         if !found {
             let message = "an example needs `:` after the instruction";
@@ -361,7 +363,7 @@ impl Parser<'_, '_> {
         let before = if self.is("->") { Vec::new() } else { self.list(Self::fact)? };
         self.expect("->", help)?;
         let after = self.list(Self::fact)?;
-        Ok(Example { source, before, after })
+        Ok(Example { source, before, after, documentation })
     }
 
     fn fact(&mut self) -> Parsed<Fact> {

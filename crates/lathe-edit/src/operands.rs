@@ -1,0 +1,126 @@
+//! Operands of a line of assembly: which of the ways that a machine has to write one was taken. It looks at words only, so
+//! it works while the program cannot be assembled.
+
+use lathe_doc::{ModeData, ModesData, Sheet};
+
+use crate::assembly::{Reading, Statement, Words};
+use crate::description;
+
+/// The operand at a place of a line: which one it is, and its text. None if the place is before the operands.
+pub fn operand_at<'s>(reading: &Reading<'s>, statement: &Statement, at: usize) -> Option<(usize, &'s str)> {
+    if at <= statement.operation.1 {
+        return None;
+    }
+    let number = statement.commas.iter().filter(|comma| **comma < at).count();
+    let start = number.checked_sub(1).map_or(statement.operation.1, |before| statement.commas[before] + 1);
+    let end = statement.commas.get(number).copied().unwrap_or(statement.end).max(start);
+    Some((number, reading.text[start..end].trim()))
+}
+
+/// The operands with modes that the forms of a mnemonic have in one place, each once.
+pub fn with_modes<'s>(sheet: &'s Sheet, mnemonic: &str, number: usize) -> Vec<&'s ModesData> {
+    let mut found: Vec<&ModesData> = Vec::new();
+    for (_, form) in description::forms(sheet, mnemonic) {
+        let name = parameters(&form.syntax).nth(number).unwrap_or("");
+        let operand = sheet.modes.iter().find(|operand| operand.name == name);
+        found.extend(operand.filter(|operand| !found.iter().any(|known| known.name == operand.name)));
+    }
+    found
+}
+
+/// The mode in which an operand is written, and the operand that has it.
+pub fn mode<'s>(
+    (sheet, words): (&'s Sheet, &Words),
+    mnemonic: &str,
+    (number, text): (usize, &str),
+) -> Option<(&'s ModesData, &'s ModeData)> {
+    let written = tokens(text);
+    let fits = |mode: &&ModeData| fits(words, &tokens(&mode.syntax), &written);
+    // `-(sp)` could be a number before a register in parentheses, but the mode that says more of it is meant.
+    let marks =
+        |mode: &&ModeData| tokens(&mode.syntax).iter().filter(|token| !words.fields.contains_key(**token)).count();
+    let mut operands = with_modes(sheet, mnemonic, number).into_iter();
+    operands.find_map(|operand| Some((operand, operand.modes.iter().filter(fits).max_by_key(marks)?)))
+}
+
+/// The operands of a syntax.
+pub fn parameters(syntax: &str) -> impl Iterator<Item = &str> {
+    let operands = syntax.split_once(' ').map_or("", |(_, operands)| operands);
+    operands.split(',').map(str::trim).filter(|operand| !operand.is_empty())
+}
+
+/// A syntax with its fields as places to fill in: `(${1:Q})+`.
+pub fn template(words: &Words, syntax: &str) -> Option<String> {
+    let mut places = 0;
+    let place = |token: &str| match words.fields.contains_key(token) {
+        true => {
+            places += 1;
+            format!("${{{places}:{token}}}")
+        }
+        false => token.replace('$', "\\$"),
+    };
+    Some(tokens(syntax).into_iter().map(place).collect())
+}
+
+/// Whether a text has the shape of a syntax. A field that has names is one of them; a number is anything without them.
+fn fits(words: &Words, syntax: &[&str], written: &[&str]) -> bool {
+    let Some((first, rest)) = syntax.split_first() else { return written.is_empty() };
+    match words.fields.get(*first) {
+        Some(Some(names)) => {
+            let is_named = written.first().is_some_and(|word| names.contains(&word.to_lowercase()));
+            is_named && fits(words, rest, &written[1..])
+        }
+        Some(None) => {
+            let value = written.iter().take_while(|word| !words.reserved.contains(&word.to_lowercase())).count();
+            (1..=value).any(|length| fits(words, rest, &written[length..]))
+        }
+        None => written.first() == Some(first) && fits(words, rest, &written[1..]),
+    }
+}
+
+/// The words and marks of an operand.
+fn tokens(text: &str) -> Vec<&str> {
+    let is_word = |c: char| c.is_alphanumeric() || "_.".contains(c);
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let end = match rest.find(|c| !is_word(c)) {
+            Some(0) => first.len_utf8(),
+            end => end.unwrap_or(rest.len()),
+        };
+        tokens.push(&rest[..end]);
+        rest = rest[end..].trim_start();
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_told_by_their_shape() {
+        let loaded = lathe_isa::load(lathe_machines::find("pdp11").unwrap().definition);
+        let isa = loaded.isa.unwrap();
+        let (sheet, words) = (Sheet::new(&isa, &loaded.written), Words::new(&isa));
+        let cases = [
+            ("r1", "R"),
+            ("(SP)", "(R)"),
+            ("(r1)+", "(Q)+"),
+            ("@(r2)+", "@(Q)+"),
+            ("-(sp)", "-(Q)"),
+            ("4(r2)", "X(Q)"),
+            ("@table+2*(1+1)(r6)", "@X(Q)"),
+            ("#'a'", "#N"),
+            ("@#0177566", "@#A"),
+            ("count", "W"),
+            ("@count", "@W"),
+        ];
+        for (written, expected) in cases {
+            let found = mode((&sheet, &words), "mov", (0, written)).map(|(_, mode)| mode.syntax.as_str());
+            assert_eq!(found, Some(expected), "{written}");
+        }
+        assert_eq!(mode((&sheet, &words), "mov", (1, "(r1)-")), None);
+        assert_eq!(mode((&sheet, &words), "br", (0, "count")), None);
+    }
+}
