@@ -50,6 +50,7 @@ use std::cell::Cell;
 use lathe_base::files::{Files, MemoryFiles};
 use lathe_base::{Diagnostics, Source};
 
+pub use elaborate::KnownMeanings;
 pub use model::Isa;
 pub use written::Written;
 
@@ -94,9 +95,19 @@ pub fn load_again(sources: &[Source]) -> Loaded {
 /// Reads and checks a definition; what it extends and includes comes from `files`. Examples are checked for
 /// form, but not run.
 pub fn load_with(main: Source, files: &dyn Files) -> Loaded {
+    load_changed(main, files, None)
+}
+
+/// Reads and checks a definition that has changed a little since it was last read, with what is known from then. The
+/// answer is that of [`load_with`].
+pub fn load_known(main: Source, files: &dyn Files, known: &mut KnownMeanings) -> Loaded {
+    load_changed(main, files, Some(known))
+}
+
+fn load_changed(main: Source, files: &dyn Files, known: Option<&mut KnownMeanings>) -> Loaded {
     let mut diagnostics = Diagnostics::default();
     let written = written::read(main, files, &mut diagnostics);
-    let Elaborated { isa, names } = elaborate::elaborate(&written, None, &mut diagnostics);
+    let Elaborated { isa, names } = elaborate::elaborate(&written, None, known, &mut diagnostics);
     let (isa, partial) = if diagnostics.has_errors() { (None, isa) } else { (isa, None) };
     Loaded { isa, partial, names, written, diagnostics }
 }

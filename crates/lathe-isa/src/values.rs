@@ -27,7 +27,7 @@ pub fn values_at(main: Source, files: &dyn Files, offset: u32) -> Vec<Valued> {
     let mut diagnostics = Diagnostics::default();
     let written = written::read(main, files, &mut diagnostics);
     let asked = Rc::new(Asked { offset, found: RefCell::default() });
-    elaborate::elaborate(&written, Some(Rc::clone(&asked)), &mut diagnostics);
+    elaborate::elaborate(&written, Some(Rc::clone(&asked)), None, &mut diagnostics);
     let mut found = asked.found.take();
     found.sort_by_key(|one| one.span.end - one.span.start);
     found

@@ -13,7 +13,7 @@ use lathe_base::{Diagnostic, FileId, Source, limits};
 use lathe_doc::Sheet;
 use lathe_edit::assembly::Words;
 use lathe_isa::names::Resolved;
-use lathe_isa::{Isa, Written};
+use lathe_isa::{Isa, KnownMeanings, Written};
 use lathe_machines::WithShipped;
 
 use crate::document::Document;
@@ -80,6 +80,8 @@ pub(crate) struct Workspace {
     definitions: RefCell<BTreeMap<PathBuf, Rc<Checked>>>,
     /// Machines as they were when their definitions last had no errors.
     sound: RefCell<BTreeMap<PathBuf, Rc<Machine>>>,
+    /// What the rows of definitions meant, for the next keystroke.
+    known_meanings: RefCell<BTreeMap<PathBuf, KnownMeanings>>,
     programs: RefCell<BTreeMap<PathBuf, Rc<Program>>>,
     /// What was read of the lines of programs, for the next keystroke, and with which machine.
     known_lines: RefCell<BTreeMap<PathBuf, (Rc<Machine>, KnownLines)>>,
@@ -99,6 +101,7 @@ impl Workspace {
     pub(crate) fn close(&mut self, path: &Path) {
         self.documents.remove(path);
         self.known_lines.get_mut().remove(path);
+        self.known_meanings.get_mut().remove(path);
         self.forget(path);
     }
 
@@ -195,7 +198,10 @@ impl Workspace {
         }
         let name = path.file_name().map_or("definition".into(), |name| name.to_string_lossy());
         let project = self.project(path);
-        let mut loaded = lathe_isa::load_with(Source::new(name, text), &WithShipped(&project));
+        let mut all = self.known_meanings.borrow_mut();
+        let known = all.entry(path.to_owned()).or_default();
+        let mut loaded = lathe_isa::load_known(Source::new(name, text), &WithShipped(&project), known);
+        drop(all);
         let written = Rc::new(loaded.written);
         if let Some(isa) = loaded.isa {
             loaded.diagnostics.extend(lathe_vm::examples::check(&isa));

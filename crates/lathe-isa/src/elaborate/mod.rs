@@ -9,6 +9,7 @@ mod declarations;
 mod examples;
 mod fields;
 mod homes;
+mod known;
 mod lengths;
 mod lints;
 pub(crate) mod meaning;
@@ -44,6 +45,8 @@ use crate::values::Asked;
 use crate::written::Written;
 
 pub(crate) use declarations::spread;
+pub use known::KnownMeanings;
+use known::Recall;
 use modes::{Counter, DeclaredModes};
 pub(crate) use names::EVERYTHING;
 use names::Names;
@@ -60,7 +63,12 @@ pub(crate) struct Elaborated {
 
 /// Makes the model of a definition. Without a program counter, or a memory for it, there is none. On the way, notes
 /// what is `asked` about expressions.
-pub(crate) fn elaborate(written: &Written, asked: Option<Rc<Asked>>, diagnostics: &mut Diagnostics) -> Elaborated {
+pub(crate) fn elaborate(
+    written: &Written,
+    asked: Option<Rc<Asked>>,
+    known: Option<&mut KnownMeanings>,
+    diagnostics: &mut Diagnostics,
+) -> Elaborated {
     let definition = &written.tree;
     let mut declarations = Declarations::declare(written, asked, diagnostics);
     if definition.machine.is_none() && !definition.broken.contains("machine") {
@@ -71,7 +79,7 @@ pub(crate) fn elaborate(written: &Written, asked: Option<Rc<Asked>>, diagnostics
         return Elaborated { isa: None, names: declarations.names.into_resolved(&declarations.texts) };
     };
     let (drafts, groups) = rows::drafts(&mut declarations, definition, diagnostics);
-    let made = Made::new(&declarations, definition, &drafts, groups, diagnostics);
+    let made = Made::new(&declarations, definition, &drafts, groups, known, diagnostics);
     drop(drafts);
     let isa = made.into_isa(declarations, definition, pc);
     Elaborated { names: isa.names.clone(), isa: Some(isa) }
@@ -109,10 +117,12 @@ impl Made {
         definition: &ast::Definition,
         drafts: &[Draft],
         groups: Vec<Group>,
+        known: Option<&mut KnownMeanings>,
         diagnostics: &mut Diagnostics,
     ) -> Made {
         let around = declarations::around(definition, diagnostics);
-        let instructions = rows::instructions(declarations, drafts, &around, diagnostics);
+        let recall = Recall::new(declarations, definition, known);
+        let instructions = rows::instructions(declarations, drafts, &around, recall, diagnostics);
         if drafts.is_empty() && !diagnostics.has_errors() {
             let help = "add a block such as `instructions { nop | 0000 0000 | }`";
             missing(diagnostics, "no instructions", help);

@@ -38,10 +38,10 @@ pub(crate) struct DeclaredMode<'a> {
     pub(crate) tree: &'a ast::Mode,
     /// The letter for the width that rows say.
     pub(crate) letter: Option<&'a str>,
-    written: Vec<(SyntaxPart, bool)>,
+    written: Rc<[(SyntaxPart, bool)]>,
     /// The operand's own bits, and then those of the cells that it adds.
-    bits: Vec<Bit>,
-    fields: Vec<FieldId>,
+    bits: Rc<[Bit]>,
+    fields: Rc<[FieldId]>,
 }
 
 /// An operand of an instruction with its mode chosen.
@@ -228,7 +228,7 @@ impl<'a> Declarations<'a> {
             let help = "end it with a register, a memory cell or a value, as in `let a = R; R = R + 2; ram.u16[a]`";
             return fail(codes::NO_VALUE, tree.span, message, help);
         }
-        Some(DeclaredMode { tree, letter, written, bits, fields })
+        Some(DeclaredMode { tree, letter, written: written.into(), bits: bits.into(), fields: fields.into() })
     }
 
     /// All modes of a block, with those of the operands that it names.
@@ -342,14 +342,27 @@ impl<'a> DeclaredMode<'a> {
 
 /// A row with operands that have modes, before these are chosen.
 pub(crate) struct Unchosen<'d, 'a> {
-    pub(crate) draft: &'d Draft<'a>,
+    draft: &'d Draft<'a>,
     /// The operands with modes, in the order of the syntax.
-    pub(crate) operands: Vec<usize>,
-    pub(crate) bits: Vec<Bit>,
-    pub(crate) unit: Unit,
+    operands: Vec<usize>,
+    bits: Vec<Bit>,
+    /// The same with a place for the cells of every operand: at the end, where the row does not say.
+    with_rests: Vec<Bit>,
+    unit: Unit,
 }
 
-impl<'a> Unchosen<'_, 'a> {
+impl<'d, 'a> Unchosen<'d, 'a> {
+    pub(crate) fn new(draft: &'d Draft<'a>, operands: Vec<usize>, bits: Vec<Bit>, unit: Unit) -> Self {
+        let mut with_rests = bits.clone();
+        for bit in &bits {
+            let Bit::Taken(Taker::Operand(operand), _) = bit else { continue };
+            if !with_rests.contains(&Bit::Rest(*operand)) {
+                with_rests.push(Bit::Rest(*operand));
+            }
+        }
+        Unchosen { draft, operands, bits, with_rests, unit }
+    }
+
     /// One row for each choice of modes.
     pub(crate) fn spread(
         &self,
@@ -391,7 +404,7 @@ impl<'a> Unchosen<'_, 'a> {
             let added = mode.added(declarations.operands[operand].width).len() as u32;
             let cells = end - added / declarations.code_cell().bits()..end;
             let mut fields = Vec::new();
-            for id in &mode.fields {
+            for id in mode.fields.iter() {
                 let name = declarations.fields[id.index()].name.clone();
                 fields.push((name, declarations.field_of_mode(operand, *id, cells.clone(), diagnostics)?));
             }
@@ -411,7 +424,7 @@ impl<'a> Unchosen<'_, 'a> {
         let (cell, unit) = (declarations.code_cell().bits(), self.unit.width.bits() as usize);
         let mut ends = Vec::new();
         let mut count = 0;
-        for bit in &self.bits_with_rests() {
+        for bit in &self.with_rests {
             let Bit::Rest(operand) = bit else {
                 count += 1;
                 continue;
@@ -434,18 +447,6 @@ impl<'a> Unchosen<'_, 'a> {
         Some(ends)
     }
 
-    /// The bits, with a place for the cells of every operand: at the end, where the row does not say.
-    fn bits_with_rests(&self) -> Vec<Bit> {
-        let mut bits = self.bits.clone();
-        for at in 0..self.bits.len() {
-            let Bit::Taken(Taker::Operand(operand), _) = self.bits[at] else { continue };
-            if !bits.contains(&Bit::Rest(operand)) {
-                bits.push(Bit::Rest(operand));
-            }
-        }
-        bits
-    }
-
     fn draft_with(
         &self,
         declarations: &Declarations<'a>,
@@ -455,7 +456,7 @@ impl<'a> Unchosen<'_, 'a> {
         let row = self.draft.row;
         let of = |operand: usize| chosen.iter().find(|one| one.operand == operand);
         let mut bits = Vec::new();
-        for bit in self.bits_with_rests() {
+        for bit in self.with_rests.iter().copied() {
             match bit {
                 Bit::Taken(Taker::Operand(operand), number) => {
                     let width = declarations.operands[operand].width.bits();

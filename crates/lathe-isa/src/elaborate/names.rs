@@ -31,6 +31,8 @@ pub(crate) struct Names<'a> {
     /// Names that are missing, or declared in a way that could not be understood. That has been
     /// reported once and not again at every use.
     broken: RefCell<BTreeSet<String>>,
+    /// What is found since a certain moment, if somebody wants to know.
+    log: RefCell<Option<BTreeSet<(Span, String)>>>,
     /// A question about expressions, if there is one.
     asked: Option<Rc<Asked>>,
 }
@@ -151,12 +153,25 @@ impl<'a> Names<'a> {
     /// What the name stands for; it is used here.
     pub(crate) fn find(&self, name: &str, span: Span) -> Option<Named> {
         let found = self.peek(name)?;
+        if let Some(log) = self.log.borrow_mut().as_mut() {
+            log.insert((span, name.to_owned()));
+        }
         let mut uses = self.uses.borrow_mut();
         match uses.get_mut(name) {
             Some(places) => places.push(span),
             None => drop(uses.insert(name.to_owned(), vec![span])),
         }
         Some(found)
+    }
+
+    /// Begins to note what is found.
+    pub(crate) fn begin_log(&self) {
+        *self.log.borrow_mut() = Some(BTreeSet::new());
+    }
+
+    /// What was found since then.
+    pub(crate) fn end_log(&self) -> Vec<(Span, String)> {
+        self.log.borrow_mut().take().unwrap_or_default().into_iter().collect()
     }
 
     /// Notes that it does not matter whether this name is used.

@@ -9,6 +9,7 @@ use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::Declarations;
 use super::constants::{constant, constant_in, declared, plural, width};
+use super::known::Recall;
 use super::lengths::Lengths;
 use super::meaning::{self, Around, Setting};
 use super::modes::{self, Counter, Unchosen, Whole};
@@ -29,6 +30,8 @@ pub(crate) struct Draft<'a> {
     pub(super) row: &'a ast::Row,
     /// Which row it is, of all that are written.
     pub(super) number: u32,
+    /// What its table says at its beginning.
+    pub(super) table: &'a str,
     pub(super) written: WrittenSyntax,
     pub(super) operands: Vec<FieldId>,
     pub(super) families: Vec<usize>,
@@ -71,6 +74,7 @@ pub(crate) fn drafts<'a>(
                 diagnostics.push(Diagnostic::new(codes::ROW_AS_COMMENT, word.span, message).help(help));
             }
         }
+        let table = declarations.text(block.head.file).get(block.head.range()).unwrap_or("");
         // A block has the text before it as its first heading.
         let mut heading = (!block.documentation.is_empty()).then_some(&block.documentation);
         let mut group = None;
@@ -87,7 +91,7 @@ pub(crate) fn drafts<'a>(
                 continue;
             };
             for draft in all {
-                let draft = Draft { group, number: number - 1, ..draft };
+                let draft = Draft { group, number: number - 1, table, ..draft };
                 drafts.extend(declarations.with_counters(draft));
                 // More would only take time: these are too many already, as will be said.
                 if drafts.len() > limits::INSTRUCTIONS {
@@ -115,7 +119,7 @@ fn spread<'a>(
             diagnostics.push(Diagnostic::new(codes::NOT_HERE, row.syntax.span, message).help(help));
             return None;
         }
-        return Unchosen { draft: &draft, operands, bits, unit }.spread(declarations, diagnostics);
+        return Unchosen::new(&draft, operands, bits, unit).spread(declarations, diagnostics);
     }
     let mut prefixed = Vec::new();
     let sequences = after.iter().flat_map(|after| after.sequences.iter().map(move |names| (after, names)));
@@ -163,6 +167,7 @@ fn draft<'a>(
     let mut draft = Draft {
         row,
         number: 0,
+        table: "",
         written,
         operands,
         families,
@@ -370,6 +375,7 @@ pub(crate) fn instructions(
     declarations: &Declarations,
     drafts: &[Draft],
     around: &Around,
+    mut recall: Recall,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Instruction> {
     let lengths = Lengths::new(declarations, drafts);
@@ -398,13 +404,16 @@ pub(crate) fn instructions(
                     form
                 })
             });
-            let setting = Setting::row(draft, chosen.clone(), &lengths);
-            let body = meaning::perform_row(declarations, setting, around, draft, diagnostics);
+            let body = recall.meaning(draft, diagnostics, |diagnostics| {
+                let setting = Setting::row(draft, chosen.clone(), &lengths);
+                meaning::perform_row(declarations, setting, around, draft, diagnostics)
+            });
             let instruction = Instruction { form, ..instruction(declarations, draft, chosen, body, diagnostics) };
             declarations.nodes.set(declarations.nodes.get() + instruction.encoding.excluded.len());
             instructions.push(instruction);
         }
     }
+    recall.end();
     instructions
 }
 

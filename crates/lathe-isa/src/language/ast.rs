@@ -647,6 +647,8 @@ pub struct Instructions {
     pub unit: Option<(Type, Option<Order>)>,
     /// The prefixes that its rows can have.
     pub after: Option<After>,
+    /// Where the two are, and whether there are cycles.
+    pub head: Span,
     /// The first words of comments that could be meant as rows, as in `#N | …`.
     pub commented: Vec<Name>,
     /// The rows.

@@ -67,6 +67,7 @@ impl Parser<'_, '_> {
     }
 
     pub(super) fn instructions(&mut self) -> Parsed<Instructions> {
+        let begin = self.last_end;
         let unit = if self.take_word("as") {
             Some((self.ty("as in `instructions as u32 little { … }`")?, self.order()))
         } else {
@@ -93,7 +94,8 @@ impl Parser<'_, '_> {
         };
         let start = self.last_end;
         let rows = self.rows("instructions", |p| p.row(with_cycles))?;
-        Ok(Instructions { unit, after, commented: self.commented(start), rows, documentation: String::new() })
+        let (head, commented) = (self.cursor.span(begin, start), self.commented(start));
+        Ok(Instructions { unit, after, head, commented, rows, documentation: String::new() })
     }
 
     /// The first words of comments since `start` that have the columns of a row.
