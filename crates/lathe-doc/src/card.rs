@@ -180,7 +180,8 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
             sheet.memories.iter().find(|memory| memory.name == map.memory).map_or(16, |memory| memory.address_bits);
         let written = |text: &str, empty: &str| if text.is_empty() { empty.to_owned() } else { text.to_owned() };
         let both = format!("{} | {}", written(&map.read, "0"), written(&map.write, "nothing"));
-        [format!("{} {}", map.memory, hex(map.first, bits)), String::new(), both]
+        let last = if map.last == map.first { String::new() } else { format!("..{}", hex(map.last, bits)) };
+        [format!("{} {}{last}", map.memory, hex(map.first, bits)), String::new(), both]
     });
     section("Memory map: read | write", maps.collect());
     section("Operands", operands(sheet));

@@ -1,49 +1,15 @@
-//! Datasheets of all machines: every number on them is that of the model, everything is escaped, nothing is
-//! fetched, and the JSON is as its schema says.
+//! Datasheets of all machines: what is on them is in the model, everything is escaped, nothing is fetched, and the JSON
+//! is as its schema says. That every number is that of the model is in `numbers.rs`.
+
+mod page;
 
 use std::collections::BTreeSet;
 
 use lathe_doc::Sheet;
 use lathe_isa::coverage::{Filling, coverage};
 use lathe_isa::model::{Domain, Instruction};
-use lathe_isa::{Isa, Written};
+use page::{machines, number, table, text};
 use serde_json::Value;
-
-fn machines() -> Vec<(Isa, Written)> {
-    let all = lathe_machines::every();
-    let loaded = all.map(|machine| lathe_isa::load_with(machine.source(), &lathe_machines::Shipped));
-    loaded.map(|loaded| (loaded.isa.expect("it ships"), loaded.written)).collect()
-}
-
-/// The cells of a table of a page, tags taken out, row by row.
-fn table(page: &str, class: &str) -> Vec<Vec<String>> {
-    let start = format!("<table class=\"{class}\">");
-    let Some((_, rest)) = page.split_once(&start) else { return Vec::new() };
-    let body = rest.split_once("<tbody>").expect("it has a body").1.split_once("</tbody>").expect("it ends").0;
-    let rows = body.split("<tr>").skip(1);
-    rows.map(|row| row.split("<td").skip(1).map(|cell| text(cell.split_once('>').expect("a tag").1)).collect())
-        .collect()
-}
-
-fn text(markup: &str) -> String {
-    let mut result = String::new();
-    let mut inside = false;
-    for c in markup.chars() {
-        match c {
-            '<' => inside = true,
-            '>' => inside = false,
-            _ if !inside => result.push(c),
-            _ => {}
-        }
-    }
-    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
-    entities.iter().fold(result, |text, (entity, character)| text.replace(entity, character)).trim().to_owned()
-}
-
-fn number(text: &str) -> u64 {
-    let digits = text.strip_prefix("0x");
-    digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16)).unwrap_or_else(|_| panic!("`{text}`"))
-}
 
 #[test]
 fn registers_views_and_memories_are_those_of_the_model() {

@@ -1,0 +1,45 @@
+//! The shipped machines, and pages read back.
+
+use lathe_isa::{Isa, Written};
+
+pub(crate) fn machines() -> Vec<(Isa, Written)> {
+    let all = lathe_machines::every();
+    let loaded = all.map(|machine| lathe_isa::load_with(machine.source(), &lathe_machines::Shipped));
+    loaded.map(|loaded| (loaded.isa.expect("it ships"), loaded.written)).collect()
+}
+
+/// The cells of a table of a page, tags taken out, row by row.
+pub(crate) fn table(page: &str, class: &str) -> Vec<Vec<String>> {
+    tables(page, class).into_iter().next().unwrap_or_default()
+}
+
+/// The tables of this kind on a page.
+pub(crate) fn tables(page: &str, class: &str) -> Vec<Vec<Vec<String>>> {
+    let start = format!("<table class=\"{class}\">");
+    let rows = |rest: &str| {
+        let body = rest.split_once("<tbody>").expect("it has a body").1.split_once("</tbody>").expect("it ends").0;
+        let cell = |cell: &str| text(cell.split_once('>').expect("a tag").1);
+        body.split("<tr>").skip(1).map(|row| row.split("<td").skip(1).map(cell).collect()).collect()
+    };
+    page.split(&start).skip(1).map(rows).collect()
+}
+
+pub(crate) fn text(markup: &str) -> String {
+    let mut result = String::new();
+    let mut inside = false;
+    for c in markup.chars() {
+        match c {
+            '<' => inside = true,
+            '>' => inside = false,
+            _ if !inside => result.push(c),
+            _ => {}
+        }
+    }
+    let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    entities.iter().fold(result, |text, (entity, character)| text.replace(entity, character)).trim().to_owned()
+}
+
+pub(crate) fn number(text: &str) -> u64 {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16)).unwrap_or_else(|_| panic!("`{text}`"))
+}
