@@ -41,7 +41,7 @@ fn main() {
         measure(&format!("{machine}.asm"), &program(machine, false), "label_1200");
         measure(&format!("{machine}.asm, broken"), &program(machine, true), "label_1200");
     }
-    for machine in ["rv32i", "z80"] {
+    for machine in ["rv32i", "z80", "pdp11"] {
         let definition = lathe_machines::find(machine).expect("it ships").definition;
         measure(&format!("{machine}.isa"), definition, "pc");
     }

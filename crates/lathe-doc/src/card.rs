@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use crate::grouped;
 use crate::html::{flag_effects, page};
 use crate::markup::{escape, hex};
 use crate::sheet::{FieldData, Sheet};
@@ -175,16 +176,29 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
         lines.extend(rows.into_iter().map(Line::Row));
     };
     section("Registers", registers(sheet));
-    let maps = sheet.maps.iter().map(|map| {
+    let maps = grouped::maps(sheet);
+    let maps = maps.iter().map(|map| {
         let bits =
             sheet.memories.iter().find(|memory| memory.name == map.memory).map_or(16, |memory| memory.address_bits);
         let written = |text: &str, empty: &str| if text.is_empty() { empty.to_owned() } else { text.to_owned() };
-        let both = format!("{} | {}", written(&map.read, "0"), written(&map.write, "nothing"));
+        let both = match map.read == map.write {
+            true => map.read.clone(),
+            false => format!("{} | {}", written(&map.read, "0"), written(&map.write, "nothing")),
+        };
         let last = if map.last == map.first { String::new() } else { format!("..{}", hex(map.last, bits)) };
         [format!("{} {}{last}", map.memory, hex(map.first, bits)), String::new(), both]
     });
     section("Memory map: read | write", maps.collect());
     section("Operands", operands(sheet));
+    for operand in grouped::shared_modes(sheet) {
+        let included =
+            operand.includes.iter().map(|name| [String::new(), String::new(), format!("all modes of {name}")]);
+        let own = operand.modes.iter().map(|mode| {
+            let meaning = mode.meaning.split_whitespace().collect::<Vec<_>>().join(" ");
+            [mode.syntax.clone(), mode.picture.clone(), meaning]
+        });
+        section(&format!("Modes of {}", operand.names.join(", ")), included.chain(own).collect());
+    }
     let always = always_written(sheet);
     for (number, group) in sheet.groups().enumerate() {
         let rows = group.iter().map(|row| {

@@ -1,6 +1,7 @@
 //! The datasheet as one HTML file that needs nothing else: no scripts, no fonts, no requests.
 
 use crate::diagram;
+use crate::grouped;
 use crate::markup::{code, escape, hex, paragraphs, prose, table, table_with_prose};
 use crate::sheet::{ExampleData, FieldData, InstructionData, RegisterData, RowData, Sheet};
 
@@ -198,8 +199,8 @@ fn memories(sheet: &Sheet) -> String {
         .collect();
     let mut text = table("memories", &["name", "cells", "bits of a cell", "addresses", "wider values", "holds"], &rows);
     if !sheet.maps.is_empty() {
-        let rows: Vec<_> = sheet
-            .maps
+        let maps = grouped::maps(sheet);
+        let rows: Vec<_> = maps
             .iter()
             .map(|map| {
                 let bits = sheet
@@ -221,7 +222,7 @@ fn memories(sheet: &Sheet) -> String {
             })
             .collect();
         text += &format!("<h3>Memory map</h3>\n{}", paragraphs(&sheet.blocks.maps));
-        let about = sheet.maps.iter().map(|map| &map.documentation);
+        let about = maps.iter().map(|map| &map.documentation);
         text += &table_with_prose("maps", &["memory", "address", "a read gives", "a write does"], rows, about);
     }
     if !sheet.contents.is_empty() {
@@ -318,16 +319,17 @@ fn operands(sheet: &Sheet) -> String {
         return String::new();
     }
     let mut text = table("fields", &["name", "bits", "is", "names and codes"], &rows);
-    for operand in &sheet.modes {
-        let rows: Vec<_> = operand
-            .modes
+    for operand in grouped::shared_modes(sheet) {
+        let included = operand
+            .includes
             .iter()
-            .map(|mode| {
-                let is = format!("<pre>{}</pre>", escape(&mode.meaning)) + &prose(&mode.documentation);
-                vec![code(&mode.syntax), code(&mode.picture), is]
-            })
-            .collect();
-        text += &format!("<h3>Modes of {}</h3>\n{}", code(&operand.name), prose(&operand.documentation));
+            .map(|name| vec![String::new(), String::new(), format!("all modes of {}", code(name))]);
+        let own = operand.modes.iter().map(|mode| {
+            vec![code(&mode.syntax), code(&mode.picture), joined(&code(&mode.meaning), &mode.documentation)]
+        });
+        let rows: Vec<_> = included.chain(own).collect();
+        let names: Vec<String> = operand.names.iter().map(|name| code(name)).collect();
+        text += &format!("<h3>Modes of {}</h3>\n{}", names.join(", "), paragraphs(operand.documentation));
         text += &table("modes", &["written", "bits", "is"], &rows);
     }
     if !sheet.prefixes.is_empty() {

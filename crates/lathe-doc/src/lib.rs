@@ -20,6 +20,7 @@ mod bits;
 mod card;
 mod diagram;
 mod flags;
+mod grouped;
 mod html;
 mod json;
 mod markdown;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::grouped;
 use crate::html::{flag_effects, length, percent, row_cycles};
 use crate::markup::hex;
 use crate::sheet::{DeviceData, HabitData, ModeData, PseudoData, RowData, Sheet, TrapData, ViewData};
@@ -25,13 +26,15 @@ pub fn markdown(sheet: &Sheet) -> String {
         })
         .collect();
     text += &section("Operands", &["name", "bits", "is", "names and codes"], &operands);
-    for operand in &sheet.modes {
-        let mode = |mode: &ModeData| {
+    for operand in grouped::shared_modes(sheet) {
+        let mode = |mode: &&ModeData| {
             vec![code(&mode.syntax), code(&mode.picture), joined(&code(&mode.meaning), &mode.documentation)]
         };
-        let modes: Vec<_> = operand.modes.iter().map(mode).collect();
-        let title = format!("Modes of `{}`", operand.name);
-        text += &section_with_prose(&title, &operand.documentation, &["written", "bits", "is"], &modes);
+        let included =
+            operand.includes.iter().map(|name| vec![String::new(), String::new(), format!("all modes of `{name}`")]);
+        let modes: Vec<_> = included.chain(operand.modes.iter().map(mode)).collect();
+        let title = format!("Modes of `{}`", operand.names.join("`, `"));
+        text += &section_with_prose(&title, operand.documentation, &["written", "bits", "is"], &modes);
     }
     let prefixes: Vec<_> = sheet
         .prefixes
@@ -121,8 +124,7 @@ fn memories(sheet: &Sheet) -> String {
             ]
         })
         .collect();
-    let maps: Vec<_> = sheet
-        .maps
+    let maps: Vec<_> = grouped::maps(sheet)
         .iter()
         .map(|map| {
             vec![

@@ -43,3 +43,18 @@ pub(crate) fn number(text: &str) -> u64 {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16)).unwrap_or_else(|_| panic!("`{text}`"))
 }
+
+/// Checks that the mapped addresses are those of the model, in its order; several neighbours may share a line.
+pub(crate) fn assert_mapped(isa: &Isa, told: impl Iterator<Item = (u64, u64)>) {
+    let mut maps = isa.maps.iter();
+    for (first, last) in told {
+        let mut next = maps.next().unwrap_or_else(|| panic!("{}: {first:#x} is not mapped", isa.name));
+        assert_eq!(first, next.first, "{}", isa.name);
+        while next.last < last {
+            let after = maps.next().filter(|after| after.memory == next.memory && after.first == next.last + 1);
+            next = after.unwrap_or_else(|| panic!("{}: {:#x} is not mapped", isa.name, next.last + 1));
+        }
+        assert_eq!(last, next.last, "{}", isa.name);
+    }
+    assert!(maps.next().is_none(), "{}: not all mapped addresses are told", isa.name);
+}

@@ -1,0 +1,57 @@
+//! What is said once for several: operands with the same modes, and registers that are neighbouring cells.
+
+use crate::sheet::{MapData, ModeData, Sheet};
+
+/// Operands that have the same modes.
+pub(crate) struct SharedModes<'s> {
+    pub(crate) names: Vec<&'s str>,
+    /// The operands before it whose modes it has, too.
+    pub(crate) includes: Vec<&'s str>,
+    /// Its other modes.
+    pub(crate) modes: Vec<&'s ModeData>,
+    pub(crate) documentation: &'s str,
+}
+
+/// The operands with modes, those that have the same together, and no mode more often than needed.
+pub(crate) fn shared_modes(sheet: &Sheet) -> Vec<SharedModes<'_>> {
+    let alike = |one: &crate::ModesData, next: &crate::ModesData| {
+        (&one.modes, one.bits, &one.documentation) == (&next.modes, next.bits, &next.documentation)
+    };
+    let mut before: Vec<&crate::ModesData> = Vec::new();
+    let mut shared = Vec::new();
+    for operands in sheet.modes.chunk_by(alike) {
+        let operand = &operands[0];
+        let mut modes: Vec<&ModeData> = operand.modes.iter().collect();
+        let mut includes = Vec::new();
+        // The one with the most modes first: what it has, need not be said of others.
+        before.sort_by_key(|other| std::cmp::Reverse(other.modes.len()));
+        for other in before.iter().filter(|other| other.modes.len() > 1) {
+            if other.modes.iter().all(|mode| modes.contains(&mode)) {
+                modes.retain(|mode| !other.modes.contains(mode));
+                includes.push(other.name.as_str());
+            }
+        }
+        let names = operands.iter().map(|operand| operand.name.as_str()).collect();
+        shared.push(SharedModes { names, includes, modes, documentation: &operand.documentation });
+        before.push(operand);
+    }
+    shared
+}
+
+/// The mapped addresses; neighbouring cells that are a register each share a line.
+pub(crate) fn maps(sheet: &Sheet) -> Vec<MapData> {
+    let is_register = |map: &MapData| {
+        map.first == map.last && map.documentation.is_empty() && map.write == format!("{} = value", map.read)
+    };
+    let follows = |one: &MapData, next: &MapData| {
+        one.memory == next.memory && one.last + 1 == next.first && is_register(one) && is_register(next)
+    };
+    let lines = |run: &[MapData]| match run {
+        [first, _, .., last] => {
+            let names = format!("{} to {}", first.read, last.read);
+            vec![MapData { last: last.last, read: names.clone(), write: names, ..first.clone() }]
+        }
+        few => few.to_vec(),
+    };
+    sheet.maps.chunk_by(follows).flat_map(lines).collect()
+}
