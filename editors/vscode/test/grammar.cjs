@@ -8,6 +8,15 @@ const { Registry, INITIAL, parseRawGrammar } = require('vscode-textmate');
 
 const FILES = { 'source.isa': 'isa.tmLanguage.json', 'source.lathe-asm': 'lathe-asm.tmLanguage.json' };
 
+/** Words inside of declarations. */
+const WORDS = [
+  /^machine \w+ (extends) /d,
+  /^(?:before|after) (each) /d,
+  /^prefix \w+ [^#"]* (with) /d,
+  /^(?:register|view)[^#"]* (at) \w+\[/d,
+  /^operand [^#"]* (of) u/d,
+];
+
 /** What must have which scope: where a word of a line stands, and a part of its scope's name. */
 function expected(scope, line, depth) {
   const isComment = scope === 'source.isa' ? /^\s*#/ : /^\s*;/;
@@ -18,6 +27,10 @@ function expected(scope, line, depth) {
     if (/^machine /.test(line)) found.push([line.indexOf('"'), 'string.quoted']);
     const device = /^device \w+\s*: (\w+)/.exec(line);
     if (device) found.push([device[0].length - device[1].length, 'keyword.control']);
+    for (const pattern of WORDS) {
+      const match = pattern.exec(line);
+      if (match) found.push([match.indices[1][0], 'keyword.control']);
+    }
     return found;
   }
   const label = /^[a-z_]\w*:/i.exec(line);
