@@ -96,7 +96,7 @@ fn largest(sheet: &Sheet) -> Layout {
     let layouts = WIDTHS.iter().flat_map(|width| {
         let lines = flowed(&rows, *width);
         let widths = widths(&lines);
-        (1..=8).map(move |columns| Layout { lines: no_heading_last(lines.clone(), columns), widths, columns })
+        (1..=8).map(move |columns| Layout { lines: unbroken(lines.clone(), columns), widths, columns })
     });
     let side = |layout: &Layout| {
         let (width, height) = extent(layout.lines.len(), column(&layout.widths), layout.columns);
@@ -106,14 +106,24 @@ fn largest(sheet: &Sheet) -> Layout {
     best.unwrap_or(Layout { lines: Vec::new(), widths: [0; 3], columns: 1 })
 }
 
-/// Moves headings that would be the last line of a column into the next one.
-fn no_heading_last(mut lines: Vec<Line>, columns: usize) -> Vec<Line> {
+/// Moves headings that would be the last line of a column, and rows that would go on in the next one, into the next one.
+fn unbroken(mut lines: Vec<Line>, columns: usize) -> Vec<Line> {
+    // A row that goes on from the line before it has neither syntax nor bits.
+    let goes_on = |line: Option<&Line>| matches!(line, Some(Line::Row([syntax, bits, _])) if syntax.is_empty() && bits.is_empty());
     // Each move makes columns longer at most, so a few rounds are enough; one that is left looks bad and no more.
-    for _ in 0..columns {
+    for _ in 0..2 * columns {
         let height = lines.len().div_ceil(columns).max(1);
-        let is_last = |at: &usize| at % height == height - 1 && matches!(lines[*at], Line::Heading(_));
-        let Some(at) = (0..lines.len()).find(is_last) else { break };
-        lines.insert(at, Line::Blank);
+        let is_last = |at: &usize| at % height == height - 1;
+        let is_heading = |at: &usize| matches!(lines[*at], Line::Heading(_));
+        let is_bad = |at: &usize| is_last(at) && (is_heading(at) || goes_on(lines.get(at + 1)));
+        let Some(end) = (0..lines.len()).find(is_bad) else { break };
+        let start = (0..=end).rev().find(|at| !goes_on(lines.get(*at))).unwrap_or(end);
+        // With a row goes the heading that is directly above it.
+        let start = if start > 0 && !is_heading(&start) && is_heading(&(start - 1)) { start - 1 } else { start };
+        if end + 1 - start >= height {
+            break;
+        }
+        lines.splice(start..start, std::iter::repeat_n(Line::Blank, end + 1 - start));
     }
     lines
 }

@@ -786,10 +786,11 @@ fn documentation(instruction: &Instruction, row: &WrittenRow) -> String {
     all.join("\n")
 }
 
-/// Tells what the members of families do. A row is spread out in the order of its families' members.
+/// Tells what the members of families do. A row is spread out in the order of its families' members, once for each of
+/// its prefixes.
 fn name_members(text: &Text, row: &WrittenRow, instructions: &mut [InstructionData]) {
     let product: usize = row.families.iter().map(|family| family.members.len()).product();
-    if row.families.is_empty() || product != instructions.len() {
+    if row.families.is_empty() || product == 0 || !instructions.len().is_multiple_of(product) {
         return;
     }
     for (at, instruction) in instructions.iter_mut().enumerate() {

@@ -152,6 +152,28 @@ async def known_answers(client, editors):
     assert {"loadimm", "storemem", ".byte", "mov"} <= {item.label for item in items}
 
 
+async def modes(client, editors):
+    """Operands that can be written in several ways, in a program and in the definition."""
+    asm, isa = editors["modes.asm"], editors["mine.isa"]
+    lines = isa.text.split("\n")
+    for needle, inside, mode in [("(r1)+", 1, "(Q)+"), ("4(r2)", 0, "X(Q)"), ("@#0xFF76", 3, "@#A"), ("-(sp)", 0, "-(Q)")]:
+        hover = await client.text_document_hover_async(t.HoverParams(**asm.at(needle, inside)))
+        assert hover.contents.value.startswith(f"**`{mode}`** of "), (needle, hover)
+        place = await client.text_document_definition_async(t.DefinitionParams(**asm.at(needle, inside)))
+        row = lines[place.range.start.line]
+        assert place.uri == isa.uri and row.split("|")[0].strip() == mode, (needle, row)
+    items = await client.text_document_completion_async(t.CompletionParams(**asm.at("4(r2)")))
+    assert {item.insert_text for item in items} >= {"(${1:Q})+", "${1:X}(${2:Q})"}, items
+    help_ = await client.text_document_signature_help_async(t.SignatureHelpParams(**asm.at("4(r2)")))
+    assert help_.active_parameter == 1 and "@X(Q)" in help_.signatures[0].parameters[1].documentation, help_
+    hover = await client.text_document_hover_async(t.HoverParams(**isa.at("mov S, D", 4)))
+    assert "operand S, T : u6 of uK {" in hover.contents.value and "What is only read." in hover.contents.value, hover
+    place = await client.text_document_definition_async(t.DefinitionParams(**isa.at("mov S, D", 4)))
+    assert lines[place.range.start.line].startswith("operand S, T"), place
+    help_ = await client.text_document_signature_help_async(t.SignatureHelpParams(**isa.at("size(code(Q), K)", 14)))
+    assert help_.signatures[0].label.startswith("size(register: u3, bits: u16)") and help_.active_parameter == 1, help_
+
+
 async def quick_fix(client, editors):
     """A next step of a diagnostic, as an edit."""
     isa = editors["quad8.isa"]
@@ -192,6 +214,14 @@ start:  loadimm r1, 72
 """
 
 
+MODES = """.machine mine
+start:  mov (r1)+, 4(r2)
+        movb #72, @#0xFF76
+        inc -(sp)
+        br start
+"""
+
+
 async def main():
     client = LanguageClient("lathe-tests", "1")
     editors = {}
@@ -213,8 +243,11 @@ async def main():
         (folder / "broken.isa").write_text("machine x\nmemory ram : u8 -> \ninstructions {\n  a D | 00\n  b | 0000 0000 |\n")
         for machine in ("quad8", "sm83", "rv32i"):
             (folder / f"{machine}.isa").write_text((ROOT / f"machines/{machine}/{machine}.isa").read_text())
+        pdp11 = (ROOT / "machines/pdp11/pdp11.isa").read_text()
+        (folder / "mine.isa").write_text(pdp11.replace("machine pdp11", "machine mine"))
+        (folder / "modes.asm").write_text(MODES)
         (folder / "lib.asm").write_text((ROOT / "machines/hex8/programs/lib.asm").read_text())
-        needles = {"hello.asm": "loadimm", "broken.asm": "start", "broken.isa": "ram", "lib.asm": "push"}
+        needles = {"hello.asm": "loadimm", "modes.asm": "mov", "broken.asm": "start", "broken.isa": "ram", "lib.asm": "push"}
         for path in sorted(folder.iterdir()):
             editors[path.name] = Editor(client, path)
             editors[path.name].open()
@@ -223,6 +256,7 @@ async def main():
             assert bool(found) == name.startswith("broken") or name == "lib.asm", (name, found)
             await requests(editor, client, name, needles.get(name, "register"))
         await known_answers(client, editors)
+        await modes(client, editors)
         actions = await quick_fix(client, editors)
         assert actions, "there is a quick fix"
         choice = random.Random(SEED)
