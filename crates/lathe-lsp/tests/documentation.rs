@@ -33,7 +33,7 @@ device console : stream
 map ram {
   ## about the mapped address
   0xF0 | console.read() | console.write(value)
-  (0xF0 + 1) | 7 |
+  (0xF0 + 1) | 7 |  ## about another address, after it
 }
 ## about the data
 data ram 0x50 { 1, 2 }

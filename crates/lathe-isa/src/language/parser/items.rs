@@ -2,6 +2,7 @@
 
 use lathe_base::{Diagnostic, Span, nearest};
 
+use super::rows::joined;
 use super::{Failed, Parsed, Parser};
 use crate::codes;
 use crate::elaborate::spread;
@@ -100,9 +101,9 @@ impl Parser<'_, '_> {
             // What stands inside of an item or after it on its line is not about the next one.
             let after = self.take_documentation();
             for item in &mut definition.items[items..] {
-                let lines = [documentation.as_str(), if item.is_line() { &after } else { "" }];
+                let after = if item.is_line() { after.as_str() } else { "" };
                 if let Some(own) = item.documentation() {
-                    *own = lines.into_iter().filter(|lines| !lines.is_empty()).collect::<Vec<_>>().join("\n");
+                    *own = joined(&documentation, after);
                 }
             }
         }

@@ -308,7 +308,7 @@ impl Parser<'_, '_> {
     pub(super) fn map(&mut self) -> Parsed<Map> {
         let memory = self.name("a memory", "as in `map ram { … }`")?;
         let rows = self.rows("mapped addresses", |p| {
-            let (start, documentation) = (p.span, p.take_documentation());
+            let (start, above) = (p.span, p.take_documentation());
             let help = "a row is `address | what a read gives | what a write does`";
             let first = p.operand()?;
             let last = if p.take("..") { Some(p.operand()?) } else { None };
@@ -316,6 +316,7 @@ impl Parser<'_, '_> {
             let read = if p.is("|") { None } else { Some(p.column_expression()?) };
             p.expect("|", help)?;
             let write = p.line_block()?;
+            let documentation = joined(&above, &p.take_documentation());
             let is_empty = write.statements.is_empty() && write.value.is_none();
             let span = start.to(p.cursor.span(start.start as usize, p.last_end));
             Ok(MapRow { first, last, read, write: (!is_empty).then_some(write), span, documentation })
@@ -400,6 +401,11 @@ impl Parser<'_, '_> {
         }
         Ok(bytes)
     }
+}
+
+/// The `##` lines above something, and what follows it on its own line.
+pub(super) fn joined(above: &str, after: &str) -> String {
+    [above, after].into_iter().filter(|lines| !lines.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 fn comment_start(line: &str) -> Option<usize> {
