@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::bits::{self, Part, Word};
 use crate::flags::{self, Flag};
-use crate::source::{BARE_LABELS, CASELESS_LABELS, Text, WrittenRow};
+use crate::source::{BARE_LABELS, CASELESS_LABELS, OCTAL_NUMBERS, Text, WrittenRow};
 use crate::touches;
 
 macro_rules! data {
@@ -880,6 +880,9 @@ fn habits(isa: &Isa, text: &Text) -> Vec<HabitData> {
     }
     if assembly.caseless_labels {
         add(CASELESS_LABELS, "LABEL".to_owned(), "is the same as `label` and `Label`".to_owned());
+    }
+    if assembly.octal_numbers {
+        add(OCTAL_NUMBERS, "10".to_owned(), "is eight: numbers are octal".to_owned());
     }
     habits
 }

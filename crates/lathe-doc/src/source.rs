@@ -8,10 +8,10 @@ use lathe_isa::language::ast::{Family, Habit, Item, Order, Row};
 use crate::bits::Word;
 use crate::sheet::{BlocksData, PrefixData, PseudoData};
 
-/// What a row of `assembly` is called that has no word of its own.
+/// What rows of `assembly` are called that have no word of their own.
 pub(crate) const BARE_LABELS: &str = "bare labels";
-/// The same for the other one.
 pub(crate) const CASELESS_LABELS: &str = "caseless labels";
+pub(crate) const OCTAL_NUMBERS: &str = "octal numbers";
 
 /// The text of a definition, and its tree.
 pub(crate) struct Text<'s>(&'s Written);
@@ -210,6 +210,7 @@ impl<'s> Text<'s> {
                 Habit::Comment(text) | Habit::Separator(text) => vec![text.text.clone()],
                 Habit::BareLabels => vec![BARE_LABELS.to_owned()],
                 Habit::CaselessLabels => vec![CASELESS_LABELS.to_owned()],
+                Habit::OctalNumbers => vec![OCTAL_NUMBERS.to_owned()],
             };
             all.extend(names.into_iter().map(|name| (name, row.documentation.as_str())));
         }

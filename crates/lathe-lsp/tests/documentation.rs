@@ -80,6 +80,8 @@ assembly {
   bare labels
   ## about case
   caseless labels
+  ## about octal numbers
+  octal numbers
 }
 ## about the instructions
 instructions {
