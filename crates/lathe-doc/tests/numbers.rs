@@ -227,6 +227,8 @@ fn operands_of_a_page() {
             let names = row[3].split(", ").filter(|pair| !pair.is_empty()).flat_map(|pair| pair.split('/')).count();
             let known = match &field.domain {
                 Domain::Registers(list) => list.iter().flatten().count(),
+                // Words in any order are told one by one.
+                Domain::Names(_) if field.has_words() => field.words.len(),
                 Domain::Names(list) => list.len(),
                 Domain::Number(_) => 0,
             };
