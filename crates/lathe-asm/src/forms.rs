@@ -285,10 +285,14 @@ impl<'i> Forms<'i> {
         for (form, operands) in matched {
             choice.extend(self.instructions(form, operands, reading).into_iter().flatten());
         }
+        self.shortest_first(&mut choice);
+        vec![choice]
+    }
+
+    fn shortest_first(&self, choice: &mut Choice) {
         if choice.len() > 1 {
             choice.sort_by_key(|(id, _)| self.isa.instruction(*id).encoding.cells);
         }
-        vec![choice]
     }
 
     /// The instructions that a form stands for.
@@ -348,15 +352,18 @@ impl<'i> Forms<'i> {
         for (id, arguments) in &template.forms {
             let fields = &self.isa.instruction(*id).operands;
             let bound = arguments.iter().zip(fields).map(|(argument, field)| match argument {
-                Argument::Bits(bits) => Operand::Bits(*bits),
+                Argument::Bits(bits) => Some(Operand::Bits(*bits)),
                 Argument::Parameter(at) => {
-                    Operand::Bits(same_name(&call.pseudo.parameters[*at], &call.operands[*at], self.isa.field(*field)))
+                    let (parameter, given) = (&call.pseudo.parameters[*at], &call.operands[*at]);
+                    same_name(parameter, given, self.isa.field(*field)).map(Operand::Bits)
                 }
-                Argument::Value(value) => Operand::Value(call.arithmetic(value, reading)),
+                Argument::Value(value) => Some(Operand::Value(call.arithmetic(value, reading))),
             });
-            let bound = bound.collect();
-            choice.push((*id, bound));
+            // A short form may not have all registers.
+            let bound: Option<Vec<Operand>> = bound.collect();
+            choice.extend(bound.map(|bound| (*id, bound)));
         }
+        self.shortest_first(&mut choice);
         choice
     }
 
@@ -456,15 +463,15 @@ fn short_names(field: &Field) -> String {
     }
 }
 
-/// The bits of `field` for the name that a parameter was given.
-fn same_name(parameter: &Field, given: &Found<ExprId>, field: &Field) -> u64 {
-    let Found::Bits(bits) = given else { return 0 };
+/// The bits of `field` for the name that a parameter was given, if it has that name.
+fn same_name(parameter: &Field, given: &Found<ExprId>, field: &Field) -> Option<u64> {
+    let Found::Bits(bits) = given else { return Some(0) };
     let name = match &parameter.domain {
         Domain::Registers(list) => list.get(*bits as usize).and_then(Option::as_ref).map(|(name, _)| name.as_str()),
         Domain::Names(list) => list.iter().find(|(_, value)| value == bits).map(|(name, _)| name.as_str()),
         Domain::Number(_) => None,
     };
-    name.and_then(|name| field.bits_named(name)).unwrap_or(0)
+    name.and_then(|name| field.bits_named(name))
 }
 
 /// One use of a pseudo-instruction, for one of the instructions it stands for.

@@ -211,16 +211,24 @@ impl<'w> Walk<'w> {
         let isa = self.isa;
         let instruction = isa.instruction(alternative.instruction);
         let location = self.location(instruction.encoding.cells);
-        instruction.operands.iter().enumerate().all(|(index, field)| {
-            match self.program.operands[alternative.operands as usize + index] {
-                Operand::Bits(_) => true,
+        let mut bits = [0; limits::OPERANDS];
+        let mut all_known = true;
+        for (index, field) in instruction.operands.iter().enumerate() {
+            let found = match self.program.operands[alternative.operands as usize + index] {
+                Operand::Bits(bits) => Some(bits),
                 Operand::Value(expr) => match self.value(expr) {
-                    Ok(value) => operand_bits(isa.field(*field), value, location).is_some(),
-                    Err(NoValue::Unfit(..) | NoValue::OtherPage(..)) => false,
-                    Err(_) => true,
+                    Ok(value) => operand_bits(isa.field(*field), value, location),
+                    Err(NoValue::Unfit(..) | NoValue::OtherPage(..)) => None,
+                    Err(_) => {
+                        all_known = false;
+                        Some(0)
+                    }
                 },
-            }
-        })
+            };
+            let Some(found) = found else { return false };
+            bits[index] = found;
+        }
+        !all_known || instruction.encoding.holds(&bits[..instruction.operands.len()])
     }
 }
 
@@ -390,13 +398,23 @@ impl<'w, 'd> Writer<'w, 'd> {
         let instruction = isa.instruction(alternative.instruction);
         let location = self.walk.location(instruction.encoding.cells);
         let mut bits = [0; limits::OPERANDS];
+        let mut all_fit = true;
         for (index, field) in instruction.operands.iter().enumerate() {
-            bits[index] = match self.walk.program.operands[alternative.operands as usize + index] {
-                Operand::Bits(bits) => bits,
-                Operand::Value(expr) => self.operand(item, expr, isa.field(*field), location).unwrap_or(0),
+            let found = match self.walk.program.operands[alternative.operands as usize + index] {
+                Operand::Bits(bits) => Some(bits),
+                Operand::Value(expr) => self.operand(item, expr, isa.field(*field), location),
             };
+            all_fit &= found.is_some();
+            bits[index] = found.unwrap_or(0);
         }
-        let window = instruction.encoding.encode(&bits[..instruction.operands.len()]);
+        let operands = &bits[..instruction.operands.len()];
+        let window = instruction.encoding.encode(operands);
+        if all_fit && !instruction.encoding.holds(operands) {
+            let shown = |index: usize| isa.field(instruction.operands[index]).name.clone();
+            let message = format!("`{}` cannot have these operands", instruction.syntax.render(shown));
+            let help = format!("the `where` of its row excludes them; see `lathe show {}`", isa.name);
+            self.report(item, Diagnostic::new(codes::NO_FORM, item.span, message).help(help));
+        }
         let count = instruction.encoding.cells as usize;
         let mut values = [0; 128];
         for (value, cell) in values.iter_mut().zip(cells(window, isa.code_memory().cell)).take(count) {

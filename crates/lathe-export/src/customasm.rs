@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use lathe_isa::Isa;
-use lathe_isa::encoding::{Cube, Segment};
+use lathe_isa::encoding::{Cube, Segment, gather};
 use lathe_isa::language::ast;
 use lathe_isa::model::{Base, Domain, Field, FieldId, Instruction, Numeric, Target};
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
@@ -235,15 +235,30 @@ impl Writer<'_> {
     /// What operands must not be, as conditions that hold where they are not.
     fn checks(&self, instruction: &Instruction) -> Vec<String> {
         let excluded = instruction.encoding.excluded.iter();
-        excluded.filter_map(|cube| self.check(instruction, *cube)).collect()
+        let excluded = excluded.filter_map(|cube| self.check(instruction, *cube));
+        excluded.chain(self.said(instruction)).collect()
+    }
+
+    /// What conditions say of operands that have no bits of their own.
+    fn said(&self, instruction: &Instruction) -> Vec<String> {
+        let (encoding, name) = (&instruction.encoding, |at: usize| &self.isa.field(instruction.operands[at]).name);
+        let said = (0..instruction.operands.len()).filter_map(|at| {
+            let segments = &encoding.operands[at];
+            if segments.is_empty() {
+                return Some(format!("{} == {:#x}", name(at), encoding.constants[at]));
+            }
+            let same = encoding.operands[..at].iter().position(|other| other == segments)?;
+            Some(format!("{} == {}", name(at), name(same)))
+        });
+        said.collect()
     }
 
     fn check(&self, instruction: &Instruction, cube: Cube) -> Option<String> {
         let mut conditions = Vec::new();
         for (index, id) in instruction.operands.iter().enumerate() {
             let field = self.isa.field(*id);
-            let mask = instruction.encoding.operand(index, cube.mask);
-            let value = instruction.encoding.operand(index, cube.value);
+            let segments = &instruction.encoding.operands[index];
+            let (mask, value) = (gather(segments, cube.mask), gather(segments, cube.value));
             if mask == 0 {
                 continue;
             }

@@ -163,7 +163,10 @@ impl<'a> Lowering<'a> {
             return;
         }
         let bits = described.width.bits();
-        let code = self.window_bits(&instruction.encoding.operands[at], bits);
+        let code = match &instruction.encoding.operands[at][..] {
+            [] => number(bits, instruction.encoding.constants[at]),
+            segments => self.window_bits(segments, bits),
+        };
         let value_bits = described.value_width(self.isa.pc.width).bits();
         match &described.domain {
             Domain::Registers(_) => {

@@ -117,8 +117,10 @@ pub struct Encoding {
     pub excluded: Vec<Cube>,
     /// Bits that are ignored when decoding and zero when encoding.
     pub ignored: u128,
-    /// Where the bits of each operand are.
+    /// Where the bits of each operand are. Two operands that are always the same have the same segments.
     pub operands: Vec<Vec<Segment>>,
+    /// What each operand always is whose bits are nowhere; 0 for the others.
+    pub constants: Vec<u64>,
 }
 
 impl Encoding {
@@ -129,8 +131,7 @@ impl Encoding {
 
     /// The bits of one operand.
     pub fn operand(&self, index: usize, window: u128) -> u64 {
-        let parts = self.operands[index].iter();
-        parts.fold(0, |bits, part| bits | (part.width.wrap((window >> part.shift) as u64) << part.low))
+        self.constants[index] | gather(&self.operands[index], window)
     }
 
     /// The window of this instruction with these operand bits, ignored bits zero.
@@ -139,10 +140,27 @@ impl Encoding {
         (0..self.operands.len()).fold(self.fixed.value, |window, index| window | bits(index))
     }
 
+    /// Whether it is this instruction with these operands that their encoding says.
+    pub fn holds(&self, operands: &[u64]) -> bool {
+        let window = self.encode(operands);
+        self.matches(window) && operands.iter().enumerate().all(|(at, bits)| self.operand(at, window) == *bits)
+    }
+
+    /// Whether a condition says what one of its operands is, so that it is a short form of another instruction.
+    pub fn is_special(&self) -> bool {
+        let same = |at: usize| self.operands[..at].contains(&self.operands[at]);
+        (0..self.operands.len()).any(|at| self.operands[at].is_empty() || same(at))
+    }
+
     /// Whether the encoding is the one that the assembler writes.
     pub fn is_canonical(&self, window: u128) -> bool {
         window & self.ignored == 0
     }
+}
+
+/// Takes the bits of an operand from where its segments say.
+pub fn gather(segments: &[Segment], window: u128) -> u64 {
+    segments.iter().fold(0, |bits, part| bits | (part.width.wrap((window >> part.shift) as u64) << part.low))
 }
 
 /// Lays the bits of an operand down where its segments say.

@@ -330,6 +330,9 @@ impl Meaning<'_> {
         let bits = self.isa.field(instruction.operands[operand]).width.bits();
         let whole = self.script.join_all(window);
         let mut segments = instruction.encoding.operands[operand].clone();
+        if segments.is_empty() {
+            return Term::constant(bits, instruction.encoding.constants[operand]);
+        }
         segments.sort_by_key(|segment| std::cmp::Reverse(segment.low));
         let mut above = bits;
         let mut parts = Vec::new();

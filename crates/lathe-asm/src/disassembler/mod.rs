@@ -104,12 +104,18 @@ impl<'i> Disassembler<'i> {
         let own = self.isa.instruction(decoded.instruction);
         let location = self.location(decoded.instruction, pc);
         !self.rivals[decoded.instruction.index()].iter().any(|rival| {
-            let fields = self.isa.instruction(*rival).operands.iter().zip(&own.operands);
-            fields.zip(decoded.operands).all(|((theirs, ours), bits)| {
-                let ours = self.isa.field(*ours);
-                let target = self.target(ours, bits, location).filter(|(memory, address)| labelled(*memory, *address));
-                could_be(self.isa.field(*theirs), ours, bits, target.map(|(_, address)| address), location)
-            })
+            let rival = self.isa.instruction(*rival);
+            let fields = rival.operands.iter().zip(&own.operands);
+            let operands: Option<Vec<u64>> = fields
+                .zip(decoded.operands)
+                .map(|((theirs, ours), bits)| {
+                    let ours = self.isa.field(*ours);
+                    let target = self.target(ours, bits, location);
+                    let target = target.filter(|(memory, address)| labelled(*memory, *address));
+                    same_text(self.isa.field(*theirs), ours, bits, target.map(|(_, address)| address), location)
+                })
+                .collect();
+            operands.is_some_and(|operands| rival.encoding.holds(&operands))
         })
     }
 
@@ -239,11 +245,11 @@ fn rivals(isa: &Isa) -> Vec<Vec<InstructionId>> {
     rivals
 }
 
-/// Whether the operand `bits` of `ours`, as it is written, is also an operand of `theirs`: a label for
+/// What the operand `bits` of `ours`, as it is written, is as an operand of `theirs`, if it can be one: a label for
 /// `address`, or else a number or a name.
-fn could_be(theirs: &Field, ours: &Field, bits: u64, address: Option<u64>, location: Location) -> bool {
+fn same_text(theirs: &Field, ours: &Field, bits: u64, address: Option<u64>, location: Location) -> Option<u64> {
     if let Some(address) = address {
-        return theirs.bits_for_address(address, location).is_some();
+        return theirs.bits_for_address(address, location);
     }
     match &ours.domain {
         Domain::Number(numeric) => {
@@ -252,11 +258,11 @@ fn could_be(theirs: &Field, ours: &Field, bits: u64, address: Option<u64>, locat
                 _ if numeric.signed => i128::from(ours.width.signed(bits)),
                 _ => i128::from(bits),
             };
-            theirs.bits_of(number, location).is_some()
+            theirs.bits_of(number, location)
         }
         _ => {
             let name = ours.names().find(|name| ours.bits_named(name) == Some(bits));
-            name.is_some_and(|name| theirs.bits_named(name).is_some())
+            name.and_then(|name| theirs.bits_named(name))
         }
     }
 }

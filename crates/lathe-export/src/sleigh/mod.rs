@@ -152,14 +152,23 @@ impl Writer<'_> {
     fn instruction(&mut self, instruction: &Instruction) {
         let isa = self.isa;
         let written = instruction.body.effects().operands_written;
-        // Registers that cannot be exported as they are get constructors of their own where they are written.
+        let (encoding, field) = (&instruction.encoding, |index: usize| isa.field(instruction.operands[index]));
+        let is_said = |index: &usize| encoding.operands[*index].is_empty();
+        let mut said = (0..instruction.operands.len()).filter(is_said);
+        if said.any(|index| matches!(field(index).domain, Domain::Number(_))) {
+            let shown = instruction.syntax.render(|index| field(index).name.clone());
+            return self.missing.push(format!("`{shown}`: a number that is always the same"));
+        }
+        // Registers that cannot be exported as they are get constructors of their own where they are written, and so
+        // do those that are always the same.
         let spread: Vec<usize> = (0..instruction.operands.len())
             .filter(|index| {
-                written.contains(&OperandId(*index as u8)) && !is_plain(isa, isa.field(instruction.operands[*index]))
+                is_said(index) || written.contains(&OperandId(*index as u8)) && !is_plain(isa, field(*index))
             })
             .collect();
-        let lists: Vec<Vec<(u64, String, Place)>> =
-            spread.iter().map(|index| entries(isa.field(instruction.operands[*index]))).collect();
+        let may_be = |index: usize, code: u64| !is_said(&index) || encoding.constants[index] == code;
+        let list = |index: usize| entries(field(index)).into_iter().filter(move |(code, ..)| may_be(index, *code));
+        let lists: Vec<Vec<(u64, String, Place)>> = spread.iter().map(|index| list(*index).collect()).collect();
         let count = lists.iter().map(Vec::len).product::<usize>();
         if count > MOST_SPREAD {
             let line = format!("`{}`: {count} combinations of registers", instruction.syntax.mnemonic());
@@ -188,11 +197,17 @@ impl Writer<'_> {
                 list.push(format!("{bits}={value:#x}"));
             }
         }
-        let mut operands = Vec::new();
+        let mut operands: Vec<Operand> = Vec::new();
         // Tokens that a table of more than one has taken.
         let mut covered = BTreeSet::new();
         for (index, id) in instruction.operands.iter().enumerate() {
             let field = isa.field(*id);
+            if let Some(same) = encoding.operands[..index].iter().position(|other| *other == encoding.operands[index])
+                && !encoding.operands[index].is_empty()
+            {
+                operands.push(operands[same].clone());
+                continue;
+            }
             let all = self.layout.pieces(&encoding.operands[index]);
             if let Some((code, name, place)) = &chosen[index] {
                 for (bits, low) in &all {

@@ -66,7 +66,7 @@ fn instruction(
         let fields = instruction.operands.iter().map(|field| &declarations.fields[field.index()]);
         let bits = found.iter().zip(fields).map(|(found, field)| bits(declarations, found, field, location));
         match bits.collect::<Result<Vec<u64>, Box<Diagnostic>>>() {
-            Ok(bits) if instruction.encoding.matches(instruction.encoding.encode(&bits)) => return Some((id, bits)),
+            Ok(bits) if instruction.encoding.holds(&bits) => return Some((id, bits)),
             Ok(_) => {
                 let message = format!("the `where` of its row excludes `{}`", source.text);
                 let help = "use operands that the row allows";

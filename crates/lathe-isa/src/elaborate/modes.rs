@@ -90,6 +90,7 @@ impl Whole {
             excluded: Vec::new(),
             ignored: self.picture.ignored,
             operands: self.segments.clone(),
+            constants: vec![0; self.segments.len()],
         };
         let syntax = self.written.syntax(|family| member(declarations, chosen, family));
         Form { syntax, operands: self.operands.clone(), encoding }

@@ -32,13 +32,16 @@ pub(crate) enum Bit {
     Rest(usize),
 }
 
-/// A picture, read and checked: every bit of every taker is in it exactly once.
+/// A picture, read and checked: every bit of every taker is in it exactly once, except for fields that a condition
+/// says.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Picture {
     pub(crate) cells: u32,
     pub(crate) fixed: Cube,
     pub(crate) ignored: u128,
     pub(crate) taken: BTreeMap<Taker, Vec<Segment>>,
+    /// The fields that have no bits, and what they always are.
+    pub(crate) constants: BTreeMap<FieldId, u64>,
 }
 
 /// What a picture is a picture of: this many bits, in this order of cells.
@@ -361,8 +364,7 @@ pub(crate) fn lay_out(
         let cell = cell.bits() as usize;
         bits = bits.chunks(unit_bits).flat_map(|unit| unit.chunks(cell).rev().flatten().copied()).collect();
     }
-    let mut picture =
-        Picture { cells: count as u32 / cell.bits(), fixed: Cube::default(), ignored: 0, taken: BTreeMap::new() };
+    let mut picture = Picture { cells: count as u32 / cell.bits(), ..Picture::default() };
     for (at, bit) in bits.iter().enumerate() {
         let shift = 127 - at as u32;
         match bit {

@@ -240,6 +240,7 @@ impl<'a> Sequence<'a> {
             fixed: Cube { mask: own.mask | self.fixed.mask, value: own.value | self.fixed.value },
             ignored: draft.picture.ignored >> bits,
             taken: taken.collect(),
+            constants: draft.picture.constants.iter().map(|(id, bits)| (other(*id), *bits)).collect(),
         };
         Some(Draft {
             row,

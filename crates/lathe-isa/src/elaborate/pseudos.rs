@@ -168,16 +168,18 @@ fn template(
 ) -> Option<Template> {
     let is_named = |field: &&Field| !matches!(field.domain, Domain::Number(_));
     let stand_ins: Vec<String> = parameters.iter().filter(is_named).map(|field| field.name.clone()).collect();
-    let mut found = Vec::new();
+    let (mut found, mut partial) = (Vec::new(), Vec::new());
     let mut problem = None;
     for (id, operands) in forms(declarations, column, instructions, &stand_ins, members) {
-        let fields = &instructions[id.index()].operands;
-        let arguments = operands
-            .iter()
-            .zip(fields)
-            .map(|(operand, field)| argument(operand, parameters, &declarations.fields[field.index()]));
+        let fields = instructions[id.index()].operands.iter().map(|field| &declarations.fields[field.index()]);
+        let lost = operands.iter().zip(fields.clone()).find_map(|(operand, field)| lost(operand, parameters, field));
+        let arguments = operands.iter().zip(fields).map(|(operand, field)| argument(operand, parameters, field));
         match arguments.collect::<Result<Vec<_>, Box<Diagnostic>>>() {
-            Ok(arguments) => found.push((id, arguments)),
+            Ok(arguments) if lost.is_none() => found.push((id, arguments)),
+            Ok(arguments) => {
+                partial.push((id, arguments));
+                problem = lost;
+            }
             Err(diagnostic) => problem = Some(*diagnostic),
         }
     }
@@ -185,6 +187,8 @@ fn template(
         diagnostics.extend(problem.or_else(|| no_form(codes::BAD_EXPANSION, declarations, column, instructions)));
         return None;
     }
+    // Those that do not take all registers may still be shorter.
+    found.extend(partial);
     Some(Template { text: column.text.clone(), forms: found })
 }
 
@@ -199,14 +203,22 @@ fn argument(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Resul
     }
     let ExprKind::Name(name) = &expr.kind else { return Err(not_arithmetic(expr)) };
     let at = parameters.iter().position(|parameter| parameter.name == *name).ok_or_else(|| not_arithmetic(expr))?;
-    match parameters[at].names().find(|name| field.bits_named(name).is_none()) {
-        None => Ok(Argument::Parameter(at)),
-        Some(lost) => {
-            let message = format!("`{name}` can be `{lost}`, which this instruction does not take");
-            let help = "use a field with only the registers that this instruction takes";
-            Err(Box::new(Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help)))
-        }
-    }
+    Ok(Argument::Parameter(at))
+}
+
+/// Tells of a register that a parameter can be and the field of an instruction cannot.
+fn lost(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Option<Diagnostic> {
+    let Found::Value(expr) = operand else { return None };
+    let ExprKind::Name(name) = &expr.kind else { return None };
+    let parameter = parameters.iter().find(|one| one.name == *name)?;
+    let lost = parameter.names().find(|name| field.bits_named(name).is_none() && !is_number(field))?;
+    let message = format!("`{name}` can be `{lost}`, which this instruction does not take");
+    let help = "use a field with only the registers that this instruction takes";
+    Some(Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help))
+}
+
+fn is_number(field: &Field) -> bool {
+    matches!(field.domain, Domain::Number(_))
 }
 
 fn not_arithmetic(expr: &Expr) -> Box<Diagnostic> {

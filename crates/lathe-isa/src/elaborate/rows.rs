@@ -162,7 +162,9 @@ fn draft<'a>(
     let bits = pictures::read_bits(declarations, &row.picture, unit, diagnostics);
     let (written, bits) = (written?, bits?);
     let (operands, families, modes) = (written.fields(), written.families(), written.modes());
-    check_takers(declarations, row, &written, &bits, diagnostics)?;
+    // Where operands have modes, the encoding is not known before they are chosen.
+    let conditions: &[ast::Expr] = if modes.is_empty() { &row.conditions } else { &[] };
+    check_takers(declarations, row, &written, &bits, conditions, diagnostics)?;
     let meaning = Cow::Borrowed(&row.meaning);
     let mut draft = Draft {
         row,
@@ -196,16 +198,59 @@ fn draft<'a>(
     }
     draft.picture = pictures::lay_out(declarations.code_cell(), &bits, row.picture.span, unit, diagnostics)?;
     let named = |name: &str| draft.operands.iter().copied().find(|id| declarations.fields[id.index()].name == name);
-    (draft.fixed, draft.excluded) = conditions(declarations, &row.conditions, &named, &draft.picture, diagnostics)?;
+    say_operands(declarations, &row.conditions, &named, &mut draft.picture, diagnostics)?;
+    (draft.fixed, draft.excluded) =
+        self::conditions(declarations, &row.conditions, &named, &draft.picture, diagnostics)?;
     Some((draft, None))
 }
 
-/// Checks that what is in the syntax is in the encoding, and vice versa.
+/// The operand that a condition says, as in `S == D` or `S == sp`, and what it is.
+fn said(condition: &ast::Expr) -> Option<(&str, &ast::Expr)> {
+    let ExprKind::Binary(Binary::Equal, left, right) = &condition.kind else { return None };
+    if let ExprKind::Name(name) = &left.kind { Some((name, right)) } else { None }
+}
+
+/// Gives the operands that are not in the encoding what the conditions say: the bits of another one, or a constant.
+fn say_operands(
+    declarations: &Declarations,
+    conditions: &[ast::Expr],
+    operand: &dyn Fn(&str) -> Option<FieldId>,
+    picture: &mut Picture,
+    diagnostics: &mut Diagnostics,
+) -> Option<()> {
+    for (name, value) in conditions.iter().filter_map(said) {
+        let Some(id) = operand(name).filter(|id| !picture.taken.contains_key(&Taker::Field(*id))) else { continue };
+        let other = if let ExprKind::Name(other) = &value.kind { operand(other) } else { None };
+        let segments = match other {
+            Some(other) => {
+                let (one, two) = (&declarations.fields[id.index()], &declarations.fields[other.index()]);
+                let known = picture.taken.get(&Taker::Field(other)).filter(|_| one.domain == two.domain);
+                let Some(segments) = known.filter(|segments| !segments.is_empty()) else {
+                    let message = format!("`{name}` cannot be the same as `{}`", two.name);
+                    let help = format!("`{}` must be in the encoding, and both of the same kind", two.name);
+                    diagnostics.push(Diagnostic::new(codes::BAD_CONDITION, value.span, message).help(help));
+                    return None;
+                };
+                segments.clone()
+            }
+            None => {
+                let bits = constant_of(declarations, id, value, diagnostics)?;
+                picture.constants.insert(id, bits);
+                Vec::new()
+            }
+        };
+        picture.taken.insert(Taker::Field(id), segments);
+    }
+    Some(())
+}
+
+/// Checks that what is in the syntax is in the encoding, unless a condition says it, and vice versa.
 fn check_takers(
     declarations: &Declarations,
     row: &ast::Row,
     written: &WrittenSyntax,
     bits: &[Bit],
+    conditions: &[ast::Expr],
     diagnostics: &mut Diagnostics,
 ) -> Option<()> {
     let families = written.families().into_iter().map(Taker::Family);
@@ -217,7 +262,11 @@ fn check_takers(
         Taker::Family(at) => declarations.families[at].tree.name.text.clone(),
         Taker::Operand(at) => declarations.operands[at].name.text.clone(),
     };
-    if let Some(lost) = in_syntax.iter().find(|taker| !taken.contains(taker)) {
+    let is_said = |taker: &Taker| {
+        let mut names = conditions.iter().filter_map(said).map(|(name, _)| name);
+        matches!(taker, Taker::Field(_)) && names.any(|known| known == name(*taker))
+    };
+    if let Some(lost) = in_syntax.iter().find(|taker| !taken.contains(taker) && !is_said(taker)) {
         let message = format!("`{}` is in the syntax but not in the encoding", name(*lost));
         let help = format!("add its bits to the encoding, as in `{{{}}}`, or remove it from the syntax", name(*lost));
         let diagnostic = Diagnostic::new(codes::OPERAND_LOST, row.picture.span, message);
@@ -250,6 +299,10 @@ pub(crate) fn conditions(
 ) -> Option<(Cube, Vec<Cube>)> {
     let (mut fixed, mut excluded) = (Cube::default(), Vec::new());
     for tree in conditions {
+        if let Some((operator, one, other)) = two_operands(tree, operand) {
+            excluded.extend(compared(declarations, tree, operator, [one, other], picture, diagnostics)?);
+            continue;
+        }
         let (operator, cube) = condition(declarations, tree, operand, picture, diagnostics)?;
         match operator {
             Binary::Unequal => excluded.push(cube),
@@ -260,6 +313,51 @@ pub(crate) fn conditions(
         }
     }
     Some((fixed, excluded))
+}
+
+/// `A != B`
+fn two_operands(
+    condition: &ast::Expr,
+    operand: &dyn Fn(&str) -> Option<FieldId>,
+) -> Option<(Binary, FieldId, FieldId)> {
+    let ExprKind::Binary(operator, left, right) = &condition.kind else { return None };
+    let (ExprKind::Name(one), ExprKind::Name(other)) = (&left.kind, &right.kind) else { return None };
+    Some((*operator, operand(one)?, operand(other)?))
+}
+
+/// What a comparison of two operands rules out.
+fn compared(
+    declarations: &Declarations,
+    condition: &ast::Expr,
+    operator: Binary,
+    operands: [FieldId; 2],
+    picture: &Picture,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<Cube>> {
+    let [one, other] = operands.map(|id| &declarations.fields[id.index()]);
+    let segments = operands.map(|id| &picture.taken[&Taker::Field(id)]);
+    let codes = 1u64.checked_shl(one.width.bits()).unwrap_or(u64::MAX);
+    if one.domain != other.domain || one.width != other.width || codes > limits::CONDITIONS as u64 {
+        let message = format!("`{}` and `{}` cannot be compared in a condition", one.name, other.name);
+        let help = format!(
+            "two operands of the same kind can, if they have at most {} bits; or decide in the meaning: `if …`",
+            limits::CONDITIONS.ilog2()
+        );
+        diagnostics.push(Diagnostic::new(codes::BAD_CONDITION, condition.span, message).help(help));
+        return None;
+    }
+    if segments[0] == segments[1] {
+        return Some(if operator == Binary::Equal { Vec::new() } else { vec![Cube::default()] });
+    }
+    let cube = |mask: u64, values: [u64; 2]| Cube {
+        mask: scatter(segments[0], mask) | scatter(segments[1], mask),
+        value: scatter(segments[0], values[0]) | scatter(segments[1], values[1]),
+    };
+    let bits = (0..one.width.bits()).map(|bit| 1 << bit);
+    Some(match operator {
+        Binary::Equal => bits.flat_map(|bit| [cube(bit, [bit, 0]), cube(bit, [0, bit])]).collect(),
+        _ => (0..codes).map(|code| cube(u64::MAX, [code, code])).collect(),
+    })
 }
 
 /// `A != r0` or `A == 3`.
@@ -287,16 +385,22 @@ fn condition(
         diagnostics.push(bad(left.span, &format!("`{name}` is not an operand of this row")));
         return None;
     };
-    if let ExprKind::Name(other) = &right.kind
-        && operand(other).is_some()
-    {
-        let message = "two operands cannot be compared in a condition";
-        let help =
-            format!("write one condition for each value, as in `where {name} != 3`, or decide in the meaning: `if …`");
-        diagnostics.push(Diagnostic::new(codes::BAD_CONDITION, condition.span, message).help(help));
-        return None;
-    }
+    let bits = constant_of(declarations, id, right, diagnostics)?;
+    let segments = &picture.taken[&Taker::Field(id)];
+    Some((*operator, Cube { mask: scatter(segments, u64::MAX), value: scatter(segments, bits) }))
+}
+
+/// What a condition compares an operand with, as its bits.
+fn constant_of(
+    declarations: &Declarations,
+    id: FieldId,
+    right: &ast::Expr,
+    diagnostics: &mut Diagnostics,
+) -> Option<u64> {
     let field = &declarations.fields[id.index()];
+    let name = &field.name;
+    let help = "a condition compares an operand of this row with a constant, as in `where A != r0`";
+    let bad = |span: Span, message: &str| Diagnostic::new(codes::BAD_CONDITION, span, message).help(help);
     let bits = match &right.kind {
         ExprKind::Name(value) if field.bits_named(value).is_some() => field.bits_named(value)?,
         ExprKind::Name(value) if constant(right, &|name, span| declared(&declarations.names, name, span)).is_none() => {
@@ -310,8 +414,7 @@ fn condition(
         diagnostics.push(bad(right.span, &format!("`{name}` is never {bits}")));
         return None;
     }
-    let segments = &picture.taken[&Taker::Field(id)];
-    Some((*operator, Cube { mask: scatter(segments, u64::MAX), value: scatter(segments, bits) }))
+    Some(bits)
 }
 
 impl Draft<'_> {
@@ -321,11 +424,14 @@ impl Draft<'_> {
         let segments: Vec<Vec<Segment>> =
             self.operands.iter().map(|id| self.picture.taken[&Taker::Field(*id)].clone()).collect();
         let mut excluded = self.excluded.clone();
-        for (id, segments) in self.operands.iter().zip(&segments) {
+        // An operand without bits is what a condition says.
+        for (id, segments) in self.operands.iter().zip(&segments).filter(|(_, segments)| !segments.is_empty()) {
             let cubes = unnamed(&declarations.fields[id.index()], None, segments);
             excluded.extend(cubes.into_iter().filter(|cube| cube.intersection(fixed).is_some()));
         }
-        Encoding { cells: self.picture.cells, fixed, excluded, ignored: self.picture.ignored, operands: segments }
+        let constants = self.operands.iter().map(|id| self.picture.constants.get(id).copied().unwrap_or(0)).collect();
+        let (cells, ignored) = (self.picture.cells, self.picture.ignored);
+        Encoding { cells, fixed, excluded, ignored, operands: segments, constants }
     }
 }
 
@@ -556,6 +662,8 @@ pub(crate) fn check_syntax(declarations: &Declarations, instructions: &[Instruct
             };
             let same = group[..at].iter().find(|one| {
                 one.row != other.row
+                    && !one.encoding.is_special()
+                    && !other.encoding.is_special()
                     && !told_apart(&fields(one), &fields(other))
                     && !never_alike(declarations, one, other)
             });
