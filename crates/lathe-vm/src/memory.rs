@@ -180,7 +180,7 @@ impl<T: Copy + Default + PartialEq> Piece<T> {
         for (page, number) in self[..count].chunks(PAGE as usize).zip(0..) {
             let is_kept = match self.kept.get(number) {
                 Some(known) => known == page,
-                None => page.iter().all(|cell| *cell == T::default()),
+                None => is_zero(page),
             };
             if !is_kept {
                 kept.set(number, Arc::from(page));
@@ -200,6 +200,12 @@ impl<T: Copy + Default + PartialEq> Piece<T> {
         }
         self.kept = kept.clone();
     }
+}
+
+/// Whether all cells are zero: the first is, and each is what the one before it is. Comparing slices is much quicker than
+/// looking at one cell after the other.
+fn is_zero<T: Default + PartialEq>(page: &[T]) -> bool {
+    page.split_first().is_none_or(|(first, others)| *first == T::default() && *others == page[..others.len()])
 }
 
 impl Memory {
