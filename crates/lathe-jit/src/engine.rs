@@ -333,6 +333,8 @@ impl Jit {
         }
         used.until_better = u64::MAX;
         if let Some(region) = used.region.take_improvable() {
+            // More has run since it was discovered: what became regions of their own becomes part of it.
+            let region = self.discover(state, entry, Extent::Everything).unwrap_or(region);
             self.order(state, entry, region, Effort::Best, Some(id));
         }
     }
@@ -402,7 +404,7 @@ impl Jit {
     fn discover(&self, state: &State, pc: u64, extent: Extent) -> Option<Region> {
         let is_compiled = |pc| self.entries.contains_key(&pc) || self.orders.cover(pc);
         let least = u64::from((self.code.threshold() / WARM).max(1));
-        let has_run = |pc| self.fast.executions(pc) >= least;
+        let has_run = |pc| self.fast.executions(pc) >= least || self.entries.contains_key(&pc);
         let targets = |pc| self.jumps.targets(&self.fast, pc);
         let modes = self.may_assume_modes(pc);
         let known =

@@ -117,3 +117,21 @@ fn a_jump_with_an_effect_is_not_done_twice() {
     let (last, _) = run(&isa, with_routines(&isa, [STEP, COUNT]), &mut jit, &[20, 20, 20, 20, 200, 5_000]);
     assert!(last.steps > 1_000, "{last:?}");
 }
+
+/// The checksum of 256 bytes, in loops within loops with branches. Regions are made of it before all of it is known to
+/// run; what is made better later is in one piece.
+#[test]
+fn loops_within_loops_become_one_region() {
+    let chip8 = lathe_machines::ALL.iter().find(|machine| machine.name == "chip8").expect("it ships");
+    let isa = Arc::new(lathe_isa::load_with(chip8.source(), &lathe_machines::Shipped).isa.expect("it is right"));
+    let program = [
+        0x66, 0xFF, 0x65, 0x07, 0x61, 0x00, 0xA2, 0x00, 0xF1, 0x1E, 0xF0, 0x65, 0x86, 0x03, 0x62, 0x08, 0x86, 0x6E,
+        0x3F, 0x00, 0x86, 0x53, 0x72, 0xFF, 0x32, 0x00, 0x12, 0x10, 0x71, 0x01, 0x31, 0x00, 0x12, 0x06, 0x12, 0x04,
+    ];
+    let mut state = State::new(&isa);
+    program.into_iter().zip(0x200..).for_each(|(cell, at)| state.memory_mut(isa.pc.memory).set(at, cell));
+    state.pc = 0x200;
+    let (last, _) = run(&isa, state, &mut Jit::new(&isa), &[6_000_000, 100_000]);
+    assert!(last.steps > 99_000, "{last:?}");
+    assert!(last.entries < 50, "compiled code was left all the time: {last:?}");
+}
