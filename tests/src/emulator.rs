@@ -4,6 +4,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use lathe_isa::Isa;
+use lathe_vm::State;
+
 /// What an emulator prints when it is given this script.
 ///
 /// # Panics
@@ -23,6 +26,21 @@ pub fn answer(program: &Path, arguments: &[&str], script: String) -> String {
 pub fn simh_values(output: &str) -> Vec<u64> {
     let shown = output.lines().filter_map(|line| line.split_once(":\t"));
     shown.filter_map(|(_, value)| u64::from_str_radix(value.trim(), 8).ok()).collect()
+}
+
+/// Sets registers by their names. A name that the definition does not have is the program counter's.
+pub fn set_registers(isa: &Isa, state: &mut State, names: &[&str], values: &[u64]) {
+    for (name, value) in names.iter().zip(values) {
+        match isa.place_named(name) {
+            Some(place) => state.set_place(isa, &place, *value),
+            None => state.pc = *value,
+        }
+    }
+}
+
+/// What the registers with these names hold, as [`set_registers`] takes them.
+pub fn registers(isa: &Isa, state: &State, names: &[&str]) -> Vec<u64> {
+    names.iter().map(|name| isa.place_named(name).map_or(state.pc, |place| state.place(&place))).collect()
 }
 
 /// A number from the environment, such as how many states to compare.

@@ -6,8 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use lathe_isa::Isa;
-use lathe_isa::model::Place;
-use lathe_tests::emulator::{answer, setting};
+use lathe_tests::emulator::{answer, registers, set_registers, setting};
 use lathe_tests::random::Random;
 use lathe_tests::tools;
 use lathe_vm::{Console, Devices, Engine as _, Interpreter, State};
@@ -122,23 +121,14 @@ impl Machine {
 
     fn stepped(&self, isa: &Arc<Isa>) -> Machine {
         let mut state = State::new(isa);
-        let places: Vec<Option<Place>> = NAMES.iter().map(|name| isa.place_named(name)).collect();
-        for (place, value) in places.iter().zip(self.registers) {
-            match place {
-                Some(place) => state.set_place(isa, place, value),
-                None => state.pc = value,
-            }
-        }
+        set_registers(isa, &mut state, &NAMES, &self.registers);
         let memory = state.memory_mut(isa.pc.memory);
         let cells = CODE.zip(&self.code).chain(DATA.zip(&self.data));
         cells.for_each(|(address, byte)| memory.set(address, *byte));
         Interpreter::new(isa).run(&mut state, &mut Devices::new(isa, Console::default()), 1);
         let memory = state.memory(isa.pc.memory);
         let bytes = |range: Range<u64>| range.map(|address| memory.get(address)).collect();
-        let mut registers = [0; 16];
-        for (value, place) in registers.iter_mut().zip(&places) {
-            *value = place.as_ref().map_or(state.pc, |place| state.place(place));
-        }
+        let registers = registers(isa, &state, &NAMES).try_into().expect("one for each name");
         Machine { registers, code: bytes(CODE), data: bytes(DATA) }
     }
 }

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use lathe_isa::Isa;
-use lathe_isa::model::Place;
-use lathe_tests::emulator::{answer, setting, simh_values};
+use lathe_tests::emulator::{answer, registers, set_registers, setting, simh_values};
 use lathe_tests::random::Random;
 use lathe_tests::tools;
 use lathe_vm::{Console, Devices, Engine as _, Interpreter, State};
@@ -109,13 +108,7 @@ impl Machine {
 
     fn stepped(&self, isa: &Arc<Isa>) -> Machine {
         let mut state = State::new(isa);
-        let places: Vec<Option<Place>> = NAMES.iter().map(|name| isa.place_named(name)).collect();
-        for (place, value) in places.iter().zip(self.registers) {
-            match place {
-                Some(place) => state.set_place(isa, place, value),
-                None => state.pc = value,
-            }
-        }
+        set_registers(isa, &mut state, &NAMES, &self.registers);
         let memory = state.memory_mut(isa.pc.memory);
         for (start, words) in [(CODE, &self.code), (DATA.start, &self.data)] {
             for (address, word) in (start..).step_by(2).zip(words) {
@@ -124,8 +117,7 @@ impl Machine {
             }
         }
         Interpreter::new(isa).run(&mut state, &mut Devices::new(isa, Console::default()), 1);
-        let read = |place: &Option<Place>| place.as_ref().map_or(state.pc, |place| state.place(place));
-        let mut values: Vec<u64> = places.iter().map(read).collect();
+        let mut values = registers(isa, &state, &NAMES);
         let memory = state.memory(isa.pc.memory);
         let word = |address| memory.get(address) | memory.get(address + 1) << 8;
         values.extend((CODE..CODE + 8).step_by(2).chain(DATA.step_by(2)).map(word));

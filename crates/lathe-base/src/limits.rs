@@ -23,6 +23,8 @@ pub const COLUMN_BYTES: usize = 1_024;
 pub const DOCUMENTATION_BYTES: usize = 8_192;
 /// Bits that the words of a field have together.
 pub const WORD_BITS: u32 = 16;
+/// Words of a field that is made of them.
+pub const WORDS: usize = 64;
 /// Conditions after one `where`.
 pub const CONDITIONS: usize = 64;
 /// Rows of all blocks of one kind that are not instructions: pseudo-instructions, examples, mapped addresses.

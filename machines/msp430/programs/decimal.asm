@@ -43,27 +43,12 @@ double: mov #number, r5
         ret
 
 show:   mov #number + 8, r5
-        clr r10                 ; whether a digit was printed
+        clr r14                 ; whether a digit was printed
 .word:  decd r5
-        mov @r5, r11
+        mov @r5, r15
         mov #4, r6
-.digit: mov r11, r12
-        add r11, r11
-        add r11, r11
-        add r11, r11
-        add r11, r11
-        swpb r12
-        rra r12
-        rra r12
-        rra r12
-        rra r12
-        and #15, r12
-        bis r12, r10
-        tst r10
-        jz .none
-        add #'0', r12
-        call #putc
-.none:  dec r6
+.digit: call #put_digit
+        dec r6
         jnz .digit
         cmp #number, r5
         jne .word

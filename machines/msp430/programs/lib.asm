@@ -11,6 +11,7 @@
 ;   puts      writes the text at r12
 ;   newline   ends the line
 ;   put_dec   writes r12 as a decimal number
+;   put_digit writes the next digit of r15, four bits each
 
 IFG2    = 0x0003                ; bit 1 tells that the serial port can take a character
 TXBUF   = 0x0067
@@ -51,17 +52,22 @@ put_dec:
         add r15, r15
         push r14
         clr r14                 ; whether a digit was printed
-        call #.first
+        call #put_digit
         pop r15
         mov #4, r13
 .next:  cmp #1, r13
         jne .digit
         mov #1, r14             ; the last digit is always printed
-.digit: call #.first
+.digit: call #put_digit
         dec r13
         jnz .next
         ret
-.first: mov r15, r12            ; the highest digit of r15, which then moves on
+
+; put_digit: the highest digit of r15, unless it is 0 and nothing but zeros came before it, which r14 tells. r15 moves on
+; to the next.
+
+put_digit:
+        mov r15, r12
         add r15, r15
         add r15, r15
         add r15, r15

@@ -284,6 +284,13 @@ impl<'a> Declarations<'a> {
         span: Span,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Width, Vec<Word>)> {
+        let mut names = groups.iter().flat_map(|group| group.alternatives.iter().flatten());
+        if let Some((name, _)) = names.nth(limits::WORDS) {
+            let message = format!("a field has at most {} words", limits::WORDS);
+            let help = "use fewer words, or two fields";
+            diagnostics.push(Diagnostic::new(codes::TOO_MANY, name.span, message).help(help));
+            return None;
+        }
         let mut words: Vec<Word> = Vec::new();
         let mut all = 0;
         for (group, entry) in groups.iter().enumerate() {
@@ -316,7 +323,7 @@ impl<'a> Declarations<'a> {
             check_group(&words, first, entry, diagnostics)?;
         }
         let width = Width::to_tell_apart(all as usize + 1);
-        if (0..=all).filter(|bits| words::written(&words, *bits).is_some()).count() > limits::LIST {
+        if (0..=all).filter(|bits| words::written(&words, *bits).is_some()).nth(limits::LIST).is_some() {
             let message = format!("these words can be put together in more than {} ways", limits::LIST);
             diagnostics.push(Diagnostic::new(codes::TOO_MANY, span, message).help("use fewer words, or two fields"));
             return None;

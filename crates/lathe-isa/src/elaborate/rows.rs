@@ -276,7 +276,11 @@ fn check_takers(
     if let Some(lost) = taken.iter().find(|taker| !in_syntax.contains(taker)) {
         if row.syntax.text.split_whitespace().next() == Some(&name(*lost)) {
             let message = format!("`{}` is an operand, but the first word of a row is its mnemonic", name(*lost));
-            let help = format!("begin with a name for the instruction, as in `move {}`", row.syntax.text.trim());
+            let has_words = matches!(lost, Taker::Field(id) if declarations.fields[id.index()].has_words());
+            let help = match has_words {
+                true => format!("write `{{{}}}` if its words are the instruction", name(*lost)),
+                false => format!("begin with a name for the instruction, as in `move {}`", row.syntax.text.trim()),
+            };
             diagnostics.push(Diagnostic::new(codes::OPERAND_LOST, row.syntax.span, message).help(help));
             return None;
         }
