@@ -463,21 +463,21 @@ impl Fast {
 
     /// The entry of an address, to be decoded when it is reached.
     fn entry(&mut self, pc: u64) -> EntryId {
-        if let Some(id) = self.by_address.get(&pc) {
-            return *id;
-        }
-        let id = self.new_entry(pc);
-        self.by_address.insert(pc, id);
-        id
+        self.find_or_add(pc, |fast| &mut fast.by_address)
     }
 
     /// The entry of an address for a block of one instruction.
     fn single_entry(&mut self, pc: u64) -> EntryId {
-        if let Some(id) = self.single.get(&pc) {
+        self.find_or_add(pc, |fast| &mut fast.single)
+    }
+
+    /// The entry of an address among those of one kind.
+    fn find_or_add(&mut self, pc: u64, kind: impl Fn(&mut Fast) -> &mut ByNumber<u64, EntryId>) -> EntryId {
+        if let Some(id) = kind(self).get(&pc) {
             return *id;
         }
         let id = self.new_entry(pc);
-        self.single.insert(pc, id);
+        kind(self).insert(pc, id);
         id
     }
 
@@ -620,12 +620,7 @@ impl Names for Fast {
     }
 
     fn careful_entry(&mut self, address: u64) -> EntryId {
-        if let Some(id) = self.careful.get(&address) {
-            return *id;
-        }
-        let id = self.new_entry(address);
-        self.careful.insert(address, id);
-        id
+        self.find_or_add(address, |fast| &mut fast.careful)
     }
 
     fn jump(&mut self, address: u64) -> u32 {
