@@ -90,6 +90,7 @@ impl Reader<'_, '_> {
                 Some(part) => {
                     items.extend(part.items);
                     tree.broken.extend(part.broken);
+                    tree.declared.extend(part.declared);
                     tree.rows_lost |= part.rows_lost;
                 }
                 None => tree.lose(),

@@ -5,18 +5,18 @@ use lathe_base::{Diagnostic, Diagnostics, Width, limits};
 
 use super::Declarations;
 use super::constants::{constant, constant_in, declared};
-use super::source_line::{forms, no_form};
+use super::source_line::{Heads, forms, no_form};
 use crate::codes;
 use crate::language::ast::{self, Column, Item, Name};
 use crate::matching::Found;
-use crate::model::{DeviceKind, Example, Fact, FactKind, Field, Instruction, InstructionId, Status};
+use crate::model::{DeviceKind, Example, Fact, FactKind, Field, InstructionId, Status};
 use crate::names::Named;
 use crate::operand::Location;
 
 pub(crate) fn examples(
     declarations: &Declarations,
     definition: &ast::Definition,
-    instructions: &[Instruction],
+    heads: &Heads,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Example> {
     let blocks = definition
@@ -29,20 +29,20 @@ pub(crate) fn examples(
         diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.source.span, message).help("remove some of them"));
         return Vec::new();
     }
-    rows.into_iter().filter_map(|row| example(declarations, row, instructions, diagnostics)).collect()
+    rows.into_iter().filter_map(|row| example(declarations, row, heads, diagnostics)).collect()
 }
 
 fn example(
     declarations: &Declarations,
     row: &ast::Example,
-    instructions: &[Instruction],
+    heads: &Heads,
     diagnostics: &mut Diagnostics,
 ) -> Option<Example> {
     let before = facts(declarations, &row.before, diagnostics);
     let after = facts(declarations, &row.after, diagnostics);
     let (before, after) = (before?, after?);
     let pc = before.iter().find_map(|fact| if let FactKind::Pc(pc) = fact.kind { Some(pc) } else { None }).unwrap_or(0);
-    let (instruction, operands) = instruction(declarations, &row.source, pc, instructions, diagnostics)?;
+    let (instruction, operands) = instruction(declarations, &row.source, pc, heads, diagnostics)?;
     let (source, span) = (row.source.text.clone(), row.source.span);
     Some(Example { source, instruction, operands, before, after, span })
 }
@@ -52,10 +52,11 @@ fn instruction(
     declarations: &Declarations,
     source: &Column,
     pc: u64,
-    instructions: &[Instruction],
+    heads: &Heads,
     diagnostics: &mut Diagnostics,
 ) -> Option<(InstructionId, Vec<u64>)> {
-    let mut candidates = forms(declarations, source, instructions, &[], &[]);
+    let instructions = heads.instructions;
+    let mut candidates = forms(declarations, source, heads, &[], &[]);
     candidates.sort_by_key(|(id, _)| instructions[id.index()].encoding.cells);
     let mut problem = None;
     for (id, found) in candidates {

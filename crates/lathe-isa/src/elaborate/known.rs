@@ -1,43 +1,53 @@
 //! Meanings of rows, kept from one reading of a definition to the next: while somebody types, nearly all rows stay as
 //! they were, and working out what they mean is most of the work.
 //!
-//! A row means what it meant if its text is the same, and everything that it can name is declared in the same way and in
-//! the same place. Only meanings without findings are kept, so nothing has to be reported again; and where a `skip`
-//! may depend on the lengths of other rows, nothing is kept.
+//! A row means what it meant if its text is the same, and the text of everything that is declared. Where they stand does
+//! not matter: nothing in a meaning is a place, and the places where a row names something are counted from the row, or
+//! from the declaration that it uses. Only meanings without findings are kept, so nothing has to be reported again; and
+//! where a `skip` may depend on the lengths of other rows, nothing is kept.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write};
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use lathe_base::{Diagnostics, Span};
 
 use super::Declarations;
 use super::rows::Draft;
-use crate::language::ast::{Definition, Item};
+use crate::language::ast::Definition;
 use crate::semantics::Body;
 
 /// What the rows of a definition meant when it was last read.
 #[derive(Debug, Default)]
 pub struct KnownMeanings {
-    /// Everything that is declared, and where.
+    /// The text of everything that is declared.
     declared: u64,
     rows: BTreeMap<String, Rc<KnownRow>>,
 }
 
 #[derive(Debug)]
 struct KnownRow {
-    /// Where it was.
-    place: Span,
     /// The meaning of each of its instructions, and how many parts that had on the way.
     meanings: Vec<(Body, usize)>,
-    /// The names that it uses, and where.
-    uses: Vec<(Span, String)>,
+    uses: Vec<Use>,
+}
+
+/// A name that a row uses.
+#[derive(Debug)]
+struct Use {
+    name: String,
+    /// The declaration that it stands in, by its number; if it is none, it stands in the row itself.
+    declaration: Option<usize>,
+    /// Where it begins, counted from there, and its length.
+    start: u32,
+    length: u32,
 }
 
 /// The meanings that are known, while new ones are worked out.
 pub(super) struct Recall<'d, 'a> {
     declarations: &'d Declarations<'a>,
+    /// Where something is declared.
+    declared: &'d [Span],
     known: Option<&'d mut KnownMeanings>,
     rows: BTreeMap<String, Rc<KnownRow>>,
     row: Option<Row>,
@@ -60,18 +70,18 @@ struct Row {
 impl<'d, 'a> Recall<'d, 'a> {
     pub(super) fn new(
         declarations: &'d Declarations<'a>,
-        definition: &Definition,
+        definition: &'d Definition,
         known: Option<&'d mut KnownMeanings>,
     ) -> Recall<'d, 'a> {
         let known = known.filter(|_| !declarations.texts.iter().any(|text| text.contains("skip")));
         let known = known.map(|known| {
-            let declared = digest(definition);
+            let declared = digest(declarations, definition);
             if known.declared != declared {
                 *known = KnownMeanings { declared, ..KnownMeanings::default() };
             }
             known
         });
-        Recall { declarations, known, rows: BTreeMap::new(), row: None }
+        Recall { declarations, declared: &definition.declared, known, rows: BTreeMap::new(), row: None }
     }
 
     /// The meaning of the next instruction of a row: as it is known, or else as it is worked out.
@@ -108,8 +118,8 @@ impl<'d, 'a> Recall<'d, 'a> {
         let key = format!("{text}\n{}", draft.table);
         let known = self.known.as_ref().and_then(|known| known.rows.get(&key)).or(self.rows.get(&key)).cloned();
         match &known {
-            Some(known) => known.uses.iter().for_each(|(span, name)| {
-                self.declarations.names.find(name, moved(*span, known.place, place));
+            Some(known) => known.uses.iter().for_each(|used| {
+                self.declarations.names.find(&used.name, used.place(place, self.declared));
             }),
             None => self.declarations.names.begin_log(),
         }
@@ -120,10 +130,12 @@ impl<'d, 'a> Recall<'d, 'a> {
     /// Keeps the row that has been worked out.
     fn end_row(&mut self) {
         let Some(row) = self.row.take() else { return };
-        let uses = self.declarations.names.end_log();
-        let known = row
-            .known
-            .or_else(|| row.is_sound.then(|| Rc::new(KnownRow { place: row.place, meanings: row.meanings, uses })));
+        let found = self.declarations.names.end_log();
+        let made = || {
+            let uses = found.into_iter().map(|(span, name)| Use::new(span, name, row.place, self.declared));
+            Some(Rc::new(KnownRow { meanings: row.meanings, uses: uses.collect::<Option<_>>()? }))
+        };
+        let known = row.known.or_else(|| if row.is_sound { made() } else { None });
         if let Some(known) = known {
             self.rows.insert(row.key, known);
         }
@@ -138,30 +150,104 @@ impl<'d, 'a> Recall<'d, 'a> {
     }
 }
 
-/// A place in a row that is elsewhere now. What it names in declarations is where it was.
-fn moved(span: Span, from: Span, to: Span) -> Span {
-    if span.file != from.file || span.start < from.start || from.end < span.end {
-        return span;
+impl Use {
+    /// A name at a place in a row, or in a declaration that the row uses.
+    fn new(span: Span, name: String, row: Span, declared: &[Span]) -> Option<Use> {
+        let is_in = |outer: &Span| outer.file == span.file && outer.start <= span.start && span.end <= outer.end;
+        let declaration = if is_in(&row) { None } else { Some(declared.iter().position(is_in)?) };
+        let from = declaration.map_or(row, |at| declared[at]);
+        Some(Use { name, declaration, start: span.start - from.start, length: span.end - span.start })
     }
-    let start = to.start + (span.start - from.start);
-    Span { start, end: start + (span.end - span.start), ..to }
+
+    /// Where it is now.
+    fn place(&self, row: Span, declared: &[Span]) -> Span {
+        let from = self.declaration.and_then(|at| declared.get(at)).copied().unwrap_or(row);
+        let start = from.start + self.start;
+        Span { start, end: start + self.length, ..from }
+    }
 }
 
-/// A number for everything that is declared, and where: all but rows.
-fn digest(definition: &Definition) -> u64 {
-    struct Digest(DefaultHasher);
-    impl Write for Digest {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            self.0.write(text.as_bytes());
-            Ok(())
-        }
+/// A number for the text of everything that is declared. The files tell in which order: one is read where another
+/// names it.
+fn digest(declarations: &Declarations, definition: &Definition) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for place in &definition.declared {
+        place.file.0.hash(&mut hasher);
+        declarations.text(place.file).get(place.range()).hash(&mut hasher);
     }
-    let mut digest = Digest(DefaultHasher::new());
-    for item in &definition.items {
-        if !matches!(item, Item::Instructions(_) | Item::Pseudos(_) | Item::Examples(_)) {
-            // It cannot fail: the digest takes everything.
-            let _ = write!(digest, "{item:?}");
-        }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use lathe_base::Source;
+    use lathe_base::files::MemoryFiles;
+
+    use super::*;
+    use crate::{load_known, load_with};
+
+    const TEXT: &str = "machine m \"\"
+include \"shared.isa\"
+memory ram : u8 -> u8
+pc pc : u8 in ram
+register a, b : u8
+field R : register { a, b }
+fn twice(x: u8) -> u8 { add(x, x) }
+instructions {
+  inc R | 0000 000R | R = add(R, 1)
+  dbl R | 0000 001R | R = twice(R)
+}
+family OP : u1 (x: u8) -> u8 {
+  clr = 0
+  inv = ~x ^ b
+}
+instructions {
+  {OP}x R | 0000 010R {OP} 000 0000 | R = OP(R)
+}
+";
+
+    fn files() -> MemoryFiles {
+        let mut files = MemoryFiles::default();
+        files.0.insert("shared.isa".into(), b"fn add(x: u8, y: u8) -> u8 { x + y }\n".into());
+        files
     }
-    digest.0.finish()
+
+    /// Reads an edited text with what is known of the first; how many rows were known. It is as if nothing were.
+    fn known_after(edited: &str) -> usize {
+        let mut known = KnownMeanings::default();
+        let first = load_known(Source::new("m.isa", TEXT), &files(), &mut known);
+        assert!(first.isa.is_some() && first.diagnostics.is_empty(), "{:?}", first.diagnostics);
+        let before: Vec<Rc<KnownRow>> = known.rows.values().cloned().collect();
+        let again = load_known(Source::new("m.isa", edited), &files(), &mut known);
+        let fresh = load_with(Source::new("m.isa", edited), &files());
+        assert_eq!(format!("{:?}", again.isa), format!("{:?}", fresh.isa));
+        assert_eq!(format!("{:?}", again.names), format!("{:?}", fresh.names));
+        assert_eq!(again.diagnostics.into_sorted(), fresh.diagnostics.into_sorted());
+        known.rows.values().filter(|row| before.iter().any(|known| Rc::ptr_eq(known, row))).count()
+    }
+
+    #[test]
+    fn what_moved_is_still_known() {
+        assert_eq!(known_after(TEXT), 3);
+        assert_eq!(known_after(&TEXT.replace("memory", "# a comment\nmemory")), 3);
+        assert_eq!(known_after(&TEXT.replace("fn twice", "\n\n## It adds.\nfn twice")), 3);
+        assert_eq!(known_after(&TEXT.replace("  dbl", "  nop | 1111 1111 |\n  dbl")), 3);
+        assert_eq!(known_after(&TEXT.replace("add(R, 1)", "add(R, 2)")), 2);
+        // A row that cannot be read leaves the others alone.
+        assert_eq!(known_after(&TEXT.replace("R = add(R, 1)", "R = add(R,")), 2);
+        let (start, row) = TEXT.split_once("instructions").unwrap();
+        assert_eq!(known_after(&format!("{start}\n\n\ninstructions{row}")), 3);
+    }
+
+    #[test]
+    fn what_is_declared_otherwise_is_worked_out_again() {
+        assert_eq!(known_after(&TEXT.replace("add(x, x)", "add(x, 2)")), 0);
+        assert_eq!(known_after(&TEXT.replace("register a, b", "register b, a")), 0);
+        assert_eq!(known_after(&TEXT.replace("clr = 0", "clr = 1")), 0);
+        assert_eq!(known_after(&TEXT.replace("include \"shared.isa\"", "fn add(x: u8, y: u8) -> u8 { x ^ y }")), 0);
+        // The same declarations in another order.
+        let view = "view v = a[3:0]\n";
+        let (start, end) = TEXT.split_once("instructions").unwrap();
+        assert_eq!(known_after(&format!("{start}{view}instructions{end}")), 0);
+    }
 }

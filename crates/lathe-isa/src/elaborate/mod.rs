@@ -52,6 +52,7 @@ pub(crate) use names::EVERYTHING;
 use names::Names;
 use prefixes::Sequence;
 use rows::Draft;
+use source_line::Heads;
 
 /// What came of a definition: as much of it as could be understood.
 pub(crate) struct Elaborated {
@@ -133,10 +134,11 @@ impl Made {
         let contents = declarations::contents(declarations, definition, diagnostics);
         rows::check_disjoint(declarations, &instructions, diagnostics);
         rows::check_syntax(declarations, &instructions, diagnostics);
-        let pseudos = pseudos::pseudos(declarations, definition, &instructions, diagnostics);
+        let heads = Heads::new(&instructions);
+        let pseudos = pseudos::pseudos(declarations, definition, &heads, diagnostics);
         let assembly = pseudos::assembly(declarations, definition, diagnostics);
         check_readable(declarations, &instructions, &pseudos, &assembly, diagnostics);
-        let examples = examples::examples(declarations, definition, &instructions, diagnostics);
+        let examples = examples::examples(declarations, definition, &heads, diagnostics);
         let made = Made { instructions, groups, maps, on_illegal, on_step, contents, pseudos, assembly, examples };
         lints::lint(declarations, &made.instructions, &made.other_bodies(), diagnostics);
         made

@@ -7,7 +7,7 @@ use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 use super::Declarations;
 use super::constants::constant_in;
 use super::rows::{combinations, member, same_syntax, told_apart};
-use super::source_line::{forms, no_form};
+use super::source_line::{Heads, forms, no_form};
 use super::syntaxes::{self, Inline, Operand};
 use crate::codes;
 use crate::language::ast::{self, Column, Expr, ExprKind, Habit, Item};
@@ -18,7 +18,7 @@ use crate::pseudo::{Argument, Arithmetic, Pseudo, Template};
 pub(crate) fn pseudos(
     declarations: &Declarations,
     definition: &ast::Definition,
-    instructions: &[Instruction],
+    heads: &Heads,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Pseudo> {
     let blocks = definition
@@ -35,11 +35,11 @@ pub(crate) fn pseudos(
             );
             break;
         }
-        let spread = spread(declarations, row, instructions, diagnostics).unwrap_or_default();
+        let spread = spread(declarations, row, heads, diagnostics).unwrap_or_default();
         names += spread.iter().flat_map(|pseudo| &pseudo.parameters).map(|field| field.names().count()).sum::<usize>();
         pseudos.extend(spread);
     }
-    check_syntax(declarations, &pseudos, instructions, diagnostics);
+    check_syntax(declarations, &pseudos, heads.instructions, diagnostics);
     pseudos
 }
 
@@ -74,7 +74,7 @@ fn check_syntax(
 fn spread(
     declarations: &Declarations,
     row: &ast::Pseudo,
-    instructions: &[Instruction],
+    heads: &Heads,
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Pseudo>> {
     let written = syntaxes::read(declarations, &row.syntax, Inline::Allowed, diagnostics)?;
@@ -91,7 +91,7 @@ fn spread(
         let members: Vec<(String, String)> = chosen.iter().map(named).collect();
         let mut expansion = Vec::new();
         for column in &row.expansion {
-            expansion.push(template(declarations, column, &parameters, &members, instructions, diagnostics)?);
+            expansion.push(template(declarations, column, &parameters, &members, heads, diagnostics)?);
         }
         pseudos.push(Pseudo { syntax, parameters: parameters.clone(), expansion, span: row.syntax.span });
     }
@@ -163,15 +163,15 @@ fn template(
     column: &Column,
     parameters: &[Field],
     members: &[(String, String)],
-    instructions: &[Instruction],
+    heads: &Heads,
     diagnostics: &mut Diagnostics,
 ) -> Option<Template> {
     let is_named = |field: &&Field| !matches!(field.domain, Domain::Number(_));
     let stand_ins: Vec<String> = parameters.iter().filter(is_named).map(|field| field.name.clone()).collect();
     let (mut found, mut partial) = (Vec::new(), Vec::new());
     let mut problem = None;
-    for (id, operands) in forms(declarations, column, instructions, &stand_ins, members) {
-        let fields = instructions[id.index()].operands.iter().map(|field| &declarations.fields[field.index()]);
+    for (id, operands) in forms(declarations, column, heads, &stand_ins, members) {
+        let fields = heads.instructions[id.index()].operands.iter().map(|field| &declarations.fields[field.index()]);
         let lost = operands.iter().zip(fields.clone()).find_map(|(operand, field)| lost(operand, parameters, field));
         let arguments = operands.iter().zip(fields).map(|(operand, field)| argument(operand, parameters, field));
         match arguments.collect::<Result<Vec<_>, Box<Diagnostic>>>() {
@@ -184,7 +184,7 @@ fn template(
         }
     }
     if found.is_empty() {
-        diagnostics.extend(problem.or_else(|| no_form(codes::BAD_EXPANSION, declarations, column, instructions)));
+        diagnostics.extend(problem.or_else(|| no_form(codes::BAD_EXPANSION, declarations, column, heads.instructions)));
         return None;
     }
     // Those that do not take all registers may still be shorter.

@@ -1,5 +1,7 @@
 //! Lines of assembly inside a definition: expansions of pseudo-instructions, and examples.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Span, nearest};
 
 use super::Declarations;
@@ -8,7 +10,7 @@ use crate::language::parser::{Parser, TextKind};
 use crate::matching::{Found, Line, match_line};
 use crate::model::{Field, Instruction, InstructionId};
 use crate::names::Named;
-use crate::syntax::Digits;
+use crate::syntax::{Digits, Head};
 
 /// A line of assembly in the text of a definition.
 pub(crate) struct SourceLine<'s> {
@@ -40,7 +42,7 @@ impl<'s> SourceLine<'s> {
         let (mut word, mut length) = (String::new(), 0);
         loop {
             let rest = &self.rest()[length..];
-            let plain = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let plain = rest.find(|c: char| !is_of_word(c)).unwrap_or(rest.len());
             word.push_str(&rest[..plain]);
             length += plain;
             let braced = rest[plain..].strip_prefix('{').and_then(|inside| inside.split_once('}'));
@@ -69,7 +71,7 @@ impl<'s> SourceLine<'s> {
 
     fn word_length(&self) -> usize {
         let rest = self.rest();
-        rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
+        rest.find(|c: char| !is_of_word(c)).unwrap_or(rest.len())
     }
 
     fn expression(&mut self) -> Option<Expr> {
@@ -99,12 +101,12 @@ impl Line for SourceLine<'_> {
 
     fn text(&mut self, text: &str) -> bool {
         self.skip_blanks();
-        // There are thousands of texts to try, and most differ in the first letter. A family begins with a brace.
+        // Most texts differ in the first letter. A family begins with a brace.
         let may_begin = |c: char| c == '{' || text.starts_with(|first: char| first.eq_ignore_ascii_case(&c));
         if !self.rest().starts_with(may_begin) {
             return false;
         }
-        let is_word = text.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let is_word = text.starts_with(is_of_word);
         let (found, length) = if is_word {
             self.spelled()
         } else {
@@ -116,7 +118,7 @@ impl Line for SourceLine<'_> {
         }
         // A mnemonic may have marks in it, as `c.addi` has.
         let begins = self.rest().get(..text.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(text));
-        let ends = !self.rest().get(text.len()..).unwrap_or("").starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let ends = !self.rest().get(text.len()..).unwrap_or("").starts_with(is_of_word);
         if is_word && begins && ends {
             self.at += text.len();
         }
@@ -179,16 +181,65 @@ impl Line for SourceLine<'_> {
     }
 }
 
+/// All instructions, to be found by how they begin: a machine may have thousands, and hundreds of lines.
+pub(crate) struct Heads<'i> {
+    pub(crate) instructions: &'i [Instruction],
+    /// Those that begin with a word, by its letters and digits before the first mark.
+    by_word: BTreeMap<String, Vec<usize>>,
+    /// The others, and those that may begin in several ways of which one is no word.
+    others: Vec<usize>,
+}
+
+impl<'i> Heads<'i> {
+    pub(crate) fn new(instructions: &'i [Instruction]) -> Heads<'i> {
+        let mut heads = Heads { instructions, by_word: BTreeMap::new(), others: Vec::new() };
+        for (at, instruction) in instructions.iter().enumerate() {
+            let word = |head: &Head| if let Head::Word(word) = head { first_word(word) } else { None };
+            match instruction.syntax.heads.iter().map(word).collect::<Option<BTreeSet<String>>>() {
+                Some(words) => words.into_iter().for_each(|word| heads.by_word.entry(word).or_default().push(at)),
+                None => heads.others.push(at),
+            }
+        }
+        heads
+    }
+
+    /// The numbers of all instructions that a line may fit, in their order.
+    fn candidates(&self, line: &str) -> Vec<usize> {
+        let line = line.trim_start();
+        let after = line.trim_start_matches(is_of_word);
+        if after.starts_with('{') {
+            // The members of a family are not looked into.
+            return (0..self.instructions.len()).collect();
+        }
+        let worded = first_word(line).and_then(|word| self.by_word.get(&word));
+        let mut all: Vec<usize> = worded.into_iter().flatten().chain(&self.others).copied().collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// The word at the beginning of a text, in small letters, up to the first blank or mark.
+fn first_word(text: &str) -> Option<String> {
+    let word = &text[..text.find(|c: char| !is_of_word(c)).unwrap_or(text.len())];
+    (!word.is_empty()).then(|| word.to_ascii_lowercase())
+}
+
 /// Every instruction that a line fits, with its operands.
 pub(crate) fn forms(
     declarations: &Declarations,
     column: &Column,
-    instructions: &[Instruction],
+    heads: &Heads,
     stand_ins: &[String],
     members: &[(String, String)],
 ) -> Vec<(InstructionId, Vec<Found<Expr>>)> {
+    let instructions = heads.instructions;
     let mut forms = Vec::new();
-    for (at, instruction) in instructions.iter().enumerate() {
+    for at in heads.candidates(declarations.text(column.span.file).get(column.span.range()).unwrap_or("")) {
+        let instruction = &instructions[at];
         let field = |index: usize| -> &Field { &declarations.fields[instruction.operands[index].index()] };
         let mut line = SourceLine::new(declarations, column, stand_ins, members);
         if let Ok(operands) = match_line(&instruction.syntax, &field, &mut line) {

@@ -25,6 +25,9 @@ pub struct Definition {
     pub broken: BTreeSet<String>,
     /// Whether a row of instructions could not be read.
     pub rows_lost: bool,
+    /// Where something is declared: every item but rows of instructions, pseudo-instructions and examples. What a row
+    /// can name follows from the texts there.
+    pub declared: Vec<Span>,
 }
 
 /// `machine name "title"`.
@@ -135,6 +138,11 @@ impl Item {
             Item::Examples(table) => Some(&mut table.documentation),
             Item::Include(_) | Item::Remove(_) => None,
         }
+    }
+
+    /// Whether it is rows of instructions, pseudo-instructions or examples, and declares nothing that they can name.
+    pub(crate) fn is_rows(&self) -> bool {
+        matches!(self, Item::Instructions(_) | Item::Pseudos(_) | Item::Examples(_))
     }
 
     /// Whether `##` after it, on its own line, is about it: whether it is, or can be, a line.

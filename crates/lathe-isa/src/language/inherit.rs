@@ -36,6 +36,7 @@ pub(crate) fn inherit(mut base: Definition, own: &mut Definition, diagnostics: &
     own.items.retain(|item| removals(item).is_none());
     own.items.splice(0..0, base.items);
     own.broken.extend(base.broken);
+    own.declared.extend(base.declared);
     own.rows_lost |= base.rows_lost;
 }
 

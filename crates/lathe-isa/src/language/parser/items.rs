@@ -97,6 +97,8 @@ impl Parser<'_, '_> {
                 if self.cursor.at() == before {
                     self.advance();
                 }
+            } else if !definition.items[items..].iter().all(Item::is_rows) {
+                definition.declared.push(self.cursor.span(start, self.last_end));
             }
             // What stands inside of an item or after it on its line is not about the next one.
             let after = self.take_documentation();
