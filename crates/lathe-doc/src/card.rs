@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use crate::grouped;
 use crate::html::{flag_effects, page};
-use crate::markup::{escape, hex};
+use crate::markup::escape;
 use crate::sheet::{FieldData, Sheet};
 
 /// Width and height of a character, and the distance of lines, in units of the picture.
@@ -195,8 +195,8 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
             true => map.read.clone(),
             false => format!("{} | {}", written(&map.read, "0"), written(&map.write, "nothing")),
         };
-        let last = if map.last == map.first { String::new() } else { format!("..{}", hex(map.last, bits)) };
-        [format!("{} {}{last}", map.memory, hex(map.first, bits)), String::new(), both]
+        let last = if map.last == map.first { String::new() } else { format!("..{}", sheet.number(map.last, bits)) };
+        [format!("{} {}{last}", map.memory, sheet.number(map.first, bits)), String::new(), both]
     });
     section("Memory map: read | write", maps.collect());
     section("Operands", operands(sheet));
@@ -324,8 +324,11 @@ fn wrapped([syntax, bits, rest]: &[String; 3], width: usize) -> Vec<[String; 3]>
 
 /// Registers of one width on one line.
 fn registers(sheet: &Sheet) -> Vec<[String; 3]> {
-    let mut rows =
-        vec![[sheet.pc.name.clone(), bits(sheet.pc.bits), format!("begins at {}", hex(sheet.pc.reset, sheet.pc.bits))]];
+    let mut rows = vec![[
+        sheet.pc.name.clone(),
+        bits(sheet.pc.bits),
+        format!("begins at {}", sheet.number(sheet.pc.reset, sheet.pc.bits)),
+    ]];
     let chunks = sheet.registers.chunk_by(|one, next| one.bits == next.bits && one.constant == next.constant);
     rows.extend(chunks.map(|chunk| {
         let names: Vec<&str> = chunk.iter().map(|register| register.name.as_str()).collect();

@@ -2,9 +2,11 @@
 
 use crate::diagram;
 use crate::grouped;
-use crate::markup::{code, escape, hex, paragraphs, prose, table, table_with_prose};
+use crate::markup::{code, escape, paragraphs, prose, table, table_with_prose};
 use crate::sheet::{ExampleData, FieldData, InstructionData, RegisterData, RowData, Sheet};
 
+/// How many characters of the index by opcode fit in half the width of a printed page.
+const HALF_PAGE: usize = 52;
 const STYLE: &str = include_str!("style.css");
 
 /// The page of a machine.
@@ -118,7 +120,7 @@ fn registers(sheet: &Sheet) -> String {
     let mut rows = vec![vec![
         code(&pc.name),
         pc.bits.to_string(),
-        code(&hex(pc.reset, pc.bits)),
+        code(&sheet.number(pc.reset, pc.bits)),
         joined(&format!("program counter, in {}", code(&pc.memory)), &pc.documentation),
     ]];
     // Registers that are told apart by nothing but their names share a line, and those that share their prose.
@@ -136,7 +138,7 @@ fn registers(sheet: &Sheet) -> String {
             () if register.flag => "flag",
             () => "",
         };
-        let mut resets: Vec<String> = registers.iter().map(|one| code(&hex(one.reset, one.bits))).collect();
+        let mut resets: Vec<String> = registers.iter().map(|one| code(&sheet.number(one.reset, one.bits))).collect();
         if registers.iter().all(|one| one.reset == register.reset) {
             resets.truncate(1);
         }
@@ -183,8 +185,8 @@ fn memories(sheet: &Sheet) -> String {
         .memories
         .iter()
         .map(|memory| {
-            let last = hex(memory.cells - 1, memory.address_bits);
-            let range = format!("<code>{}</code> to <code>{last}</code>", hex(0, memory.address_bits));
+            let last = sheet.number(memory.cells - 1, memory.address_bits);
+            let range = format!("<code>{}</code> to <code>{last}</code>", sheet.number(0, memory.address_bits));
             let order = if memory.order == "little" { "low cell first" } else { "high cell first" };
             let holds = joined(if memory.code { "code" } else { "" }, &memory.documentation);
             vec![
@@ -203,19 +205,18 @@ fn memories(sheet: &Sheet) -> String {
         let rows: Vec<_> = maps
             .iter()
             .map(|map| {
-                let bits = sheet
-                    .memories
-                    .iter()
-                    .find(|memory| memory.name == map.memory)
-                    .map_or(16, |memory| memory.address_bits);
-                let last =
-                    if map.last == map.first { String::new() } else { format!(" to {}", code(&hex(map.last, bits))) };
+                let bits = sheet.address_bits(&map.memory);
+                let last = if map.last == map.first {
+                    String::new()
+                } else {
+                    format!(" to {}", code(&sheet.number(map.last, bits)))
+                };
                 let shown = |text: &str, empty: &str| {
                     if text.is_empty() { format!("<span class=\"note\">{empty}</span>") } else { code(text) }
                 };
                 vec![
                     code(&map.memory),
-                    code(&hex(map.first, bits)) + &last,
+                    code(&sheet.number(map.first, bits)) + &last,
                     shown(&map.read, "gives 0"),
                     shown(&map.write, "does nothing"),
                 ]
@@ -232,11 +233,10 @@ fn memories(sheet: &Sheet) -> String {
             .map(|contents| {
                 let memory = sheet.memories.iter().find(|memory| memory.name == contents.memory);
                 let (address, cell) = memory.map_or((16, 8), |memory| (memory.address_bits, memory.cell_bits));
-                let digits = cell.div_ceil(4) as usize;
-                let cells: Vec<String> = contents.cells.iter().map(|cell| format!("{cell:0digits$X}")).collect();
+                let cells: Vec<String> = contents.cells.iter().map(|value| sheet.digits(*value, cell)).collect();
                 vec![
                     code(&contents.memory),
-                    code(&hex(contents.address, address)),
+                    code(&sheet.number(contents.address, address)),
                     contents.cells.len().to_string(),
                     code(&cells.join(" ")),
                 ]
@@ -273,7 +273,7 @@ fn devices(sheet: &Sheet) -> String {
 }
 
 fn reset(sheet: &Sheet) -> String {
-    let start = code(&hex(sheet.pc.reset, sheet.pc.bits));
+    let start = code(&sheet.number(sheet.pc.reset, sheet.pc.bits));
     let mut text = format!(
         "<p>Execution begins at {start} in {}. Registers have the values of the table above; memory is 0 where nothing else is said.</p>\n",
         code(&sheet.pc.memory)
@@ -351,10 +351,12 @@ fn encoding(sheet: &Sheet) -> String {
     let coverage = &sheet.coverage;
     let low = coverage.bits.min(4);
     let columns = 1usize << low;
-    let heads: String = (0..columns).map(|column| format!("<th>_{column:X}</th>")).collect();
+    // Four bits are no octal digit.
+    let digits = |number: usize| if sheet.octal_numbers { format!("{number:04b}") } else { format!("{number:X}") };
+    let heads: String = (0..columns).map(|column| format!("<th>_{}</th>", digits(column))).collect();
     let mut rows = String::new();
     for (number, slots) in coverage.slots.chunks(columns).enumerate() {
-        rows += &format!("<tr><th>{number:X}_</th>");
+        rows += &format!("<tr><th>{}_</th>", digits(number));
         for slot in slots {
             let more =
                 if slot.mnemonics.len() > 1 { format!("<br>+{}", slot.mnemonics.len() - 1) } else { String::new() };
@@ -447,7 +449,7 @@ fn instruction(sheet: &Sheet, row: &RowData, number: usize) -> String {
     }
     let tags: String = tags.iter().map(|tag| format!("<span class=\"tag\">{tag}</span>")).collect();
     let mut text = format!(
-        "<section class=\"instruction\" id=\"{}\">\n<h3><code>{}</code>{tags}</h3>\n",
+        "<section class=\"instruction\" id=\"{}\">\n<div class=\"head\">\n<h3><code>{}</code>{tags}</h3>\n",
         row.id,
         escape(&row.syntax)
     );
@@ -459,6 +461,7 @@ fn instruction(sheet: &Sheet, row: &RowData, number: usize) -> String {
         text += &format!("<pre>{}</pre>\n", escape(&row.meaning));
     }
     text += &details(sheet, row);
+    text += "</div>\n";
     if row.instructions.len() > 1 {
         text += &members(row, sheet.has_cycles);
     }
@@ -557,7 +560,11 @@ fn members(row: &RowData, has_cycles: bool) -> String {
     if has_cycles {
         heads.push("cycles");
     }
-    heads.push("member");
+    // Where only prefixes tell the instructions apart, there are no members.
+    let has_members = row.instructions.iter().any(|one| !one.members.is_empty());
+    if has_members {
+        heads.push("member");
+    }
     let rows: Vec<_> = row
         .instructions
         .iter()
@@ -566,7 +573,9 @@ fn members(row: &RowData, has_cycles: bool) -> String {
             if has_cycles {
                 cells.push(cycles(one).unwrap_or_default());
             }
-            cells.push(escape(&one.members.join("; ")));
+            if has_members {
+                cells.push(escape(&one.members.join("; ")));
+            }
             cells
         })
         .collect();
@@ -585,8 +594,7 @@ fn examples(sheet: &Sheet, number: usize) -> String {
 
 fn example_row(sheet: &Sheet, example: &ExampleData) -> Vec<String> {
     let bits = sheet.memories.iter().find(|memory| memory.code).map_or(8, |memory| memory.cell_bits);
-    let digits = bits.div_ceil(4) as usize;
-    let cells: Vec<String> = example.cells.iter().map(|cell| format!("{cell:0digits$X}")).collect();
+    let cells: Vec<String> = example.cells.iter().map(|cell| sheet.digits(*cell, bits)).collect();
     let passed = if example.passed {
         "<span class=\"ok\">as written</span>"
     } else {
@@ -658,7 +666,9 @@ fn opcodes(sheet: &Sheet) -> String {
         .iter()
         .map(|(bits, syntax, id)| vec![code(bits), format!("<a href=\"#{id}\">{}</a>", code(syntax))])
         .collect();
-    table("opcodes", &["bits", "instruction"], &rows)
+    let longest = all.iter().map(|(bits, syntax, _)| bits.len() + syntax.chars().count()).max().unwrap_or(0);
+    let class = if longest <= HALF_PAGE { "half" } else { "whole" };
+    format!("<div class=\"{class}\">\n{}</div>\n", table("opcodes", &["bits", "instruction"], &rows))
 }
 
 fn footer(sheet: &Sheet) -> String {

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use crate::grouped;
 use crate::html::{flag_effects, length, percent, row_cycles};
-use crate::markup::hex;
 use crate::sheet::{DeviceData, HabitData, ModeData, PseudoData, RowData, Sheet, TrapData, ViewData};
 
 /// The datasheet as Markdown.
@@ -75,7 +74,7 @@ fn registers(sheet: &Sheet) -> String {
     let mut rows = vec![vec![
         code(&pc.name),
         pc.bits.to_string(),
-        code(&hex(pc.reset, pc.bits)),
+        code(&sheet.number(pc.reset, pc.bits)),
         joined(&format!("program counter, in `{}`", pc.memory), &pc.documentation),
     ]];
     rows.extend(sheet.registers.iter().map(|register| {
@@ -87,7 +86,7 @@ fn registers(sheet: &Sheet) -> String {
         vec![
             code(&register.name),
             register.bits.to_string(),
-            code(&hex(register.reset, register.bits)),
+            code(&sheet.number(register.reset, register.bits)),
             joined(note, &register.documentation),
         ]
     }));
@@ -127,9 +126,10 @@ fn memories(sheet: &Sheet) -> String {
     let maps: Vec<_> = grouped::maps(sheet)
         .iter()
         .map(|map| {
+            let bits = sheet.address_bits(&map.memory);
             vec![
                 code(&map.memory),
-                code(&format!("{:#X}..{:#X}", map.first, map.last)),
+                code(&format!("{}..{}", sheet.number(map.first, bits), sheet.number(map.last, bits))),
                 code(&map.read),
                 joined(&code(&map.write), &map.documentation),
             ]
@@ -145,10 +145,10 @@ fn memories(sheet: &Sheet) -> String {
         .map(|contents| {
             let memory = sheet.memories.iter().find(|memory| memory.name == contents.memory);
             let bits = memory.map_or(8, |memory| memory.cell_bits);
-            let cells: Vec<String> = contents.cells.iter().map(|cell| hex(*cell, bits)).collect();
+            let cells: Vec<String> = contents.cells.iter().map(|cell| sheet.number(*cell, bits)).collect();
             vec![
                 code(&contents.memory),
-                code(&format!("{:#X}", contents.address)),
+                code(&sheet.number(contents.address, sheet.address_bits(&contents.memory))),
                 joined(&code(&cells.join(" ")), &contents.documentation),
             ]
         })

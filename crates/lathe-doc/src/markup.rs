@@ -31,12 +31,6 @@ pub(crate) fn code(text: &str) -> String {
     format!("<code>{}</code>", escape(text))
 }
 
-/// A number with as many digits as its width needs.
-pub(crate) fn hex(value: u64, bits: u32) -> String {
-    let digits = bits.div_ceil(4) as usize;
-    format!("0x{value:0digits$X}")
-}
-
 /// A table; the cells are markup already.
 pub(crate) fn table(class: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
     let head: String = heads.iter().map(|head| format!("<th>{head}</th>")).collect();
@@ -70,15 +64,10 @@ pub(crate) fn paragraphs(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{hex, prose};
+    use super::prose;
 
     #[test]
     fn everything_is_escaped() {
         assert_eq!(prose("a < `b & \"c\"`"), "a &lt; <code>b &amp; &quot;c&quot;</code>");
-    }
-
-    #[test]
-    fn numbers_are_as_wide_as_their_place() {
-        assert_eq!((hex(5, 8), hex(5, 12), hex(1, 1)), ("0x05".into(), "0x005".into(), "0x1".into()));
     }
 }

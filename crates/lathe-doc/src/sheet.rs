@@ -69,6 +69,8 @@ data! {
         functions: Vec<String>,
         /// Whether the definition counts cycles.
         has_cycles: bool,
+        /// Whether people write and read numbers of this machine in octal.
+        octal_numbers: bool,
         /// The opcode map.
         coverage: CoverageData,
         /// The rows of the tables of instructions, in order.
@@ -430,6 +432,7 @@ impl Sheet {
             hooks: text.hooks(),
             functions: text.functions(),
             has_cycles: isa.has_cycles,
+            octal_numbers: isa.assembly.octal_numbers,
             coverage: coverage_data(isa),
             rows: rows(isa, &text, &written),
             pseudos: text.pseudos(),
@@ -444,6 +447,23 @@ impl Sheet {
         let views = self.views.iter().filter(|view| view.flag).map(|view| view.name.as_str());
         let registers = self.registers.iter().filter(|register| register.flag);
         views.chain(registers.map(|register| register.name.as_str()))
+    }
+
+    /// A number as people write it for this machine, with as many digits as its width needs.
+    pub fn number(&self, value: u64, bits: u32) -> String {
+        // Without a prefix, as the programs have it.
+        format!("{}{}", if self.octal_numbers { "" } else { "0x" }, self.digits(value, bits))
+    }
+
+    /// The digits of a number.
+    pub(crate) fn digits(&self, value: u64, bits: u32) -> String {
+        let width = |of_digit: u32| bits.div_ceil(of_digit) as usize;
+        if self.octal_numbers { format!("{value:0w$o}", w = width(3)) } else { format!("{value:0w$X}", w = width(4)) }
+    }
+
+    /// The bits of an address of a memory.
+    pub(crate) fn address_bits(&self, memory: &str) -> u32 {
+        self.memories.iter().find(|known| known.name == memory).map_or(16, |known| known.address_bits)
     }
 
     /// The groups of rows, in order.
@@ -750,7 +770,10 @@ fn rows(isa: &Isa, text: &Text, written: &[WrittenRow]) -> Vec<RowData> {
             shown.iter().map(|instruction| instruction_data(isa, instruction, &all, word)).collect();
         name_members(text, row, &mut instructions);
         let (names, widths) = operands(isa, first);
-        let shared = bits::common(&shown.iter().map(|one| bits::bits(isa, one.look().1, word)).collect::<Vec<_>>());
+        // The picture is that of the instructions without a prefix: with one, they are longer.
+        let shortest = shown.iter().map(|one| one.look().1.cells).min();
+        let plain = shown.iter().map(|one| one.look().1).filter(|encoding| Some(encoding.cells) == shortest);
+        let shared = bits::common(&plain.map(|encoding| bits::bits(isa, encoding, word)).collect::<Vec<_>>());
         rows.push(RowData {
             id: format!("row-{number}"),
             group,

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use lathe_doc::Sheet;
 use lathe_isa::coverage::{Filling, coverage};
 use lathe_isa::model::{Domain, Instruction};
-use page::{machines, number, table, text};
+use page::{machines, number, table, text, written as written_number};
 use serde_json::Value;
 
 #[test]
@@ -16,7 +16,10 @@ fn registers_views_and_memories_are_those_of_the_model() {
     for (isa, written) in machines() {
         let page = lathe_doc::html(&Sheet::new(&isa, &written));
         let registers = table(&page, "registers");
-        assert_eq!((registers[0][0].as_str(), number(&registers[0][2])), (isa.pc.name.as_str(), isa.pc.reset));
+        assert_eq!(
+            (registers[0][0].as_str(), written_number(&isa, &registers[0][2])),
+            (isa.pc.name.as_str(), isa.pc.reset)
+        );
         // Registers that differ in nothing else share a line; there may be one value at reset for each of them.
         let told = registers[1..].iter().flat_map(|row| {
             let resets: Vec<&str> = row[2].split(' ').collect();
@@ -33,7 +36,11 @@ fn registers_views_and_memories_are_those_of_the_model() {
             let fields = isa.fields.iter().filter(|field| matches!(field.domain, Domain::Registers(_)));
             let code = |name: &str| fields.clone().find_map(|field| field.bits_named(name));
             names.for_each(|other| assert_eq!(code(other), code(name), "{other} is another name for {name}"));
-            assert_eq!((number(&row[1]), number(reset)), (register.width.bits().into(), register.reset), "{name}");
+            assert_eq!(
+                (number(&row[1]), written_number(&isa, reset)),
+                (register.width.bits().into(), register.reset),
+                "{name}"
+            );
         }
         for (row, view) in table(&page, "views").iter().zip(&isa.views) {
             assert_eq!((row[0].as_str(), number(&row[1])), (view.name.as_str(), view.place.width.bits().into()));
@@ -44,7 +51,10 @@ fn registers_views_and_memories_are_those_of_the_model() {
         }
         let maps = table(&page, "maps");
         let places = maps.iter().map(|row| row[1].split_once(" to ").unwrap_or((&row[1], &row[1])));
-        page::assert_mapped(&isa, places.map(|(first, last)| (number(first), number(last))));
+        page::assert_mapped(
+            &isa,
+            places.map(|(first, last)| (written_number(&isa, first), written_number(&isa, last))),
+        );
         assert!(maps.iter().all(|row| !row[2].contains('…')), "{}: the text of a map is missing", isa.name);
         for (row, (name, value)) in table(&page, "traps").iter().zip(&isa.traps) {
             assert_eq!((row[0].as_str(), number(&row[1])), (name.as_str(), *value));

@@ -11,7 +11,7 @@ use lathe_isa::coverage::coverage;
 use lathe_isa::encoding::{Encoding, cells};
 use lathe_isa::model::{DeviceKind, Domain, Field, Instruction};
 use lathe_isa::semantics::{Block, Statement};
-use page::{machines, number, table, tables, text};
+use page::{digits, machines, number, table, tables, text, written as written_number};
 use serde_json::Value;
 
 /// Instructions that differ only in the modes of operands are one to a reader.
@@ -153,7 +153,7 @@ fn the_summary_of_a_page() {
         }
         assert_eq!(page.matches("Execution begins at").count(), 1);
         let start = page.split("Execution begins at <code>").nth(1).and_then(|rest| rest.split('<').next());
-        assert_eq!(start.map(number), Some(isa.pc.reset));
+        assert_eq!(start.map(|start| written_number(&isa, start)), Some(isa.pc.reset));
         let passed = format!("{0} of {0} examples came out as written", isa.examples.len());
         assert!(isa.examples.is_empty() || page.contains(&passed), "{}", isa.name);
     }
@@ -167,14 +167,20 @@ fn memories_contents_and_devices_of_a_page() {
         assert_eq!(memories.len(), isa.memories.len());
         for (row, memory) in memories.iter().zip(&isa.memories) {
             let (first, last) = row[3].split_once(" to ").expect("a range");
-            assert_eq!((number(first), number(last)), (0, memory.cells() - 1), "{}", isa.name);
+            assert_eq!(
+                (written_number(&isa, first), written_number(&isa, last)),
+                (0, memory.cells() - 1),
+                "{}",
+                isa.name
+            );
             assert_eq!((number(&row[1]), number(&row[2])), (memory.cells(), memory.cell.bits().into()));
         }
         let contents = table(&page, "contents");
         assert_eq!(contents.len(), isa.contents.len());
         for (row, contents) in contents.iter().zip(&isa.contents) {
-            assert_eq!((number(&row[1]), number(&row[2])), (contents.address, contents.values.len() as u64));
-            let cells: Vec<u64> = row[3].split(' ').map(|cell| number(&format!("0x{cell}"))).collect();
+            let (address, count) = (written_number(&isa, &row[1]), number(&row[2]));
+            assert_eq!((address, count), (contents.address, contents.values.len() as u64));
+            let cells: Vec<u64> = row[3].split(' ').map(|cell| digits(&isa, cell)).collect();
             assert_eq!(cells, contents.values, "{}", isa.name);
         }
         let devices = table(&page, "devices");
@@ -251,13 +257,16 @@ fn the_opcode_map_of_a_page() {
         let map =
             page.split("<table class=\"map\">").nth(1).and_then(|rest| rest.split("</table>").next()).expect("a map");
         let columns = 1usize << coverage.bits.min(4);
-        let heads: Vec<String> = (0..columns).map(|column| format!("_{column:X}")).collect();
+        // Where numbers are octal, the four bits themselves.
+        let octal = isa.assembly.octal_numbers;
+        let four = |bits: usize| if octal { format!("{bits:04b}") } else { format!("{bits:X}") };
+        let heads: Vec<String> = (0..columns).map(|column| format!("_{}", four(column))).collect();
         let (head, body) = map.split_once("</thead>").expect("a head");
         assert_eq!(head.split("<th>").skip(2).map(text).collect::<Vec<_>>(), heads);
         let sides: Vec<String> =
             body.split("<tr><th>").skip(1).map(|row| text(row.split("</th>").next().unwrap_or(""))).collect();
         let expected: Vec<String> =
-            (0..coverage.slots.len().div_ceil(columns)).map(|row| format!("{row:X}_")).collect();
+            (0..coverage.slots.len().div_ceil(columns)).map(|row| format!("{}_", four(row))).collect();
         assert_eq!(sides, expected, "{}", isa.name);
         for (cell, slot) in body.split("<td class=\"").skip(1).zip(&coverage.slots) {
             let names: BTreeSet<&str> =
@@ -309,6 +318,16 @@ fn every_instruction_of_a_page() {
                 }
             }
             diagram(section, data);
+            // The picture of the row: what its instructions have in common, those with a prefix left out.
+            let shortest = row.iter().map(|one| one[0].look().1.cells).min();
+            let plain: Vec<String> = row
+                .iter()
+                .filter(|one| Some(one[0].look().1.cells) == shortest)
+                .map(|one| bits_of(&sheet, data.word_bits, one[0], &isa))
+                .collect();
+            let same = |at: usize| plain.iter().all(|bits| bits.as_bytes()[at] == plain[0].as_bytes()[at]);
+            let picture: String = plain[0].char_indices().map(|(at, c)| if same(at) { c } else { '*' }).collect();
+            assert_eq!(data.bits, picture, "{} {}", isa.name, line[0]);
         }
         let told = tables(&page, "examples").concat();
         assert_eq!(told.len(), isa.examples.len());
@@ -316,8 +335,7 @@ fn every_instruction_of_a_page() {
             let encoding = &isa.instruction(example.instruction).encoding;
             let all = cells(encoding.encode(&example.operands), isa.code_memory().cell).take(encoding.cells as usize);
             let all: Vec<u64> = all.collect();
-            let read =
-                |row: &Vec<String>| row[1].split(' ').map(|cell| number(&format!("0x{cell}"))).collect::<Vec<_>>();
+            let read = |row: &Vec<String>| row[1].split(' ').map(|cell| digits(&isa, cell)).collect::<Vec<_>>();
             assert!(
                 told.iter().any(|row| row[0] == example.source && read(row) == all),
                 "{} {}",
@@ -489,7 +507,8 @@ fn every_number_of_the_markdown() {
             .chain(isa.registers.iter().map(|one| (one.name.as_str(), one.width, one.reset)));
         assert_eq!(registers.len(), isa.registers.len() + 1);
         for (row, (name, width, reset)) in registers.iter().zip(model) {
-            assert_eq!((row[0].as_str(), number(&row[1]), number(&row[2])), (name, width.bits().into(), reset));
+            let (bits, value) = (number(&row[1]), written_number(&isa, &row[2]));
+            assert_eq!((row[0].as_str(), bits, value), (name, width.bits().into(), reset));
         }
         let views = section(&markdown, "Views");
         assert_eq!(views.len(), isa.views.len());
@@ -503,12 +522,20 @@ fn every_number_of_the_markdown() {
         }
         let maps = section(&markdown, "Memory map");
         let places = maps.iter().map(|row| row[1].split_once("..").expect("a range"));
-        page::assert_mapped(&isa, places.map(|(first, last)| (number(first), number(last))));
+        page::assert_mapped(
+            &isa,
+            places.map(|(first, last)| (written_number(&isa, first), written_number(&isa, last))),
+        );
         let contents = section(&markdown, "Contents at reset");
         assert_eq!(contents.len(), isa.contents.len());
         for (row, contents) in contents.iter().zip(&isa.contents) {
-            let cells: Vec<u64> = before_prose(&row[2]).split(' ').map(number).collect();
-            assert_eq!((number(&row[1]), cells), (contents.address, contents.values.clone()), "{}", isa.name);
+            let cells: Vec<u64> = before_prose(&row[2]).split(' ').map(|cell| written_number(&isa, cell)).collect();
+            assert_eq!(
+                (written_number(&isa, &row[1]), cells),
+                (contents.address, contents.values.clone()),
+                "{}",
+                isa.name
+            );
         }
         let traps = section(&markdown, "Traps");
         assert_eq!(traps.len(), isa.traps.len());
@@ -560,16 +587,19 @@ fn every_number_of_the_card() {
         assert_eq!(widths[..expected.len()], expected, "{}", isa.name);
         let stored: BTreeSet<String> = fields(&isa).iter().map(|field| bits(field.stored_bits())).collect();
         assert_eq!(widths[expected.len()..].iter().cloned().collect::<BTreeSet<_>>(), stored, "{}", isa.name);
-        let start = cells("c2").into_iter().find_map(|cell| cell.strip_prefix("begins at ").map(number));
+        let start = cells("c2")
+            .into_iter()
+            .find_map(|cell| cell.strip_prefix("begins at ").map(|start| written_number(&isa, start)));
         assert_eq!(start, Some(isa.pc.reset));
         let names = cells("c0");
         let places = names.iter().filter_map(|cell| {
             let (memory, place) = cell.split_once(' ')?;
             let is_memory = isa.memories.iter().any(|one| one.name == memory);
-            let place = place.strip_prefix("0x").filter(|_| is_memory)?;
+            if !is_memory || !place.starts_with(|c: char| c.is_ascii_digit()) {
+                return None;
+            }
             let (first, last) = place.split_once("..").unwrap_or((place, place));
-            let number = |digits: &str| number(&format!("0x{}", digits.trim_start_matches("0x")));
-            Some((number(first), number(last)))
+            Some((written_number(&isa, first), written_number(&isa, last)))
         });
         page::assert_mapped(&isa, places);
     }

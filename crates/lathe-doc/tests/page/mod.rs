@@ -44,6 +44,18 @@ pub(crate) fn number(text: &str) -> u64 {
     digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16)).unwrap_or_else(|_| panic!("`{text}`"))
 }
 
+/// A number as the people of a machine write it: with `0x`, or octal without anything.
+pub(crate) fn written(isa: &Isa, text: &str) -> u64 {
+    assert_eq!(text.starts_with("0x"), !isa.assembly.octal_numbers, "{}: `{text}`", isa.name);
+    digits(isa, text.trim_start_matches("0x"))
+}
+
+/// The digits of such a number.
+pub(crate) fn digits(isa: &Isa, text: &str) -> u64 {
+    let base = if isa.assembly.octal_numbers { 8 } else { 16 };
+    u64::from_str_radix(text, base).unwrap_or_else(|_| panic!("{}: `{text}`", isa.name))
+}
+
 /// Checks that the mapped addresses are those of the model, in its order; several neighbours may share a line.
 pub(crate) fn assert_mapped(isa: &Isa, told: impl Iterator<Item = (u64, u64)>) {
     let mut maps = isa.maps.iter();
