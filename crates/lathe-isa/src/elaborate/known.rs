@@ -234,7 +234,7 @@ instructions {
         assert_eq!(known_after(&TEXT.replace("  dbl", "  nop | 1111 1111 |\n  dbl")), 3);
         assert_eq!(known_after(&TEXT.replace("add(R, 1)", "add(R, 2)")), 2);
         // A row that cannot be read leaves the others alone.
-        assert_eq!(known_after(&TEXT.replace("R = add(R, 1)", "R = add(R,")), 2);
+        assert_eq!(known_after(&TEXT.replace("R = add(R, 1)", "R = ]")), 2);
         let (start, row) = TEXT.split_once("instructions").unwrap();
         assert_eq!(known_after(&format!("{start}\n\n\ninstructions{row}")), 3);
     }
