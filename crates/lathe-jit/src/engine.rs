@@ -14,13 +14,12 @@ use lathe_isa::model::MemoryId;
 use lathe_vm::memory::PAGE_BITS;
 use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stop, Stops};
 
-use crate::code::Effort;
-use crate::emit::{Context, NO_JUMP};
+use crate::context::{Context, NO_JUMP};
 use crate::guarded;
 use crate::jumps::Jumps;
 use crate::orders::{Delivery, Orders};
 use crate::region::{Extent, Known, Region, discover};
-use crate::shared::{Compiled, SharedCode};
+use crate::shared::{Compiled, Effort, SharedCode};
 
 /// Compilations of one address, at most; code that changes all the time is interpreted.
 const COMPILATIONS: u32 = 8;
@@ -302,6 +301,10 @@ impl Jit {
             return self.fast.set_heat(pc, Heat::After(self.patience(pc)));
         }
         self.make_room(state);
+        // Where there is no room for all cells of a large memory, compiled code could not be entered.
+        if bases(&self.isa, state).is_none() {
+            return self.fast.set_heat(pc, Heat::Never);
+        }
         match self.discover(state, pc, extent) {
             Some(region) => self.order(state, pc, region, Effort::Quick, None),
             None => self.fast.set_heat(pc, Heat::Never),

@@ -1,5 +1,5 @@
-//! Compiles hot guest code with Cranelift, from the same meaning that the reference
-//! interpreter walks.
+//! Compiles hot guest code, from the same meaning that the reference interpreter walks: with Cranelift, or, where it
+//! runs as WebAssembly itself, to WebAssembly.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -32,6 +32,9 @@
 //! This is the only crate that may be unsafe; `README.md` lists every use.
 
 mod code;
+mod context;
+#[cfg(not(target_arch = "wasm32"))]
+mod cranelift;
 mod dirty;
 mod emit;
 mod engine;
@@ -41,7 +44,13 @@ mod live;
 mod orders;
 mod region;
 mod shared;
-mod values;
+#[cfg(any(target_arch = "wasm32", test))]
+mod wasm;
+
+#[cfg(not(target_arch = "wasm32"))]
+use cranelift::{CraneliftCompiler as Compiler, ModuleMemory as CodeMemory};
+#[cfg(target_arch = "wasm32")]
+use wasm::{HostCompiler as Compiler, TablePlace as CodeMemory};
 
 pub use engine::{Clock, Jit, Statistics};
 pub use orders::{Background, Job};

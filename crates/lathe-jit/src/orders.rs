@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use lathe_base::numbers::ByNumber;
 
-use crate::code::Effort;
-use crate::shared::Compiled;
+use crate::shared::{Compiled, Effort};
 
 /// Something to be done once.
 pub type Job = Box<dyn FnOnce() + Send>;

@@ -12,7 +12,8 @@ use lathe_fast::{Armed, Fast, Reading};
 use lathe_isa::Isa;
 use lathe_vm::State;
 
-use crate::code::{Code, Compilers, Effort};
+use crate::Compiler;
+use crate::code::Code;
 use crate::emit::block_numbers;
 use crate::engine::Clock;
 use crate::orders::{Background, Job};
@@ -26,6 +27,15 @@ const THRESHOLD: u32 = 6_000;
 const VARIANTS: usize = 4;
 /// Addresses whose regions are kept; beyond that all are let go.
 const ADDRESSES: usize = 1 << 12;
+
+/// How much the compiler does for a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// As little as possible: most regions do not run for long enough to earn more back.
+    Quick,
+    /// All it can: code that is up to twice as fast, and takes three times as long to make.
+    Best,
+}
 
 /// Compiled code for one instruction set. A copy is the same code.
 ///
@@ -43,7 +53,7 @@ pub struct SharedCode {
     /// Who compiles; if nobody else does, the engine that wants it.
     background: Option<Background>,
     /// None where there is no compiler for this computer. It is locked while it works, the library is not.
-    compilers: Arc<Mutex<Option<Compilers>>>,
+    compiler: Arc<Mutex<Option<Compiler>>>,
     library: Arc<Mutex<Library>>,
 }
 
@@ -81,8 +91,8 @@ impl SharedCode {
 
     /// No code yet; it is compiled when it has been reached this often.
     pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
-        let compilers = Arc::new(Mutex::new(Compilers::new()));
-        SharedCode { isa: isa.clone(), threshold, background: None, compilers, library: Arc::default() }
+        let compiler = Arc::new(Mutex::new(Compiler::new()));
+        SharedCode { isa: isa.clone(), threshold, background: None, compiler, library: Arc::default() }
     }
 
     /// Has code compiled elsewhere, while engines go on interpreting.
@@ -146,7 +156,7 @@ impl SharedCode {
     }
 
     fn compile(&self, entry: u64, region: Region, effort: Effort) -> Option<Arc<Compiled>> {
-        let code = lock(&self.compilers).as_mut()?.compile(&self.isa, &region, effort)?;
+        let code = lock(&self.compiler).as_mut()?.compile(&self.isa, &region, effort)?;
         let blocks = block_numbers(&region);
         let instructions = region.instructions.iter().map(|(pc, decoded)| (*pc, decoded.reading)).collect();
         let (bound, assumptions, armed) = (region.bound, region.assumptions.clone(), region.armed.clone());

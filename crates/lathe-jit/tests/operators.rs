@@ -1,5 +1,5 @@
 //! Every operator on all operands of small widths, lowered by the fast interpreter and compiled: on
-//! registers, on numbers on either side, and as what a jump depends on.
+//! registers, on numbers on either side, and as what a jump depends on. `examples/in_wasm.rs` does the same in WebAssembly.
 
 use std::sync::Arc;
 
@@ -117,8 +117,8 @@ fn check_on_all(isa: &Arc<Isa>, width: Width, name: &str, expected: impl Fn(u64,
     assert!(jit.statistics().steps > 0, "{name} is compiled");
 }
 
-#[test]
-fn operators_with_two_operands() {
+#[cfg_attr(test, test)]
+pub(crate) fn operators_with_two_operands() {
     for (operator, bits) in
         BinaryOperator::ALL.into_iter().flat_map(|operator| WIDTHS.map(move |bits| (operator, bits)))
     {
@@ -129,8 +129,8 @@ fn operators_with_two_operands() {
     }
 }
 
-#[test]
-fn operators_with_one_operand() {
+#[cfg_attr(test, test)]
+pub(crate) fn operators_with_one_operand() {
     for (operator, bits) in UnaryOperator::ALL.into_iter().flat_map(|operator| WIDTHS.map(move |bits| (operator, bits)))
     {
         let width = Width::new(bits).expect("a width");

@@ -36,4 +36,4 @@ macro_rules! offset {
     };
 }
 
-pub(super) use offset;
+pub(crate) use offset;

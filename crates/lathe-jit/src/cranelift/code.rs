@@ -1,0 +1,97 @@
+//! Cranelift as the compiler, and the memory of the code that it makes.
+
+use std::sync::{Mutex, PoisonError};
+
+use cranelift_codegen::Context as Workspace;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{AbiParam, Signature};
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Linkage, Module, default_libcall_names};
+use lathe_isa::Isa;
+
+use super::CraneliftBuilder;
+use crate::code::{Code, Function};
+use crate::emit::emit;
+use crate::region::Region;
+use crate::shared::Effort;
+
+/// The signature of a compiled region.
+fn signature(mut signature: Signature) -> Signature {
+    signature.params.push(AbiParam::new(I64));
+    signature.params.push(AbiParam::new(I32));
+    signature
+}
+
+/// What is kept from one compilation to the next.
+pub(crate) struct CraneliftCompiler {
+    quick: OwnedTargetIsa,
+    best: OwnedTargetIsa,
+    workspace: Workspace,
+    builder: FunctionBuilderContext,
+}
+
+/// The memory of the code of one region, freed with it. It can be sent to another thread but not used from two, and the
+/// lock says so. The module is there until it is freed.
+pub(crate) struct ModuleMemory(Mutex<Option<JITModule>>);
+
+impl CraneliftCompiler {
+    /// A compiler for this computer, if there is one.
+    pub(crate) fn new() -> Option<CraneliftCompiler> {
+        let native = cranelift_native::builder().ok()?;
+        let target = |settings: &[(&str, &str)]| {
+            let mut flags = settings::builder();
+            for (name, value) in settings.iter().chain(&[("enable_verifier", "false"), ("is_pic", "false")]) {
+                flags.set(name, value).ok()?;
+            }
+            native.finish(settings::Flags::new(flags)).ok()
+        };
+        let quick = target(&[("opt_level", "none"), ("regalloc_algorithm", "single_pass")])?;
+        let best = target(&[("opt_level", "speed")])?;
+        Some(CraneliftCompiler { quick, best, workspace: Workspace::new(), builder: FunctionBuilderContext::new() })
+    }
+
+    /// Compiles a region; `None` if the compiler refuses it.
+    pub(crate) fn compile(&mut self, isa: &Isa, region: &Region, effort: Effort) -> Option<Code> {
+        let target = match effort {
+            Effort::Quick => &self.quick,
+            Effort::Best => &self.best,
+        };
+        let mut module = JITModule::new(JITBuilder::with_isa(target.clone(), default_libcall_names()));
+        self.workspace.clear();
+        self.workspace.func.signature = signature(module.make_signature());
+        let mut builder = CraneliftBuilder::new(FunctionBuilder::new(&mut self.workspace.func, &mut self.builder));
+        let [context, number] = builder.parameters();
+        emit(isa, region, &mut builder, context, number);
+        builder.builder.finalize(target.frontend_config());
+        let signature = self.workspace.func.signature.clone();
+        let id = module.declare_function("region", Linkage::Local, &signature).ok()?;
+        let defined = module.define_function(id, &mut self.workspace);
+        if defined.is_err() || module.finalize_definitions().is_err() {
+            ModuleMemory::free(module);
+            return None;
+        }
+        let address = module.get_finalized_function(id);
+        // SAFETY: the address is that of the function just compiled with `signature`, which is
+        // this type: a pointer and a 32-bit number by the platform's C convention, no result.
+        let function = unsafe { std::mem::transmute::<*const u8, Function>(address) };
+        Some(Code::new(function, ModuleMemory(Mutex::new(Some(module)))))
+    }
+}
+
+impl ModuleMemory {
+    fn free(module: JITModule) {
+        // SAFETY: no code of the module is running, because running it borrows its owner, and its
+        // function pointer goes away with the owner.
+        unsafe { module.free_memory() }
+    }
+}
+
+impl Drop for ModuleMemory {
+    fn drop(&mut self) {
+        let module = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        module.take().into_iter().for_each(ModuleMemory::free);
+    }
+}
