@@ -2,6 +2,7 @@
 // program keeps the page waiting.
 
 import wasmUrl from "../generated/lathe.wasm?url";
+import { start as startEngine } from "./compiler.js";
 import type { Edited, FromWorker, Gallery, Report, Speed, Status, ToWorker, View, Window } from "./protocol";
 import { problemOf } from "./protocol";
 
@@ -209,8 +210,9 @@ self.onmessage = (event: MessageEvent<ToWorker>) => {
 };
 
 async function begin(): Promise<void> {
-  const { instance } = await WebAssembly.instantiateStreaming(fetch(wasmUrl), {});
-  lathe = instance.exports as unknown as Exports;
+  const instantiate = async (imports: WebAssembly.Imports) =>
+    (await WebAssembly.instantiateStreaming(fetch(wasmUrl), imports)).instance;
+  lathe = (await startEngine(instantiate)).exports as unknown as Exports;
   post({ kind: "ready", gallery: ask<Gallery>({ call: "gallery" }) });
   early.splice(0).forEach(handle);
 }

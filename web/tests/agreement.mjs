@@ -5,12 +5,14 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { start } from "../src/compiler.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const STEPS = 150_000;
 
-const { instance } = await WebAssembly.instantiate(readFileSync(join(root, "web/generated/lathe.wasm")), {});
-const { memory, lathe_room, lathe_answer, lathe_text } = instance.exports;
+const bytes = readFileSync(join(root, "web/generated/lathe.wasm"));
+const { exports, count } = await start(async (imports) => (await WebAssembly.instantiate(bytes, imports)).instance);
+const { memory, lathe_room, lathe_answer, lathe_text } = exports;
 
 function ask(request) {
   const bytes = new TextEncoder().encode(request);
@@ -47,4 +49,5 @@ requests.forEach((request, at) => {
   assert.equal(ask(request.text), answers[at], `${request.place}: ${request.text.slice(0, 80)}`);
 });
 const programs = new Set(requests.map((request) => request.place)).size;
-console.log(`${programs} programs: ${requests.length} answers of WebAssembly are those of the native build`);
+assert(count.compiled > 0, "hot code is compiled");
+console.log(`${programs} programs: ${requests.length} answers of WebAssembly are those of the native build, ${count.compiled} regions compiled`);

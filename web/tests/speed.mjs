@@ -1,21 +1,22 @@
-// The engine in WebAssembly, in Node, beside the native fast interpreter on the same programs:
-// `node web/tests/speed.mjs [PATH TO lathe]`. The figures are instructions a second, in millions.
+// The engine in WebAssembly, in Node, beside the native one on the programs of `lathe bench`:
+// `node web/tests/speed.mjs [PATH TO lathe [MACHINE...]]`. The figures are instructions a second, in millions.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { start } from "../src/compiler.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const native = process.argv[2] ?? join(root, "target/release/lathe");
-const STEPS = 50_000_000;
-const PROGRAMS = [
-  ["hex8", "fib"], ["hex8", "lfsr"], ["hex8", "sieve"],
-  ["quad8", "fib"], ["quad8", "lfsr"], ["duo16", "fib"], ["duo16", "sieve"],
-];
+const [native = join(root, "target/release/lathe"), ...wanted] = process.argv.slice(2);
+/** The first instructions are not counted: until code is compiled, and compiled well. */
+const FIRST = 300_000_000;
+const STEPS = 1_000_000_000;
+const folder = join(root, "benches/programs");
+const machines = readdirSync(folder).filter((machine) => wanted.length === 0 || wanted.includes(machine));
 
-const { instance } = await WebAssembly.instantiate(readFileSync(join(root, "web/generated/lathe.wasm")), {});
-const { memory, lathe_room, lathe_answer, lathe_text } = instance.exports;
+const bytes = readFileSync(join(root, "web/generated/lathe.wasm"));
+const { exports } = await start(async (imports) => (await WebAssembly.instantiate(bytes, imports)).instance);
+const { memory, lathe_room, lathe_answer, lathe_text } = exports;
 
 function ask(request) {
   const bytes = new TextEncoder().encode(JSON.stringify(request));
@@ -31,31 +32,29 @@ const used = () => process.cpuUsage().user / 1e6;
 function inPage(machine, program) {
   const definition = readFileSync(join(root, `machines/${machine}/${machine}.isa`), "utf8");
   ask({ call: "edit", definition, program, library: machine, anew: true });
-  const first = ask({ call: "command", line: "run", limit: STEPS }).step;
+  const first = ask({ call: "command", line: "run", limit: FIRST }).step;
   const begin = used();
   const report = ask({ call: "command", line: "run", limit: STEPS });
   return (report.step - first) / (used() - begin) / 1e6;
 }
 
-function natively(machine, program) {
-  if (!existsSync(native)) return null;
-  const file = join(mkdtempSync(join(tmpdir(), "lathe-")), "program.asm");
-  writeFileSync(file, program);
+function natively(machine, file) {
   const time = (steps) => {
-    const script = `TIMEFORMAT=%U; time "$0" run -m ${machine} "$1" --engine fast --max-steps ${steps} >/dev/null 2>&1`;
+    const script = `TIMEFORMAT=%U; time "$0" run -m ${machine} "$1" --engine jit --max-steps ${steps} >/dev/null 2>&1`;
     return Number(spawnSync("bash", ["-c", script, native, file]).stderr.toString().trim());
   };
-  const least = time(STEPS);
-  return STEPS / (time(2 * STEPS) - least) / 1e6;
+  const first = time(FIRST);
+  return STEPS / (time(FIRST + STEPS) - first) / 1e6;
 }
 
-console.log("program         in WebAssembly   native fast   ratio");
-for (const [machine, name] of PROGRAMS) {
-  const path = join(root, `benches/programs/${machine}/${name}.asm`);
-  if (!existsSync(path)) continue;
-  const program = readFileSync(path, "utf8");
-  const page = inPage(machine, program);
-  const here = natively(machine, program);
-  const shown = here === null ? "-" : here.toFixed(0);
-  console.log(`${`${machine} ${name}`.padEnd(16)}${page.toFixed(1).padStart(14)}${shown.padStart(14)}${here === null ? "" : (page / here).toFixed(2).padStart(8)}`);
+console.log("program            in WebAssembly   native JIT   ratio");
+for (const machine of machines) {
+  for (const file of readdirSync(join(folder, machine)).sort()) {
+    const path = join(folder, machine, file);
+    const page = inPage(machine, readFileSync(path, "utf8"));
+    const here = existsSync(native) ? natively(machine, path) : null;
+    const name = `${machine} ${file.replace(".asm", "")}`.padEnd(19);
+    const beside = here === null ? "" : `${here.toFixed(0).padStart(13)}${(page / here).toFixed(2).padStart(8)}`;
+    console.log(`${name}${page.toFixed(0).padStart(14)}${beside}`);
+  }
 }

@@ -72,14 +72,25 @@ pub(crate) fn missing_for_tests(may_install: bool) -> Option<&'static str> {
     (!compiles() && !installed()).then_some("a compiler for WebAssembly")
 }
 
-/// Builds the WebAssembly module; tells where it is.
+/// Builds the WebAssembly module of the page; tells where it is.
 fn wasm() -> Result<PathBuf, String> {
+    wasm_module(&["--package", "lathe-web", "--crate-type", "cdylib"], "lathe_web.wasm")
+}
+
+/// Builds the module that tests compiled code; tells where it is.
+fn wasm_tests() -> Result<PathBuf, String> {
+    wasm_module(&["--package", "lathe-jit", "--example", "in_wasm"], "examples/in_wasm.wasm")
+}
+
+/// Builds a WebAssembly module into whose table the host can put functions.
+fn wasm_module(what: &[&str], file: &str) -> Result<PathBuf, String> {
     let folder = root().join("target/wasm");
     let mut command = if has_target() || add_target() { cargo() } else { debian()? };
-    command.args(["rustc", "--package", "lathe-web", "--profile", "web", "--crate-type", "cdylib", "--target", TARGET]);
+    command.arg("rustc").args(what).args(["--profile", "web", "--target", TARGET]);
     command.arg("--locked").arg("--target-dir").arg(&folder);
+    command.args(["--", "-C", "link-arg=--export-table", "-C", "link-arg=--growable-table"]);
     perform(&mut command, "the WebAssembly module could not be built")?;
-    Ok(folder.join(TARGET).join("web/lathe_web.wasm"))
+    Ok(folder.join(TARGET).join("web").join(file))
 }
 
 /// Whether the compiler in use has the library for WebAssembly.
@@ -133,8 +144,9 @@ fn install_packages(web: &Path) -> Result<(), String> {
     perform(npm(web).args(["ci", "--silent", "--no-audit", "--no-fund"]), "npm could not install the page's packages")
 }
 
-/// Compares the module with the native build, and drives the page.
+/// Runs compiled code, compares the module with the native build, and drives the page.
 fn test() -> Result<(), String> {
+    node("engines.mjs", &[wasm_tests()?])?;
     node("agreement.mjs", &[])?;
     node("page.mjs", &[])
 }

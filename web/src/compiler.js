@@ -1,0 +1,41 @@
+// What the engine needs from whoever runs it: code that it makes at run time is compiled and put into its table.
+
+/**
+ * Instantiates a module of Lathe, and compiles what it asks for from then on.
+ * @param {(imports: WebAssembly.Imports) => Promise<WebAssembly.Instance>} instantiate
+ */
+export async function start(instantiate) {
+  /** @type {{ memory: WebAssembly.Memory, table: WebAssembly.Table }} */
+  let engine;
+  /** Places of the table that are empty. @type {number[]} */
+  const free = [];
+  const count = { compiled: 0, released: 0 };
+  const lathe = {
+    /**
+     * The place of the function of the module in these bytes, or 0 if the browser does not take it.
+     * @param {number} at
+     * @param {number} length
+     */
+    compile(at, length) {
+      try {
+        const bytes = new Uint8Array(engine.memory.buffer, at, length);
+        const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), { lathe: { memory: engine.memory } });
+        const place = free.pop() ?? engine.table.grow(1);
+        engine.table.set(place, instance.exports["region"]);
+        count.compiled += 1;
+        return place;
+      } catch {
+        return 0;
+      }
+    },
+    /** @param {number} place */
+    release(place) {
+      engine.table.set(place, null);
+      free.push(place);
+      count.released += 1;
+    },
+  };
+  const { exports } = await instantiate({ lathe });
+  engine = /** @type {any} */ ({ memory: exports["memory"], table: exports["__indirect_function_table"] });
+  return { exports, count };
+}
