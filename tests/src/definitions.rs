@@ -17,6 +17,9 @@ const ROWS: u64 = 14;
 /// An instruction made of words in any order.
 const WORDS: &str = "field K : words { nothing = 0, clear = 8, more = 4, (twice = 1 | half = 2 | both = 3) }\n";
 
+/// A number that is one of several; one code has none.
+const VALUES: &str = "field V : u5 in { 8, 1..3, _, 31, 4 }\n";
+
 /// The definition that belongs to a seed.
 pub fn definition(seed: u64) -> String {
     let mut random = Random(seed ^ 0x6A09_E667_F3BC_C908);
@@ -44,11 +47,17 @@ pub fn definition(seed: u64) -> String {
             *random.pick(&["E = E + F", "E = F; a = a ^ F", "if E != F { E = F - E } else { b = E }", "E = 0"]);
         let _ = writeln!(text, "  op{row} E, F | {bits} | {meaning}");
     }
+    // Numbers out of a list, and rows that conditions make smaller.
+    let bits = picture(&format!("{:06b}XXVVV", ROWS + 4), cell);
+    let condition = *random.pick(&["", " where V != 31", " where V != 8, X != b"]);
+    let _ = writeln!(text, "  pick V, X | {bits}{condition} | X = X + {}", fit("V", 5, machine.bank));
+    let bits = picture(&format!("{:06b}XXYY", ROWS + 5), cell);
+    let _ = writeln!(text, "  swap X, Y | {bits} where X != Y | let x : uB = X; X = Y; Y = x");
     let row = ROWS + 3;
     let meaning = "if K.clear { a = 0 }; if K.more { b = b + a + 1 }; if K.twice { a = a << 1 }; \
                    if K.half { a = a >> 1 }; if K.both { a = ~b }";
     let _ = writeln!(text, "  {{K}} | {} | {meaning}", picture(&format!("{row:06b}KKKK"), cell));
-    text + "}\n" + &machine.modes() + WORDS
+    text + "}\n" + &machine.modes() + WORDS + VALUES
 }
 
 /// Bits as a picture of whole cells, filled up with zeros.
@@ -102,7 +111,7 @@ impl Machine {
         let mut text = format!(
             "machine generated \"From seed {seed}\"\nmemory ram : u{address} -> u{cell} {order}\n\
              memory data : u{data_address} -> u{data_cell} {order}\npc pc : u{address} in ram\n\
-             register a, b, c, d : u{bank}\nfield X, Y : register {{ a, b, c, d }}\nfield N : u{number}\n"
+             width B = {bank}\nregister a, b, c, d : uB\nfield X, Y : register {{ a, b, c, d }}\nfield N : u{number}\n"
         );
         let mut cell = 1;
         for (width, at) in self.others.iter().zip(0..) {

@@ -211,4 +211,4 @@ macro_rules! machines {
     };
 }
 
-machines! { quad8 duo16 stack8a stack8b hex8 sm83 mos6502 rv32i chip8 lc3 z80 mos6502x w65c02 avr i8051 superchip i8080 pdp11 pdp8 msp430 }
+machines! { quad8 duo16 stack8a stack8b hex8 sm83 mos6502 rv32i chip8 lc3 z80 mos6502x w65c02 avr i8051 superchip i8080 pdp11 pdp8 rv32imc rv64i msp430 }

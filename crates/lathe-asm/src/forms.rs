@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use lathe_base::{Diagnostic, FileId, Span, nearest};
 use lathe_isa::Isa;
 use lathe_isa::matching::{Found, Line, Mismatch, match_line, match_operand};
-use lathe_isa::model::{Assembly, Base, Domain, Field, FieldId, InstructionId, Target};
+use lathe_isa::model::{Assembly, Base, Domain, Field, FieldId, InstructionId, Target, Values};
 use lathe_isa::operand::Location;
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
 use lathe_isa::syntax::{Head, PieceKind, Syntax};
@@ -326,7 +326,10 @@ impl<'i> Forms<'i> {
                 if !names.expressions.is_number(*expr) {
                     reading.chosen_by = reading.chosen_by.max(ChosenBy::Values);
                 }
-                let plain = matches!(&field.domain, Domain::Number(numeric) if numeric.target.is_none());
+                let plain = match &field.domain {
+                    Domain::Number(numeric) => numeric.target.is_none(),
+                    domain => matches!(domain, Domain::Values(_)),
+                };
                 let value = names.expressions.value(*expr, None, names.symbols).ok().filter(|_| plain);
                 value.is_some_and(|value| {
                     field.bits_of(value.number, Location { pc: 0, next: 0, width: self.isa.pc.width }).is_some()
@@ -402,7 +405,7 @@ impl<'i> Forms<'i> {
         self.syntax(form).render(|operand| {
             let field = self.field(form, operand);
             match &field.domain {
-                Domain::Number(_) => format!("<{}>", kind_of(field)),
+                Domain::Number(_) | Domain::Values(_) => format!("<{}>", kind_of(field)),
                 _ => format!("<{}>", short_names(field)),
             }
         })
@@ -444,6 +447,7 @@ pub(crate) fn kind_of(field: &Field) -> String {
     match &field.domain {
         Domain::Number(numeric) if numeric.target.is_some() => "an address".to_owned(),
         Domain::Number(_) => bits(field.width.bits()),
+        Domain::Values(values) => format!("one of {}", listed(values)),
         _ => format!("one of {}", short_names(field)),
     }
 }
@@ -452,6 +456,23 @@ pub(crate) fn kind_of(field: &Field) -> String {
 fn bits(width: u32) -> String {
     let article = if matches!(width, 8 | 11 | 18) { "an" } else { "a" };
     format!("{article} {width}-bit number")
+}
+
+/// The numbers of a list, several in a row as a range.
+pub(crate) fn listed(values: &Values) -> String {
+    let mut ranges: Vec<(i128, i128)> = Vec::new();
+    for (_, number) in values.numbers() {
+        match ranges.last_mut().filter(|(_, last)| *last + 1 == number) {
+            Some((_, last)) => *last = number,
+            None => ranges.push((number, number)),
+        }
+    }
+    let range = |(first, last): &(i128, i128)| match first == last {
+        true => first.to_string(),
+        false => format!("{first} to {last}"),
+    };
+    let shown: Vec<String> = ranges.iter().take(SHOWN).map(range).collect();
+    shown.join(", ") + if ranges.len() > SHOWN { ", …" } else { "" }
 }
 
 /// The names of a field, the middle left out where they are many.
@@ -469,7 +490,7 @@ fn same_name(parameter: &Field, given: &Found<ExprId>, field: &Field) -> Option<
     let name = match &parameter.domain {
         Domain::Registers(list) => list.get(*bits as usize).and_then(Option::as_ref).map(|(name, _)| name.as_str()),
         Domain::Names(list) => list.iter().find(|(_, value)| value == bits).map(|(name, _)| name.as_str()),
-        Domain::Number(_) => None,
+        Domain::Number(_) | Domain::Values(_) => None,
     };
     name.and_then(|name| field.bits_named(name))
 }

@@ -12,6 +12,7 @@ use lathe_isa::operand::Location;
 
 use crate::codes;
 use crate::expression::{ExprId, NoValue, Value};
+use crate::forms::listed;
 use crate::image::{Image, Segment, Symbol, SymbolKind};
 use crate::lines::{Call, CallKind, Line, LineKind, Lines};
 use crate::program::{Alternative, Item, ItemKind, Operand, Program};
@@ -650,6 +651,10 @@ pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
 /// A diagnostic for a value that an operand cannot hold or reach.
 fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location: Location) -> Diagnostic {
     let span = program.expressions.span(expr);
+    if let Domain::Values(values) = &field.domain {
+        let message = format!("{} is not one of the values that this can be", value.number);
+        return Diagnostic::new(codes::OUT_OF_RANGE, span, message).help(format!("write one of {}", listed(values)));
+    }
     let Domain::Number(numeric) = &field.domain else {
         return Diagnostic::new(codes::OUT_OF_RANGE, span, "this is not a number").help("write a number");
     };

@@ -61,6 +61,8 @@ const PROGRAMS: [(&str, &str); 20] = [
     ("i8080", "muldiv.asm"),
     ("pdp11", "hanoi.asm"),
     ("pdp8", "interrupts.asm"),
+    ("rv32imc", "hanoi.asm"),
+    ("rv64i", "sort.asm"),
     ("msp430", "decimal.asm"),
 ];
 

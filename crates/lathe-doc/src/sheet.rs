@@ -557,8 +557,7 @@ fn fields(isa: &Isa) -> Vec<FieldData> {
 
 fn field_data(isa: &Isa, field: &Field) -> FieldData {
     let value = |(name, value): (&String, u64)| {
-        let is_number = matches!(field.domain, Domain::Number(_));
-        let spellings = if is_number { Vec::new() } else { other_names(field, value, name) };
+        let spellings = if field.is_number() { Vec::new() } else { other_names(field, value, name) };
         CodeData { name: name.clone(), spellings, value }
     };
     let values = match &field.domain {
@@ -574,6 +573,9 @@ fn field_data(isa: &Isa, field: &Field) -> FieldData {
             field.words.iter().map(|word| value((&word.name, word.bits))).collect()
         }
         Domain::Names(list) => list.iter().map(|(name, code)| value((name, *code))).collect(),
+        Domain::Values(values) => {
+            values.numbers().map(|(code, number)| value((&number.to_string(), code))).collect()
+        }
         Domain::Number(_) => field.spellings.iter().map(|(name, code)| value((name, *code))).collect(),
     };
     FieldData {
@@ -591,6 +593,10 @@ fn describe(isa: &Isa, field: &Field) -> String {
         Domain::Registers(_) => return "a register".to_owned(),
         Domain::Names(_) if field.has_words() => return "words in any order".to_owned(),
         Domain::Names(_) => return "one of the names".to_owned(),
+        Domain::Values(values) => {
+            let sign = if values.signed { "signed" } else { "unsigned" };
+            return format!("one of the {sign} {}-bit numbers", values.width.bits());
+        }
         Domain::Number(numeric) => numeric,
     };
     let bits = field.width.bits();

@@ -227,7 +227,11 @@ fn operands_of_a_page() {
             for pair in row[3].split(", ").filter(|pair| !pair.is_empty()) {
                 let (names, code) = pair.split_once('\u{A0}').expect("a name and its code");
                 for name in names.split('/') {
-                    assert_eq!(field.bits_named(name), Some(number(code)), "{} {name}", isa.name);
+                    let known = match &field.domain {
+                        Domain::Values(values) => values.code(name.parse().expect("a number")),
+                        _ => field.bits_named(name),
+                    };
+                    assert_eq!(known, Some(number(code)), "{} {name}", isa.name);
                 }
             }
             let names = row[3].split(", ").filter(|pair| !pair.is_empty()).flat_map(|pair| pair.split('/')).count();
@@ -236,6 +240,7 @@ fn operands_of_a_page() {
                 // Words in any order are told one by one.
                 Domain::Names(_) if field.has_words() => field.words.len(),
                 Domain::Names(list) => list.len(),
+                Domain::Values(values) => values.numbers().count(),
                 Domain::Number(_) => 0,
             };
             assert!(names >= known, "{} {name}: {names} of {known}", isa.name);

@@ -41,12 +41,11 @@ impl Words {
             let mut names: BTreeSet<String> = match &field.domain {
                 Domain::Registers(list) => list.iter().flatten().map(|(name, _)| name.to_lowercase()).collect(),
                 Domain::Names(list) => list.iter().map(|(name, _)| name.to_lowercase()).collect(),
-                Domain::Number(_) => BTreeSet::new(),
+                Domain::Number(_) | Domain::Values(_) => BTreeSet::new(),
             };
             names.extend(field.spellings.iter().map(|(name, _)| name.to_lowercase()));
             reserved.extend(names.iter().cloned());
-            let is_list = !matches!(field.domain, Domain::Number(_));
-            fields.entry(field.name.clone()).or_insert(is_list.then_some(names));
+            fields.entry(field.name.clone()).or_insert((!field.is_number()).then_some(names));
         }
         let mut operations: BTreeSet<String> =
             isa.assembly.directives.iter().map(|(name, _)| name.to_lowercase()).collect();

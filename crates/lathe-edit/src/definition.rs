@@ -10,7 +10,7 @@ use lathe_isa::language::lexer::{Cursor, Token};
 use crate::{Class, Piece};
 
 /// The words that begin a declaration, with a template for completion.
-pub const ITEMS: [(&str, &str); 24] = [
+pub const ITEMS: [(&str, &str); 25] = [
     ("machine", "machine ${1:name} \"${2:one line about it}\""),
     ("memory", "memory ${1:ram} : u${2:16} -> u${3:8}"),
     ("pc", "pc pc : u${1:16} in ${2:ram}"),
@@ -22,6 +22,7 @@ pub const ITEMS: [(&str, &str); 24] = [
     ("map", "map ${1:ram} {\n  ${2:0xFF00} | ${3:console.read()} | ${4:console.write(value)}\n}"),
     ("data", "data ${1:ram} ${2:0x50} { ${3:0} }"),
     ("trap", "trap ${1:divide} = ${2:2}"),
+    ("width", "width ${1:X} = ${2:32}"),
     ("fn", "fn ${1:push}(${2:v: u8}) { $3 }"),
     ("family", "family ${1:OP} : u${2:3} (${3:x: u8, y: u8}) -> u8 {\n  ${4:add} = ${5:x + y}\n}"),
     ("operand", "operand ${1:S, D} : u${2:6} {\n  ${3:(R)} | ${4:001 RRR} | ${5:ram[R]}\n}"),
@@ -68,6 +69,7 @@ pub enum Kind {
     Field,
     Device,
     Trap,
+    Width,
     Function,
     Family,
     Operand,
@@ -90,6 +92,7 @@ impl Kind {
             Kind::Field => "field",
             Kind::Device => "device",
             Kind::Trap => "trap",
+            Kind::Width => "width",
             Kind::Function => "function",
             Kind::Family => "family",
             Kind::Operand => "operand",
@@ -200,6 +203,7 @@ impl<'s> Reading<'s> {
                 Item::Prefix(prefix) => add(&prefix.name.text, Kind::Prefix, prefix.name.span),
                 Item::Device(device) => add(&device.name.text, Kind::Device, device.name.span),
                 Item::Traps(traps) => traps.names.iter().for_each(|(name, ..)| add(&name.text, Kind::Trap, name.span)),
+                Item::Width(width) => add(&width.name.text, Kind::Width, width.name.span),
                 Item::Function(function) => add(&function.name.text, Kind::Function, function.name.span),
                 Item::Family(family) => add(&family.name.text, Kind::Family, family.name.span),
                 Item::Instructions(table) => {

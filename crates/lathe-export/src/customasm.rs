@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 use lathe_isa::Isa;
 use lathe_isa::encoding::{Cube, Segment, gather};
 use lathe_isa::language::ast;
-use lathe_isa::model::{Base, Domain, Field, FieldId, Instruction, Numeric, Target};
+use lathe_isa::model::{Base, Domain, Field, FieldId, Instruction, Numeric, Target, Values};
+use lathe_isa::operand::Location;
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
 use lathe_isa::syntax::{Digits, Head, PieceKind, Syntax};
 
@@ -20,7 +21,9 @@ const MOST_SPELLED_OUT: u64 = 1 << 12;
 
 /// The rules of a machine.
 pub fn customasm(isa: &Isa) -> Export {
-    let mut writer = Writer { isa, operands: Vec::new(), rules: String::new(), missing: Vec::new() };
+    let has_short_forms = isa.instructions.iter().any(|instruction| instruction.encoding.is_special());
+    let (operands, rules, missing) = (Vec::new(), String::new(), Vec::new());
+    let mut writer = Writer { isa, has_short_forms, operands, rules, missing };
     for instruction in &isa.instructions {
         writer.instruction(instruction);
     }
@@ -55,6 +58,8 @@ fn header(isa: &Isa) -> String {
 
 struct Writer<'i> {
     isa: &'i Isa,
+    /// Whether conditions say operands of some instructions.
+    has_short_forms: bool,
     /// The sub-rules that are needed, with their names. Kinds of operands that are written alike share one.
     operands: Vec<(String, String)>,
     rules: String,
@@ -145,6 +150,7 @@ impl Writer<'_> {
                 spellings(field, codes.chain(field.spellings.iter().cloned()))
             }
             Domain::Names(list) => spellings(field, list.iter().chain(&field.spellings).cloned()),
+            Domain::Values(values) => listed(field, values),
             Domain::Number(numeric) => match self.number(field, *numeric, cells) {
                 None if field.spellings.is_empty() => return plain(field, *numeric),
                 None => {
@@ -236,7 +242,50 @@ impl Writer<'_> {
     fn checks(&self, instruction: &Instruction) -> Vec<String> {
         let excluded = instruction.encoding.excluded.iter();
         let excluded = excluded.filter_map(|cube| self.check(instruction, *cube));
-        excluded.chain(self.said(instruction)).collect()
+        excluded.chain(self.said(instruction)).chain(self.left_to_others(instruction)).collect()
+    }
+
+    /// What other short forms of the same length take, because they come first. customasm takes the shorter one of two
+    /// rules that a line fits, and refuses it if there is none.
+    fn left_to_others(&self, instruction: &Instruction) -> Vec<String> {
+        if !self.has_short_forms {
+            return Vec::new();
+        }
+        let before = self.isa.instructions.iter().take_while(|other| !std::ptr::eq(*other, instruction));
+        let is_rival = |other: &&Instruction| {
+            (instruction.encoding.is_special() || other.encoding.is_special())
+                && other.encoding.cells == instruction.encoding.cells
+                && other.operands.len() == instruction.operands.len()
+                && other.syntax.shapes().iter().any(|shape| instruction.syntax.shapes().contains(shape))
+        };
+        let rivals = before.filter(is_rival).filter_map(|other| self.taken_by(other, instruction));
+        rivals.map(|taken| format!("!({})", taken.join(" && "))).collect()
+    }
+
+    /// The conditions under which a line of `instruction` is one of `other` too; none if it never is, or always.
+    fn taken_by(&self, other: &Instruction, instruction: &Instruction) -> Option<Vec<String>> {
+        let field = |instruction: &Instruction, at: usize| self.isa.field(instruction.operands[at]);
+        let mut conditions = Vec::new();
+        for at in 0..instruction.operands.len() {
+            let (ours, theirs) = (field(instruction, at), field(other, at));
+            let segments = &other.encoding.operands[at];
+            if ours.domain != theirs.domain {
+                let all = 0..=ours.width.mask().min(MOST_SPELLED_OUT);
+                let codes: Vec<u64> = all.filter(|code| same_operand(theirs, ours, *code).is_some()).collect();
+                let equal: Vec<String> = codes.iter().map(|code| format!("{} == {code:#x}", ours.name)).collect();
+                if equal.is_empty() {
+                    return None;
+                }
+                conditions.push(format!("({})", equal.join(" || ")));
+            }
+            if segments.is_empty() {
+                let code = same_operand(ours, theirs, other.encoding.constants[at])?;
+                conditions.push(format!("{} == {code:#x}", ours.name));
+            } else if let Some(same) = other.encoding.operands[..at].iter().position(|known| known == segments) {
+                conditions.push(format!("{} == {}", ours.name, field(instruction, same).name));
+            }
+        }
+        (!conditions.is_empty()).then_some(conditions)
     }
 
     /// What conditions say of operands that have no bits of their own.
@@ -292,7 +341,7 @@ impl Writer<'_> {
         let names = |id: &FieldId| match &self.isa.field(*id).domain {
             Domain::Registers(list) => Some(list.iter().flatten().map(|(name, _)| name.clone()).collect()),
             Domain::Names(list) => Some(list.iter().map(|(name, _)| name.clone()).collect()),
-            Domain::Number(_) => None,
+            Domain::Number(_) | Domain::Values(_) => None,
         };
         let Some(lists) = instruction.operands.iter().map(names).collect::<Option<Vec<Vec<String>>>>() else {
             return Vec::new();
@@ -328,8 +377,7 @@ impl Writer<'_> {
                     // Distances are measured by the instructions that it becomes.
                     PieceKind::Operand(index) => {
                         let field = &pseudo.parameters[*index];
-                        let is_number = matches!(field.domain, Domain::Number(_));
-                        let operand = match is_number {
+                        let operand = match field.is_number() {
                             true => format!("{{{}}}", field.name),
                             false => format!("{{{}: {}}}", field.name, self.kind(field, 0)),
                         };
@@ -368,9 +416,31 @@ impl Writer<'_> {
                 Domain::Number(Numeric { target: Some(Target::Relative { .. } | Target::Within(_)), .. }) => None,
                 Domain::Number(Numeric { signed: true, .. }) => Some(field.width.signed(*bits).to_string()),
                 Domain::Number(_) => Some(bits.to_string()),
+                Domain::Values(values) => Some(values.number(*bits)?.to_string()),
             },
         }
     }
+}
+
+/// The bits that say in one field what these bits say in another, if it has them.
+fn same_operand(field: &Field, other: &Field, bits: u64) -> Option<u64> {
+    if field.domain == other.domain {
+        return Some(bits);
+    }
+    if !other.admits(bits) || bits & ((1 << other.unstored_bits()) - 1) != 0 {
+        return None;
+    }
+    let number = match &other.domain {
+        Domain::Number(numeric) if numeric.target.is_some() => return None,
+        Domain::Number(numeric) if numeric.signed => i128::from(other.width.signed(bits)),
+        Domain::Number(_) => i128::from(bits),
+        Domain::Values(values) => values.number(bits)?,
+        _ => {
+            let name = other.names().find(|name| other.bits_named(name) == Some(bits))?;
+            return field.bits_named(name);
+        }
+    };
+    field.bits_of(number, Location { pc: 0, next: 0, width: other.width })
 }
 
 /// A mark that cannot stand in a rule, if there is one.
@@ -404,6 +474,16 @@ fn spellings(field: &Field, names: impl Iterator<Item = (String, u64)>) -> Strin
     let longest = names.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let rule = |(name, code): (String, u64)| format!("    {name:longest$} => {}\n", literal(code, field.width.bits()));
     names.into_iter().map(rule).collect()
+}
+
+/// A rule that finds the code of a number.
+fn listed(field: &Field, values: &Values) -> String {
+    let mut lines = String::new();
+    let known: Vec<String> = values.numbers().map(|(_, number)| format!("number == {number}")).collect();
+    let _ = writeln!(lines, "        $assert({}, \"not in the list\")", known.join(" || "));
+    let codes: String = values.numbers().map(|(code, number)| format!("number == {number} ? {code} : ")).collect();
+    let _ = writeln!(lines, "        ({codes}0)`{}", field.width.bits());
+    format!("    {{number}} => {{\n{lines}    }}\n")
 }
 
 /// A number that has exactly this many bits.

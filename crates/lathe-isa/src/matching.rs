@@ -124,7 +124,7 @@ fn read_glued(word: &str, prefix: &str, digits: Digits, suffix: &str) -> Option<
 pub fn match_operand<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Value>> {
     let start = line.mark();
     let found = match &field.domain {
-        Domain::Number(_) => {
+        Domain::Number(_) | Domain::Values(_) => {
             let named = if field.spellings.is_empty() { None } else { line.named(field) };
             named.or_else(|| {
                 line.rewind(start);
@@ -162,7 +162,7 @@ impl Field {
             Domain::Registers(list) => (list.as_slice(), [].as_slice()),
             Domain::Names(_) if self.has_words() => ([].as_slice(), [].as_slice()),
             Domain::Names(list) => ([].as_slice(), list.as_slice()),
-            Domain::Number(_) => ([].as_slice(), [].as_slice()),
+            Domain::Number(_) | Domain::Values(_) => ([].as_slice(), [].as_slice()),
         };
         let registers = registers.iter().flatten().map(|(name, _)| name.as_str());
         let names = registers.chain(names.iter().chain(&self.spellings).map(|(name, _)| name.as_str()));
@@ -181,7 +181,7 @@ impl Field {
             Domain::Names(list) => {
                 list.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
             }
-            Domain::Number(_) => None,
+            Domain::Number(_) | Domain::Values(_) => None,
         };
         shown.or_else(|| {
             let same = |(known, _): &&(String, u64)| known.eq_ignore_ascii_case(name);

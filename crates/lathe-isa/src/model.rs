@@ -265,6 +265,22 @@ pub enum Domain {
     Names(Vec<(String, u64)>),
     /// A number, or an address made from one.
     Number(Numeric),
+    /// One of these numbers, by its place in the list.
+    Values(Values),
+}
+
+/// The numbers that an operand can be. Only the assembler and people see a number: in an encoding, and in what
+/// engines execute, there is its place in the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Values {
+    /// In the order of their codes; `None` for a code without a number.
+    pub list: Vec<Option<u64>>,
+    /// The width of the numbers.
+    pub width: Width,
+    /// Two's complement.
+    pub signed: bool,
+    /// Whether -1 and the highest number are the same, see [`Numeric::wraps`].
+    pub wraps: bool,
 }
 
 /// A number in an encoding.
@@ -715,6 +731,8 @@ pub enum FactKind {
     Place(Place, u64),
     /// A memory cell.
     Cell(MemoryId, u64, u64),
+    /// What a device is told or asked with these arguments: a port of a bus, a key, a timer.
+    Device(DeviceId, Vec<u64>, u64),
     /// What the console has to give.
     Input(Vec<u8>),
     /// What the console was given.
@@ -905,6 +923,12 @@ impl Field {
             Domain::Registers(list) => list.get(bits as usize).is_some_and(Option::is_some),
             Domain::Names(list) => list.iter().any(|(_, value)| *value == bits),
             Domain::Number(_) => true,
+            Domain::Values(values) => values.number(bits).is_some(),
         }
+    }
+
+    /// Whether its operand is written as a number.
+    pub fn is_number(&self) -> bool {
+        matches!(self.domain, Domain::Number(_) | Domain::Values(_))
     }
 }

@@ -31,6 +31,8 @@ pub enum Named {
     Constant(u64, Width),
     /// A function, by its position in the model.
     Function(usize),
+    /// A letter for a width, and the width.
+    Width(Width),
 }
 
 impl Named {
@@ -48,6 +50,7 @@ impl Named {
             Named::Trap(_) => "a trap",
             Named::Constant(..) => "a value of an enumeration",
             Named::Function(_) => "a function",
+            Named::Width(_) => "a width",
         }
     }
 }

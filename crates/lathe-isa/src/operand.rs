@@ -2,7 +2,7 @@
 
 use lathe_base::Width;
 
-use crate::model::{Base, Domain, Field, Numeric, Target};
+use crate::model::{Base, Domain, Field, Numeric, Target, Values};
 
 /// The address of an instruction and of the one after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Location {
 
 impl Field {
     /// The value that the meaning sees for these bits: the number itself, or the address it names.
-    /// Bits of a register field give the bits.
+    /// Bits of a register field, and of one whose numbers are in a list, give the bits.
     pub fn value(&self, bits: u64, location: Location) -> u64 {
         let Domain::Number(numeric) = &self.domain else { return bits };
         let extended = if numeric.signed { self.width.signed(bits) as u64 } else { bits };
@@ -44,7 +44,12 @@ impl Field {
         }
     }
 
-    /// The width of what the meaning sees.
+    /// The width of what the author of a meaning sees.
+    pub(crate) fn seen_width(&self, pc: Width) -> Width {
+        if let Domain::Values(values) = &self.domain { values.width } else { self.value_width(pc) }
+    }
+
+    /// The width of what a meaning has for it: of a number out of a list, that of its code.
     pub fn value_width(&self, pc: Width) -> Width {
         match &self.domain {
             Domain::Number(Numeric { target: Some(Target::Relative { .. } | Target::Within(_)), .. }) => pc,
@@ -55,6 +60,9 @@ impl Field {
 
     /// The bits for a plain number in assembly, if it can be held.
     pub fn bits_of(&self, number: i128, location: Location) -> Option<u64> {
+        if let Domain::Values(values) = &self.domain {
+            return values.code(number);
+        }
         let Domain::Number(numeric) = &self.domain else { return None };
         let stored = match numeric.target {
             Some(Target::Relative { number_is_address: true, .. }) => {
@@ -70,6 +78,9 @@ impl Field {
 
     /// The bits that name an address, if it can be reached from here.
     pub fn bits_for_address(&self, address: u64, location: Location) -> Option<u64> {
+        if let Domain::Values(values) = &self.domain {
+            return values.code(address.into());
+        }
         let Domain::Number(numeric) = &self.domain else { return None };
         match numeric.target {
             None if numeric.low => Some(self.width.wrap(address)).filter(|bits| self.is_aligned(*bits)),
@@ -104,6 +115,28 @@ impl Field {
             (false, _) => u64::try_from(number).ok().filter(|number| self.width.holds(*number)),
         };
         bits.filter(|bits| self.is_aligned(*bits))
+    }
+}
+
+impl Values {
+    /// The number that has this code, if one has.
+    pub fn number(&self, code: u64) -> Option<i128> {
+        let bits = *self.list.get(usize::try_from(code).ok()?)?.as_ref()?;
+        Some(if self.signed { self.width.signed(bits).into() } else { bits.into() })
+    }
+
+    /// The code of a number, if it is in the list.
+    pub fn code(&self, number: i128) -> Option<u64> {
+        let same = |code: &u64| match self.number(*code) {
+            Some(known) if self.wraps => fit(number, self.width) == fit(known, self.width),
+            known => known == Some(number),
+        };
+        (0..self.list.len() as u64).find(same)
+    }
+
+    /// The numbers with their codes.
+    pub fn numbers(&self) -> impl Iterator<Item = (u64, i128)> + '_ {
+        (0..self.list.len() as u64).filter_map(|code| Some((code, self.number(code)?)))
     }
 }
 

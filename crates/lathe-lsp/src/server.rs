@@ -828,6 +828,7 @@ fn symbol_kind(kind: Kind) -> SymbolKind {
         Kind::Mode => SymbolKind::ENUM_MEMBER,
         Kind::Prefix => SymbolKind::OPERATOR,
         Kind::Trap => SymbolKind::ENUM_MEMBER,
+        Kind::Width => SymbolKind::CONSTANT,
         Kind::Function => SymbolKind::FUNCTION,
         Kind::Row | Kind::Pseudo => SymbolKind::METHOD,
         Kind::Example => SymbolKind::EVENT,

@@ -70,6 +70,8 @@ machines! {
     "i8080":    "decimal" "fibonacci" "hello" "lib" "muldiv" "parity" "primes" "reverse" "sort" "vectors";
     "pdp11":    "coroutines" "fibonacci" "hanoi" "hello" "lib" "octal" "primes" "sort" "traps";
     "pdp8":     "fibonacci" "hello" "interrupts" "lib" "multiply" "octal" "primes" "shout" "sort";
+    "rv32imc":  "collatz" "crc" "fibonacci" "hanoi" "hello" "lib" "primes" "sizes" "sort";
+    "rv64i":    "factorial" "fibonacci" "hash" "hello" "lib" "random" "sort" "square" "words";
     "msp430":   "checksum" "decimal" "fibonacci" "hanoi" "hello" "lib" "primes" "shout" "sort";
 }
 

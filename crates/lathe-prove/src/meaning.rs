@@ -618,7 +618,7 @@ impl Meaning<'_> {
                 value
             }
             Domain::Number(numeric) => self.number(field, *numeric, &code),
-            Domain::Names(_) => code,
+            Domain::Names(_) | Domain::Values(_) => code,
         }
     }
 

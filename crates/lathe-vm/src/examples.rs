@@ -1,11 +1,13 @@
 //! Runs the examples of a definition.
 
+use std::collections::BTreeMap;
+
 use lathe_base::Diagnostic;
 use lathe_isa::codes::EXAMPLE_FAILS;
 use lathe_isa::encoding::cells;
-use lathe_isa::model::{Example, Fact, FactKind, Isa, Status};
+use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Example, Fact, FactKind, Isa, Status};
 
-use crate::device::{Console, Devices};
+use crate::device::{Console, Device, Devices, Keypad};
 use crate::interpreter::{Step, Stepper};
 use crate::state::State;
 
@@ -16,9 +18,16 @@ pub fn check(isa: &Isa) -> Vec<Diagnostic> {
 
 fn check_one(isa: &Isa, example: &Example) -> Vec<Diagnostic> {
     let mut state = State::new(isa);
+    let mut devices = Devices::new(isa, Console::default());
+    for (device, id) in isa.devices.iter().zip((0..).map(DeviceId)) {
+        if let DeviceKind::Bus { .. } = device.kind {
+            devices.attach(id, Ports::default());
+        }
+    }
     let mut input = Vec::new();
     for fact in &example.before {
         match &fact.kind {
+            FactKind::Device(id, arguments, value) => set_device(isa, &mut devices, *id, arguments, *value),
             FactKind::Pc(pc) => state.pc = *pc,
             FactKind::Place(place, value) => state.set_place(isa, place, *value),
             FactKind::Cell(memory, address, value) => state.memory_mut(*memory).set(*address, *value),
@@ -35,18 +44,88 @@ fn check_one(isa: &Isa, example: &Example) -> Vec<Diagnostic> {
         let address = state.pc.wrapping_add(offset);
         state.memory_mut(isa.pc.memory).set(address, value);
     }
-    let mut devices = Devices::new(isa, Console::with_input(input));
+    if let Some(console) = devices.find_console_mut() {
+        *console = Console::with_input(input);
+    }
     let step = Stepper::new(isa).step(isa, &mut state, &mut devices);
-    let output = devices.find_console().map_or(&[][..], Console::output);
-    example.after.iter().filter_map(|fact| compare(isa, example, fact, &state, &step, output)).collect()
+    example.after.iter().filter_map(|fact| compare(isa, example, fact, &state, &step, &mut devices)).collect()
 }
 
-fn compare(isa: &Isa, example: &Example, fact: &Fact, state: &State, step: &Step, output: &[u8]) -> Option<Diagnostic> {
+/// A bus whose ports give what an example says, and know what they were given.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Ports {
+    given: BTreeMap<u64, u64>,
+    written: BTreeMap<u64, u64>,
+}
+
+impl Device for Ports {
+    type Saved = Ports;
+
+    fn read(&mut self, _operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
+        Some(arguments.first().and_then(|port| self.given.get(port)).copied().unwrap_or(0))
+    }
+
+    fn write(&mut self, _operation: DeviceOperation, arguments: &[u64]) {
+        if let [port, value] = arguments {
+            self.written.insert(*port, *value);
+        }
+    }
+
+    fn save(&mut self) -> Ports {
+        self.clone()
+    }
+
+    fn restore(&mut self, saved: &Ports) {
+        self.clone_from(saved);
+    }
+}
+
+/// What a device has before the instruction: a port that can be read, a key that is down, a timer that runs.
+fn set_device(isa: &Isa, devices: &mut Devices, id: DeviceId, arguments: &[u64], value: u64) {
+    match (isa.devices[id.index()].kind, arguments) {
+        (DeviceKind::Keypad { .. }, [key]) => {
+            if let Some(keypad) = devices.find_at_mut::<Keypad>(id) {
+                keypad.set(*key as u32, value != 0);
+            }
+        }
+        (DeviceKind::Bus { .. }, [port]) => {
+            if let Some(ports) = devices.find_at_mut::<Ports>(id) {
+                ports.given.insert(*port, value);
+            }
+        }
+        _ => devices.write(id, DeviceOperation::Write, &[value]),
+    }
+}
+
+/// What a device has after the instruction: what a port was given, whether a key is down, what a timer shows.
+fn shown_by_device(isa: &Isa, devices: &mut Devices, id: DeviceId, arguments: &[u64]) -> Option<u64> {
+    match isa.devices[id.index()].kind {
+        DeviceKind::Bus { .. } => devices.find_at_mut::<Ports>(id)?.written.get(arguments.first()?).copied(),
+        DeviceKind::Keypad { .. } => devices.read(id, DeviceOperation::Down, arguments),
+        _ => devices.read(id, DeviceOperation::Read, arguments),
+    }
+}
+
+fn compare(
+    isa: &Isa,
+    example: &Example,
+    fact: &Fact,
+    state: &State,
+    step: &Step,
+    devices: &mut Devices,
+) -> Option<Diagnostic> {
     let (wanted, found) = match &fact.kind {
+        FactKind::Device(id, arguments, value) => {
+            let shown = shown_by_device(isa, devices, *id, arguments);
+            (hex(*value), shown.map_or_else(|| "nothing".to_owned(), hex))
+        }
         FactKind::Pc(pc) => (hex(*pc), hex(state.pc)),
         FactKind::Place(place, value) => (hex(*value), hex(state.place(place))),
         FactKind::Cell(memory, address, value) => (hex(*value), hex(state.memory(*memory).get(*address))),
-        FactKind::Output(bytes) => (format!("{bytes:?}"), format!("{output:?}")),
+        FactKind::Output(bytes) => {
+            let output = devices.find_console().map_or(&[][..], Console::output);
+            (format!("{bytes:?}"), format!("{output:?}"))
+        }
         FactKind::Status(status) => (word(*status).to_owned(), word(step.status()).to_owned()),
         FactKind::Input(_) => {
             let message = "input is given before an instruction";

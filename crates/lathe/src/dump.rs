@@ -139,6 +139,7 @@ pub(crate) fn disassembled(isa: &Isa, window: u128, pc: u64) -> String {
             Domain::Number(number) if number.signed && number.target.is_none() => {
                 Some(field.width.signed(bits).to_string())
             }
+            Domain::Values(values) => values.number(bits).map(|number| number.to_string()),
             Domain::Number(_) => None,
         };
         named.unwrap_or_else(|| hex(field.value(bits, location), field.value_width(isa.pc.width).bits()))

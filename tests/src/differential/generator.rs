@@ -148,6 +148,7 @@ impl Generator<'_> {
             Domain::Registers(list) if few => self.random.below(list.len().min(4) as u64),
             Domain::Registers(list) => self.random.below(list.len() as u64),
             Domain::Names(list) => self.random.pick(list).1,
+            Domain::Values(values) => self.random.below(values.list.len() as u64),
             Domain::Number(_) => {
                 let address = match self.random.below(16) {
                     0..4 => self.inside(),

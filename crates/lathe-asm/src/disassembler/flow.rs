@@ -72,7 +72,7 @@ impl Walk<'_> {
                 let at = usize::from(operand.0);
                 let field = self.isa.field(self.isa.instruction(self.decoded.instruction).operands[at]);
                 match field.domain {
-                    Domain::Number(_) => field.value(self.decoded.operands[at], self.location),
+                    Domain::Number(_) | Domain::Values(_) => field.value(self.decoded.operands[at], self.location),
                     _ => return None,
                 }
             }

@@ -260,6 +260,7 @@ fn same_text(theirs: &Field, ours: &Field, bits: u64, address: Option<u64>, loca
             };
             theirs.bits_of(number, location)
         }
+        Domain::Values(values) => theirs.bits_of(values.number(bits)?, location),
         _ => {
             let name = ours.names().find(|name| ours.bits_named(name) == Some(bits));
             name.and_then(|name| theirs.bits_named(name))

@@ -1,5 +1,6 @@
 //! How one instruction is written, with labels where its operands name addresses.
 
+use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::decode::Decoded;
 use lathe_isa::model::{Base, Domain, Field, MemoryId, Target};
@@ -44,6 +45,13 @@ fn operand(
             let entry = list.iter().find(|(_, value)| *value == bits);
             return entry.map_or(String::new(), |(name, _)| name.clone());
         }
+        Domain::Values(values) => {
+            let value = values.number(bits).unwrap_or_default();
+            return match u64::try_from(value) {
+                Ok(value) if !values.signed => plain(isa, value, values.width),
+                _ => value.to_string(),
+            };
+        }
         Domain::Number(numeric) => numeric,
     };
     if let Some((name, _)) = field.spellings.iter().find(|(_, value)| *value == bits) {
@@ -67,7 +75,12 @@ fn operand(
             number(isa, field.value(bits, location), location.width)
         }
         None if numeric.signed => field.width.signed(bits).to_string(),
-        None if bits < 8 || bits < 10 && !isa.assembly.octal_numbers => bits.to_string(),
-        None => number(isa, bits, field.width),
+        None => plain(isa, bits, field.width),
     }
+}
+
+/// A number that is no address.
+fn plain(isa: &Isa, value: u64, width: Width) -> String {
+    let is_digit = value < 8 || value < 10 && !isa.assembly.octal_numbers;
+    if is_digit { value.to_string() } else { number(isa, value, width) }
 }

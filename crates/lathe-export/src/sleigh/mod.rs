@@ -155,7 +155,7 @@ impl Writer<'_> {
         let (encoding, field) = (&instruction.encoding, |index: usize| isa.field(instruction.operands[index]));
         let is_said = |index: &usize| encoding.operands[*index].is_empty();
         let mut said = (0..instruction.operands.len()).filter(is_said);
-        if said.any(|index| matches!(field(index).domain, Domain::Number(_))) {
+        if said.any(|index| field(index).is_number()) {
             let shown = instruction.syntax.render(|index| field(index).name.clone());
             return self.missing.push(format!("`{shown}`: a number that is always the same"));
         }
@@ -358,6 +358,13 @@ impl Writer<'_> {
                 format!("\"{shown}\" is {} {{ export {code:#x}:{bytes}; }}", matches(*code))
             };
             rules.extend(list.iter().map(rule));
+        }
+        if let Domain::Values(values) = &field.domain {
+            let bytes = size(field.width);
+            let rule = |(code, number): (u64, i128)| {
+                format!("\"{number}\" is {} {{ export {code:#x}:{bytes}; }}", matches(code))
+            };
+            rules.extend(values.numbers().map(rule));
         }
         self.add_table(&format!("{}_{}", field.name, place(all)), rules)
     }

@@ -30,8 +30,16 @@ pub(crate) fn declared(names: &Names, name: &str, span: Span) -> Option<i128> {
             names.find(name, span);
             Some(i128::from(value))
         }
+        Named::Width(_) => letter(names, name, span),
         _ => None,
     }
+}
+
+/// The width that a letter of the definition stands for.
+pub(crate) fn letter(names: &Names, name: &str, span: Span) -> Option<i128> {
+    let Named::Width(width) = names.peek(name)? else { return None };
+    names.find(name, span);
+    Some(i128::from(width.bits()))
 }
 
 /// A constant that fits in `width`, reported if it is not one.
@@ -65,15 +73,20 @@ pub(crate) fn plural(count: u32, word: &str) -> String {
     if count == 1 { word.to_owned() } else { format!("{word}s") }
 }
 
-/// The width of a type, reported if there is no such width.
-pub(crate) fn width(
+/// The width of a type outside of meanings, reported if there is no such width.
+pub(crate) fn width(ty: &Type, names: &Names, diagnostics: &mut Diagnostics) -> Option<Width> {
+    width_with(ty, &|name, span| letter(names, name, span), diagnostics)
+}
+
+/// The width of a type whose letters `name` knows, reported if there is no such width.
+pub(crate) fn width_with(
     ty: &Type,
     name: &dyn Fn(&str, Span) -> Option<i128>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Width> {
     let Some(bits) = constant(&ty.width, name) else {
         let message = "this width is not a fixed number";
-        let help = "write a number, as in `u8`; a letter, as in `uK`, is a width only inside a function";
+        let help = "write a number, as in `u8`; a letter, as in `uK`, is a width in functions, or after `width K = 8`";
         diagnostics.push(Diagnostic::new(codes::NOT_CONSTANT, ty.span, message).help(help));
         return None;
     };

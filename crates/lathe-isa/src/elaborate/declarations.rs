@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
-use super::constants::{constant_in, plural, width};
+use super::constants::{constant_in, declared, plural, width, width_with};
 use super::homes;
 use super::meaning::{self, Around, Setting};
 use super::names::Names;
@@ -54,6 +54,11 @@ impl<'a> Declarations<'a> {
             sequences: BTreeMap::new(),
         };
         for item in &definition.items {
+            if let Item::Width(letter) = item {
+                declarations.width_letter(letter, diagnostics);
+            }
+        }
+        for item in &definition.items {
             match item {
                 Item::Memory(memory) => declarations.memory(memory, diagnostics),
                 Item::Registers(registers) => declarations.registers(registers, diagnostics),
@@ -83,8 +88,8 @@ impl<'a> Declarations<'a> {
     }
 
     fn memory(&mut self, memory: &ast::Memory, diagnostics: &mut Diagnostics) {
-        let address = width(&memory.address, &|_, _| None, diagnostics);
-        let cell = width(&memory.cell, &|_, _| None, diagnostics);
+        let address = width(&memory.address, &self.names, diagnostics);
+        let cell = width(&memory.cell, &self.names, diagnostics);
         let (Some(address), Some(cell)) = (address, cell) else { return self.names.mark_broken(&memory.name.text) };
         if self.memories.len() >= limits::MEMORIES {
             self.names.mark_broken(&memory.name.text);
@@ -114,7 +119,7 @@ impl<'a> Declarations<'a> {
     }
 
     fn pc(&mut self, pc: &ast::Pc, diagnostics: &mut Diagnostics) {
-        let width = width(&pc.ty, &|_, _| None, diagnostics);
+        let width = width(&pc.ty, &self.names, diagnostics);
         let memory = self.memory_of(&pc.memory, diagnostics);
         let (Some(width), Some(memory)) = (width, memory) else { return self.names.mark_broken(&pc.name.text) };
         let address = self.memories[memory.index()].address;
@@ -162,7 +167,7 @@ impl<'a> Declarations<'a> {
     }
 
     fn registers(&mut self, registers: &ast::Registers, diagnostics: &mut Diagnostics) {
-        let Some(width) = width(&registers.ty, &|_, _| None, diagnostics) else {
+        let Some(width) = width(&registers.ty, &self.names, diagnostics) else {
             let names = registers.names.iter().take(limits::LIST).flat_map(|names| spread(&names.range, diagnostics));
             return names.for_each(|name| self.names.mark_broken(&name.text));
         };
@@ -318,7 +323,7 @@ impl<'a> Declarations<'a> {
             ast::DeviceKind::Stream => Some(DeviceKind::Stream),
             ast::DeviceKind::Bus(address, value) => {
                 let (address, value) =
-                    (width(address, &|_, _| None, diagnostics), width(value, &|_, _| None, diagnostics));
+                    (width(address, &self.names, diagnostics), width(value, &self.names, diagnostics));
                 Some(DeviceKind::Bus { address: address?, value: value? })
             }
             ast::DeviceKind::Display(across, down) => {
@@ -328,9 +333,9 @@ impl<'a> Declarations<'a> {
             ast::DeviceKind::Keypad(keys) => Some(DeviceKind::Keypad { keys: size(keys, limits::KEYS)? }),
             ast::DeviceKind::Timer(ty, every) => {
                 let every = size(every, u64::from(u32::MAX));
-                Some(DeviceKind::Timer { width: width(ty, &|_, _| None, diagnostics)?, every: every? })
+                Some(DeviceKind::Timer { width: width(ty, &self.names, diagnostics)?, every: every? })
             }
-            ast::DeviceKind::Random(ty) => Some(DeviceKind::Random { width: width(ty, &|_, _| None, diagnostics)? }),
+            ast::DeviceKind::Random(ty) => Some(DeviceKind::Random { width: width(ty, &self.names, diagnostics)? }),
             ast::DeviceKind::Counter => Some(DeviceKind::Counter),
             ast::DeviceKind::Unknown => {
                 let message = format!("there is no kind of device called `{}`", device.word.text);
@@ -339,6 +344,22 @@ impl<'a> Declarations<'a> {
                 diagnostics.push(Diagnostic::new(codes::UNKNOWN_DEVICE, device.word.span, message).help(help));
                 None
             }
+        }
+    }
+
+    fn width_letter(&mut self, letter: &ast::WidthLetter, diagnostics: &mut Diagnostics) {
+        let ast::WidthLetter { name, bits, .. } = letter;
+        if !is_type(&format!("u{}", name.text)) || name.text.parse::<u64>().is_ok() {
+            self.names.mark_broken(&name.text);
+            let message = format!("`{}` is not a letter for a width", name.text);
+            let help = "write one capital letter, as in `width X = 32`";
+            diagnostics.push(Diagnostic::new(codes::WRONG_KIND, name.span, message).help(help));
+            return;
+        }
+        let ty = ast::Type { signed: false, width: Box::new(bits.clone()), span: bits.span };
+        match width_with(&ty, &|name, span| declared(&self.names, name, span), diagnostics) {
+            Some(width) => drop(self.names.declare(name, Named::Width(width), diagnostics)),
+            None => self.names.mark_broken(&name.text),
         }
     }
 
@@ -361,7 +382,7 @@ impl<'a> Declarations<'a> {
     }
 
     fn family(&mut self, family: &'a ast::Family, diagnostics: &mut Diagnostics) {
-        let Some(width) = width(&family.ty, &|_, _| None, diagnostics) else {
+        let Some(width) = width(&family.ty, &self.names, diagnostics) else {
             return self.names.mark_broken(&family.name.text);
         };
         if family.members.len() > limits::LIST {

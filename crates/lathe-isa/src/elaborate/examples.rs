@@ -9,7 +9,7 @@ use super::source_line::{Heads, forms, no_form};
 use crate::codes;
 use crate::language::ast::{self, Column, Item, Name};
 use crate::matching::Found;
-use crate::model::{DeviceKind, Example, Fact, FactKind, Field, InstructionId, Status};
+use crate::model::{DeviceId, DeviceKind, Example, Fact, FactKind, Field, InstructionId, Status};
 use crate::names::Named;
 use crate::operand::Location;
 
@@ -113,6 +113,10 @@ fn fact(declarations: &Declarations, written: &ast::Fact, diagnostics: &mut Diag
             (register(declarations, name, value, diagnostics)?, name.span.to(value.span))
         }
         ast::Fact::Cell(name, address, value) => {
+            if let Some(Named::Device(id)) = declarations.names.peek(&name.text) {
+                let kind = device(declarations, name, id, Some(address), value, diagnostics)?;
+                return Some(Fact { kind, span: name.span.to(value.span) });
+            }
             let memory = declarations.memory_of(name, diagnostics)?;
             let described = &declarations.memories[memory.index()];
             let address = constant_in(described.address, address, &declarations.names, diagnostics)?;
@@ -143,17 +147,47 @@ fn register(
         return constant_in(declarations.pc_width(), value, &declarations.names, diagnostics).map(FactKind::Pc);
     }
     if let Some(Named::Device(id)) = declarations.names.peek(&name.text) {
-        let message = format!("`{}` is a device, whose state an example cannot name", name.text);
-        let help = match declarations.devices[id.index()].kind {
-            DeviceKind::Stream => "write `input 65` before `->` and `output 65` after it",
-            _ => "every example begins after a reset, with the devices as they are then",
-        };
-        diagnostics.push(Diagnostic::new(codes::WRONG_KIND, name.span, message).help(help));
-        return None;
+        return device(declarations, name, id, None, value, diagnostics);
     }
     let place = declarations.place_of(name, diagnostics)?;
     let value = constant_in(place.width, value, &declarations.names, diagnostics)?;
     Some(FactKind::Place(place, value))
+}
+
+/// `ports[5] = 7`, `keys[3] = 1` or `delay = 9`.
+fn device(
+    declarations: &Declarations,
+    name: &Name,
+    id: DeviceId,
+    address: Option<&ast::Expr>,
+    value: &ast::Expr,
+    diagnostics: &mut Diagnostics,
+) -> Option<FactKind> {
+    let (address_width, width, help) = match declarations.devices[id.index()].kind {
+        DeviceKind::Bus { address, value } => (Some(address), Some(value), "a port has a number, as in `ports[5] = 7`"),
+        DeviceKind::Keypad { keys } => {
+            let key = Width::to_tell_apart(keys as usize);
+            (Some(key), Some(Width::BIT), "a key has a number, as in `keys[3] = 1`")
+        }
+        DeviceKind::Timer { width, .. } => (None, Some(width), "a timer is one number, as in `delay = 9`"),
+        DeviceKind::Stream => (None, None, "write `input 65` before `->` and `output 65` after it"),
+        _ => (None, None, "every example begins after a reset, with the device as it is then"),
+    };
+    let Some(width) = width.filter(|_| address.is_some() == address_width.is_some()) else {
+        let message = match width {
+            Some(_) => format!("this is not how an example names the device `{}`", name.text),
+            None => format!("`{}` is a device, whose state an example cannot name", name.text),
+        };
+        diagnostics.push(Diagnostic::new(codes::WRONG_KIND, name.span, message).help(help));
+        return None;
+    };
+    declarations.names.find(&name.text, name.span);
+    let mut constant = |width, expr| constant_in(width, expr, &declarations.names, diagnostics);
+    let arguments = match address.zip(address_width) {
+        Some((address, width)) => vec![constant(width, address)?],
+        None => Vec::new(),
+    };
+    Some(FactKind::Device(id, arguments, constant(width, value)?))
 }
 
 fn numbers(declarations: &Declarations, list: &[ast::Expr], diagnostics: &mut Diagnostics) -> Option<Vec<u8>> {

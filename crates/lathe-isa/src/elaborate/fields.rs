@@ -99,7 +99,7 @@ impl<'a> Declarations<'a> {
                 list.iter().zip(0..).filter_map(|(entry, code)| Some((entry.as_ref()?.0.as_str(), code))).collect()
             }
             Domain::Names(list) => list.iter().map(|(name, code)| (name.as_str(), *code)).collect(),
-            Domain::Number(_) => Vec::new(),
+            Domain::Number(_) | Domain::Values(_) => Vec::new(),
         };
         let mut known: BTreeMap<String, (&str, u64)> = BTreeMap::new();
         for (name, code) in shown.into_iter().chain(spellings.iter().map(|(name, code)| (name.as_str(), *code))) {
@@ -131,6 +131,7 @@ impl<'a> Declarations<'a> {
         let names = |domain: &Domain| match domain {
             Domain::Registers(list) => list.len(),
             Domain::Names(list) => list.len(),
+            Domain::Values(values) => values.list.len(),
             Domain::Number(_) => 0,
         };
         let sum: usize = self.fields.iter().map(|field| names(&field.domain)).sum();
@@ -336,7 +337,10 @@ impl<'a> Declarations<'a> {
         number: &ast::Number,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Width, Order, Domain)> {
-        let width = width(&number.ty, &|_, _| None, diagnostics)?;
+        let width = width(&number.ty, &self.names, diagnostics)?;
+        if let Some(list) = &number.values {
+            return self.listed_values(list, number, width, diagnostics);
+        }
         let unstored = match &number.align {
             Some(align) => self.unstored(align, width, diagnostics)?,
             None => 0,
@@ -351,14 +355,62 @@ impl<'a> Declarations<'a> {
             diagnostics.push(Diagnostic::new(codes::MIXED_SIGNS, number.span, message).help(help));
             return None;
         }
-        let wraps = self
-            .registers
-            .iter()
-            .map(|register| register.width)
-            .chain(self.memories.iter().map(|memory| memory.cell))
-            .any(|known| known == width);
+        let wraps = self.wraps(width);
         let numeric = Numeric { signed: number.ty.signed, wraps, unstored, target, low: number.low };
         Some((width, number.order.unwrap_or(Order::Big), Domain::Number(numeric)))
+    }
+
+    /// Whether numbers of this width fill a register or a cell, see [`Numeric::wraps`].
+    fn wraps(&self, width: Width) -> bool {
+        let registers = self.registers.iter().map(|register| register.width);
+        registers.chain(self.memories.iter().map(|memory| memory.cell)).any(|known| known == width)
+    }
+
+    /// `u4 in { 8, 1..7 }`
+    fn listed_values(
+        &self,
+        list: &[ast::ListedValue],
+        number: &ast::Number,
+        width: Width,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Width, Order, Domain)> {
+        let signed = number.ty.signed;
+        let mut values = Values { list: Vec::new(), width, signed, wraps: self.wraps(width) };
+        for entry in list {
+            let Some((first, last)) = entry else {
+                values.list.push(None);
+                continue;
+            };
+            let mut bound = |expr| {
+                let bits = constant_in(width, expr, &self.names, diagnostics)?;
+                Some(if signed { i128::from(width.signed(bits)) } else { i128::from(bits) })
+            };
+            let (low, high) = (bound(first)?, bound(last.as_ref().unwrap_or(first))?);
+            if (high - low).unsigned_abs() >= limits::LIST as u128 {
+                return too_long(number.span, diagnostics);
+            }
+            for step in 0..=(high - low).abs() {
+                let value = low + step * (high - low).signum();
+                if let Some(code) = values.code(value) {
+                    let message = format!("{value} is in this list twice, as the codes {code} and {}", values.list.len());
+                    let help = "write each value once, and `_` for a code without a value";
+                    let span = last.as_ref().map_or(first.span, |last| first.span.to(last.span));
+                    diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, span, message).help(help));
+                    return None;
+                }
+                values.list.push(Some(width.wrap(value as u64)));
+            }
+            if values.list.len() > limits::LIST {
+                return too_long(number.span, diagnostics);
+            }
+        }
+        if values.numbers().next().is_none() || values.list.len() > limits::LIST {
+            let message = "a list of values without values";
+            let help = "name at least one, as in `u4 in { 8, 1..7 }`";
+            diagnostics.push(Diagnostic::new(codes::MISSING_ITEM, number.span, message).help(help));
+            return None;
+        }
+        Some((Width::to_tell_apart(values.list.len()), number.order.unwrap_or(Order::Big), Domain::Values(values)))
     }
 
     /// The names that some values of a number have.
@@ -423,7 +475,7 @@ impl<'a> Declarations<'a> {
 }
 
 fn too_long<T>(span: Span, diagnostics: &mut Diagnostics) -> Option<T> {
-    let message = format!("a list has at most {} names", limits::LIST);
+    let message = format!("a list has at most {} entries", limits::LIST);
     diagnostics.push(Diagnostic::new(codes::TOO_MANY, span, message).help("make it shorter"));
     None
 }

@@ -31,6 +31,7 @@ pub(crate) fn lint(
                 | Named::Device(_)
                 | Named::Memory(_)
                 | Named::Trap(_)
+                | Named::Width(_)
         );
         // What an inherited declaration is for is the business of the machine that declares it.
         if warned && span.file == FileId(0) {

@@ -134,7 +134,7 @@ impl<'a> Declarations<'a> {
             .collect();
         let mut blocks = Vec::new();
         for tree in trees {
-            let Some(width) = width(&tree.ty, &|_, _| None, diagnostics) else {
+            let Some(width) = width(&tree.ty, &self.names, diagnostics) else {
                 tree.names.iter().for_each(|name| self.names.mark_broken(&name.text));
                 continue;
             };

@@ -12,7 +12,7 @@ use super::syntaxes::{self, Inline, Operand};
 use crate::codes;
 use crate::language::ast::{self, Column, Expr, ExprKind, Habit, Item};
 use crate::matching::Found;
-use crate::model::{Assembly, Chosen, Domain, Field, Instruction};
+use crate::model::{Assembly, Chosen, Field, Instruction};
 use crate::pseudo::{Argument, Arithmetic, Pseudo, Template};
 
 pub(crate) fn pseudos(
@@ -166,7 +166,7 @@ fn template(
     heads: &Heads,
     diagnostics: &mut Diagnostics,
 ) -> Option<Template> {
-    let is_named = |field: &&Field| !matches!(field.domain, Domain::Number(_));
+    let is_named = |field: &&Field| !field.is_number();
     let stand_ins: Vec<String> = parameters.iter().filter(is_named).map(|field| field.name.clone()).collect();
     let (mut found, mut partial) = (Vec::new(), Vec::new());
     let mut problem = None;
@@ -197,7 +197,7 @@ fn argument(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Resul
         Found::Bits(bits) => return Ok(Argument::Bits(*bits)),
         Found::Value(expr) => expr,
     };
-    if matches!(field.domain, Domain::Number(_)) {
+    if field.is_number() {
         let named = |name: &str| parameters.iter().position(|parameter| parameter.name == *name);
         return arithmetic(expr, &named).map(Argument::Value);
     }
@@ -211,14 +211,10 @@ fn lost(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Option<Di
     let Found::Value(expr) = operand else { return None };
     let ExprKind::Name(name) = &expr.kind else { return None };
     let parameter = parameters.iter().find(|one| one.name == *name)?;
-    let lost = parameter.names().find(|name| field.bits_named(name).is_none() && !is_number(field))?;
+    let lost = parameter.names().find(|name| field.bits_named(name).is_none() && !field.is_number())?;
     let message = format!("`{name}` can be `{lost}`, which this instruction does not take");
     let help = "use a field with only the registers that this instruction takes";
     Some(Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help))
-}
-
-fn is_number(field: &Field) -> bool {
-    matches!(field.domain, Domain::Number(_))
 }
 
 fn not_arithmetic(expr: &Expr) -> Box<Diagnostic> {

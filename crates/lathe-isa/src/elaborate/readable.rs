@@ -24,15 +24,16 @@ impl Printed<'_> {
     fn may_begin(self, belongs: impl Fn(char) -> bool) -> bool {
         match self {
             Printed::Text(text) => text.starts_with(belongs),
-            Printed::Operand(field) => match field.domain {
+            Printed::Operand(field) => match &field.domain {
                 Domain::Number(numeric) => belongs('0') || belongs('9') || (numeric.signed && belongs('-')),
+                Domain::Values(values) => belongs('0') || belongs('9') || (values.signed && belongs('-')),
                 _ => field.names().any(|name| name.starts_with(&belongs)),
             },
         }
     }
 
     fn is_number(self) -> bool {
-        matches!(self, Printed::Operand(field) if matches!(field.domain, Domain::Number(_)))
+        matches!(self, Printed::Operand(field) if field.is_number())
     }
 
     /// Whether what is printed can be the end of a value in assembly.

@@ -138,7 +138,7 @@ fn spread<'a>(
 fn unit(declarations: &Declarations, block: &ast::Instructions, diagnostics: &mut Diagnostics) -> Option<Unit> {
     let cell = declarations.code_cell();
     let Some((ty, order)) = &block.unit else { return Some(Unit { width: cell, order: Order::Big }) };
-    let width = width(ty, &|_, _| None, diagnostics)?;
+    let width = width(ty, &declarations.names, diagnostics)?;
     if width.bits() % cell.bits() != 0 {
         let message = format!("{} bits are not a whole number of {}-bit cells", width.bits(), cell.bits());
         diagnostics
@@ -411,7 +411,18 @@ fn constant_of(
             diagnostics.push(bad(right.span, &format!("`{name}` is never `{value}`")));
             return None;
         }
-        _ => constant_in(field.width, right, &declarations.names, diagnostics)?,
+        _ => match &field.domain {
+            Domain::Values(values) => {
+                let bits = constant_in(values.width, right, &declarations.names, diagnostics)?;
+                let number = if values.signed { i128::from(values.width.signed(bits)) } else { i128::from(bits) };
+                let Some(code) = values.code(number) else {
+                    diagnostics.push(bad(right.span, &format!("`{name}` is never {number}")));
+                    return None;
+                };
+                code
+            }
+            _ => constant_in(field.width, right, &declarations.names, diagnostics)?,
+        },
     };
     let is_counter = declarations.counters.get(&id).is_some_and(|counter| counter.code == bits);
     if !(field.admits(bits) || is_counter) || bits & ((1 << field.unstored_bits()) - 1) != 0 {
@@ -458,6 +469,7 @@ pub(crate) fn unnamed(field: &Field, counter: Option<u64>, segments: &[Segment])
             (0..list.len() as u64).filter(|code| field.admits(*code) || counter == Some(*code)).collect()
         }
         Domain::Names(list) => list.iter().map(|(_, code)| *code).collect(),
+        Domain::Values(values) => values.numbers().map(|(code, _)| code).collect(),
     };
     let mut cubes = Vec::new();
     gaps(&codes, field.width.bits(), 0, 0, &mut |mask, value| {
@@ -721,7 +733,8 @@ pub(crate) fn same_syntax(syntax: &Syntax, span: Span, other: Span) -> Diagnosti
 pub(crate) fn told_apart(one: &[&Field], other: &[&Field]) -> bool {
     one.iter().zip(other).any(|(a, b)| match (&a.domain, &b.domain) {
         (Domain::Number(x), Domain::Number(y)) => a.width != b.width || x != y,
-        (Domain::Number(_), _) | (_, Domain::Number(_)) => true,
+        (Domain::Values(x), Domain::Values(y)) => x != y,
+        _ if a.is_number() || b.is_number() => true,
         _ => !a.names().any(|name| b.bits_named(name).is_some()),
     })
 }

@@ -84,6 +84,8 @@ pub enum Item {
     Map(Map),
     /// `trap divide = 2, …`
     Traps(Traps),
+    /// `width X = 32`
+    Width(WidthLetter),
     /// `fn name(…) -> … { … }`
     Function(Function),
     /// `family OP : u4 (…) -> … { … }`
@@ -126,6 +128,7 @@ impl Item {
             Item::Device(device) => Some(&mut device.documentation),
             Item::Map(map) => Some(&mut map.documentation),
             Item::Traps(traps) => Some(&mut traps.documentation),
+            Item::Width(width) => Some(&mut width.documentation),
             Item::Function(function) => Some(&mut function.documentation),
             Item::Family(family) => Some(&mut family.documentation),
             Item::Operands(operands) => Some(&mut operands.documentation),
@@ -156,6 +159,7 @@ impl Item {
                 | Item::Fields(_)
                 | Item::Device(_)
                 | Item::Traps(_)
+                | Item::Width(_)
                 | Item::Prefix(_)
                 | Item::Contents(_)
         )
@@ -176,6 +180,17 @@ pub struct Table<T> {
 pub struct Traps {
     /// The names and their numbers.
     pub names: Vec<(Name, Expr)>,
+    /// The `##` lines before it.
+    pub documentation: String,
+}
+
+/// `width X = 32`: a letter for a width that much of the definition has.
+#[derive(Clone, Debug)]
+pub struct WidthLetter {
+    /// The letter.
+    pub name: Name,
+    /// How many bits.
+    pub bits: Expr,
     /// The `##` lines before it.
     pub documentation: String,
 }
@@ -383,9 +398,14 @@ pub struct Number {
     pub low: bool,
     /// `{ mtvec = 0x305 }`: names for some of its values.
     pub names: Vec<(Name, Expr)>,
+    /// `in { 8, 1..7 }`: the values that it can have, in the order of their codes.
+    pub values: Option<Vec<ListedValue>>,
     /// The whole of it.
     pub span: Span,
 }
+
+/// A value, or the first and last of several, that a number can have; none for a code without a value.
+pub type ListedValue = Option<(Expr, Option<Expr>)>;
 
 /// How a field names an address.
 #[derive(Clone, Debug)]

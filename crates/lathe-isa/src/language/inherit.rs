@@ -156,6 +156,7 @@ impl Item {
             Item::Device(device) => whole = named(&device.name),
             Item::Function(function) => whole = named(&function.name),
             Item::Family(family) => whole = named(&family.name),
+            Item::Width(width) => whole = named(&width.name),
             Item::Prefix(prefix) => whole = wanted(&Key::Prefix(prefix.name.text.clone())),
             Item::OnIllegal(_) => whole = wanted(&Key::Hook("on illegal".to_owned())),
             Item::OnStep(_) => whole = wanted(&Key::Hook("on step".to_owned())),

@@ -240,6 +240,12 @@ impl Devices {
         self.list.iter_mut().find_map(|device| (device.as_mut() as &mut dyn Any).downcast_mut())
     }
 
+    /// The device in this place, to be changed, if it is of this type.
+    pub fn find_at_mut<T: Device>(&mut self, id: DeviceId) -> Option<&mut T> {
+        let device: &mut dyn Any = self.list.get_mut(id.index())?.as_mut();
+        device.downcast_mut()
+    }
+
     /// How all of them are now. To be called between two runs.
     pub fn snapshot(&mut self) -> DevicesSnapshot {
         DevicesSnapshot {

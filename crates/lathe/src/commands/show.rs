@@ -255,6 +255,10 @@ fn kind(field: &Field) -> String {
             format!("any of {}", field.names().collect::<Vec<_>>().join(", "))
         }
         Domain::Names(names) => list(names.iter().map(|(name, _)| name.as_str()).collect()),
+        Domain::Values(values) => {
+            let numbers: Vec<String> = values.numbers().map(|(_, number)| number.to_string()).collect();
+            list(numbers.iter().map(String::as_str).collect()).replace(" names", " numbers")
+        }
         Domain::Number(number) => {
             let sign = if number.signed { "signed" } else { "unsigned" };
             let what = if number.target.is_some() { "an address" } else { "a number" };

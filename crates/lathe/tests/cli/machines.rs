@@ -35,6 +35,8 @@ fn the_same_as_json() {
             "i8080",
             "pdp11",
             "pdp8",
+            "rv32imc",
+            "rv64i",
             "msp430"
         ]
     );

@@ -299,6 +299,7 @@ impl Lowerer<'_, '_> {
     ) -> Vec<(String, i128)> {
         let mut letters = self.letters(parameters, arguments);
         if let (Some(ExprKind::Name(letter)), Some(want)) = (result.map(|result| &result.width.kind), want)
+            && !self.is_width(letter)
             && !letters.iter().any(|(known, _)| known == letter)
         {
             letters.push((letter.clone(), i128::from(want.bits())));

@@ -8,7 +8,7 @@ use crate::elaborate::constants::{self, does_not_fit, plural};
 use crate::elaborate::declarations::slice_of;
 use crate::language::ast::{Binary, Expr as Tree, ExprKind as TreeKind, Name, Type, Unary};
 use crate::language::parser::is_type;
-use crate::model::{Domain, Field, MemoryId};
+use crate::model::{Domain, Field, MemoryId, Values};
 use crate::names::Named;
 use crate::operand::fit;
 use crate::operators::{BinaryOperator, UnaryOperator};
@@ -217,6 +217,12 @@ impl<'w> Lowerer<'w, '_> {
         }
         let field = self.field(id);
         let width = field.value_width(self.declarations.pc_width());
+        if let Domain::Values(values) = &field.domain {
+            let (code, runs) = (Expr { width, kind: ExprKind::Operand(id) }, runs(values));
+            let (expr, signed) = (listed(values.width, &code, &runs), values.signed);
+            self.count(runs.len() * 4);
+            return Some(Value { expr, signed });
+        }
         let signed = matches!(&field.domain, Domain::Number(numeric) if numeric.signed && numeric.target.is_none());
         Some(Value { expr: Expr { width, kind: ExprKind::Operand(id) }, signed })
     }
@@ -376,9 +382,9 @@ impl<'w> Lowerer<'w, '_> {
         let scope = &self.scope[self.frame..];
         let number = |name: &str, _| match scope.iter().rev().find(|(known, _)| known == name) {
             Some((_, Binding::Number(value))) => Some(*value),
-            _ => None,
+            _ => constants::letter(&self.declarations.names, name, ty.span),
         };
-        constants::width(ty, &number, self.diagnostics)
+        constants::width_with(ty, &number, self.diagnostics)
     }
 
     /// The width that an expression has by itself, if it has one; numbers and `zext` do not.
@@ -433,7 +439,7 @@ impl<'w> Lowerer<'w, '_> {
             Some(Named::View(at)) => Some(self.declarations.views[at].place.width),
             Some(Named::Pc) => Some(self.declarations.pc_width()),
             Some(Named::Field(id)) => {
-                Some(self.declarations.fields[id.index()].value_width(self.declarations.pc_width()))
+                Some(self.declarations.fields[id.index()].seen_width(self.declarations.pc_width()))
             }
             _ => None,
         }
@@ -468,9 +474,17 @@ impl<'w> Lowerer<'w, '_> {
     fn hint_function(&self, at: usize, arguments: &[Tree]) -> Option<Width> {
         let function = self.declarations.functions[at];
         let letters = self.letters(&function.parameters, arguments);
-        let number = |name: &str, _| letters.iter().find(|(known, _)| known == name).map(|(_, width)| *width);
+        let number = |name: &str, span| {
+            let solved = letters.iter().find(|(known, _)| known == name).map(|(_, width)| *width);
+            solved.or_else(|| constants::letter(&self.declarations.names, name, span))
+        };
         let bits = constants::constant(&function.result.as_ref()?.width, &number)?;
         u64::try_from(bits).ok().and_then(Width::new)
+    }
+
+    /// Whether a letter is a width of the whole definition, not of the function that has it.
+    pub(super) fn is_width(&self, letter: &str) -> bool {
+        matches!(self.declarations.names.peek(letter), Some(Named::Width(_)))
     }
 
     /// The widths that the letters of parameters mean, as far as the arguments tell.
@@ -478,7 +492,7 @@ impl<'w> Lowerer<'w, '_> {
         let mut letters: Vec<(String, i128)> = Vec::new();
         for ((_, ty), argument) in parameters.iter().zip(arguments) {
             let TreeKind::Name(letter) = &ty.width.kind else { continue };
-            let known = letters.iter().any(|(known, _)| known == letter);
+            let known = self.is_width(letter) || letters.iter().any(|(known, _)| known == letter);
             if let (false, Some(width)) = (known, self.hint(argument)) {
                 letters.push((letter.clone(), i128::from(width.bits())));
             }
@@ -499,6 +513,45 @@ impl<'w> Lowerer<'w, '_> {
 pub(super) fn is_comparison(operator: Binary) -> bool {
     use Binary::*;
     matches!(operator, Either | Both | Equal | Unequal | Less | LessOrEqual | Greater | GreaterOrEqual)
+}
+
+/// Codes of a list whose values count up with them.
+struct Run {
+    code: u64,
+    value: u64,
+    codes: u64,
+}
+
+fn runs(values: &Values) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (code, value) in (0..).zip(&values.list).filter_map(|(code, value)| Some((code, (*value)?))) {
+        match runs.last_mut().filter(|run| values.width.wrap(run.value.wrapping_add(code - run.code)) == value) {
+            Some(run) => run.codes = code + 1 - run.code,
+            None => runs.push(Run { code, value, codes: 1 }),
+        }
+    }
+    runs
+}
+
+/// The value that has this code. Runs are halved, so that a long list is no deep choice.
+fn listed(width: Width, code: &Expr, runs: &[Run]) -> Expr {
+    if let [run] = runs {
+        if run.codes == 1 {
+            return Expr::constant(width, run.value);
+        }
+        let code = match width < code.width {
+            true => Expr::slice(code.clone(), 0, width),
+            false => Expr::zero_extend(width, code.clone()),
+        };
+        let above = width.wrap(run.value.wrapping_sub(run.code));
+        return match above {
+            0 => code,
+            _ => Expr::binary(BinaryOperator::Add, code, Expr::constant(width, above)),
+        };
+    }
+    let (lower, upper) = runs.split_at(runs.len() / 2);
+    let is_lower = Expr::binary(BinaryOperator::Less, code.clone(), Expr::constant(code.width, upper[0].code));
+    Expr::choose(is_lower, listed(width, code, lower), listed(width, code, upper))
 }
 
 /// Whether a carry can come out of it.

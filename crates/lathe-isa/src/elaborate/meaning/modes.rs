@@ -201,7 +201,7 @@ impl<'w> Lowerer<'w, '_> {
     /// The width of an operand that is a field.
     pub(super) fn field_width(&self, id: OperandId) -> Width {
         let pc = self.declarations.pc_width();
-        if self.counter(id).is_some() { pc } else { self.field(id).value_width(pc) }
+        if self.counter(id).is_some() { pc } else { self.field(id).seen_width(pc) }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::language::ast::*;
 use crate::language::lexer::Token;
 
 /// The words that begin an item, with an example of each.
-const ITEMS: [(&str, &str); 23] = [
+const ITEMS: [(&str, &str); 24] = [
     ("machine", "machine quad8 \"Four registers\""),
     ("memory", "memory ram : u16 -> u8"),
     ("pc", "pc pc : u16 in ram"),
@@ -22,6 +22,7 @@ const ITEMS: [(&str, &str); 23] = [
     ("map", "map ram { 0xFF00 | console.read() | console.write(value) }"),
     ("data", "data ram 0x50 { 0xF0, 0x90, 0x90 }"),
     ("trap", "trap divide = 2"),
+    ("width", "width X = 32"),
     ("fn", "fn push(v: u8) { sp = sp - 1; ram[sp] = v }"),
     ("family", "family OP : u4 (x: u8, y: u8) -> u8 { add = x + y }"),
     ("operand", "operand S, D : u6 { R | 000 RRR | R }"),
@@ -150,6 +151,7 @@ impl Parser<'_, '_> {
             "device" => Item::Device(self.device()?),
             "map" => Item::Map(self.map()?),
             "trap" => Item::Traps(self.traps()?),
+            "width" => Item::Width(self.width_letter()?),
             "fn" => Item::Function(self.function()?),
             "family" => Item::Family(self.family()?),
             "operand" => Item::Operands(self.operands()?),
@@ -291,6 +293,13 @@ impl Parser<'_, '_> {
             Ok((name, p.expression()?))
         })?;
         Ok(Traps { names, documentation: String::new() })
+    }
+
+    fn width_letter(&mut self) -> Parsed<WidthLetter> {
+        let help = "as in `width X = 32`, for types such as `uX`";
+        let name = self.name("a letter", help)?;
+        self.expect("=", help)?;
+        Ok(WidthLetter { name, bits: self.expression()?, documentation: String::new() })
     }
 
     fn table<T>(&mut self, what: &str, row: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Table<T>> {
@@ -520,8 +529,14 @@ impl Parser<'_, '_> {
     pub(crate) fn number_kind(&mut self, help: &str) -> Parsed<Number> {
         let start = self.span;
         let ty = self.ty(help)?;
+        let (order, names) = (self.order(), Vec::new());
         let mut number =
-            Number { ty, order: self.order(), align: None, address: None, low: false, names: Vec::new(), span: start };
+            Number { ty, order, align: None, address: None, low: false, names, values: None, span: start };
+        if self.take_word("in") {
+            number.values = Some(self.braced(Self::listed_value)?);
+            number.span = start.to(self.cursor.span(start.start as usize, self.last_end));
+            return Ok(number);
+        }
         if self.take_word("low") {
             number.low = true;
         }
@@ -539,6 +554,16 @@ impl Parser<'_, '_> {
         }
         number.span = start.to(self.cursor.span(start.start as usize, self.last_end));
         Ok(number)
+    }
+
+    /// `8`, `1..7`, or `_` for a code without a value.
+    fn listed_value(&mut self) -> Parsed<ListedValue> {
+        if self.take("_") {
+            return Ok(None);
+        }
+        let first = self.expression()?;
+        let last = if self.take("..") { Some(self.expression()?) } else { None };
+        Ok(Some((first, last)))
     }
 
     fn address_kind(&mut self) -> Parsed<Option<AddressKind>> {
