@@ -411,7 +411,15 @@ impl Sheet {
             version: 1,
             name: isa.name.clone(),
             title: isa.title.clone(),
-            documentation: isa.documentation.clone(),
+            documentation: text.widths().into_iter().fold(isa.documentation.clone(), |prose, (letter, about)| {
+                let bits = isa.names.get(letter).map_or(0, |entry| match entry.named {
+                    Named::Width(width) => width.bits(),
+                    _ => 0,
+                });
+                let said = [format!("`{letter}` is a width of {bits} bits"), about.to_owned()];
+                let said = said.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+                [prose, said].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+            }),
             memories: memories(isa),
             pc: PcData {
                 name: isa.pc.name.clone(),

@@ -177,6 +177,15 @@ impl<'s> Text<'s> {
             .collect()
     }
 
+    /// The letters for widths, and what is said about them.
+    pub(crate) fn widths(&self) -> Vec<(&str, &str)> {
+        let letter = |item: &'s Item| match item {
+            Item::Width(width) => Some((width.name.text.as_str(), width.documentation.trim())),
+            _ => None,
+        };
+        self.items().iter().filter_map(letter).collect()
+    }
+
     /// What is said about a trap.
     pub(crate) fn about_trap(&self, name: &str) -> String {
         let about = self.items().iter().find_map(|item| match item {

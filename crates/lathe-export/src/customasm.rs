@@ -476,14 +476,29 @@ fn spellings(field: &Field, names: impl Iterator<Item = (String, u64)>) -> Strin
     names.into_iter().map(rule).collect()
 }
 
-/// A rule that finds the code of a number.
+/// Rules that find the code of a number: one for each row of numbers that count up with their codes.
 fn listed(field: &Field, values: &Values) -> String {
-    let mut lines = String::new();
-    let known: Vec<String> = values.numbers().map(|(_, number)| format!("number == {number}")).collect();
-    let _ = writeln!(lines, "        $assert({}, \"not in the list\")", known.join(" || "));
-    let codes: String = values.numbers().map(|(code, number)| format!("number == {number} ? {code} : ")).collect();
-    let _ = writeln!(lines, "        ({codes}0)`{}", field.width.bits());
-    format!("    {{number}} => {{\n{lines}    }}\n")
+    let mut rows: Vec<(i128, i128, i128)> = Vec::new();
+    for (code, number) in values.numbers() {
+        let below = number - i128::from(code);
+        match rows.last_mut().filter(|(_, last, known)| *known == below && *last + 1 == number) {
+            Some((_, last, _)) => *last = number,
+            None => rows.push((number, number, below)),
+        }
+    }
+    // Where -1 and the highest number are the same, both can be written.
+    let (all, half) = (i128::from(values.width.mask()) + 1, i128::from(values.width.sign_bit()));
+    let other = |(first, last, below): &(i128, i128, i128)| match (*first < 0, *first >= half) {
+        (true, _) => Some((first + all, last + all, below + all)),
+        (_, true) => Some((first - all, last - all, below - all)),
+        _ => None,
+    };
+    let others: Vec<(i128, i128, i128)> = rows.iter().filter(|_| values.wraps).filter_map(other).collect();
+    let rule = |(first, last, below): (i128, i128, i128)| {
+        let bits = field.width.bits();
+        format!("    {{number}} => {{\n        $assert(number >= {first} && number <= {last})\n        (number - ({below}))`{bits}\n    }}\n")
+    };
+    rows.into_iter().chain(others).map(rule).collect()
 }
 
 /// A number that has exactly this many bits.

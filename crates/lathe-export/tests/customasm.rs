@@ -208,7 +208,7 @@ fn operand(field: &Field, turn: usize) -> String {
     match &field.domain {
         Domain::Registers(list) => list.iter().flatten().cycle().nth(turn * 3).expect("there is a register").0.clone(),
         Domain::Names(list) => list[turn % list.len()].0.clone(),
-        Domain::Values(values) => values.numbers().cycle().nth(turn).expect("there is a number").1.to_string(),
+        Domain::Values(values) => values.numbers().collect::<Vec<_>>()[turn % values.numbers().count()].1.to_string(),
         Domain::Number(Numeric { target: Some(Target::Relative { .. } | Target::Absolute(_)), .. }) => {
             "here".to_owned()
         }

@@ -37,6 +37,8 @@ map ram {
 }
 ## about the data
 data ram 0x50 { 1, 2 }
+## about the width
+width W = 8
 ## about the trap
 trap divide = 2
 trap other = 3  ## about another trap, after it

@@ -185,11 +185,11 @@ impl<'a> Declarations<'a> {
                 places.push(Some((name, place)));
             }
             if places.len() > limits::LIST {
-                return too_long(span, diagnostics);
+                return too_long("names", span, diagnostics);
             }
         }
         if places.len() > limits::LIST {
-            return too_long(span, diagnostics);
+            return too_long("names", span, diagnostics);
         }
         let (first, place) = places.iter().flatten().next().or_else(|| {
             let message = "a register field without registers";
@@ -250,7 +250,7 @@ impl<'a> Declarations<'a> {
         diagnostics: &mut Diagnostics,
     ) -> Option<(Width, Order, Domain)> {
         if list.len() > limits::LIST {
-            return too_long(span, diagnostics);
+            return too_long("names", span, diagnostics);
         }
         let mut values: Vec<(String, u64)> = Vec::new();
         for (name, value) in list {
@@ -387,7 +387,7 @@ impl<'a> Declarations<'a> {
             };
             let (low, high) = (bound(first)?, bound(last.as_ref().unwrap_or(first))?);
             if (high - low).unsigned_abs() >= limits::LIST as u128 {
-                return too_long(number.span, diagnostics);
+                return too_long("values", number.span, diagnostics);
             }
             for step in 0..=(high - low).abs() {
                 let value = low + step * (high - low).signum();
@@ -401,7 +401,7 @@ impl<'a> Declarations<'a> {
                 values.list.push(Some(width.wrap(value as u64)));
             }
             if values.list.len() > limits::LIST {
-                return too_long(number.span, diagnostics);
+                return too_long("values", number.span, diagnostics);
             }
         }
         if values.numbers().next().is_none() || values.list.len() > limits::LIST {
@@ -474,8 +474,8 @@ impl<'a> Declarations<'a> {
     }
 }
 
-fn too_long<T>(span: Span, diagnostics: &mut Diagnostics) -> Option<T> {
-    let message = format!("a list has at most {} entries", limits::LIST);
+fn too_long<T>(what: &str, span: Span, diagnostics: &mut Diagnostics) -> Option<T> {
+    let message = format!("a list has at most {} {what}", limits::LIST);
     diagnostics.push(Diagnostic::new(codes::TOO_MANY, span, message).help("make it shorter"));
     None
 }
