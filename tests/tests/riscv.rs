@@ -27,8 +27,7 @@ fn fill(at: u64) -> u64 {
 }
 
 const SYSTEM: [&str; 5] = ["ecall", "ebreak", "c.ebreak", "mret", "wfi"];
-const THROUGH_REGISTERS: [&str; 12] =
-    ["lb", "lh", "lw", "ld", "lbu", "lhu", "lwu", "sb", "sh", "sw", "sd", "jalr"];
+const THROUGH_REGISTERS: [&str; 12] = ["lb", "lh", "lw", "ld", "lbu", "lhu", "lwu", "sb", "sh", "sw", "sd", "jalr"];
 
 fn machine(name: &str) -> Arc<Isa> {
     let machine = lathe_machines::find(name).expect("it ships");

@@ -214,7 +214,11 @@ fn bytes_of_a_column() {
 fn names_and_lists() {
     over(&machine("register r0..r4000000000 : u8\n"), "E903", "at most 1024 names");
     over(&machine("field F : u64 in { 0..4000000000 }\n"), "E903", "at most 1024 values");
-    over(&machine("field F : s64 in { 0..-1, -0x8000000000000000..0x7FFFFFFFFFFFFFFF }\n"), "E903", "at most 1024 values");
+    over(
+        &machine("field F : s64 in { 0..-1, -0x8000000000000000..0x7FFFFFFFFFFFFFFF }\n"),
+        "E903",
+        "at most 1024 values",
+    );
     over(&machine("register r4294967295..r4294967294 : u8\n"), "E206", "no instructions");
     over(&machine("register r0..r99999999999999999999 : u8\n"), "E204", "end in a number");
     let ranges = list(30_000, |n| format!("x{n}y0..x{n}y999"));

@@ -413,7 +413,7 @@ impl Sheet {
             title: isa.title.clone(),
             documentation: text.widths().into_iter().fold(isa.documentation.clone(), |prose, (letter, about)| {
                 let bits = isa.names.get(letter).map_or(0, |entry| match entry.named {
-                    Named::Width(width) => width.bits(),
+                    lathe_isa::names::Named::Width(width) => width.bits(),
                     _ => 0,
                 });
                 let said = [format!("`{letter}` is a width of {bits} bits"), about.to_owned()];
@@ -581,9 +581,7 @@ fn field_data(isa: &Isa, field: &Field) -> FieldData {
             field.words.iter().map(|word| value((&word.name, word.bits))).collect()
         }
         Domain::Names(list) => list.iter().map(|(name, code)| value((name, *code))).collect(),
-        Domain::Values(values) => {
-            values.numbers().map(|(code, number)| value((&number.to_string(), code))).collect()
-        }
+        Domain::Values(values) => values.numbers().map(|(code, number)| value((&number.to_string(), code))).collect(),
         Domain::Number(_) => field.spellings.iter().map(|(name, code)| value((name, *code))).collect(),
     };
     FieldData {

@@ -496,7 +496,9 @@ fn listed(field: &Field, values: &Values) -> String {
     let others: Vec<(i128, i128, i128)> = rows.iter().filter(|_| values.wraps).filter_map(other).collect();
     let rule = |(first, last, below): (i128, i128, i128)| {
         let bits = field.width.bits();
-        format!("    {{number}} => {{\n        $assert(number >= {first} && number <= {last})\n        (number - ({below}))`{bits}\n    }}\n")
+        format!(
+            "    {{number}} => {{\n        $assert(number >= {first} && number <= {last})\n        (number - ({below}))`{bits}\n    }}\n"
+        )
     };
     rows.into_iter().chain(others).map(rule).collect()
 }

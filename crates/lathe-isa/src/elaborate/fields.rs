@@ -392,7 +392,8 @@ impl<'a> Declarations<'a> {
             for step in 0..=(high - low).abs() {
                 let value = low + step * (high - low).signum();
                 if let Some(code) = values.code(value) {
-                    let message = format!("{value} is in this list twice, as the codes {code} and {}", values.list.len());
+                    let message =
+                        format!("{value} is in this list twice, as the codes {code} and {}", values.list.len());
                     let help = "write each value once, and `_` for a code without a value";
                     let span = last.as_ref().map_or(first.span, |last| first.span.to(last.span));
                     diagnostics.push(Diagnostic::new(codes::DECLARED_TWICE, span, message).help(help));

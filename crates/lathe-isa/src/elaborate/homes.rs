@@ -22,7 +22,9 @@ pub(super) fn rows(
         match item {
             Item::Registers(registers) => {
                 let Some(home) = &registers.home else { continue };
-                let Some(width) = width(&registers.ty, &declarations.names, &mut Diagnostics::default()) else { continue };
+                let Some(width) = width(&registers.ty, &declarations.names, &mut Diagnostics::default()) else {
+                    continue;
+                };
                 let Some(cells) = Cells::new(declarations, home, width, diagnostics) else { continue };
                 let mut next = 0;
                 let mut all = Vec::new();

@@ -530,8 +530,7 @@ impl Parser<'_, '_> {
         let start = self.span;
         let ty = self.ty(help)?;
         let (order, names) = (self.order(), Vec::new());
-        let mut number =
-            Number { ty, order, align: None, address: None, low: false, names, values: None, span: start };
+        let mut number = Number { ty, order, align: None, address: None, low: false, names, values: None, span: start };
         if self.take_word("in") {
             number.values = Some(self.braced(Self::listed_value)?);
             number.span = start.to(self.cursor.span(start.start as usize, self.last_end));
