@@ -41,7 +41,7 @@ fn engines() -> Vec<EngineKind> {
     all.into_iter().filter(|kind| machine.instance_on(*kind).is_ok()).collect()
 }
 
-const PROGRAMS: [(&str, &str); 20] = [
+const PROGRAMS: [(&str, &str); 22] = [
     ("quad8", "hanoi.asm"),
     ("duo16", "guess.asm"),
     ("stack8a", "hanoi.asm"),
