@@ -394,20 +394,27 @@ impl<'a> Executor<'a> {
         match self.graph.as_constant(condition) {
             Some(0) => return self.block(otherwise),
             Some(_) => return self.block(then),
-            None if !is_simple(then) && !is_simple(otherwise) => return self.leave(),
             None => {}
         }
         let inverse = self.graph.not(condition);
-        let outer = self.guard;
+        // Where one alternative leaves the instruction, the other is all that there is to be done.
+        match (is_simple(then), is_simple(otherwise)) {
+            (true, true) => {}
+            (false, false) => return self.leave(),
+            (false, true) => return self.leave_or(condition, otherwise),
+            (true, false) => return self.leave_or(inverse, then),
+        }
         let before =
             (self.effects.frame.registers.clone(), self.locals.clone(), self.effects.next, self.effects.cycles);
-        self.alternative(condition, then)?;
+        let (outer, guards) = (self.guard, [self.reached(condition), self.reached(inverse)]);
+        self.guard = Some(guards[0]);
+        self.block(then)?;
         let frame = std::mem::replace(&mut self.effects.frame.registers, before.0);
         let locals = std::mem::replace(&mut self.locals, before.1);
         let next = std::mem::replace(&mut self.effects.next, before.2);
         let cycles = std::mem::replace(&mut self.effects.cycles, before.3);
-        self.guard = outer;
-        self.alternative(inverse, otherwise)?;
+        self.guard = Some(guards[1]);
+        self.block(otherwise)?;
         self.guard = outer;
         for (register, then) in self.effects.frame.registers.iter_mut().zip(frame) {
             *register = self.graph.choose(condition, then, *register);
@@ -420,14 +427,23 @@ impl<'a> Executor<'a> {
         Some(())
     }
 
-    /// One alternative of an `if`, or a condition to leave where it is too much for a choice.
-    fn alternative(&mut self, condition: ValueId, block: &[Statement]) -> Option<()> {
-        let reached = match self.guard {
+    /// Leaves the instruction under a condition, and else executes a block.
+    fn leave_or(&mut self, condition: ValueId, block: &[Statement]) -> Option<()> {
+        let left = self.reached(condition);
+        match self.graph.as_constant(left) {
+            Some(0) => {}
+            Some(_) => return None,
+            None => self.effects.bails.push(Bail::When(left)),
+        }
+        self.block(block)
+    }
+
+    /// One bit: whether the statement being executed is reached and a condition holds.
+    fn reached(&mut self, condition: ValueId) -> ValueId {
+        match self.guard {
             Some(outer) => self.graph.and(outer, condition),
             None => condition,
-        };
-        self.guard = Some(reached);
-        if is_simple(block) { self.block(block) } else { self.leave() }
+        }
     }
 
     /// Cells are values of their own: one may have been written since another was, and each may be known by itself.
@@ -692,6 +708,8 @@ instructions {
   take A    | 0000 0101 {A} | ram[A] = console.read()
   far A     | 0000 0110 {A} | x = ram[A + zext(console.read())]
   to A      | 0000 0111 {A} | ram[A + zext(console.read())] = x
+  only A    | 0000 1000 {A} | if x[0] { fault "odd" } else { s = x; ram[A] = x; pc = A }
+  unless A  | 0000 1001 {A} | if x[0] { s = x; ram[A] = x; pc = A } else { halt }
 }
 "#;
 
@@ -727,6 +745,17 @@ instructions {
         let (_, sta) = execute_at([4, 0xF0, 0x01], 0x400).expect("it writes to a device");
         assert!(sta.bails.is_empty() && sta.stores.is_empty());
         assert_eq!(sta.device_writes.len(), 1);
+    }
+
+    #[test]
+    fn beside_an_alternative_that_leaves_the_other_is_certain() {
+        for opcode in [8, 9] {
+            let (mut graph, effects) = execute_at([opcode, 0x20, 0x00], 0x400).expect("it is not left altogether");
+            assert!(matches!(effects.bails[..], [Bail::When(_), Bail::Marked(_, None)]), "{:?}", effects.bails);
+            assert_eq!(graph.as_constant(effects.next), Some(0x2000));
+            assert_eq!(effects.frame.registers[0], graph.register(Width::BYTE, RegisterId(1)));
+            assert!(matches!(effects.stores[..], [Store { guard: None, .. }]));
+        }
     }
 
     #[test]
