@@ -305,7 +305,7 @@ impl Jit {
         if bases(&self.isa, state).is_none() {
             return self.fast.set_heat(pc, Heat::Never);
         }
-        match self.discover(state, pc, extent) {
+        match self.discover(state, pc, extent, Effort::Quick) {
             Some(region) => self.order(state, pc, region, Effort::Quick, None),
             None => self.fast.set_heat(pc, Heat::Never),
         }
@@ -337,7 +337,7 @@ impl Jit {
         used.until_better = u64::MAX;
         if let Some(region) = used.region.take_improvable() {
             // More has run since it was discovered: what became regions of their own becomes part of it.
-            let region = self.discover(state, entry, Extent::Everything).unwrap_or(region);
+            let region = self.discover(state, entry, Extent::Everything, Effort::Best).unwrap_or(region);
             self.order(state, entry, region, Effort::Best, Some(id));
         }
     }
@@ -404,9 +404,13 @@ impl Jit {
     }
 
     /// The region around an address, if it is worth compiling.
-    fn discover(&self, state: &State, pc: u64, extent: Extent) -> Option<Region> {
+    fn discover(&self, state: &State, pc: u64, extent: Extent, effort: Effort) -> Option<Region> {
         let is_compiled = |pc| self.entries.contains_key(&pc) || self.orders.cover(pc);
-        let least = u64::from((self.code.threshold() / WARM).max(1));
+        let least = match effort {
+            Effort::Quick => u64::from((self.code.threshold() / WARM).max(1)),
+            // By now, what is rare is worth more as part of the region than as a way out of it.
+            Effort::Best => 1,
+        };
         let has_run = |pc| self.fast.executions(pc) >= least || self.entries.contains_key(&pc);
         let targets = |pc| self.jumps.targets(&self.fast, pc);
         let modes = self.may_assume_modes(pc);
@@ -505,7 +509,7 @@ impl Jit {
         if self.orders.cover(entry) || self.code.is_ordered(entry) || !self.can_afford(entry) {
             return;
         }
-        if let Some(region) = self.discover(state, entry, Extent::Everything) {
+        if let Some(region) = self.discover(state, entry, Extent::Everything, Effort::Quick) {
             self.order(state, entry, region, Effort::Quick, Some(id));
         }
     }

@@ -3,16 +3,18 @@
 use std::sync::{Mutex, PoisonError};
 
 use cranelift_codegen::Context as Workspace;
+use cranelift_codegen::binemit::CodeOffset;
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, Signature};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module, default_libcall_names};
+use cranelift_module::{FuncId, Linkage, Module, ModuleReloc, default_libcall_names};
 use lathe_isa::Isa;
 
-use super::CraneliftBuilder;
+use super::{CraneliftBuilder, placement};
 use crate::code::{Code, Function};
 use crate::emit::emit;
 use crate::region::Region;
@@ -43,7 +45,9 @@ impl CraneliftCompiler {
         let native = cranelift_native::builder().ok()?;
         let target = |settings: &[(&str, &str)]| {
             let mut flags = settings::builder();
-            for (name, value) in settings.iter().chain(&[("enable_verifier", "false"), ("is_pic", "false")]) {
+            // Where blocks begin and lead is what the placement is chosen by.
+            let common = [("enable_verifier", "false"), ("is_pic", "false"), ("machine_code_cfg_info", "true")];
+            for (name, value) in settings.iter().chain(&common) {
                 flags.set(name, value).ok()?;
             }
             native.finish(settings::Flags::new(flags)).ok()
@@ -68,17 +72,34 @@ impl CraneliftCompiler {
         builder.builder.finalize(target.frontend_config());
         let signature = self.workspace.func.signature.clone();
         let id = module.declare_function("region", Linkage::Local, &signature).ok()?;
-        let defined = module.define_function(id, &mut self.workspace);
-        if defined.is_err() || module.finalize_definitions().is_err() {
+        let Some(offset) = define(&mut self.workspace, &mut module, id) else {
             ModuleMemory::free(module);
             return None;
-        }
-        let address = module.get_finalized_function(id);
+        };
+        let address = module.get_finalized_function(id).wrapping_add(offset);
         // SAFETY: the address is that of the function just compiled with `signature`, which is
         // this type: a pointer and a 32-bit number by the platform's C convention, no result.
         let function = unsafe { std::mem::transmute::<*const u8, Function>(address) };
         Some(Code::new(function, ModuleMemory(Mutex::new(Some(module)))))
     }
+}
+
+/// Compiles what has been emitted and puts it into the module, this many bytes after where the module thinks that it
+/// begins.
+fn define(workspace: &mut Workspace, module: &mut JITModule, id: FuncId) -> Option<usize> {
+    workspace.compile(module.isa(), &mut ControlPlane::default()).ok()?;
+    let code = workspace.compiled_code()?;
+    let (offset, alignment) = (placement::offset(code), u64::from(code.buffer.alignment.max(placement::LINE)));
+    let mut bytes = vec![0; offset];
+    bytes.extend(code.code_buffer());
+    let relocations = code.buffer.relocs().iter().map(|relocation| {
+        let mut moved = ModuleReloc::from_mach_reloc(relocation, &workspace.func, id);
+        moved.offset += offset as CodeOffset;
+        moved
+    });
+    module.define_function_bytes(id, alignment, &bytes, &relocations.collect::<Vec<_>>()).ok()?;
+    module.finalize_definitions().ok()?;
+    Some(offset)
 }
 
 impl ModuleMemory {

@@ -1,6 +1,7 @@
 //! Regions compiled with Cranelift, for the computer that this runs on.
 
 mod code;
+mod placement;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};

@@ -35,13 +35,12 @@ pub(crate) fn block_numbers(region: &Region) -> BTreeMap<u64, u32> {
 
 /// Builds the code for a region; the context and the number of the block are given.
 pub(crate) fn emit<B: Builder>(isa: &Isa, region: &Region, builder: &mut B, pointer: B::Value, number: B::Value) {
-    let registers = region.registers(isa);
     let dirty = Dirty::new(isa, region);
     let live = live(region, &dirty);
     let labels = region.blocks.keys().map(|pc| (*pc, builder.block())).collect();
     let variables = Variables {
         registers: vec![None; isa.registers.len()],
-        written: registers.written.clone(),
+        written: region.written(isa),
         fuel: builder.variable(I64),
         cycles: isa.has_cycles.then(|| builder.variable(I64)),
     };
@@ -57,7 +56,7 @@ pub(crate) fn emit<B: Builder>(isa: &Isa, region: &Region, builder: &mut B, poin
         live,
         block: 0,
     };
-    emitter.prologue(number, registers.read.union(&registers.written).copied().collect());
+    emitter.prologue(number);
     for (pc, block) in &region.blocks {
         emitter.block(*pc, block);
     }
@@ -91,8 +90,8 @@ struct Emitter<'a, B: Builder> {
 }
 
 impl<B: Builder> Emitter<'_, B> {
-    /// Loads registers and bases, and goes to the block asked for.
-    fn prologue(&mut self, number: B::Value, touched: Vec<RegisterId>) {
+    /// Loads the registers that some block needs and the bases, and goes to the block asked for.
+    fn prologue(&mut self, number: B::Value) {
         let pointer = self.pointer;
         let marks = self.builder.load_pointer(pointer, offset!(marks));
         self.marks = self.builder.keep(marks);
@@ -103,12 +102,15 @@ impl<B: Builder> Emitter<'_, B> {
         }
         let registers = self.builder.load_pointer(pointer, offset!(registers));
         let mut initial = Vec::new();
-        for register in touched {
+        let needed: BTreeSet<RegisterId> = self.live.values().flatten().copied().collect();
+        for register in self.variables.written.union(&needed).copied() {
             let ty = type_of(self.isa.register(register).width);
-            let value = self.builder.load(ty, ty.bytes(), registers, register.0 as i32 * REGISTER);
             let variable = self.builder.variable(ty);
-            initial.push((variable, value));
             self.variables.registers[register.index()] = Some(variable);
+            if needed.contains(&register) {
+                let value = self.builder.load(ty, ty.bytes(), registers, register.0 as i32 * REGISTER);
+                initial.push((variable, value));
+            }
         }
         initial.push((self.variables.fuel, self.builder.load(I64, I64.bytes(), pointer, offset!(fuel))));
         if let Some(cycles) = self.variables.cycles {

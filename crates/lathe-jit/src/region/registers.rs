@@ -1,4 +1,4 @@
-//! The registers that a region touches. Only those travel between it and the machine.
+//! The registers that a region changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,28 +8,19 @@ use lathe_values::{Graph, Node, ValueId};
 
 use super::{Edge, End, Event, Region, Segment, Snapshot};
 
-/// Which registers a region touches.
-#[derive(Default)]
-pub(crate) struct Registers {
-    pub(crate) read: BTreeSet<RegisterId>,
-    pub(crate) written: BTreeSet<RegisterId>,
-    /// What is in some of them; writing that again changes nothing.
-    modes: BTreeMap<RegisterId, u64>,
-}
-
 impl Region {
-    /// Registers that the region writes or reads, those it writes first.
-    pub(crate) fn registers(&self, isa: &Isa) -> Registers {
-        self.registers_given(isa, &self.assumptions.modes)
+    /// The registers that the region changes.
+    pub(crate) fn written(&self, isa: &Isa) -> BTreeSet<RegisterId> {
+        self.written_given(isa, &self.assumptions.modes)
     }
 
-    pub(super) fn registers_given(&self, isa: &Isa, modes: &BTreeMap<RegisterId, u64>) -> Registers {
-        let mut registers = Registers { modes: modes.clone(), ..Registers::default() };
+    /// The registers that it changes if some have these numbers.
+    pub(super) fn written_given(&self, isa: &Isa, modes: &BTreeMap<RegisterId, u64>) -> BTreeSet<RegisterId> {
+        let mut written = Written { isa, modes, registers: BTreeSet::new() };
         for block in self.blocks.values() {
-            registers.read_by(&block.graph);
-            registers.written_by(isa, &block.graph, &block.root);
+            written.by_segment(&block.graph, &block.root);
         }
-        registers
+        written.registers
     }
 }
 
@@ -50,40 +41,40 @@ impl Snapshot {
     }
 }
 
-impl Registers {
-    fn read_by(&mut self, graph: &Graph) {
-        for id in graph.ids() {
-            if let Node::Register(register) = graph.node(id) {
-                self.read.insert(register);
-            }
-        }
-    }
+/// Collects registers that are changed.
+struct Written<'a> {
+    isa: &'a Isa,
+    /// What is in some of them; writing that again changes nothing.
+    modes: &'a BTreeMap<RegisterId, u64>,
+    registers: BTreeSet<RegisterId>,
+}
 
-    fn written_by(&mut self, isa: &Isa, graph: &Graph, segment: &Segment) {
+impl Written<'_> {
+    fn by_segment(&mut self, graph: &Graph, segment: &Segment) {
         for event in &segment.events {
             if let Event::Leave(_, snapshot) = event {
-                self.written_in(isa, graph, snapshot);
+                self.before(graph, snapshot);
             }
         }
         match &segment.end {
-            End::Leave(snapshot) => self.written_in(isa, graph, snapshot),
-            End::Goto(edge) => self.written_on(isa, graph, edge),
-            End::Branch(_, x, y) => [x, y].into_iter().for_each(|edge| self.written_on(isa, graph, edge)),
+            End::Leave(snapshot) => self.before(graph, snapshot),
+            End::Goto(edge) => self.on_edge(graph, edge),
+            End::Branch(_, x, y) => [x, y].into_iter().for_each(|edge| self.on_edge(graph, edge)),
             End::Jump(jump) => {
-                jump.before.iter().chain([&jump.after]).for_each(|snapshot| self.written_in(isa, graph, snapshot));
-                jump.arms.iter().for_each(|(_, edge)| self.written_on(isa, graph, edge));
+                jump.before.iter().chain([&jump.after]).for_each(|snapshot| self.before(graph, snapshot));
+                jump.arms.iter().for_each(|(_, edge)| self.on_edge(graph, edge));
             }
         }
     }
 
-    fn written_on(&mut self, isa: &Isa, graph: &Graph, edge: &Edge) {
+    fn on_edge(&mut self, graph: &Graph, edge: &Edge) {
         match edge {
-            Edge::Block(snapshot) => self.written_in(isa, graph, snapshot),
-            Edge::Segment(segment) => self.written_by(isa, graph, segment),
+            Edge::Block(snapshot) => self.before(graph, snapshot),
+            Edge::Segment(segment) => self.by_segment(graph, segment),
         }
     }
 
-    fn written_in(&mut self, isa: &Isa, graph: &Graph, snapshot: &Snapshot) {
-        self.written.extend(snapshot.changed(isa, graph, &self.modes));
+    fn before(&mut self, graph: &Graph, snapshot: &Snapshot) {
+        self.registers.extend(snapshot.changed(self.isa, graph, self.modes));
     }
 }

@@ -1,0 +1,98 @@
+//! Where a region's code begins.
+//!
+//! Many x86 processors (those of Skylake's family, with the microcode of 2019 or later) do not keep decoded instructions
+//! of 32 bytes in which a jump ends, or from which one reaches into the next 32. A loop with such a jump takes up to
+//! twice as long, so the same code is fast or slow by chance. Moving all of it by a few bytes costs nothing.
+
+use cranelift_codegen::CompiledCode;
+use cranelift_codegen::binemit::CodeOffset;
+
+/// Bytes whose decoded instructions are kept together.
+pub(crate) const LINE: CodeOffset = 32;
+/// The lengths of jumps as Cranelift writes them, and of a comparison before one: the processor takes both as one.
+const CONDITIONAL: CodeOffset = 6;
+const UNCONDITIONAL: CodeOffset = 5;
+const COMPARISON: CodeOffset = 3;
+/// A jump in a loop counts this many times one outside.
+const LOOP: u64 = 16;
+/// Loops within loops that are told apart.
+const DEPTH: u32 = 6;
+
+/// A jump, or a comparison and a jump, from its first byte to the one after the last.
+#[derive(Debug, PartialEq, Eq)]
+struct Branch {
+    start: CodeOffset,
+    end: CodeOffset,
+    weight: u64,
+}
+
+/// How many bytes after a multiple of [`LINE`] the code should begin.
+pub(crate) fn offset(code: &CompiledCode) -> usize {
+    if cfg!(not(target_arch = "x86_64")) {
+        return 0;
+    }
+    let branches = branches(&code.bb_starts, &code.bb_edges, code.buffer.total_size());
+    let cost = |offset: &CodeOffset| -> u64 {
+        let is_slow = |branch: &&Branch| (branch.start + offset) / LINE != (branch.end + offset) / LINE;
+        branches.iter().filter(is_slow).map(|branch| branch.weight).sum()
+    };
+    (0..LINE).min_by_key(cost).unwrap_or(0) as usize
+}
+
+/// The jumps at the ends of blocks, of which the beginnings and the ways between them are given.
+fn branches(starts: &[CodeOffset], ways: &[(CodeOffset, CodeOffset)], size: CodeOffset) -> Vec<Branch> {
+    let ends = starts.iter().skip(1).copied().chain([size]);
+    let blocks: Vec<(CodeOffset, CodeOffset)> = starts.iter().copied().zip(ends).collect();
+    // Loops are contiguous: blocks are laid out in the order in which they are reached.
+    let back = ways.iter().filter(|(from, to)| to <= from);
+    let mut loops: Vec<(CodeOffset, CodeOffset)> = back.map(|(from, to)| (*to, *from)).collect();
+    loops.sort_unstable();
+    // Of loops that begin with the same block, the longest.
+    loops.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 = next.1;
+        }
+        same
+    });
+    let mut branches = Vec::new();
+    for (start, end) in blocks {
+        let depth = loops.iter().filter(|(first, last)| (*first..=*last).contains(&start)).count() as u32;
+        let weight = LOOP.pow(depth.min(DEPTH));
+        let mut add = |before: CodeOffset, length: CodeOffset| {
+            let end = end.saturating_sub(before);
+            branches.push(Branch { start: end.saturating_sub(length), end, weight });
+        };
+        let targets: Vec<CodeOffset> = ways.iter().filter(|(from, _)| *from == start).map(|(_, to)| *to).collect();
+        match (targets.len(), targets.contains(&end)) {
+            (1, false) => add(0, UNCONDITIONAL),
+            (2, true) => add(0, COMPARISON + CONDITIONAL),
+            (2, false) => {
+                add(UNCONDITIONAL, COMPARISON + CONDITIONAL);
+                add(0, UNCONDITIONAL);
+            }
+            // It falls through, returns, or jumps by a table.
+            _ => {}
+        }
+    }
+    branches
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jumps_count_by_the_loops_they_are_in() {
+        // 0 falls through to 10; 10 goes to 40 or on to 24, which goes back to 10; 40 returns.
+        let found = branches(&[0, 10, 24, 40], &[(0, 10), (10, 40), (10, 24), (24, 10)], 50);
+        let branch = |start, end, weight| Branch { start, end, weight };
+        assert_eq!(found, [branch(15, 24, LOOP), branch(35, 40, LOOP)]);
+        // Two ways back to one block are one loop.
+        let found = branches(&[0, 20, 40], &[(0, 0), (0, 20), (20, 0), (20, 40)], 50);
+        assert_eq!(found, [branch(11, 20, LOOP), branch(31, 40, LOOP)]);
+        // Where neither way falls through, there are two jumps.
+        let found = branches(&[0, 30, 60], &[(0, 60), (0, 0)], 70);
+        assert_eq!(found, [branch(16, 25, LOOP), branch(25, 30, LOOP)]);
+    }
+}
