@@ -24,6 +24,7 @@ function check(name, test) {
 exports.begin();
 check("operators", exports.check_operators);
 assert(count.compiled > 0, "operators are compiled");
+check("numbers with their high byte first", () => exports.check_big(Number(seed), 4 * Number(programs)));
 for (let number = 0; number < exports.machines(); number += 1) {
   const before = count.compiled;
   check(`machine ${number}`, () => exports.check_machine(number, Number(seed), Number(programs)));
