@@ -40,6 +40,8 @@ pub enum Unavailable {
 pub struct Statistics {
     /// Regions of code compiled.
     pub regions: u64,
+    /// Those of them that ran for long, and were compiled again as well as the compiler can.
+    pub improved: u64,
     /// Regions thrown away because their code was changed.
     pub invalidations: u64,
     /// Regions given up because they were left again after every few instructions.
@@ -198,6 +200,7 @@ impl AnyEngine {
                 let done = jit.statistics();
                 Some(Statistics {
                     regions: done.regions,
+                    improved: done.improved,
                     invalidations: done.invalidations,
                     given_up: done.given_up,
                     entries: done.entries,

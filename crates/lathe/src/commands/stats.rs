@@ -32,6 +32,7 @@ pub(super) struct StatsData {
 #[derive(Debug, Serialize)]
 struct CompiledData {
     regions: u64,
+    improved: u64,
     compiled_instructions: u64,
     compiled_steps: u64,
     compile_seconds: f64,
@@ -64,7 +65,8 @@ impl Stats {
         if let Some(compiled) = &self.compiled {
             let share = compiled.compiled_steps as f64 / (self.steps.max(1)) as f64 * 100.0;
             let instructions = count(compiled.compiled_instructions as usize, "instruction");
-            lines.push(("regions", format!("{} compiled, of {instructions}", compiled.regions)));
+            let again = format!("{} compiled again, as well as possible", compiled.improved);
+            lines.push(("regions", format!("{} compiled, of {instructions}; {again}", compiled.regions)));
             let thrown_away = format!("{} thrown away when their code changed", compiled.invalidations);
             lines.push(("", format!("{thrown_away}, {} given up because they were left at once", compiled.given_up)));
             lines.push(("compiling", format!("took {:.6} s", compiled.compile_time.as_secs_f64())));
@@ -81,6 +83,7 @@ impl Stats {
     pub(super) fn data(&self) -> StatsData {
         let compiled = self.compiled.map(|compiled| CompiledData {
             regions: compiled.regions,
+            improved: compiled.improved,
             compiled_instructions: compiled.compiled_instructions,
             compiled_steps: compiled.compiled_steps,
             compile_seconds: compiled.compile_time.as_secs_f64(),
