@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use lathe_isa::Isa;
-use lathe_isa::encoding::{Cube, Segment, gather};
+use lathe_isa::encoding::{Cube, Segment, gather, scatter};
 use lathe_isa::language::ast;
 use lathe_isa::model::{Base, Domain, Field, FieldId, Instruction, Numeric, Target, Values};
 use lathe_isa::operand::Location;
@@ -271,12 +271,18 @@ impl Writer<'_> {
             let segments = &other.encoding.operands[at];
             if ours.domain != theirs.domain {
                 let all = 0..=ours.width.mask().min(MOST_SPELLED_OUT);
-                let codes: Vec<u64> = all.filter(|code| same_operand(theirs, ours, *code).is_some()).collect();
+                let is_taken =
+                    |code: &u64| same_operand(theirs, ours, *code).is_some_and(|bits| !excludes(other, at, bits));
+                let codes: Vec<u64> = all.filter(is_taken).collect();
                 let equal: Vec<String> = codes.iter().map(|code| format!("{} == {code:#x}", ours.name)).collect();
                 if equal.is_empty() {
                     return None;
                 }
                 conditions.push(format!("({})", equal.join(" || ")));
+            } else {
+                let excluded = excluded_alone(other, at);
+                conditions
+                    .extend(excluded.map(|cube| format!("({} & {:#x}) != {:#x}", ours.name, cube.mask, cube.value)));
             }
             if segments.is_empty() {
                 let code = same_operand(ours, theirs, other.encoding.constants[at])?;
@@ -420,6 +426,31 @@ impl Writer<'_> {
             },
         }
     }
+}
+
+/// What the conditions of an instruction rule out of one operand whatever the others are: its bits, of which those of the
+/// mask count.
+fn excluded_alone(instruction: &Instruction, operand: usize) -> impl Iterator<Item = Excluded> {
+    let encoding = &instruction.encoding;
+    let segments = &encoding.operands[operand];
+    let own = scatter(segments, u64::MAX);
+    let alone = move |cube: &&Cube| {
+        let free = cube.mask & !encoding.fixed.mask;
+        free != 0 && free & !own == 0
+    };
+    let bits = |cube: &Cube| Excluded { mask: gather(segments, cube.mask), value: gather(segments, cube.value) };
+    encoding.excluded.iter().filter(alone).map(bits)
+}
+
+/// Bits of an operand that a condition rules out.
+struct Excluded {
+    mask: u64,
+    value: u64,
+}
+
+/// Whether the conditions of an instruction rule out these bits of an operand.
+fn excludes(instruction: &Instruction, operand: usize, bits: u64) -> bool {
+    excluded_alone(instruction, operand).any(|excluded| bits & excluded.mask == excluded.value)
 }
 
 /// The bits that say in one field what these bits say in another, if it has them.

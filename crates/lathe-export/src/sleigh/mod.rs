@@ -127,7 +127,7 @@ impl Writer<'_> {
             }
         }
         text.push('\n');
-        text.push_str(&definitions(&self.fields, self.layout));
+        text.push_str(&definitions(&self.fields));
         for (name, rules) in &self.tables {
             rules.iter().for_each(|rule| text.push_str(&format!("{name}: {rule}\n")));
             text.push('\n');
@@ -190,9 +190,10 @@ impl Writer<'_> {
     fn constructor(&mut self, instruction: &Instruction, chosen: &[Option<(u64, String, Place)>]) {
         let isa = self.isa;
         let encoding = &instruction.encoding;
-        let mut tokens: Vec<Vec<String>> = vec![Vec::new(); (encoding.cells / self.layout.cells) as usize];
+        let layout = self.layout.of(encoding.cells, &encoding.operands);
+        let mut tokens: Vec<Vec<String>> = vec![Vec::new(); (encoding.cells / layout.cells) as usize];
         for (token, list) in tokens.iter_mut().enumerate() {
-            for (bits, value) in self.layout.runs(encoding.fixed.mask, encoding.fixed.value, token as u32) {
+            for (bits, value) in layout.runs(encoding.fixed.mask, encoding.fixed.value, token as u32) {
                 self.fields.insert(bits);
                 list.push(format!("{bits}={value:#x}"));
             }
@@ -205,10 +206,18 @@ impl Writer<'_> {
             if let Some(same) = encoding.operands[..index].iter().position(|other| *other == encoding.operands[index])
                 && !encoding.operands[index].is_empty()
             {
-                operands.push(operands[same].clone());
+                operands.push(match &operands[same] {
+                    Operand::Table(table, code) => {
+                        let again = self.again(table);
+                        let first = layout.pieces(&encoding.operands[index])[0].0.token;
+                        tokens[first as usize].push(again.clone());
+                        Operand::Table(again, code.clone())
+                    }
+                    other => other.clone(),
+                });
                 continue;
             }
-            let all = self.layout.pieces(&encoding.operands[index]);
+            let all = layout.pieces(&encoding.operands[index]);
             if let Some((code, name, place)) = &chosen[index] {
                 for (bits, low) in &all {
                     let value = code >> low & (u64::MAX >> (63 - (bits.high - bits.low)));
@@ -243,11 +252,11 @@ impl Writer<'_> {
                 }
             }
         }
-        self.exclude(instruction, &mut tokens);
+        self.exclude(instruction, layout, &mut tokens);
         let mut pattern = Vec::new();
         for (token, mut list) in (0..).zip(tokens).filter(|(token, _)| !covered.contains(&(*token as usize))) {
             if list.is_empty() {
-                let bits = Bits { token, high: self.layout.bits() - 1, low: 0, signed: false };
+                let bits = layout.token(token);
                 self.fields.insert(bits);
                 list.push(bits.to_string());
             }
@@ -262,11 +271,11 @@ impl Writer<'_> {
     }
 
     /// Encodings that are not this instruction, as far as they can be told by one run of bits.
-    fn exclude(&mut self, instruction: &Instruction, tokens: &mut [Vec<String>]) {
+    fn exclude(&mut self, instruction: &Instruction, layout: Layout, tokens: &mut [Vec<String>]) {
         for cube in &instruction.encoding.excluded {
             let mask = cube.mask & !instruction.encoding.fixed.mask;
             let found: Vec<(Bits, u64)> =
-                (0..tokens.len() as u32).flat_map(|token| self.layout.runs(mask, cube.value & mask, token)).collect();
+                (0..tokens.len() as u32).flat_map(|token| layout.runs(mask, cube.value & mask, token)).collect();
             if let [(bits, value)] = found[..] {
                 self.fields.insert(bits);
                 tokens[bits.token as usize].push(format!("{bits}!={value:#x}"));
@@ -287,13 +296,14 @@ impl Writer<'_> {
         let field = isa.field(instruction.operands[index]);
         let first = all.iter().map(|(bits, _)| bits.token).min()?;
         let last = all.iter().map(|(bits, _)| bits.token).max()?;
-        let own_bits = |token: u32| -> u32 {
-            all.iter().filter(|(bits, _)| bits.token == token).map(|(bits, _)| bits.high + 1 - bits.low).sum()
-        };
-        if first != last && !(first..=last).all(|token| own_bits(token) == self.layout.bits()) {
+        if !self.layout.holds(&instruction.encoding.operands[index]) && !all[0].0.whole {
             return None;
         }
-        let place: Vec<String> = all.iter().map(|(bits, _)| format!("{}_{}", bits.token, bits.low)).collect();
+        let place = all.iter().map(|(bits, _)| match bits.whole {
+            true => format!("w{}_{}", bits.size, bits.low),
+            false => format!("{}_{}", bits.token, bits.low),
+        });
+        let place: Vec<String> = place.collect();
         let mut pattern = vec![Vec::new(); (last - first) as usize + 1];
         let mut terms = Vec::new();
         for (bits, low) in all {
@@ -384,6 +394,12 @@ impl Writer<'_> {
     }
 
     /// Adds a table, unless it is there; gives its name. Fields that prefixes change share their names with others.
+    /// A table once more, for an operand that is written twice: SLEIGH takes each name once.
+    fn again(&mut self, table: &str) -> String {
+        let rules = self.tables.iter().find(|(name, _)| name == table).map(|(_, rules)| rules.clone());
+        self.add_table(&format!("{table}_again"), rules.unwrap_or_default())
+    }
+
     fn add_table(&mut self, name: &str, rules: Vec<String>) -> String {
         let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}_or_{number}")));
         for name in names {

@@ -10,6 +10,10 @@ use lathe_isa::encoding::Segment;
 pub(super) struct Bits {
     /// Which token, from the first.
     pub(super) token: u32,
+    /// Bits of the token.
+    pub(super) size: u32,
+    /// Whether the token is a whole instruction.
+    pub(super) whole: bool,
     pub(super) high: u32,
     pub(super) low: u32,
     /// Whether the highest of them is a sign.
@@ -18,8 +22,9 @@ pub(super) struct Bits {
 
 impl fmt::Display for Bits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Bits { token, high, low, signed } = self;
-        write!(f, "{}{token}_{high}_{low}", if *signed { 's' } else { 'c' })
+        let Bits { token, size, whole, high, low, signed } = self;
+        let sign = if *signed { 's' } else { 'c' };
+        if *whole { write!(f, "{sign}w{size}_{high}_{low}") } else { write!(f, "{sign}{token}_{high}_{low}") }
     }
 }
 
@@ -32,6 +37,8 @@ pub(super) struct Layout {
     pub(super) cells: u32,
     /// Whether the first cell of a token is its highest.
     pub(super) big: bool,
+    /// Whether a token is a whole instruction, though others are longer or shorter.
+    pub(super) whole: bool,
 }
 
 impl Layout {
@@ -46,7 +53,35 @@ impl Layout {
         };
         let common = lengths.fold(0, divisor).max(1);
         let cells = if common * cell <= 64 && (common * cell).is_power_of_two() { common } else { 1 };
-        Layout { cell, cells, big }
+        Layout { cell, cells, big, whole: false }
+    }
+
+    /// The layout for one instruction of this many cells: that of all, unless an operand lies in several tokens and has
+    /// not all of their bits. Then the instruction is one token, if SLEIGH has one as large.
+    pub(super) fn of(self, cells: u32, operands: &[Vec<Segment>]) -> Layout {
+        let whole = Layout { cells, whole: true, ..self };
+        let fits = whole.bits() <= 64 && whole.bits().is_power_of_two();
+        if fits && operands.iter().any(|segments| !self.holds(segments)) { whole } else { self }
+    }
+
+    /// Whether the bits of an operand are in one token, or are all the bits of several.
+    pub(super) fn holds(self, segments: &[Segment]) -> bool {
+        let pieces = self.pieces(segments);
+        let own = |token: u32| -> u32 {
+            pieces.iter().filter(|(bits, _)| bits.token == token).map(|(bits, _)| bits.high + 1 - bits.low).sum()
+        };
+        let tokens: BTreeSet<u32> = pieces.iter().map(|(bits, _)| bits.token).collect();
+        tokens.len() <= 1 || tokens.iter().all(|token| own(*token) == self.bits())
+    }
+
+    /// One bit of a token.
+    fn bit(self, token: u32, place: u32) -> Bits {
+        Bits { token, size: self.bits(), whole: self.whole, high: place, low: place, signed: false }
+    }
+
+    /// A token.
+    pub(super) fn token(self, token: u32) -> Bits {
+        Bits { high: self.bits() - 1, ..self.bit(token, 0) }
     }
 
     /// Bits of a token.
@@ -81,7 +116,7 @@ impl Layout {
                 {
                     bits.high = place;
                 }
-                _ => pieces.push((Bits { token, high: place, low: place, signed: false }, bit)),
+                _ => pieces.push((self.bit(token, place), bit)),
             }
         }
         pieces
@@ -101,7 +136,7 @@ impl Layout {
                     bits.high = place;
                     *number |= bit << (place - bits.low);
                 }
-                _ => runs.push((Bits { token, high: place, low: place, signed: false }, bit)),
+                _ => runs.push((self.bit(token, place), bit)),
             }
         }
         runs
@@ -109,11 +144,14 @@ impl Layout {
 }
 
 /// The definitions of the tokens that have these fields.
-pub(super) fn definitions(fields: &BTreeSet<Bits>, layout: Layout) -> String {
+pub(super) fn definitions(fields: &BTreeSet<Bits>) -> String {
     let mut text = String::new();
-    for token in 0..=fields.iter().map(|field| field.token).max().unwrap_or(0) {
-        text += &format!("define token part{token} ({})\n", layout.bits());
-        for field in fields.iter().filter(|field| field.token == token) {
+    let tokens: BTreeSet<(bool, u32, u32)> =
+        fields.iter().map(|field| (field.whole, field.token, field.size)).collect();
+    for (whole, token, size) in tokens {
+        let name = if whole { format!("whole{size}") } else { format!("part{token}") };
+        text += &format!("define token {name} ({size})\n");
+        for field in fields.iter().filter(|field| (field.whole, field.token, field.size) == (whole, token, size)) {
             let sign = if field.signed { " signed" } else { "" };
             text += &format!("    {field} = ({}, {}){sign}\n", field.low, field.high);
         }
@@ -129,7 +167,7 @@ mod tests {
 
     #[test]
     fn runs_of_fixed_bits() {
-        let layout = Layout { cell: 8, cells: 1, big: true };
+        let layout = Layout { cell: 8, cells: 1, big: true, whole: false };
         let found = layout.runs(0xF3 << 120, 0x82 << 120, 0);
         let shown: Vec<String> = found.iter().map(|(bits, value)| format!("{bits}={value}")).collect();
         assert_eq!(shown, ["c0_1_0=2", "c0_7_4=8"]);
@@ -145,5 +183,20 @@ mod tests {
         let found = layout.pieces(&segments);
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].0.to_string(), found[0].1), ("c0_11_7".to_owned(), 0));
+    }
+
+    #[test]
+    fn an_operand_across_tokens_makes_a_whole_of_them() {
+        let layout = Layout::new(8, false, [2, 4].into_iter());
+        let segment = |shift, bits, low| Segment { shift, width: Width::new(bits).unwrap(), low };
+        // The bits 19 to 15 of a word, and all of its upper half.
+        let across = vec![segment(119, 1, 0), segment(104, 4, 1)];
+        let upper = vec![segment(104, 8, 0), segment(96, 8, 8)];
+        assert!(!layout.of(4, std::slice::from_ref(&upper)).whole);
+        let whole = layout.of(4, &[upper, across.clone()]);
+        let found = whole.pieces(&across);
+        assert_eq!((found.len(), found[0].0.to_string()), (1, "cw32_19_15".to_owned()));
+        // There is no token of 24 bits.
+        assert!(!layout.of(3, &[across]).whole);
     }
 }
