@@ -1,5 +1,7 @@
 //! Values that must be fixed numbers: widths, reset values, codes, addresses.
 
+use std::cell::Cell;
+
 use lathe_base::{Diagnostic, Diagnostics, Span, Width};
 
 use super::names::Names;
@@ -73,8 +75,21 @@ pub(crate) fn plural(count: u32, word: &str) -> String {
     if count == 1 { word.to_owned() } else { format!("{word}s") }
 }
 
+/// Whether an expression is no number only because a name in it has been reported already.
+pub(crate) fn is_broken(expr: &Expr, names: &Names) -> bool {
+    let broken = Cell::new(false);
+    let value = constant(expr, &|name, span| {
+        broken.set(broken.get() || names.is_broken(name));
+        declared(names, name, span)
+    });
+    value.is_none() && broken.get()
+}
+
 /// The width of a type outside of meanings, reported if there is no such width.
 pub(crate) fn width(ty: &Type, names: &Names, diagnostics: &mut Diagnostics) -> Option<Width> {
+    if is_broken(&ty.width, names) {
+        return None;
+    }
     width_with(ty, &|name, span| letter(names, name, span), diagnostics)
 }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
-use super::constants::{constant_in, declared, plural, width, width_with};
+use super::constants::{constant_in, declared, is_broken, plural, width, width_with};
 use super::homes;
 use super::meaning::{self, Around, Setting};
 use super::names::Names;
@@ -355,6 +355,9 @@ impl<'a> Declarations<'a> {
             let help = "write one capital letter, as in `width X = 32`";
             diagnostics.push(Diagnostic::new(codes::WRONG_KIND, name.span, message).help(help));
             return;
+        }
+        if is_broken(bits, &self.names) {
+            return self.names.mark_broken(&name.text);
         }
         let ty = ast::Type { signed: false, width: Box::new(bits.clone()), span: bits.span };
         match width_with(&ty, &|name, span| declared(&self.names, name, span), diagnostics) {
