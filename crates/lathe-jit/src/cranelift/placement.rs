@@ -31,12 +31,16 @@ pub(crate) fn offset(code: &CompiledCode) -> usize {
     if cfg!(not(target_arch = "x86_64")) {
         return 0;
     }
-    let branches = branches(&code.bb_starts, &code.bb_edges, code.buffer.total_size());
+    best(&branches(&code.bb_starts, &code.bb_edges, code.buffer.total_size())) as usize
+}
+
+/// The least offset with which the fewest branches are slow, those in loops above all.
+fn best(branches: &[Branch]) -> CodeOffset {
     let cost = |offset: &CodeOffset| -> u64 {
         let is_slow = |branch: &&Branch| (branch.start + offset) / LINE != (branch.end + offset) / LINE;
         branches.iter().filter(is_slow).map(|branch| branch.weight).sum()
     };
-    (0..LINE).min_by_key(cost).unwrap_or(0) as usize
+    (0..LINE).min_by_key(cost).unwrap_or(0)
 }
 
 /// The jumps at the ends of blocks, of which the beginnings and the ways between them are given.
@@ -81,6 +85,19 @@ fn branches(starts: &[CodeOffset], ways: &[(CodeOffset, CodeOffset)], size: Code
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_jump_of_a_loop_reaches_or_ends_at_a_boundary() {
+        let branch = |start, end, weight| Branch { start, end, weight };
+        assert_eq!(best(&[branch(10, 19, 1)]), 0);
+        // From 28 to 37: four bytes further, it begins with a line.
+        assert_eq!(best(&[branch(28, 37, 1)]), 4);
+        // One that ends where a line does is as slow.
+        assert_eq!(best(&[branch(26, 32, 1)]), 6);
+        // Not both can be clear of boundaries: it is the one in the loop.
+        let both = [branch(28, 37, 1), branch(37, 64, LOOP)];
+        assert_eq!((0..LINE).filter(|offset| (37 + offset) / LINE == (64 + offset) / LINE).min(), Some(best(&both)));
+    }
 
     #[test]
     fn jumps_count_by_the_loops_they_are_in() {
