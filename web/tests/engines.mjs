@@ -5,8 +5,6 @@ import { readFileSync } from "node:fs";
 import { start } from "../src/compiler.js";
 
 const [path, programs = "60", seed = "1"] = process.argv.slice(2);
-/** Machines whose memory is too large for a page to have all of it at once; they are interpreted. */
-const INTERPRETED = ["rv32i", "rv32imc", "rv64i"];
 
 const bytes = readFileSync(path);
 const { exports, count } = await start(async (imports) => (await WebAssembly.instantiate(bytes, imports)).instance);
@@ -25,10 +23,11 @@ exports.begin();
 check("operators", exports.check_operators);
 assert(count.compiled > 0, "operators are compiled");
 check("numbers with their high byte first", () => exports.check_big(Number(seed), 4 * Number(programs)));
+check("numbers across the ends of pages", () => exports.check_pages(Number(seed), 4 * Number(programs)));
 for (let number = 0; number < exports.machines(); number += 1) {
   const before = count.compiled;
   check(`machine ${number}`, () => exports.check_machine(number, Number(seed), Number(programs)));
-  assert.equal(count.compiled === before, INTERPRETED.includes(told()), `${told()} is compiled`);
+  assert(count.compiled > before, `${told()} is compiled`);
 }
 assert.equal(count.released, count.compiled, "what is not used any more is released");
 console.log(`${exports.machines()} machines, ${programs} programs each: ${count.compiled} regions as WebAssembly do what they should`);

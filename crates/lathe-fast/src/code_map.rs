@@ -8,7 +8,7 @@ use lathe_base::numbers::ByNumber;
 use lathe_isa::Isa;
 use lathe_values::execute::mapped_spans;
 use lathe_vm::memory::Memory;
-use lathe_vm::memory::{PAGE, PAGE_BITS, within_page};
+use lathe_vm::memory::{LARGE_IN_ONE_PIECE, PAGE, PAGE_BITS, within_page};
 
 /// Something is mapped over the cell.
 const MAPPED: u8 = 2;
@@ -18,8 +18,9 @@ const CODE: u8 = 1;
 /// Nothing is there: after the last cell.
 const END: u8 = 4;
 
-/// This many marks can be looked at together from any address on. Where that runs over the last
-/// cell a mark is found, so that cells which were looked at together are contiguous.
+/// This many marks can be looked at together from any address on. Where that runs over the last cell, of the memory or
+/// of those that lie [together](lathe_vm::memory::together), a mark is found, so that cells which were looked at
+/// together are contiguous.
 pub const MARKS_AT_ONCE: u64 = 16;
 
 /// One mark for every cell of the code memory.
@@ -263,7 +264,8 @@ impl PagedMarks {
             return;
         }
         let next = number + 1;
-        let begins_free = self.is_open(next) && {
+        // Cells of two pages are not contiguous where the memory is in pieces.
+        let begins_free = LARGE_IN_ONE_PIECE && self.is_open(next) && {
             let row = self.row(next << PAGE_BITS);
             row[..MARKS_AT_ONCE as usize].iter().all(|mark| *mark == 0)
         };

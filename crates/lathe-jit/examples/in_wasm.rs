@@ -75,6 +75,43 @@ extern "C" fn check_big(seed: u32, programs: u32) {
     check(&isa, "big", seed, programs);
 }
 
+/// A machine with two large memories, which are in pages here, and numbers that lie around the ends of pages.
+const PAGES: &str = r#"
+machine pages "Numbers across the ends of pages"
+memory ram : u24 -> u8 little
+memory data : u22 -> u16
+pc pc : u24 in ram
+register a, b : u64
+register p : u24
+field N : u8
+instructions {
+  load2   | 0000 0001          | a = zext(ram[p + 1] ++ ram[p])
+  load4   | 0000 0010          | a = zext(ram[p + 3] ++ ram[p + 2] ++ ram[p + 1] ++ ram[p])
+  load8   | 0000 0011          | a = ram[p + 7] ++ ram[p + 6] ++ ram[p + 5] ++ ram[p + 4] ++ ram[p + 3] ++ ram[p + 2] ++ ram[p + 1] ++ ram[p]
+  fixed   | 0000 0100          | a = zext(ram[0x30_1000] ++ ram[0x30_0FFF])
+  store2  | 0000 0101          | ram[p] = a[7:0]; ram[p + 1] = a[15:8]
+  store4  | 0000 0110          | ram[p] = a[7:0]; ram[p + 1] = a[15:8]; ram[p + 2] = a[23:16]; ram[p + 3] = a[31:24]
+  store8  | 0000 0111          | ram[p] = a[7:0]; ram[p + 1] = a[15:8]; ram[p + 2] = a[23:16]; ram[p + 3] = a[31:24]; ram[p + 4] = a[39:32]; ram[p + 5] = a[47:40]; ram[p + 6] = a[55:48]; ram[p + 7] = a[63:56]
+  add     | 0000 1000          | b = b + a + 0x0123_4567_89AB_CDEF
+  swap    | 0000 1001          | a = b
+  get     | 0000 1010          | a = zext(data[p[21:0]])
+  put     | 0000 1011          | data[p[21:0]] = a[15:0]
+  next    | 0000 1100          | p = p + 3
+  near N  | 0001 0000 NNNNNNNN | p = 0x30_0FF0 + zext(N[4:0])
+  last N  | 0001 0001 NNNNNNNN | p = 0xFF_FFF0 + zext(N[4:0])
+  again N | 0010 0000 NNNNNNNN | pc = zext(N)
+}
+"#;
+
+/// Numbers of several bytes that lie in one page or in two.
+// SAFETY: no other function of the module has this name.
+#[unsafe(no_mangle)]
+extern "C" fn check_pages(seed: u32, programs: u32) {
+    let loaded = lathe_isa::load(PAGES);
+    let isa: Arc<Isa> = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
+    check(&isa, "pages", seed, programs);
+}
+
 /// How many machines there are.
 // SAFETY: no other function of the module has this name.
 #[unsafe(no_mangle)]

@@ -9,7 +9,7 @@ pub(crate) struct Context {
     pub(crate) marks: *const u8,
     /// For every page of a large code memory, where its row of marks is. Null if it is not large.
     pub(crate) rows: *const usize,
-    /// The first cell of every memory.
+    /// The first cell of every memory; of a large one that is in pieces, the table of its pages.
     pub(crate) memories: *const *mut u8,
     /// One byte for every page of every large memory: 1 if it may be written. Null for the others.
     pub(crate) opened: *const *const u8,

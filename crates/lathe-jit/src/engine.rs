@@ -11,7 +11,7 @@ use lathe_fast::code_map::{CodeMap, MARKS_AT_ONCE, View};
 use lathe_fast::{Fast, Heat, Pause};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
-use lathe_vm::memory::PAGE_BITS;
+use lathe_vm::memory::{LARGE_IN_ONE_PIECE, PAGE_BITS};
 use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stop, Stops};
 
 use crate::context::{Context, NO_JUMP};
@@ -177,9 +177,16 @@ impl Jit {
         self.statistics
     }
 
-    /// Moves memories between guard pages, if they are not there yet.
+    /// Moves memories between guard pages, if they are not there yet and the host has guard pages. Those for which it
+    /// has no room in one piece get a table of their pages.
     fn make_room(&mut self, state: &mut State) {
-        memories(&self.isa).for_each(|id| state.memory_mut(id).move_into(guarded::room, guarded::room));
+        for id in memories(&self.isa) {
+            let memory = state.memory_mut(id);
+            memory.move_into(guarded::room, guarded::room);
+            if !LARGE_IN_ONE_PIECE {
+                memory.make_page_table();
+            }
+        }
     }
 
     /// Runs compiled code, from region to region, if there is some here and the budget is large enough for it.
@@ -575,11 +582,16 @@ enum Exit {
 /// One pointer for every memory that a machine can have.
 type Pointers = [*mut u8; limits::MEMORIES];
 
-/// The first cell of every memory; none if one of them is in pieces, or not as the definition says.
+/// The first cell of every memory, or the table of its pages; none if one of them is not as the definition says, or is in
+/// pages although this host has room for it in one piece.
 fn bases(isa: &Isa, state: &mut State) -> Option<Pointers> {
     let mut bases = [std::ptr::null_mut(); limits::MEMORIES];
     for id in memories(isa) {
-        bases[id.index()] = state.memory_mut(id).cells_pointer(isa.memory(id))?;
+        let (memory, described) = (state.memory_mut(id), isa.memory(id));
+        bases[id.index()] = match described.is_large() && !LARGE_IN_ONE_PIECE {
+            true => memory.page_table_pointer(described)?.cast_mut().cast(),
+            false => memory.cells_pointer(described)?,
+        };
     }
     Some(bases)
 }

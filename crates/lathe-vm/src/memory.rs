@@ -6,6 +6,8 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use lathe_base::limits;
+
 use crate::pages::Pages;
 pub use crate::pages::{PAGE, PAGE_BITS, within_page};
 use crate::shared_pages::SharedPages;
@@ -13,6 +15,16 @@ use crate::shared_pages::SharedPages;
 /// Bytes after the last cell. An engine may read them together with the last cells, and must
 /// not make anything of what it finds there.
 pub const SPARE: usize = 8;
+
+/// Whether this host has room for all cells of the largest memory in one piece. One whose addresses have 32 bits has
+/// not, and compiled code finds the page of a cell in a table.
+pub const LARGE_IN_ONE_PIECE: bool = cfg!(target_pointer_width = "64");
+
+/// The last of the cells that lie together with the first of a memory whose addresses go up to `last`: all of them, or
+/// those of a page.
+pub const fn together(last: u64) -> u64 {
+    if LARGE_IN_ONE_PIECE || last < limits::FLAT_CELLS { last } else { PAGE - 1 }
+}
 
 /// The cells of one memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -407,6 +419,29 @@ impl Memory {
         }
         let words = self.words_mut()?;
         (words.len() == count).then_some(words.as_mut_ptr().cast())
+    }
+
+    /// Makes a table of where the pages are, if the memory is large and not in one piece.
+    pub fn make_page_table(&mut self) {
+        match &mut self.cells {
+            Cells::Bytes(_) | Cells::Words(_) => {}
+            Cells::BytePages(pages) => pages.make_places(),
+            Cells::WordPages(pages) => pages.make_places(),
+        }
+    }
+
+    /// Where the [table of pages](Memory::make_page_table) lies, for compiled code, which only reads it: the address of
+    /// the first cell of every page, as many pages as the definition says, each with [`SPARE`] cells after the last.
+    /// In pages that are not open nothing may be written.
+    pub fn page_table_pointer(&self, described: &lathe_isa::model::Memory) -> Option<*const usize> {
+        let (table, in_bytes) = match &self.cells {
+            Cells::Bytes(_) | Cells::Words(_) => return None,
+            Cells::BytePages(pages) => (pages.places()?, true),
+            Cells::WordPages(pages) => (pages.places()?, false),
+        };
+        let is_as_described =
+            table.len() as u64 == described.cells() >> PAGE_BITS && in_bytes == (described.cell.bits() <= 8);
+        is_as_described.then_some(table.as_ptr())
     }
 
     /// Where the table of open pages lies, for compiled code, which only reads it: one byte for every page, not

@@ -1,5 +1,6 @@
 //! The cells of a memory too large for one piece. They are kept in pages that come into being when they are
-//! written, or in storage for all of them that an engine lends, most of which is never touched.
+//! written, or in storage for all of them that an engine lends, most of which is never touched. An engine for which no
+//! host has that much room asks for a table that tells where every page is.
 //!
 //! A page is open or closed. Every store to a closed one comes by [`Pages::open`], which notes it; afterwards it may
 //! be written without a word. Taking a snapshot closes all pages. So whoever takes the next one knows which pages
@@ -7,7 +8,7 @@
 
 use std::sync::Arc;
 
-use crate::memory::CellStorage;
+use crate::memory::{CellStorage, SPARE};
 use crate::shared_pages::SharedPages;
 
 /// Cells of a page, as a power of two.
@@ -34,8 +35,63 @@ pub(crate) struct Pages<T> {
 
 /// Where the cells are.
 enum Cells<T> {
-    Own(Tables<Option<Box<[T]>>>),
+    Own(OwnPages<T>),
     Lent(Box<dyn CellStorage<T>>),
+}
+
+/// Pages that come into being when they are written.
+struct OwnPages<T> {
+    /// Each with [`SPARE`] cells after the last, which stay zero.
+    pages: Tables<Option<Box<[T]>>>,
+    places: Option<Places<T>>,
+}
+
+/// Where every page is.
+struct Places<T> {
+    /// The address of the first cell, by the number of the page.
+    table: Vec<usize>,
+    /// What the table says for pages that are not there: to be read, and never written.
+    zeros: Box<[T]>,
+}
+
+impl<T: Copy + Default> OwnPages<T> {
+    fn new() -> Self {
+        OwnPages { pages: Tables::new(), places: None }
+    }
+
+    fn page(&self, number: u64) -> Option<&[T]> {
+        self.pages.get(number << PAGE_BITS)?.as_deref().map(|page| &page[..PAGE as usize])
+    }
+
+    fn page_mut(&mut self, number: u64) -> &mut [T] {
+        let page = self.pages.entry(number << PAGE_BITS).get_or_insert_with(|| {
+            let page: Box<[T]> = zeros();
+            if let Some(places) = &mut self.places {
+                places.table[number as usize] = page.as_ptr().addr();
+            }
+            page
+        });
+        &mut page[..PAGE as usize]
+    }
+
+    fn remove(&mut self, number: u64) {
+        *self.pages.entry(number << PAGE_BITS) = None;
+        if let Some(places) = &mut self.places {
+            places.table[number as usize] = places.zeros.as_ptr().addr();
+        }
+    }
+
+    /// Makes the table of this many pages, if there is none yet.
+    fn make_places(&mut self, count: usize) {
+        self.places.get_or_insert_with(|| {
+            let zeros: Box<[T]> = zeros();
+            let mut table = vec![zeros.as_ptr().addr(); count];
+            for (base, page) in self.pages.iter().filter_map(|(base, page)| Some((base, page.as_ref()?))) {
+                table[(base >> PAGE_BITS) as usize] = page.as_ptr().addr();
+            }
+            Places { table, zeros }
+        });
+    }
 }
 
 impl<T: Copy + Default> Cells<T> {
@@ -43,7 +99,7 @@ impl<T: Copy + Default> Cells<T> {
     #[inline]
     fn page(&self, number: u64) -> Option<&[T]> {
         match self {
-            Cells::Own(pages) => pages.get(number << PAGE_BITS)?.as_deref(),
+            Cells::Own(pages) => pages.page(number),
             Cells::Lent(storage) => storage.cells().get((number << PAGE_BITS) as usize..)?.get(..PAGE as usize),
         }
     }
@@ -52,7 +108,7 @@ impl<T: Copy + Default> Cells<T> {
     #[inline]
     fn page_mut(&mut self, number: u64) -> &mut [T] {
         match self {
-            Cells::Own(pages) => pages.entry(number << PAGE_BITS).get_or_insert_with(page),
+            Cells::Own(pages) => pages.page_mut(number),
             Cells::Lent(storage) => &mut storage.cells_mut()[(number << PAGE_BITS) as usize..][..PAGE as usize],
         }
     }
@@ -60,7 +116,7 @@ impl<T: Copy + Default> Cells<T> {
     /// Makes the page with a number one of zeros.
     fn clear(&mut self, number: u64) {
         match self {
-            Cells::Own(pages) => *pages.entry(number << PAGE_BITS) = None,
+            Cells::Own(pages) => pages.remove(number),
             Cells::Lent(_) => self.page_mut(number).fill(T::default()),
         }
     }
@@ -71,7 +127,7 @@ impl<T: Copy + Default> Pages<T> {
     pub(crate) fn new(cells: u64) -> Self {
         let pages = cells >> PAGE_BITS;
         let (opened, kept) = (Vec::new(), SharedPages::new(pages));
-        Pages { cells: Cells::Own(Tables::new()), is_open: vec![0; pages as usize], opened, kept, count: 0 }
+        Pages { cells: Cells::Own(OwnPages::new()), is_open: vec![0; pages as usize], opened, kept, count: 0 }
     }
 
     /// The cell at an address.
@@ -79,7 +135,7 @@ impl<T: Copy + Default> Pages<T> {
     pub(crate) fn get(&self, address: u64) -> T {
         match &self.cells {
             Cells::Own(pages) => {
-                let page = pages.get(address).and_then(Option::as_ref);
+                let page = pages.pages.get(address).and_then(Option::as_ref);
                 page.map_or_else(T::default, |page| page[within_page(address)])
             }
             Cells::Lent(storage) => storage.cells()[address as usize],
@@ -91,7 +147,7 @@ impl<T: Copy + Default> Pages<T> {
     pub(crate) fn set(&mut self, address: u64, value: T) {
         self.open(address);
         match &mut self.cells {
-            Cells::Own(pages) => pages.entry(address).get_or_insert_with(page)[within_page(address)] = value,
+            Cells::Own(pages) => pages.page_mut(address >> PAGE_BITS)[within_page(address)] = value,
             Cells::Lent(storage) => storage.cells_mut()[address as usize] = value,
         }
     }
@@ -113,10 +169,26 @@ impl<T: Copy + Default> Pages<T> {
     pub(crate) fn move_into(&mut self, storage: impl FnOnce() -> Option<Box<dyn CellStorage<T>>>) {
         let Cells::Own(pages) = &self.cells else { return };
         let Some(mut storage) = storage() else { return };
-        for (base, page) in pages.iter().filter_map(|(base, page)| Some((base, page.as_ref()?))) {
-            storage.cells_mut()[base as usize..][..page.len()].copy_from_slice(page);
+        for (base, page) in pages.pages.iter().filter_map(|(base, page)| Some((base, page.as_ref()?))) {
+            storage.cells_mut()[base as usize..][..PAGE as usize].copy_from_slice(&page[..PAGE as usize]);
         }
         self.cells = Cells::Lent(storage);
+    }
+
+    /// Makes a table of where the pages are, unless they are in one piece.
+    pub(crate) fn make_places(&mut self) {
+        let count = self.is_open.len();
+        if let Cells::Own(pages) = &mut self.cells {
+            pages.make_places(count);
+        }
+    }
+
+    /// The table of where the pages are, if there is one.
+    pub(crate) fn places(&self) -> Option<&[usize]> {
+        match &self.cells {
+            Cells::Own(pages) => pages.places.as_ref().map(|places| &*places.table),
+            Cells::Lent(_) => None,
+        }
     }
 
     /// The storage that was lent for them, to be read.
@@ -223,8 +295,8 @@ impl<T: Copy + Default> Pages<T> {
 /// A copy is at no particular place.
 impl<T: Copy + Default> Clone for Pages<T> {
     fn clone(&self) -> Self {
-        let mut copy = Tables::new();
-        self.pages().for_each(|(base, page)| *copy.entry(base) = Some(page.into()));
+        let mut copy = OwnPages::new();
+        self.pages().for_each(|(base, page)| copy.page_mut(base >> PAGE_BITS).copy_from_slice(page));
         // Most of the table is zero, and was never touched.
         let mut is_open = vec![0; self.is_open.len()];
         self.opened.iter().for_each(|number| is_open[*number as usize] = OPEN);
@@ -284,9 +356,9 @@ fn entries<T: Clone + Default>(bits: u32) -> Box<[T]> {
     vec![T::default(); 1 << bits].into_boxed_slice()
 }
 
-/// A page of zeros.
-fn page<T: Clone + Default>() -> Box<[T]> {
-    entries(PAGE_BITS)
+/// A page of zeros, with the spare cells after it.
+fn zeros<T: Clone + Default>() -> Box<[T]> {
+    vec![T::default(); PAGE as usize + SPARE].into_boxed_slice()
 }
 
 /// The positions in the first table and in the second.

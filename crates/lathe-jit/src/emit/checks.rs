@@ -2,7 +2,7 @@
 
 use lathe_isa::model::MemoryId;
 use lathe_values::ValueId;
-use lathe_vm::memory::PAGE_BITS;
+use lathe_vm::memory::{PAGE_BITS, together};
 
 use super::Type::I64;
 use super::values::{Computed, type_of};
@@ -93,11 +93,15 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.calculate(Operation::And, mark, all)
     }
 
-    /// Whether this many cells from an address on run over the last one.
+    /// Whether this many cells from an address on run over the last one, of the memory or of those that lie together.
     fn wraps(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed<B::Value>) -> B::Value {
         let width = block.graph.width(first);
-        let first = self.values(block, computed).exact(first);
-        let last = self.builder.constant(type_of(width), width.mask() - (count - 1));
+        let mut first = self.values(block, computed).exact(first);
+        let together = together(width.mask());
+        if together != width.mask() {
+            first = self.builder.calculate_with(Operation::And, type_of(width), first, together);
+        }
+        let last = self.builder.constant(type_of(width), together - (count - 1));
         let wraps = self.builder.compare(Comparison::Less, last, first);
         self.builder.bit(I64, wraps)
     }

@@ -2,6 +2,7 @@
 
 use lathe_isa::model::{MemoryId, Order};
 use lathe_values::{Graph, Node, Store, ValueId};
+use lathe_vm::memory::{LARGE_IN_ONE_PIECE, PAGE, PAGE_BITS};
 
 use super::Type::{I32, I64};
 use super::values::{Computed, type_of};
@@ -39,6 +40,9 @@ impl<B: Builder> Emitter<'_, B> {
     ) -> B::Value {
         let described = self.isa.memory(memory);
         let shift = u64::from(described.cell.bits() > 8) * 3;
+        if described.is_large() && !LARGE_IN_ONE_PIECE {
+            return self.cell_in_page(block, memory, address, shift, computed);
+        }
         let Indexed { index, mask, beyond } = indexed(&block.graph, address, described.cells() - 1);
         let mut offset = self.masked(block, index, mask, computed);
         if shift != 0 {
@@ -49,6 +53,28 @@ impl<B: Builder> Emitter<'_, B> {
             0 => cell,
             _ => self.builder.calculate_with(Operation::Add, B::POINTER, cell, beyond << shift),
         }
+    }
+
+    /// The host address of a cell of a large memory, which is in pieces: a table tells where its page is.
+    fn cell_in_page(
+        &mut self,
+        block: &Block,
+        memory: MemoryId,
+        address: ValueId,
+        shift: u64,
+        computed: &mut Computed<B::Value>,
+    ) -> B::Value {
+        let ty = B::POINTER;
+        let address = self.masked(block, address, self.isa.memory(memory).cells() - 1, computed);
+        let page = self.builder.calculate_with(Operation::ShiftRight, ty, address, u64::from(PAGE_BITS));
+        let entry = self.builder.calculate_with(Operation::ShiftLeft, ty, page, u64::from(ty.bytes().ilog2()));
+        let entry = self.builder.calculate(Operation::Add, self.memories[memory.index()], entry);
+        let page = self.builder.load_pointer(entry, 0);
+        let mut within = self.builder.calculate_with(Operation::And, ty, address, PAGE - 1);
+        if shift != 0 {
+            within = self.builder.calculate_with(Operation::ShiftLeft, ty, within, shift);
+        }
+        self.builder.calculate(Operation::Add, page, within)
     }
 
     /// An address in as many bits as the host's have, masked.
@@ -77,7 +103,7 @@ impl<B: Builder> Emitter<'_, B> {
     }
 
     /// Reads neighbouring bytes at once. Where they are not contiguous, the region is left before
-    /// anything is made of them; those beyond the last then lie in the spare bytes of the memory.
+    /// anything is made of them; those beyond the last then lie in the spare bytes of the memory or page.
     pub(super) fn load_group(&mut self, block: &Block, group: &Group, computed: &mut Computed<B::Value>) {
         let Some(Node::Load(memory, address, _)) = group.cells.first().map(|first| block.graph.node(*first)) else {
             return;

@@ -4,7 +4,8 @@
 //! live in variables from the entry to an exit, which writes them back. Guest memory is
 //! reached as base plus masked address; the mask is applied in as many bits as an address of the host has, directly
 //! before the addition, so that no mistake elsewhere can reach outside. A constant may be added to that, if
-//! the mask and it together do not reach past the last cell.
+//! the mask and it together do not reach past the last cell. Of a large memory that is in pieces, the base is that of a
+//! page, and the mask that of the cells of a page.
 
 mod builder;
 mod checks;

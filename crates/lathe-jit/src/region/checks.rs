@@ -3,6 +3,7 @@
 use lathe_fast::code_map::MARKS_AT_ONCE;
 use lathe_isa::operators::BinaryOperator;
 use lathe_values::{Bail, Node, ValueId};
+use lathe_vm::memory::together;
 
 use super::block::{BlockBuilder, Path};
 use super::{Check, Event};
@@ -93,10 +94,15 @@ impl BlockBuilder<'_, '_> {
     /// Whether this many cells from an address on may not be contiguous, for all that is known and checked;
     /// `None` if it is known that they do not.
     pub(super) fn may_wrap(&self, lowest: ValueId, count: u64, checks: &[Check]) -> Option<bool> {
-        let least = self.graph.width(lowest).mask() - (count - 2);
+        let last = self.graph.width(lowest).mask();
+        let together = together(last);
+        let least = together - (count - 2);
+        let range = self.graph.range(lowest);
+        let is_contiguous = range.least & !together == range.greatest & !together && range.greatest & together < least;
         match self.graph.as_constant(lowest) {
-            Some(lowest) => (lowest < least).then_some(false),
-            None if self.graph.range(lowest).greatest < least => Some(false),
+            Some(_) => is_contiguous.then_some(false),
+            None if is_contiguous => Some(false),
+            None if together != last => Some(true),
             None => Some(!checks.iter().any(|check| self.is_left_from(*check, lowest, least))),
         }
     }
