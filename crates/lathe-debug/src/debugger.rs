@@ -3,10 +3,11 @@
 //! Every way forward is [`Debugger::next_hit`], every way back is [`Debugger::go_to`] after a search
 //! (`search.rs`). Questions about stretches of the past are in `watching.rs`.
 
-use lathe_base::Source;
+use lathe_base::{Source, Width};
 use lathe_embed::{DeviceId, Fault, Instance, State, Stop, Stops};
-use lathe_isa::model::MemoryId;
-use lathe_vm::Keypad;
+use lathe_isa::Isa;
+use lathe_isa::model::{DeviceKind, MemoryId};
+use lathe_vm::{Bus, Keypad, Ports};
 
 use crate::breakpoints::{Breakpoint, Breakpoints, Effect, What};
 use crate::calls::{CallModel, Stack};
@@ -35,6 +36,14 @@ pub trait Host {
 
     /// The program has written something for the first time.
     fn output(&mut self, _bytes: &[u8]) {}
+}
+
+/// The buses of a machine, with the widths of their ports' numbers and of their values.
+fn buses(isa: &Isa) -> impl Iterator<Item = (DeviceId, Width, Width)> {
+    (0..).map(DeviceId).zip(&isa.devices).filter_map(|(id, device)| match device.kind {
+        DeviceKind::Bus { address, value } => Some((id, address, value)),
+        _ => None,
+    })
 }
 
 /// Nobody watches.
@@ -135,11 +144,16 @@ impl Output {
 
 impl Debugger {
     /// Debugs a program on a fresh instance of its machine. The program is loaded; its input is open, so
-    /// that it waits for [`Debugger::give_input`].
+    /// that it waits for [`Debugger::give_input`]. Buses with nothing attached get ports that [`Debugger::set_port`] sets.
     pub fn new(program: Program, mut instance: Instance) -> Debugger {
         instance.load(program.image());
         instance.open_input();
         let isa = program.isa().clone();
+        for (bus, ..) in buses(&isa) {
+            if instance.devices().find_at::<Bus>(bus).is_some() {
+                instance.devices_mut().attach(bus, Ports::default());
+            }
+        }
         let mut debugger = Debugger {
             evaluator: Evaluator::new(&isa),
             history: History::new(Pace::of(instance.engine())),
@@ -649,6 +663,34 @@ impl Debugger {
             return Err(Problem::new("this machine has no keypad"));
         }
         self.happen(EventKind::Key { key, down });
+        Ok(())
+    }
+
+    /// The ports of the machine's buses that were set or written, with the name of each bus.
+    pub fn ports(&self) -> impl Iterator<Item = (&str, &Ports)> {
+        let isa = self.program.isa();
+        buses(isa).filter_map(|(bus, ..)| {
+            Some((&*isa.devices[bus.index()].name, self.instance.devices().find_at::<Ports>(bus)?))
+        })
+    }
+
+    /// Sets what the machine reads at a port of a bus.
+    ///
+    /// # Errors
+    /// If there is no such bus or port, or the value does not fit.
+    pub fn set_port(&mut self, bus: &str, port: u64, value: u64) -> Result<(), Problem> {
+        let isa = self.program.isa();
+        let found = buses(isa).find(|(id, ..)| isa.devices[id.index()].name == bus);
+        let Some((id, ports, values)) = found else {
+            return Err(Problem::new(format!("this machine has no bus `{bus}`")));
+        };
+        for (what, number, width) in [("port", port, ports), ("value", value, values)] {
+            if !width.holds(number) {
+                let problem = Problem::new(format!("the {what} {number} does not fit in {} bits", width.bits()));
+                return Err(problem.help(format!("0 to {} fit", width.mask())));
+            }
+        }
+        self.happen(EventKind::Port { bus: id.0, port, value });
         Ok(())
     }
 

@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 
 use lathe_embed::{EngineKind, Instance, MemoryId, Snapshot};
-use lathe_vm::Keypad;
+use lathe_isa::model::DeviceId;
+use lathe_vm::{Keypad, Ports};
 
 /// Bytes of snapshots that are kept, unless somebody says otherwise.
 pub const MEMORY: u64 = 256 << 20;
@@ -46,6 +47,15 @@ pub enum EventKind {
         /// Where it went.
         down: bool,
     },
+    /// A port was set: this is read there from now on.
+    Port {
+        /// The bus, by its number among the devices.
+        bus: u32,
+        /// Which.
+        port: u64,
+        /// What is read.
+        value: u64,
+    },
 }
 
 /// New values for parts of the state.
@@ -69,6 +79,11 @@ impl Event {
             EventKind::Key { key, down } => {
                 if let Some(keypad) = instance.devices_mut().find_mut::<Keypad>() {
                     keypad.set(*key, *down);
+                }
+            }
+            EventKind::Port { bus, port, value } => {
+                if let Some(ports) = instance.devices_mut().find_at_mut::<Ports>(DeviceId(*bus)) {
+                    ports.set(*port, *value);
                 }
             }
         }

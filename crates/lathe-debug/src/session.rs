@@ -65,6 +65,7 @@ enum WireKind {
     InputEnds(bool),
     Edit { pc: Option<u64>, registers: Vec<(u32, u64)>, cells: Vec<(u32, u64, u64)> },
     Key { key: u32, down: bool },
+    Port { bus: u32, port: u64, value: u64 },
 }
 
 /// The text of a saved session.
@@ -214,6 +215,7 @@ fn wire_event(event: &Event) -> WireEvent {
             WireKind::Edit { pc: *pc, registers: registers.clone(), cells: cells.clone() }
         }
         EventKind::Key { key, down } => WireKind::Key { key: *key, down: *down },
+        EventKind::Port { bus, port, value } => WireKind::Port { bus: *bus, port: *port, value: *value },
     };
     WireEvent { at: event.at, kind }
 }
@@ -226,6 +228,7 @@ fn event_of(event: &WireEvent) -> Event {
             EventKind::Edit(Edit { pc: *pc, registers: registers.clone(), cells: cells.clone() })
         }
         WireKind::Key { key, down } => EventKind::Key { key: *key, down: *down },
+        WireKind::Port { bus, port, value } => EventKind::Port { bus: *bus, port: *port, value: *value },
     };
     Event { at: event.at, kind }
 }

@@ -42,7 +42,10 @@ pub mod state;
 pub mod stops;
 
 pub use changes::{CellChange, Changes, DeviceUse, RegisterChange};
-pub use device::{Bus, Console, Counter, Device, Devices, DevicesSnapshot, Display, Input, Keypad, Random, Timer};
+pub use device::{
+    Bus, Console, Counter, Device, Devices, DevicesSnapshot, Display, Input, Keypad, Port, Ports, REMEMBERED_PORTS,
+    Random, Timer,
+};
 pub use engine::Engine;
 pub use interpreter::{Interpreter, Step};
 pub use memory::{Memory, MemorySnapshot};

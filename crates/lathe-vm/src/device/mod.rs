@@ -5,6 +5,7 @@
 
 mod console;
 mod panel;
+mod ports;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -15,6 +16,7 @@ use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Operation};
 
 pub use console::{Console, Input};
 pub use panel::{Counter, Display, Keypad, Random, Timer};
+pub use ports::{Port, Ports, REMEMBERED_PORTS};
 
 /// The default seed of random numbers.
 const SEED: u64 = 1;
@@ -238,6 +240,12 @@ impl Devices {
     /// The first device of this type, to be changed.
     pub fn find_mut<T: Device>(&mut self) -> Option<&mut T> {
         self.list.iter_mut().find_map(|device| (device.as_mut() as &mut dyn Any).downcast_mut())
+    }
+
+    /// The device in this place, if it is of this type.
+    pub fn find_at<T: Device>(&self, id: DeviceId) -> Option<&T> {
+        let device: &dyn Any = self.list.get(id.index())?.as_ref();
+        device.downcast_ref()
     }
 
     /// The device in this place, to be changed, if it is of this type.
