@@ -94,6 +94,12 @@ impl Image {
         Some(Segment { memory, start, cells })
     }
 
+    /// The cells of one memory with their addresses, segment by segment.
+    pub fn cells_of(&self, memory: MemoryId) -> impl Iterator<Item = (u64, u64)> {
+        let segments = self.segments.iter().filter(move |segment| segment.memory == memory);
+        segments.flat_map(|segment| (segment.start..).zip(segment.cells.iter().copied()))
+    }
+
     /// The memories that it has cells for, in order.
     pub fn memories(&self) -> Vec<MemoryId> {
         let mut memories: Vec<MemoryId> = self.segments.iter().map(|segment| segment.memory).collect();

@@ -68,11 +68,7 @@ fn load(arguments: &Hdl, inputs: &Inputs) -> Result<(Isa, Vec<Source>, Program),
 
 /// The cells of an image, memory by memory.
 fn cells(isa: &Isa, image: &Image) -> Vec<Vec<(u64, u64)>> {
-    let memory = |id: MemoryId| {
-        let segments = image.segments.iter().filter(|segment| segment.memory == id);
-        segments.flat_map(|segment| (segment.start..).zip(segment.cells.iter().copied())).collect()
-    };
-    (0..isa.memories.len() as u32).map(MemoryId).map(memory).collect()
+    (0..isa.memories.len() as u32).map(|id| image.cells_of(MemoryId(id)).collect()).collect()
 }
 
 pub(super) fn unsupported(sources: &[Source], found: &Unsupported) -> Failure {
