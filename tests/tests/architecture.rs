@@ -39,6 +39,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
             "lathe-edit",
             "lathe-embed",
             "lathe-fmt",
+            "lathe-hdl",
             "lathe-isa",
             "lathe-machines",
             "lathe-vm",

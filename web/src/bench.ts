@@ -1,15 +1,21 @@
 // The page's side of the worker: questions with promises for answers, and a new worker if the old one fails
 // or takes too long.
 
+import { nextWorker } from "./first";
 import type { Answer, FromWorker, Gallery, Report, Speed, Status, ToWorker, View, Window } from "./protocol";
 
 /** A question that takes longer than this is given up, and the worker with it. */
 const PATIENCE_MS = 20_000;
 
+/** Workers that may fail one after the other before they are ready. */
+const RETRIES = 2;
+
 export interface Listener {
   ready(gallery: Gallery): void;
   view(view: View | null, status: Status): void;
   failed(message: string): void;
+  /** There is no worker any more, and no other would do better. */
+  lost(message: string): void;
 }
 
 interface Waiting {
@@ -21,6 +27,8 @@ export class Bench {
   #worker: Worker;
   #waiting = new Map<number, Waiting>();
   #last = 0;
+  /** How many workers have failed since one was ready. */
+  #failures = 0;
   #listener: Listener;
 
   constructor(listener: Listener) {
@@ -29,15 +37,18 @@ export class Bench {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    const worker = nextWorker();
     worker.onmessage = (event: MessageEvent<FromWorker>) => this.#receive(event.data);
     worker.onerror = (event) => this.#fail(event.message || "the worker could not be started");
+    // It may have been there before anybody listened.
+    worker.postMessage({ kind: "hello" } satisfies ToWorker);
     return worker;
   }
 
   #receive(message: FromWorker): void {
     switch (message.kind) {
       case "ready":
+        this.#failures = 0;
         return this.#listener.ready(message.gallery);
       case "view":
         this.#listener.view(message.view, message.status);
@@ -63,6 +74,8 @@ export class Bench {
       waiting.resolve({ problem: { message, help: null } });
     }
     this.#waiting.clear();
+    this.#failures += 1;
+    if (this.#failures > RETRIES) return this.#listener.lost(message);
     this.#worker = this.#start();
     this.#listener.failed(message);
   }

@@ -46,6 +46,14 @@ function inline(text: string): Node[] {
   });
 }
 
+/** A number as somebody types it, with 0x, $ or letters if it is hexadecimal; nothing if it is none. */
+export function numberOf(text: string): number | null {
+  const [, prefix, digits] = /^(0x|\$)?([0-9a-f]+)$/i.exec(text.trim()) ?? [];
+  if (digits === undefined) return null;
+  const number = Number.parseInt(digits, prefix || /[a-f]/i.test(digits) ? 16 : 10);
+  return Number.isSafeInteger(number) ? number : null;
+}
+
 /** Numbers with thin gaps: 12 345 678. */
 export function grouped(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");

@@ -1,7 +1,8 @@
 // The machine: registers, the code around the next instruction, cells, console, display and keys.
 
 import type { Bench } from "./bench";
-import { byId, element } from "./dom";
+import { byId, element, numberOf } from "./dom";
+import { PortsPane } from "./ports";
 import type { Machine, View, Window } from "./protocol";
 
 const ROW_HEIGHT = 20;
@@ -19,7 +20,12 @@ export class MachinePane {
   #base = 0;
   #columns = 16;
   #view: View | null = null;
-  #output: Uint8Array = new Uint8Array();
+  /** Bytes that the program had written when the console was last shown, and how much of it is on the screen. */
+  #written = 0;
+  #shown = 0;
+  #decoder = new TextDecoder();
+  /** What each part was last made from. */
+  #made = new Map<HTMLElement, string>();
   #sent = "";
   readonly #registers = byId("registers");
   readonly #code = byId("code");
@@ -32,17 +38,19 @@ export class MachinePane {
   readonly #console = byId("console-output");
   readonly #canvas = byId<HTMLCanvasElement>("display");
   readonly #keypad = byId("keypad");
+  readonly #ports: PortsPane;
 
   /** `said` is told what somebody has typed for the program. */
   constructor(bench: Bench, said: (text: string) => void) {
     this.#bench = bench;
+    this.#ports = new PortsPane(bench);
     this.#scroller.addEventListener("scroll", () => this.look());
     new ResizeObserver(() => this.#resize()).observe(this.#scroller);
     new ResizeObserver(() => this.look()).observe(this.#code);
     this.#choice.addEventListener("change", () => this.#choose(this.#choice.value));
     this.#address.addEventListener("change", () => {
-      const address = Number.parseInt(this.#address.value.replace(/^\$/, "0x"), /^(0x|\$)|[a-f]/i.test(this.#address.value) ? 16 : 10);
-      if (Number.isSafeInteger(address) && address >= 0) this.#goTo(address);
+      const address = numberOf(this.#address.value);
+      if (address !== null) this.#goTo(address);
     });
     const input = byId<HTMLInputElement>("console-input");
     byId<HTMLFormElement>("console-form").addEventListener("submit", (event) => {
@@ -69,6 +77,7 @@ export class MachinePane {
     byId("display-part").hidden = !machine?.display;
     document.body.classList.toggle("has-display", Boolean(machine?.display));
     this.#makeKeypad(machine?.keys ?? 0);
+    this.#ports.machine = machine;
     this.#choose(memories.find((memory) => memory.code)?.name ?? "");
   }
 
@@ -118,18 +127,33 @@ export class MachinePane {
     this.#bench.look(window);
   }
 
+  /** The machine is at its beginning: what was set from outside stays set. */
+  giveAgain(): void {
+    this.#ports.giveAgain();
+  }
+
   show(view: View | null): void {
     this.#view = view;
+    this.#ports.show(view);
     if (!view) {
       for (const part of [this.#registers, this.#code, this.#rows]) part.replaceChildren();
+      this.#made.clear();
       return;
     }
-    this.#showRegisters(view);
-    this.#showCode(view);
-    this.#showMemory(view);
+    this.#make(this.#registers, view.registers, () => this.#showRegisters(view));
+    this.#make(this.#code, view.code, () => this.#showCode(view));
+    this.#make(this.#rows, [view.memory, this.#memory, this.#base, this.#columns], () => this.#showMemory(view));
     this.#showConsole(view);
     this.#showDisplay(view);
     if (this.#follow.checked && view.memory.first_change !== null) this.#reveal(view.memory.first_change);
+  }
+
+  /** Makes a part of the pane again if that is different from what it was made from. */
+  #make(part: HTMLElement, from: unknown, make: () => void): void {
+    const text = JSON.stringify(from);
+    if (this.#made.get(part) === text) return;
+    this.#made.set(part, text);
+    make();
   }
 
   #reveal(address: number): void {
@@ -202,24 +226,29 @@ export class MachinePane {
   }
 
   #showConsole(view: View): void {
-    const { written, from, text } = view.console;
-    const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
-    if (from === 0 || written < this.#output.length || from > written) this.#output = bytes;
-    else if (bytes.length > 0) {
-      const all = new Uint8Array(this.#output.length + bytes.length);
-      all.set(this.#output);
-      all.set(bytes, this.#output.length);
-      this.#output = all.slice(-OUTPUT);
+    const { from, text } = view.console;
+    const isContinued = from === this.#written;
+    if (isContinued && text === "") return;
+    if (!isContinued) {
+      // Another run, or a step back: what is there now is all that there is.
+      this.#console.replaceChildren();
+      this.#shown = 0;
+      this.#decoder = new TextDecoder();
     }
-    const shown = new TextDecoder().decode(this.#output);
-    if (this.#console.textContent !== shown) {
-      this.#console.textContent = shown;
-      this.#console.scrollTop = this.#console.scrollHeight;
+    this.#written = view.console.written;
+    // Only what is new is put on the screen: laying out all of a long output again takes longer than a frame.
+    const decoded = this.#decoder.decode(Uint8Array.from(text, (character) => character.charCodeAt(0)), { stream: true });
+    this.#console.append(decoded);
+    this.#shown += decoded.length;
+    for (let first = this.#console.firstChild; first && this.#shown - (first.textContent?.length ?? 0) > OUTPUT; first = this.#console.firstChild) {
+      this.#shown -= first.textContent?.length ?? 0;
+      first.remove();
     }
+    this.#console.scrollTop = this.#console.scrollHeight;
   }
 
   get output(): string {
-    return new TextDecoder().decode(this.#output);
+    return this.#console.textContent ?? "";
   }
 
   #showDisplay(view: View): void {

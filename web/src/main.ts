@@ -10,8 +10,12 @@ import { opcodeMap, reference } from "./reference";
 import { LINK_LIMIT, Unreadable, draft, fromFragment, fromText, toFragment, toText } from "./share";
 import type { Project } from "./share";
 import { START, Tour } from "./tour";
+import { zip } from "./zip";
 
 const embedded = new URLSearchParams(location.search).has("embed");
+
+/** The panels beside the memory. */
+const TALK = ["console", "ports", "debugger"];
 
 /** A machine to begin with nothing but the frame. */
 const BLANK: Project = {
@@ -60,7 +64,7 @@ let checking: Promise<void> | null = null;
 let isDirty = false;
 let isSettingText = false;
 
-const bench = new Bench({ ready, view: show, failed });
+const bench = new Bench({ ready, view: show, failed, lost });
 const events = { changed: textChanged, breakpoints: setBreakpoints };
 const editors: Record<Pane, Editor> = {
   definition: new Editor("definition", byId("definition"), "Definition of the machine", bench, events),
@@ -130,8 +134,12 @@ function edited(answer: Edited, now: Project, anew: boolean): void {
   state.machine = answer.machine;
   machinePane.machine = answer.machine;
   byId("machine-title").textContent = answer.machine?.title ?? "";
-  byId("tab-console").hidden = answer.machine?.console === false;
-  if (anew) selectTalk(answer.machine?.console === false ? "debugger" : "console");
+  const hasConsole = answer.machine?.console !== false;
+  const hasPorts = (answer.machine?.buses.length ?? 0) > 0;
+  byId("tab-console").hidden = !hasConsole;
+  byId("tab-ports").hidden = !hasPorts;
+  const isGone = !hasPorts && !byId("ports-part").hidden;
+  if (anew || isGone) selectTalk(hasConsole ? "console" : "debugger");
   for (const pane of ["definition", "program"] as const) {
     const checked = answer[pane];
     if (!checked) continue;
@@ -304,6 +312,7 @@ function say(text: string): void {
 /** At the beginning, the program is given what came with the link, and nothing that was typed since. */
 function giveAgain(): void {
   state.input = state.given;
+  machinePane.giveAgain();
   if (state.given !== "") bench.input(state.given);
 }
 
@@ -418,6 +427,12 @@ function failed(message: string): void {
   state.status = { kind: "stopped", reason: "ready", message: "" };
 }
 
+/** The machine cannot be loaded at all. */
+function lost(message: string): void {
+  byId("chosen").textContent = "No machine";
+  notice(`The machine could not be loaded (${message}). Your texts are kept; reload the page to try again.`);
+}
+
 function notice(text: string, action?: string, perform?: () => void): void {
   const line = byId("notice");
   line.hidden = text === "";
@@ -491,9 +506,10 @@ async function download(what: string): Promise<void> {
   const problem = problemOf(answer);
   byId<HTMLDialogElement>("files").close();
   if (problem) return notice(`${capital(problem.message)}${problem.help ? `; ${problem.help}` : ""}.`);
-  for (const file of answer as { name: string; bytes: string }[]) {
-    save(file.name, Uint8Array.from(file.bytes, (character) => character.charCodeAt(0)));
-  }
+  const files = (answer as { name: string; bytes: string }[]).map(({ name, bytes }) => ({ name, bytes: Uint8Array.from(bytes, (character) => character.charCodeAt(0)) }));
+  const [first, ...others] = files;
+  if (first && others.length === 0) save(first.name, first.bytes);
+  else if (first) save(`${state.machine?.name ?? "machine"}-${what}.zip`, zip(files));
 }
 
 function drawFiles(gallery: Gallery): void {
@@ -510,6 +526,7 @@ function drawFiles(gallery: Gallery): void {
       button("The program", "For the command line: lathe run", () => saveText("program.asm", editors.program.text)),
       button("The datasheet", "A page to read and print", () => void download("datasheet")),
       button("The reference card", "One page to look things up", () => void download("card")),
+      button("The hardware", "Verilog: the core, a bench and a board, with the program", () => void download("hardware")),
     ),
     element("h3", {}, "The program for other tools"),
     element("div", { class: "programs" }, ...gallery.formats.map((format) => element("button", { type: "button", title: format.about, onclick: () => void download(format.name) }, format.name, element("span", {}, format.about)))),
@@ -570,7 +587,7 @@ function selectTab(name: string): void {
 }
 
 function selectTalk(name: string): void {
-  selectIn(["console", "debugger"], name, (one) => [byId(`tab-${one}`), byId(`${one}-part`)]);
+  selectIn(TALK, name, (one) => [byId(`tab-${one}`), byId(`${one}-part`)]);
 }
 
 function selectIn(all: string[], chosen: string, parts: (name: string) => [HTMLElement, HTMLElement]): void {
@@ -584,12 +601,13 @@ function selectIn(all: string[], chosen: string, parts: (name: string) => [HTMLE
 }
 
 function tabs(all: string[], select: (name: string) => void): void {
-  all.forEach((name, at) => {
+  all.forEach((name) => {
     const tab = byId(`tab-${name}`);
     tab.addEventListener("click", () => select(name));
     tab.addEventListener("keydown", (event) => {
       const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-      const next = all[(at + by + all.length) % all.length];
+      const there = all.filter((one) => one === name || !byId(`tab-${one}`).hidden);
+      const next = there[(there.indexOf(name) + by + there.length) % there.length];
       if (by === 0 || next === undefined) return;
       select(next);
       byId(`tab-${next}`).focus();
@@ -642,7 +660,7 @@ function begin(): void {
   }
   setPane("program");
   tabs(["program", "map", "reference"], selectTab);
-  tabs(["console", "debugger"], selectTalk);
+  tabs(TALK, selectTalk);
   const work = byId("work");
   const main = document.querySelector("main") as HTMLElement;
   splitter("split-columns", "--definition-width", ({ clientX }) => ((clientX - work.getBoundingClientRect().left) / work.clientWidth) * 100, ["ArrowLeft", "ArrowRight"]);

@@ -59,6 +59,7 @@ export interface Machine {
   console: boolean;
   keys: number;
   display: [number, number] | null;
+  buses: { name: string; port_bits: number; value_bits: number }[];
 }
 
 export interface Edited {
@@ -80,6 +81,14 @@ export interface CodeLine {
   current: boolean;
 }
 
+/** A port that was set or written; values are hexadecimal. */
+export interface Port {
+  bus: string;
+  port: number;
+  read: string;
+  written: string | null;
+}
+
 export interface View {
   position: number;
   end: number;
@@ -96,6 +105,7 @@ export interface View {
   };
   console: { written: number; from: number; text: string; unread: number };
   display?: { width: number; height: number; rows: string };
+  ports?: Port[];
   line: number | null;
 }
 
@@ -161,6 +171,8 @@ export type Speed = number | null;
 
 /** From the page to the worker. */
 export type ToWorker =
+  /** Somebody listens now. */
+  | { kind: "hello" }
   | { kind: "ask"; id: number; request: Record<string, unknown> }
   | { kind: "do"; id: number; line: string }
   | { kind: "run"; speed: Speed }

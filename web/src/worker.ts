@@ -25,6 +25,8 @@ const decoder = new TextDecoder();
 const channel = new MessageChannel();
 
 let lathe: Exports | null = null;
+/** Why there will be no module. */
+let failure: string | null = null;
 /** What the page said before the module was there. */
 const early: ToWorker[] = [];
 let view: Window = { memory: "", from: 0, count: 256, before: 6, after: 24 };
@@ -144,11 +146,13 @@ let lastSpeed: Speed = null;
 
 function receive(message: ToWorker): void {
   switch (message.kind) {
+    case "hello":
+      return post({ kind: "ready", gallery: ask<Gallery>({ call: "gallery" }) });
     case "ask": {
       const answer = ask<unknown>(message.request);
       if (message.request["call"] === "edit") edited(answer as Edited, message.request["anew"] === true);
       post({ kind: "answer", id: message.id, answer });
-      if (message.request["call"] === "edit") show(false);
+      if (["edit", "port"].includes(String(message.request["call"]))) show(false);
       return;
     }
     case "do": {
@@ -205,7 +209,8 @@ function handle(message: ToWorker): void {
 }
 
 self.onmessage = (event: MessageEvent<ToWorker>) => {
-  if (lathe) handle(event.data);
+  if (failure !== null) post({ kind: "failed", message: failure });
+  else if (lathe) handle(event.data);
   else early.push(event.data);
 };
 
@@ -213,8 +218,10 @@ async function begin(): Promise<void> {
   const instantiate = async (imports: WebAssembly.Imports) =>
     (await WebAssembly.instantiateStreaming(fetch(wasmUrl), imports)).instance;
   lathe = (await startEngine(instantiate)).exports as unknown as Exports;
-  post({ kind: "ready", gallery: ask<Gallery>({ call: "gallery" }) });
   early.splice(0).forEach(handle);
 }
 
-begin().catch((error: unknown) => post({ kind: "failed", message: String(error) }));
+begin().catch((error: unknown) => {
+  failure = String(error);
+  if (early.length > 0) post({ kind: "failed", message: failure });
+});

@@ -1,5 +1,7 @@
 // The page in a real browser, as somebody uses it. `cargo xtask web test` builds it and runs this.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { launch } from "./browser.mjs";
@@ -322,17 +324,21 @@ test("a program that never ends leaves the page free", async (context) => {
   await tiny(page, ".machine tiny\nagain:  addi 1\n        jmp again\n");
   await page.click("#run");
   await until(page, "#status", /a second/);
-  const gap = await page.evaluate(async () => {
-    let worst = 0;
-    for (let at = performance.now(), turn = 0; turn < 60; turn += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 0));
-      const now = performance.now();
-      worst = Math.max(worst, now - at);
-      at = now;
-    }
-    return worst;
-  });
-  context.diagnostic(`the page was busy for at most ${gap.toFixed(0)} ms at a time; ${await text(page, "#status")}`);
+  const busy = () =>
+    page.evaluate(async () => {
+      let worst = 0;
+      for (let at = performance.now(), turn = 0; turn < 60; turn += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        const now = performance.now();
+        worst = Math.max(worst, now - at);
+        at = now;
+      }
+      return worst;
+    });
+  const rounds = [await busy(), await busy(), await busy()];
+  context.diagnostic(`the page was busy for at most ${rounds.map((gap) => gap.toFixed(0)).join(", ")} ms at a time; ${await text(page, "#status")}`);
+  // A computer that has other work to do may hold up one round; what the page itself does is in all of them.
+  assert(Math.min(...rounds) < 100, "the page responds within 100 ms");
   await page.click("#run");
   await until(page, "#run-word", /Run/);
   const reached = await text(page, "#position");
@@ -354,6 +360,51 @@ test("a reload keeps the draft", async () => {
   await until(page, "#machine-title", /Another/);
   await page.click("#notice button");
   await until(page, "#machine-title", /One accumulator/);
+  await profile.close();
+});
+
+test("ports are seen and set", async () => {
+  const { page, profile } = await open();
+  const rows = "  put N  | 0110 0000 NNNNNNNN | ports.write(N, a)\n  get N  | 0110 0001 NNNNNNNN | a = ports.read(N)\n}";
+  const definition = DEFINITION.replace("device console : stream", "device console : stream\ndevice ports : bus u8 -> u8").replace("}", rows);
+  await tiny(page, ".machine tiny\nagain:  get 4\n        put 5\n        jmp again\n", definition);
+  await page.click("#tab-ports");
+  await page.fill("#ports-port", "4");
+  await page.fill("#ports-value", "300");
+  await page.click("#ports-form button");
+  await until(page, "#ports-note", /300 does not fit in 8 bits/);
+  await page.fill("#ports-value", "0x2A");
+  await page.click("#ports-form button");
+  await until(page, "#ports-rows", /^04/);
+  for (let step = 0; step < 2; step += 1) await page.click("#step");
+  await until(page, "#ports-rows tr:nth-child(2)", /^052A$/);
+  await page.click("#restart");
+  await until(page, "#position", /^step 0$/);
+  assert.equal(await page.inputValue("#ports-rows input"), "2A", "what is set stays set");
+  await write(page, "definition", DEFINITION);
+  await page.waitForSelector("#console-part:not([hidden])");
+  assert.equal(await page.isVisible("#tab-ports"), false);
+  await profile.close();
+});
+
+test("a machine can be had as hardware, in one file", async () => {
+  const { page, profile } = await open();
+  await tiny(page);
+  await page.click("#open-files");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#files-list .card:has-text('hardware')")]);
+  assert.equal(download.suggestedFilename(), "tiny-hardware.zip");
+  const listed = spawnSync("python3", ["-m", "zipfile", "-t", await download.path()]);
+  assert.equal(listed.status, 0, String(listed.stdout) + String(listed.stderr));
+  assert.match(readFileSync(await download.path(), "latin1"), /module tiny/);
+  await profile.close();
+});
+
+test("a machine that cannot be loaded is told, and the texts are kept", async () => {
+  const profile = await browser.newContext();
+  const page = await profile.newPage();
+  await page.route("**/*.wasm", (route) => route.abort());
+  await page.goto(server.address);
+  await until(page, "#notice", /could not be loaded/);
   await profile.close();
 });
 

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use lathe_asm::{Assembled, Image, Options, assemble};
+use lathe_asm::{Assembled, Image, KnownLines, Options, assemble_again};
 use lathe_base::fix::Fix;
 use lathe_base::{Diagnostic, Severity, Source, Span};
 use lathe_doc::Sheet;
 use lathe_edit::assembly::{self, Words};
 use lathe_edit::{Class, Piece, definition};
-use lathe_isa::model::DeviceKind;
-use lathe_isa::{Isa, Written};
+use lathe_isa::model::{Device, DeviceKind};
+use lathe_isa::{Isa, KnownMeanings, Written};
 use lathe_machines::Shipped;
 use serde::Serialize;
 
@@ -29,16 +29,30 @@ pub(crate) struct Machine {
     written: Written,
     pub(crate) words: Words,
     sheet: Option<Sheet>,
+    /// What the lines of the program have become for it.
+    lines: KnownLines,
 }
 
 impl Machine {
     fn new(isa: Isa, text: &str, written: Written) -> Machine {
-        Machine { words: Words::new(&isa), isa: Arc::new(isa), text: text.to_owned(), written, sheet: None }
+        Machine {
+            words: Words::new(&isa),
+            isa: Arc::new(isa),
+            text: text.to_owned(),
+            written,
+            sheet: None,
+            lines: KnownLines::default(),
+        }
     }
 
     /// Its datasheet, which is made when it is first asked for.
     pub(crate) fn sheet(&mut self) -> &Sheet {
         self.sheet.get_or_insert_with(|| Sheet::new(&self.isa, &self.written))
+    }
+
+    /// The files of its definition.
+    pub(crate) fn sources(&self) -> &[Source] {
+        &self.written.sources
     }
 
     /// Its datasheet and its words.
@@ -102,6 +116,14 @@ pub(crate) struct MachineData {
     console: bool,
     keys: u32,
     display: Option<(u32, u32)>,
+    buses: Vec<BusData>,
+}
+
+#[derive(Debug, Serialize)]
+struct BusData {
+    name: String,
+    port_bits: u32,
+    value_bits: u32,
 }
 
 #[derive(Debug, Serialize)]
@@ -113,9 +135,9 @@ struct MemoryData {
     code: bool,
 }
 
-/// Reads and checks a definition; the machine is there only if it has no errors.
-pub(crate) fn check(text: &str) -> (Checked, Option<Machine>) {
-    let mut loaded = lathe_isa::load_with(Source::new("definition", text), &Shipped);
+/// Reads and checks a definition, with what is known from the last time; the machine is there only if it has no errors.
+pub(crate) fn check(text: &str, known: &mut KnownMeanings) -> (Checked, Option<Machine>) {
+    let mut loaded = lathe_isa::load_known(Source::new("definition", text), &Shipped, known);
     if let Some(isa) = &loaded.isa {
         loaded.diagnostics.extend(lathe_vm::examples::check(isa));
     }
@@ -127,9 +149,10 @@ pub(crate) fn check(text: &str) -> (Checked, Option<Machine>) {
 }
 
 /// Assembles a program.
-pub(crate) fn program(text: &str, machine: &Machine, library: &str) -> (Checked, Assembled) {
+pub(crate) fn program(text: &str, machine: &mut Machine, library: &str) -> (Checked, Assembled) {
     let source = Source::new(PROGRAM, text);
-    let mut assembled = assemble(&machine.isa, &Library(library), source, &Options::default());
+    let mut assembled =
+        assemble_again(&machine.isa, &Library(library), source, &Options::default(), &mut machine.lines);
     let found = std::mem::take(&mut assembled.diagnostics).into_sorted();
     let checked = Checked {
         diagnostics: findings(found, &assembled.sources),
@@ -250,5 +273,11 @@ pub(crate) fn machine_data(isa: &Isa) -> MachineData {
             DeviceKind::Display { width, height } => Some((width, height)),
             _ => None,
         }),
+        buses: isa.devices.iter().filter_map(bus_data).collect(),
     }
+}
+
+fn bus_data(device: &Device) -> Option<BusData> {
+    let DeviceKind::Bus { address, value } = device.kind else { return None };
+    Some(BusData { name: device.name.clone(), port_bits: address.bits(), value_bits: value.bits() })
 }

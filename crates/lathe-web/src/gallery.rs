@@ -5,7 +5,7 @@ use lathe_base::files::{FileError, Files, Found};
 use lathe_base::nearest;
 use lathe_debug::Problem;
 use lathe_edit::Class;
-use lathe_machines::{ALL, Machine, find};
+use lathe_machines::{Machine, every, find};
 use serde::Serialize;
 
 /// Everything that can be chosen, and the words that a page shares with Lathe.
@@ -44,9 +44,9 @@ pub(crate) struct Shipped {
 }
 
 pub(crate) fn gallery() -> Gallery {
-    let machines = ALL.iter().map(|machine| MachineCard {
+    let machines = every().map(|machine| MachineCard {
         name: machine.name,
-        title: title(machine),
+        title: title(&machine),
         // What other programs include is not a program to run.
         programs: machine.programs.iter().filter(|one| one.name != "lib").map(card).collect(),
     });
@@ -68,7 +68,7 @@ fn title(machine: &Machine) -> &'static str {
 
 /// The texts of a machine and a program; without one, its first that greets or else its first at all.
 pub(crate) fn shipped(machine: &str, program: Option<&str>) -> Result<Shipped, Problem> {
-    let found = find(machine).ok_or_else(|| unknown("machine", machine, ALL.iter().map(|one| one.name)))?;
+    let found = find(machine).ok_or_else(|| unknown("machine", machine, every().map(|one| one.name)))?;
     let chosen = match program {
         Some(name) => {
             found.program(name).ok_or_else(|| unknown("program", name, found.programs.iter().map(|one| one.name)))?

@@ -33,9 +33,9 @@
 //! | `complete`, `hover`, `tidy` | what an editor asks about one of the texts |
 //! | `reference` | the machine as data: rows, fields, opcode map |
 //! | `command` | a line of the debugger's language, for at most `limit` instructions |
-//! | `input`, `end_input`, `key`, `breakpoints` | what somebody does to the machine |
+//! | `input`, `end_input`, `key`, `port`, `breakpoints` | what somebody does to the machine |
 //! | `view` | registers, code, cells, console and display as they are now, with what has changed |
-//! | `download` | the image, the datasheet or the card as a file |
+//! | `download` | the image, the datasheet, the card or the hardware as files |
 //!
 //! Places in texts count UTF-16 units, as a page does; values are hexadecimal texts, because a page's
 //! numbers have 53 bits.

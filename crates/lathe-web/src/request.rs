@@ -18,6 +18,7 @@ pub(crate) enum Request {
     Input { text: String },
     EndInput,
     Key { key: u32, down: bool },
+    Port { bus: String, port: u64, value: u64 },
     Breakpoints { lines: Vec<usize> },
     View(Window),
     Download { what: String },

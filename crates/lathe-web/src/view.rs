@@ -5,7 +5,8 @@ use lathe_asm::CallKind;
 use lathe_debug::{Debugger, Program};
 use lathe_embed::{MemoryId, State};
 use lathe_isa::Isa;
-use lathe_vm::Display;
+use lathe_isa::model::DeviceKind;
+use lathe_vm::{Display, Port, Ports};
 use serde::Serialize;
 
 use crate::checking::hex_digits;
@@ -32,6 +33,9 @@ pub(crate) struct View {
     console: ConsoleView,
     #[serde(skip_serializing_if = "Option::is_none")]
     display: Option<DisplayView>,
+    /// The ports that were set or written, of every bus.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ports: Vec<PortView>,
     /// The line of the program that comes next.
     line: Option<usize>,
 }
@@ -89,6 +93,17 @@ struct DisplayView {
     rows: String,
 }
 
+/// A port; its values are in hexadecimal, all digits.
+#[derive(Debug, Serialize)]
+struct PortView {
+    bus: String,
+    port: u64,
+    /// What the machine reads there.
+    read: String,
+    /// What it last wrote there.
+    written: Option<String>,
+}
+
 /// What is shown now; `before` is the moment that changes count from.
 pub(crate) fn view(debugger: &Debugger, before: Option<&State>, window: &Window) -> View {
     let isa = debugger.program().isa();
@@ -103,6 +118,7 @@ pub(crate) fn view(debugger: &Debugger, before: Option<&State>, window: &Window)
         memory: memory(isa, state, before, window),
         console: console(debugger, window.written),
         display: debugger.instance().devices().find().map(display),
+        ports: ports(debugger),
         line: line_of(debugger.program(), state.pc),
     }
 }
@@ -188,6 +204,23 @@ fn console(debugger: &Debugger, known: u64) -> ConsoleView {
     let text = new[skipped..].iter().map(|byte| char::from(*byte)).collect();
     let unread = debugger.instance().devices().find_console().map_or(0, lathe_embed::Console::unread);
     ConsoleView { written, from: from + skipped as u64, text, unread }
+}
+
+fn ports(debugger: &Debugger) -> Vec<PortView> {
+    let isa = debugger.program().isa();
+    let of_bus = |(bus, ports): (&str, &Ports)| {
+        let kind = isa.devices.iter().find(|device| device.name == bus).map(|device| device.kind);
+        let digits = if let Some(DeviceKind::Bus { value, .. }) = kind { hex_digits(value.bits()) } else { 0 };
+        let hex = |value: u64| format!("{value:0digits$X}");
+        let shown = |(number, port): (u64, Port)| PortView {
+            bus: bus.to_owned(),
+            port: number,
+            read: hex(port.read),
+            written: port.written.map(hex),
+        };
+        ports.known().map(shown).collect::<Vec<_>>()
+    };
+    debugger.ports().flat_map(of_bus).collect()
 }
 
 fn display(display: &Display) -> DisplayView {

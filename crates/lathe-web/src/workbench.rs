@@ -5,6 +5,7 @@ use lathe_asm::Assembled;
 use lathe_debug::{Debugger, Problem, Program};
 use lathe_edit::{completion, hover};
 use lathe_embed::State;
+use lathe_isa::KnownMeanings;
 use lathe_machines::Shipped;
 use serde::Serialize;
 
@@ -21,6 +22,8 @@ pub struct Workbench {
     definition: String,
     program: String,
     library: String,
+    /// What the rows of the definition meant when it was last checked.
+    meanings: KnownMeanings,
     /// The machine, as it was when the definition last had no errors.
     machine: Option<Machine>,
     /// The program, as it was when it could last be assembled.
@@ -84,6 +87,7 @@ impl Workbench {
                 value(())
             }
             Request::Key { key, down } => value(self.debugger()?.set_key(key, down)?),
+            Request::Port { bus, port, value: set } => value(self.debugger()?.set_port(&bus, port, set)?),
             Request::Breakpoints { lines } => {
                 self.margin_lines = lines;
                 self.debugger()?;
@@ -104,7 +108,7 @@ impl Workbench {
         }
         let first = self.machine.is_none();
         let definition = (first || self.definition != edit.definition).then(|| {
-            let (checked, machine) = checking::check(&edit.definition);
+            let (checked, machine) = checking::check(&edit.definition, &mut self.meanings);
             self.definition = edit.definition;
             (checked, machine)
         });
@@ -132,7 +136,7 @@ impl Workbench {
 
     /// Assembles the program; if that works, the machine begins again with it.
     fn assemble(&mut self) -> (Checked, bool) {
-        let Some(machine) = &self.machine else { return (checking::program_alone(&self.program), false) };
+        let Some(machine) = &mut self.machine else { return (checking::program_alone(&self.program), false) };
         let (checked, assembled) = checking::program(&self.program, machine, &self.library);
         let is_sound = assembled.image.is_some();
         // A program for the machine as it was would not mean the same on this one.

@@ -239,6 +239,48 @@ fn an_editor_is_told_what_fits_and_what_is_meant() {
     assert_eq!(reference["coverage"]["slots"].as_array().unwrap().len(), 256);
 }
 
+/// [`TINY`] with ports.
+fn with_ports() -> String {
+    let rows = "  put N | 0110 0000 NNNNNNNN | ports.write(N, a)\n  get N | 0110 0001 NNNNNNNN | a = ports.read(N)\n}";
+    TINY.replace("device console : stream", "device console : stream\ndevice ports : bus u8 -> u8").replace('}', rows)
+}
+
+#[test]
+fn ports_are_seen_and_set_and_the_history_knows_it() {
+    let mut page = Page::new(&with_ports(), "again: get 4\n put 5\n jmp again\n");
+    let set =
+        |page: &mut Page, value: u64| page.ask(&json!({"call": "port", "bus": "ports", "port": 4, "value": value}));
+    page.command("step 3");
+    let unset = json!([{"bus": "ports", "port": 5, "read": "00", "written": "00"}]);
+    assert_eq!(page.ask(&json!({"call": "view"}))["ports"], unset);
+    assert_eq!(set(&mut page, 0x2A), Value::Null);
+    page.command("step 3");
+    let both = json!([
+        {"bus": "ports", "port": 4, "read": "2A", "written": null},
+        {"bus": "ports", "port": 5, "read": "00", "written": "2A"},
+    ]);
+    assert_eq!(page.ask(&json!({"call": "view"}))["ports"], both);
+    page.command("back 4");
+    assert_eq!(page.ask(&json!({"call": "view"}))["ports"], unset);
+    page.command("step 4");
+    assert_eq!(page.ask(&json!({"call": "view"}))["ports"], both);
+    assert_eq!(set(&mut page, 256)["problem"]["message"], "the value 256 does not fit in 8 bits");
+    let elsewhere = page.ask(&json!({"call": "port", "bus": "nowhere", "port": 4, "value": 1}));
+    assert_eq!(elsewhere["problem"]["message"], "this machine has no bus `nowhere`");
+}
+
+#[test]
+fn the_hardware_is_handed_out_with_the_program_in_it() {
+    let mut page = Page::new(TINY, " ldi 'H'\n halt\n");
+    let files = page.ask(&json!({"call": "download", "what": "hardware"}));
+    let files: Vec<(&str, &str)> = { files.as_array().unwrap() }
+        .iter()
+        .map(|file| (file["name"].as_str().unwrap(), file["bytes"].as_str().unwrap()))
+        .collect();
+    assert!(files.iter().any(|(name, text)| *name == "tiny.v" && text.contains("module tiny")), "{files:?}");
+    assert!(files.iter().any(|(name, text)| name.ends_with(".hex") && text.contains("48")), "{files:?}");
+}
+
 #[test]
 fn files_are_handed_out() {
     let mut page = Page::new(TINY, " ldi 'H'\n halt\n");

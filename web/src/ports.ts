@@ -1,0 +1,89 @@
+// The ports of a machine's buses: what the program has written there, and what it reads, which can be set.
+
+import type { Bench } from "./bench";
+import { byId, element, numberOf } from "./dom";
+import type { Machine, Port, View } from "./protocol";
+import { problemOf } from "./protocol";
+
+type Setting = { bus: string; port: number; value: number };
+
+export class PortsPane {
+  readonly #bench: Bench;
+  readonly #rows = byId("ports-rows");
+  readonly #bus = byId<HTMLSelectElement>("ports-bus");
+  readonly #note = byId("ports-note");
+  /** What somebody has set; a machine that begins again is given it again. */
+  #set = new Map<string, Setting>();
+  /** Which ports are on the screen, and the parts of their rows that change. */
+  #shown = "";
+  #cells: { written: HTMLElement; read: HTMLInputElement }[] = [];
+
+  constructor(bench: Bench) {
+    this.#bench = bench;
+    const [port, value] = [byId<HTMLInputElement>("ports-port"), byId<HTMLInputElement>("ports-value")];
+    byId<HTMLFormElement>("ports-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.#give(this.#bus.value, port.value, value.value).then((isDone) => {
+        if (isDone) port.value = value.value = "";
+      });
+    });
+  }
+
+  /** Another machine, or the same with other parts. */
+  set machine(machine: Machine | null) {
+    const buses = machine?.buses ?? [];
+    this.#bus.replaceChildren(...buses.map((bus) => element("option", { value: bus.name }, bus.name)));
+    this.#bus.hidden = buses.length < 2;
+    this.#set.clear();
+    this.#note.textContent = "";
+  }
+
+  /** The machine is at its beginning: what was set stays set. */
+  giveAgain(): void {
+    for (const setting of this.#set.values()) void this.#bench.ask({ call: "port", ...setting });
+  }
+
+  show(view: View | null): void {
+    const ports = view?.ports ?? [];
+    const shown = ports.map((port) => `${port.bus} ${port.port}`).join();
+    if (shown !== this.#shown) {
+      this.#shown = shown;
+      this.#cells = ports.map(() => ({ written: element("td"), read: element("input", { type: "text", spellcheck: "false" }) }));
+      this.#rows.replaceChildren(...ports.map((port, at) => this.#row(port, at)));
+    }
+    ports.forEach((port, at) => {
+      const cells = this.#cells[at];
+      if (!cells) return;
+      cells.written.textContent = port.written ?? "–";
+      if (document.activeElement !== cells.read) cells.read.value = port.read;
+    });
+    byId("ports-table").hidden = ports.length === 0;
+    byId("ports-none").hidden = ports.length > 0;
+  }
+
+  #row(port: Port, at: number): HTMLElement {
+    const name = this.#bus.options.length > 1 ? `${port.bus} ${hex(port.port)}` : hex(port.port);
+    const { written, read } = this.#cells[at] as { written: HTMLElement; read: HTMLInputElement };
+    read.setAttribute("aria-label", `What is read from port ${name}`);
+    read.addEventListener("change", () => void this.#give(port.bus, `0x${hex(port.port)}`, `0x${read.value.replace(/^(0x|\$)/i, "")}`));
+    return element("tr", {}, element("th", { scope: "row" }, name), written, element("td", {}, read));
+  }
+
+  /** Sets a port; whether that was possible. */
+  async #give(bus: string, portText: string, valueText: string): Promise<boolean> {
+    const [port, value] = [numberOf(portText), numberOf(valueText)];
+    if (port === null || value === null) {
+      this.#note.textContent = "A port and a value are numbers: 12, 0x1F or $1F.";
+      return false;
+    }
+    const setting = { bus, port, value };
+    const problem = problemOf(await this.#bench.ask({ call: "port", ...setting }));
+    this.#note.textContent = problem ? `${problem.message}${problem.help ? `; ${problem.help}` : ""}` : "";
+    if (!problem) this.#set.set(`${bus} ${port}`, setting);
+    return !problem;
+  }
+}
+
+function hex(port: number): string {
+  return port.toString(16).toUpperCase().padStart(2, "0");
+}
