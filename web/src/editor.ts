@@ -1,14 +1,22 @@
+/** Enter ends a line whose last word is written already: what is offered is nothing new then. */
+function leaveWhatIsWritten(view: EditorView): boolean {
+  const offered = selectedCompletion(view.state);
+  const { head } = view.state.selection.main;
+  if (offered && view.state.sliceDoc(Math.max(0, head - offered.label.length), head) === offered.label) closeCompletion(view);
+  return false;
+}
+
 // An editor for one of the two texts. Colours, completion and hovers come from the workbench, so they know
 // the machine that is being designed. It lives in a shadow root: its styles need no exception from the
 // Content-Security-Policy there.
 
-import { autocompletion, closeBrackets, completionKeymap, snippetCompletion } from "@codemirror/autocomplete";
+import { autocompletion, closeBrackets, closeCompletion, completionKeymap, selectedCompletion, snippetCompletion } from "@codemirror/autocomplete";
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { forceLinting, setDiagnostics } from "@codemirror/lint";
 import type { Diagnostic } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { EditorState, RangeSet, StateEffect, StateField } from "@codemirror/state";
+import { EditorState, Prec, RangeSet, StateEffect, StateField } from "@codemirror/state";
 import type { Extension, Text } from "@codemirror/state";
 import {
   Decoration,
@@ -141,6 +149,8 @@ export class Editor {
           closeBrackets(),
           highlightActiveLine(),
           highlightSelectionMatches(),
+          // Before autocompletion's own keys, which are the first otherwise.
+          Prec.highest(keymap.of([{ key: "Enter", run: leaveWhatIsWritten }])),
           autocompletion({ override: [(context) => this.#complete(context)], icons: false }),
           hoverTooltip((_, at) => this.#hover(at), { hoverTime: 350 }),
           EditorState.tabSize.of(8),

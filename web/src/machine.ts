@@ -71,6 +71,7 @@ export class MachinePane {
     const before = JSON.stringify(this.#machine);
     this.#machine = machine;
     if (JSON.stringify(machine) === before) return;
+    this.#made.clear();
     const memories = machine?.memories ?? [];
     this.#choice.replaceChildren(...memories.map((memory) => element("option", { value: memory.name }, memory.name)));
     this.#choice.disabled = memories.length < 2;

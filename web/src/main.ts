@@ -134,11 +134,14 @@ function edited(answer: Edited, now: Project, anew: boolean): void {
   state.machine = answer.machine;
   machinePane.machine = answer.machine;
   byId("machine-title").textContent = answer.machine?.title ?? "";
+  const name = answer.machine?.name.slice(0, 40) ?? "";
+  const chosen = byId("chosen").textContent ?? "";
+  if (name && !anew && chosen.split(" · ")[0] !== name) byId("chosen").textContent = name;
   const hasConsole = answer.machine?.console !== false;
   const hasPorts = (answer.machine?.buses.length ?? 0) > 0;
   byId("tab-console").hidden = !hasConsole;
   byId("tab-ports").hidden = !hasPorts;
-  const isGone = !hasPorts && !byId("ports-part").hidden;
+  const isGone = (!hasPorts && !byId("ports-part").hidden) || (!hasConsole && !byId("console-part").hidden);
   if (anew || isGone) selectTalk(hasConsole ? "console" : "debugger");
   for (const pane of ["definition", "program"] as const) {
     const checked = answer[pane];

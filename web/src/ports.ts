@@ -12,6 +12,7 @@ export class PortsPane {
   readonly #rows = byId("ports-rows");
   readonly #bus = byId<HTMLSelectElement>("ports-bus");
   readonly #note = byId("ports-note");
+  #buses: Machine["buses"] = [];
   /** What somebody has set; a machine that begins again is given it again. */
   #set = new Map<string, Setting>();
   /** Which ports are on the screen, and the parts of their rows that change. */
@@ -31,9 +32,9 @@ export class PortsPane {
 
   /** Another machine, or the same with other parts. */
   set machine(machine: Machine | null) {
-    const buses = machine?.buses ?? [];
-    this.#bus.replaceChildren(...buses.map((bus) => element("option", { value: bus.name }, bus.name)));
-    this.#bus.hidden = buses.length < 2;
+    this.#buses = machine?.buses ?? [];
+    this.#bus.replaceChildren(...this.#buses.map((bus) => element("option", { value: bus.name }, bus.name)));
+    this.#bus.hidden = this.#buses.length < 2;
     this.#set.clear();
     this.#note.textContent = "";
   }
@@ -62,10 +63,12 @@ export class PortsPane {
   }
 
   #row(port: Port, at: number): HTMLElement {
-    const name = this.#bus.options.length > 1 ? `${port.bus} ${hex(port.port)}` : hex(port.port);
+    const digits = Math.ceil((this.#buses.find((bus) => bus.name === port.bus)?.port_bits ?? 8) / 4);
+    const number = port.port.toString(16).toUpperCase().padStart(digits, "0");
+    const name = this.#buses.length > 1 ? `${port.bus} ${number}` : number;
     const { written, read } = this.#cells[at] as { written: HTMLElement; read: HTMLInputElement };
     read.setAttribute("aria-label", `What is read from port ${name}`);
-    read.addEventListener("change", () => void this.#give(port.bus, `0x${hex(port.port)}`, `0x${read.value.replace(/^(0x|\$)/i, "")}`));
+    read.addEventListener("change", () => void this.#give(port.bus, `${port.port}`, `0x${read.value.replace(/^(0x|\$)/i, "")}`));
     return element("tr", {}, element("th", { scope: "row" }, name), written, element("td", {}, read));
   }
 
@@ -82,8 +85,4 @@ export class PortsPane {
     if (!problem) this.#set.set(`${bus} ${port}`, setting);
     return !problem;
   }
-}
-
-function hex(port: number): string {
-  return port.toString(16).toUpperCase().padStart(2, "0");
 }

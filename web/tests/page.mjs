@@ -142,6 +142,28 @@ test("a row that is written changes the machine", async () => {
   await profile.close();
 });
 
+test("a machine is written from nothing", async () => {
+  const { page, profile, errors } = await open();
+  await write(page, "program", " ");
+  await write(page, "definition", " ");
+  await until(page, "#definition-status", /error/);
+  const rows = 'machine mine "Mine"\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a : u8\ninstructions {\nhalt | 0000 0000 | halt\ninc | 0000 0001 | a = a + 1';
+  await page.locator("#definition .cm-content").click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type(rows, { delay: 20 });
+  await checked(page);
+  await until(page, "#definition-status", /no errors/);
+  assert.match(await content(page, "definition"), /\| halt\n/, "Enter after a word that is written ends the line");
+  await until(page, "#chosen", /^mine$/);
+  assert.equal(await page.isVisible("#console-form"), false, "it has no console");
+  await write(page, "program", "inc\ninc\nhalt\n");
+  await page.click("#run");
+  await until(page, "#registers", /a\W*02/);
+  await until(page, "#memory-rows .memory-row:nth-child(2) .address", /^(04|08|10)$/);
+  assert.deepEqual(errors, []);
+  await profile.close();
+});
+
 test("a mistake is read where it is made, and its way out is one click", async () => {
   const { page, profile } = await open();
   await tiny(page);
