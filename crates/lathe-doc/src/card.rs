@@ -205,7 +205,7 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
             operand.includes.iter().map(|name| [String::new(), String::new(), format!("all modes of {name}")]);
         let own = operand.modes.iter().map(|mode| {
             let meaning = mode.meaning.split_whitespace().collect::<Vec<_>>().join(" ");
-            [mode.syntax.clone(), mode.picture.clone(), meaning]
+            [mode.syntax.clone(), mode.encoding(), meaning]
         });
         section(&format!("Modes of {}", operand.names.join(", ")), included.chain(own).collect());
     }

@@ -23,16 +23,19 @@ pub(crate) fn is_flag(isa: &Isa, view: &Place) -> bool {
     matches!(&view.parts[..], [part] if view.width.bits() == 1 && !isa.register(part.register).is_flag())
 }
 
-/// The flags that an instruction writes.
-pub(crate) fn flags(isa: &Isa, instruction: &Instruction) -> Vec<Flag> {
+/// The flags that an instruction writes in any of its modes.
+pub(crate) fn flags(isa: &Isa, modes: &[&Instruction]) -> Vec<Flag> {
     let views = isa.views.iter().filter(|view| is_flag(isa, &view.place));
     let views = views.map(|view| (view.name.as_str(), view.place.parts[0].register, view.place.parts[0].low));
     let registers = isa.registers.iter().zip(0..).filter(|(register, _)| register.is_flag());
     let all = views.chain(registers.map(|(register, id)| (register.name.as_str(), RegisterId(id), 0)));
     let mut followed: BTreeMap<RegisterId, Vec<Bit>> = BTreeMap::new();
     all.filter_map(|(name, register, bit)| {
-        let bits = followed.entry(register).or_insert_with(|| Follower::new(isa, instruction, register).end());
-        let effect = match bits[bit as usize] {
+        let bits = followed.entry(register).or_insert_with(|| {
+            let ends = modes.iter().map(|instruction| Follower::new(isa, instruction, register).end());
+            ends.reduce(|one, other| each(&one, &other, either)).unwrap_or_default()
+        });
+        let effect = match *bits.get(bit as usize)? {
             Bit::Old(old) if old == bit => return None,
             Bit::Known(value) => u8::from(value).to_string(),
             Bit::Old(_) | Bit::Any => "changed".to_owned(),

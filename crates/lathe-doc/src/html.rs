@@ -325,7 +325,7 @@ fn operands(sheet: &Sheet) -> String {
             .iter()
             .map(|name| vec![String::new(), String::new(), format!("all modes of {}", code(name))]);
         let own = operand.modes.iter().map(|mode| {
-            vec![code(&mode.syntax), code(&mode.picture), joined(&code(&mode.meaning), &mode.documentation)]
+            vec![code(&mode.syntax), code(&mode.encoding()), joined(&code(&mode.meaning), &mode.documentation)]
         });
         let rows: Vec<_> = included.chain(own).collect();
         let names: Vec<String> = operand.names.iter().map(|name| code(name)).collect();
@@ -406,10 +406,9 @@ fn summary(sheet: &Sheet) -> String {
         .rows
         .iter()
         .map(|row| {
-            let condition = if row.condition.is_empty() { String::new() } else { format!(" {}", row.condition) };
             let mut cells = vec![
                 format!("<a href=\"#{}\"><code>{}</code></a>", row.id, escape(&row.syntax)),
-                code(&format!("{}{condition}", row.picture)),
+                code(&row.encoding()),
                 length(&row.instructions[0]),
             ];
             if sheet.has_cycles {

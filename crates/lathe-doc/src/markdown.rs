@@ -27,7 +27,7 @@ pub fn markdown(sheet: &Sheet) -> String {
     text += &section("Operands", &["name", "bits", "is", "names and codes"], &operands);
     for operand in grouped::shared_modes(sheet) {
         let mode = |mode: &&ModeData| {
-            vec![code(&mode.syntax), code(&mode.picture), joined(&code(&mode.meaning), &mode.documentation)]
+            vec![code(&mode.syntax), code(&mode.encoding()), joined(&code(&mode.meaning), &mode.documentation)]
         };
         let included =
             operand.includes.iter().map(|name| vec![String::new(), String::new(), format!("all modes of `{name}`")]);
@@ -187,8 +187,7 @@ fn instructions(sheet: &Sheet) -> String {
 
 fn instruction(sheet: &Sheet, row: &RowData) -> Vec<String> {
     let first = &row.instructions[0];
-    let condition = if row.condition.is_empty() { String::new() } else { format!(" {}", row.condition) };
-    let mut cells = vec![code(&row.syntax), code(&format!("{}{condition}", row.picture)), length(first)];
+    let mut cells = vec![code(&row.syntax), code(&row.encoding()), length(first)];
     cells.extend(row_cycles(row));
     cells.push(joined(&code(&row.meaning), &row.documentation));
     let flags = flag_effects(sheet, row).into_iter().filter(|(_, effect)| *effect != "–");

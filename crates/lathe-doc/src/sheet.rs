@@ -185,6 +185,8 @@ data! {
         syntax: String,
         /// Its bits, and those of the cells that it adds, as written.
         picture: String,
+        /// What comes after its bits: `where …`, as written.
+        condition: String,
         /// What it is, as written.
         meaning: String,
         /// Prose.
@@ -398,6 +400,20 @@ data! {
         assembly: String,
         /// About the examples.
         examples: String,
+    }
+}
+
+impl ModeData {
+    /// Its bits and its condition, as written.
+    pub(crate) fn encoding(&self) -> String {
+        format!("{} {}", self.picture, self.condition).trim_end().to_owned()
+    }
+}
+
+impl RowData {
+    /// Its encoding and its condition, as written.
+    pub(crate) fn encoding(&self) -> String {
+        format!("{} {}", self.picture, self.condition).trim_end().to_owned()
     }
 }
 
@@ -639,6 +655,7 @@ fn modes(isa: &Isa, text: &Text) -> Vec<ModesData> {
             .map(|mode| ModeData {
                 syntax: mode.syntax.clone(),
                 picture: mode.picture.clone(),
+                condition: text.condition_of_mode(mode.span, &mode.picture),
                 meaning: text.last_column(mode.span),
                 documentation: mode.documentation.clone(),
             })
@@ -881,7 +898,7 @@ fn instruction_data(isa: &Isa, instruction: &Instruction, row: &[&Instruction], 
         bits: bits::text(&bits, &names),
         parts: bits::parts(&bits, &names, &widths, word.bits),
         cycles: isa.has_cycles.then(|| touches::cycles(&same)),
-        flags: flags::flags(isa, instruction),
+        flags: flags::flags(isa, &same),
         effects: touches::effects(isa, &same),
     }
 }

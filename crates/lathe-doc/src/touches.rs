@@ -1,7 +1,7 @@
 //! What an instruction touches, inferred from its meaning: cycles, memory, control flow. Flags are in `flags.rs`.
 
 use lathe_isa::Isa;
-use lathe_isa::model::Instruction;
+use lathe_isa::model::{Instruction, MemoryId};
 use lathe_isa::semantics::{Block, Effects, Statement};
 
 /// The fewest and the most cycles of any of these.
@@ -38,7 +38,11 @@ pub(crate) fn effects(isa: &Isa, instructions: &[&Instruction]) -> Vec<String> {
         effects.include(instruction.body.effects());
     }
     let names = |list: Vec<&String>| list.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let memories = |list: &[lathe_isa::model::MemoryId]| names(list.iter().map(|id| &isa.memory(*id).name).collect());
+    // In the order in which they are declared: which comes first in a meaning is no matter.
+    let memories = |list: &[MemoryId]| {
+        let touched = isa.memories.iter().zip(0..).filter(|(_, number)| list.contains(&MemoryId(*number)));
+        names(touched.map(|(memory, _)| &memory.name).collect())
+    };
     let mut found = Vec::new();
     if !effects.loads.is_empty() {
         found.push(format!("reads {}", memories(&effects.loads)));
