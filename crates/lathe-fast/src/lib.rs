@@ -601,7 +601,7 @@ fn modes(isa: &Isa) -> Vec<RegisterId> {
     // Where a hook is part of every instruction, so is what it changes.
     let often = isa.on_step.iter().filter(|hook| hook.is_part_of_instructions());
     let hooks = often.flat_map(|hook| std::iter::repeat_n(&hook.body, isa.instructions.len()));
-    for body in isa.instructions.iter().map(|instruction| &instruction.body).chain(hooks) {
+    for body in isa.instructions.iter().map(|instruction| &*instruction.body).chain(hooks) {
         for register in body.effects().writes {
             if let Some(count) = writers.get_mut(register.index()) {
                 *count += 1;

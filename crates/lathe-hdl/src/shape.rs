@@ -84,7 +84,7 @@ impl Shape {
 
 /// Everything that the machine can be told to do.
 pub(crate) fn bodies(isa: &Isa) -> Vec<&Body> {
-    let rows = isa.instructions.iter().map(|instruction| &instruction.body);
+    let rows = isa.instructions.iter().map(|instruction| &*instruction.body);
     let hook = isa.on_step.iter().map(|hook| &hook.body);
     let maps = isa.maps.iter().flat_map(|map| [&map.read, &map.write]);
     rows.chain(isa.on_illegal.as_ref()).chain(hook).chain(maps).collect()

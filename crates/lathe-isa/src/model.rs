@@ -654,8 +654,8 @@ pub struct Instruction {
     pub operands: Vec<FieldId>,
     /// Its bits.
     pub encoding: Encoding,
-    /// What it does.
-    pub body: Body,
+    /// What it does. Shared by the models of a definition that is read again and again.
+    pub body: Arc<Body>,
     /// The cycles it takes, where they are counted.
     pub cycles: u64,
     /// Prose.

@@ -1,14 +1,15 @@
 //! Meanings of rows, kept from one reading of a definition to the next: while somebody types, nearly all rows stay as
 //! they were, and working out what they mean is most of the work.
 //!
-//! A row means what it meant if its text is the same, and the text of everything that is declared. Where they stand does
-//! not matter: nothing in a meaning is a place, and the places where a row names something are counted from the row, or
-//! from the declaration that it uses. Only meanings without findings are kept, so nothing has to be reported again; and
+//! A row means what it meant if its text is the same, and the text of everything that is declared, comments left out. Where
+//! they stand does not matter: nothing in a meaning is a place, and the places where a row names something are counted from
+//! the row, or from the line of a declaration that it uses. Only meanings without findings are kept, so nothing has to be reported again; and
 //! where a `skip` may depend on the lengths of other rows, nothing is kept.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lathe_base::{Diagnostics, Span};
 
@@ -28,7 +29,7 @@ pub struct KnownMeanings {
 #[derive(Debug)]
 struct KnownRow {
     /// The meaning of each of its instructions, and how many parts that had on the way.
-    meanings: Vec<(Body, usize)>,
+    meanings: Vec<(Arc<Body>, usize)>,
     uses: Vec<Use>,
 }
 
@@ -36,8 +37,8 @@ struct KnownRow {
 #[derive(Debug)]
 struct Use {
     name: String,
-    /// The declaration that it stands in, by its number; if it is none, it stands in the row itself.
-    declaration: Option<usize>,
+    /// The line of a declaration that it stands in, by its number; if it is none, it stands in the row itself.
+    line: Option<usize>,
     /// Where it begins, counted from there, and its length.
     start: u32,
     length: u32,
@@ -46,8 +47,8 @@ struct Use {
 /// The meanings that are known, while new ones are worked out.
 pub(super) struct Recall<'d, 'a> {
     declarations: &'d Declarations<'a>,
-    /// Where something is declared.
-    declared: &'d [Span],
+    /// The lines of everything that is declared.
+    lines: Vec<Span>,
     known: Option<&'d mut KnownMeanings>,
     rows: BTreeMap<String, Rc<KnownRow>>,
     row: Option<Row>,
@@ -60,7 +61,7 @@ struct Row {
     known: Option<Rc<KnownRow>>,
     /// What it means, as far as it has been worked out.
     place: Span,
-    meanings: Vec<(Body, usize)>,
+    meanings: Vec<(Arc<Body>, usize)>,
     /// How many of its instructions there have been.
     count: usize,
     /// Whether nothing was wrong so far.
@@ -70,18 +71,20 @@ struct Row {
 impl<'d, 'a> Recall<'d, 'a> {
     pub(super) fn new(
         declarations: &'d Declarations<'a>,
-        definition: &'d Definition,
+        definition: &Definition,
         known: Option<&'d mut KnownMeanings>,
     ) -> Recall<'d, 'a> {
+        let mut recall = Recall { declarations, lines: Vec::new(), known: None, rows: BTreeMap::new(), row: None };
         let known = known.filter(|_| !declarations.texts.iter().any(|text| text.contains("skip")));
-        let known = known.map(|known| {
-            let declared = digest(declarations, definition);
+        if let Some(known) = known {
+            recall.lines = definition.declared.iter().flat_map(|place| lines(declarations, *place)).collect();
+            let declared = digest(declarations, &recall.lines);
             if known.declared != declared {
                 *known = KnownMeanings { declared, ..KnownMeanings::default() };
             }
-            known
-        });
-        Recall { declarations, declared: &definition.declared, known, rows: BTreeMap::new(), row: None }
+            recall.known = Some(known);
+        }
+        recall
     }
 
     /// The meaning of the next instruction of a row: as it is known, or else as it is worked out.
@@ -90,7 +93,8 @@ impl<'d, 'a> Recall<'d, 'a> {
         draft: &Draft,
         diagnostics: &mut Diagnostics,
         work_out: impl FnOnce(&mut Diagnostics) -> Option<Body>,
-    ) -> Option<Body> {
+    ) -> Option<Arc<Body>> {
+        let work_out = |diagnostics: &mut Diagnostics| work_out(diagnostics).map(Arc::new);
         if self.known.is_none() {
             return work_out(diagnostics);
         }
@@ -103,7 +107,7 @@ impl<'d, 'a> Recall<'d, 'a> {
         row.count += 1;
         if let Some((body, parts)) = row.known.as_ref().and_then(|known| known.meanings.get(row.count - 1)) {
             nodes.set(nodes.get() + parts);
-            return Some(body.clone());
+            return Some(Arc::clone(body));
         }
         let (before, findings) = (nodes.get(), diagnostics.len());
         let body = work_out(diagnostics);
@@ -119,7 +123,7 @@ impl<'d, 'a> Recall<'d, 'a> {
         let known = self.known.as_ref().and_then(|known| known.rows.get(&key)).or(self.rows.get(&key)).cloned();
         match &known {
             Some(known) => known.uses.iter().for_each(|used| {
-                self.declarations.names.find(&used.name, used.place(place, self.declared));
+                self.declarations.names.find(&used.name, used.place(place, &self.lines));
             }),
             None => self.declarations.names.begin_log(),
         }
@@ -132,7 +136,7 @@ impl<'d, 'a> Recall<'d, 'a> {
         let Some(row) = self.row.take() else { return };
         let found = self.declarations.names.end_log();
         let made = || {
-            let uses = found.into_iter().map(|(span, name)| Use::new(span, name, row.place, self.declared));
+            let uses = found.into_iter().map(|(span, name)| Use::new(span, name, row.place, &self.lines));
             Some(Rc::new(KnownRow { meanings: row.meanings, uses: uses.collect::<Option<_>>()? }))
         };
         let known = row.known.or_else(|| if row.is_sound { made() } else { None });
@@ -152,26 +156,46 @@ impl<'d, 'a> Recall<'d, 'a> {
 
 impl Use {
     /// A name at a place in a row, or in a declaration that the row uses.
-    fn new(span: Span, name: String, row: Span, declared: &[Span]) -> Option<Use> {
+    fn new(span: Span, name: String, row: Span, lines: &[Span]) -> Option<Use> {
         let is_in = |outer: &Span| outer.file == span.file && outer.start <= span.start && span.end <= outer.end;
-        let declaration = if is_in(&row) { None } else { Some(declared.iter().position(is_in)?) };
-        let from = declaration.map_or(row, |at| declared[at]);
-        Some(Use { name, declaration, start: span.start - from.start, length: span.end - span.start })
+        let line = if is_in(&row) { None } else { Some(lines.iter().position(is_in)?) };
+        let from = line.map_or(row, |at| lines[at]);
+        Some(Use { name, line, start: span.start - from.start, length: span.end - span.start })
     }
 
     /// Where it is now.
-    fn place(&self, row: Span, declared: &[Span]) -> Span {
-        let from = self.declaration.and_then(|at| declared.get(at)).copied().unwrap_or(row);
+    fn place(&self, row: Span, lines: &[Span]) -> Span {
+        let from = self.line.and_then(|at| lines.get(at)).copied().unwrap_or(row);
         let start = from.start + self.start;
         Span { start, end: start + self.length, ..from }
     }
 }
 
+/// The lines of a declaration that say something, without the comments after them. A `#` is taken for one only where it
+/// cannot be anything else: before a blank or another `#`, on a line without a quotation mark.
+fn lines(declarations: &Declarations, declared: Span) -> Vec<Span> {
+    let text = declarations.text(declared.file).get(declared.range()).unwrap_or("");
+    let mut start = declared.start as usize;
+    let mut lines = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let comment = line.match_indices('#').find(|(at, _)| {
+            let begins = line[..*at].ends_with([' ', '\t']) || line[..*at].is_empty();
+            begins && line[at + 1..].starts_with([' ', '\t', '#', '\r', '\n']) && !line.contains('"')
+        });
+        let code = line[..comment.map_or(line.len(), |(at, _)| at)].trim_end();
+        if !code.trim_start().is_empty() {
+            lines.push(Span::new(declared.file, start, start + code.len()));
+        }
+        start += line.len();
+    }
+    lines
+}
+
 /// A number for the text of everything that is declared. The files tell in which order: one is read where another
 /// names it.
-fn digest(declarations: &Declarations, definition: &Definition) -> u64 {
+fn digest(declarations: &Declarations, lines: &[Span]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for place in &definition.declared {
+    for place in lines {
         place.file.0.hash(&mut hasher);
         declarations.text(place.file).get(place.range()).hash(&mut hasher);
     }
@@ -231,6 +255,8 @@ instructions {
         assert_eq!(known_after(TEXT), 3);
         assert_eq!(known_after(&TEXT.replace("memory", "# a comment\nmemory")), 3);
         assert_eq!(known_after(&TEXT.replace("fn twice", "\n\n## It adds.\nfn twice")), 3);
+        // Comments inside of a declaration move what comes after them.
+        assert_eq!(known_after(&TEXT.replace("clr = 0", "## Nothing.\n  # left\n\n  clr = 0  # all")), 3);
         assert_eq!(known_after(&TEXT.replace("  dbl", "  nop | 1111 1111 |\n  dbl")), 3);
         assert_eq!(known_after(&TEXT.replace("add(R, 1)", "add(R, 2)")), 2);
         // A row that cannot be read leaves the others alone.
@@ -244,6 +270,7 @@ instructions {
         assert_eq!(known_after(&TEXT.replace("add(x, x)", "add(x, 2)")), 0);
         assert_eq!(known_after(&TEXT.replace("register a, b", "register b, a")), 0);
         assert_eq!(known_after(&TEXT.replace("clr = 0", "clr = 1")), 0);
+        assert_eq!(known_after(&TEXT.replace("clr = 0", "clr = { # \n 1 }")), 0);
         assert_eq!(known_after(&TEXT.replace("include \"shared.isa\"", "fn add(x: u8, y: u8) -> u8 { x ^ y }")), 0);
         // The same declarations in another order.
         let view = "view v = a[3:0]\n";

@@ -58,7 +58,7 @@ fn cycles_that_nothing_counts(
     others: &[&Body],
     diagnostics: &mut Diagnostics,
 ) {
-    let bodies = || instructions.iter().map(|instruction| &instruction.body).chain(others.iter().copied());
+    let bodies = || instructions.iter().map(|instruction| &*instruction.body).chain(others.iter().copied());
     let counted = instructions.iter().any(|instruction| instruction.cycles != 0) || bodies().any(Body::adds_cycles);
     if counted || !bodies().any(Body::reads_cycles) {
         return;

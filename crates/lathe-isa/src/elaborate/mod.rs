@@ -146,7 +146,7 @@ impl Made {
 
     /// All meanings.
     fn bodies(&self) -> impl Iterator<Item = &Body> {
-        self.instructions.iter().map(|instruction| &instruction.body).chain(self.other_bodies())
+        self.instructions.iter().map(|instruction| &*instruction.body).chain(self.other_bodies())
     }
 
     /// The meanings that belong to no instruction.

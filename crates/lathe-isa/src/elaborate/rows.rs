@@ -543,7 +543,7 @@ fn instruction(
     declarations: &Declarations,
     draft: &Draft,
     chosen: Vec<Chosen>,
-    body: Option<Body>,
+    body: Option<Arc<Body>>,
     diagnostics: &mut Diagnostics,
 ) -> Instruction {
     let cycles = draft.row.cycles.as_ref();
