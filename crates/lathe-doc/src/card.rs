@@ -19,6 +19,10 @@ const MARGIN: f64 = 18.0;
 const GUTTER: f64 = 22.0;
 /// Where the last cell of a row may go on in the next line, in characters.
 const WIDTHS: [usize; 8] = [28, 32, 36, 40, 46, 52, 60, 70];
+/// And where its bits may.
+const BITS: [usize; 4] = [20, 28, 40, 80];
+/// Begins the flags after a meaning.
+const FLAGS: &str = "   [";
 /// A sheet on its side.
 const RATIO: f64 = 297.0 / 210.0;
 
@@ -27,6 +31,8 @@ enum Line {
     Heading(String),
     /// Columns: syntax, bits, rest.
     Row([String; 3]),
+    /// What the row above it has no room for.
+    More([String; 3]),
     Blank,
 }
 
@@ -93,8 +99,9 @@ struct Layout {
 /// The layout with the largest print: of which the longer side, as a part of the sheet's, is shortest.
 fn largest(sheet: &Sheet) -> Layout {
     let rows = lines(sheet);
-    let layouts = WIDTHS.iter().flat_map(|width| {
-        let lines = flowed(&rows, *width);
+    let limits = WIDTHS.iter().flat_map(|rest| BITS.iter().map(move |bits| (*bits, *rest)));
+    let layouts = limits.flat_map(|(bits, rest)| {
+        let lines = flowed(&rows, bits, rest);
         let widths = widths(&lines);
         (1..=8).map(move |columns| Layout { lines: unbroken(lines.clone(), columns), widths, columns })
     });
@@ -108,8 +115,7 @@ fn largest(sheet: &Sheet) -> Layout {
 
 /// Moves headings that would be the last line of a column, and rows that would go on in the next one, into the next one.
 fn unbroken(mut lines: Vec<Line>, columns: usize) -> Vec<Line> {
-    // A row that goes on from the line before it has neither syntax nor bits.
-    let goes_on = |line: Option<&Line>| matches!(line, Some(Line::Row([syntax, bits, _])) if syntax.is_empty() && bits.is_empty());
+    let goes_on = |line: Option<&Line>| matches!(line, Some(Line::More(_)));
     // Each move makes columns longer at most, so a few rounds are enough; one that is left looks bad and no more.
     for _ in 0..2 * columns {
         let height = lines.len().div_ceil(columns).max(1);
@@ -128,10 +134,10 @@ fn unbroken(mut lines: Vec<Line>, columns: usize) -> Vec<Line> {
     lines
 }
 
-/// Rows whose last cell goes on below if it is longer than this.
-fn flowed(rows: &[Line], width: usize) -> Vec<Line> {
+/// Rows whose bits and whose last cell go on below if they are longer than this.
+fn flowed(rows: &[Line], bits: usize, rest: usize) -> Vec<Line> {
     let flow = |line: &Line| match line {
-        Line::Row(cells) => wrapped(cells, width).into_iter().map(Line::Row).collect(),
+        Line::Row(cells) => wrapped(cells, bits, rest),
         other => vec![other.clone()],
     };
     rows.iter().flat_map(flow).collect()
@@ -140,7 +146,7 @@ fn flowed(rows: &[Line], width: usize) -> Vec<Line> {
 fn widths(lines: &[Line]) -> [usize; 3] {
     let mut widths = [0; 3];
     for line in lines {
-        if let Line::Row(cells) = line {
+        if let Line::Row(cells) | Line::More(cells) = line {
             for (width, cell) in widths.iter_mut().zip(cells) {
                 *width = (*width).max(cell.chars().count() + 1);
             }
@@ -157,7 +163,7 @@ fn draw(line: &Line, x: f64, y: f64, widths: &[usize; 3], column: f64) -> String
             escape(text),
             y + 3.0
         ),
-        Line::Row(cells) => {
+        Line::Row(cells) | Line::More(cells) => {
             let mut text = String::new();
             let mut left = x;
             for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
@@ -218,8 +224,8 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
                 .map(|(name, _)| format!(" {name}"))
                 .collect();
             let meaning = row.meaning.split_whitespace().collect::<Vec<_>>().join(" ");
-            let flags = if flags.is_empty() { String::new() } else { format!("   [{}]", flags.trim()) };
-            [row.syntax.clone(), row.picture.clone(), meaning + &flags]
+            let flags = if flags.is_empty() { String::new() } else { format!("{FLAGS}{}]", flags.trim()) };
+            [row.syntax.clone(), row.encoding(), meaning + &flags]
         });
         let title = match group[0].heading.lines().next() {
             Some(heading) => heading.replace('`', ""),
@@ -305,21 +311,53 @@ fn families(sheet: &Sheet) -> Vec<[String; 3]> {
     found
 }
 
-/// A row whose last cell goes on below if it is long.
-fn wrapped([syntax, bits, rest]: &[String; 3], width: usize) -> Vec<[String; 3]> {
-    let mut lines = vec![String::new()];
-    for word in rest.split(' ') {
-        let last = lines.last_mut().expect("there is always a line");
-        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
-        } else {
-            last.push_str(if last.is_empty() { "" } else { " " });
-            last.push_str(word);
+/// A row whose bits and whose last cell go on below if they are long: bits between words; the other where a statement
+/// ends or before its flags, and between words only in a statement that is longer than a line.
+fn wrapped([syntax, bits, rest]: &[String; 3], bits_width: usize, width: usize) -> Vec<Line> {
+    let mut pictures = Flow::new(bits_width);
+    bits.split_whitespace().for_each(|word| pictures.add(" ", word));
+    let mut meanings = Flow::new(width);
+    let (meaning, flags) =
+        rest.split_once(FLAGS).map_or((rest.as_str(), None), |(before, after)| (before, Some(after)));
+    for statement in meaning.split_inclusive("; ").map(str::trim_end) {
+        match statement.chars().count() > width {
+            true => statement.split(' ').for_each(|word| meanings.add(" ", word)),
+            false => meanings.add(" ", statement),
         }
     }
-    let mut rows: Vec<[String; 3]> = lines.into_iter().map(|line| [String::new(), String::new(), line]).collect();
-    (rows[0][0], rows[0][1]) = (syntax.clone(), bits.clone());
-    rows
+    if let Some(flags) = flags {
+        meanings.add("   ", &format!("[{flags}"));
+    }
+    let count = pictures.lines.len().max(meanings.lines.len());
+    let line = |lines: &[String], at: usize| lines.get(at).cloned().unwrap_or_default();
+    (0..count)
+        .map(|at| match (at, line(&pictures.lines, at), line(&meanings.lines, at)) {
+            (0, bits, rest) => Line::Row([syntax.clone(), bits, rest]),
+            (_, bits, rest) => Line::More([String::new(), bits, rest]),
+        })
+        .collect()
+}
+
+/// Pieces of text, one after the other, on lines of some width.
+struct Flow {
+    width: usize,
+    lines: Vec<String>,
+}
+
+impl Flow {
+    fn new(width: usize) -> Flow {
+        Flow { width, lines: vec![String::new()] }
+    }
+
+    /// Adds a piece, after a gap if it is not the first of its line.
+    fn add(&mut self, gap: &str, piece: &str) {
+        let length = |text: &str| text.chars().count();
+        match self.lines.last_mut() {
+            Some(last) if last.is_empty() => last.push_str(piece),
+            Some(last) if length(last) + length(gap) + length(piece) <= self.width => last.extend([gap, piece]),
+            _ => self.lines.push(piece.to_owned()),
+        }
+    }
 }
 
 /// Registers of one width on one line.
