@@ -241,6 +241,30 @@ fn pseudo_instructions() {
     }
 }
 
+/// Short forms that rule an operand out leave it to others, short or long. The cells are those of the RISC-V manual.
+#[test]
+fn what_a_short_form_excludes_is_left_to_others() {
+    let isa = machine("rv32imc");
+    let lines: [(&str, &[u64]); 7] = [
+        // `c.addi16sp` cannot add 0, `c.addi` can.
+        ("addi x2, x2, 0", &[0x01, 0x01]),
+        ("addi x2, x2, 64", &[0x21, 0x61]),
+        // Nor can `c.addi4spn`, and then there is no short form.
+        ("addi x8, x2, 0", &[0x13, 0x04, 0x01, 0x00]),
+        ("addi x8, x2, 4", &[0x40, 0x00]),
+        // `c.lui` has no `x2`, and `c.lwsp` no `x0`.
+        ("lui x2, 5", &[0x37, 0x51, 0x00, 0x00]),
+        ("lui x3, 5", &[0x95, 0x61]),
+        ("lw x0, 0(x2)", &[0x03, 0x20, 0x01, 0x00]),
+    ];
+    let texts: Vec<String> = lines.iter().map(|(line, _)| (*line).to_owned()).collect();
+    let expected: Vec<Option<Vec<u64>>> = lines.iter().map(|(_, cells)| Some(cells.to_vec())).collect();
+    assert_eq!(made(&isa, &texts), expected);
+    for (line, cells) in lines {
+        Listing { start: 0, source: format!("{line}\n"), expected: cells.to_vec() }.check(&isa, line);
+    }
+}
+
 #[test]
 fn what_customasm_cannot_say_is_named() {
     let missing = |name: &str| lathe_export::customasm(&machine(name)).missing;
