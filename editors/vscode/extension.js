@@ -44,6 +44,8 @@ exports.activate = async function (context) {
   const server = { command: lathe(), args: ['lsp'] };
   client = new LanguageClient('lathe', 'Lathe', server, {
     documentSelector: [{ language: 'isa' }, { language: 'lathe-asm' }],
+    // A file that another includes may change without being open.
+    synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher('**/*.{isa,asm,s,a,inc}') },
   });
   command(context, 'lathe.run', (name) => inTerminal('run', name));
   command(context, 'lathe.check', (name) => inTerminal('check', name));

@@ -30,7 +30,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::document::Document;
-use crate::workspace::{Machine, Program, Workspace, is_definition};
+use crate::workspace::{Machine, Workspace, is_definition};
 use crate::{stdio, wire};
 
 /// Serves one editor over standard input and output until it says goodbye.
@@ -50,8 +50,9 @@ pub fn run() -> Result<(), String> {
 /// If the connection breaks, or the editor does not keep to the protocol.
 pub fn serve(connection: &Connection) -> Result<(), String> {
     let capabilities = serde_json::to_value(capabilities()).map_err(|error| error.to_string())?;
-    connection.initialize(capabilities).map_err(|error| error.to_string())?;
+    let params = connection.initialize(capabilities).map_err(|error| error.to_string())?;
     let mut server = Server::default();
+    server.workspace.folders = folders(&params);
     for message in &connection.receiver {
         match message {
             Message::Request(request) => {
@@ -72,6 +73,16 @@ pub fn serve(connection: &Connection) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The folders that an editor has open, by what it says first.
+fn folders(params: &serde_json::Value) -> Vec<PathBuf> {
+    let several = params["workspaceFolders"].as_array().into_iter().flatten().map(|folder| &folder["uri"]);
+    let mut folders: Vec<PathBuf> =
+        several.chain([&params["rootUri"]]).filter_map(|uri| wire::path(&uri.as_str()?.parse().ok()?)).collect();
+    folders.sort();
+    folders.dedup();
+    folders
 }
 
 fn capabilities() -> ServerCapabilities {
@@ -119,6 +130,8 @@ struct Server {
     workspace: Workspace,
     /// Files whose findings are out of date.
     dirty: BTreeSet<PathBuf>,
+    /// What was found, by the program or definition that was looked at, in each of its files.
+    found: BTreeMap<PathBuf, BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>>,
     /// The colours that an editor was told last, with their names: it asks for what has changed since.
     colours: BTreeMap<PathBuf, (String, Vec<SemanticToken>)>,
     answers: u64,
@@ -194,6 +207,7 @@ impl Server {
                 if let Some(path) = wire::path(&params.text_document.uri) {
                     self.workspace.close(&path);
                     self.colours.remove(&path);
+                    self.touch(path);
                 }
             }
             // What is on disk has changed, perhaps in a file that is not open.
@@ -205,61 +219,80 @@ impl Server {
         }
     }
 
-    /// Notes that a text has changed, and with a definition the programs for its machine.
+    /// Notes that a text has changed, with a definition the programs for its machine, and what includes it.
     fn touch(&mut self, path: PathBuf) {
         self.workspace.forget(&path);
         if is_definition(&path) {
             // Programs are for it, and other definitions may extend it.
             self.dirty.extend(self.workspace.documents.keys().cloned());
         }
+        let including = self.found.iter().filter(|(_, files)| files.contains_key(&path));
+        self.dirty.extend(including.map(|(main, _)| main.clone()));
         self.dirty.insert(path);
     }
 
-    /// What is wrong with the texts that have changed.
+    /// What is wrong with the texts that have changed, and with what belongs to them. A file that several programs
+    /// include has the findings of all of them, each once.
     fn findings(&mut self) -> Vec<Notification> {
         let dirty = std::mem::take(&mut self.dirty);
-        let mut found: BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>> = BTreeMap::new();
+        let mut told: BTreeSet<PathBuf> = BTreeSet::new();
+        let mut mains: BTreeSet<PathBuf> = BTreeSet::new();
         for path in dirty {
-            let Some(document) = self.workspace.documents.get(&path) else { continue };
-            found.entry(path.clone()).or_default();
-            if is_definition(&path) {
-                let Some(checked) = self.workspace.check(&path) else { continue };
-                for one in &checked.diagnostics {
-                    let Some(source) = checked.written.sources.get(one.primary.span.file.0 as usize) else { continue };
-                    // What comes with Lathe is not a file; its findings are about how it is extended.
-                    let place = path.with_file_name(&source.name);
-                    let shown = match place == path {
-                        true => wire::diagnostic(document, one),
-                        false => wire::diagnostic(&Document::new(source.text.clone(), 0), one),
-                    };
-                    found.entry(place).or_default().push(shown);
-                }
-            } else if let Some(program) = self.workspace.program(&path) {
-                self.findings_of_program(&program, &mut found);
+            // What is not open any more is looked at only for those that are.
+            mains.insert(if is_definition(&path) { path.clone() } else { self.workspace.main_of(&path) });
+            told.insert(path);
+        }
+        for main in mains {
+            let found = self.findings_of(&main);
+            told.extend(found.keys().cloned());
+            let is_wanted = found.keys().any(|path| self.workspace.documents.contains_key(path));
+            let before = self.found.remove(&main);
+            told.extend(before.into_iter().flatten().map(|(path, _)| path));
+            if is_wanted {
+                self.found.insert(main, found);
             }
         }
-        let notification = |(path, diagnostics): (PathBuf, Vec<lsp_types::Diagnostic>)| {
+        let notification = |path: PathBuf| {
+            let mut diagnostics: Vec<lsp_types::Diagnostic> = Vec::new();
+            for found in self.found.values().filter_map(|files| files.get(&path)) {
+                let new: Vec<_> = found.iter().filter(|one| !diagnostics.contains(one)).cloned().collect();
+                diagnostics.extend(new);
+            }
             let version = self.workspace.documents.get(&path).map(|document| document.version);
             let params = PublishDiagnosticsParams { uri: wire::uri(&path)?, diagnostics, version };
             Some(Notification::new(PublishDiagnostics::METHOD.to_owned(), params))
         };
-        found.into_iter().filter_map(notification).collect()
+        told.into_iter().filter_map(notification).collect()
     }
 
-    fn findings_of_program(&self, program: &Program, found: &mut BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>) {
-        let sources = &program.assembled.sources;
-        let paths: Vec<PathBuf> = (0..sources.len()).map(|number| program.path(number).unwrap_or_default()).collect();
+    /// What is wrong with a program or a definition, in each of its files.
+    fn findings_of(&self, main: &Path) -> BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>> {
+        let (sources, paths, diagnostics) = if is_definition(main) {
+            let Some(checked) = self.workspace.check(main) else { return BTreeMap::new() };
+            let sources = checked.written.sources.clone();
+            // What comes with Lathe is not a file; its findings are about how it is extended.
+            let paths = sources.iter().map(|source| main.with_file_name(&source.name)).collect::<Vec<_>>();
+            (sources, paths, checked.diagnostics.clone())
+        } else {
+            let Some(program) = self.workspace.program(main) else {
+                return [(main.to_owned(), Vec::new())].into();
+            };
+            let sources = program.assembled.sources.clone();
+            let paths = (0..sources.len()).map(|number| program.path(number).unwrap_or_default()).collect();
+            (sources, paths, program.assembled.diagnostics.clone().into_sorted())
+        };
+        let mut found: BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>> =
+            paths.iter().map(|path| (path.clone(), Vec::new())).collect();
         let mut on_disk: BTreeMap<usize, Document> = BTreeMap::new();
-        paths.iter().for_each(|path| drop(found.insert(path.clone(), Vec::new())));
-        for one in program.assembled.diagnostics.clone().into_sorted() {
+        for one in &diagnostics {
             let number = one.primary.span.file.0 as usize;
             let Some(path) = paths.get(number) else { continue };
-            let document = self.workspace.documents.get(path);
-            let document = document.unwrap_or_else(|| {
+            let document = self.workspace.documents.get(path).unwrap_or_else(|| {
                 on_disk.entry(number).or_insert_with(|| Document::new(sources[number].text.clone(), 0))
             });
-            found.entry(path.clone()).or_default().push(wire::diagnostic(document, &one));
+            found.entry(path.clone()).or_default().push(wire::diagnostic(document, one));
         }
+        found
     }
 
     fn asked(&self, at: &TextDocumentPositionParams) -> Option<Asked<'_>> {
@@ -392,9 +425,10 @@ impl Server {
 
     /// Where a file that this definition extends or includes declares a name.
     fn inherited(&self, asked: &Asked, name: &str) -> Option<Location> {
-        let checked = self.workspace.check(&asked.path)?;
+        let main = self.workspace.main_definition_of(&asked.path);
+        let checked = self.workspace.check(&main)?;
         let span = checked.names.get(name)?.span;
-        self.in_definition(&checked.written, &asked.path, span)
+        self.in_definition(&checked.written, &main, span)
     }
 
     /// A label's line, the row of a mnemonic, the mode of an operand, or the declaration of a register.
@@ -422,12 +456,10 @@ impl Server {
                 return self.in_definition(&machine.written, &path, span);
             }
         }
-        let text = self.workspace.text(&path)?;
         let (row, _) = *description::forms(machine.sheet(), word).first()?;
-        let definition = Document::new(text.into_owned(), 0);
-        let declared = definition::Reading::new(&definition.text);
-        let found = declared.declared.iter().find(|one| one.kind == Kind::Row && one.name == row.syntax)?;
-        Some(Location { uri: wire::uri(&path)?, range: wire::span(&definition, found.span) })
+        let span = machine.isa.instructions.iter().find(|one| format!("row-{}", one.row) == row.id)?.span;
+        let syntax = Span { end: span.start + row.syntax.len() as u32, ..span };
+        self.in_definition(&machine.written, &path, syntax)
     }
 
     /// A place in one of the files that a definition is made from. What comes with Lathe is not a file.
@@ -474,14 +506,32 @@ impl Server {
         if is_definition(&asked.path) {
             let reading = definition::Reading::new(&asked.document.text);
             let word = reading.word_at(asked.offset).filter(|word| word.is_name)?;
-            reading.named(word.text)?;
-            let range = |word: &definition::Word| wire::range(asked.document, word.start, word.start + word.text.len());
-            return Some(reading.references(word.text).iter().map(|word| (asked.path.clone(), range(word))).collect());
+            return self.places_in_definition(asked, word.text);
         }
         let machine = self.workspace.machine(&asked.path)?;
         let reading = assembly::Reading::new(&asked.document.text, &machine.words);
         let name = reading.name_at(asked.offset)?;
         Some(self.occurrences(&asked.path, &name.name).into_iter().map(|(path, range, _)| (path, range)).collect())
+    }
+
+    /// Every place of a name in all files of a definition, if one of them declares it.
+    fn places_in_definition(&self, asked: &Asked, name: &str) -> Option<Vec<(PathBuf, Range)>> {
+        let main = self.workspace.main_definition_of(&asked.path);
+        let checked = self.workspace.check(&main)?;
+        let mut files: BTreeSet<PathBuf> =
+            checked.written.sources.iter().map(|source| main.with_file_name(&source.name)).collect();
+        files.insert(asked.path.clone());
+        let (mut places, mut is_declared) = (Vec::new(), false);
+        for path in files {
+            // What comes with Lathe is not a file.
+            let Some(text) = self.workspace.text(&path) else { continue };
+            let document = Document::new(text.into_owned(), 0);
+            let reading = definition::Reading::new(&document.text);
+            is_declared |= reading.named(name).is_some();
+            let range = |word: definition::Word| wire::range(&document, word.start, word.start + word.text.len());
+            places.extend(reading.references(name).into_iter().map(|word| (path.clone(), range(word))));
+        }
+        is_declared.then_some(places)
     }
 
     fn prepare_rename(&self, params: &TextDocumentPositionParams) -> Option<PrepareRenameResponse> {
@@ -527,14 +577,38 @@ impl Server {
                 new.insert(0, '.');
             }
         }
+        let mut files: BTreeMap<PathBuf, Vec<Range>> = BTreeMap::new();
+        places.into_iter().for_each(|(path, range)| files.entry(path).or_default().push(range));
+        self.check_rename(&asked.path, &files, &new)?;
         #[allow(clippy::mutable_key_type, reason = "the protocol's own choice of a key")]
         let mut changes: std::collections::HashMap<Uri, Vec<TextEdit>> = std::collections::HashMap::new();
-        for (path, range) in places {
+        for (path, ranges) in files {
+            let edits = ranges.into_iter().map(|range| TextEdit { range, new_text: new.clone() });
             if let Some(uri) = wire::uri(&path) {
-                changes.entry(uri).or_default().push(TextEdit { range, new_text: new.clone() });
+                changes.insert(uri, edits.collect());
             }
         }
         Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
+    }
+
+    /// Tries a new name: what was sound must stay so, and a program must stay the same.
+    fn check_rename(&self, path: &Path, files: &BTreeMap<PathBuf, Vec<Range>>, new: &str) -> Result<(), String> {
+        let mut changed: BTreeMap<PathBuf, String> = BTreeMap::new();
+        for (path, ranges) in files {
+            let Some(text) = self.workspace.text(path) else { continue };
+            let mut document = Document::new(text.into_owned(), 0);
+            // From the end, so that places before stay where they are.
+            let mut ranges = ranges.clone();
+            ranges.sort_by_key(|range| std::cmp::Reverse(range.start));
+            for range in ranges {
+                document.change(Some((wire::place(range.start), wire::place(range.end))), new);
+            }
+            changed.insert(path.clone(), document.text);
+        }
+        match self.workspace.problem_with(path, changed) {
+            Some(problem) => Err(format!("with the name `{new}`, {problem}")),
+            None => Ok(()),
+        }
     }
 
     fn outline(&self, path: &Path, document: &Document) -> Vec<(String, SymbolKind, Range)> {
@@ -579,12 +653,14 @@ impl Server {
     fn workspace_symbols(&self, params: &WorkspaceSymbolParams) -> Option<WorkspaceSymbolResponse> {
         let query = params.query.to_lowercase();
         let mut found = Vec::new();
-        for (path, document) in &self.workspace.documents {
-            for (name, kind, range) in self.outline(path, document) {
+        for path in self.workspace.files() {
+            let Some(text) = self.workspace.text(&path) else { continue };
+            let document = Document::new(text.into_owned(), 0);
+            for (name, kind, range) in self.outline(&path, &document) {
                 if !name.to_lowercase().contains(&query) {
                     continue;
                 }
-                let Some(uri) = wire::uri(path) else { continue };
+                let Some(uri) = wire::uri(&path) else { continue };
                 #[allow(deprecated, reason = "the protocol's type has a field that is no longer used")]
                 found.push(SymbolInformation {
                     name,

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use lathe_asm::{Assembled, KnownLines, Options, assemble_again};
 use lathe_base::files::{FileError, Files, Found};
-use lathe_base::{Diagnostic, FileId, Source, limits};
+use lathe_base::{Diagnostic, FileId, Severity, Source, limits};
 use lathe_doc::Sheet;
 use lathe_edit::assembly::Words;
 use lathe_isa::names::Resolved;
@@ -17,6 +17,9 @@ use lathe_isa::{Isa, KnownMeanings, Written};
 use lathe_machines::WithShipped;
 
 use crate::document::Document;
+
+/// How many files and folders are looked at, at most, to find those of the workspace.
+const MAX_ENTRIES: usize = 20_000;
 
 /// A machine, and what is derived from it.
 pub(crate) struct Machine {
@@ -76,6 +79,8 @@ impl Program {
 #[derive(Default)]
 pub(crate) struct Workspace {
     pub(crate) documents: BTreeMap<PathBuf, Document>,
+    /// The folders that the editor has open.
+    pub(crate) folders: Vec<PathBuf>,
     shipped: RefCell<BTreeMap<&'static str, Rc<Machine>>>,
     definitions: RefCell<BTreeMap<PathBuf, Rc<Checked>>>,
     /// Machines as they were when their definitions last had no errors.
@@ -107,7 +112,82 @@ impl Workspace {
 
     /// The files beside this one.
     pub(crate) fn project<'w>(&'w self, path: &'w Path) -> Project<'w> {
-        Project { workspace: self, folder: path.parent().unwrap_or(Path::new("")) }
+        Project { workspace: self, folder: path.parent().unwrap_or(Path::new("")), changed: BTreeMap::new() }
+    }
+
+    /// Programs and definitions: those that are open, and those in the editor's folders and below.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let mut files: BTreeSet<PathBuf> = self.documents.keys().cloned().collect();
+        let mut folders: VecDeque<PathBuf> = self.folders.iter().cloned().collect();
+        let mut seen = 0;
+        while let Some(folder) = folders.pop_front() {
+            for entry in folder.read_dir().into_iter().flatten().flatten() {
+                seen += 1;
+                let (path, kind) = (entry.path(), entry.file_type());
+                let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
+                let is_made = ["target", "node_modules"].iter().any(|name| entry.file_name() == *name);
+                // A link may lead back to where it stands.
+                match kind {
+                    Ok(kind) if kind.is_dir() && !is_hidden && !is_made => folders.push_back(path),
+                    Ok(kind) if kind.is_file() && (is_assembly(&path) || is_definition(&path)) => {
+                        files.insert(path);
+                    }
+                    _ => {}
+                }
+                // Somebody may have opened the root of a disk.
+                if seen > MAX_ENTRIES {
+                    return files.into_iter().collect();
+                }
+            }
+        }
+        files.into_iter().collect()
+    }
+
+    /// The definition that this file belongs to: itself if it names a machine, or one beside it that includes it.
+    pub(crate) fn main_definition_of(&self, path: &Path) -> PathBuf {
+        let is_whole =
+            |text: &str| text.lines().any(|line| line.trim_start().split([' ', '\t']).next() == Some("machine"));
+        if self.text(path).is_none_or(|text| is_whole(&text)) {
+            return path.to_owned();
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let includes = |other: &PathBuf| {
+            self.text(other).is_some_and(|text| is_whole(&text) && text.contains(&format!("\"{name}\"")))
+        };
+        self.beside(path, is_definition).into_iter().find(includes).unwrap_or_else(|| path.to_owned())
+    }
+
+    /// What would be wrong with the program or definition of a file if texts were changed so, or how it would be
+    /// another; nothing where it is wrong already.
+    pub(crate) fn problem_with(&self, path: &Path, changed: BTreeMap<PathBuf, String>) -> Option<String> {
+        let first_error = |diagnostics: Vec<Diagnostic>| {
+            let error = diagnostics.into_iter().find(|one| one.severity() == Severity::Error)?;
+            Some(format!("something would be wrong: {}", error.message))
+        };
+        if is_definition(path) {
+            let main = self.main_definition_of(path);
+            let checked = self.check(&main)?;
+            if checked.diagnostics.iter().any(|one| one.severity() == Severity::Error) {
+                return None;
+            }
+            let again = |source: &Source| {
+                let text = changed.get(&main.with_file_name(&source.name)).unwrap_or(&source.text);
+                Source::new(source.name.clone(), text.clone())
+            };
+            let sources: Vec<Source> = checked.written.sources.iter().map(again).collect();
+            return first_error(lathe_isa::load_again(&sources).diagnostics.into_sorted());
+        }
+        let (main, program) = (self.main_of(path), self.program(path)?);
+        let (machine, before) = (self.machine(path)?, program.assembled.image.as_ref()?);
+        let text = changed.get(&main).cloned().or_else(|| Some(self.text(&main)?.into_owned()))?;
+        let project = Project { changed, ..self.project(&main) };
+        let name = main.file_name()?.to_string_lossy().into_owned();
+        let assembled = lathe_asm::assemble(&machine.isa, &project, Source::new(name, text), &Options::default());
+        match assembled.image {
+            None => first_error(assembled.diagnostics.into_sorted()),
+            Some(after) if after.segments != before.segments => Some("the program would be another".to_owned()),
+            Some(_) => None,
+        }
     }
 
     /// The text of a file: as it is in the editor, or else on disk.
@@ -150,15 +230,15 @@ impl Workspace {
             let text = self.text(other).unwrap_or_default();
             machine_directive(&text).is_some() && text.contains(&format!("\"{name}\""))
         };
-        self.beside(path).into_iter().find(includes).unwrap_or_else(|| path.to_owned())
+        self.beside(path, is_assembly).into_iter().find(includes).unwrap_or_else(|| path.to_owned())
     }
 
-    /// Programs in the same folder.
-    pub(crate) fn beside(&self, path: &Path) -> Vec<PathBuf> {
+    /// Files of a kind in the same folder.
+    fn beside(&self, path: &Path, is_of_kind: fn(&Path) -> bool) -> Vec<PathBuf> {
         let Some(folder) = path.parent() else { return Vec::new() };
         let on_disk = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
         let open = self.documents.keys().filter(|path| path.parent() == Some(folder)).cloned();
-        let mut all: Vec<PathBuf> = on_disk.chain(open).filter(|path| is_assembly(path)).collect();
+        let mut all: Vec<PathBuf> = on_disk.chain(open).filter(|path| is_of_kind(path)).collect();
         all.sort();
         all.dedup();
         all.truncate(200);
@@ -173,7 +253,7 @@ impl Workspace {
         }
         let machine = self.machine(&main).filter(|machine| machine.is_sound)?;
         let folder = main.parent()?.to_owned();
-        let project = Project { workspace: self, folder: &folder };
+        let project = self.project(&main);
         let name = main.file_name()?.to_string_lossy().into_owned();
         let source = Source::new(name, self.text(&main)?);
         let mut all = self.known_lines.borrow_mut();
@@ -224,18 +304,32 @@ impl Workspace {
 pub(crate) struct Project<'w> {
     workspace: &'w Workspace,
     folder: &'w Path,
+    /// Texts that come before both.
+    changed: BTreeMap<PathBuf, String>,
 }
 
 impl Files for Project<'_> {
     fn open(&self, from: &str, name: &str) -> Result<Found, FileError> {
-        let relative = Path::new(from).parent().unwrap_or(Path::new("")).join(name);
-        let inside = relative.components().all(|part| matches!(part, std::path::Component::Normal(_)));
-        if !inside {
-            return Err(FileError("it is outside of the project's folder".to_owned()));
+        let written = Path::new(from).parent().unwrap_or(Path::new("")).join(name);
+        let mut relative = PathBuf::new();
+        for part in written.components() {
+            let inside = match part {
+                Component::Normal(name) => {
+                    relative.push(name);
+                    true
+                }
+                Component::CurDir => true,
+                Component::ParentDir => relative.pop(),
+                Component::RootDir | Component::Prefix(_) => false,
+            };
+            if !inside {
+                return Err(FileError("it is outside of the project's folder".to_owned()));
+            }
         }
         let path = self.folder.join(&relative);
-        let bytes = match self.workspace.documents.get(&path) {
-            Some(document) => document.text.clone().into_bytes(),
+        let open = || self.workspace.documents.get(&path).map(|document| &document.text);
+        let bytes = match self.changed.get(&path).or_else(open) {
+            Some(text) => text.clone().into_bytes(),
             None => read(&path)?,
         };
         Ok(Found { name: relative.to_string_lossy().into_owned(), bytes })
@@ -295,7 +389,7 @@ mod tests {
         let path = folder.path().to_owned();
         std::thread::spawn(move || {
             let workspace = Workspace::default();
-            let project = Project { workspace: &workspace, folder: &path };
+            let project = Project { workspace: &workspace, folder: &path, changed: BTreeMap::new() };
             let opened = ["pipe", "zeros"].map(|name| project.open("main.asm", name).map(|_| ()));
             let texts = ["pipe", "zeros"].map(|name| workspace.text(&path.join(name)).map(Cow::into_owned));
             send.send((opened, texts)).unwrap();
