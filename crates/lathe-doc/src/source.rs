@@ -92,7 +92,7 @@ impl<'s> Text<'s> {
 
     /// What stands after the bits of a mode in its second column.
     pub(crate) fn condition_of_mode(&self, span: Span, picture: &str) -> String {
-        let column = self.0.at(span).splitn(3, '|').nth(1).unwrap_or("");
+        let column = self.0.at(span).split('|').nth(1).unwrap_or("");
         without_comments(column).trim().strip_prefix(picture).unwrap_or("").trim().to_owned()
     }
 
