@@ -10,6 +10,7 @@ use std::sync::Arc;
 use lathe_isa::Isa;
 use lathe_jit::Jit;
 use lathe_tests::differential::{Contestant, compare, text};
+use lathe_vm::{Console, Devices, Engine, Interpreter, State};
 
 thread_local! {
     /// What the script reads: the name of a machine, or why a test has failed.
@@ -110,6 +111,28 @@ extern "C" fn check_pages(seed: u32, programs: u32) {
     let loaded = lathe_isa::load(PAGES);
     let isa: Arc<Isa> = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
     check(&isa, "pages", seed, programs);
+    cross(&isa);
+}
+
+/// Loops that read and write across the end of a page and of the memory, with every instruction of [`PAGES`] that does:
+/// generated programs seldom get there with an address that compiled code does not know.
+fn cross(isa: &Arc<Isa>) {
+    let [near, last, add, swap, next, again] = [0x10, 0x11, 0x08, 0x09, 0x0C, 0x20];
+    let (loads, stores) = ([0x01, 0x02, 0x03, 0x04, 0x0A], [0x05, 0x06, 0x07, 0x0B]);
+    let pairs = loads.into_iter().flat_map(|load| stores.map(|store| (load, store)));
+    for (begin, (load, store)) in
+        [near, last].into_iter().flat_map(|begin| pairs.clone().map(move |pair| (begin, pair)))
+    {
+        let program = [begin, 0, load, add, swap, store, next, again, 2];
+        let end = |engine: &mut dyn Engine| {
+            let mut state = State::new(isa);
+            state.memory_mut(isa.pc.memory).fill(program);
+            engine.run(&mut state, &mut Devices::new(isa, Console::default()), 400);
+            state
+        };
+        let (expected, found) = (end(&mut Interpreter::new(isa)), end(&mut Jit::with_threshold(isa, 2)));
+        assert!(expected == found, "{program:?} does not do the same");
+    }
 }
 
 /// How many machines there are.
