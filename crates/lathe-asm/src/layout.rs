@@ -125,11 +125,12 @@ fn pass(isa: &Isa, program: &mut Program) -> Changes {
     changes
 }
 
-/// A walk over the program that keeps the position in each memory.
+/// A walk over the program that keeps the position in each memory and section.
 struct Walk<'w> {
     isa: &'w Isa,
     program: &'w mut Program,
     positions: Vec<u64>,
+    place: usize,
     memory: MemoryId,
 }
 
@@ -138,11 +139,12 @@ impl<'w> Walk<'w> {
         // Code begins where the machine does.
         let mut positions = vec![0; isa.memories.len()];
         positions[isa.pc.memory.index()] = isa.pc.reset;
-        Walk { isa, program, positions, memory: isa.pc.memory }
+        positions.extend(isa.assembly.sections.iter().map(|section| section.address));
+        Walk { isa, program, positions, place: isa.pc.memory.index(), memory: isa.pc.memory }
     }
 
     fn position(&self) -> u64 {
-        self.positions[self.memory.index()]
+        self.positions[self.place]
     }
 
     fn here(&self) -> Value {
@@ -165,11 +167,11 @@ impl<'w> Walk<'w> {
     fn advance(&mut self, kind: &ItemKind) {
         let cells = match *kind {
             ItemKind::Origin(address) => {
-                self.positions[self.memory.index()] = self.count(address);
+                self.positions[self.place] = self.count(address);
                 return;
             }
-            ItemKind::Memory(memory) => {
-                self.memory = memory;
+            ItemKind::Place(place) => {
+                (self.place, self.memory) = (place, memory_of(self.isa, place));
                 return;
             }
             ItemKind::Instruction { first, chosen, .. } => {
@@ -181,7 +183,7 @@ impl<'w> Walk<'w> {
             ItemKind::Align { to, .. } => self.padding(to),
             ItemKind::Label(_) | ItemKind::Assert { .. } | ItemKind::Entry(_) => 0,
         };
-        let position = &mut self.positions[self.memory.index()];
+        let position = &mut self.positions[self.place];
         *position = position.saturating_add(cells).min(1 << (limits::ADDRESS_BITS + 1));
     }
 
@@ -230,6 +232,14 @@ impl<'w> Walk<'w> {
             bits[index] = found;
         }
         !all_known || instruction.encoding.holds(&bits[..instruction.operands.len()])
+    }
+}
+
+/// The memory of a place: one of the memories, or that of a section, which are counted on from there.
+pub(crate) fn memory_of(isa: &Isa, place: usize) -> MemoryId {
+    match place.checked_sub(isa.memories.len()) {
+        Some(section) => isa.assembly.sections[section].memory,
+        None => MemoryId(place as u32),
     }
 }
 
@@ -295,7 +305,7 @@ impl<'w, 'd> Writer<'w, 'd> {
                 }
                 self.moved = true;
             }
-            ItemKind::Memory(_) => self.moved = true,
+            ItemKind::Place(_) => self.moved = true,
             ItemKind::Assert { condition, message } => self.assert(item, condition, message),
             ItemKind::Entry(address) => self.entry(item, address),
             ItemKind::Label(_) => {}
@@ -542,7 +552,8 @@ impl<'w, 'd> Writer<'w, 'd> {
 
     fn finish(mut self) -> Image {
         let program = &mut *self.walk.program;
-        let ids: Vec<SymbolId> = program.symbols.iter().map(|(id, _)| id).collect();
+        let ids = program.symbols.iter().map(|(id, _)| id).filter(|id| program.symbols.is_last(*id));
+        let ids: Vec<SymbolId> = ids.collect();
         for id in ids {
             let entry = program.symbols.entry(id).clone();
             let kind = match entry.definition {

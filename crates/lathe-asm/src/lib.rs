@@ -32,6 +32,7 @@ mod program;
 mod reader;
 mod symbols;
 pub mod tokens;
+pub mod words;
 
 use lathe_base::files::Files;
 use lathe_base::{Diagnostics, Source};

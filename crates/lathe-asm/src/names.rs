@@ -1,6 +1,8 @@
 //! The names of a program, with where each is defined and used: what an editor needs to find,
 //! rename and complete them. Programs with errors have them as well.
 
+use std::collections::HashMap;
+
 use lathe_base::Span;
 
 use crate::SymbolKind;
@@ -39,15 +41,24 @@ pub(crate) fn of(program: &mut Program) -> Vec<Name> {
     uses.dedup();
     let mut rest = uses.as_slice();
     let entries: Vec<(SymbolId, Entry)> = program.symbols.iter().map(|(id, entry)| (id, entry.clone())).collect();
-    let mut names = Vec::new();
+    let mut names: Vec<Name> = Vec::new();
+    let mut again: HashMap<Box<str>, usize> = HashMap::new();
     for (id, entry) in entries {
         let (own, later) = rest.split_at(rest.partition_point(|(symbol, _)| *symbol <= id));
         rest = later;
         if !entry.name.contains([':', '@']) {
             let uses = own.iter().map(|(_, span)| *span).collect();
-            names.push(name(program, id, &entry, uses));
+            let name = name(program, id, &entry, uses);
+            match again.get(&entry.name) {
+                Some(first) => names[*first].uses.extend(name.definition.into_iter().chain(name.uses)),
+                None => {
+                    entry.again.then(|| again.insert(entry.name, names.len()));
+                    names.push(name);
+                }
+            }
         }
     }
+    again.values().for_each(|at| names[*at].uses.sort_unstable());
     names.append(&mut program.macros);
     names
 }

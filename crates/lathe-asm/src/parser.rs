@@ -4,21 +4,23 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lathe_base::{Diagnostic, Source, Span, limits};
+use lathe_base::{Diagnostic, Span, limits};
 use lathe_isa::language::ast::{Binary, Unary};
 use lathe_isa::matching::{Found, Line};
-use lathe_isa::model::Field;
+use lathe_isa::model::{Assembly, Field};
 use lathe_isa::pseudo::Arithmetic;
 use lathe_isa::syntax::Digits;
 
 use crate::codes;
 use crate::expression::{ExprId, Expressions, NodeKind};
+use crate::program::Texts;
 use crate::symbols::{Definition, SymbolId, Symbols};
 use crate::tokens::{Kind, Token, text_bytes};
+use crate::words::local;
 
 /// What the reading of a line needs of the program.
 pub(crate) struct Names<'p> {
-    pub(crate) sources: &'p [Source],
+    pub(crate) texts: &'p Texts,
     pub(crate) expressions: &'p mut Expressions,
     pub(crate) symbols: &'p mut Symbols,
     pub(crate) context: &'p Context,
@@ -37,8 +39,8 @@ pub(crate) struct Context {
     pub(crate) anonymous: u32,
     /// How often each numbered label has been defined.
     pub(crate) numbered: HashMap<String, u32>,
-    /// The functions that the machine adds, with their `%` if they have one.
-    pub(crate) functions: Vec<(String, Arithmetic)>,
+    /// What the machine adds to expressions.
+    pub(crate) habits: Assembly,
     /// What `$` stands for: a label without a name at the address of the line. The expression may be
     /// evaluated elsewhere, in a constant or in a later instruction of the same line.
     pub(crate) here: Option<SymbolId>,
@@ -62,7 +64,7 @@ impl Context {
 
     /// What the machine's function of this name makes of its argument.
     fn function(&self, name: &str) -> Option<&Arithmetic> {
-        self.functions.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        named(&self.habits.functions, name)
     }
 
     /// Whether a word is a name of the machine, letters in either case.
@@ -70,6 +72,10 @@ impl Context {
         let upper = word.bytes().any(|b| b.is_ascii_uppercase());
         self.reserved.contains(word) || (upper && self.reserved.contains(&word.to_ascii_lowercase()))
     }
+}
+
+fn named<'a>(list: &'a [(String, Arithmetic)], name: &str) -> Option<&'a Arithmetic> {
+    list.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
 /// What the label `1:` is called when it is defined for so manieth time.
@@ -153,7 +159,7 @@ impl<'t, 'p> Reading<'t, 'p> {
     }
 
     pub(crate) fn source_text(&self, token: Token) -> &'p str {
-        &self.names.sources[token.span.file.0 as usize].text[token.span.range()]
+        self.names.texts.of(token)
     }
 
     /// Where the next token stands, or the end of the line.
@@ -267,6 +273,9 @@ impl<'t, 'p> Reading<'t, 'p> {
     /// The operator that stands next, and how many marks it takes.
     fn operator(&self) -> Option<(usize, u8, Binary)> {
         let first = self.peek()?;
+        if let Some(found) = self.operator_here() {
+            return Some(found);
+        }
         let Kind::Mark(mark) = first.kind else { return None };
         let second = self
             .tokens
@@ -278,6 +287,28 @@ impl<'t, 'p> Reading<'t, 'p> {
             let fits = chars.next() == Some(mark) && chars.next().is_none_or(|wanted| second == Some(wanted));
             fits.then_some((text.len(), *level, *operator))
         })
+    }
+
+    /// An operator that only this machine's programs have.
+    fn operator_here(&self) -> Option<(usize, u8, Binary)> {
+        let mut operators = self.names.context.habits.operators.iter();
+        let (length, means) = operators.find_map(|(written, means)| {
+            let mut rest = written.as_str();
+            let mut length = 0;
+            while !rest.is_empty() {
+                let token = *self.tokens.get(self.at + length)?;
+                let touches = length == 0 || self.tokens[self.at + length - 1].touches(token);
+                let text = Some(self.source_text(token)).filter(|_| touches)?;
+                let same = rest.get(..text.len())?.eq_ignore_ascii_case(text);
+                rest = Some(&rest[text.len()..]).filter(|_| same)?;
+                length += 1;
+            }
+            // `==` is not two of `=`.
+            let next = self.tokens.get(self.at + length).filter(|next| next.is_mark('='));
+            next.is_none().then_some((length, means))
+        })?;
+        let found = OPERATORS.iter().find(|(text, ..)| text == means);
+        found.map(|(_, level, operator)| (length, *level, *operator))
     }
 
     fn unary(&mut self) -> Result<ExprId, NoExpression> {
@@ -361,7 +392,7 @@ impl<'t, 'p> Reading<'t, 'p> {
                 }
                 Ok(inner)
             }
-            Kind::Mark('$' | '*') => {
+            Kind::Mark(mark) if is_here(mark, &self.names.context.habits) => {
                 let Some(here) = self.names.context.here else { return self.fail(Problem::Expected("a value")) };
                 self.at += 1;
                 Ok(self.names.expressions.add(NodeKind::Symbol(here), token.span))
@@ -439,6 +470,13 @@ impl<'t, 'p> Reading<'t, 'p> {
         if called && let Some(result) = self.call(token, word) {
             return result;
         }
+        if let Some(value) = named(&self.names.context.habits.unary, word)
+            && self.tokens.get(self.at + 1).is_some_and(|next| begins_value(*next))
+        {
+            self.at += 1;
+            let operand = self.deeper(Self::unary)?;
+            return Ok(self.names.expressions.arithmetic(value, token.span, &mut |_, _| operand));
+        }
         if self.names.context.is_reserved(word) {
             return self.fail(Problem::Register);
         }
@@ -446,7 +484,7 @@ impl<'t, 'p> Reading<'t, 'p> {
         if let Some(name) = self.names.context.numbered_name(word) {
             return Ok(self.symbol(&name, token.span));
         }
-        if let Some(local) = word.strip_prefix('.') {
+        if let Some(local) = local(word, &self.names.context.habits) {
             let name = self.names.context.local_name(local, token.span);
             return Ok(self.symbol(&name, token.span));
         }
@@ -463,7 +501,7 @@ impl<'t, 'p> Reading<'t, 'p> {
             "lo" => Function::Bits(7, 0),
             "hi" => Function::Bits(15, 8),
             "len" => Function::Length,
-            "defined" => Function::Defined,
+            "defined" | "def" => Function::Defined,
             _ => return None,
         };
         self.at += 2;
@@ -497,6 +535,16 @@ impl<'t, 'p> Reading<'t, 'p> {
             }
         }
     }
+}
+
+/// Whether a mark stands for the current address.
+pub(crate) fn is_here(mark: char, habits: &Assembly) -> bool {
+    matches!(mark, '$' | '*') || habits.heres.contains(&mark)
+}
+
+/// Whether an operand can begin with this token, so that the word before it is an operator.
+fn begins_value(token: Token) -> bool {
+    matches!(token.kind, Kind::Number(_) | Kind::Word | Kind::Text | Kind::Mark('(' | '$' | '-' | '~'))
 }
 
 #[derive(Clone, Copy)]

@@ -3,13 +3,14 @@
 //! Everything of which there are many is kept in lists and referred to by position.
 
 use lathe_base::{Source, Span};
-use lathe_isa::model::{InstructionId, MemoryId, Order};
+use lathe_isa::model::{InstructionId, Order};
 
 use crate::expression::{ExprId, Expressions};
 use crate::lines::Call;
 use crate::names::Name;
 use crate::parser::{Context, Names};
 use crate::symbols::{SymbolId, Symbols};
+use crate::tokens::Token;
 
 /// A program that has been read.
 #[derive(Debug, Default)]
@@ -30,8 +31,26 @@ pub(crate) struct Program {
 
 impl Program {
     /// What a line needs to be read.
-    pub(crate) fn names<'p>(&'p mut self, sources: &'p [Source], context: &'p Context) -> Names<'p> {
-        Names { sources, expressions: &mut self.expressions, symbols: &mut self.symbols, context }
+    pub(crate) fn names<'p>(&'p mut self, texts: &'p Texts, context: &'p Context) -> Names<'p> {
+        Names { texts, expressions: &mut self.expressions, symbols: &mut self.symbols, context }
+    }
+}
+
+/// What tokens are pieces of.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Texts {
+    pub(crate) sources: Vec<Source>,
+    /// Words that stand in no source: macros have made them of several pieces.
+    pub(crate) made: Vec<Box<str>>,
+}
+
+impl Texts {
+    /// The text of a token.
+    pub(crate) fn of(&self, token: Token) -> &str {
+        match (token.made as usize).checked_sub(1) {
+            Some(made) => &self.made[made],
+            None => &self.sources[token.span.file.0 as usize].text[token.span.range()],
+        }
     }
 }
 
@@ -74,7 +93,8 @@ pub(crate) enum ItemKind {
         fill: Option<ExprId>,
     },
     Origin(ExprId),
-    Memory(MemoryId),
+    /// Goes on in a memory, or, counted on from there, in a section.
+    Place(usize),
     Assert {
         condition: ExprId,
         message: u32,

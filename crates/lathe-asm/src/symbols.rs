@@ -20,6 +20,8 @@ pub(crate) struct Entry {
     pub(crate) span: Span,
     pub(crate) used: bool,
     pub(crate) exported: bool,
+    /// Whether it is a constant that may be defined again.
+    pub(crate) again: bool,
     /// The value of a constant, and the pass that computed it.
     pub(crate) cached: Option<(u32, Value)>,
 }
@@ -60,11 +62,40 @@ impl Symbols {
             return id;
         }
         let id = SymbolId(self.list.len() as u32);
-        let entry =
-            Entry { name: name.into(), definition: Definition::None, span, used: false, exported: false, cached: None };
+        let entry = Entry {
+            name: name.into(),
+            definition: Definition::None,
+            span,
+            used: false,
+            exported: false,
+            again: false,
+            cached: None,
+        };
         self.list.push(entry);
         self.by_name.insert(self.key(name).into(), id);
         id
+    }
+
+    /// The symbol of this name for a definition that may be repeated: a new one if there has been such a definition,
+    /// so that lines before this one keep what they mean.
+    pub(crate) fn intern_again(&mut self, name: &str, span: Span) -> SymbolId {
+        let first = self.intern(name, span);
+        let entry = self.entry_mut(first);
+        let id = match entry.definition {
+            Definition::None => first,
+            _ if entry.again => {
+                self.by_name.remove(self.key(name).as_ref());
+                self.intern(name, span)
+            }
+            _ => return first,
+        };
+        self.entry_mut(id).again = true;
+        id
+    }
+
+    /// Whether a symbol is what its name means at the end of the program.
+    pub(crate) fn is_last(&self, id: SymbolId) -> bool {
+        !self.entry(id).again || self.find(&self.entry(id).name) == Some(id)
     }
 
     /// What a name is found by.

@@ -13,6 +13,8 @@ pub struct Token {
     pub kind: Kind,
     /// Where it stands.
     pub span: Span,
+    /// Which of the words that macros make it is, counted from 1; 0 for what stands in a text.
+    pub(crate) made: u32,
 }
 
 /// What a token is.
@@ -70,7 +72,7 @@ pub fn line(file: FileId, text: &str, at: usize, habits: &Assembly, tokens: &mut
             continue;
         }
         let kind = lexer.token(tokens.last().copied());
-        tokens.push(Token { kind, span: Span::new(file, start, lexer.at) });
+        tokens.push(Token { kind, span: Span::new(file, start, lexer.at), made: 0 });
     }
     lexer.at
 }
@@ -125,17 +127,21 @@ impl Lexer<'_> {
             Some(length) => self.at += length + 4,
             None => {
                 let span = Span::new(self.file, self.at, self.at + 2);
-                tokens.push(Token { kind: Kind::Bad(Bad::Comment), span });
+                tokens.push(Token { kind: Kind::Bad(Bad::Comment), span, made: 0 });
                 self.at = self.bytes.len();
             }
         }
     }
 
     fn token(&mut self, before: Option<Token>) -> Kind {
+        let byte = self.peek(0);
+        let is_argument = before.is_some_and(|token| token.is_mark('\\') && token.span.end as usize == self.at);
+        if is_argument && (matches!(byte, b'1'..=b'9' | b'@')) {
+            return self.argument(byte);
+        }
         if let Some(number) = self.prefixed(before) {
             return number;
         }
-        let byte = self.peek(0);
         match byte {
             b'0'..=b'9' if self.is_numbered_label() => self.word(),
             b'0'..=b'9' => self.number(),
@@ -145,6 +151,7 @@ impl Lexer<'_> {
             b'"' => self.quoted(),
             b'.' if is_word(self.peek(1)) => self.word(),
             _ if is_word(byte) => self.word(),
+            _ if self.habits.locals.contains(&char::from(byte)) && is_word(self.peek(1)) => self.word(),
             _ => {
                 let mark = self.text[self.at..].chars().next().unwrap_or('\0');
                 self.at += mark.len_utf8().max(1);
@@ -177,6 +184,15 @@ impl Lexer<'_> {
         match self.radix(0, *base) {
             Kind::Number(value) if negative => Some(Kind::Number(-value)),
             other => Some(other),
+        }
+    }
+
+    /// What follows the `\` of `\1` and `\@`, whatever comes after it.
+    fn argument(&mut self, byte: u8) -> Kind {
+        self.at += 1;
+        match char::from(byte).to_digit(10) {
+            Some(digit) => Kind::Number(digit.into()),
+            None => Kind::Mark(char::from(byte)),
         }
     }
 

@@ -240,7 +240,6 @@ fn ranges_are_checked_with_distance_and_limit() {
 #[test]
 fn the_next_step_fits_what_was_meant() {
     for (text, help) in [
-        (".set x = 5", "did you mean `.equ`, as in `.equ name, value`?"),
         ("#define X 5", "a constant is written `NAME = 5`"),
         ("again\n jmp again", "a label needs a colon: `again:`"),
         (" frobnicate", "`lathe show hex8` lists its instructions"),
@@ -250,8 +249,6 @@ fn the_next_step_fits_what_was_meant() {
         (".rept 3\n .byte 1\n.endrep", "did you mean `.endr`?"),
         (".if 1\n .byte 1\n.fi", "did you mean `.endif`?"),
         (".if 0\n.elseif 1\n .byte 1\n.endif", "did you mean `.elif`, as in `.elif OTHER`?"),
-        (".ifdef X\nx: .byte 1\n.else\nx: .byte 2\n.endif\n jmp x", "did you mean `.if defined(X)`?"),
-        (".ifndef X\n .byte 1\n.endif", "did you mean `.if !defined(X)`?"),
         (".data\n .byte 1", "remove it: code and data need no sections here"),
         (".section .text\n .byte 1", "remove the line: its only memory is `ram`"),
         (" .byte 'ab'", "one character is written 'a', '\\n', '\\x7F' or '\\''; several are a text: \"abc\""),

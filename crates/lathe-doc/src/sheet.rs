@@ -6,7 +6,8 @@ use lathe_base::{Span, Width};
 use lathe_isa::coverage::{Filling, coverage};
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{
-    Base, DeviceKind, Domain, Example, Field, Instruction, InstructionId, Mapping, Modes, Order, Place, Target, View,
+    BareLabels, Base, DeviceKind, Domain, Example, Field, Instruction, InstructionId, Mapping, Modes, Order, Place,
+    Target, View,
 };
 use lathe_isa::semantics::ExprKind;
 use lathe_isa::syntax::Head;
@@ -15,7 +16,7 @@ use serde::Serialize;
 
 use crate::bits::{self, Part, Word};
 use crate::flags::{self, Flag};
-use crate::source::{BARE_LABELS, CASELESS_LABELS, OCTAL_NUMBERS, Text, WrittenRow};
+use crate::source::{BARE_DIRECTIVES, BARE_LABELS, CASELESS_LABELS, OCTAL_NUMBERS, Text, WrittenRow};
 use crate::touches;
 
 macro_rules! data {
@@ -914,6 +915,12 @@ fn habits(isa: &Isa, text: &Text) -> Vec<HabitData> {
     for (name, _) in &assembly.functions {
         add(name, format!("{name}(x)"), "a function for expressions".to_owned());
     }
+    for (name, _) in &assembly.unary {
+        add(name, format!("{name} x"), "an operator for expressions".to_owned());
+    }
+    for (written, operator) in &assembly.operators {
+        add(written, format!("x {written} y"), format!("`x {operator} y`"));
+    }
     for (name, stands_for) in &assembly.directives {
         let meaning = stands_for.as_ref().map_or("says nothing here".to_owned(), |directive| format!("`{directive}`"));
         add(name, name.clone(), meaning);
@@ -927,8 +934,25 @@ fn habits(isa: &Isa, text: &Text) -> Vec<HabitData> {
     for separator in &assembly.separators {
         add(separator, separator.clone(), "ends a line".to_owned());
     }
-    if assembly.bare_labels {
-        add(BARE_LABELS, "LABEL".to_owned(), "a label needs no `:`".to_owned());
+    for section in &assembly.sections {
+        let (memory, address) = (&isa.memory(section.memory).name, section.address);
+        add(&section.name, section.name.clone(), format!("a section, from `{memory}[0x{address:X}]` on"));
+    }
+    for mark in &assembly.locals {
+        add(&mark.to_string(), format!("{mark}label:"), "a local label".to_owned());
+    }
+    for mark in &assembly.heres {
+        add(&mark.to_string(), mark.to_string(), "the current address".to_owned());
+    }
+    match assembly.bare_labels {
+        BareLabels::Never => {}
+        BareLabels::InFirstColumn => {
+            add(BARE_LABELS, "LABEL".to_owned(), "a label in column 1 needs no `:`".to_owned())
+        }
+        BareLabels::Anywhere => add(BARE_LABELS, "LABEL".to_owned(), "a label needs no `:`".to_owned()),
+    }
+    if assembly.bare_directives {
+        add(BARE_DIRECTIVES, "byte".to_owned(), "a directive needs no `.`".to_owned());
     }
     if assembly.caseless_labels {
         add(CASELESS_LABELS, "LABEL".to_owned(), "is the same as `label` and `Label`".to_owned());

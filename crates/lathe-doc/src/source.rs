@@ -10,6 +10,7 @@ use crate::sheet::{BlocksData, PrefixData, PseudoData};
 
 /// What rows of `assembly` are called that have no word of their own.
 pub(crate) const BARE_LABELS: &str = "bare labels";
+pub(crate) const BARE_DIRECTIVES: &str = "bare directives";
 pub(crate) const CASELESS_LABELS: &str = "caseless labels";
 pub(crate) const OCTAL_NUMBERS: &str = "octal numbers";
 
@@ -219,11 +220,17 @@ impl<'s> Text<'s> {
         let mut all = Vec::new();
         for row in rows {
             let names = match &row.habit {
-                Habit::Function { name, .. } => vec![name.text.clone()],
+                Habit::Function { name, .. } | Habit::Unary { name, .. } => vec![name.text.clone()],
                 Habit::Directives { names, .. } => names.iter().map(|name| name.text.to_ascii_lowercase()).collect(),
                 Habit::Prefix { text, .. } => vec![text.text.to_ascii_lowercase()],
-                Habit::Comment(text) | Habit::Separator(text) => vec![text.text.clone()],
-                Habit::BareLabels => vec![BARE_LABELS.to_owned()],
+                Habit::Section { names, .. } => names.iter().map(|name| name.text.clone()).collect(),
+                Habit::Comment(text)
+                | Habit::Separator(text)
+                | Habit::Local(text)
+                | Habit::Here(text)
+                | Habit::Operator { written: text, .. } => vec![text.text.clone()],
+                Habit::BareLabels { .. } => vec![BARE_LABELS.to_owned()],
+                Habit::BareDirectives => vec![BARE_DIRECTIVES.to_owned()],
                 Habit::CaselessLabels => vec![CASELESS_LABELS.to_owned()],
                 Habit::OctalNumbers => vec![OCTAL_NUMBERS.to_owned()],
             };

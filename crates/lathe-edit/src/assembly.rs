@@ -5,18 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use lathe_asm::tokens::{self, Kind, Token};
+use lathe_asm::words;
 use lathe_base::FileId;
 use lathe_isa::Isa;
-use lathe_isa::model::{Assembly, Domain};
+use lathe_isa::model::Domain;
 
 use crate::{Class, Piece};
-
-/// The directives of the assembly language; a machine may add others.
-pub const DIRECTIVES: [&str; 34] = [
-    ".machine", ".byte", ".cell", ".word", ".le16", ".be16", ".le32", ".be32", ".le64", ".be64", ".ascii", ".asciiz",
-    ".fill", ".space", ".org", ".align", ".p2align", ".section", ".equ", ".include", ".incbin", ".if", ".elif",
-    ".else", ".endif", ".macro", ".endm", ".rept", ".endr", ".assert", ".error", ".warn", ".entry", ".export",
-];
 
 /// The functions of expressions.
 pub const FUNCTIONS: [&str; 4] = ["lo", "hi", "len", "defined"];
@@ -24,7 +18,8 @@ pub const FUNCTIONS: [&str; 4] = ["lo", "hi", "len", "defined"];
 /// Words that a machine gives meaning to.
 #[derive(Default)]
 pub struct Words {
-    habits: Assembly,
+    /// Directives, and what defines names.
+    pub own: words::Words,
     /// Registers and other names that no label can have, in small letters.
     pub reserved: BTreeSet<String>,
     /// The fields, and the names of those that are one of a list, in small letters.
@@ -47,10 +42,8 @@ impl Words {
             reserved.extend(names.iter().cloned());
             fields.entry(field.name.clone()).or_insert((!field.is_number()).then_some(names));
         }
-        let mut operations: BTreeSet<String> =
-            isa.assembly.directives.iter().map(|(name, _)| name.to_lowercase()).collect();
-        operations.extend(isa.first_words().map(str::to_lowercase));
-        Words { habits: isa.assembly.clone(), reserved, fields, operations }
+        let operations = isa.first_words().map(str::to_lowercase).collect();
+        Words { own: words::Words::new(isa), reserved, fields, operations }
     }
 }
 
@@ -130,7 +123,7 @@ impl<'s> Reading<'s> {
         let mut tokens = Vec::new();
         while at < text.len() {
             tokens.clear();
-            let next = tokens::line(FileId(0), text, at, &words.habits, &mut tokens);
+            let next = tokens::line(FileId(0), text, at, &words.own.habits, &mut tokens);
             let first = reading.pieces.len();
             reading.comments(at, next, &tokens);
             reading.line(&tokens, words);
@@ -159,14 +152,24 @@ impl<'s> Reading<'s> {
     }
 
     fn line(&mut self, tokens: &[Token], words: &Words) {
+        if let Some((name, parameters)) = words.own.macro_after_name(tokens, |token| &self.text[token.span.range()]) {
+            self.name(self.word(&name).to_owned(), &name, Role::Macro, Class::Label);
+            let before = tokens.len() - parameters.len() - 1;
+            self.statement(&tokens[before..]);
+            self.piece(&tokens[before], Class::Directive);
+            return parameters.iter().for_each(|token| self.piece(token, Class::Name));
+        }
         let mut rest = tokens;
         loop {
             match rest {
                 [colon, tail @ ..] if colon.is_mark(':') => rest = tail,
                 [name, colon, tail @ ..]
-                    if colon.is_mark(':') && name.touches(*colon) && matches!(name.kind, Kind::Word) =>
+                    if colon.is_mark(':')
+                        && name.touches(*colon)
+                        && matches!(name.kind, Kind::Word)
+                        && self.defines(rest, words).is_none() =>
                 {
-                    self.label(name);
+                    self.label(name, words);
                     rest = tail;
                 }
                 [number, colon, tail @ ..]
@@ -174,43 +177,36 @@ impl<'s> Reading<'s> {
                 {
                     rest = tail
                 }
-                [name, tail @ ..] if self.is_bare_label(name, tail, words) => {
-                    self.label(name);
+                [name, tail @ ..] if rest.len() == tokens.len() && self.is_bare_label(rest, words) => {
+                    self.label(name, words);
                     rest = tail;
                 }
                 _ => break,
             }
         }
         let Some((first, operands)) = rest.split_first() else { return };
-        let constant =
-            operands.first().is_some_and(|next| next.is_mark('=') || self.word(next).eq_ignore_ascii_case("equ"));
-        if constant && first.kind == Kind::Word {
+        if let (Kind::Word, Some(marks)) = (first.kind, self.defines(rest, words)) {
             self.name(self.word(first).to_owned(), first, Role::Constant, Class::Label);
-            return self.values(&operands[1..], words);
+            return self.values(&operands[marks..], words);
         }
-        let commas =
-            operands.iter().filter(|token| token.is_mark(',')).map(|token| token.span.start as usize).collect();
-        let end = rest.last().map_or(0, |token| token.span.end as usize);
-        self.statements.push(Statement {
-            operation: (first.span.start as usize, first.span.end as usize),
-            commas,
-            end,
-        });
+        self.statement(rest);
         let word = self.word(first).to_lowercase();
-        let class = if word.starts_with('.') { Class::Directive } else { Class::Mnemonic };
-        self.piece(first, class);
-        if let (".macro" | ".equ", Some(name)) =
-            (word.as_str(), operands.first().filter(|name| name.kind == Kind::Word))
+        let directive = words.own.directive(&word);
+        let is_directive = word.starts_with('.') || directive.is_some();
+        self.piece(first, if is_directive { Class::Directive } else { Class::Mnemonic });
+        if let (Some(".macro" | ".equ" | ".set"), Some(name)) =
+            (directive, operands.first().filter(|name| name.kind == Kind::Word))
         {
-            let role = if word == ".macro" { Role::Macro } else { Role::Constant };
+            let role = if directive == Some(".macro") { Role::Macro } else { Role::Constant };
             self.name(self.word(name).to_owned(), name, role, Class::Label);
             return if role == Role::Constant {
-                self.values(&operands[1..], words)
+                let marks = self.defines(operands, words).unwrap_or(0);
+                self.values(&operands[1 + marks..], words)
             } else {
                 operands[1..].iter().for_each(|token| self.piece(token, Class::Name))
             };
         }
-        if !word.starts_with('.') && !words.operations.contains(&word) {
+        if !is_directive && !words.operations.contains(&word) {
             self.names.push(Occurrence {
                 name: self.word(first).to_owned(),
                 start: first.span.start as usize,
@@ -221,18 +217,31 @@ impl<'s> Reading<'s> {
         self.values(operands, words);
     }
 
-    fn is_bare_label(&self, name: &Token, tail: &[Token], words: &Words) -> bool {
-        let known = |token: &Token| {
-            let word = self.word(token).to_lowercase();
-            word.starts_with('.') || words.operations.contains(&word)
-        };
-        words.habits.bare_labels && name.kind == Kind::Word && !known(name) && tail.first().is_none_or(known)
+    fn statement(&mut self, tokens: &[Token]) {
+        let [first, operands @ ..] = tokens else { return };
+        let commas = operands.iter().filter(|token| token.is_mark(',')).map(|token| token.span.start as usize);
+        self.statements.push(Statement {
+            operation: (first.span.start as usize, first.span.end as usize),
+            commas: commas.collect(),
+            end: operands.last().unwrap_or(first).span.end as usize,
+        });
     }
 
-    fn label(&mut self, token: &Token) {
+    /// How many tokens after a name, the first of these, say that it is a constant.
+    fn defines(&self, tokens: &[Token], words: &Words) -> Option<usize> {
+        let (marks, means) = words.own.defines(tokens, |token| &self.text[token.span.range()])?;
+        (means != ".macro").then_some(marks)
+    }
+
+    fn is_bare_label(&self, tokens: &[Token], words: &Words) -> bool {
+        let begins = |word: &str| words.operations.contains(&word.to_lowercase());
+        words.own.is_bare_label(tokens, self.text, |token| &self.text[token.span.range()], begins)
+    }
+
+    fn label(&mut self, token: &Token, words: &Words) {
         let word = self.word(token);
-        let name = match word.strip_prefix('.') {
-            Some(_) => format!("{}{word}", self.owner),
+        let name = match words.own.local(word) {
+            Some(local) => format!("{}.{local}", self.owner),
             None => {
                 word.clone_into(&mut self.owner);
                 word.to_owned()
@@ -257,8 +266,8 @@ impl<'s> Reading<'s> {
                     } else if word.starts_with(|c: char| c.is_ascii_digit()) {
                         self.piece(token, Class::Label);
                     } else {
-                        let name =
-                            if word.starts_with('.') { format!("{}{word}", self.owner) } else { word.to_owned() };
+                        let local = words.own.local(word).map(|local| format!("{}.{local}", self.owner));
+                        let name = local.unwrap_or_else(|| word.to_owned());
                         self.name(name, token, Role::Use, Class::Label);
                     }
                 }
@@ -302,13 +311,13 @@ impl<'s> Reading<'s> {
     }
 
     /// Lines that fold: macros, conditions, repetitions.
-    pub fn blocks(&self, line_of: impl Fn(usize) -> usize) -> Vec<(usize, usize)> {
+    pub fn blocks(&self, words: &Words, line_of: impl Fn(usize) -> usize) -> Vec<(usize, usize)> {
         let mut open = Vec::new();
         let mut blocks = Vec::new();
         for statement in &self.statements {
-            let word = self.text[statement.operation.0..statement.operation.1].to_lowercase();
-            match word.as_str() {
-                ".macro" | ".if" | ".rept" => open.push(statement.operation.0),
+            let word = &self.text[statement.operation.0..statement.operation.1];
+            match words.own.directive(word).unwrap_or("") {
+                ".macro" | ".if" | ".ifdef" | ".ifndef" | ".rept" => open.push(statement.operation.0),
                 ".endm" | ".endif" | ".endr" => {
                     if let Some(start) = open.pop() {
                         blocks.push((line_of(start), line_of(statement.operation.0)));

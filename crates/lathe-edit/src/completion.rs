@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use lathe_doc::Sheet;
 
-use crate::assembly::{self, DIRECTIVES, FUNCTIONS, Role, Words};
+use lathe_asm::words::DIRECTIVES;
+
+use crate::assembly::{self, FUNCTIONS, Role, Words};
 use crate::definition::{self, ITEMS, Kind};
 use crate::operands;
 
@@ -132,7 +134,7 @@ fn modes(reading: &assembly::Reading, at: usize, (sheet, words): (&Sheet, &Words
 
 fn operations(reading: &assembly::Reading, sheet: Option<&Sheet>) -> Vec<Suggestion> {
     let mut all: Vec<Suggestion> =
-        DIRECTIVES.iter().map(|word| suggestion(word, SuggestionKind::Keyword, "")).collect();
+        DIRECTIVES.iter().map(|(word, _)| suggestion(word, SuggestionKind::Keyword, "")).collect();
     let mut seen = BTreeSet::new();
     for row in sheet.iter().flat_map(|sheet| &sheet.rows) {
         for one in row.instructions.iter().filter(|one| seen.insert(one.syntax.clone())) {

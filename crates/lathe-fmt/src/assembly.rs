@@ -6,9 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_asm::tokens::{self, Kind, Token};
+use lathe_asm::words::Words;
 use lathe_base::FileId;
 use lathe_isa::Isa;
-use lathe_isa::model::Assembly;
+use lathe_isa::model::BareLabels;
 
 use crate::columns::{count, pad};
 
@@ -27,28 +28,34 @@ pub fn assembly(text: &str, isa: Option<&Isa>) -> String {
 
 /// What decides how a line is cut.
 struct Habits {
-    assembly: Assembly,
-    /// Words that begin an instruction or a directive, in small letters.
+    words: Words,
+    /// Words that begin an instruction, in small letters.
     operations: BTreeSet<String>,
     macros: BTreeSet<String>,
 }
 
 impl Habits {
-    fn begins_line(&self, word: &str) -> bool {
+    /// Whether an instruction or the use of a macro begins with a word.
+    fn begins_call(&self, word: &str) -> bool {
         let word = word.to_lowercase();
-        word.starts_with('.') || self.operations.contains(&word) || self.macros.contains(&word)
+        self.operations.contains(&word) || self.macros.contains(&word)
     }
 
     fn new(text: &str, isa: Option<&Isa>) -> Habits {
-        let assembly = isa.map(|isa| isa.assembly.clone()).unwrap_or_default();
-        let mut operations = BTreeSet::new();
-        if let Some(isa) = isa {
-            operations.extend(isa.first_words().map(str::to_lowercase));
-            operations.extend(assembly.directives.iter().map(|(name, _)| name.to_lowercase()));
+        let words = isa.map(Words::new).unwrap_or_default();
+        let operations = isa.iter().flat_map(|isa| isa.first_words()).map(str::to_lowercase).collect();
+        let mut macros = BTreeSet::new();
+        let (mut at, mut tokens) = (0, Vec::new());
+        while at < text.len() {
+            tokens.clear();
+            at = tokens::line(FileId(0), text, at, &words.habits, &mut tokens);
+            let word = |token: Token| &text[token.span.range()];
+            let after = tokens.first().filter(|first| words.directive(word(**first)) == Some(".macro"));
+            let name = after.and_then(|_| tokens.get(1).copied());
+            let name = name.or_else(|| words.macro_after_name(&tokens, word).map(|(name, _)| name));
+            macros.extend(name.map(|name| word(name).to_lowercase()));
         }
-        let macros = text.lines().filter_map(|line| line.trim_start().strip_prefix(".macro"));
-        let macros = macros.filter_map(|rest| rest.split_whitespace().next()).map(str::to_lowercase).collect();
-        Habits { assembly, operations, macros }
+        Habits { words, operations, macros }
     }
 }
 
@@ -64,6 +71,10 @@ struct Line<'s> {
     operands_at: usize,
     comment: &'s str,
     comment_at: usize,
+    /// `name = value`, `name equ value`
+    is_constant: bool,
+    /// Directives and constants at the margin stay there, and so does what may be a label only there.
+    is_outdented: bool,
 }
 
 enum Piece<'s> {
@@ -91,21 +102,26 @@ fn once(text: &str, habits: &Habits) -> String {
         out.pop();
     }
     let formatted: String = out.iter().map(|line| format!("{line}\n")).collect();
-    if same_tokens(text, &formatted, &habits.assembly) { formatted } else { text.to_owned() }
+    if same_tokens(text, &formatted, habits) { formatted } else { text.to_owned() }
 }
 
 /// Whether two texts have the same tokens, line by line, and what touches still does: a mnemonic such as
 /// `st+` is two tokens. A label and a constant may move away from what follows them.
-fn same_tokens(one: &str, other: &str, habits: &Assembly) -> bool {
+fn same_tokens(one: &str, other: &str, habits: &Habits) -> bool {
     let lines = |text: &str| {
         let mut at = 0;
         let mut lines: Vec<Vec<(String, bool)>> = Vec::new();
         while at < text.len() {
             let mut tokens = Vec::new();
-            at = tokens::line(FileId(0), text, at, habits, &mut tokens);
+            at = tokens::line(FileId(0), text, at, &habits.words.habits, &mut tokens);
             let word = |token: &Token| text[token.span.range()].to_owned();
             let touches = |at: usize| {
-                let free = |next: &Token| tokens[at].is_mark(':') || next.is_mark('=');
+                let assigned = habits.words.defines(&tokens[at..], |token| &text[token.span.range()]).is_some();
+                let free = |next: &Token| {
+                    tokens[at].is_mark(':') && !next.is_mark('=')
+                        || next.is_mark('=') && !tokens[at].is_mark(':')
+                        || assigned
+                };
                 tokens.get(at + 1).is_some_and(|next| tokens[at].touches(*next) && !free(next))
             };
             let line: Vec<_> = tokens.iter().enumerate().map(|(at, token)| (word(token), touches(at))).collect();
@@ -124,10 +140,10 @@ fn read<'s>(text: &'s str, habits: &Habits) -> Vec<Piece<'s>> {
     while at < text.len() {
         let end = text[at..].find('\n').map_or(text.len(), |length| at + length);
         let mut tokens = Vec::new();
-        let mut next = tokens::line(FileId(0), text, at, &habits.assembly, &mut tokens);
+        let mut next = tokens::line(FileId(0), text, at, &habits.words.habits, &mut tokens);
         let whole_line = next == (end + 1).min(text.len());
         while next < text.len() && !text[..next].ends_with('\n') {
-            next = tokens::line(FileId(0), text, next, &habits.assembly, &mut Vec::new());
+            next = tokens::line(FileId(0), text, next, &habits.words.habits, &mut Vec::new());
         }
         let bad = tokens.iter().any(|token| matches!(token.kind, Kind::Bad(_)));
         let inside = || {
@@ -156,12 +172,15 @@ fn cut<'s>(text: &'s str, start: usize, tokens: &[Token], habits: &Habits) -> Li
                 rest = tail;
             }
             [name, colon, tail @ ..]
-                if matches!(name.kind, Kind::Word | Kind::Number(_)) && colon.is_mark(':') && name.touches(*colon) =>
+                if matches!(name.kind, Kind::Word | Kind::Number(_))
+                    && colon.is_mark(':')
+                    && name.touches(*colon)
+                    && !is_constant(rest, text, habits) =>
             {
                 labels.push(&text[name.span.start as usize..colon.span.end as usize]);
                 rest = tail;
             }
-            [name, tail @ ..] if is_bare_label(word(name), name, tail.first().map(word), habits) => {
+            [name, tail @ ..] if labels.is_empty() && is_bare_label(rest, text, habits) => {
                 labels.push(word(name));
                 rest = tail;
             }
@@ -180,7 +199,7 @@ fn cut<'s>(text: &'s str, start: usize, tokens: &[Token], habits: &Habits) -> Li
             while let [next, after @ ..] = tail
                 && last.touches(*next)
                 && !matches!(next.kind, Kind::Text)
-                && !is_constant(rest)
+                && !is_constant(rest, text, habits)
             {
                 (last, tail) = (next, after);
             }
@@ -190,18 +209,25 @@ fn cut<'s>(text: &'s str, start: usize, tokens: &[Token], habits: &Habits) -> Li
     };
     let operation_at = rest.first().map_or(0, |first| column(first.span.start as usize));
     let operands_at = column(code_end - operands.len());
-    Line { labels, operation, operation_at, operands, operands_at, comment, comment_at }
+    let is_constant = labels.is_empty() && is_constant(rest, text, habits);
+    let margin = labels.is_empty() && operation_at == 0;
+    let may_be_label =
+        || habits.words.habits.bare_labels == BareLabels::InFirstColumn && !habits.begins_call(operation);
+    let is_directive = || operation.starts_with('.') || habits.words.directive(operation).is_some();
+    let names_macro = || habits.words.macro_after_name(tokens, |token| &text[token.span.range()]).is_some();
+    let is_outdented = margin && (is_constant || is_directive() || names_macro() || may_be_label());
+    Line { labels, operation, operation_at, operands, operands_at, comment, comment_at, is_constant, is_outdented }
 }
 
 /// `name = …`
-fn is_constant(tokens: &[Token]) -> bool {
-    let is_equals = |at: usize| tokens.get(at).is_some_and(|token: &Token| token.is_mark('='));
-    is_equals(1) && !is_equals(2)
+fn is_constant(tokens: &[Token], text: &str, habits: &Habits) -> bool {
+    let defines = habits.words.defines(tokens, |token| &text[token.span.range()]);
+    defines.is_some_and(|(_, means)| means != ".macro")
 }
 
-fn is_bare_label(word: &str, token: &Token, next: Option<&str>, habits: &Habits) -> bool {
-    let known = |word: &str| habits.begins_line(word);
-    habits.assembly.bare_labels && token.kind == Kind::Word && !known(word) && next.is_none_or(known)
+fn is_bare_label(tokens: &[Token], text: &str, habits: &Habits) -> bool {
+    let begins = |word: &str| habits.begins_call(word);
+    habits.words.is_bare_label(tokens, text, |token| &text[token.span.range()], begins)
 }
 
 /// How many columns a text takes, tabs going to the next multiple of eight.
@@ -223,7 +249,7 @@ impl Columns {
         let plain = || lines().filter(|line| line.labels.is_empty() && !line.operation.is_empty());
         let code = vote(plain().filter(|line| line.operation_at > 0).map(|line| line.operation_at));
         let with_operands =
-            || plain().filter(|line| !line.operands.is_empty() && !line.is_constant() && !line.is_outdented());
+            || plain().filter(|line| !line.operands.is_empty() && !line.is_constant && !line.is_outdented);
         let gap = |line: &&Line| line.operands_at.saturating_sub(line.operation_at + count(line.operation));
         let aligned = vote(with_operands().filter(|line| gap(line) > 1).map(|line| line.operands_at));
         let operands = aligned.filter(|column| {
@@ -238,7 +264,7 @@ impl Columns {
     fn render(&self, line: &Line, pieces: &[Piece], at: usize, habits: &Habits) -> String {
         let mut text = line.labels.join(" ");
         if !line.operation.is_empty() {
-            if !line.is_outdented() {
+            if !line.is_outdented {
                 pad(&mut text, self.code);
             }
             if !text.is_empty() && !text.ends_with(' ') {
@@ -247,12 +273,12 @@ impl Columns {
             text.push_str(line.operation);
         }
         if !line.operands.is_empty() {
-            if line.is_constant() {
+            if line.is_constant {
                 pad(&mut text, constants(pieces, at).max(self.code));
             } else if is_table_row(pieces, at, habits) {
                 let column = count(&text) + line.operands_at - line.operation_at - count(line.operation);
                 pad(&mut text, column);
-            } else if let Some(column) = self.operands.filter(|_| !line.is_outdented()) {
+            } else if let Some(column) = self.operands.filter(|_| !line.is_outdented) {
                 pad(&mut text, column);
             }
             if !text.ends_with(' ') {
@@ -282,20 +308,6 @@ impl Columns {
     }
 }
 
-impl Line<'_> {
-    /// Directives and constants at the margin stay there.
-    fn is_outdented(&self) -> bool {
-        let margin = self.labels.is_empty() && self.operation_at == 0;
-        margin && (self.operation.starts_with('.') || self.is_constant())
-    }
-
-    /// `name = value`, `name equ value`
-    fn is_constant(&self) -> bool {
-        let equ = self.operands.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case("equ "));
-        self.labels.is_empty() && (self.operands.starts_with('=') && !self.operands.starts_with("==") || equ)
-    }
-}
-
 /// Whether a line calls the same macro as the one before or after it: rows of a table, whose operands are
 /// laid out by their author.
 fn is_table_row(pieces: &[Piece], at: usize, habits: &Habits) -> bool {
@@ -310,7 +322,7 @@ fn is_table_row(pieces: &[Piece], at: usize, habits: &Habits) -> bool {
 /// The column of `=` in the constants that stand around this line.
 fn constants(pieces: &[Piece], at: usize) -> usize {
     let constant = |piece: &Piece| match piece {
-        Piece::Line(line) if line.is_constant() && line.operation_at == 0 => Some(count(line.operation) + 1),
+        Piece::Line(line) if line.is_constant && line.operation_at == 0 => Some(count(line.operation) + 1),
         _ => None,
     };
     let before = pieces[..at].iter().rev().map_while(constant);

@@ -210,6 +210,31 @@ fn labels_without_a_colon_are_labels() {
     );
 }
 
+/// In the sources of other assemblers it may matter what stands in column 1.
+#[test]
+fn dialects_mean_the_same_afterwards() {
+    let reference = std::fs::read_to_string(root().join("docs/assembly.md")).expect("it is there");
+    let dialects = reference.split("\n## ").find(|part| part.starts_with("Dialects")).expect("it has them");
+    let examples: Vec<&str> = dialects.split("```asm\n").skip(1).filter_map(|part| part.split("```").next()).collect();
+    assert_eq!(examples.len(), 5);
+    for text in examples {
+        let name = text.lines().next().and_then(|line| line.strip_prefix(".machine ")).expect("it says its machine");
+        let machine = lathe_machines::find(name).expect("it ships");
+        let isa = lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("it ships");
+        let loose = text.replace("    ", "  ");
+        let formatted = lathe_fmt::assembly(&loose, Some(&isa));
+        same(&lathe_fmt::assembly(&formatted, Some(&isa)), &formatted, &format!("{name}: twice is not once"));
+        let image = |text: &str| image(&isa, text, &root().join("machines/hex8/hex8.isa"));
+        let before = image(text);
+        assert!(before.is_ok() && image(&formatted) == before, "{name}: another program:\n{formatted}");
+    }
+    check_assembly(
+        "mos6502",
+        "start lda #1 ;one\nmine macro\n inx\n endm\nlater other\nn:=5\n org $400\n",
+        "start lda #1                    ;one\nmine macro\n inx\n endm\nlater other\nn :=5\n org $400\n",
+    );
+}
+
 #[test]
 fn what_cannot_be_cut_stays() {
     let text = "/* one\n   two */ output r1\n        .ascii \"a   b\"\n        .byte  'x\n";

@@ -680,7 +680,12 @@ pub struct Instruction {
 pub struct Assembly {
     /// Functions, written `%name(x)`.
     pub functions: Vec<(String, Arithmetic)>,
-    /// Other names of directives, in small letters, and the directive each means, if any.
+    /// Operators written before their operand, as in `lo x`.
+    pub unary: Vec<(String, Arithmetic)>,
+    /// Other ways to write the operators of expressions, and the operator each means.
+    pub operators: Vec<(String, String)>,
+    /// Other names of directives, in small letters, and the directive each means, if any. Those that are marks stand
+    /// between a name and its value.
     pub directives: Vec<(String, Option<String>)>,
     /// Prefixes of numbers, in small letters, and their base.
     pub prefixes: Vec<(String, u32)>,
@@ -688,12 +693,43 @@ pub struct Assembly {
     pub comments: Vec<String>,
     /// What ends a line, besides its end; it counts before what begins a comment.
     pub separators: Vec<String>,
-    /// Whether a word that is nothing else is a label without its `:`.
-    pub bare_labels: bool,
+    /// Places that keep count of themselves, as memories do.
+    pub sections: Vec<Section>,
+    /// What begins a local label, besides `.`.
+    pub locals: Vec<char>,
+    /// What stands for the current address, besides `$` and `*`.
+    pub heres: Vec<char>,
+    /// Where a word that is nothing else is a label without its `:`.
+    pub bare_labels: BareLabels,
+    /// Whether directives may go without their `.`.
+    pub bare_directives: bool,
     /// Whether `Loop` and `LOOP` are one label.
     pub caseless_labels: bool,
     /// Whether a number without a prefix is octal, and numbers are shown so.
     pub octal_numbers: bool,
+}
+
+/// Where a label may go without its `:`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BareLabels {
+    /// Nowhere.
+    #[default]
+    Never,
+    /// Where nothing stands before it on its line.
+    InFirstColumn,
+    /// Wherever a label may stand.
+    Anywhere,
+}
+
+/// A place in a memory where a part of a program is put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Its name.
+    pub name: String,
+    /// The memory it is in.
+    pub memory: MemoryId,
+    /// Where it begins.
+    pub address: u64,
 }
 
 /// An example: an instruction, the state before, and what must be so after.

@@ -1,7 +1,8 @@
 //! TextMate grammars for editors that colour a text before the server answers. They are made from the
 //! same lists of words that completion uses; `editors/vscode/syntaxes` holds them, and a test keeps them fresh.
 
-use lathe_edit::assembly::{DIRECTIVES, FUNCTIONS};
+use lathe_asm::words::DIRECTIVES;
+use lathe_edit::assembly::FUNCTIONS;
 use lathe_edit::definition::{ITEMS, KEYWORDS};
 use serde_json::{Value, json};
 
@@ -26,7 +27,7 @@ pub fn definition_grammar() -> String {
 
 /// The grammar of programs. Mnemonics are any machine's, so the first word of a statement is one.
 pub fn assembly_grammar() -> String {
-    let directives: Vec<String> = DIRECTIVES.iter().map(|word| word.replace('.', "\\.")).collect();
+    let directives: Vec<String> = DIRECTIVES.iter().map(|(word, _)| word.replace('.', "\\.")).collect();
     let patterns = json!([
         rule("comment.line.semicolon.lathe-asm", ";.*$"),
         rule("comment.line.double-slash.lathe-asm", "//.*$"),

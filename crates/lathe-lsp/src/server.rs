@@ -680,8 +680,10 @@ impl Server {
         let blocks = if is_definition(&path) {
             definition::Reading::new(&document.text).blocks()
         } else {
-            let reading = assembly::Reading::new(&document.text, &assembly::Words::default());
-            reading.blocks(|at| document.place(at).line as usize)
+            let machine = self.workspace.machine(&path);
+            let default = assembly::Words::default();
+            let words = machine.as_ref().map_or(&default, |machine| &machine.words);
+            assembly::Reading::new(&document.text, words).blocks(words, |at| document.place(at).line as usize)
         };
         let fold = |(start, end): (usize, usize)| FoldingRange {
             start_line: start as u32,

@@ -3,14 +3,16 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use lathe_base::{Diagnostic, FileId, Source, Span, limits};
+use lathe_base::{FileId, Span, limits};
 
 use super::directives::{called_here, renamed};
-use super::{Ended, Frame, FrameKind, Reader, Replaced, is_label, replace};
+use super::{Ended, Frame, FrameKind, Reader, Replaced, TURN, is_label, replace};
 use crate::codes;
 use crate::lines::CallKind;
 use crate::names::{Name, NameKind};
 use crate::parser::Scope;
+use crate::program::Texts;
+use crate::symbols::Definition;
 use crate::tokens::{self, Kind, Token};
 
 /// An `.if` that is open.
@@ -33,13 +35,15 @@ pub(super) struct Macro {
     body: Body,
 }
 
-/// Lines that are read again and again: a piece of a text, and the local labels defined in it.
+/// Lines that are read again and again: a piece of a text, the local labels defined in it, and whether it has
+/// arguments such as `\1` and `\@`.
 #[derive(Clone)]
 pub(super) struct Body {
     file: FileId,
     start: usize,
     end: usize,
     labels: Rc<HashSet<String>>,
+    has_arguments: bool,
 }
 
 /// The turns of a repetition that are still to come.
@@ -59,28 +63,39 @@ impl Reader<'_> {
     }
 
     /// Handles `.if` and its kin, which count even where lines are passed over.
-    pub(super) fn condition_directive(&mut self, tokens: &[Token], sources: &[Source]) -> bool {
-        let written = self.text(sources, tokens[0]).to_ascii_lowercase();
+    pub(super) fn condition_directive(&mut self, tokens: &[Token], texts: &Texts) -> bool {
         let span = tokens[0].span;
-        let word = match called_here(&written).filter(|meant| matches!(*meant, ".elif" | ".endif")) {
-            Some(meant) => {
+        let written = self.text(texts, tokens[0]);
+        let word = match self.words.directive(written) {
+            Some(means) => means.to_owned(),
+            None if !written.starts_with('.') => return false,
+            None => {
+                let written = written.to_ascii_lowercase();
+                let Some(meant) = called_here(&written).filter(|meant| matches!(*meant, ".elif" | ".endif")) else {
+                    return false;
+                };
                 self.report(renamed(&written, meant, span));
-                meant
+                meant.to_owned()
             }
-            None => written.as_str(),
         };
-        match word {
-            ".ifdef" | ".ifndef" => self.foreign_condition(word, tokens, sources),
+        match word.as_str() {
+            ".ifdef" | ".ifndef" => {
+                let outer = self.active();
+                let defined = outer.then(|| self.is_defined(tokens, texts)).flatten();
+                let holds = defined == Some(word == ".ifdef");
+                let done = holds || defined.is_none();
+                self.conditions.push(Condition { span, active: holds, done, last: false });
+            }
             ".if" => {
                 let outer = self.active();
-                let holds = outer && self.known(&tokens[1..], span, sources).is_some_and(|value| value != 0);
+                let holds = outer && self.known(&tokens[1..], span, texts).is_some_and(|value| value != 0);
                 self.conditions.push(Condition { span, active: holds, done: holds || !outer, last: false });
             }
             ".elif" => {
                 let wanted = self.innermost().map(|condition| !condition.done && !condition.last);
                 match wanted {
                     Some(true) => {
-                        let holds = self.known(&tokens[1..], span, sources).is_some_and(|value| value != 0);
+                        let holds = self.known(&tokens[1..], span, texts).is_some_and(|value| value != 0);
                         self.update(holds, holds, false);
                     }
                     Some(false) => self.update(false, true, false),
@@ -110,16 +125,12 @@ impl Reader<'_> {
         true
     }
 
-    /// Reports `.ifdef NAME`, and passes over its lines.
-    fn foreign_condition(&mut self, word: &str, tokens: &[Token], sources: &[Source]) {
-        let span = tokens[0].span;
-        let name = tokens.get(1).map_or("NAME", |name| self.text(sources, *name));
-        let not = if word == ".ifndef" { "!" } else { "" };
-        let meant = format!(".if {not}defined({name})");
-        let diagnostic = Diagnostic::new(codes::UNKNOWN_DIRECTIVE, span, format!("there is no directive `{word}`"));
-        self.report(diagnostic.did_you_mean(self.whole(tokens), &meant));
-        self.program.is_incomplete = true;
-        self.conditions.push(Condition { span, active: false, done: true, last: false });
+    /// Whether the name after `.ifdef` has been defined before this line.
+    fn is_defined(&mut self, tokens: &[Token], texts: &Texts) -> Option<bool> {
+        let [_, name] = tokens else { return self.bad_directive(tokens, texts, "expected a name") };
+        let Some(id) = self.program.symbols.find(self.text(texts, *name)) else { return Some(false) };
+        self.program.symbols.entry_mut(id).used = true;
+        Some(self.program.symbols.entry(id).definition != Definition::None)
     }
 
     /// The innermost condition that this piece of text has opened.
@@ -142,34 +153,44 @@ impl Reader<'_> {
     }
 
     /// The lines up to the directive that ends a block, as a piece of the text being read.
-    fn captured(&mut self, span: Span, begin: &str, end: &str, sources: &[Source]) -> Option<Body> {
+    fn captured(&mut self, span: Span, begin: &str, end: &str, texts: &Texts) -> Option<Body> {
         let mut depth = 0;
         let mut tokens = Vec::new();
         let mut labels = HashSet::new();
+        let mut has_arguments = false;
         let frame = self.frames.last_mut()?;
         let (file, start, call) = (frame.file, frame.at, frame.call);
-        let text = &sources[file.0 as usize].text[..frame.end];
+        let text = &texts.sources[file.0 as usize].text[..frame.end];
         while frame.at < frame.end {
             let line = frame.at;
             tokens.clear();
             frame.at = tokens::line(file, text, frame.at, &self.isa.assembly, &mut tokens);
-            let word = tokens.first().filter(|token| token.kind == Kind::Word);
-            let word = word.map_or("", |token| &text[token.span.range()]);
-            let labelled = tokens.first().is_some_and(|first| is_label(*first, tokens.get(1)));
-            if let (true, Some(local), 0) = (labelled, word.strip_prefix('.'), depth) {
-                labels.insert(local.to_owned());
-            } else if word.eq_ignore_ascii_case(begin) {
+            has_arguments |= tokens.iter().any(|token| token.is_mark('\\'));
+            let Some(first) = tokens.first().filter(|token| token.kind == Kind::Word) else { continue };
+            let in_text = |token: Token| &text[token.span.range()];
+            let word = in_text(*first);
+            let labelled = is_label(*first, tokens.get(1));
+            let bare = || {
+                let begins = |word: &str| self.forms.knows(word) || self.macros.contains_key(word);
+                self.words.is_bare_label(&tokens, text, in_text, begins)
+            };
+            let means = self.words.directive(word).filter(|_| !labelled).unwrap_or("");
+            let is_macro = begin == ".macro" && self.words.macro_after_name(&tokens, in_text).is_some();
+            if means == begin || is_macro {
                 depth += 1;
-            } else if word.eq_ignore_ascii_case(end) || called_here(&word.to_ascii_lowercase()) == Some(end) {
+            } else if means == end || called_here(&word.to_ascii_lowercase()) == Some(end) {
                 if depth == 0 {
+                    let renamed = (means != end).then(|| renamed(word, end, first.span));
                     let read = frame.at - start;
                     self.spend(call, read);
-                    if !word.eq_ignore_ascii_case(end) {
-                        self.report(renamed(word, end, tokens[0].span));
-                    }
-                    return Some(Body { file, start, end: line, labels: Rc::new(labels) });
+                    renamed.into_iter().for_each(|diagnostic| self.report(diagnostic));
+                    return Some(Body { file, start, end: line, labels: Rc::new(labels), has_arguments });
                 }
                 depth -= 1;
+            } else if let (0, Some(local)) = (depth, self.words.local(word))
+                && (labelled || bare())
+            {
+                labels.insert(local.to_owned());
             }
         }
         self.program.is_incomplete = true;
@@ -208,19 +229,26 @@ impl Reader<'_> {
     }
 
     /// `.macro name a, b = 5` … `.endm`
-    pub(super) fn macro_definition(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+    pub(super) fn macro_definition(
+        &mut self,
+        tokens: &[Token],
+        name: Option<Token>,
+        parameters: &[Token],
+        texts: &Texts,
+    ) -> Option<()> {
         let span = self.whole(tokens);
-        let body = self.captured(span, ".macro", ".endm", sources);
-        let Some(name) = tokens.get(1).filter(|token| token.kind == Kind::Word) else {
+        let body = self.captured(span, ".macro", ".endm", texts);
+        let Some(name) = name.filter(|token| token.kind == Kind::Word) else {
             return self.fail(codes::BAD_DIRECTIVE, span, "this macro has no name", "as in `.macro print text`");
         };
-        let name_text = self.text(sources, *name).to_owned();
+        let name_text = self.text(texts, name).to_owned();
         if self.macros.contains_key(&name_text) {
             let message = format!("the macro `{name_text}` is defined twice");
             return self.fail(codes::DEFINED_TWICE, name.span, message, "rename one of them");
         }
+        let listed = parameters;
         let mut parameters = Vec::new();
-        for part in split(&tokens[2..]) {
+        for part in split(listed).into_iter().flat_map(blanks) {
             let [parameter, default @ ..] = part else { continue };
             let fine = parameter.kind == Kind::Word && default.first().is_none_or(|mark| mark.is_mark('='));
             if !fine {
@@ -228,7 +256,7 @@ impl Reader<'_> {
                 return self.fail(codes::BAD_DIRECTIVE, parameter.span, "this is not a parameter", help);
             }
             let default = (!default.is_empty()).then(|| default[1..].to_vec());
-            let name = self.text(sources, *parameter).to_owned();
+            let name = self.text(texts, *parameter).to_owned();
             if parameters.iter().any(|(known, _)| *known == name) {
                 let message = format!("the parameter `{name}` is listed twice");
                 return self.fail(codes::BAD_DIRECTIVE, parameter.span, message, "rename one of them");
@@ -248,11 +276,12 @@ impl Reader<'_> {
     }
 
     /// A use of a macro: its lines come next, parameters replaced.
-    pub(super) fn expand(&mut self, found: &Macro, tokens: &[Token], sources: &[Source]) {
+    pub(super) fn expand(&mut self, found: &Macro, tokens: &[Token], texts: &Texts) {
         let span = self.whole(tokens);
         self.program.macros[found.number].uses.push(tokens[0].span);
         let given = split(&tokens[1..]);
-        if given.len() > found.parameters.len() {
+        let is_numbered = found.body.has_arguments;
+        if given.len() > found.parameters.len() && !(is_numbered && found.parameters.is_empty()) {
             let count = found.parameters.len();
             let plural = if count == 1 { "" } else { "s" };
             let message = format!("`{}` takes {count} argument{plural}, found {}", found.name, given.len());
@@ -260,10 +289,14 @@ impl Reader<'_> {
             return;
         }
         let mut replaced = Replaced::new();
+        if is_numbered {
+            let numbered = given.iter().enumerate().map(|(at, part)| (format!("\\{}", at + 1), part.to_vec()));
+            replaced.extend(numbered);
+        }
         for (at, (parameter, default)) in found.parameters.iter().enumerate() {
             let given = given.get(at).filter(|part| !part.is_empty()).map(|part| part.to_vec());
             // A default may use the parameters before it.
-            let value = given.or_else(|| replace(default.as_ref()?, &replaced, sources));
+            let value = given.or_else(|| replace(default.as_ref()?, &replaced, texts, &mut Vec::new()));
             let Some(value) = value else {
                 let message = format!("`{}` needs a value for `{parameter}`", found.name);
                 self.fail::<()>(codes::MACRO_ARGUMENTS, span, message, "add it after a `,`");
@@ -272,26 +305,27 @@ impl Reader<'_> {
             replaced.insert(parameter.clone(), value);
         }
         let Some(call) = self.enter(CallKind::Macro, &found.name, span) else { return };
+        number(&found.body, call, span, &mut replaced);
         self.begin(&found.body, call, &found.name, Rc::new(replaced), None);
     }
 
     /// `.rept count, counter` … `.endr`
-    pub(super) fn repetition(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+    pub(super) fn repetition(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
         let span = self.whole(tokens);
         let outer = Rc::clone(&self.frames.last()?.replaced);
-        let body = self.captured(span, ".rept", ".endr", sources)?;
+        let body = self.captured(span, ".rept", ".endr", texts)?;
         let parts = split(&tokens[1..]);
         if parts.len() > 2 {
-            return self.bad_directive(tokens, sources, "expected a count, and perhaps a name for the counter");
+            return self.bad_directive(tokens, texts, "expected a count, and perhaps a name for the counter");
         }
-        let count = self.known(parts.first().copied().unwrap_or(&[]), span, sources)?;
+        let count = self.known(parts.first().copied().unwrap_or(&[]), span, texts)?;
         if !(0..=limits::REPETITIONS).contains(&count) {
             let message = format!("cannot repeat {count} times");
             let help = format!("0 to {} times are possible", limits::REPETITIONS);
             return self.fail(codes::TOO_MANY, span, message, help);
         }
         let counter = match parts.get(1) {
-            Some([name]) if name.kind == Kind::Word => Some(self.text(sources, *name).to_owned()),
+            Some([name]) if name.kind == Kind::Word => Some(self.text(texts, *name).to_owned()),
             Some(_) => {
                 return self.fail(codes::BAD_DIRECTIVE, span, "the counter must be a name", "as in `.rept 8, n`");
             }
@@ -308,13 +342,30 @@ impl Reader<'_> {
         let call = self.enter(CallKind::Repetition, ".rept", turns.span)?;
         let mut replaced = Rc::clone(&turns.outer);
         if let Some(counter) = &turns.counter {
-            let number = Token { kind: Kind::Number(turns.turn), span: turns.span };
+            let number = Token { kind: Kind::Number(turns.turn), span: turns.span, made: 0 };
             Rc::make_mut(&mut replaced).insert(counter.clone(), vec![number]);
+        }
+        if turns.body.has_arguments {
+            number(&turns.body, call, turns.span, Rc::make_mut(&mut replaced));
         }
         turns.turn += 1;
         self.begin(&turns.body.clone(), call, ".rept", replaced, Some(turns));
         Some(())
     }
+}
+
+/// Gives the number of a call to a body that asks for it.
+fn number(body: &Body, call: u32, span: Span, replaced: &mut Replaced) {
+    if body.has_arguments {
+        let number = Token { kind: Kind::Number(call.into()), span, made: 0 };
+        replaced.insert(TURN.to_owned(), vec![number]);
+    }
+}
+
+/// Parameters that only blanks separate: each is a word, or a word with a default.
+fn blanks(part: &[Token]) -> Vec<&[Token]> {
+    let words = part.iter().all(|token| token.kind == Kind::Word);
+    if words { part.chunks(1).collect() } else { vec![part] }
 }
 
 /// Parts separated by commas outside of parentheses and brackets; none for no tokens.

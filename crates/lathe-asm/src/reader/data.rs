@@ -1,12 +1,11 @@
 //! Directives that lay data down: `.byte`, `.word`, `.le16` and its kin, `.ascii`.
 
-use lathe_base::Source;
 use lathe_isa::model::Order;
 
 use super::Reader;
 use super::blocks::split;
 use crate::codes;
-use crate::program::ItemKind;
+use crate::program::{ItemKind, Texts};
 use crate::tokens::{Kind, Token};
 
 impl Reader<'_> {
@@ -14,10 +13,10 @@ impl Reader<'_> {
         matches!(word, ".byte" | ".cell" | ".ascii" | ".asciiz") || self.unit(word).is_some()
     }
 
-    pub(super) fn data_directive(&mut self, word: &str, tokens: &[Token], sources: &[Source]) -> Option<()> {
+    pub(super) fn data_directive(&mut self, word: &str, tokens: &[Token], texts: &Texts) -> Option<()> {
         match word {
-            ".ascii" | ".asciiz" => self.ascii(word == ".asciiz", tokens, sources),
-            ".byte" | ".cell" => self.values(tokens, 1, Order::Big, sources),
+            ".ascii" | ".asciiz" => self.ascii(word == ".asciiz", tokens, texts),
+            ".byte" | ".cell" => self.values(tokens, 1, Order::Big, texts),
             _ => {
                 let (bits, order) = self.unit(word)?;
                 let cell = self.isa.memory(self.memory).cell.bits();
@@ -30,7 +29,7 @@ impl Reader<'_> {
                         "`.byte` fills one cell with each value",
                     );
                 }
-                self.values(tokens, (bits / cell) as u16, order, sources)
+                self.values(tokens, (bits / cell) as u16, order, texts)
             }
         }
     }
@@ -52,22 +51,22 @@ impl Reader<'_> {
         Some((bits, order))
     }
 
-    fn values(&mut self, tokens: &[Token], cells: u16, order: Order, sources: &[Source]) -> Option<()> {
+    fn values(&mut self, tokens: &[Token], cells: u16, order: Order, texts: &Texts) -> Option<()> {
         let parts = split(&tokens[1..]);
         if parts.is_empty() {
-            return self.bad_directive(tokens, sources, "expected one or more values");
+            return self.bad_directive(tokens, texts, "expected one or more values");
         }
         let (mut first, mut count) = (self.program.values.len() as u32, 0);
         for part in parts {
             match part {
                 [text] if text.kind == Kind::Text && cells == 1 => {
                     self.flush(tokens, first, count, cells, order);
-                    let bytes = self.quoted(*text, sources)?;
+                    let bytes = self.quoted(*text, texts)?;
                     self.push_bytes(&bytes, self.whole(tokens));
                     (first, count) = (self.program.values.len() as u32, 0);
                 }
                 _ => {
-                    let value = self.whole_expression(part, tokens[0].span, sources)?;
+                    let value = self.whole_expression(part, tokens[0].span, texts)?;
                     self.program.values.push(value);
                     count += 1;
                 }
@@ -83,17 +82,17 @@ impl Reader<'_> {
         }
     }
 
-    fn ascii(&mut self, zero: bool, tokens: &[Token], sources: &[Source]) -> Option<()> {
+    fn ascii(&mut self, zero: bool, tokens: &[Token], texts: &Texts) -> Option<()> {
         let parts = split(&tokens[1..]);
         if parts.is_empty() {
-            return self.bad_directive(tokens, sources, "expected a text in quotes");
+            return self.bad_directive(tokens, texts, "expected a text in quotes");
         }
         for part in parts {
-            let [text] = part else { return self.bad_directive(tokens, sources, "expected a text in quotes") };
+            let [text] = part else { return self.bad_directive(tokens, texts, "expected a text in quotes") };
             if text.kind != Kind::Text {
-                return self.bad_directive(tokens, sources, "expected a text in quotes");
+                return self.bad_directive(tokens, texts, "expected a text in quotes");
             }
-            let mut bytes = self.quoted(*text, sources)?;
+            let mut bytes = self.quoted(*text, texts)?;
             bytes.extend(zero.then_some(0));
             self.push_bytes(&bytes, self.whole(tokens));
         }

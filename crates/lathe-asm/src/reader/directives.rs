@@ -4,52 +4,16 @@ use lathe_base::{Diagnostic, Source, Span, limits, nearest};
 use lathe_isa::language::ast::Binary;
 
 use super::blocks::split;
-use super::{Ended, FrameKind, Reader};
+use super::{Defines, Ended, FrameKind, Reader};
 use crate::codes;
 use crate::expression::{ExprId, NodeKind};
-use crate::program::ItemKind;
+use crate::layout::memory_of;
+use crate::program::{ItemKind, Texts};
 use crate::tokens::{Kind, Token, text_bytes};
-
-/// Every directive, with how it is written.
-const DIRECTIVES: [(&str, &str); 34] = [
-    (".machine", ".machine quad8"),
-    (".org", ".org 0x100"),
-    (".align", ".align 16"),
-    (".p2align", ".p2align 4"),
-    (".fill", ".fill 8, 0xFF"),
-    (".space", ".space 8"),
-    (".byte", ".byte 1, 2, \"text\""),
-    (".word", ".word 0x1234, label"),
-    (".le16", ".le16 0x1234"),
-    (".be16", ".be16 0x1234"),
-    (".le32", ".le32 0x12345678"),
-    (".be32", ".be32 0x12345678"),
-    (".le64", ".le64 1"),
-    (".be64", ".be64 1"),
-    (".ascii", ".ascii \"text\""),
-    (".asciiz", ".asciiz \"text\""),
-    (".equ", ".equ name, value"),
-    (".include", ".include \"file.asm\""),
-    (".incbin", ".incbin \"file.bin\", offset, length"),
-    (".if", ".if DEBUG"),
-    (".elif", ".elif OTHER"),
-    (".else", ".else"),
-    (".endif", ".endif"),
-    (".macro", ".macro name first, second = 5"),
-    (".endm", ".endm"),
-    (".rept", ".rept 8, n"),
-    (".endr", ".endr"),
-    (".assert", ".assert size < 256, \"too long\""),
-    (".error", ".error \"text\""),
-    (".warn", ".warn \"text\""),
-    (".section", ".section data"),
-    (".entry", ".entry start"),
-    (".export", ".export name"),
-    (".end", ".end"),
-];
+use crate::words::DIRECTIVES;
 
 /// What other assemblers call some of them; nothing for what is not needed here.
-const ELSEWHERE: [(&str, &str); 35] = [
+const ELSEWHERE: [(&str, &str); 34] = [
     (".db", ".byte"),
     (".dc", ".byte"),
     (".dw", ".word"),
@@ -70,7 +34,6 @@ const ELSEWHERE: [(&str, &str); 35] = [
     (".ds", ".space"),
     (".skip", ".space"),
     (".define", ".equ"),
-    (".set", ".equ"),
     (".endmacro", ".endm"),
     (".mend", ".endm"),
     (".rep", ".rept"),
@@ -109,62 +72,60 @@ pub(super) fn renamed(word: &str, meant: &str, span: Span) -> Diagnostic {
 }
 
 impl Reader<'_> {
-    pub(super) fn directive(&mut self, tokens: &[Token], sources: &[Source]) {
-        let written = self.text(sources, tokens[0]).to_ascii_lowercase();
-        let Some(word) = self.meant_directive(&written, tokens, sources) else { return };
+    pub(super) fn directive(&mut self, tokens: &[Token], texts: &Texts) {
+        let written = self.text(texts, tokens[0]).to_ascii_lowercase();
+        let word = self.meant_directive(&written, tokens, texts);
         let _ = match word.as_str() {
-            ".machine" => self.machine(tokens, sources),
-            ".org" => self.one(tokens, sources).map(|address| self.push(ItemKind::Origin(address), self.whole(tokens))),
-            ".end" => self.end_of_file(),
-            ".align" => self.counted(tokens, sources, |to, fill| ItemKind::Align { to, fill }),
-            ".p2align" => self.power_align(tokens, sources),
-            ".fill" | ".space" => self.counted(tokens, sources, |count, fill| ItemKind::Space { count, fill }),
-            ".equ" => self.equ(tokens, sources),
-            ".include" => self.include(tokens, sources),
-            ".incbin" => self.incbin(tokens, sources),
-            ".macro" => self.macro_definition(tokens, sources),
-            ".rept" => self.repetition(tokens, sources),
+            ".machine" => self.machine(tokens, texts),
+            ".org" => self.one(tokens, texts).map(|address| self.push(ItemKind::Origin(address), self.whole(tokens))),
+            "" => None,
+            ".end" => self.end_of_file(tokens, texts),
+            ".align" if tokens.len() == 1 => {
+                let to = self.program.expressions.number(2, tokens[0].span);
+                self.push(ItemKind::Align { to, fill: None }, tokens[0].span);
+                Some(())
+            }
+            ".align" => self.counted(tokens, texts, |to, fill| ItemKind::Align { to, fill }),
+            ".p2align" => self.power_align(tokens, texts),
+            ".fill" | ".space" => self.counted(tokens, texts, |count, fill| ItemKind::Space { count, fill }),
+            ".equ" | ".set" => self.equ(Defines::of(&word), tokens, texts),
+            ".include" => self.include(tokens, texts),
+            ".incbin" => self.incbin(tokens, texts),
+            ".macro" => self.macro_definition(tokens, tokens.get(1).copied(), tokens.get(2..).unwrap_or(&[]), texts),
+            ".rept" => self.repetition(tokens, texts),
             ".endm" => self.unbalanced(tokens[0].span, ".endm", ".macro"),
             ".endr" => self.unbalanced(tokens[0].span, ".endr", ".rept"),
-            ".assert" => self.assert(tokens, sources),
-            ".error" => self.said(tokens, sources, codes::SAID),
-            ".warn" => self.said(tokens, sources, codes::WARNED),
-            ".section" => self.section(tokens, sources),
-            ".entry" => {
-                self.one(tokens, sources).map(|address| self.push(ItemKind::Entry(address), self.whole(tokens)))
-            }
-            ".export" => self.export(tokens, sources),
-            _ => self.data_directive(&word, tokens, sources).or_else(|| self.other(&word, tokens, sources)),
+            ".assert" => self.assert(tokens, texts),
+            ".error" => self.said(tokens, texts, codes::SAID),
+            ".warn" => self.said(tokens, texts, codes::WARNED),
+            ".section" => self.section(tokens, texts),
+            ".entry" => self.one(tokens, texts).map(|address| self.push(ItemKind::Entry(address), self.whole(tokens))),
+            ".export" => self.export(tokens, texts),
+            _ => self.data_directive(&word, tokens, texts).or_else(|| self.other(&word, tokens, texts)),
         };
     }
 
-    /// Whether a word without a dot is a directive for this machine.
-    pub(super) fn is_directive(&self, word: &str) -> bool {
-        self.isa.assembly.directives.iter().any(|(name, _)| name.eq_ignore_ascii_case(word))
-    }
-
-    /// The directive that a word stands for on this machine; none if it says nothing. A memory can be
+    /// The directive that a word stands for on this machine; an empty text if it says nothing. A memory can be
     /// chosen on every machine.
-    pub(super) fn meant_directive(&self, word: &str, tokens: &[Token], sources: &[Source]) -> Option<String> {
+    fn meant_directive(&self, word: &str, tokens: &[Token], texts: &Texts) -> String {
         let names_memory =
-            || tokens.get(1).is_some_and(|name| self.isa.memory_named(self.text(sources, *name)).is_some());
-        match self.isa.assembly.directives.iter().find(|(name, _)| name == word) {
-            Some((_, None)) if word == ".section" && names_memory() => Some(word.to_owned()),
-            Some((_, means)) => means.clone(),
-            None => Some(word.to_owned()),
+            || tokens.get(1).is_some_and(|name| self.isa.memory_named(self.text(texts, *name)).is_some());
+        match self.words.directive(word) {
+            Some("") if word == ".section" && names_memory() => word.to_owned(),
+            means => means.unwrap_or(word).to_owned(),
         }
     }
 
     /// `* = 0x100`, which is `.org 0x100`.
-    pub(super) fn origin(&mut self, value: &[Token], span: Span, sources: &[Source]) -> Option<()> {
-        let address = self.whole_expression(value, span, sources)?;
+    pub(super) fn origin(&mut self, value: &[Token], span: Span, texts: &Texts) -> Option<()> {
+        let address = self.whole_expression(value, span, texts)?;
         self.push(ItemKind::Origin(address), self.line);
         Some(())
     }
 
     /// `.p2align 4`: up to a multiple of two to this power.
-    fn power_align(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        let power = self.one(tokens, sources)?;
+    fn power_align(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
+        let power = self.one(tokens, texts)?;
         let (expressions, span) = (&mut self.program.expressions, tokens[0].span);
         let one = expressions.number(1, span);
         let to = expressions.add(NodeKind::Binary(Binary::ShiftLeft, one, power), span);
@@ -172,8 +133,12 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Leaves the rest of the macro unread, or that of the file up to the next `.org`.
-    fn end_of_file(&mut self) -> Option<()> {
+    /// Leaves the rest of the macro unread, or that of the file up to the next `.org`. `.end start` is an entry, too.
+    fn end_of_file(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
+        if tokens.len() > 1 {
+            let start = self.one(tokens, texts)?;
+            self.push(ItemKind::Entry(start), self.whole(tokens));
+        }
         let frame = self.frames.last_mut()?;
         match frame.kind {
             FrameKind::File => frame.ended = Ended::Yes,
@@ -183,10 +148,9 @@ impl Reader<'_> {
     }
 
     /// `.prog` and `.data`: a directive named like a memory selects it.
-    fn other(&mut self, word: &str, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        if let Some(memory) = self.isa.memory_named(&word[1..]) {
-            self.memory = memory;
-            self.push(ItemKind::Memory(memory), tokens[0].span);
+    fn other(&mut self, word: &str, tokens: &[Token], texts: &Texts) -> Option<()> {
+        if let Some(place) = self.place_named(&word[1..]) {
+            self.go_to(place, tokens[0].span);
             return Some(());
         }
         if self.is_data_directive(word) {
@@ -199,7 +163,7 @@ impl Reader<'_> {
             Some(meant) => {
                 self.report(renamed(word, meant, span));
                 if meant == ".rept" {
-                    self.repetition(tokens, sources);
+                    self.repetition(tokens, texts);
                 }
                 return None;
             }
@@ -209,9 +173,9 @@ impl Reader<'_> {
     }
 
     /// Reports a directive that is not written right, with how it is.
-    pub(super) fn bad_directive<T>(&mut self, tokens: &[Token], sources: &[Source], message: &str) -> Option<T> {
-        let word = self.text(sources, tokens[0]).to_ascii_lowercase();
-        let meant = self.meant_directive(&word, tokens, sources).unwrap_or_else(|| word.clone());
+    pub(super) fn bad_directive<T>(&mut self, tokens: &[Token], texts: &Texts, message: &str) -> Option<T> {
+        let word = self.text(texts, tokens[0]).to_ascii_lowercase();
+        let meant = self.meant_directive(&word, tokens, texts);
         let example = DIRECTIVES.iter().find(|(name, _)| *name == meant);
         // `.cell` and `.le24` are written like `.byte`.
         let example = example.map_or(".byte 1, 2", |(_, example)| example);
@@ -220,37 +184,37 @@ impl Reader<'_> {
         self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, help)
     }
 
-    fn one(&mut self, tokens: &[Token], sources: &[Source]) -> Option<ExprId> {
+    fn one(&mut self, tokens: &[Token], texts: &Texts) -> Option<ExprId> {
         if tokens.len() < 2 {
-            return self.bad_directive(tokens, sources, "expected a value");
+            return self.bad_directive(tokens, texts, "expected a value");
         }
-        self.whole_expression(&tokens[1..], tokens[0].span, sources)
+        self.whole_expression(&tokens[1..], tokens[0].span, texts)
     }
 
     /// A count and perhaps a value to fill with.
     fn counted(
         &mut self,
         tokens: &[Token],
-        sources: &[Source],
+        texts: &Texts,
         item: impl Fn(ExprId, Option<ExprId>) -> ItemKind,
     ) -> Option<()> {
         let parts = split(&tokens[1..]);
         let span = tokens[0].span;
         let (count, fill) = match parts.as_slice() {
-            [count] => (self.whole_expression(count, span, sources)?, None),
+            [count] => (self.whole_expression(count, span, texts)?, None),
             [count, fill] => {
-                let count = self.whole_expression(count, span, sources)?;
-                (count, Some(self.whole_expression(fill, span, sources)?))
+                let count = self.whole_expression(count, span, texts)?;
+                (count, Some(self.whole_expression(fill, span, texts)?))
             }
-            _ => return self.bad_directive(tokens, sources, "expected a count, and perhaps a value"),
+            _ => return self.bad_directive(tokens, texts, "expected a count, and perhaps a value"),
         };
         self.push(item(count, fill), self.whole(tokens));
         Some(())
     }
 
-    fn machine(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        let [_, name] = tokens else { return self.bad_directive(tokens, sources, "expected the name of a machine") };
-        let text = self.text(sources, *name).trim_matches('"');
+    fn machine(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
+        let [_, name] = tokens else { return self.bad_directive(tokens, texts, "expected the name of a machine") };
+        let text = self.text(texts, *name).trim_matches('"');
         if text == self.isa.name {
             return Some(());
         }
@@ -262,18 +226,26 @@ impl Reader<'_> {
         self.fail(codes::OTHER_MACHINE, name.span, message, help)
     }
 
-    fn equ(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        match tokens {
-            [_, name, mark, value @ ..] if name.kind == Kind::Word && (mark.is_mark(',') || mark.is_mark('=')) => {
-                self.definition(*name, value, sources)
-            }
-            _ => self.bad_directive(tokens, sources, "expected a name and a value"),
+    /// `.equ name, 5`, `.equ name = 5` or `.equ name 5`; what stands between the two tells whether it is a `.set`.
+    fn equ(&mut self, defines: Defines, tokens: &[Token], texts: &Texts) -> Option<()> {
+        let [_, name, rest @ ..] = tokens else {
+            return self.bad_directive(tokens, texts, "expected a name and a value");
+        };
+        let mark =
+            self.words.defines(&tokens[1..], |token| texts.of(token)).map(|(marks, means)| (marks, Defines::of(means)));
+        let (marks, defines) = match rest.first() {
+            Some(comma) if comma.is_mark(',') => (1, defines),
+            _ => mark.unwrap_or((0, defines)),
+        };
+        if name.kind != Kind::Word || rest.len() <= marks {
+            return self.bad_directive(tokens, texts, "expected a name and a value");
         }
+        self.definition(*name, defines, &rest[marks..], texts)
     }
 
     /// The text of a token in quotes, as bytes.
-    pub(super) fn quoted(&mut self, token: Token, sources: &[Source]) -> Option<Vec<u8>> {
-        let text = self.text(sources, token);
+    pub(super) fn quoted(&mut self, token: Token, texts: &Texts) -> Option<Vec<u8>> {
+        let text = self.text(texts, token);
         match text_bytes(text) {
             Ok(bytes) => Some(bytes),
             Err(at) => {
@@ -285,24 +257,24 @@ impl Reader<'_> {
         }
     }
 
-    fn file_name(&mut self, tokens: &[Token], sources: &[Source]) -> Option<String> {
+    fn file_name(&mut self, tokens: &[Token], texts: &Texts) -> Option<String> {
         match tokens.get(1) {
             Some(name) if name.kind == Kind::Text => {
-                let bytes = self.quoted(*name, sources)?;
+                let bytes = self.quoted(*name, texts)?;
                 Some(String::from_utf8_lossy(&bytes).into_owned())
             }
-            _ => self.bad_directive(tokens, sources, "expected a file name in quotes"),
+            _ => self.bad_directive(tokens, texts, "expected a file name in quotes"),
         }
     }
 
     /// The name of the file that is being read.
     fn current_file(&self) -> String {
         let file = self.frames.iter().rev().find(|frame| matches!(frame.kind, FrameKind::File));
-        file.map_or(String::new(), |frame| self.sources[frame.file.0 as usize].name.clone())
+        file.map_or(String::new(), |frame| self.texts.sources[frame.file.0 as usize].name.clone())
     }
 
-    fn found(&mut self, tokens: &[Token], sources: &[Source]) -> Option<lathe_base::files::Found> {
-        let name = self.file_name(tokens, sources)?;
+    fn found(&mut self, tokens: &[Token], texts: &Texts) -> Option<lathe_base::files::Found> {
+        let name = self.file_name(tokens, texts)?;
         match self.files.open(&self.current_file(), &name) {
             Ok(found) => Some(found),
             Err(problem) => {
@@ -317,15 +289,15 @@ impl Reader<'_> {
         }
     }
 
-    fn include(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        let found = self.found(tokens, sources);
+    fn include(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
+        let found = self.found(tokens, texts);
         self.program.is_incomplete |= found.is_none();
         let found = found?;
         let open: Vec<String> = self
             .frames
             .iter()
             .filter(|frame| matches!(frame.kind, FrameKind::File))
-            .map(|frame| self.sources[frame.file.0 as usize].name.clone())
+            .map(|frame| self.texts.sources[frame.file.0 as usize].name.clone())
             .collect();
         if let Some(at) = open.iter().position(|name| *name == found.name) {
             let chain = open[at..].iter().map(String::as_str).chain([found.name.as_str()]).collect::<Vec<_>>();
@@ -344,15 +316,15 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn incbin(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        let found = self.found(tokens, sources)?;
+    fn incbin(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
+        let found = self.found(tokens, texts)?;
         let parts = split(&tokens[1..]);
         if parts.len() > 3 {
-            return self.bad_directive(tokens, sources, "expected a file, and perhaps an offset and a length");
+            return self.bad_directive(tokens, texts, "expected a file, and perhaps an offset and a length");
         }
         let mut number = |at: usize, otherwise: usize| match parts.get(at) {
             Some(part) => {
-                let value = self.known(part, tokens[0].span, sources)?;
+                let value = self.known(part, tokens[0].span, texts)?;
                 usize::try_from(value).ok().or_else(|| {
                     let message = format!("{value} is not a position in a file");
                     self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, "offset and length are 0 or more")
@@ -371,42 +343,51 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn assert(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+    fn assert(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
         let parts = split(&tokens[1..]);
         let (condition, message) = match parts.as_slice() {
             [condition] => (condition, String::new()),
             [condition, [text]] if text.kind == Kind::Text => {
-                let bytes = self.quoted(*text, sources)?;
+                let bytes = self.quoted(*text, texts)?;
                 (condition, String::from_utf8_lossy(&bytes).into_owned())
             }
-            _ => return self.bad_directive(tokens, sources, "expected a condition, and perhaps a text"),
+            _ => return self.bad_directive(tokens, texts, "expected a condition, and perhaps a text"),
         };
-        let condition = self.whole_expression(condition, tokens[0].span, sources)?;
+        let condition = self.whole_expression(condition, tokens[0].span, texts)?;
         self.program.texts.push(message);
         let message = (self.program.texts.len() - 1) as u32;
         self.push(ItemKind::Assert { condition, message }, self.whole(tokens));
         Some(())
     }
 
-    fn said(&mut self, tokens: &[Token], sources: &[Source], code: lathe_base::Code) -> Option<()> {
-        let [_, text] = tokens else { return self.bad_directive(tokens, sources, "expected a text in quotes") };
+    fn said(&mut self, tokens: &[Token], texts: &Texts, code: lathe_base::Code) -> Option<()> {
+        let [_, text] = tokens else { return self.bad_directive(tokens, texts, "expected a text in quotes") };
         if text.kind != Kind::Text {
-            return self.bad_directive(tokens, sources, "expected a text in quotes");
+            return self.bad_directive(tokens, texts, "expected a text in quotes");
         }
-        let bytes = self.quoted(*text, sources)?;
+        let bytes = self.quoted(*text, texts)?;
         let message = String::from_utf8_lossy(&bytes).into_owned();
         self.report(
             Diagnostic::new(code, self.whole(tokens), message)
-                .help(format!("`{}` reports this", self.text(sources, tokens[0]))),
+                .help(format!("`{}` reports this", self.text(texts, tokens[0]))),
         );
         Some(())
     }
 
-    fn section(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
-        let [_, name] = tokens else { return self.bad_directive(tokens, sources, "expected the name of a memory") };
-        let text = self.text(sources, *name).trim_start_matches('.');
-        let Some(memory) = self.isa.memory_named(text) else {
-            let names: Vec<&str> = self.isa.memories.iter().map(|memory| memory.name.as_str()).collect();
+    /// `.section data`, `.section "data"` or `.section "title", data[0x150]`: goes on in a memory or section, or at an
+    /// address of it.
+    fn section(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
+        let expected = "expected the name of a memory";
+        let (name, address) = match &tokens[1..] {
+            [name] => (name, &[][..]),
+            [title, comma, name, address @ ..] if title.kind == Kind::Text && comma.is_mark(',') => (name, address),
+            _ => return self.bad_directive(tokens, texts, expected),
+        };
+        let text = self.text(texts, *name).trim_matches('"').trim_start_matches('.');
+        let Some(place) = self.place_named(text) else {
+            let sections = self.isa.assembly.sections.iter().map(|section| section.name.as_str());
+            let names: Vec<&str> =
+                self.isa.memories.iter().map(|memory| memory.name.as_str()).chain(sections).collect();
             let message = format!("{} has no memory `{text}`", self.isa.name);
             let help = match names.as_slice() {
                 [only] => format!("remove the line: its only memory is `{only}`"),
@@ -414,15 +395,34 @@ impl Reader<'_> {
             };
             return self.fail(codes::BAD_DIRECTIVE, name.span, message, help);
         };
-        self.memory = memory;
-        self.push(ItemKind::Memory(memory), self.whole(tokens));
-        Some(())
+        self.go_to(place, self.whole(tokens));
+        match address {
+            [] => Some(()),
+            [open, address @ .., close] if open.is_mark('[') && close.is_mark(']') => {
+                let address = self.whole_expression(address, open.span, texts)?;
+                self.push(ItemKind::Origin(address), self.whole(tokens));
+                Some(())
+            }
+            _ => self.bad_directive(tokens, texts, expected),
+        }
     }
 
-    fn export(&mut self, tokens: &[Token], sources: &[Source]) -> Option<()> {
+    /// The memory of this name, or else the section, which are counted on from there.
+    fn place_named(&self, name: &str) -> Option<usize> {
+        let section = || self.isa.assembly.sections.iter().position(|one| one.name.eq_ignore_ascii_case(name));
+        let memory = self.isa.memory_named(name).map(|memory| memory.index());
+        memory.or_else(|| Some(self.isa.memories.len() + section()?))
+    }
+
+    fn go_to(&mut self, place: usize, span: Span) {
+        self.memory = memory_of(self.isa, place);
+        self.push(ItemKind::Place(place), span);
+    }
+
+    fn export(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
         for part in split(&tokens[1..]) {
-            let [name] = part else { return self.bad_directive(tokens, sources, "expected names") };
-            let text = self.text(sources, *name);
+            let [name] = part else { return self.bad_directive(tokens, texts, "expected names") };
+            let text = self.text(texts, *name);
             let id = self.program.symbols.intern(text, name.span);
             self.program.symbols.entry_mut(id).exported = true;
             let used = self.program.expressions.add(NodeKind::Symbol(id), name.span);

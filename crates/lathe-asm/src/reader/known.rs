@@ -4,12 +4,12 @@
 
 use std::collections::HashMap;
 
-use lathe_base::{FileId, Source, Span};
+use lathe_base::{FileId, Span};
 
 use super::Reader;
 use crate::expression::{ExprId, Node, NodeKind, Value};
 use crate::parser::ChosenBy;
-use crate::program::{Alternative, Item, ItemKind, Operand, Program};
+use crate::program::{Alternative, Item, ItemKind, Operand, Program, Texts};
 use crate::symbols::SymbolId;
 
 /// What was read of the lines of a program, for the next time it is assembled. Belongs to one machine.
@@ -126,9 +126,9 @@ impl Reader<'_> {
     ///
     /// The names that it mentions are those in its expressions: a word that another form would have taken for a name
     /// is a name here too, since words of the machine are never names.
-    pub(super) fn remember(&mut self, word: Span, before: Lengths, chosen_by: ChosenBy, sources: &[Source]) {
+    pub(super) fn remember(&mut self, word: Span, before: Lengths, chosen_by: ChosenBy, texts: &Texts) {
         let (Some(lines), Some(line)) = (&mut self.known, self.whole_line.clone()) else { return };
-        let (text, start) = (&sources[word.file.0 as usize].text[line.clone()], line.start);
+        let (text, start) = (&texts.sources[word.file.0 as usize].text[line.clone()], line.start);
         let values = match chosen_by {
             ChosenBy::Text => None,
             ChosenBy::Values => Some(values_of_names(&mut self.program, before)),

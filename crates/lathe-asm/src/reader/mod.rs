@@ -14,7 +14,7 @@ use std::rc::Rc;
 use lathe_base::files::Files;
 use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Source, Span, limits};
 use lathe_isa::Isa;
-use lathe_isa::model::MemoryId;
+use lathe_isa::model::{Assembly, MemoryId};
 use lathe_isa::syntax::PieceKind;
 
 use crate::codes;
@@ -23,10 +23,11 @@ use crate::forms::{Forms, add_choice};
 use crate::image::Image;
 use crate::layout::{in_calls, no_value};
 use crate::lines::{Call, CallKind};
-use crate::parser::{Context, Reading, numbered_label};
-use crate::program::{Item, ItemKind, Program};
+use crate::parser::{Context, Reading, is_here, numbered_label};
+use crate::program::{Item, ItemKind, Program, Texts};
 use crate::symbols::{Definition, SymbolId};
 use crate::tokens::{self, Bad, Kind, Token};
+use crate::words::Words;
 
 use blocks::{Condition, Macro, Turns};
 pub use known::KnownLines;
@@ -58,7 +59,8 @@ pub(crate) fn read(
     reader.open(main, Span::default(), 0);
     reader.lines();
     reader.report_unknown();
-    Read { program: reader.program, sources: Rc::try_unwrap(reader.sources).unwrap_or_else(|shared| (*shared).clone()) }
+    let texts = Rc::try_unwrap(reader.texts).unwrap_or_else(|shared| (*shared).clone());
+    Read { program: reader.program, sources: texts.sources }
 }
 
 /// Warnings about labels that nothing uses. They make sense only for a program without errors: a line
@@ -86,10 +88,11 @@ struct Reader<'r> {
     /// The bytes of the line being read, if it is a line of a file from beginning to end and as it stands there.
     whole_line: Option<Range<usize>>,
     forms: Forms<'r>,
+    words: Words,
     diagnostics: &'r mut Diagnostics,
     program: Program,
     /// Shared, so that a line can be read while the program grows.
-    sources: Rc<Vec<Source>>,
+    texts: Rc<Texts>,
     frames: Vec<Frame>,
     conditions: Vec<Condition>,
     macros: HashMap<String, Rc<Macro>>,
@@ -161,18 +164,15 @@ impl<'r> Reader<'r> {
             known,
             whole_line: None,
             forms: Forms::new(isa),
+            words: Words::new(isa),
             diagnostics,
             program: Program::default(),
-            sources: Rc::new(Vec::new()),
+            texts: Rc::default(),
             frames: Vec::new(),
             conditions: Vec::new(),
             macros: HashMap::new(),
             memory: isa.pc.memory,
-            context: Context {
-                reserved: reserved(isa),
-                functions: isa.assembly.functions.clone(),
-                ..Context::default()
-            },
+            context: Context { reserved: reserved(isa), habits: isa.assembly.clone(), ..Context::default() },
             unknown: Vec::new(),
             line: Span::default(),
             included: None,
@@ -210,20 +210,20 @@ impl<'r> Reader<'r> {
     fn open(&mut self, source: Source, span: Span, call: u32) {
         let end = source.text.len();
         let same = |known: &Source| known.name == source.name && known.text == source.text;
-        let known = self.sources.iter().position(same);
+        let known = self.texts.sources.iter().position(same);
         if end > limits::SOURCE_BYTES {
             let message = format!("`{}` has more than {} bytes", source.name, limits::SOURCE_BYTES);
             self.fail::<()>(codes::TOO_LARGE, span, message, "split it into several files");
             return;
         }
-        if known.is_none() && self.sources.len() >= limits::SOURCE_FILES {
+        if known.is_none() && self.texts.sources.len() >= limits::SOURCE_FILES {
             let message = format!("the program has more than {} files", limits::SOURCE_FILES);
             self.fail::<()>(codes::TOO_MANY, span, message, "put some of them together");
             return;
         }
-        let file = FileId(known.unwrap_or(self.sources.len()) as u32);
+        let file = FileId(known.unwrap_or(self.texts.sources.len()) as u32);
         if known.is_none() {
-            Rc::make_mut(&mut self.sources).push(source);
+            Rc::make_mut(&mut self.texts).sources.push(source);
         }
         let conditions = self.conditions.len();
         self.frames.push(Frame {
@@ -248,8 +248,8 @@ impl<'r> Reader<'r> {
                 continue;
             }
             tokens.clear();
-            let sources = Rc::clone(&self.sources);
-            let text = &sources[frame.file.0 as usize].text[..frame.end];
+            let mut texts = Rc::clone(&self.texts);
+            let text = &texts.sources[frame.file.0 as usize].text[..frame.end];
             let (file, start) = (frame.file, frame.at);
             let is_plain = self.known.is_some() && frame.replaced.is_empty() && frame.ended == Ended::No;
             let line = start..if is_plain { end_of_line(text, start) } else { start };
@@ -270,23 +270,29 @@ impl<'r> Reader<'r> {
                 continue;
             }
             self.line = tokens[0].span.to(tokens[tokens.len() - 1].span);
-            if frame.ended != Ended::No && !self.goes_on(tokens[0], &sources) {
+            if frame.ended != Ended::No && !self.goes_on(tokens[0], &texts) {
                 continue;
             }
             let Some(frame) = self.frames.last_mut() else { break };
             if !frame.replaced.is_empty() {
                 let replaced = Rc::clone(&frame.replaced);
-                let Some(line) = replace(&tokens, &replaced, &sources) else {
+                let mut made = Vec::new();
+                let Some(line) = replace(&tokens, &replaced, &texts, &mut made) else {
                     self.line_too_long(self.line);
                     continue;
                 };
                 tokens = line;
+                if !made.is_empty() {
+                    drop(texts);
+                    Rc::make_mut(&mut self.texts).made.append(&mut made);
+                    texts = Rc::clone(&self.texts);
+                }
             }
             self.spend(call, read.max(tokens.len()));
-            self.line(&tokens, &sources);
+            self.line(&tokens, &texts);
             self.context.here = None;
             // While the texts are lent, adding one would copy them all.
-            drop(sources);
+            drop(texts);
             self.open_included();
             self.check_size();
         }
@@ -294,9 +300,8 @@ impl<'r> Reader<'r> {
 
     /// Whether a line after `.end` begins the next block, as `.org` does. What comes before that is
     /// not read.
-    fn goes_on(&mut self, first: Token, sources: &[Source]) -> bool {
-        let word = self.text(sources, first).to_ascii_lowercase();
-        let goes_on = self.meant_directive(&word, &[first], sources).is_some_and(|word| word == ".org");
+    fn goes_on(&mut self, first: Token, texts: &Texts) -> bool {
+        let goes_on = self.words.directive(self.text(texts, first)) == Some(".org");
         let Some(frame) = self.frames.last_mut() else { return false };
         let before = std::mem::replace(&mut frame.ended, if goes_on { Ended::No } else { Ended::Told });
         if before == Ended::Yes && !goes_on {
@@ -357,49 +362,57 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn text<'s>(&self, sources: &'s [Source], token: Token) -> &'s str {
-        &sources[token.span.file.0 as usize].text[token.span.range()]
+    fn text<'s>(&self, texts: &'s Texts, token: Token) -> &'s str {
+        texts.of(token)
+    }
+
+    /// The whole text that a token stands in.
+    fn source<'s>(&self, texts: &'s Texts, token: Token) -> &'s str {
+        &texts.sources[token.span.file.0 as usize].text
     }
 
     /// One line: labels, then a directive, a definition, a call of a macro, or an instruction.
-    fn line(&mut self, tokens: &[Token], sources: &[Source]) {
+    fn line(&mut self, tokens: &[Token], texts: &Texts) {
         if let Some(bad) = tokens.iter().position(|token| matches!(token.kind, Kind::Bad(_))) {
             if self.active() {
                 // The labels of the line are there; what uses them is not to blame.
-                self.labels(&tokens[..bad], sources);
+                self.labels(&tokens[..bad], texts);
                 self.bad_token(tokens[bad]);
             }
             return;
         }
         let first = tokens[0];
-        if self.active() && names_the_current_address(tokens) {
+        if self.active() && names_the_current_address(tokens, &self.isa.assembly) {
             self.context.here = Some(self.hidden_label(first.span));
         }
-        let directive = first.kind == Kind::Word && self.text(sources, first).starts_with('.');
         let labelled = is_label(first, tokens.get(1));
-        if directive && !labelled && self.condition_directive(tokens, sources) {
+        if first.kind == Kind::Word && !labelled && self.condition_directive(tokens, texts) {
             return;
         }
         if !self.active() {
             return;
         }
-        let rest = self.labels(tokens, sources);
+        if let Some((name, parameters)) = self.words.macro_after_name(tokens, |token| texts.of(token)) {
+            self.macro_definition(tokens, Some(name), parameters, texts);
+            return;
+        }
+        let rest = self.labels(tokens, texts);
         let Some(first) = rest.first().copied() else { return };
         if first.is_mark('*') && rest.get(1).is_some_and(|next| next.is_mark('=')) {
-            self.origin(&rest[2..], first.span, sources);
+            self.origin(&rest[2..], first.span, texts);
             return;
         }
         let after_label = rest.len() < tokens.len() && first.kind == Kind::Word;
-        if after_label && self.condition_directive(rest, sources) {
+        if after_label && self.condition_directive(rest, texts) {
             return;
         }
         if first.kind != Kind::Word {
-            if self.instruction_begins_with(sources, first) {
-                return self.instruction(rest, sources);
+            if self.instruction_begins_with(texts, first) {
+                return self.instruction(rest, texts);
             }
-            let found = self.text(sources, first).to_owned();
+            let found = self.text(texts, first).to_owned();
             let message = format!("a line cannot begin with `{found}`");
-            let defines = rest.get(1).is_some_and(|next| self.text(sources, *next) == "define");
+            let defines = rest.get(1).is_some_and(|next| self.text(texts, *next) == "define");
             let help = match defines {
                 true => "a constant is written `NAME = 5`",
                 false => "a line is a label, a directive such as `.byte 5`, or an instruction",
@@ -407,29 +420,26 @@ impl<'r> Reader<'r> {
             self.fail::<()>(codes::EXPECTED, first.span, message, help);
             return;
         }
-        let word = self.text(sources, first);
-        if word.starts_with('.') || self.is_directive(word) {
-            return self.directive(rest, sources);
-        }
-        if rest.get(1).is_some_and(|next| next.is_mark('=')) && !rest.get(2).is_some_and(|next| next.is_mark('=')) {
-            self.definition(first, &rest[2..], sources);
+        let word = self.text(texts, first);
+        let defines = self.words.defines(rest, |token| texts.of(token));
+        if let Some((marks, means)) = defines.filter(|_| !word.starts_with('.')) {
+            let means = Defines::of(means);
+            self.definition(first, means, &rest[1 + marks..], texts);
             return;
         }
-        if let [_, equ, value @ ..] = rest
-            && equ.kind == Kind::Word
-            && self.text(sources, *equ).eq_ignore_ascii_case("equ")
-        {
-            self.definition(first, value, sources);
-            return;
+        // A macro may have the name of a directive without its dot.
+        let is_directive = self.words.directive(word).is_some() && !self.macros.contains_key(word);
+        if word.starts_with('.') || is_directive {
+            return self.directive(rest, texts);
         }
         if let Some(found) = self.macros.get(word).cloned() {
-            return self.expand(&found, rest, sources);
+            return self.expand(&found, rest, texts);
         }
-        self.instruction(rest, sources);
+        self.instruction(rest, texts);
     }
 
-    fn instruction_begins_with(&self, sources: &[Source], first: Token) -> bool {
-        self.forms.knows(self.text(sources, first))
+    fn instruction_begins_with(&self, texts: &Texts, first: Token) -> bool {
+        self.forms.knows(self.text(texts, first))
     }
 
     fn line_too_long(&mut self, span: Span) {
@@ -463,7 +473,7 @@ impl<'r> Reader<'r> {
     }
 
     /// Defines the labels at the beginning of a line; gives what follows them.
-    fn labels<'t>(&mut self, tokens: &'t [Token], sources: &[Source]) -> &'t [Token] {
+    fn labels<'t>(&mut self, tokens: &'t [Token], texts: &Texts) -> &'t [Token] {
         let mut rest = tokens;
         loop {
             match rest {
@@ -474,19 +484,19 @@ impl<'r> Reader<'r> {
                     rest = &rest[1..];
                 }
                 [number, colon, tail @ ..] if is_numbered_label(*number, *colon) => {
-                    let digits = self.text(sources, *number).to_owned();
+                    let digits = self.text(texts, *number).to_owned();
                     let times = self.context.numbered.entry(digits.clone()).or_default();
                     *times += 1;
                     let name = numbered_label(&digits, *times);
                     self.label(&name, number.span);
                     rest = tail;
                 }
-                [word, colon, tail @ ..] if is_label(*word, Some(colon)) => {
-                    self.named_label(*word, sources);
+                [word, colon, tail @ ..] if is_label(*word, Some(colon)) && !self.is_assigned(rest, texts) => {
+                    self.named_label(*word, texts);
                     rest = tail;
                 }
-                [word, tail @ ..] if self.is_bare_label(rest, sources) => {
-                    self.named_label(*word, sources);
+                [word, tail @ ..] if rest.len() == tokens.len() && self.is_bare_label(rest, texts) => {
+                    self.named_label(*word, texts);
                     rest = tail;
                 }
                 _ => return rest,
@@ -496,23 +506,29 @@ impl<'r> Reader<'r> {
 
     /// Whether a word can begin a line, labels aside.
     fn begins_line(&self, word: &str) -> bool {
-        word.starts_with('.') || self.is_directive(word) || self.forms.knows(word) || self.macros.contains_key(word)
+        word.starts_with('.') || self.words.directive(word).is_some() || self.begins_call(word)
     }
 
-    /// Whether a word is a label although no colon follows it: it is nothing else, and stands alone or
-    /// before something that can begin a line.
-    fn is_bare_label(&self, rest: &[Token], sources: &[Source]) -> bool {
-        let begins = |token: Token| self.begins_line(self.text(sources, token));
-        let [word, tail @ ..] = rest else { return false };
-        self.isa.assembly.bare_labels
-            && word.kind == Kind::Word
-            && !begins(*word)
-            && tail.first().is_none_or(|next| next.kind == Kind::Word && begins(*next))
+    /// Whether an instruction or the use of a macro can begin with a word.
+    fn begins_call(&self, word: &str) -> bool {
+        self.forms.knows(word) || self.macros.contains_key(word)
     }
 
-    fn named_label(&mut self, word: Token, sources: &[Source]) {
-        let text = self.text(sources, word);
-        if let Some(local) = text.strip_prefix('.') {
+    /// Whether a word is a label although no colon follows it.
+    fn is_bare_label(&self, rest: &[Token], texts: &Texts) -> bool {
+        let [word, ..] = rest else { return false };
+        let source = self.source(texts, *word);
+        self.words.is_bare_label(rest, source, |token| texts.of(token), |word| self.begins_call(word))
+    }
+
+    /// Whether what follows the first token is `:=`, which is not a label's colon.
+    fn is_assigned(&self, rest: &[Token], texts: &Texts) -> bool {
+        self.words.defines(rest, |token| texts.of(token)).is_some()
+    }
+
+    fn named_label(&mut self, word: Token, texts: &Texts) {
+        let text = self.text(texts, word);
+        if let Some(local) = self.words.local(text) {
             let name = self.context.local_name(local, word.span);
             self.label(&name, word.span);
             return;
@@ -573,14 +589,17 @@ impl<'r> Reader<'r> {
     }
 
     /// `name = …`
-    fn definition(&mut self, name: Token, value: &[Token], sources: &[Source]) -> Option<()> {
-        let text = self.text(sources, name);
+    fn definition(&mut self, name: Token, defines: Defines, value: &[Token], texts: &Texts) -> Option<()> {
+        let text = self.text(texts, name);
         if self.context.is_reserved(text) {
             let message = format!("`{text}` is a name of the machine and cannot be a constant");
             return self.fail(codes::RESERVED, name.span, message, format!("choose another name, such as `{text}_`"));
         }
-        let expr = self.whole_expression(value, name.span, sources);
-        let id = self.program.symbols.intern(text, name.span);
+        let expr = self.whole_expression(value, name.span, texts);
+        let id = match defines {
+            Defines::Once => self.program.symbols.intern(text, name.span),
+            Defines::Again => self.program.symbols.intern_again(text, name.span),
+        };
         let Some(expr) = expr else {
             // What uses the name is not to blame for what is wrong with its value.
             let _ = self.program.symbols.define(id, Definition::Broken, name.span);
@@ -596,24 +615,24 @@ impl<'r> Reader<'r> {
     }
 
     /// Reads tokens with what the program knows so far.
-    fn reading<'t, 'p>(&'p mut self, tokens: &'t [Token], sources: &'p [Source]) -> Reading<'t, 'p> {
-        let names = self.program.names(sources, &self.context);
+    fn reading<'t, 'p>(&'p mut self, tokens: &'t [Token], texts: &'p Texts) -> Reading<'t, 'p> {
+        let names = self.program.names(texts, &self.context);
         Reading::new(tokens, names)
     }
 
     /// One expression that takes all the tokens.
-    fn whole_expression(&mut self, tokens: &[Token], span: Span, sources: &[Source]) -> Option<ExprId> {
+    fn whole_expression(&mut self, tokens: &[Token], span: Span, texts: &Texts) -> Option<ExprId> {
         if tokens.is_empty() {
             return self.fail(codes::EXPECTED, span, "expected a value", "write a number, a name or an expression");
         }
-        let mut reading = self.reading(tokens, sources);
+        let mut reading = self.reading(tokens, texts);
         let result = reading.expression();
         let (at, place) = (reading.at, reading.place());
         let problem = result.as_ref().err().map(|problem| reading.no_expression(problem));
         match result {
             Ok(expr) if at == tokens.len() => Some(expr),
             Ok(_) => {
-                let found = tokens.get(at).map_or("", |token| self.text(sources, *token));
+                let found = tokens.get(at).map_or("", |token| self.text(texts, *token));
                 let message = format!("unexpected `{found}` after a value");
                 self.fail(codes::EXPECTED, place, message, "an operator or a `,` is missing before it")
             }
@@ -625,8 +644,8 @@ impl<'r> Reader<'r> {
     }
 
     /// A number that must be known now.
-    fn known(&mut self, tokens: &[Token], span: Span, sources: &[Source]) -> Option<i128> {
-        let expr = self.whole_expression(tokens, span, sources)?;
+    fn known(&mut self, tokens: &[Token], span: Span, texts: &Texts) -> Option<i128> {
+        let expr = self.whole_expression(tokens, span, texts)?;
         let program = &mut self.program;
         match program.expressions.value(expr, None, &mut program.symbols) {
             Ok(value) => Some(value.number),
@@ -654,10 +673,10 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn instruction(&mut self, tokens: &[Token], sources: &[Source]) {
-        let first = self.text(sources, tokens[0]);
+    fn instruction(&mut self, tokens: &[Token], texts: &Texts) {
+        let first = self.text(texts, tokens[0]);
         let before = Lengths::of(&self.program);
-        let names = self.program.names(sources, &self.context);
+        let names = self.program.names(texts, &self.context);
         let mut reading = Reading::new(tokens, names);
         if let Some(choices) = self.forms.read(&mut reading) {
             let chosen_by = reading.chosen_by;
@@ -667,7 +686,7 @@ impl<'r> Reader<'r> {
                 self.push(ItemKind::Instruction { first, count, chosen: 0 }, span);
             }
             if span == self.line && self.forms.knows(first) {
-                self.remember(tokens[0].span, before, chosen_by, sources);
+                self.remember(tokens[0].span, before, chosen_by, texts);
             }
             return;
         }
@@ -678,8 +697,8 @@ impl<'r> Reader<'r> {
         if let Some(diagnostic) = self.forms.explain(first, &mut reading) {
             return self.report(diagnostic);
         }
-        let diagnostic = self.unknown_word(tokens, sources);
-        self.define_if_label(tokens, sources);
+        let diagnostic = self.unknown_word(tokens, texts);
+        self.define_if_label(tokens, texts);
         if self.unknown.len() < limits::DIAGNOSTICS {
             let diagnostic = in_calls(diagnostic, self.call(), &self.program.calls);
             self.unknown.push((first.to_owned(), diagnostic));
@@ -727,6 +746,21 @@ impl<'r> Reader<'r> {
     }
 }
 
+/// How often a constant may be defined.
+#[derive(Clone, Copy)]
+enum Defines {
+    /// `.equ`
+    Once,
+    /// `.set`
+    Again,
+}
+
+impl Defines {
+    fn of(directive: &str) -> Defines {
+        if directive == ".set" { Defines::Again } else { Defines::Once }
+    }
+}
+
 /// Names of the machine that cannot be labels, in small letters: those that operands have, and words
 /// that stand among operands. A flag that no instruction names leaves its name free.
 fn reserved(isa: &Isa) -> HashSet<String> {
@@ -746,8 +780,8 @@ fn end_of_line(text: &str, start: usize) -> usize {
 }
 
 /// Whether the current address may stand in a line: `$`, or `*`, which may also be an operator.
-fn names_the_current_address(tokens: &[Token]) -> bool {
-    tokens.iter().any(|token| token.is_mark('$') || token.is_mark('*'))
+fn names_the_current_address(tokens: &[Token], habits: &Assembly) -> bool {
+    tokens.iter().any(|token| matches!(token.kind, Kind::Mark(mark) if is_here(mark, habits)))
 }
 
 /// Whether a word is a label: a colon touches it. In `jmp :+` it does not.
@@ -760,14 +794,42 @@ fn is_numbered_label(number: Token, colon: Token) -> bool {
     matches!(number.kind, Kind::Number(_)) && colon.is_mark(':') && number.touches(colon)
 }
 
-/// A line with names replaced by what they stand for, unless it gets too long.
-fn replace(tokens: &[Token], replaced: &Replaced, sources: &[Source]) -> Option<Vec<Token>> {
-    let mut result = Vec::with_capacity(tokens.len());
-    for token in tokens {
-        let text = &sources[token.span.file.0 as usize].text[token.span.range()];
-        match replaced.get(text).filter(|_| token.kind == Kind::Word) {
-            Some(stands_for) => result.extend_from_slice(stands_for),
-            None => result.push(*token),
+/// A line with names replaced by what they stand for, unless it gets too long. What touches an argument such as `\1`
+/// becomes one word with it: `made` gets those words.
+fn replace(tokens: &[Token], replaced: &Replaced, texts: &Texts, made: &mut Vec<Box<str>>) -> Option<Vec<Token>> {
+    let mut result: Vec<Token> = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while at < tokens.len() {
+        let (argument, length) = argument(&tokens[at..], replaced, texts);
+        let (first, last) = (tokens[at], tokens[at + length - 1]);
+        at += length;
+        let Some(stands_for) = argument else {
+            result.push(first);
+            continue;
+        };
+        let after = tokens.get(at).copied().filter(|next| last.touches(*next));
+        let before = result.last().copied().filter(|word| word.kind == Kind::Word && word.touches(first));
+        let (before, tail) = match length {
+            1 => (None, None),
+            _ => (before, after.filter(|next| next.kind == Kind::Word)),
+        };
+        let is_label = after.is_some_and(|next| next.is_mark(':'));
+        match stands_for {
+            [only] if matches!(only.kind, Kind::Word | Kind::Number(_)) && (is_label || before.or(tail).is_some()) => {
+                let text = |token: Token| match (token.made as usize).checked_sub(texts.made.len() + 1) {
+                    Some(new) => made[new].clone(),
+                    None => texts.of(token).into(),
+                };
+                let number = if let Kind::Number(number) = only.kind { format!("@{number}") } else { String::new() };
+                let middle = if matches!(last.kind, Kind::Mark('@' | '?')) { number.into() } else { text(*only) };
+                let word: String = [before.map(text), Some(middle), tail.map(text)].into_iter().flatten().collect();
+                result.truncate(result.len() - usize::from(before.is_some()));
+                at += usize::from(tail.is_some());
+                let span = before.unwrap_or(first).span.to(tail.unwrap_or(last).span);
+                made.push(word.into());
+                result.push(Token { kind: Kind::Word, span, made: (texts.made.len() + made.len()) as u32 });
+            }
+            several => result.extend_from_slice(several),
         }
         if result.len() > limits::LINE_TOKENS {
             return None;
@@ -775,3 +837,27 @@ fn replace(tokens: &[Token], replaced: &Replaced, sources: &[Source]) -> Option<
     }
     Some(result)
 }
+
+/// What the first of these tokens stand for, and how many they are: a name, or `\1`, `\name` or `\@`.
+fn argument<'r>(tokens: &[Token], replaced: &'r Replaced, texts: &Texts) -> (Option<&'r [Token]>, usize) {
+    let found = |name: &str| replaced.get(name).map(Vec::as_slice);
+    match tokens {
+        [mark, name, ..] if mark.is_mark('\\') && mark.touches(*name) => {
+            let stands_for = match name.kind {
+                Kind::Word => found(texts.of(*name)),
+                // An argument that was not given is empty.
+                Kind::Number(_) => {
+                    found(&format!("\\{}", texts.of(*name))).or_else(|| found(TURN).map(|_| [].as_slice()))
+                }
+                Kind::Mark('@' | '?') => found(TURN),
+                _ => None,
+            };
+            (stands_for, if stands_for.is_some() { 2 } else { 1 })
+        }
+        [word, ..] if word.kind == Kind::Word => (found(texts.of(*word)), 1),
+        _ => (None, 1),
+    }
+}
+
+/// What stands for the number that is different in each use of a macro.
+const TURN: &str = "\\@";

@@ -1,13 +1,14 @@
 //! Lines that begin with a word that the machine does not have: what may have been meant.
 
-use lathe_base::{Diagnostic, Source, Span, nearest};
+use lathe_base::{Diagnostic, Span, nearest};
 
 use super::Reader;
 use super::directives::directive_for;
 use crate::codes;
-use crate::program::ItemKind;
+use crate::program::{ItemKind, Texts};
 use crate::symbols::Definition;
 use crate::tokens::{Kind, Token};
+use crate::words::is_in_first_column;
 
 /// Mnemonics that mean much the same on most machines.
 const ALIKE: [&[&str]; 12] = [
@@ -30,8 +31,8 @@ const ENDS: usize = 5;
 
 impl Reader<'_> {
     /// Why a line cannot begin with its first word.
-    pub(super) fn unknown_word(&self, tokens: &[Token], sources: &[Source]) -> Diagnostic {
-        let word = self.text(sources, tokens[0]);
+    pub(super) fn unknown_word(&self, tokens: &[Token], texts: &Texts) -> Diagnostic {
+        let word = self.text(texts, tokens[0]);
         let (span, shown) = (tokens[0].span, short(word));
         let message = format!("{} has no instruction `{shown}`", self.isa.name);
         let diagnostic = Diagnostic::new(codes::UNKNOWN_MNEMONIC, span, message);
@@ -46,7 +47,7 @@ impl Reader<'_> {
             return diagnostic.help(format!("a label is written without a blank: `{shown}:`")).fix(gap, "");
         }
         let begins_line = |token: &Token| {
-            let next = self.text(sources, *token);
+            let next = self.text(texts, *token);
             token.kind == Kind::Word && (self.begins_line(next) || directive_for(next).is_some())
         };
         if word != "#" && tokens.get(1).is_some_and(begins_line) {
@@ -70,7 +71,7 @@ impl Reader<'_> {
                 diagnostic.help("a program ends with a jump to itself, or by an instruction whose meaning says `halt`")
             }
             "#" => diagnostic.help("comments begin with `;`").fix(span, ";"),
-            _ if tokens.len() == 1 && begins_in_first_column(tokens[0], sources) => {
+            _ if tokens.len() == 1 && is_in_first_column(tokens[0], self.source(texts, tokens[0])) => {
                 diagnostic.help(format!("a label needs a colon: `{shown}:`")).fix(after, ":")
             }
             _ => diagnostic.help(format!("`lathe show {}` lists its instructions", self.isa.name)),
@@ -78,9 +79,9 @@ impl Reader<'_> {
     }
 
     /// Defines what is probably a label without its colon, so that its uses are not reported as well.
-    pub(super) fn define_if_label(&mut self, tokens: &[Token], sources: &[Source]) {
-        let begins_line = |token: &Token| token.kind == Kind::Word && self.begins_line(self.text(sources, *token));
-        let (word, span) = (self.text(sources, tokens[0]), tokens[0].span);
+    pub(super) fn define_if_label(&mut self, tokens: &[Token], texts: &Texts) {
+        let begins_line = |token: &Token| token.kind == Kind::Word && self.begins_line(self.text(texts, *token));
+        let (word, span) = (self.text(texts, tokens[0]), tokens[0].span);
         if tokens[0].kind != Kind::Word || self.context.is_reserved(word) || !tokens.get(1).is_none_or(begins_line) {
             return;
         }
@@ -103,11 +104,4 @@ fn short(word: &str) -> String {
         Some((at, _)) => format!("{}…", &word[..at]),
         None => word.to_owned(),
     }
-}
-
-/// Whether a word has nothing before it on its line, as labels are usually written.
-fn begins_in_first_column(token: Token, sources: &[Source]) -> bool {
-    let start = token.span.start as usize;
-    let before = sources.get(token.span.file.0 as usize).and_then(|source| source.text.get(..start));
-    before.is_some_and(|before| before.is_empty() || before.ends_with('\n'))
 }

@@ -10,9 +10,9 @@ use super::rows::{combinations, member, same_syntax, told_apart};
 use super::source_line::{Heads, forms, no_form};
 use super::syntaxes::{self, Inline, Operand};
 use crate::codes;
-use crate::language::ast::{self, Column, Expr, ExprKind, Habit, Item};
+use crate::language::ast::{self, Binary, Column, Expr, ExprKind, Habit, Item, Name};
 use crate::matching::Found;
-use crate::model::{Assembly, Chosen, Field, Instruction};
+use crate::model::{Assembly, BareLabels, Chosen, Field, Instruction, Section};
 use crate::pseudo::{Argument, Arithmetic, Pseudo, Template};
 
 pub(crate) fn pseudos(
@@ -118,6 +118,30 @@ pub(crate) fn assembly(
                     Err(diagnostic) => diagnostics.push(*diagnostic),
                 }
             }
+            Habit::Unary { name, parameter, value } => {
+                let named = |name: &str| (name == parameter.text).then_some(0);
+                match arithmetic(value, &named) {
+                    Ok(value) => assembly.unary.push((name.text.clone(), value)),
+                    Err(diagnostic) => diagnostics.push(*diagnostic),
+                }
+            }
+            Habit::Operator { written, means } => {
+                if !Binary::is_written(&means.text) {
+                    let message = format!("expressions have no operator `{}`", means.text);
+                    let help = "write one that they have, as in `operator \"<>\" = \"!=\"`";
+                    diagnostics.push(Diagnostic::new(codes::BAD_SYNTAX, means.span, message).help(help));
+                }
+                assembly.operators.push((written.text.clone(), means.text.clone()));
+            }
+            Habit::Section { names, memory, address } => {
+                let Some(memory) = declarations.memory_of(memory, diagnostics) else { continue };
+                let width = declarations.memories[memory.index()].address;
+                let Some(address) = constant_in(width, address, &declarations.names, diagnostics) else { continue };
+                let section = |name: &Name| Section { name: name.text.clone(), memory, address };
+                assembly.sections.extend(names.iter().map(section));
+            }
+            Habit::Local(mark) => assembly.locals.extend(one_mark(mark, diagnostics)),
+            Habit::Here(mark) => assembly.heres.extend(one_mark(mark, diagnostics)),
             Habit::Directives { names, means } => {
                 let means = means.as_ref().map(|means| means.text.to_ascii_lowercase());
                 assembly.directives.extend(names.iter().map(|name| (name.text.to_ascii_lowercase(), means.clone())));
@@ -138,12 +162,26 @@ pub(crate) fn assembly(
             }
             Habit::Comment(text) => assembly.comments.push(text.text.clone()),
             Habit::Separator(text) => assembly.separators.push(text.text.clone()),
-            Habit::BareLabels => assembly.bare_labels = true,
+            Habit::BareLabels { in_first_column: true } => assembly.bare_labels = BareLabels::InFirstColumn,
+            Habit::BareLabels { in_first_column: false } => assembly.bare_labels = BareLabels::Anywhere,
+            Habit::BareDirectives => assembly.bare_directives = true,
             Habit::CaselessLabels => assembly.caseless_labels = true,
             Habit::OctalNumbers => assembly.octal_numbers = true,
         }
     }
     assembly
+}
+
+/// A text that is one mark.
+fn one_mark(text: &Name, diagnostics: &mut Diagnostics) -> Option<char> {
+    let mut chars = text.text.chars();
+    let mark = chars.next().filter(|mark| chars.next().is_none() && mark.is_ascii_punctuation() && *mark != '_');
+    if mark.is_none() {
+        let message = format!("`{}` is not one mark", text.text);
+        let help = "write a mark that means nothing else, as in `local \"@\"`";
+        diagnostics.push(Diagnostic::new(codes::BAD_SYNTAX, text.span, message).help(help));
+    }
+    mark
 }
 
 fn parameter(declarations: &Declarations, operand: &Operand, diagnostics: &mut Diagnostics) -> Option<Field> {

@@ -184,6 +184,18 @@ fn between(first: Printed, (second, space): (Printed, bool)) -> Option<Problem> 
 
 /// Marks of the syntax that the `assembly` block of this definition gives another meaning.
 fn habits(syntax: &Syntax, assembly: &Assembly) -> Option<Problem> {
+    let marks = assembly.locals.iter().chain(&assembly.heres).map(char::to_string);
+    let operators = assembly.operators.iter().map(|(written, _)| written.clone());
+    let mut marks = marks.chain(operators.filter(|written| written.chars().all(|c| c.is_ascii_punctuation())));
+    // Dots inside of words are letters.
+    let has = |text: &str, mark: &str| if mark == "." { text == mark } else { text.contains(mark) };
+    let stands = |mark: &String| {
+        syntax.pieces.iter().any(|piece| matches!(&piece.kind, PieceKind::Text(text) if has(text, mark)))
+    };
+    if let Some(mark) = marks.find(stands) {
+        let cause = format!("the `assembly` block gives `{mark}` a meaning of its own, but this syntax has it");
+        return Some((cause, "use another mark"));
+    }
     let printed = syntax.render(|_| "0".to_owned());
     let mark = assembly.comments.iter().chain(&assembly.separators).find(|mark| printed.contains(mark.as_str()))?;
     Some((format!("the `assembly` block says that `{mark}` ends a line, but this syntax has it"), "use another mark"))

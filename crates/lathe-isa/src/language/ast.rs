@@ -642,7 +642,23 @@ pub enum Habit {
         /// What it gives.
         value: Expr,
     },
-    /// `.half = .le16`, `db = .byte`, or `.text, .data =` for some that say nothing.
+    /// `lo V = V[7:0]`
+    Unary {
+        /// Its name.
+        name: Name,
+        /// What its operand is called.
+        parameter: Name,
+        /// What it gives.
+        value: Expr,
+    },
+    /// `operator "<>" = "!="`
+    Operator {
+        /// What programs write.
+        written: Name,
+        /// The operator that it stands for.
+        means: Name,
+    },
+    /// `.half = .le16`, `db = .byte`, `":=" = .equ`, or `.text, .data =` for some that say nothing.
     Directives {
         /// Their names, with the dot if they have one.
         names: Vec<Name>,
@@ -660,8 +676,26 @@ pub enum Habit {
     Comment(Name),
     /// `separator ";"`
     Separator(Name),
-    /// `bare labels`
-    BareLabels,
+    /// `section ROM0 = ram[0x0000]`
+    Section {
+        /// What it is called.
+        names: Vec<Name>,
+        /// The memory it is in.
+        memory: Name,
+        /// Where it begins.
+        address: Expr,
+    },
+    /// `local "@"`
+    Local(Name),
+    /// `here "."`
+    Here(Name),
+    /// `bare labels`, or `bare labels in column 1`
+    BareLabels {
+        /// Whether only those with nothing before them.
+        in_first_column: bool,
+    },
+    /// `bare directives`
+    BareDirectives,
     /// `caseless labels`
     CaselessLabels,
     /// `octal numbers`

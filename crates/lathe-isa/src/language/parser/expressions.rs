@@ -27,6 +27,13 @@ const OPERATORS: [(&str, u8, Binary); 19] = [
 /// Binds tighter than `|`, which ends a column.
 const ABOVE_BAR: u8 = 5;
 
+impl Binary {
+    /// Whether an operator for whole numbers is written so.
+    pub fn is_written(text: &str) -> bool {
+        OPERATORS.iter().any(|(written, _, operator)| *written == text && *operator != Binary::Join)
+    }
+}
+
 impl Parser<'_, '_> {
     /// Any expression.
     pub(crate) fn expression(&mut self) -> Parsed<Expr> {

@@ -312,15 +312,26 @@ impl Parser<'_, '_> {
     }
 
     fn habit(&mut self) -> Parsed<Habit> {
-        let help = "as in `%lo(V) = V[7:0]`, `db = .byte`, `prefix \"x\" = 16`, `comment \"#\"`, `separator \";\"`, `bare labels`, `caseless labels` or `octal numbers`";
+        let help = "as in `%lo(V) = V[7:0]`, `db = .byte`, `prefix \"x\" = 16`, `comment \"#\"`, `bare labels`; the reference of the language lists all rows";
         if self.take("%") {
             let name = self.name("the function's name", help)?;
             self.expect("(", help)?;
             return self.assembly_function(Name { text: format!("%{}", name.text), ..name }, help);
         }
         if self.take_word("bare") {
+            if self.take_word("directives") {
+                return Ok(Habit::BareDirectives);
+            }
             self.expect_word("labels", help)?;
-            return Ok(Habit::BareLabels);
+            let in_first_column = self.take_word("in");
+            if in_first_column {
+                self.expect_word("column", help)?;
+                if self.token != Token::Number(Some(1)) {
+                    return self.unexpected("`1`", help);
+                }
+                self.advance();
+            }
+            return Ok(Habit::BareLabels { in_first_column });
         }
         if self.take_word("caseless") {
             self.expect_word("labels", help)?;
@@ -341,9 +352,28 @@ impl Parser<'_, '_> {
             self.expect("=", help)?;
             return Ok(Habit::Prefix { text, base: self.expression()? });
         }
+        if self.take_word("local") {
+            return Ok(Habit::Local(self.quoted(help)?));
+        }
+        if self.take_word("here") {
+            return Ok(Habit::Here(self.quoted(help)?));
+        }
+        if self.take_word("operator") {
+            let written = self.quoted(help)?;
+            self.expect("=", help)?;
+            return Ok(Habit::Operator { written, means: self.quoted(help)? });
+        }
+        if self.take_word("section") {
+            return self.assembly_section();
+        }
         let mut names = self.list(|p| p.directive_name(help))?;
         if names.len() == 1 && self.take("(") {
             return self.assembly_function(names.swap_remove(0), help);
+        }
+        if let (1, Token::Name(_)) = (names.len(), &self.token) {
+            let parameter = self.name("its operand", help)?;
+            self.expect("=", help)?;
+            return Ok(Habit::Unary { name: names.swap_remove(0), parameter, value: self.expression()? });
         }
         self.expect("=", help)?;
         let means = if self.token == Token::Newline { None } else { Some(self.directive_name(help)?) };
@@ -358,6 +388,18 @@ impl Parser<'_, '_> {
         Ok(Habit::Function { name, parameter, value: self.expression()? })
     }
 
+    /// What follows `section`.
+    fn assembly_section(&mut self) -> Parsed<Habit> {
+        let help = "as in `section WRAM0 = ram[0xC000]`: a name, and where it begins in which memory";
+        let names = self.list(|p| p.name("the name of a section", help))?;
+        self.expect("=", help)?;
+        let memory = self.name("a memory", help)?;
+        self.expect("[", help)?;
+        let address = self.expression()?;
+        self.expect("]", help)?;
+        Ok(Habit::Section { names, memory, address })
+    }
+
     /// A text in quotes that is not empty.
     fn quoted(&mut self, help: &str) -> Parsed<Name> {
         match &self.token {
@@ -370,8 +412,11 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `.byte` or `db`
+    /// `.byte`, `db`, or the mark between a name and its value: `":="`
     fn directive_name(&mut self, help: &str) -> Parsed<Name> {
+        if matches!(self.token, Token::Text(_)) {
+            return self.quoted(help);
+        }
         let (dot, span) = (if self.take(".") { "." } else { "" }, self.span);
         let name = self.name("the name of a directive", help)?;
         Ok(Name { text: format!("{dot}{}", name.text), span: span.to(name.span) })

@@ -1,0 +1,255 @@
+//! What the words of a line mean on a machine: which of them are directives, what defines a name, and where a label
+//! goes without its colon. The reader, the formatter and editors ask here; instructions and macros are theirs to know.
+
+use std::collections::{HashMap, HashSet};
+
+use lathe_isa::Isa;
+use lathe_isa::model::{Assembly, BareLabels};
+use lathe_isa::syntax::Head;
+
+use crate::tokens::{Kind, Token};
+
+/// Every directive, with how it is written.
+pub const DIRECTIVES: [(&str, &str); 38] = [
+    (".machine", ".machine quad8"),
+    (".org", ".org 0x100"),
+    (".align", ".align 16"),
+    (".p2align", ".p2align 4"),
+    (".fill", ".fill 8, 0xFF"),
+    (".space", ".space 8"),
+    (".byte", ".byte 1, 2, \"text\""),
+    (".cell", ".cell 1, 2"),
+    (".word", ".word 0x1234, label"),
+    (".le16", ".le16 0x1234"),
+    (".be16", ".be16 0x1234"),
+    (".le32", ".le32 0x12345678"),
+    (".be32", ".be32 0x12345678"),
+    (".le64", ".le64 1"),
+    (".be64", ".be64 1"),
+    (".ascii", ".ascii \"text\""),
+    (".asciiz", ".asciiz \"text\""),
+    (".equ", ".equ name, value"),
+    (".set", ".set name, value"),
+    (".include", ".include \"file.asm\""),
+    (".incbin", ".incbin \"file.bin\", offset, length"),
+    (".if", ".if DEBUG"),
+    (".ifdef", ".ifdef NAME"),
+    (".ifndef", ".ifndef NAME"),
+    (".elif", ".elif OTHER"),
+    (".else", ".else"),
+    (".endif", ".endif"),
+    (".macro", ".macro name first, second = 5"),
+    (".endm", ".endm"),
+    (".rept", ".rept 8, n"),
+    (".endr", ".endr"),
+    (".assert", ".assert size < 256, \"too long\""),
+    (".error", ".error \"text\""),
+    (".warn", ".warn \"text\""),
+    (".section", ".section data"),
+    (".entry", ".entry start"),
+    (".export", ".export name"),
+    (".end", ".end"),
+];
+
+/// The words of a machine's programs that are not instructions.
+#[derive(Debug)]
+pub struct Words {
+    /// What the definition says about programs.
+    pub habits: Assembly,
+    /// Names of directives in small letters, and what each stands for: a directive, or nothing if it says nothing.
+    directives: HashMap<String, String>,
+    /// What may stand between a name and its value, before all others what is longer.
+    definers: Vec<Definer>,
+    /// What mnemonics begin and end with that have an operand inside.
+    glued: Vec<(String, String)>,
+    /// What instructions begin with, in small letters.
+    operations: HashSet<String>,
+}
+
+/// A word or marks between a name and its value.
+#[derive(Debug)]
+struct Definer {
+    written: String,
+    /// `.equ`, `.set` or `.macro`
+    means: String,
+    /// Whether an instruction has this name, too. It has more than one operand then: `set 1, a`.
+    is_instruction: bool,
+}
+
+impl Definer {
+    fn is_mark(&self) -> bool {
+        self.written.bytes().all(|byte| byte.is_ascii_punctuation() && byte != b'.')
+    }
+}
+
+impl Default for Words {
+    /// Those that every machine has.
+    fn default() -> Words {
+        let own = DIRECTIVES.iter().map(|(name, _)| ((*name).to_owned(), (*name).to_owned()));
+        Words::with(Assembly::default(), own.collect(), HashMap::new())
+    }
+}
+
+impl Words {
+    /// The words of a machine.
+    pub fn new(isa: &Isa) -> Words {
+        let habits = isa.assembly.clone();
+        let mut directives = Words::default().directives;
+        let memories = isa.memories.iter().map(|memory| memory.name.as_str());
+        let places = memories.chain(habits.sections.iter().map(|section| section.name.as_str()));
+        let places = places.map(|name| (format!(".{}", name.to_ascii_lowercase()), format!(".{name}")));
+        directives.extend(places);
+        let means = |(name, means): &(String, Option<String>)| (name.clone(), means.clone().unwrap_or_default());
+        directives.extend(habits.directives.iter().map(means));
+        let mut taken = HashMap::new();
+        if habits.bare_directives {
+            let bare = |(name, means): (&String, &String)| Some((name.strip_prefix('.')?.to_owned(), means.clone()));
+            let mut bare: HashMap<String, String> = directives.iter().filter_map(bare).collect();
+            taken.extend(isa.first_words().filter_map(|word| bare.remove_entry(&word.to_ascii_lowercase())));
+            bare.retain(|name, _| !directives.contains_key(name));
+            directives.extend(bare);
+        }
+        let instructions = isa.instructions.iter().map(|one| &one.syntax);
+        let heads = instructions.chain(isa.pseudos.iter().map(|one| &one.syntax)).flat_map(|syntax| &syntax.heads);
+        let glued = heads.filter_map(|head| match head {
+            Head::Glued { prefix, suffix, .. } => Some((prefix.to_ascii_lowercase(), suffix.to_ascii_lowercase())),
+            _ => None,
+        });
+        let operations = isa.first_words().map(str::to_ascii_lowercase).collect();
+        Words { glued: glued.collect(), operations, ..Words::with(habits, directives, taken) }
+    }
+
+    /// Words with these directives, and with those whose names instructions have taken.
+    fn with(habits: Assembly, directives: HashMap<String, String>, taken: HashMap<String, String>) -> Words {
+        let all = directives.iter().map(|one| (one, false)).chain(taken.iter().map(|one| (one, true)));
+        let defining = all.filter(|((_, means), _)| matches!(means.as_str(), ".equ" | ".set" | ".macro"));
+        let definer = |((written, means), is_instruction): ((&String, &String), bool)| Definer {
+            written: written.clone(),
+            means: means.clone(),
+            is_instruction,
+        };
+        let mut definers: Vec<Definer> = defining.map(definer).collect();
+        // `name = 5` and `name equ 5` are read everywhere, unless a definition says what they mean.
+        for written in ["=", "equ"].iter().filter(|written| !directives.contains_key(**written)) {
+            let (written, means) = ((*written).to_owned(), ".equ".to_owned());
+            definers.push(Definer { written, means, is_instruction: false });
+        }
+        definers.sort_by(|one, other| (other.written.len(), &one.written).cmp(&(one.written.len(), &other.written)));
+        Words { habits, directives, definers, glued: Vec::new(), operations: HashSet::new() }
+    }
+
+    /// The directive that a word stands for, letters in either case; an empty text if it says nothing here.
+    pub fn directive(&self, word: &str) -> Option<&str> {
+        let found = match word.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            true => self.directives.get(&word.to_ascii_lowercase()),
+            false => self.directives.get(word),
+        };
+        found.map(String::as_str)
+    }
+
+    /// What the tokens after a name, the first of them, say of it: how many they are, and whether it is an `.equ`, a
+    /// `.set` or a `.macro`. In `jmp set`, no name is defined.
+    pub fn defines<'t>(&self, tokens: &[Token], text: impl Fn(Token) -> &'t str) -> Option<(usize, &str)> {
+        let [name, tokens @ ..] = tokens else { return None };
+        let first = *tokens.first()?;
+        match first.kind {
+            Kind::Word if self.operations.contains(&text(*name).to_ascii_lowercase()) => None,
+            Kind::Word => {
+                let word = text(first);
+                let found = self.definers.iter().find(|one| one.written.eq_ignore_ascii_case(word))?;
+                let is_instruction = found.is_instruction && tokens.iter().any(|token| token.is_mark(','));
+                (!is_instruction).then_some((1, found.means.as_str()))
+            }
+            Kind::Mark(_) => self.definers.iter().filter(|one| one.is_mark()).find_map(|one| {
+                let length = one.written.len();
+                let stands = one.written.chars().enumerate().all(|(at, mark)| {
+                    let touches = at == 0 || tokens.get(at).is_some_and(|token| tokens[at - 1].touches(*token));
+                    touches && tokens.get(at).is_some_and(|token| token.is_mark(mark))
+                });
+                let equals = stands && tokens.get(length).is_some_and(|next| next.is_mark('='));
+                (stands && !equals).then_some((length, one.means.as_str()))
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether a word is a mnemonic with an operand inside, as in `bbr7`.
+    fn is_glued(&self, word: &str) -> bool {
+        let is_operand = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        self.glued.iter().any(|(prefix, suffix)| {
+            let word = word.to_ascii_lowercase();
+            word.strip_prefix(prefix.as_str())
+                .and_then(|rest| rest.strip_suffix(suffix.as_str()))
+                .is_some_and(is_operand)
+        })
+    }
+
+    /// `name macro a, b` or `name: macro`: the name and the parameters.
+    pub fn macro_after_name<'a, 't>(
+        &self,
+        tokens: &'a [Token],
+        text: impl Fn(Token) -> &'t str,
+    ) -> Option<(Token, &'a [Token])> {
+        let [name, tail @ ..] = tokens else { return None };
+        // `name: macro` is read like `name macro`.
+        let is_label = tail.first().is_some_and(|colon| colon.is_mark(':'));
+        let rest = if is_label { tail } else { tokens };
+        let (marks, means) = self.defines(rest, text)?;
+        let parameters = &rest[1 + marks..];
+        let is_macro = means == ".macro" && name.kind == Kind::Word && (parameters.is_empty() || !is_label);
+        is_macro.then_some((*name, parameters))
+    }
+
+    /// The name of a local label without the mark that makes it local.
+    pub fn local<'w>(&self, word: &'w str) -> Option<&'w str> {
+        local(word, &self.habits)
+    }
+
+    /// Whether the first of these tokens is a label although no colon follows it: it is nothing else, and stands alone
+    /// or before something that can begin a line. `begins` tells what instructions and macros begin with.
+    pub fn is_bare_label<'t>(
+        &self,
+        tokens: &[Token],
+        source: &str,
+        text: impl Fn(Token) -> &'t str,
+        begins: impl Fn(&str) -> bool,
+    ) -> bool {
+        let [word, tail @ ..] = tokens else { return false };
+        let begins = |word: &str| begins(word) || self.is_glued(word);
+        let begins_line = |token: Token| {
+            let word = text(token);
+            token.kind == Kind::Word && (begins(word) || self.directive(word).is_some() || is_data(word))
+        };
+        let in_first_column = match self.habits.bare_labels {
+            BareLabels::Never => return false,
+            BareLabels::InFirstColumn if is_in_first_column(*word, source) => true,
+            BareLabels::InFirstColumn => return false,
+            BareLabels::Anywhere => false,
+        };
+        if word.kind != Kind::Word || self.defines(tokens, &text).is_some() {
+            return false;
+        }
+        // In column 1, `error ds 1` is a label, although `error` alone would be a directive.
+        let name = text(*word);
+        let may_name = in_first_column && !tail.is_empty() && !name.starts_with('.') && !begins(name);
+        (may_name || !begins_line(*word))
+            && tail.first().is_none_or(|next| begins_line(*next) || text(*next).starts_with('.'))
+    }
+}
+
+/// The name of a local label without the mark that makes it local.
+pub(crate) fn local<'w>(word: &'w str, habits: &Assembly) -> Option<&'w str> {
+    word.strip_prefix('.').or_else(|| word.strip_prefix(habits.locals.as_slice()))
+}
+
+/// Whether a word is a directive such as `.le24`, of which there are too many to list.
+fn is_data(word: &str) -> bool {
+    let digits = word.strip_prefix(".le").or_else(|| word.strip_prefix(".be"));
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a token has nothing before it on its line, as labels are usually written.
+pub(crate) fn is_in_first_column(token: Token, source: &str) -> bool {
+    let before = source.get(..token.span.start as usize);
+    before.is_some_and(|before| before.is_empty() || before.ends_with('\n'))
+}
