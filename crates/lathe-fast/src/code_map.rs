@@ -4,11 +4,12 @@
 //! A mark stays when the code under it is gone, unless it is taken away. That costs a
 //! detour on a store, never a wrong result.
 
+use std::ops::RangeInclusive;
+
 use lathe_base::numbers::ByNumber;
 use lathe_isa::Isa;
 use lathe_values::execute::mapped_spans;
-use lathe_vm::memory::Memory;
-use lathe_vm::memory::{LARGE_IN_ONE_PIECE, PAGE, PAGE_BITS, within_page};
+use lathe_vm::memory::{CellStorage, LARGE_IN_ONE_PIECE, Memory, PAGE, PAGE_BITS, within_page};
 
 /// Something is mapped over the cell.
 const MAPPED: u8 = 2;
@@ -52,7 +53,13 @@ struct PagedMarks {
     spans: Vec<(u64, u64)>,
     /// The numbers of the pages that are open.
     opened: Vec<u64>,
+    /// One byte for every group of cells, for compiled code: it finds that faster than a mark. Not zero if stores to
+    /// [`MARKS_AT_ONCE`] cells from any cell of the group on are permitted.
+    permits: Option<Box<dyn CellStorage<u8>>>,
 }
+
+/// Cells in a group, which share a permit: as many as are looked at together, so that those concern two groups at most.
+pub const GROUP_BITS: u32 = MARKS_AT_ONCE.ilog2();
 
 /// Marks of one page: those of the cells behind it follow, so that they can be looked at together.
 const ROW: usize = (PAGE + MARKS_AT_ONCE) as usize;
@@ -75,6 +82,9 @@ pub enum View<'m> {
         table: &'m [usize],
         /// What they lead to.
         rows: &'m [u8],
+        /// One byte for every `1 << GROUP_BITS` cells, if [asked for](CodeMap::keep_permits): not zero if none of them
+        /// and of the next [`MARKS_AT_ONCE`] is marked.
+        permits: Option<&'m [u8]>,
     },
 }
 
@@ -175,11 +185,24 @@ impl CodeMap {
         }
     }
 
+    /// Keeps permits from now on, if the memory is large and this makes room for them: zeros.
+    pub fn keep_permits(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn CellStorage<u8>>>) {
+        let Marks::Paged(paged) = &mut self.marks else { return };
+        if paged.permits.is_none() {
+            let count = paged.table.len() << (PAGE_BITS - GROUP_BITS);
+            paged.permits = room(count).filter(|room| room.cells().len() == count);
+            paged.opened.clone().into_iter().for_each(|number| paged.permit_page(number));
+        }
+    }
+
     /// All marks at once.
     pub fn view(&self) -> View<'_> {
         match &self.marks {
             Marks::Flat(marks) => View::Flat(marks),
-            Marks::Paged(paged) => View::Paged { table: &paged.table, rows: &paged.rows },
+            Marks::Paged(paged) => {
+                let permits = paged.permits.as_ref().map(|permits| permits.cells());
+                View::Paged { table: &paged.table, rows: &paged.rows, permits }
+            }
         }
     }
 }
@@ -191,7 +214,7 @@ impl PagedMarks {
         rows.extend([END; MARKS_AT_ONCE as usize]);
         rows.extend([0; ROW]);
         let table = vec![CLOSED; (cells >> PAGE_BITS) as usize];
-        PagedMarks { table, rows, own: ByNumber::default(), spans, opened: Vec::new() }
+        PagedMarks { table, rows, own: ByNumber::default(), spans, opened: Vec::new(), permits: None }
     }
 
     /// The marks of the page of an address, and those behind it.
@@ -215,6 +238,8 @@ impl PagedMarks {
         if (within_page(address) as u64) < MARKS_AT_ONCE {
             self.arrange_before(number);
         }
+        let group = address >> GROUP_BITS;
+        self.permit(group.saturating_sub(1)..=group);
     }
 
     /// Where the row of a page is that has one of its own from now on.
@@ -246,6 +271,7 @@ impl PagedMarks {
         self.opened.push(number);
         self.table[number as usize] = FREE;
         self.arrange(number);
+        self.permit_page(number);
         self.arrange_before(number);
     }
 
@@ -255,7 +281,10 @@ impl PagedMarks {
             opened.into_iter().partition(|number| memory.is_open(number << PAGE_BITS));
         self.opened = open;
         closed.iter().for_each(|number| self.table[*number as usize] = CLOSED);
-        closed.iter().for_each(|number| self.arrange_before(*number));
+        closed.iter().for_each(|number| {
+            self.permit_page(*number);
+            self.arrange_before(*number);
+        });
     }
 
     /// Leads an open page to the row that is right for it and for what follows it.
@@ -284,6 +313,25 @@ impl PagedMarks {
     fn arrange_before(&mut self, number: u64) {
         if let Some(before) = number.checked_sub(1) {
             self.arrange(before);
+            let last = (number << (PAGE_BITS - GROUP_BITS)) - 1;
+            self.permit(last..=last);
+        }
+    }
+
+    /// Sets the permits of a page as its marks are.
+    fn permit_page(&mut self, number: u64) {
+        let first = number << (PAGE_BITS - GROUP_BITS);
+        self.permit(first..=first + (PAGE >> GROUP_BITS) - 1);
+    }
+
+    /// Sets the permits of groups as their marks are.
+    fn permit(&mut self, groups: RangeInclusive<u64>) {
+        let Some(permits) = &mut self.permits else { return };
+        for group in groups {
+            let first = group << GROUP_BITS;
+            let marks = &self.rows[self.table[(first >> PAGE_BITS) as usize] + within_page(first)..];
+            let is_free = marks[..2 * MARKS_AT_ONCE as usize - 1].iter().all(|mark| *mark == 0);
+            permits.cells_mut()[group as usize] = u8::from(is_free);
         }
     }
 }
@@ -300,6 +348,18 @@ mod tests {
         let loaded = lathe_isa::load(text);
         let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
         (CodeMap::new(&isa), Memory::new(isa.code_memory()))
+    }
+
+    struct Zeros(Vec<u8>);
+
+    impl CellStorage<u8> for Zeros {
+        fn cells(&self) -> &[u8] {
+            &self.0
+        }
+
+        fn cells_mut(&mut self) -> &mut [u8] {
+            &mut self.0
+        }
     }
 
     fn marks(map: &CodeMap, cells: impl IntoIterator<Item = u64>) -> Vec<bool> {
@@ -355,6 +415,41 @@ mod tests {
         assert!(across(&map) && !map.is_marked(0x1FFF));
         map.open(0xFF_F000);
         assert!(map.is_any_marked(0xFF_FFFE, 4) && !map.is_any_marked(0xFF_FFFE, 2), "the last page has no next");
+    }
+
+    #[test]
+    fn permits_say_where_nothing_close_by_is_marked() {
+        let (mut map, mut memory) = map_of(
+            "machine m \"\"\nmemory r : u24 -> u8\npc pc : u24 in r\ninstructions {\n h | 0000 0000 | halt\n}\n",
+        );
+        let every_permit_is_right = |map: &CodeMap| {
+            let View::Paged { permits: Some(permits), .. } = map.view() else { panic!("there are permits") };
+            assert_eq!(permits.len(), 1 << (24 - GROUP_BITS));
+            for (group, permit) in permits.iter().enumerate().take(0x5000 >> GROUP_BITS) {
+                let first = (group as u64) << GROUP_BITS;
+                let is_free = !map.is_any_marked(first, 16) && !map.is_any_marked(first + 15, 16);
+                assert_eq!(*permit != 0, is_free, "{first:#x}");
+            }
+            permits.iter().filter(|permit| **permit != 0).count()
+        };
+        map.open(0x1000);
+        map.keep_permits(|count| Some(Box::new(Zeros(vec![0; count]))));
+        assert_eq!(every_permit_is_right(&map), 255, "the last group is followed by a closed page");
+        for page in [0x2000, 0x3000] {
+            memory.set(page, 1);
+            map.open(page);
+        }
+        assert_eq!(every_permit_is_right(&map), 3 * 256 - 1);
+        for address in [0x1800, 0x2000, 0x20FF, 0x2FFF, 0x4000] {
+            map.mark(address);
+            every_permit_is_right(&map);
+        }
+        for address in [0x1800, 0x2000, 0x2FFF] {
+            map.unmark(address);
+            every_permit_is_right(&map);
+        }
+        map.close_as(&memory);
+        assert_eq!(every_permit_is_right(&map), 2 * 256 - 1 - 1, "one page is closed, and code is at 0x20FF");
     }
 
     #[test]

@@ -37,6 +37,7 @@ use lathe_isa::model::{Hook, RegisterId};
 use lathe_vm::device::Devices;
 use lathe_vm::engine::Engine;
 use lathe_vm::interpreter::Interpreter;
+use lathe_vm::memory::CellStorage;
 use lathe_vm::state::State;
 use lathe_vm::stops::{Run, Stop, Stops};
 
@@ -251,6 +252,11 @@ impl Fast {
     /// The cells that must not be written behind its back.
     pub fn marks(&self) -> &CodeMap {
         &self.marks
+    }
+
+    /// Keeps permits beside the marks from now on, see [`CodeMap::keep_permits`].
+    pub fn keep_permits(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn CellStorage<u8>>>) {
+        self.marks.keep_permits(room);
     }
 
     /// The addresses of instructions that were changed since this was last asked.

@@ -9,6 +9,9 @@ pub(crate) struct Context {
     pub(crate) marks: *const u8,
     /// For every page of a large code memory, where its row of marks is. Null if it is not large.
     pub(crate) rows: *const usize,
+    /// One byte for every group of cells of a large code memory: not zero if stores there are permitted without a look
+    /// at the marks. Null if it is not large.
+    pub(crate) permits: *const u8,
     /// The first cell of every memory; of a large one that is in pieces, the table of its pages.
     pub(crate) memories: *const *mut u8,
     /// One byte for every page of every large memory: 1 if it may be written. Null for the others.

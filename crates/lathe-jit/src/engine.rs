@@ -2,12 +2,13 @@
 //! has been changed.
 
 use std::collections::{HashMap, HashSet};
+use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use std::time::Duration;
 
 use lathe_base::limits;
 use lathe_base::numbers::ByNumber;
-use lathe_fast::code_map::{CodeMap, MARKS_AT_ONCE, View};
+use lathe_fast::code_map::{CodeMap, GROUP_BITS, MARKS_AT_ONCE, View};
 use lathe_fast::{Fast, Heat, Pause};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
@@ -177,9 +178,12 @@ impl Jit {
         self.statistics
     }
 
-    /// Moves memories between guard pages, if they are not there yet and the host has guard pages. Those for which it
-    /// has no room in one piece get a table of their pages.
+    /// Moves memories between guard pages, if they are not there yet and the host has guard pages, and makes room for
+    /// permits. Memories for which it has no room in one piece get a table of their pages.
     fn make_room(&mut self, state: &mut State) {
+        if LARGE_IN_ONE_PIECE {
+            self.fast.keep_permits(guarded::room);
+        }
         for id in memories(&self.isa) {
             let memory = state.memory_mut(id);
             memory.move_into(guarded::room, guarded::room);
@@ -192,7 +196,7 @@ impl Jit {
     /// Runs compiled code, from region to region, if there is some here and the budget is large enough for it.
     fn enter(&mut self, state: &mut State, left: u64, run: &mut Run) -> Option<Exit> {
         let mut place = self.place(state, left)?;
-        let (marks, rows) = marks(&self.isa, self.fast.marks())?;
+        let Marks { marks, rows, permits } = marks(&self.isa, self.fast.marks())?;
         let memories = bases(&self.isa, state)?;
         let opened = opened(&self.isa, state)?;
         let before = run.steps;
@@ -203,6 +207,7 @@ impl Jit {
                 registers: state.registers_mut().as_mut_ptr(),
                 marks,
                 rows,
+                permits,
                 memories: memories.as_ptr(),
                 opened: opened.as_ptr(),
                 fuel,
@@ -212,7 +217,7 @@ impl Jit {
                 jump: NO_JUMP,
             };
             // SAFETY: the region was compiled for this instruction set. There are as many registers as it has:
-            // `advance` has looked, and nobody can take some away. There are as many marks, cells and pages as
+            // `advance` has looked, and nobody can take some away. There are as many marks, permits, cells and pages as
             // it says: that was looked at above, and nothing in this loop changes where they are. Every number in
             // the table of rows is where a whole row begins: the code map gives no other. Nothing else touches
             // them during the call.
@@ -308,8 +313,8 @@ impl Jit {
             return self.fast.set_heat(pc, Heat::After(self.patience(pc)));
         }
         self.make_room(state);
-        // Where there is no room for all cells of a large memory, compiled code could not be entered.
-        if bases(&self.isa, state).is_none() {
+        // Where there is no room for all cells of a large memory and their permits, compiled code could not be entered.
+        if bases(&self.isa, state).is_none() || marks(&self.isa, self.fast.marks()).is_none() {
             return self.fast.set_heat(pc, Heat::Never);
         }
         match self.discover(state, pc, extent, Effort::Quick) {
@@ -585,7 +590,7 @@ type Pointers = [*mut u8; limits::MEMORIES];
 /// The first cell of every memory, or the table of its pages; none if one of them is not as the definition says, or is in
 /// pages although this host has room for it in one piece.
 fn bases(isa: &Isa, state: &mut State) -> Option<Pointers> {
-    let mut bases = [std::ptr::null_mut(); limits::MEMORIES];
+    let mut bases = [null_mut(); limits::MEMORIES];
     for id in memories(isa) {
         let (memory, described) = (state.memory_mut(id), isa.memory(id));
         bases[id.index()] = match described.is_large() && !LARGE_IN_ONE_PIECE {
@@ -598,24 +603,35 @@ fn bases(isa: &Isa, state: &mut State) -> Option<Pointers> {
 
 /// The table of open pages of every large memory, null for the others.
 fn opened(isa: &Isa, state: &State) -> Option<[*const u8; limits::MEMORIES]> {
-    let mut tables = [std::ptr::null(); limits::MEMORIES];
+    let mut tables = [null(); limits::MEMORIES];
     for id in memories(isa) {
         tables[id.index()] = state.memory(id).open_pages_pointer(isa.memory(id))?;
     }
     Some(tables)
 }
 
-/// The marks of all cells, and the table that leads to them where the code memory is large; none if there are not as
-/// many as the definition says.
-fn marks(isa: &Isa, marks: &CodeMap) -> Option<(*const u8, *const usize)> {
+/// What compiled code looks at before it stores: see [`Context`].
+struct Marks {
+    marks: *const u8,
+    rows: *const usize,
+    permits: *const u8,
+}
+
+/// The marks of all cells; none if there are not as many as the definition says.
+fn marks(isa: &Isa, marks: &CodeMap) -> Option<Marks> {
     let cells = isa.code_memory().cells();
     match marks.view() {
-        View::Flat(marks) => {
-            (marks.len() as u64 == cells + MARKS_AT_ONCE).then_some((marks.as_ptr(), std::ptr::null()))
+        View::Flat(marks) if marks.len() as u64 == cells + MARKS_AT_ONCE => {
+            Some(Marks { marks: marks.as_ptr(), rows: null(), permits: null() })
         }
-        View::Paged { table, rows } => {
-            (table.len() as u64 == cells >> PAGE_BITS).then_some((rows.as_ptr(), table.as_ptr()))
+        View::Paged { table, rows, permits } if table.len() as u64 == cells >> PAGE_BITS => {
+            let permits = match permits {
+                Some(permits) => (permits.len() as u64 == cells >> GROUP_BITS).then_some(permits.as_ptr())?,
+                None => (!LARGE_IN_ONE_PIECE).then_some(null())?,
+            };
+            Some(Marks { marks: rows.as_ptr(), rows: table.as_ptr(), permits })
         }
+        _ => None,
     }
 }
 

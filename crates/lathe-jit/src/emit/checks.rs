@@ -1,12 +1,13 @@
 //! Conditions to leave a region before an instruction.
 
+use lathe_fast::code_map::GROUP_BITS;
 use lathe_isa::model::MemoryId;
 use lathe_values::ValueId;
 use lathe_vm::memory::{PAGE_BITS, together};
 
-use super::Type::I64;
+use super::Type::{I32, I64};
 use super::values::{Computed, type_of};
-use super::{Builder, Comparison, Emitter, Operation};
+use super::{Builder, Comparison, Emitter, Operation, Placed};
 use crate::context::{Context, offset};
 use crate::region::{Block, Check, Snapshot};
 
@@ -22,6 +23,10 @@ impl<B: Builder> Emitter<'_, B> {
         let mut any: Option<B::Value> = None;
         for check in checks {
             let one = match check {
+                Check::Marked { first, count } if self.permits.is_some() => {
+                    self.leave_if_marked(block, *first, *count, snapshot, computed);
+                    continue;
+                }
                 Check::When(condition) if checks.len() == 1 => self.values(block, computed).condition(*condition),
                 Check::When(condition) => {
                     let bit = self.values(block, computed).exact(*condition);
@@ -39,6 +44,31 @@ impl<B: Builder> Emitter<'_, B> {
         }
         let Some(any) = any else { return };
         self.exit_if(block, any, snapshot, computed);
+    }
+
+    /// Leaves the region if one of this many cells is marked. Nearly always that is known without a look at the marks of
+    /// a large memory, which takes longer.
+    fn leave_if_marked(
+        &mut self,
+        block: &Block,
+        first: ValueId,
+        count: u64,
+        snapshot: &Snapshot,
+        computed: &mut Computed<B::Value>,
+    ) {
+        let Some(permits) = self.permits else { return };
+        let address = self.masked(block, first, self.isa.code_memory().cells() - 1, computed);
+        let group = self.builder.calculate_with(Operation::ShiftRight, B::POINTER, address, u64::from(GROUP_BITS));
+        let at = self.builder.calculate(Operation::Add, permits, group);
+        let permit = self.builder.load(I32, 1, at, 0);
+        let is_doubtful = self.builder.is_zero(permit);
+        self.builder.begin_if(is_doubtful, Placed::Away);
+        self.builder.is_cold();
+        let mark = computed.mark();
+        let marks = self.marks(block, first, count, computed);
+        self.exit_if(block, marks, snapshot, computed);
+        computed.rewind(mark);
+        self.builder.end_if();
     }
 
     /// The marks of this many cells from an address on, as one number. There are marks after the last
@@ -68,14 +98,15 @@ impl<B: Builder> Emitter<'_, B> {
     /// Where the mark of a cell of a large memory is: the table tells the row of its page.
     fn mark_in_row(&mut self, address: B::Value) -> B::Value {
         let ty = B::POINTER;
-        // Kept in a register all the time, it would be in the way of guest registers.
+        // Kept in registers all the time, they would be in the way of guest registers.
+        let marks = self.builder.load_pointer(self.pointer, offset!(marks));
         let table = self.builder.load_pointer(self.pointer, offset!(rows));
         let page = self.builder.calculate_with(Operation::ShiftRight, ty, address, u64::from(PAGE_BITS));
         let entry = self.builder.calculate_with(Operation::ShiftLeft, ty, page, u64::from(ty.bytes().ilog2()));
         let entry = self.builder.calculate(Operation::Add, table, entry);
         let row = self.builder.load_pointer(entry, 0);
         let within = self.builder.calculate_with(Operation::And, ty, address, (1 << PAGE_BITS) - 1);
-        let row = self.builder.calculate(Operation::Add, self.marks, row);
+        let row = self.builder.calculate(Operation::Add, marks, row);
         self.builder.calculate(Operation::Add, row, within)
     }
 

@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
+use lathe_vm::memory::LARGE_IN_ONE_PIECE;
 
 use self::Type::I64;
 pub(crate) use self::builder::{Builder, Comparison, Operation, Placed, Type};
@@ -51,6 +52,7 @@ pub(crate) fn emit<B: Builder>(isa: &Isa, region: &Region, builder: &mut B, poin
         labels,
         pointer,
         marks: pointer,
+        permits: None,
         memories: Vec::new(),
         variables,
         dirty,
@@ -79,8 +81,10 @@ struct Emitter<'a, B: Builder> {
     labels: BTreeMap<u64, B::Block>,
     /// The context.
     pointer: B::Value,
-    /// Marks, or rows of them.
+    /// The marks, if the code memory is not large.
     marks: B::Value,
+    /// The permits, if it is and the host has room for them.
+    permits: Option<B::Value>,
     memories: Vec<B::Value>,
     variables: Variables<B::Variable>,
     /// What exits write back.
@@ -94,8 +98,14 @@ impl<B: Builder> Emitter<'_, B> {
     /// Loads the registers that some block needs and the bases, and goes to the block asked for.
     fn prologue(&mut self, number: B::Value) {
         let pointer = self.pointer;
-        let marks = self.builder.load_pointer(pointer, offset!(marks));
-        self.marks = self.builder.keep(marks);
+        let is_large = self.isa.code_memory().is_large();
+        if is_large && LARGE_IN_ONE_PIECE {
+            let permits = self.builder.load_pointer(pointer, offset!(permits));
+            self.permits = Some(self.builder.keep(permits));
+        } else if !is_large {
+            let marks = self.builder.load_pointer(pointer, offset!(marks));
+            self.marks = self.builder.keep(marks);
+        }
         let memories = self.builder.load_pointer(pointer, offset!(memories));
         for memory in 0..self.isa.memories.len() as i32 {
             let base = self.builder.load_pointer(memories, memory * B::POINTER.bytes() as i32);
