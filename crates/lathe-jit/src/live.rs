@@ -82,7 +82,11 @@ impl Roots<'_> {
             }
             End::Jump(jump) => {
                 self.see(jump.target);
-                jump.before.iter().chain([&jump.after]).for_each(|snapshot| self.exit(snapshot));
+                if let Some((checks, before)) = &jump.before {
+                    checks.iter().for_each(|check| self.check(check));
+                    self.exit(before);
+                }
+                self.exit(&jump.after);
                 jump.arms.iter().for_each(|(_, edge)| self.edge(edge));
             }
         }

@@ -72,7 +72,8 @@ impl CraneliftCompiler {
         builder.builder.finalize(target.frontend_config());
         let signature = self.workspace.func.signature.clone();
         let id = module.declare_function("region", Linkage::Local, &signature).ok()?;
-        let Some(offset) = define(&mut self.workspace, &mut module, id) else {
+        let executions: Vec<u64> = region.blocks.values().map(|block| block.executions).collect();
+        let Some(offset) = define(&mut self.workspace, &mut module, id, &executions) else {
             ModuleMemory::free(module);
             return None;
         };
@@ -85,11 +86,12 @@ impl CraneliftCompiler {
 }
 
 /// Compiles what has been emitted and puts it into the module, this many bytes after where the module thinks that it
-/// begins.
-fn define(workspace: &mut Workspace, module: &mut JITModule, id: FuncId) -> Option<usize> {
+/// begins. It is known how often each of its blocks was executed.
+fn define(workspace: &mut Workspace, module: &mut JITModule, id: FuncId, executions: &[u64]) -> Option<usize> {
     workspace.compile(module.isa(), &mut ControlPlane::default()).ok()?;
     let code = workspace.compiled_code()?;
-    let (offset, alignment) = (placement::offset(code), u64::from(code.buffer.alignment.max(placement::LINE)));
+    let offset = placement::offset(code, executions);
+    let alignment = u64::from(code.buffer.alignment.max(placement::LINE));
     let mut bytes = vec![0; offset];
     bytes.extend(code.code_buffer());
     let relocations = code.buffer.relocs().iter().map(|relocation| {

@@ -4,7 +4,7 @@ mod code;
 mod placement;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, SourceLoc, Value, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
 pub(crate) use self::code::{CraneliftCompiler, ModuleMemory};
@@ -32,6 +32,8 @@ struct CraneliftBuilder<'f> {
     open: Vec<Branch>,
     /// Whether what was built last goes elsewhere, so that nothing can follow it.
     is_over: bool,
+    /// Blocks that have been started. Code is located by the number of its block, from 1 on.
+    started: u32,
 }
 
 /// An `if` that is not over.
@@ -50,7 +52,7 @@ impl<'f> CraneliftBuilder<'f> {
         let leave = builder.create_block();
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
-        CraneliftBuilder { builder, leave, open: Vec::new(), is_over: false }
+        CraneliftBuilder { builder, leave, open: Vec::new(), is_over: false, started: 0 }
     }
 
     fn parameters(&self) -> [Value; 2] {
@@ -207,6 +209,8 @@ impl Builder for CraneliftBuilder<'_> {
     }
 
     fn start(&mut self, block: Block) {
+        self.started += 1;
+        self.builder.set_srcloc(SourceLoc::new(self.started));
         self.switch_to(block);
     }
 

@@ -111,10 +111,8 @@ impl<B: Builder> Emitter<'_, B> {
             self.try_in_turn(block, (target, ty), &arms, computed);
         }
         self.builder.is_cold();
-        if let Some(before) = &jump.before {
-            let here = self.builder.constant(ty, before.pc);
-            let stays = self.builder.compare(Comparison::Equal, target, here);
-            self.exit_if(block, stays, before, computed);
+        if let Some((checks, before)) = &jump.before {
+            self.leave_if(block, checks, before, computed);
         }
         self.exit_to(block, &jump.after, jump.target, computed);
     }

@@ -84,23 +84,37 @@ impl BlockBuilder<'_, '_> {
         if self.graph.as_constant(stays) == Some(1) {
             return Some(self.leave_to_interpreter(&decoded, before));
         }
-        // A computed jump that stores nothing can still be left after its target is known not to be
-        // one of those that are expected. One that stores may have done so by then.
-        let is_computed = matches!(self.graph.way_on(effects.next), WayOn::Jump(_));
-        let stays_later = is_computed && effects.stores.is_empty();
         let mut checks: Vec<Check> = Vec::new();
-        if self.graph.as_constant(stays).is_none() && !stays_later {
+        if self.graph.as_constant(stays).is_none() {
             checks.push(Check::When(stays));
         }
         for bail in &effects.bails {
             self.add_check(Check::from(*bail), path, &mut checks, events);
         }
         self.read(&effects, path, &mut checks, events);
+        let later = self.take_later(&effects, pc, &mut checks);
         if !checks.is_empty() {
             events.push(Event::Leave(checks, before.clone()));
         }
         self.advance(&decoded, effects.clone(), path, events);
-        self.go_on(&decoded, effects.next, path, events, Some(before).filter(|_| stays_later))
+        self.go_on(&decoded, effects.next, path, events, later.map(|checks| (checks, before)))
+    }
+
+    /// Takes away the checks that need not be done where a computed jump goes to one of the places that are expected. A
+    /// jump that stores nothing can still be left when it is known to go elsewhere. One that stores may have done so by
+    /// then.
+    fn take_later(&mut self, effects: &Effects, pc: u64, checks: &mut Vec<Check>) -> Option<Vec<Check>> {
+        if !effects.stores.is_empty() || !matches!(self.graph.way_on(effects.next), WayOn::Jump(_)) {
+            return None;
+        }
+        let targets = self.targets(pc);
+        let is_later = |check: &mut Check| match check {
+            Check::When(condition) => {
+                targets.iter().all(|target| self.graph.value_where(*condition, effects.next, *target) == Some(0))
+            }
+            _ => false,
+        };
+        Some(checks.extract_if(.., is_later).collect()).filter(|later: &Vec<Check>| !later.is_empty())
     }
 
     pub(super) fn effects(&mut self, decoded: &Lowerable, path: &Path) -> Option<Effects> {

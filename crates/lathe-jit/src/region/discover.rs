@@ -194,7 +194,8 @@ impl Discovery<'_> {
         let root = builder.segment(path);
         let BlockBuilder { graph, targets, longest, .. } = builder;
         let instructions = std::mem::take(&mut self.instructions);
-        Built { block: Block { graph, root, longest }, targets, instructions, leaders: self.leaders.len() }
+        let executions = self.known.fast.executions(pc);
+        Built { block: Block { graph, root, longest, executions }, targets, instructions, leaders: self.leaders.len() }
     }
 
     /// Whether the region does not extend to an address that it leads to.

@@ -48,6 +48,8 @@ pub(crate) struct Block {
     pub(crate) root: Segment,
     /// The most instructions on any way through it.
     longest: u64,
+    /// About how often it was executed before it was compiled.
+    pub(crate) executions: u64,
 }
 
 /// Effects in order, and how it goes on.
@@ -99,8 +101,9 @@ pub(crate) struct Jump {
     pub(crate) arms: Vec<(u64, Edge)>,
     /// The machine after it, but for where it goes on: the region is left to anywhere else.
     pub(crate) after: Arc<Snapshot>,
-    /// The machine before it, if it has not been looked at yet whether it stays where it is.
-    pub(crate) before: Option<Arc<Snapshot>>,
+    /// Conditions to leave the region before it instead, none of which holds where it goes to one of the arms, and the
+    /// machine before it.
+    pub(crate) before: Option<(Vec<Check>, Arc<Snapshot>)>,
 }
 
 /// A way on.

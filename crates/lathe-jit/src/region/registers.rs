@@ -61,7 +61,8 @@ impl Written<'_> {
             End::Goto(edge) => self.on_edge(graph, edge),
             End::Branch(_, x, y) => [x, y].into_iter().for_each(|edge| self.on_edge(graph, edge)),
             End::Jump(jump) => {
-                jump.before.iter().chain([&jump.after]).for_each(|snapshot| self.before(graph, snapshot));
+                let before = jump.before.as_ref().map(|(_, before)| before);
+                before.into_iter().chain([&jump.after]).for_each(|snapshot| self.before(graph, snapshot));
                 jump.arms.iter().for_each(|(_, edge)| self.on_edge(graph, edge));
             }
         }

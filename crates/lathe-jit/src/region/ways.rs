@@ -7,7 +7,7 @@ use lathe_isa::operators::BinaryOperator;
 use lathe_values::{Node, ValueId, WayOn};
 
 use super::block::{BlockBuilder, Interpret, Path};
-use super::{Edge, End, Event, Jump, Snapshot};
+use super::{Check, Edge, End, Event, Jump, Snapshot};
 
 /// How deep branches may nest within a block.
 const DEPTH: usize = 6;
@@ -26,7 +26,7 @@ impl BlockBuilder<'_, '_> {
         next: ValueId,
         path: &mut Path,
         events: &mut Vec<Event>,
-        before: Option<Arc<Snapshot>>,
+        before: Option<(Vec<Check>, Arc<Snapshot>)>,
     ) -> Option<End> {
         let pc = path.pc;
         match self.graph.way_on(next) {
@@ -97,10 +97,16 @@ impl BlockBuilder<'_, '_> {
         Edge::Block(self.snapshot_of(path, path.pc, Interpret::No))
     }
 
-    fn computed(&mut self, target: ValueId, path: &Path, pc: u64, before: Option<Arc<Snapshot>>) -> End {
-        // Where the region has no code, the jump leaves it as for any other target.
+    /// Where the computed jump at an address has gone so far, if the region has code there: else it is left, as for any
+    /// other target.
+    pub(super) fn targets(&mut self, pc: u64) -> Vec<u64> {
         let mut targets = (self.discovery.known.targets)(pc);
         targets.retain(|target| *target != pc && !self.discovery.ends_before(*target));
+        targets
+    }
+
+    fn computed(&mut self, target: ValueId, path: &Path, pc: u64, before: Option<(Vec<Check>, Arc<Snapshot>)>) -> End {
+        let targets = self.targets(pc);
         let edge = |target: u64| {
             let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
             let deeper = path.depth <= DEPTH && self.cross(&mut path);

@@ -31,6 +31,33 @@ impl Graph {
         }
     }
 
+    /// What a value is where another one is this number, if that follows from what both are made of.
+    pub fn value_where(&self, value: ValueId, known: ValueId, number: u64) -> Option<u64> {
+        if value == known {
+            return Some(number);
+        }
+        match self.node(value) {
+            Node::Constant(constant) => Some(constant),
+            Node::Binary(BinaryOperator::Equal, x, y) => {
+                let [x, y] = [x, y].map(|side| self.value_where(side, known, number));
+                Some(u64::from(x? == y?))
+            }
+            Node::Slice(whole, lowest) => {
+                let (masked, mask) = match self.node(known) {
+                    Node::Binary(BinaryOperator::And, x, y) => (x, self.as_constant(y)?),
+                    _ => (known, self.width(known).mask()),
+                };
+                let (from, skipped) = match self.node(masked) {
+                    Node::Slice(from, lowest) if masked != whole => (from, lowest),
+                    _ => (masked, 0),
+                };
+                let (bits, lowest) = (self.width(value).mask(), lowest.checked_sub(skipped)?);
+                (from == whole && mask >> lowest & bits == bits).then_some(number >> lowest & bits)
+            }
+            _ => None,
+        }
+    }
+
     /// A value as another plus a number.
     pub fn base_and_offset(&self, id: ValueId) -> (Option<ValueId>, u64) {
         match self.node(id) {
@@ -100,6 +127,35 @@ impl Graph {
 mod tests {
     use super::super::tests::{add, register, width};
     use super::*;
+
+    #[test]
+    fn what_follows_from_a_masked_value() {
+        let mut graph = Graph::default();
+        let wide = register(&mut graph, 8, 0);
+        let low = graph.slice(wide, 2, width(6));
+        let mask = graph.constant(width(6), 0b11_0110);
+        let known = graph.binary(BinaryOperator::And, low, mask);
+        let six = graph.constant(width(6), 0b00_0110);
+        let equal = graph.binary(BinaryOperator::Equal, known, six);
+        for number in 0..64u64 {
+            let masked = number & 0b11_0110;
+            assert_eq!(graph.value_where(known, known, masked), Some(masked));
+            assert_eq!(graph.value_where(equal, known, masked), Some(u64::from(masked == 0b00_0110)));
+            assert_eq!(graph.value_where(wide, known, masked), None);
+            for (bit, is_known) in [false, true, true, false, true, true].into_iter().enumerate() {
+                let bit = bit as u32;
+                for slice in [graph.slice(low, bit, width(1)), graph.slice(wide, bit + 2, width(1))] {
+                    let follows = is_known.then_some(number >> bit & 1);
+                    assert_eq!(graph.value_where(slice, known, masked), follows, "bit {bit} of {number:#b}");
+                }
+            }
+        }
+        let outside = graph.slice(wide, 1, width(1));
+        assert_eq!(graph.value_where(outside, known, 0), None);
+        let other = register(&mut graph, 8, 1);
+        let other = graph.slice(other, 3, width(1));
+        assert_eq!(graph.value_where(other, known, 0), None);
+    }
 
     #[test]
     fn cells_are_told_apart_by_their_range_and_by_their_distance_in_a_page() {
