@@ -7,7 +7,7 @@ use lathe_base::{Source, Width};
 use lathe_embed::{DeviceId, Fault, Instance, State, Stop, Stops};
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceKind, MemoryId};
-use lathe_vm::{Bus, Keypad, Ports};
+use lathe_vm::{Keypad, Ports};
 
 use crate::breakpoints::{Breakpoint, Breakpoints, Effect, What};
 use crate::calls::{CallModel, Stack};
@@ -144,16 +144,11 @@ impl Output {
 
 impl Debugger {
     /// Debugs a program on a fresh instance of its machine. The program is loaded; its input is open, so
-    /// that it waits for [`Debugger::give_input`]. Buses with nothing attached get ports that [`Debugger::set_port`] sets.
+    /// that it waits for [`Debugger::give_input`].
     pub fn new(program: Program, mut instance: Instance) -> Debugger {
         instance.load(program.image());
         instance.open_input();
         let isa = program.isa().clone();
-        for (bus, ..) in buses(&isa) {
-            if instance.devices().find_at::<Bus>(bus).is_some() {
-                instance.devices_mut().attach(bus, Ports::default());
-            }
-        }
         let mut debugger = Debugger {
             evaluator: Evaluator::new(&isa),
             history: History::new(Pace::of(instance.engine())),

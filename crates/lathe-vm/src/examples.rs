@@ -1,13 +1,11 @@
 //! Runs the examples of a definition.
 
-use std::collections::BTreeMap;
-
 use lathe_base::Diagnostic;
 use lathe_isa::codes::EXAMPLE_FAILS;
 use lathe_isa::encoding::cells;
 use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Example, Fact, FactKind, Isa, Status};
 
-use crate::device::{Console, Device, Devices, Keypad};
+use crate::device::{Console, Devices, Keypad, Ports};
 use crate::interpreter::{Step, Stepper};
 use crate::state::State;
 
@@ -19,11 +17,6 @@ pub fn check(isa: &Isa) -> Vec<Diagnostic> {
 fn check_one(isa: &Isa, example: &Example) -> Vec<Diagnostic> {
     let mut state = State::new(isa);
     let mut devices = Devices::new(isa, Console::default());
-    for (device, id) in isa.devices.iter().zip((0..).map(DeviceId)) {
-        if let DeviceKind::Bus { .. } = device.kind {
-            devices.attach(id, Ports::default());
-        }
-    }
     let mut input = Vec::new();
     for fact in &example.before {
         match &fact.kind {
@@ -51,35 +44,6 @@ fn check_one(isa: &Isa, example: &Example) -> Vec<Diagnostic> {
     example.after.iter().filter_map(|fact| compare(isa, example, fact, &state, &step, &mut devices)).collect()
 }
 
-/// A bus whose ports give what an example says, and know what they were given.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Ports {
-    given: BTreeMap<u64, u64>,
-    written: BTreeMap<u64, u64>,
-}
-
-impl Device for Ports {
-    type Saved = Ports;
-
-    fn read(&mut self, _operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
-        Some(arguments.first().and_then(|port| self.given.get(port)).copied().unwrap_or(0))
-    }
-
-    fn write(&mut self, _operation: DeviceOperation, arguments: &[u64]) {
-        if let [port, value] = arguments {
-            self.written.insert(*port, *value);
-        }
-    }
-
-    fn save(&mut self) -> Ports {
-        self.clone()
-    }
-
-    fn restore(&mut self, saved: &Ports) {
-        self.clone_from(saved);
-    }
-}
-
 /// What a device has before the instruction: a port that can be read, a key that is down, a timer that runs.
 fn set_device(isa: &Isa, devices: &mut Devices, id: DeviceId, arguments: &[u64], value: u64) {
     match (isa.devices[id.index()].kind, arguments) {
@@ -90,7 +54,7 @@ fn set_device(isa: &Isa, devices: &mut Devices, id: DeviceId, arguments: &[u64],
         }
         (DeviceKind::Bus { .. }, [port]) => {
             if let Some(ports) = devices.find_at_mut::<Ports>(id) {
-                ports.given.insert(*port, value);
+                ports.set(*port, value);
             }
         }
         _ => devices.write(id, DeviceOperation::Write, &[value]),
@@ -100,7 +64,7 @@ fn set_device(isa: &Isa, devices: &mut Devices, id: DeviceId, arguments: &[u64],
 /// What a device has after the instruction: what a port was given, whether a key is down, what a timer shows.
 fn shown_by_device(isa: &Isa, devices: &mut Devices, id: DeviceId, arguments: &[u64]) -> Option<u64> {
     match isa.devices[id.index()].kind {
-        DeviceKind::Bus { .. } => devices.find_at_mut::<Ports>(id)?.written.get(arguments.first()?).copied(),
+        DeviceKind::Bus { .. } => devices.find_at::<Ports>(id)?.written(*arguments.first()?),
         DeviceKind::Keypad { .. } => devices.read(id, DeviceOperation::Down, arguments),
         _ => devices.read(id, DeviceOperation::Read, arguments),
     }

@@ -43,8 +43,8 @@ pub mod stops;
 
 pub use changes::{CellChange, Changes, DeviceUse, RegisterChange};
 pub use device::{
-    Bus, Console, Counter, Device, Devices, DevicesSnapshot, Display, Input, Keypad, Port, Ports, REMEMBERED_PORTS,
-    Random, Timer,
+    Console, Counter, Device, Devices, DevicesSnapshot, Display, Input, Keypad, Port, Ports, REMEMBERED_PORTS, Random,
+    Timer,
 };
 pub use engine::Engine;
 pub use interpreter::{Interpreter, Step};

@@ -101,24 +101,6 @@ impl<S: PartialEq + Debug + Send + Sync + 'static> AnySaved for S {
     }
 }
 
-/// A bus with nothing attached: reads 0, drops what is written.
-#[derive(Debug, Default)]
-pub struct Bus;
-
-impl Device for Bus {
-    type Saved = ();
-
-    fn read(&mut self, _operation: DeviceOperation, _arguments: &[u64]) -> Option<u64> {
-        Some(0)
-    }
-
-    fn write(&mut self, _operation: DeviceOperation, _arguments: &[u64]) {}
-
-    fn save(&mut self) {}
-
-    fn restore(&mut self, _saved: &()) {}
-}
-
 /// The devices of one machine.
 pub struct Devices {
     list: Vec<Box<dyn AnyDevice>>,
@@ -174,7 +156,7 @@ impl Devices {
                     found = found.or(Some(DeviceId(at as u32)));
                     Box::new(console.take().unwrap_or_default())
                 }
-                DeviceKind::Bus { .. } => Box::new(Bus),
+                DeviceKind::Bus { .. } => Box::new(Ports::default()),
                 DeviceKind::Display { width, height } => Box::new(Display::new(width, height)),
                 DeviceKind::Keypad { keys } => Box::new(Keypad::new(keys)),
                 DeviceKind::Timer { .. } => Box::new(Timer::default()),

@@ -1,4 +1,4 @@
-//! Ports that somebody sees and sets: a bus for whoever shows a machine.
+//! A bus with nothing attached: ports that somebody sees and sets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,8 +19,7 @@ pub struct Port {
     pub written: Option<u64>,
 }
 
-/// A bus whose ports read what somebody has set, and which remembers what was written. As long as nothing is set it
-/// answers as [`Bus`](super::Bus) does.
+/// A bus whose ports read what somebody has set, 0 if nobody has, and which remembers what was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ports {
     // Saved whenever an instruction reads from a device, and seldom changed.
@@ -31,6 +30,11 @@ impl Ports {
     /// What the machine reads at a port from now on.
     pub fn set(&mut self, port: u64, value: u64) {
         self.change(port, |known| known.read = value);
+    }
+
+    /// What the machine last wrote to a port.
+    pub fn written(&self, port: u64) -> Option<u64> {
+        self.known.get(&port)?.written
     }
 
     /// Those that were set or written, by their numbers.
