@@ -110,6 +110,9 @@ fn arguments_by_number_and_words_made_of_pieces() {
         cells("", "m: .macro\n .byte 1\n.endm\n m\n.macro n a\na: nop\n.endm\n n x\n jmp x"),
         Ok(vec![1, 0, 1, 1])
     );
+    // A default is made of pieces, too, and so is the next one, of that.
+    let defaults = ".macro m a, b = t\\a, c = u\\b\n.byte b, c\n.endm\nt1 = 5\nut1 = 6\n m 1";
+    assert_eq!(cells("", defaults), Ok(vec![5, 6]));
     let deep = ".macro m\n.rept 2\nl\\@: jmp l\\@\n.endr\n.endm\n m\n m";
     assert_eq!(cells("", deep), Ok(vec![1, 0, 1, 2, 1, 4, 1, 6]));
 }

@@ -296,7 +296,7 @@ impl Reader<'_> {
         for (at, (parameter, default)) in found.parameters.iter().enumerate() {
             let given = given.get(at).filter(|part| !part.is_empty()).map(|part| part.to_vec());
             // A default may use the parameters before it.
-            let value = given.or_else(|| replace(default.as_ref()?, &replaced, texts, &mut Vec::new()));
+            let value = given.or_else(|| replace(default.as_ref()?, &replaced, texts, &mut self.made));
             let Some(value) = value else {
                 let message = format!("`{}` needs a value for `{parameter}`", found.name);
                 self.fail::<()>(codes::MACRO_ARGUMENTS, span, message, "add it after a `,`");

@@ -93,6 +93,8 @@ struct Reader<'r> {
     program: Program,
     /// Shared, so that a line can be read while the program grows.
     texts: Rc<Texts>,
+    /// Words that macros have made and that are not among the texts yet.
+    made: Vec<Box<str>>,
     frames: Vec<Frame>,
     conditions: Vec<Condition>,
     macros: HashMap<String, Rc<Macro>>,
@@ -168,6 +170,7 @@ impl<'r> Reader<'r> {
             diagnostics,
             program: Program::default(),
             texts: Rc::default(),
+            made: Vec::new(),
             frames: Vec::new(),
             conditions: Vec::new(),
             macros: HashMap::new(),
@@ -276,15 +279,14 @@ impl<'r> Reader<'r> {
             let Some(frame) = self.frames.last_mut() else { break };
             if !frame.replaced.is_empty() {
                 let replaced = Rc::clone(&frame.replaced);
-                let mut made = Vec::new();
-                let Some(line) = replace(&tokens, &replaced, &texts, &mut made) else {
+                let Some(line) = replace(&tokens, &replaced, &texts, &mut self.made) else {
                     self.line_too_long(self.line);
                     continue;
                 };
                 tokens = line;
-                if !made.is_empty() {
+                if !self.made.is_empty() {
                     drop(texts);
-                    Rc::make_mut(&mut self.texts).made.append(&mut made);
+                    self.keep_made();
                     texts = Rc::clone(&self.texts);
                 }
             }
@@ -293,8 +295,16 @@ impl<'r> Reader<'r> {
             self.context.here = None;
             // While the texts are lent, adding one would copy them all.
             drop(texts);
+            self.keep_made();
             self.open_included();
             self.check_size();
+        }
+    }
+
+    /// Adds the words that macros have made to the texts.
+    fn keep_made(&mut self) {
+        if !self.made.is_empty() {
+            Rc::make_mut(&mut self.texts).made.append(&mut self.made);
         }
     }
 
