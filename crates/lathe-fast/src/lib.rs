@@ -301,17 +301,21 @@ impl Fast {
 
     /// About how often the instruction at an address has been executed since its block was lowered. Blocks
     /// count how often they are reached; after a branch it is assumed that those who left there are the ones
-    /// who reached the block it leads to.
+    /// who reached the block it leads to, from whichever of the blocks around the address.
     pub fn executions(&self, pc: u64) -> u64 {
         let visits = |id: EntryId| u64::from(self.entries[id as usize].visits);
-        let within = |(id, position): (EntryId, u32)| {
-            let left = self.sides.get(&id).into_iter().flatten().take_while(|(behind, _)| *behind <= position);
-            visits(id).saturating_sub(left.map(|(_, to)| visits(*to)).sum())
-        };
         let at = [self.by_address.get(&pc), self.careful.get(&pc)].into_iter().flatten();
-        let inside = self.instructions.get(&pc).into_iter().flat_map(Instruction::blocks);
-        let inside = inside.filter(|(_, position)| *position > 0);
-        at.map(|id| visits(*id)).chain(inside.map(within)).sum()
+        let around = self.instructions.get(&pc).into_iter().flat_map(Instruction::blocks);
+        let (mut reached, mut left) = (0, Vec::new());
+        for (id, position) in around.filter(|(_, position)| *position > 0) {
+            reached += visits(id);
+            let sides = self.sides.get(&id).into_iter().flatten();
+            left.extend(sides.take_while(|(behind, _)| *behind <= position).map(|(_, to)| *to));
+        }
+        left.sort_unstable();
+        left.dedup();
+        let left: u64 = left.into_iter().map(visits).sum();
+        at.map(|id| visits(*id)).sum::<u64>() + reached.saturating_sub(left)
     }
 
     /// Runs until the machine stops, the limit is reached or an address is hot.

@@ -294,3 +294,22 @@ instructions {
         assert_eq!(Fast::new(&isa).step(&mut state, &mut devices), expected, "{cell}");
     }
 }
+
+/// Two blocks, from 2 and from 4, have a branch to 10 in them, which is taken every other time.
+#[test]
+fn executions_are_told_where_several_blocks_lead_to_the_same_one() {
+    let isa = isa();
+    let program = [0x01, 0, 0x02, 2, 0x0D, 0, 10, 0, 0, 0, 0x02, 1, 0x0D, 0, 4, 0x05, 0, 2];
+    let mut stepped = state(&isa, &program, 0x8000);
+    let mut times = [0u64; 18];
+    for _ in 0..6000 {
+        times[stepped.pc as usize] += 1;
+        run(&mut Interpreter::new(&isa), &isa, &mut stepped, 1);
+    }
+    let mut fast = Fast::eager(&isa);
+    run(&mut fast, &isa, &mut state(&isa, &program, 0x8000), 6000);
+    for (pc, times) in times.into_iter().enumerate().filter(|(_, times)| *times > 1) {
+        let told = fast.executions(pc as u64);
+        assert!(told.abs_diff(times) <= times / 8, "{pc}: {told} instead of {times}");
+    }
+}

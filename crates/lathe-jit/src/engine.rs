@@ -44,6 +44,9 @@ const ENTRY: u64 = 1 << 10;
 /// A region that has done this many times the threshold of steps for each of its instructions is compiled again, as
 /// well as the compiler can: by then that takes a small part of the time it has run.
 const BETTER: u64 = 16;
+/// Going in and out takes as long as this many of those steps: two regions that lead to one another all the time are
+/// made one soon.
+const CROSSING: u64 = 128;
 /// Regions in use; beyond that all are let go.
 const REGIONS: usize = 1 << 12;
 
@@ -229,7 +232,7 @@ impl Jit {
             self.statistics.entries += 1;
             self.statistics.steps += steps;
             used.steps += steps;
-            used.until_better = used.until_better.saturating_sub(steps);
+            used.until_better = used.until_better.saturating_sub(steps + CROSSING);
             let is_to_be_better = used.until_better == 0;
             if context.interpret != 0 {
                 self.statistics.interpreted += 1;

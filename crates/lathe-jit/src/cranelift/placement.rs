@@ -9,9 +9,7 @@ use cranelift_codegen::binemit::CodeOffset;
 
 /// Bytes whose decoded instructions are kept together.
 pub(crate) const LINE: CodeOffset = 32;
-/// The lengths of jumps as Cranelift writes them, and of most comparisons before one: the processor takes both as one.
-const CONDITIONAL: CodeOffset = 6;
-const UNCONDITIONAL: CodeOffset = 5;
+/// The length of most comparisons before a conditional jump: the processor takes both as one.
 const COMPARISON: CodeOffset = 4;
 /// A jump in a loop counts this many times one outside.
 const LOOP: u64 = 8;
@@ -41,7 +39,7 @@ pub(crate) fn offset(code: &CompiledCode, executions: &[u64]) -> usize {
         executions.get(made_from[last].1.checked_sub(1)? as usize)
     };
     let executions = |end: CodeOffset| executions(end).map_or(1, |times| (*times).clamp(1, MOST));
-    best(&branches(&code.bb_starts, &code.bb_edges, code.buffer.total_size(), executions)) as usize
+    best(&branches(code.code_buffer(), &code.bb_starts, executions)) as usize
 }
 
 /// The least offset with which the fewest branches are slow, those in loops above all.
@@ -53,40 +51,46 @@ fn best(branches: &[Branch]) -> CodeOffset {
     (0..LINE).min_by_key(cost).unwrap_or(0)
 }
 
-/// The jumps at the ends of blocks, of which the beginnings, the ways between them and about how often what is before
-/// an end was executed are given.
-fn branches(
-    starts: &[CodeOffset],
-    ways: &[(CodeOffset, CodeOffset)],
-    size: CodeOffset,
-    executions: impl Fn(CodeOffset) -> u64,
-) -> Vec<Branch> {
-    let ends = starts.iter().skip(1).copied().chain([size]);
-    let blocks: Vec<(CodeOffset, CodeOffset)> = starts.iter().copied().zip(ends).collect();
+/// The jumps at the ends of blocks, of which the beginnings and about how often what is before an end was executed are
+/// given.
+fn branches(code: &[u8], starts: &[CodeOffset], executions: impl Fn(CodeOffset) -> u64) -> Vec<Branch> {
+    let ends = starts.iter().skip(1).copied().chain([code.len() as CodeOffset]);
+    let jumps: Vec<Jump> = ends.flat_map(|end| jumps_before(code, end)).collect();
+    let is_block = |offset: &CodeOffset| starts.binary_search(offset).is_ok();
+    // What only looks like a jump, such as the last bytes of a constant, does not lead to a block.
+    let jumps: Vec<Jump> = jumps.into_iter().filter(|jump| is_block(&jump.target)).collect();
     // Loops are contiguous: blocks are laid out in the order in which they are reached.
     // The shorter of two ways back to the same block is a loop within the longer: it is the one that is taken more often.
-    let loops: Vec<&(CodeOffset, CodeOffset)> = ways.iter().filter(|(from, to)| to <= from).collect();
-    let mut branches = Vec::new();
-    for (start, end) in blocks {
-        let depth = loops.iter().filter(|(last, first)| (*first..=*last).contains(&start)).count() as u32;
-        let weight = LOOP.pow(depth.min(DEPTH)) * executions(end);
-        let mut add = |before: CodeOffset, length: CodeOffset| {
-            let end = end.saturating_sub(before);
-            branches.push(Branch { start: end.saturating_sub(length), end, weight });
-        };
-        let targets: Vec<CodeOffset> = ways.iter().filter(|(from, _)| *from == start).map(|(_, to)| *to).collect();
-        match (targets.len(), targets.contains(&end)) {
-            (1, false) => add(0, UNCONDITIONAL),
-            (2, true) => add(0, COMPARISON + CONDITIONAL),
-            (2, false) => {
-                add(UNCONDITIONAL, COMPARISON + CONDITIONAL);
-                add(0, UNCONDITIONAL);
-            }
-            // It falls through, returns, or jumps by a table.
-            _ => {}
-        }
-    }
-    branches
+    let loops: Vec<&Jump> = jumps.iter().filter(|jump| jump.target < jump.end).collect();
+    let branch = |jump: &Jump| {
+        let depth = loops.iter().filter(|back| back.target < jump.end && jump.end <= back.end).count() as u32;
+        let weight = LOOP.pow(depth.min(DEPTH)) * executions(jump.end);
+        Branch { start: jump.start, end: jump.end, weight }
+    };
+    jumps.iter().map(branch).collect()
+}
+
+/// A jump to an address in the code, with the comparison before it.
+struct Jump {
+    start: CodeOffset,
+    end: CodeOffset,
+    target: CodeOffset,
+}
+
+/// The jumps of a block that ends here: an unconditional one, a conditional one, or both. Cranelift tells edges between
+/// blocks, too, but not the right ones where some blocks are cold (0.135).
+fn jumps_before(code: &[u8], end: CodeOffset) -> impl Iterator<Item = Jump> {
+    let to = |end: CodeOffset, length: CodeOffset, compared: CodeOffset| {
+        let distance = code.get(..end as usize)?.last_chunk()?;
+        let target = end.checked_add_signed(i32::from_le_bytes(*distance))?;
+        Some(Jump { start: end.checked_sub(length)?.saturating_sub(compared), end, target })
+    };
+    let byte = |before: CodeOffset| end.checked_sub(before).and_then(|at| code.get(at as usize)).copied();
+    let always = (byte(5) == Some(0xE9)).then(|| to(end, 5, 0)).flatten();
+    let rest = if always.is_some() { 5 } else { 0 };
+    let is_conditional = byte(rest + 6) == Some(0x0F) && byte(rest + 5).is_some_and(|second| second >> 4 == 8);
+    let sometimes = is_conditional.then(|| to(end - rest, 6, COMPARISON)).flatten();
+    sometimes.into_iter().chain(always)
 }
 
 #[cfg(test)]
@@ -106,20 +110,46 @@ mod tests {
         assert_eq!((0..LINE).filter(|offset| (37 + offset) / LINE == (64 + offset) / LINE).min(), Some(best(&both)));
     }
 
+    /// Code of this length with jumps: where one ends, where it leads to, and whether it is conditional.
+    fn code(length: usize, jumps: &[(usize, i32, bool)]) -> Vec<u8> {
+        let mut code = vec![0x90; length];
+        for (end, target, is_conditional) in jumps {
+            code[end - 4..*end].copy_from_slice(&(target - *end as i32).to_le_bytes());
+            match is_conditional {
+                true => code[end - 6..end - 4].copy_from_slice(&[0x0F, 0x85]),
+                false => code[end - 5] = 0xE9,
+            }
+        }
+        code
+    }
+
     #[test]
     fn jumps_count_by_the_loops_they_are_in() {
-        // 0 falls through to 10; 10 goes to 40 or on to 24, which goes back to 10; 40 returns.
-        let found = branches(&[0, 10, 24, 40], &[(0, 10), (10, 40), (10, 24), (24, 10)], 50, |_| 1);
         let branch = |start, end, weight| Branch { start, end, weight };
+        // 0 falls through to 10; 10 goes to 40 or on to 24, which goes back to 10; 40 returns.
+        let found = branches(&code(50, &[(24, 40, true), (40, 10, false)]), &[0, 10, 24, 40], |_| 1);
         assert_eq!(found, [branch(14, 24, LOOP), branch(35, 40, LOOP)]);
         // Of two ways back to one block, the shorter counts more.
-        let found = branches(&[0, 20, 40], &[(0, 0), (0, 20), (20, 0), (20, 40)], 50, |_| 1);
-        assert_eq!(found, [branch(10, 20, LOOP * LOOP), branch(30, 40, LOOP)]);
+        let two = code(50, &[(20, 0, true), (40, 0, true)]);
+        assert_eq!(branches(&two, &[0, 20, 40], |_| 1), [branch(10, 20, LOOP * LOOP), branch(30, 40, LOOP)]);
         // One that is executed more often counts more.
-        let found = branches(&[0, 20, 40], &[(0, 0), (0, 20), (20, 20), (20, 40)], 50, u64::from);
+        let two = code(50, &[(20, 0, true), (40, 20, true)]);
+        let found = branches(&two, &[0, 20, 40], u64::from);
         assert_eq!(found, [branch(10, 20, LOOP * 20), branch(30, 40, LOOP * 40)]);
         // Where neither way falls through, there are two jumps.
-        let found = branches(&[0, 30, 60], &[(0, 60), (0, 0)], 70, |_| 1);
-        assert_eq!(found, [branch(15, 25, LOOP), branch(25, 30, LOOP)]);
+        let both = code(70, &[(25, 0, true), (30, 60, false)]);
+        assert_eq!(branches(&both, &[0, 30, 60], |_| 1), [branch(15, 25, LOOP), branch(25, 30, 1)]);
+        // What leads into the middle of a block is no jump.
+        assert_eq!(branches(&code(50, &[(24, 41, true)]), &[0, 24, 40], |_| 1), []);
+    }
+
+    #[test]
+    fn code_of_any_bytes_is_read() {
+        for length in 0..12 {
+            for byte in [0x0F, 0x85, 0xE9, 0xFF] {
+                let found = branches(&vec![byte; length], &[0], |_| 1);
+                assert!(found.iter().all(|branch| branch.end == length as CodeOffset));
+            }
+        }
     }
 }
