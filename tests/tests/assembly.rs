@@ -130,3 +130,18 @@ fn a_fix_mends_the_line() {
         assert_eq!(mended.lines().next(), Some(right));
     }
 }
+
+/// A word before a local label is a misspelt instruction if it looks like one, and else a label without its colon.
+#[test]
+fn a_word_before_a_dot_is_told_from_a_label() {
+    let isa = machine(".machine mos6502");
+    let help = |line: &str| {
+        let source = Source::new("main.asm", format!("main: nop\n.next: nop\n{line}\n"));
+        let Assembled { diagnostics, .. } = assemble(&isa, &MemoryFiles::default(), source, &Options::default());
+        let found = diagnostics.into_sorted().into_iter().find(|one| one.code.name == "A301");
+        found.unwrap_or_else(|| panic!("nothing is wrong with `{line}`")).help.join(" ")
+    };
+    assert_eq!(help("        bnee .next"), "did you mean `bne`?");
+    assert_eq!(help("        value .next"), "a label needs a colon: `value:`");
+    assert_eq!(help("        valu .byte 1"), "a label needs a colon: `valu:`");
+}

@@ -46,9 +46,13 @@ impl Reader<'_> {
             let gap = Span { end: tokens[1].span.start, ..after };
             return diagnostic.help(format!("a label is written without a blank: `{shown}:`")).fix(gap, "");
         }
+        let nearest = self.forms.nearest(word);
         let begins_line = |token: &Token| {
             let next = self.text(texts, *token);
-            token.kind == Kind::Word && (self.begins_line(next) || directive_for(next).is_some())
+            // After `bnee`, `.next` is a local label.
+            let is_directive = self.words.directive(next).or(directive_for(next)).is_some();
+            let is_local = next.starts_with('.') && !is_directive && nearest.is_some();
+            token.kind == Kind::Word && (is_directive || self.begins_line(next)) && !is_local
         };
         if word != "#" && tokens.get(1).is_some_and(begins_line) {
             return diagnostic.help(format!("a label needs a colon: `{shown}:`")).fix(after, ":");
@@ -56,7 +60,7 @@ impl Reader<'_> {
         if let Some(directive) = directive_for(word).filter(|_| !word.starts_with('.')) {
             return diagnostic.did_you_mean(span, directive);
         }
-        if let Some(meant) = self.forms.nearest(word) {
+        if let Some(meant) = nearest {
             return diagnostic.did_you_mean(span, meant);
         }
         let alike = ALIKE.iter().filter(|group| group.contains(&word.to_ascii_lowercase().as_str()));
