@@ -35,6 +35,11 @@ Chores of this project:
       docs/playground.png anew; pictures makes all of them, at desktop and phone width, light
       and dark, in target/pictures.
 
+  cargo xtask edits [COUNT [SEED [FILE]]]
+      So many random edits (10,000) in the language server, of each shipped definition, of programs
+      of each machine, and of broken files; or only of files whose name has FILE in it. No answer
+      may be a crash, and findings are compared with those of the command line.
+
   cargo xtask nightly [--seed S]
       The long versions of the tests: more random states, more generated programs, 10,000 random
       edits of each file in the language server. Then a check for other computers, and Miri, where rustup has
@@ -75,6 +80,7 @@ fn main() -> ExitCode {
         ["cosim"] => cosim("500", "1"),
         ["cosim", programs] => cosim(programs, "1"),
         ["cosim", programs, seed] => cosim(programs, seed),
+        ["edits", rest @ ..] if rest.len() <= 3 => edits(rest),
         ["nightly"] => nightly::run(1),
         ["nightly", "--seed", seed] => seed.parse().map_or_else(|_| usage(), nightly::run),
         ["vectors" | "differential" | "startup", ..] => with_engines(&arguments),
@@ -110,6 +116,22 @@ fn cosim(programs: &str, seed: &str) -> ExitCode {
         "--nocapture",
     ]);
     command.envs([("LATHE_COSIM", programs), ("LATHE_SEED", seed), ("LATHE_TOOLS_REQUIRED", "1")]);
+    exit(&mut command)
+}
+
+/// The command that edits files in the language server. It tells of each file when it is done with it.
+const EDITS: [&str; 10] =
+    ["test", "--package", "lathe-lsp", "--locked", "--release", "--test", "edits", "random_edits", "--", "--nocapture"];
+
+/// So many random edits, with a seed, of some files.
+fn edits(rest: &[&str]) -> ExitCode {
+    let given = |at: usize, otherwise| rest.get(at).copied().unwrap_or(otherwise);
+    let (count, seed, file) = (given(0, "10000"), given(1, "13"), given(2, ""));
+    if count.parse::<u64>().is_err() || seed.parse::<u64>().is_err() {
+        return usage();
+    }
+    let mut command = cargo();
+    command.args(EDITS).envs([("LATHE_EDITS", count), ("LATHE_SEED", seed), ("LATHE_FILE", file)]);
     exit(&mut command)
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use crate::{cargo, exit, root};
+use crate::{EDITS, cargo, exit, root};
 
 /// What is run, with how much of it. The ordinary tests read the same variables, with smaller numbers.
 const LONG: [(&str, &str); 3] = [("LATHE_STATES", "10000"), ("LATHE_PROGRAMS", "20000"), ("LATHE_EDITS", "10000")];
@@ -15,11 +15,10 @@ const TARGETS: [&str; 2] = ["aarch64-unknown-linux-gnu", "x86_64-pc-windows-gnu"
 pub(crate) fn run(seed: u64) -> ExitCode {
     println!("seed {seed}: the same again with `cargo xtask nightly --seed {seed}`");
     let seed = seed.to_string();
-    let edits = ["test", "--package", "lathe-lsp", "--locked", "--release", "--test", "edits", "random_edits"];
     let steps: [&[&str]; 4] = [
         &["test", "--workspace", "--locked", "--release", "--", "--skip", "random_edits"],
-        // By itself, since it tells of each file when it is done with it: about a minute a file.
-        &[&edits[..], &["--", "--nocapture"]].concat(),
+        // By itself: that takes a few minutes a file.
+        &EDITS,
         // The build of the README's first command, which leaves things out and must say so.
         &["test", "--package", "lathe", "--locked", "--no-default-features", "--profile", "quick", "--test", "cli"],
         &["xtask", "differential", "--programs", "1000000", "--seed", &seed],

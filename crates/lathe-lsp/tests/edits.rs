@@ -1,6 +1,7 @@
 //! Random edits of shipped and of broken files: no request makes the server fall over, and the findings are always
-//! those of the command line. `LATHE_EDITS` says how many edits of each file (`cargo xtask nightly`: 10,000),
-//! `LATHE_SEED` which ones; from 1,000 on it is every broken file, and not only some. A text that fails is made as small as possible and printed.
+//! those of the command line. `LATHE_EDITS` says how many edits of each file (`cargo xtask edits`: 10,000), `LATHE_SEED`
+//! which ones, `LATHE_FILE` a part of the names of the files; from 1,000 on it is every broken file, and not only some. A
+//! text that fails is made as small as possible and printed.
 
 mod editor;
 
@@ -261,8 +262,19 @@ fn fixtures(folder: &str, ending: &str) -> Vec<(String, String)> {
 /// A file to be edited: its name, its text, and the files that it may include.
 type Edited = (String, String, Vec<(String, String)>);
 
-/// Every shipped definition, programs of each machine (one alone, one with what it includes), and broken files of both
-/// kinds: all of them, or some.
+/// The programs of docs/assembly.md that are written for other assemblers.
+fn dialects() -> impl Iterator<Item = Edited> {
+    let (_, chapter) = include_str!("../../../docs/assembly.md").split_once("\n## Dialects\n").expect("there is one");
+    let chapter = chapter.split("\n## ").next().unwrap_or("");
+    let parts = chapter.split("\n### ").filter_map(|part| {
+        let (name, text) = (part.lines().next()?, part.split_once("```asm\n")?.1.split_once("```")?.0);
+        Some((format!("{name}.asm"), text.to_owned(), Vec::new()))
+    });
+    parts.filter(|(_, text, _)| machine_of(text).is_some())
+}
+
+/// Every shipped definition, programs of each machine (one alone, one with what it includes), programs for other
+/// assemblers, and broken files of both kinds: all of them, or some.
 fn files(all: bool) -> Vec<Edited> {
     let mut files: Vec<Edited> = Vec::new();
     for machine in lathe_machines::every() {
@@ -278,6 +290,7 @@ fn files(all: bool) -> Vec<Edited> {
             files.push((name, program.text.to_owned(), included.cloned().collect()));
         }
     }
+    files.extend(dialects());
     let definitions = fixtures("diagnostics", "isa").into_iter().step_by(if all { 1 } else { 9 });
     files.extend(definitions.map(|(name, text)| (name, text, Vec::new())));
     // Beside the fixtures are the files that they include.
@@ -292,6 +305,7 @@ fn random_edits() {
     let (count, seed) = (number("LATHE_EDITS", 24), number("LATHE_SEED", 13));
     let only = std::env::var("LATHE_FILE").unwrap_or_default();
     let mut files = files(count >= 1000);
+    assert!(dialects().count() >= 5, "the programs for other assemblers are not found");
     files.retain(|(name, ..)| name.contains(&only));
     let files = Mutex::new(files.into_iter());
     std::thread::scope(|scope| {
