@@ -912,11 +912,9 @@ fn habits(isa: &Isa, text: &Text) -> Vec<HabitData> {
         let documentation = about.iter().find(|(word, _)| *word == key).map_or("", |(_, prose)| prose).to_owned();
         habits.push(HabitData { written, meaning, documentation });
     };
-    for (name, _) in &assembly.functions {
-        add(name, format!("{name}(x)"), "a function for expressions".to_owned());
-    }
-    for (name, _) in &assembly.unary {
-        add(name, format!("{name} x"), "an operator for expressions".to_owned());
+    for (name, _) in assembly.functions.iter().chain(&assembly.unary) {
+        let (written, value) = text.formula(name).unwrap_or((name, String::new()));
+        add(name, written.to_owned(), format!("`{value}`"));
     }
     for (written, operator) in &assembly.operators {
         add(written, format!("x {written} y"), format!("`x {operator} y`"));

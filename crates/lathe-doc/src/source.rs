@@ -3,7 +3,7 @@
 
 use lathe_base::Span;
 use lathe_isa::Written;
-use lathe_isa::language::ast::{Family, Habit, Item, Order, Row};
+use lathe_isa::language::ast::{AssemblyRow, Family, Habit, Item, Order, Row};
 
 use crate::bits::Word;
 use crate::sheet::{BlocksData, PrefixData, PseudoData};
@@ -213,12 +213,8 @@ impl<'s> Text<'s> {
 
     /// What is said about the rows of `assembly`, each with the words that the row is about.
     pub(crate) fn habits(&self) -> Vec<(String, &'s str)> {
-        let rows = self.items().iter().flat_map(|item| match item {
-            Item::Assembly(assembly) => assembly.rows.as_slice(),
-            _ => &[],
-        });
         let mut all = Vec::new();
-        for row in rows {
+        for row in self.habit_rows() {
             let names = match &row.habit {
                 Habit::Function { name, .. } | Habit::Unary { name, .. } => vec![name.text.clone()],
                 Habit::Directives { names, .. } => names.iter().map(|name| name.text.to_ascii_lowercase()).collect(),
@@ -237,6 +233,26 @@ impl<'s> Text<'s> {
             all.extend(names.into_iter().map(|name| (name, row.documentation.as_str())));
         }
         all
+    }
+
+    /// How a function or an operator for expressions is written, and what it gives: `lo V` and `V[7:0]`.
+    pub(crate) fn formula(&self, named: &str) -> Option<(&'s str, String)> {
+        let name = self.habit_rows().find_map(|row| match &row.habit {
+            Habit::Function { name, .. } | Habit::Unary { name, .. } => (name.text == named).then_some(name),
+            _ => None,
+        })?;
+        let before = self.split(name.span).0;
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = self.0.text(name.span.file).get(start..)?.lines().next()?;
+        let (written, value) = line.split_once('=')?;
+        Some((written.trim(), without_comments(value).trim().to_owned()))
+    }
+
+    fn habit_rows(&self) -> impl Iterator<Item = &'s AssemblyRow> {
+        self.items().iter().flat_map(|item| match item {
+            Item::Assembly(assembly) => assembly.rows.as_slice(),
+            _ => &[],
+        })
     }
 
     /// What is said about whole blocks.

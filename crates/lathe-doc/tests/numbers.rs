@@ -699,3 +699,41 @@ fn every_number_of_the_json() {
         }
     }
 }
+
+/// What a machine's programs may have besides: the addresses of sections, the bases of numbers, and functions that give
+/// what the assembler computes.
+#[test]
+fn habits_are_those_of_the_model() {
+    let mut sections = 0;
+    for (isa, written) in machines() {
+        let page = lathe_doc::html(&Sheet::new(&isa, &written));
+        let habits = table(&page, "habits");
+        let meaning = |name: &str| {
+            let row = habits.iter().find(|row| row[0] == name);
+            row.unwrap_or_else(|| panic!("{}: no `{name}` in {habits:?}", isa.name))[1].clone()
+        };
+        for section in &isa.assembly.sections {
+            let told = meaning(&section.name);
+            let (memory, address) =
+                told.strip_prefix("a section, from ").and_then(|rest| rest.split_once('[')).unwrap();
+            assert_eq!(memory, isa.memory(section.memory).name, "{}", section.name);
+            assert_eq!(number(address.split_once(']').unwrap().0), section.address, "{}", section.name);
+            sections += 1;
+        }
+        for (prefix, base) in &isa.assembly.prefixes {
+            assert_eq!(meaning(&format!("{prefix}…")), format!("a number in base {base}"));
+        }
+        for (name, means) in &isa.assembly.directives {
+            assert_eq!(meaning(name), means.as_deref().unwrap_or("says nothing here"), "{}", isa.name);
+        }
+    }
+    assert!(sections > 0);
+    // Formulas are shown as they are written.
+    let formula = |machine: &str, name: &str| {
+        let (isa, written) = machines().into_iter().find(|(isa, _)| isa.name == machine).unwrap();
+        let habits = table(&lathe_doc::html(&Sheet::new(&isa, &written)), "habits");
+        habits.into_iter().find(|row| row[0] == name).map(|row| row[1].clone())
+    };
+    assert_eq!(formula("rv32i", "%hi(V)").as_deref(), Some("(V + 0x800)[31:12]"));
+    assert_eq!(formula("mos6502", "hi V").as_deref(), Some("V[15:8]"));
+}
