@@ -265,6 +265,45 @@ fn what_a_short_form_excludes_is_left_to_others() {
     }
 }
 
+/// A short form that excludes a value leaves it to a later one of the same length, whether the operand there is the same
+/// field or another. Were it thought taken, the line would become the long form.
+#[test]
+fn what_a_short_form_excludes_a_later_one_of_its_length_takes() {
+    let text = "machine short \"Short forms beside each other\"
+memory ram : u8 -> u8
+pc pc : u8 in ram
+register a, b, c, d : u8
+field D, S : register { a, b, c, d }
+field N : u4
+field M : u3
+instructions {
+  add D, S, N | 00 {D} {N} where S == D, N != 3         | D = S + u8(N)
+  add D, S, N | 01 {D} {N} where S == D                 | D = S + u8(N)
+  and D, S, N | 1110 {N} where D == a, S == a, N != 5   | D = S & u8(N)
+  and D, S, M | 11111 {M} where D == a, S == a          | D = S & u8(M)
+  add D, S, N | 1101 0001 {D} {S} {N}                   | D = S + u8(N)
+  and D, S, N | 1101 0011 {D} {S} {N}                   | D = S & u8(N)
+}
+";
+    let loaded = lathe_isa::load(text);
+    let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+    let lines: [(&str, &[u64]); 7] = [
+        ("add b, b, 2", &[0b0001_0010]),
+        ("add b, b, 3", &[0b0101_0011]),
+        ("add b, c, 3", &[0b1101_0001, 0b0110_0011]),
+        ("and a, a, 4", &[0b1110_0100]),
+        ("and a, a, 5", &[0b1111_1101]),
+        ("and a, a, 9", &[0b1110_1001]),
+        ("and a, b, 5", &[0b1101_0011, 0b0001_0101]),
+    ];
+    let texts: Vec<String> = lines.iter().map(|(line, _)| (*line).to_owned()).collect();
+    let expected: Vec<Option<Vec<u64>>> = lines.iter().map(|(_, cells)| Some(cells.to_vec())).collect();
+    assert_eq!(made(&isa, &texts), expected);
+    for (line, cells) in lines {
+        Listing { start: 0, source: format!("{line}\n"), expected: cells.to_vec() }.check(&isa, line);
+    }
+}
+
 #[test]
 fn what_customasm_cannot_say_is_named() {
     let missing = |name: &str| lathe_export::customasm(&machine(name)).missing;
