@@ -471,7 +471,7 @@ impl<'t, 'p> Reading<'t, 'p> {
             return result;
         }
         if let Some(value) = named(&self.names.context.habits.unary, word)
-            && self.tokens.get(self.at + 1).is_some_and(|next| begins_value(*next))
+            && self.tokens.get(self.at + 1).is_some_and(|next| next.begins_value())
         {
             self.at += 1;
             let operand = self.deeper(Self::unary)?;
@@ -540,11 +540,6 @@ impl<'t, 'p> Reading<'t, 'p> {
 /// Whether a mark stands for the current address.
 pub(crate) fn is_here(mark: char, habits: &Assembly) -> bool {
     matches!(mark, '$' | '*') || habits.heres.contains(&mark)
-}
-
-/// Whether an operand can begin with this token, so that the word before it is an operator.
-fn begins_value(token: Token) -> bool {
-    matches!(token.kind, Kind::Number(_) | Kind::Word | Kind::Text | Kind::Mark('(' | '$' | '-' | '~'))
 }
 
 #[derive(Clone, Copy)]

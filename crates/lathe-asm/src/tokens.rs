@@ -57,6 +57,11 @@ impl Token {
     pub fn touches(self, next: Token) -> bool {
         self.span.end == next.span.start && self.span.file == next.span.file
     }
+
+    /// Whether an operand can begin with it, so that a word before it may be an operator.
+    pub fn begins_value(self) -> bool {
+        matches!(self.kind, Kind::Number(_) | Kind::Word | Kind::Text | Kind::Mark('(' | '$' | '-' | '~'))
+    }
 }
 
 /// Reads the tokens of the line that begins at `at`; gives where the next line begins. `habits`

@@ -9,47 +9,69 @@ use lathe_isa::syntax::Head;
 
 use crate::tokens::{Kind, Token};
 
-/// Every directive, with how it is written.
-pub const DIRECTIVES: [(&str, &str); 38] = [
-    (".machine", ".machine quad8"),
-    (".org", ".org 0x100"),
-    (".align", ".align 16"),
-    (".p2align", ".p2align 4"),
-    (".fill", ".fill 8, 0xFF"),
-    (".space", ".space 8"),
-    (".byte", ".byte 1, 2, \"text\""),
-    (".cell", ".cell 1, 2"),
-    (".word", ".word 0x1234, label"),
-    (".le16", ".le16 0x1234"),
-    (".be16", ".be16 0x1234"),
-    (".le32", ".le32 0x12345678"),
-    (".be32", ".be32 0x12345678"),
-    (".le64", ".le64 1"),
-    (".be64", ".be64 1"),
-    (".ascii", ".ascii \"text\""),
-    (".asciiz", ".asciiz \"text\""),
-    (".equ", ".equ name, value"),
-    (".set", ".set name, value"),
-    (".include", ".include \"file.asm\""),
-    (".incbin", ".incbin \"file.bin\", offset, length"),
-    (".if", ".if DEBUG"),
-    (".ifdef", ".ifdef NAME"),
-    (".ifndef", ".ifndef NAME"),
-    (".elif", ".elif OTHER"),
-    (".else", ".else"),
-    (".endif", ".endif"),
-    (".macro", ".macro name first, second = 5"),
-    (".endm", ".endm"),
-    (".rept", ".rept 8, n"),
-    (".endr", ".endr"),
-    (".assert", ".assert size < 256, \"too long\""),
-    (".error", ".error \"text\""),
-    (".warn", ".warn \"text\""),
-    (".section", ".section data"),
-    (".entry", ".entry start"),
-    (".export", ".export name"),
-    (".end", ".end"),
+/// A directive of every machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Directive {
+    /// Its name, with the dot.
+    pub name: &'static str,
+    /// How it is written.
+    pub example: &'static str,
+    /// What it does, in a few words.
+    pub meaning: &'static str,
+}
+
+const fn directive(name: &'static str, example: &'static str, meaning: &'static str) -> Directive {
+    Directive { name, example, meaning }
+}
+
+/// Every directive.
+pub const DIRECTIVES: [Directive; 38] = [
+    directive(".machine", ".machine quad8", "the machine that the program is for"),
+    directive(".org", ".org 0x100", "the address of what follows"),
+    directive(".align", ".align 16", "fills up to a multiple; alone, up to an even address"),
+    directive(".p2align", ".p2align 4", "fills up to a multiple of two to this power"),
+    directive(".fill", ".fill 8, 0xFF", "so many cells of a value"),
+    directive(".space", ".space 8", "so many cells, 0 or another value"),
+    directive(".byte", ".byte 1, 2, \"text\"", "values and texts, a byte each"),
+    directive(".cell", ".cell 1, 2", "values, a cell of the memory each"),
+    directive(".word", ".word 0x1234, label", "two bytes in the machine's order, or one cell if cells are wider"),
+    directive(".le16", ".le16 0x1234", "16 bits, lowest cell first"),
+    directive(".be16", ".be16 0x1234", "16 bits, highest cell first"),
+    directive(".le32", ".le32 0x12345678", "32 bits, lowest cell first"),
+    directive(".be32", ".be32 0x12345678", "32 bits, highest cell first"),
+    directive(".le64", ".le64 1", "64 bits, lowest cell first"),
+    directive(".be64", ".be64 1", "64 bits, highest cell first"),
+    directive(".ascii", ".ascii \"text\"", "the bytes of a text"),
+    directive(".asciiz", ".asciiz \"text\"", "the bytes of a text, and a 0 after it"),
+    directive(".equ", ".equ name, value", "a constant"),
+    directive(".set", ".set name, value", "a constant that may be defined again"),
+    directive(".include", ".include \"file.asm\"", "reads another source"),
+    directive(".incbin", ".incbin \"file.bin\", offset, length", "the bytes of a file, or some of them"),
+    directive(".if", ".if DEBUG", "what follows is read if this is not 0"),
+    directive(".ifdef", ".ifdef NAME", "what follows is read if the name is defined"),
+    directive(".ifndef", ".ifndef NAME", "what follows is read if the name is not defined"),
+    directive(".elif", ".elif OTHER", "what follows is read if nothing before was, and this is not 0"),
+    directive(".else", ".else", "what follows is read if nothing before was"),
+    directive(".endif", ".endif", "ends a condition"),
+    directive(".macro", ".macro name first, second = 5", "lines with a name and parameters, for use as an instruction"),
+    directive(".endm", ".endm", "ends a macro"),
+    directive(".rept", ".rept 8, n", "reads what follows so many times; a name counts from 0"),
+    directive(".endr", ".endr", "ends a repetition"),
+    directive(".assert", ".assert size < 256, \"too long\"", "an error with this text if the condition is 0"),
+    directive(".error", ".error \"text\"", "an error of your own"),
+    directive(".warn", ".warn \"text\"", "a warning of your own"),
+    directive(".section", ".section data", "the memory or section that is filled"),
+    directive(".entry", ".entry start", "where execution begins"),
+    directive(".export", ".export name", "a name that others use"),
+    directive(".end", ".end", "the lines up to the next `.org` are not read"),
 ];
+
+impl Directive {
+    /// The directive with this name, which has its dot and small letters.
+    pub fn named(name: &str) -> Option<&'static Directive> {
+        DIRECTIVES.iter().find(|one| one.name == name)
+    }
+}
 
 /// The words of a machine's programs that are not instructions.
 #[derive(Debug)]
@@ -85,7 +107,7 @@ impl Definer {
 impl Default for Words {
     /// Those that every machine has.
     fn default() -> Words {
-        let own = DIRECTIVES.iter().map(|(name, _)| ((*name).to_owned(), (*name).to_owned()));
+        let own = DIRECTIVES.iter().map(|one| (one.name.to_owned(), one.name.to_owned()));
         Words::with(Assembly::default(), own.collect(), HashMap::new())
     }
 }
@@ -136,6 +158,18 @@ impl Words {
         }
         definers.sort_by(|one, other| (other.written.len(), &one.written).cmp(&(one.written.len(), &other.written)));
         Words { habits, directives, definers, glued: Vec::new(), operations: HashSet::new() }
+    }
+
+    /// Every word that is a directive here, in small letters, and the directive it stands for, or nothing if it says
+    /// nothing; in no order.
+    pub fn directives(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.directives.iter().map(|(written, means)| (written.as_str(), means.as_str()))
+    }
+
+    /// The words that may stand between a name and its value, and the directive each stands for.
+    pub fn definers(&self) -> impl Iterator<Item = (&str, &str)> {
+        let words = self.definers.iter().filter(|one| !one.is_mark() && !one.written.starts_with('.'));
+        words.map(|one| (one.written.as_str(), one.means.as_str()))
     }
 
     /// The directive that a word stands for, letters in either case; an empty text if it says nothing here.

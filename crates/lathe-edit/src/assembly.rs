@@ -10,10 +10,16 @@ use lathe_base::FileId;
 use lathe_isa::Isa;
 use lathe_isa::model::Domain;
 
-use crate::{Class, Piece};
+use crate::{Class, Piece, dialect};
 
-/// The functions of expressions.
-pub const FUNCTIONS: [&str; 4] = ["lo", "hi", "len", "defined"];
+/// The functions of expressions that every machine has, and what each gives.
+pub const FUNCTIONS: [(&str, &str); 5] = [
+    ("lo", "bits 7 to 0 of a value"),
+    ("hi", "bits 15 to 8 of a value"),
+    ("len", "the number of bytes of a text"),
+    ("defined", "1 if the name is defined, else 0"),
+    ("def", "1 if the name is defined, else 0"),
+];
 
 /// Words that a machine gives meaning to.
 #[derive(Default)]
@@ -44,6 +50,23 @@ impl Words {
         }
         let operations = isa.first_words().map(str::to_lowercase).collect();
         Words { own: words::Words::new(isa), reserved, fields, operations }
+    }
+
+    /// Whether a word is an instruction or a directive.
+    pub fn begins(&self, word: &str) -> bool {
+        self.operations.contains(&word.to_lowercase()) || self.own.directive(word).is_some()
+    }
+
+    /// Whether a word is a function where it is called.
+    fn is_function(&self, word: &str) -> bool {
+        let own = FUNCTIONS.iter().map(|(name, _)| *name);
+        let mut all = own.chain(self.own.habits.functions.iter().map(|(name, _)| name.as_str()));
+        all.any(|name| name.eq_ignore_ascii_case(word))
+    }
+
+    /// Whether a word is an operator where it stands before a value.
+    fn is_operator(&self, word: &str) -> bool {
+        self.own.habits.unary.iter().any(|(name, _)| name.eq_ignore_ascii_case(word))
     }
 }
 
@@ -88,6 +111,18 @@ pub enum Role {
     Constant,
     Macro,
     Use,
+}
+
+impl Role {
+    /// One word for what has the name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Label => "label",
+            Role::Constant => "constant",
+            Role::Macro => "macro",
+            Role::Use => "name",
+        }
+    }
 }
 
 /// A statement: where its operation stands, and its tokens.
@@ -214,7 +249,20 @@ impl<'s> Reading<'s> {
                 role: Role::Use,
             });
         }
+        if directive == Some(".section") {
+            return self.section(operands, words);
+        }
         self.values(operands, words);
+    }
+
+    /// What follows `.section`: names of sections are not labels.
+    fn section(&mut self, operands: &[Token], words: &Words) {
+        let at = operands.iter().position(|token| dialect::is_section(words, self.word(token)));
+        let (before, rest) = operands.split_at(at.unwrap_or(operands.len()));
+        self.values(before, words);
+        let Some((name, rest)) = rest.split_first() else { return };
+        self.piece(name, Class::Name);
+        self.values(rest, words);
     }
 
     fn statement(&mut self, tokens: &[Token]) {
@@ -259,9 +307,12 @@ impl<'s> Reading<'s> {
                     let word = self.word(token);
                     let called = tokens.get(at + 1).is_some_and(|next| next.is_mark('(') && token.touches(*next));
                     let percent = at > 0 && tokens[at - 1].is_mark('%');
+                    let next = tokens.get(at + 1);
+                    let is_function = called && words.is_function(word)
+                        || next.is_some_and(|next| next.begins_value()) && words.is_operator(word);
                     if words.reserved.contains(&word.to_lowercase()) {
                         self.piece(token, Class::Register);
-                    } else if called && (percent || FUNCTIONS.iter().any(|name| name.eq_ignore_ascii_case(word))) {
+                    } else if called && percent || is_function {
                         self.piece(token, Class::Function);
                     } else if word.starts_with(|c: char| c.is_ascii_digit()) {
                         self.piece(token, Class::Label);
@@ -290,6 +341,23 @@ impl<'s> Reading<'s> {
         self.names.iter().find(|name| name.start <= at && at <= name.end)
     }
 
+    /// Whether a place is in a comment, or after one on its line.
+    pub fn is_in_comment(&self, at: usize) -> bool {
+        let Some(before) = self.text.get(..at) else { return false };
+        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        let last = self.pieces.iter().take_while(|piece| piece.start < at).last();
+        last.is_some_and(|piece| {
+            let goes_on = piece.end > line && !self.text[piece.start..piece.end].ends_with("*/");
+            piece.class == Class::Comment && (at < piece.end || goes_on)
+        })
+    }
+
+    /// The label that local ones belong to at a place.
+    pub fn owner_at(&self, at: usize) -> Option<&str> {
+        let owners = self.names.iter().filter(|name| name.role == Role::Label && !name.name.contains('.'));
+        owners.take_while(|name| name.start < at).last().map(|name| name.name.as_str())
+    }
+
     /// The word at a place.
     pub fn word_at(&self, at: usize) -> Option<&'s str> {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -297,6 +365,15 @@ impl<'s> Reading<'s> {
         let start = before.trim_end_matches(is_word).len();
         let end = self.text.len() - after.trim_start_matches(is_word).len();
         (start < end).then(|| &self.text[start..end])
+    }
+
+    /// The marks that stand together at a place, and the place among them.
+    pub fn marks_at(&self, at: usize) -> Option<(&'s str, usize)> {
+        let is_mark = |c: char| c.is_ascii_punctuation() && c != '_';
+        let (before, after) = self.text.split_at_checked(at)?;
+        let start = before.trim_end_matches(is_mark).len();
+        let end = self.text.len() - after.trim_start_matches(is_mark).len();
+        (start < end).then(|| (&self.text[start..end], at - start))
     }
 
     /// The statement on the line of a place.

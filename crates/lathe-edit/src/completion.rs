@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use lathe_doc::Sheet;
+use lathe_isa::model::BareLabels;
 
-use lathe_asm::words::DIRECTIVES;
-
-use crate::assembly::{self, FUNCTIONS, Role, Words};
+use crate::assembly::{self, Role, Words};
 use crate::definition::{self, ITEMS, Kind};
-use crate::operands;
+use crate::{dialect, operands};
 
 /// Something that can be written at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +59,7 @@ const OPERATIONS: [&str; 12] = [
     "key()",
 ];
 
-fn suggestion(label: &str, kind: SuggestionKind, detail: impl Into<String>) -> Suggestion {
+pub(crate) fn suggestion(label: &str, kind: SuggestionKind, detail: impl Into<String>) -> Suggestion {
     Suggestion { label: label.to_owned(), kind, detail: detail.into(), template: None }
 }
 
@@ -102,18 +101,42 @@ pub fn definition(text: &str, at: usize) -> Vec<Suggestion> {
 /// What can be written at a place of a program. Without a machine there are still directives and labels.
 pub fn assembly(text: &str, at: usize, machine: Option<(&Sheet, &Words)>) -> Vec<Suggestion> {
     let default = Words::default();
-    let words = machine.map_or(&default, |(_, words)| words);
+    let (sheet, words) = machine.map_or((None, &default), |(sheet, words)| (Some(sheet), words));
     let reading = assembly::Reading::new(text, words);
+    if reading.is_in_comment(at) {
+        return Vec::new();
+    }
     let before = before(text, at);
     let code = before.rsplit_once(':').map_or(before, |(_, code)| code).trim_start();
-    match code.contains([' ', '\t', ',']) {
-        false => operations(&reading, machine.map(|(sheet, _)| sheet)),
-        true => {
-            let mut all = machine.map_or(Vec::new(), |machine| modes(&reading, at, machine));
-            all.extend(operands(&reading, words));
-            all
-        }
+    let is_of_word = |c: char| c.is_alphanumeric() || "._".contains(c);
+    let rest = code.trim_end_matches(is_of_word);
+    if !code.contains([' ', '\t', ',']) {
+        return in_its_letters(&code[rest.len()..], operations(&reading, sheet, words));
     }
+    let operation = code.split([' ', '\t', ',']).next().unwrap_or("");
+    if words.own.directive(operation) == Some(".section") {
+        return dialect::sections(words, sheet);
+    }
+    // After a label there may be another operation, after a name what says that it is a constant.
+    let follows_name = !words.begins(operation) && rest.trim_end() == operation;
+    let mut all = if follows_name { dialect::definers(words) } else { Vec::new() };
+    if follows_name && words.own.habits.bare_labels != BareLabels::Never {
+        all.extend(operations(&reading, sheet, words));
+    }
+    let mut all = in_its_letters(&code[rest.len()..], all);
+    all.extend(machine.map_or(Vec::new(), |machine| modes(&reading, at, machine)));
+    all.extend(operands(&reading, at, words));
+    all.extend(dialect::functions(words, sheet, rest.ends_with('%')));
+    all
+}
+
+/// Suggestions in capitals after a word in capitals.
+fn in_its_letters(word: &str, mut all: Vec<Suggestion>) -> Vec<Suggestion> {
+    let has = |is_so: fn(&char) -> bool| word.chars().any(|c| is_so(&c));
+    if has(char::is_ascii_uppercase) && !has(char::is_ascii_lowercase) {
+        all.iter_mut().filter(|one| one.kind != SuggestionKind::Macro).for_each(|one| one.label.make_ascii_uppercase());
+    }
+    all
 }
 
 /// The ways to write the operand at a place, if it has several, with their fields to fill in.
@@ -132,9 +155,8 @@ fn modes(reading: &assembly::Reading, at: usize, (sheet, words): (&Sheet, &Words
     all
 }
 
-fn operations(reading: &assembly::Reading, sheet: Option<&Sheet>) -> Vec<Suggestion> {
-    let mut all: Vec<Suggestion> =
-        DIRECTIVES.iter().map(|(word, _)| suggestion(word, SuggestionKind::Keyword, "")).collect();
+fn operations(reading: &assembly::Reading, sheet: Option<&Sheet>, words: &Words) -> Vec<Suggestion> {
+    let mut all = Vec::new();
     let mut seen = BTreeSet::new();
     for row in sheet.iter().flat_map(|sheet| &sheet.rows) {
         for one in row.instructions.iter().filter(|one| seen.insert(one.syntax.clone())) {
@@ -149,19 +171,22 @@ fn operations(reading: &assembly::Reading, sheet: Option<&Sheet>) -> Vec<Suggest
     }
     let macros = reading.definitions().filter(|name| name.role == Role::Macro);
     all.extend(macros.map(|name| suggestion(&name.name, SuggestionKind::Macro, "macro")));
+    all.extend(dialect::directives(words));
     all
 }
 
-fn operands(reading: &assembly::Reading, words: &Words) -> Vec<Suggestion> {
+fn operands(reading: &assembly::Reading, at: usize, words: &Words) -> Vec<Suggestion> {
     let registers = words.reserved.iter().map(|name| suggestion(name, SuggestionKind::Register, "register"));
     let mut all: Vec<Suggestion> = registers.collect();
+    // A local label is written without its owner where that is the last one before.
+    let owned = reading.owner_at(at).map(|owner| format!("{owner}."));
     for name in reading.definitions().filter(|name| name.role != Role::Macro) {
+        let is_owned = owned.as_ref().is_some_and(|owner| name.name.starts_with(owner.as_str()));
+        let written = if is_owned { &reading.text[name.start..name.end] } else { name.name.as_str() };
         let is_label = name.role == Role::Label;
-        let (kind, detail) =
-            if is_label { (SuggestionKind::Label, "label") } else { (SuggestionKind::Constant, "constant") };
-        all.push(suggestion(&name.name, kind, detail));
+        let kind = if is_label { SuggestionKind::Label } else { SuggestionKind::Constant };
+        all.push(suggestion(written, kind, name.role.word()));
     }
-    all.extend(FUNCTIONS.iter().map(|name| suggestion(name, SuggestionKind::Function, "function")));
     all
 }
 
@@ -193,5 +218,46 @@ mod tests {
         assert!(labels(&second).contains(&"loop") && labels(&second).contains(&"r1"));
         assert!(!labels(&second).contains(&"addimm"));
         assert!(labels(&assembly(program, 9, None)).contains(&".byte"));
+        assert!(assembly("loop: add ; ", 12, Some((&sheet, &words))).is_empty(), "nothing in a comment");
+    }
+
+    #[test]
+    fn local_labels_are_offered_as_they_are_written_there() {
+        let program = "first: nop\n.next: nop\n jmp \nsecond: jmp ";
+        let inside = assembly(program, program.find("\nsecond").unwrap(), None);
+        assert!(labels(&inside).contains(&".next") && !labels(&inside).contains(&"first.next"));
+        let outside = assembly(program, program.len(), None);
+        assert!(labels(&outside).contains(&"first.next") && !labels(&outside).contains(&".next"));
+    }
+
+    #[test]
+    fn a_dialects_names_are_offered_where_they_can_stand() {
+        let offered = |machine: &str, program: &str| {
+            let loaded = lathe_isa::load(lathe_machines::find(machine).unwrap().definition);
+            let isa = loaded.isa.unwrap();
+            let (sheet, words) = (Sheet::new(&isa, &loaded.written), Words::new(&isa));
+            assembly(program, program.len(), Some((&sheet, &words)))
+        };
+        let detail = |all: &[Suggestion], label: &str| {
+            all.iter().find(|one| one.label == label).map(|one| one.detail.clone()).unwrap_or_default()
+        };
+        // as65: directives without their dots, also after a label in column 1; capitals after capitals.
+        let first = offered("mos6502", "        d");
+        assert_eq!(detail(&first, "dw"), "= .word: two bytes in the machine's order, or one cell if cells are wider");
+        assert!(labels(&first).contains(&"endm") && labels(&first).contains(&".res") && !labels(&first).contains(&"="));
+        let second = offered("mos6502", "table d");
+        assert!(["db", "equ", "lda"].iter().all(|word| labels(&second).contains(word)), "{:?}", labels(&second));
+        assert!(["DB", "LDA"].iter().all(|word| labels(&offered("mos6502", "        D")).contains(word)));
+        // Its operators, with what they give, and its sections.
+        assert_eq!(detail(&offered("mos6502", "  lda #l"), "lo"), "lo V = V[7:0]");
+        assert!(!labels(&offered("mos6502", "  lda #l")).contains(&"db"));
+        assert_eq!(detail(&offered("mos6502", "  .segment C"), "CODE"), "a section, from ram[0x800] on");
+        assert!(labels(&offered("mos6502", "  .segment C")).contains(&"ram"));
+        // RGBDS writes functions as calls, gas with a `%`, which may stand there already.
+        assert_eq!(detail(&offered("sm83", "  db h"), "high"), "high(V) = V[15:8]");
+        assert!(labels(&offered("rv32i", "  lui a0, ")).contains(&"%hi"));
+        assert!(labels(&offered("rv32i", "  lui a0, %h")).contains(&"hi"));
+        // A machine without a dialect has only names with dots.
+        assert!(!labels(&offered("hex8", "  b")).contains(&"byte"));
     }
 }

@@ -14,9 +14,10 @@ pub fn forms<'s>(sheet: &'s Sheet, mnemonic: &str) -> Vec<(&'s RowData, &'s Inst
     all.filter(|(_, one)| is_named(one)).collect()
 }
 
-/// What a mnemonic does, as Markdown; `None` if the machine does not have it.
-pub fn mnemonic(sheet: &Sheet, mnemonic: &str) -> Option<String> {
-    let forms = forms(sheet, mnemonic);
+/// What a mnemonic does, as Markdown; `None` if the machine does not have it. The forms with the highest `rank` come first.
+pub fn mnemonic(sheet: &Sheet, mnemonic: &str, rank: impl Fn(&InstructionData) -> usize) -> Option<String> {
+    let mut forms = forms(sheet, mnemonic);
+    forms.sort_by_key(|(_, one)| std::cmp::Reverse(rank(one)));
     let pseudo = |syntax: &str| {
         syntax
             .split([' ', '\t'])

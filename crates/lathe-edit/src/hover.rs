@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use lathe_asm::Symbol;
+use lathe_asm::{Assembled, SymbolKind};
 use lathe_base::Source;
 use lathe_base::files::Files;
 use lathe_doc::Sheet;
 use lathe_isa::values::{Valued, values_at};
 
-use crate::assembly::{self, Words};
-use crate::{definition, description, operands};
+use crate::assembly::{self, Role, Words};
+use crate::{Class, definition, description, dialect, operands};
 
 /// About a place of a definition: the expression with its width and value, what is said about the line that begins
 /// there, then the declaration of the name or the row.
@@ -33,7 +33,7 @@ fn row(reading: &definition::Reading, at: usize, sheet: &Sheet) -> Option<String
     let mnemonic = row.name.split([' ', '/']).next()?;
     let by_row = sheet.rows.iter().find(|one| one.syntax == row.name);
     let name = by_row.map_or(mnemonic, |row| row.instructions[0].mnemonic.as_str());
-    description::mnemonic(sheet, name)
+    description::mnemonic(sheet, name, |_| 0)
 }
 
 /// Longer expressions are cut: they stand right there.
@@ -69,25 +69,27 @@ fn with_parentheses(text: &str, place: Range<usize>) -> Range<usize> {
     before.unwrap_or(place.start)..after.unwrap_or(place.end)
 }
 
-/// About a place of a program, with the values of its names as far as they are known. `cells` tells what its line
-/// has become.
+/// About a place of a program, with the values and places of its names as far as they are known. `cells` tells what its
+/// line has become.
 pub fn assembly(
     text: &str,
     at: usize,
     machine: (&Sheet, &Words),
-    symbols: &[Symbol],
+    assembled: Option<&Assembled>,
     cells: impl FnOnce() -> Option<String>,
 ) -> Option<String> {
     let (sheet, words) = machine;
     let reading = assembly::Reading::new(text, words);
     if let Some(name) = reading.name_at(at) {
-        let symbol = symbols.iter().find(|symbol| symbol.name == name.name);
-        let value = symbol.map_or(String::new(), |symbol| format!(" = {} ({:#x})", symbol.value, symbol.value));
-        return Some(format!("`{}`{value}", name.name));
+        return Some(named(&reading, &name.name, assembled));
+    }
+    if let Some(shown) = of_dialect(&reading, at, machine) {
+        return Some(shown);
     }
     let statement = reading.statement_at(at)?;
     let word = &reading.text[statement.operation.0..statement.operation.1];
-    let shown = description::mnemonic(sheet, word)?;
+    let written = &reading.text[statement.operation.1..statement.end];
+    let shown = description::mnemonic(sheet, word, |one| operands::likeness(machine, &one.syntax, written))?;
     let operand = operands::operand_at(&reading, statement, at);
     let mode = operand.and_then(|operand| operands::mode(machine, word, operand));
     let register = operand.and_then(|_| reading.word_at(at)).and_then(|name| description::register(sheet, name));
@@ -95,4 +97,38 @@ pub fn assembly(
     let cells = cells().map(|cells| format!("`{cells}`"));
     let parts: Vec<String> = parts.into_iter().flatten().chain(cells).chain([shown]).collect();
     Some(parts.join("\n\n"))
+}
+
+/// About a name of a program: its value, and where it is defined.
+fn named(reading: &assembly::Reading, name: &str, assembled: Option<&Assembled>) -> String {
+    let symbols = assembled.and_then(|assembled| assembled.image.as_ref()).map_or(&[][..], |image| &image.symbols);
+    let Some(symbol) = symbols.iter().find(|symbol| symbol.name == name) else {
+        let Some(defined) = reading.definitions().find(|one| one.name == name) else { return format!("`{name}`") };
+        let line = reading.text[..defined.start].matches('\n').count() + 1;
+        return format!("`{name}` · {}, defined in line {line}", defined.role.word());
+    };
+    let kind = if symbol.kind == SymbolKind::Constant { Role::Constant } else { Role::Label };
+    let place = assembled.and_then(|assembled| assembled.sources.get(symbol.span.file.0 as usize)).map(|source| {
+        let (line, _) = source.line_column(symbol.span.start);
+        format!(", defined in line {line} of `{}`", source.name)
+    });
+    let value = symbol.value;
+    format!("`{name}` = {value} ({value:#x}) · {}{}", kind.word(), place.unwrap_or_default())
+}
+
+/// About a directive, a function or an operator, by whatever name the machine's programs have for it.
+fn of_dialect(reading: &assembly::Reading, at: usize, (sheet, words): (&Sheet, &Words)) -> Option<String> {
+    let piece = reading.pieces.iter().find(|piece| piece.start <= at && at <= piece.end);
+    let text = piece.map_or("", |piece| &reading.text[piece.start..piece.end]);
+    match piece.map(|piece| piece.class) {
+        Some(Class::Directive) => dialect::directive(words, text),
+        Some(Class::Function) => dialect::word(sheet, text),
+        Some(Class::Name) if dialect::is_section(words, text) => dialect::word(sheet, text),
+        Some(_) => None,
+        // Between the pieces are marks, and the words between a name and its value.
+        None => match reading.word_at(at) {
+            Some(word) => dialect::directive(words, word),
+            None => reading.marks_at(at).and_then(|(marks, at)| dialect::mark(words, marks, at)),
+        },
+    }
 }

@@ -12,6 +12,7 @@ pub mod assembly;
 pub mod completion;
 pub mod definition;
 pub mod description;
+mod dialect;
 pub mod hover;
 pub mod operands;
 pub mod signature;

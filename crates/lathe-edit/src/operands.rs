@@ -37,10 +37,25 @@ pub fn mode<'s>(
     let written = tokens(text);
     let fits = |mode: &&ModeData| fits(words, &tokens(&mode.syntax), &written);
     // `-(sp)` could be a number before a register in parentheses, but the mode that says more of it is meant.
-    let marks =
-        |mode: &&ModeData| tokens(&mode.syntax).iter().filter(|token| !words.fields.contains_key(**token)).count();
+    let marks = |mode: &&ModeData| marks(words, &tokens(&mode.syntax));
     let mut operands = with_modes(sheet, mnemonic, number).into_iter();
     operands.find_map(|operand| Some((operand, operand.modes.iter().filter(fits).max_by_key(marks)?)))
+}
+
+/// How much of a syntax the operands of a line have: nothing if their shape is another, or all marks of it.
+pub fn likeness((sheet, words): (&Sheet, &Words), syntax: &str, written: &str) -> usize {
+    let operands = tokens(syntax.split_once(' ').map_or("", |(_, operands)| operands));
+    // Operands with modes have any shape.
+    let has_modes = parameters(syntax).any(|name| sheet.modes.iter().any(|operand| operand.name == name));
+    match has_modes || fits(words, &operands, &tokens(written)) {
+        true => 1 + marks(words, &operands),
+        false => 0,
+    }
+}
+
+/// How many words of a syntax are not fields.
+fn marks(words: &Words, syntax: &[&str]) -> usize {
+    syntax.iter().filter(|token| !words.fields.contains_key(**token)).count()
 }
 
 /// The operands of a syntax.
@@ -74,7 +89,9 @@ fn fits(words: &Words, syntax: &[&str], written: &[&str]) -> bool {
             let value = written.iter().take_while(|word| !words.reserved.contains(&word.to_lowercase())).count();
             (1..=value).any(|length| fits(words, rest, &written[length..]))
         }
-        None => written.first() == Some(first) && fits(words, rest, &written[1..]),
+        None => {
+            written.first().is_some_and(|word| word.eq_ignore_ascii_case(first)) && fits(words, rest, &written[1..])
+        }
     }
 }
 

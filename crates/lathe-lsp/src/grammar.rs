@@ -27,7 +27,8 @@ pub fn definition_grammar() -> String {
 
 /// The grammar of programs. Mnemonics are any machine's, so the first word of a statement is one.
 pub fn assembly_grammar() -> String {
-    let directives: Vec<String> = DIRECTIVES.iter().map(|(word, _)| word.replace('.', "\\.")).collect();
+    let directives: Vec<String> = DIRECTIVES.iter().map(|one| one.name.replace('.', "\\.")).collect();
+    let functions = FUNCTIONS.map(|(name, _)| name);
     let patterns = json!([
         rule("comment.line.semicolon.lathe-asm", ";.*$"),
         rule("comment.line.double-slash.lathe-asm", "//.*$"),
@@ -42,7 +43,7 @@ pub fn assembly_grammar() -> String {
             "constant.numeric.lathe-asm",
             "(?i)(?:0x[0-9a-f_]+|0b[01_]+|0o[0-7_]+|\\$[0-9a-f_]+|(?<![\\w.])%[01]+|(?<![\\w.])[0-9][0-9_]*)\\b"
         ),
-        rule("support.function.lathe-asm", &format!("(?i)\\b(?:{})(?=\\()", FUNCTIONS.join("|"))),
+        rule("support.function.lathe-asm", &format!("(?i)\\b(?:{})(?=\\()", functions.join("|"))),
         rule("entity.name.function.mnemonic.lathe-asm", "(?:(?<=:)|^)\\s+[A-Za-z_][\\w.]*"),
     ]);
     document("Lathe assembly", "source.lathe-asm", &patterns)

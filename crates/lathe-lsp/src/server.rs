@@ -330,12 +330,9 @@ impl Server {
     fn hover_assembly(&self, asked: &Asked) -> Option<String> {
         let machine = self.workspace.machine(&asked.path)?;
         let program = self.workspace.program(&asked.path);
-        let symbols = program
-            .as_ref()
-            .and_then(|program| program.assembled.image.as_ref())
-            .map_or(&[][..], |image| &image.symbols);
+        let assembled = program.as_ref().map(|program| &program.assembled);
         let cells = || self.cells_of_line(asked);
-        hover::assembly(&asked.document.text, asked.offset, (machine.sheet(), &machine.words), symbols, cells)
+        hover::assembly(&asked.document.text, asked.offset, (machine.sheet(), &machine.words), assembled, cells)
     }
 
     /// The address and the cells of the line at a place, if the program can be assembled.

@@ -208,11 +208,7 @@ impl Workbench {
         let (sheet, words) = machine.sheet_and_words();
         match pane {
             Pane::Definition => hover::definition(&self.definition, at, &Shipped, Some(sheet)),
-            Pane::Program => {
-                let image = self.assembled.as_ref().and_then(|assembled| assembled.image.as_ref());
-                let symbols = image.map_or(&[][..], |image| &image.symbols);
-                hover::assembly(&self.program, at, (sheet, words), symbols, || None)
-            }
+            Pane::Program => hover::assembly(&self.program, at, (sheet, words), self.assembled.as_ref(), || None),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::expression::{ExprId, NodeKind};
 use crate::layout::memory_of;
 use crate::program::{ItemKind, Texts};
 use crate::tokens::{Kind, Token, text_bytes};
-use crate::words::DIRECTIVES;
+use crate::words::{DIRECTIVES, Directive};
 
 /// What other assemblers call some of them; nothing for what is not needed here.
 const ELSEWHERE: [(&str, &str); 34] = [
@@ -58,14 +58,14 @@ pub(super) fn called_here(word: &str) -> Option<&'static str> {
 /// The directive that a word without its dot, or from another assembler, stands for.
 pub(super) fn directive_for(word: &str) -> Option<&'static str> {
     let dotted = format!(".{}", word.trim_start_matches('.').to_ascii_lowercase());
-    let known = DIRECTIVES.iter().map(|(name, _)| *name).find(|name| *name == dotted);
+    let known = Directive::named(&dotted).map(|one| one.name);
     let elsewhere = ELSEWHERE.iter().find(|(name, meant)| *name == dotted && !meant.is_empty());
     known.or(elsewhere.map(|(_, meant)| *meant))
 }
 
 /// Reports a directive that has another name here.
 pub(super) fn renamed(word: &str, meant: &str, span: Span) -> Diagnostic {
-    let example = DIRECTIVES.iter().find(|(name, _)| *name == meant).map_or("", |(_, example)| example);
+    let example = Directive::named(meant).map_or("", |one| one.example);
     let diagnostic = Diagnostic::new(codes::UNKNOWN_DIRECTIVE, span, format!("there is no directive `{word}`"));
     let example = if example == meant { String::new() } else { format!(", as in `{example}`") };
     diagnostic.help(format!("did you mean `{meant}`{example}?")).fix(span, meant)
@@ -156,7 +156,7 @@ impl Reader<'_> {
         if self.is_data_directive(word) {
             return None;
         }
-        let known = DIRECTIVES.iter().map(|(name, _)| *name);
+        let known = DIRECTIVES.iter().map(|one| one.name);
         let span = tokens[0].span;
         let help = match called_here(word).or_else(|| nearest(word, known)) {
             Some("") => "remove it: code and data need no sections here".to_owned(),
@@ -176,9 +176,8 @@ impl Reader<'_> {
     pub(super) fn bad_directive<T>(&mut self, tokens: &[Token], texts: &Texts, message: &str) -> Option<T> {
         let word = self.text(texts, tokens[0]).to_ascii_lowercase();
         let meant = self.meant_directive(&word, tokens, texts);
-        let example = DIRECTIVES.iter().find(|(name, _)| *name == meant);
         // `.cell` and `.le24` are written like `.byte`.
-        let example = example.map_or(".byte 1, 2", |(_, example)| example);
+        let example = Directive::named(&meant).map_or(".byte 1, 2", |one| one.example);
         let operands = example.split_once(' ').map_or("", |(_, operands)| operands);
         let help = format!("as in `{}`", format!("{word} {operands}").trim_end());
         self.fail(codes::BAD_DIRECTIVE, self.whole(tokens), message, help)
