@@ -247,7 +247,7 @@ async def main():
         (folder / "mine.isa").write_text(pdp11.replace("machine pdp11", "machine mine"))
         (folder / "modes.asm").write_text(MODES)
         (folder / "lib.asm").write_text((ROOT / "machines/hex8/programs/lib.asm").read_text())
-        needles = {"hello.asm": "loadimm", "modes.asm": "mov", "broken.asm": "start", "broken.isa": "ram", "lib.asm": "push"}
+        needles = {"hello.asm": "loadimm", "modes.asm": "mov", "broken.asm": "start", "broken.isa": "ram", "lib.asm": "pop     r12"}
         for path in sorted(folder.iterdir()):
             editors[path.name] = Editor(client, path)
             editors[path.name].open()
