@@ -108,6 +108,19 @@ impl Builder for CraneliftBuilder<'_> {
         }
     }
 
+    /// Whole bytes are extended: x86 has a short instruction for that, and Cranelift makes it once, while it repeats
+    /// an `and` in every block that uses it.
+    fn low_bits(&mut self, ty: Type, x: Value, mask: u64) -> Value {
+        let narrow = match mask {
+            0xFF => types::I8,
+            0xFFFF => types::I16,
+            0xFFFF_FFFF if ty == Type::I64 => types::I32,
+            _ => return self.calculate_with(Operation::And, ty, x, mask),
+        };
+        let narrowed = self.builder.ins().ireduce(narrow, x);
+        self.builder.ins().uextend(type_for(ty), narrowed)
+    }
+
     fn not(&mut self, x: Value) -> Value {
         self.builder.ins().bnot(x)
     }

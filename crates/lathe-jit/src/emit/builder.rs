@@ -142,6 +142,11 @@ pub(crate) trait Builder {
         self.calculate(operation, x, number)
     }
 
+    /// The lowest bits of a value of this type, as a mask tells them, and zeros above.
+    fn low_bits(&mut self, ty: Type, x: Self::Value, mask: u64) -> Self::Value {
+        self.calculate_with(Operation::And, ty, x, mask)
+    }
+
     /// An address of the host that is found in its memory.
     fn load_pointer(&mut self, at: Self::Value, offset: i32) -> Self::Value {
         self.load(Self::POINTER, Self::POINTER.bytes(), at, offset)

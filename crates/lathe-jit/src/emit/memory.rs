@@ -87,7 +87,7 @@ impl<B: Builder> Emitter<'_, B> {
     ) -> B::Value {
         let loose = self.values(block, computed).loose(address);
         let address = self.builder.convert(loose, type_of(block.graph.width(address)), B::POINTER);
-        self.builder.calculate_with(Operation::And, B::POINTER, address, mask)
+        self.builder.low_bits(B::POINTER, address, mask)
     }
 
     pub(super) fn load(&mut self, block: &Block, load: ValueId, computed: &mut Computed<B::Value>) {
@@ -117,7 +117,7 @@ impl<B: Builder> Emitter<'_, B> {
                 _ => self.builder.calculate_with(Operation::ShiftRight, ty, all, 8 * number),
             };
             let narrow = self.builder.convert(shifted, ty, I32);
-            let value = self.builder.calculate_with(Operation::And, I32, narrow, 0xFF);
+            let value = self.builder.low_bits(I32, narrow, 0xFF);
             computed.set_exact(*cell, value);
         }
         if let Some(little) = group.little {

@@ -77,8 +77,7 @@ impl<B: Builder> Values<'_, B> {
         if width.bits() == ty.bits() {
             return value;
         }
-        let mask = self.builder.constant(ty, width.mask());
-        self.builder.calculate(Operation::And, value, mask)
+        self.builder.low_bits(ty, value, width.mask())
     }
 
     /// The value with zeros above its width.
