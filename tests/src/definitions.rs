@@ -127,7 +127,22 @@ impl Machine {
         if seed % 2 == 1 {
             text += &self.map();
         }
+        if seed % 4 < 2 {
+            text += &self.code_map();
+        }
         text
+    }
+
+    /// Code that is fetched from elsewhere: from a memory that only this map reaches, and from other cells of the code
+    /// memory. Registers say which.
+    fn code_map(&self) -> String {
+        let Machine { cell, address, others, .. } = self;
+        let (read, chosen) = (fit("address", *address, 5), fit("r1", others[1], 5));
+        let (selected, written) = (fit("r0", others[0], *address), fit("value", *cell, others[1]));
+        format!(
+            "memory rom : u5 -> u{cell}\nmap ram with code {{\n  16..31 | rom[{read} ^ {chosen}] | r1 = {written}\n  \
+             32..39 | ram[address ^ {selected}] | ram[address ^ 3] = value\n}}\n"
+        )
     }
 
     /// Something at a few addresses of the code memory: a register, and cells that are changed on the way.

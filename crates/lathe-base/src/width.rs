@@ -14,6 +14,8 @@ impl Width {
     pub const BIT: Width = Width(1);
     /// Eight bits.
     pub const BYTE: Width = Width(8);
+    /// Two bytes.
+    pub const TWO_BYTES: Width = Width(16);
     /// The widest value there is.
     pub const MAX: Width = Width(64);
 

@@ -199,7 +199,10 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
         let written = |text: &str, empty: &str| if text.is_empty() { empty.to_owned() } else { text.to_owned() };
         let both = match map.read == map.write {
             true => map.read.clone(),
-            false => format!("{} | {}", written(&map.read, "0"), written(&map.write, "nothing")),
+            false => {
+                let code = if map.code { " and code" } else { "" };
+                format!("{}{code} | {}", written(&map.read, "0"), written(&map.write, "nothing"))
+            }
         };
         let last = if map.last == map.first { String::new() } else { format!("..{}", sheet.number(map.last, bits)) };
         [format!("{} {}{last}", map.memory, sheet.number(map.first, bits)), String::new(), both]

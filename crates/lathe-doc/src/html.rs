@@ -217,7 +217,7 @@ fn memories(sheet: &Sheet) -> String {
                 vec![
                     code(&map.memory),
                     code(&sheet.number(map.first, bits)) + &last,
-                    shown(&map.read, "gives 0"),
+                    shown(&map.read, "gives 0") + if map.code { " <span class=\"note\">code, too</span>" } else { "" },
                     shown(&map.write, "does nothing"),
                 ]
             })

@@ -130,7 +130,7 @@ fn memories(sheet: &Sheet) -> String {
             vec![
                 code(&map.memory),
                 code(&format!("{}..{}", sheet.number(map.first, bits), sheet.number(map.last, bits))),
-                code(&map.read),
+                code(&map.read) + if map.code { ", code too" } else { "" },
                 joined(&code(&map.write), &map.documentation),
             ]
         })

@@ -256,6 +256,8 @@ data! {
         first: u64,
         /// The last address.
         last: u64,
+        /// Whether instructions are fetched from what a read gives.
+        code: bool,
         /// What a read gives, as written; 0 if empty.
         read: String,
         /// What a write does, as written; nothing if empty.
@@ -707,7 +709,8 @@ fn maps(isa: &Isa, text: &Text) -> Vec<MapData> {
             None => kept_there(isa, mapping),
         };
         let memory = isa.memory(mapping.memory).name.clone();
-        MapData { memory, first: mapping.first, last: mapping.last, read, write, documentation }
+        let code = mapping.code.is_some();
+        MapData { memory, first: mapping.first, last: mapping.last, code, read, write, documentation }
     };
     isa.maps.iter().map(data).collect()
 }

@@ -61,12 +61,14 @@ impl Snapshot {
     }
 }
 
-/// Lays an image down in the memories it is for, and puts the program counter at its beginning.
-/// Cells that it says nothing about stay as they are.
+/// Lays an image down in the memories it is for, and puts the program counter at its beginning. What lies below a map
+/// with code goes to the cells that instructions are fetched from there. Cells that it says nothing about stay as they are.
 pub fn lay_down(image: &Image, isa: &Isa, state: &mut State) {
     for segment in &image.segments {
         for (cell, address) in segment.cells.iter().zip(segment.start..) {
-            state.memory_mut(segment.memory).set(address, *cell);
+            let cell_of =
+                if segment.memory == isa.pc.memory { state.code_cell(isa, address) } else { (segment.memory, address) };
+            state.memory_mut(cell_of.0).set(cell_of.1, *cell);
         }
     }
     state.pc = image.start(isa);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lathe_base::Width;
 use lathe_isa::Isa;
-use lathe_isa::model::{Hook, RegisterId};
+use lathe_isa::model::{Fetch, Hook, RegisterId};
 use lathe_isa::operand::Location;
 use lathe_isa::semantics::{Block, Body, Expr, Statement};
 use lathe_isa::specialize::{specialize, specialize_hook, specialize_illegal};
@@ -30,14 +30,14 @@ pub struct Lowerable {
     pub reading: Reading,
     /// Where runs may stop.
     armed: Arc<Armed>,
-    /// Whether a run may stop before it.
-    is_stop: bool,
+    /// Whether a run may stop before it, or it may be changed where no store is watched.
+    is_left: bool,
 }
 
 impl Lowerable {
-    /// Its meaning, if it has one, and if no run may stop before it: then it is left to the reference interpreter.
+    /// Its meaning, if it has one, and if it is not left to the reference interpreter for other reasons.
     pub fn meaning(&self) -> Option<Meaning<'_>> {
-        let body = self.body.as_ref().filter(|_| !self.is_stop)?;
+        let body = self.body.as_ref().filter(|_| !self.is_left)?;
         Some(Meaning { hook: self.hook.as_ref(), body, next: self.next, reserved: &self.armed.reserved })
     }
 
@@ -110,12 +110,14 @@ impl Fast {
         let isa = &*self.isa;
         let window = state.window(isa, pc, self.longest);
         let (live, volatile) = self.treatment(pc);
-        let (armed, is_stop) = (self.armed.clone(), self.armed.stops.breakpoints.contains(&pc));
+        let armed = self.armed.clone();
+        let is_left = |cells| armed.stops.breakpoints.contains(&pc) || self.may_change_unseen(pc, cells);
         let Some(decoded) = isa.decode(window) else {
+            let is_left = is_left(self.longest);
             let volatile = volatile || !live.is_empty();
             let reading = Reading { cells: self.longest, window, live: Cells::default(), guarded: 0, volatile };
             let body = specialize_illegal(isa, pc);
-            return Lowerable { cycles: 0, hook: self.hook(pc), body, next: pc, reading, armed, is_stop };
+            return Lowerable { cycles: 0, hook: self.hook(pc), body, next: pc, reading, armed, is_left };
         };
         let instruction = isa.instruction(decoded.instruction);
         let cells = instruction.encoding.cells;
@@ -133,7 +135,8 @@ impl Fast {
         }
         let reading = Reading { cells, window, live, guarded: guarded_bits(isa, &decoded, live), volatile };
         let (cycles, hook) = (instruction.cycles, self.hook(pc));
-        Lowerable { cycles, hook, body: Some(body), next, reading, armed, is_stop }
+        let is_left = is_left(cells);
+        Lowerable { cycles, hook, body: Some(body), next, reading, armed, is_left }
     }
 
     /// What is done before the instruction at an address, as a part of it.
@@ -148,6 +151,19 @@ impl Fast {
             Treatment::Decoded(live) => (live, false),
             Treatment::Volatile => (Cells::default(), true),
         }
+    }
+
+    /// Whether cells of an instruction are fetched through a map from a memory that programs can write: stores are
+    /// watched by the address that an instruction has, which is not the one that is stored to.
+    fn may_change_unseen(&self, pc: u64, cells: u32) -> bool {
+        let mut cells = (0..cells).map(|at| self.isa.pc.width.wrap(pc.wrapping_add(u64::from(at))));
+        self.isa.has_mapped_code
+            && cells.any(|address| self.fetch(address).is_some_and(|fetch| self.written.contains(&fetch.memory)))
+    }
+
+    /// Where instructions at an address are fetched from, if not from the cells themselves.
+    pub(super) fn fetch(&self, address: u64) -> Option<&Fetch> {
+        self.isa.mapping(self.isa.pc.memory, address)?.code.as_ref()
     }
 
     /// Whether the cells at an address would be read like this now.

@@ -33,7 +33,8 @@ use std::sync::Arc;
 
 use lathe_base::numbers::ByNumber;
 use lathe_isa::Isa;
-use lathe_isa::model::{Hook, RegisterId};
+use lathe_isa::model::{Hook, MemoryId, RegisterId};
+use lathe_isa::semantics::Body;
 use lathe_vm::device::Devices;
 use lathe_vm::engine::Engine;
 use lathe_vm::interpreter::Interpreter;
@@ -100,6 +101,10 @@ pub struct Fast {
     /// Instructions that are looked up by their content.
     volatiles: Vec<Volatile>,
     marks: CodeMap,
+    /// Memories that programs can write.
+    written: Vec<MemoryId>,
+    /// The registers that decide where instructions are fetched from.
+    banks: Vec<u64>,
     /// How often a block must be reached before it is lowered. Until then it is interpreted: most code of a
     /// short program runs a few times only, and lowering an instruction takes as long as interpreting it about
     /// this often.
@@ -215,6 +220,8 @@ impl Fast {
             instructions: ByNumber::default(),
             volatiles: Vec::new(),
             marks: CodeMap::new(isa),
+            written: written(isa),
+            banks: Vec::new(),
             lowered_after: LOWERED_AFTER,
             threshold: u32::MAX,
             changed: Vec::new(),
@@ -452,6 +459,7 @@ impl Fast {
         // Most instructions write nothing, and then nothing is allocated.
         let written: Vec<u64> = written.collect();
         written.into_iter().for_each(|address| self.note_store(state, address));
+        self.note_banks(state);
         run.cycles = run.cycles.wrapping_add(step.cycles);
         *left -= step.executed();
         if step.stop.is_none()
@@ -602,6 +610,18 @@ impl Fast {
         let count = state.registers().len().min(REGISTERS);
         state.registers_mut()[..count].copy_from_slice(&self.slots[..count]);
     }
+}
+
+/// The memories that programs can write.
+fn written(isa: &Isa) -> Vec<MemoryId> {
+    let maps = isa.maps.iter().flat_map(|mapping| [&mapping.read, &mapping.write]);
+    let between = isa.on_step.iter().map(|hook| &hook.body).chain(&isa.on_illegal);
+    let rows = isa.instructions.iter().map(|instruction| &*instruction.body);
+    let mut written: Vec<MemoryId> =
+        rows.chain(maps).chain(between).flat_map(|body: &Body| body.effects().stores).collect();
+    written.sort_unstable();
+    written.dedup();
+    written
 }
 
 /// Single bits that few instructions change, such as whether arithmetic is decimal. Blocks are made for the

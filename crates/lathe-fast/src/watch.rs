@@ -72,6 +72,26 @@ impl Fast {
     /// state may have been changed by others, or a snapshot has been taken.
     pub fn revalidate(&mut self, state: &State) {
         self.marks.close_as(state.memory(self.isa.pc.memory));
+        self.banks = self.banks_of(state);
+        self.forget_what_changed(state);
+    }
+
+    /// Forgets what was decoded where other code is fetched now, because an instruction has changed a register that
+    /// decides it.
+    pub(super) fn note_banks(&mut self, state: &State) {
+        let banks = self.banks_of(state);
+        if banks != self.banks {
+            self.banks = banks;
+            self.forget_what_changed(state);
+        }
+    }
+
+    /// The registers that decide where instructions are fetched from.
+    fn banks_of(&self, state: &State) -> Vec<u64> {
+        self.isa.banked_by.iter().map(|register| state.register(*register)).collect()
+    }
+
+    fn forget_what_changed(&mut self, state: &State) {
         let mut changed: Vec<u64> = self.instructions.keys().copied().collect();
         changed.retain(|pc| self.is_changed(state, *pc));
         changed.sort_unstable();
@@ -82,7 +102,8 @@ impl Fast {
     /// often enough to be treated otherwise.
     pub(super) fn note_store(&mut self, state: &State, address: u64) {
         self.marks.open(address);
-        if !self.marks.is_marked(address) {
+        // No instruction is fetched from a cell below a map with code.
+        if !self.marks.is_marked(address) || self.isa.has_mapped_code && self.fetch(address).is_some() {
             return;
         }
         for back in 0..self.longest {

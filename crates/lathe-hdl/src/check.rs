@@ -26,6 +26,13 @@ pub(crate) fn supported(isa: &Isa) -> Result<(), Unsupported> {
             place: code.span,
         });
     }
+    if let Some(mapping) = isa.maps.iter().find(|mapping| mapping.code.is_some()) {
+        return Err(Unsupported {
+            what: format!("code that is fetched through a map, as at 0x{:X} of `{}`", mapping.first, code.name),
+            help: "leave out `with code`; a core fetches instructions from the cells themselves".to_owned(),
+            place: mapping.span,
+        });
+    }
     let between = match &isa.on_step {
         None => vec![Past::default()],
         Some(hook) => {

@@ -14,7 +14,7 @@ use crate::decode::Decoder;
 use crate::encoding::Encoding;
 use crate::names::Resolved;
 use crate::pseudo::{Arithmetic, Pseudo};
-use crate::semantics::{Body, Expr};
+use crate::semantics::{Body, Expr, ExprKind};
 use crate::syntax::{Head, Syntax};
 
 macro_rules! ids {
@@ -76,6 +76,10 @@ pub struct Isa {
     pub groups: Vec<Group>,
     /// Addresses that reach something other than memory, in order and without overlap.
     pub maps: Vec<Mapping>,
+    /// Whether instructions are fetched through some of them.
+    pub has_mapped_code: bool,
+    /// The registers that decide where those are fetched from.
+    pub banked_by: Vec<RegisterId>,
     /// Names for numbers of traps.
     pub traps: Vec<(String, u64)>,
     /// What an undefined encoding does; a fault, if not said.
@@ -641,8 +645,19 @@ pub struct Mapping {
     pub read: Body,
     /// What a write does; local 0 is the address, local 1 the value.
     pub write: Body,
+    /// Where instructions at these addresses are fetched from, if not from the cells themselves.
+    pub code: Option<Fetch>,
     /// Its row, or the declaration of what is kept there.
     pub span: Span,
+}
+
+/// The cell that an instruction below a mapped address is fetched from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetch {
+    /// The memory.
+    pub memory: MemoryId,
+    /// Its address there, of registers and of the mapped address, which is local 0.
+    pub address: Expr,
 }
 
 /// One instruction: a row, with the members of its families chosen.
@@ -838,6 +853,18 @@ impl Isa {
         let after = self.maps.partition_point(|mapping| (mapping.memory, mapping.first) <= (memory, address));
         let mapping = &self.maps[after.checked_sub(1)?];
         (mapping.memory == memory && address <= mapping.last).then_some(mapping)
+    }
+
+    /// Where the cell of an instruction at this address is fetched from, with these values of the registers.
+    pub fn code_cell(&self, registers: &[u64], address: u64) -> (MemoryId, u64) {
+        let here = (self.pc.memory, self.pc.width.wrap(address));
+        let mapping = if self.has_mapped_code { self.mapping(here.0, here.1) } else { None };
+        let Some(fetch) = mapping.and_then(|mapping| mapping.code.as_ref()) else { return here };
+        let leaf = |part: &ExprKind| match part {
+            ExprKind::Register(register) => registers[register.index()],
+            _ => here.1,
+        };
+        (fetch.memory, fetch.address.evaluate(&leaf))
     }
 
     /// The words that an instruction can begin with, as far as they are always the same.

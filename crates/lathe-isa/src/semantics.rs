@@ -315,6 +315,25 @@ impl Expr {
         }
     }
 
+    /// Its value, given the values of what it is made of that no operator computes.
+    #[inline]
+    pub fn evaluate(&self, leaf: &impl Fn(&ExprKind) -> u64) -> u64 {
+        match &self.kind {
+            ExprKind::Constant(value) => *value,
+            ExprKind::Unary(operator, x) => operator.apply(self.width, x.evaluate(leaf)),
+            ExprKind::Binary(operator, x, y) => operator.apply(x.width, x.evaluate(leaf), y.evaluate(leaf)),
+            ExprKind::Slice(x, low) => self.width.wrap(x.evaluate(leaf) >> low),
+            ExprKind::Join(high, low) => (high.evaluate(leaf) << low.width.bits()) | low.evaluate(leaf),
+            ExprKind::ZeroExtend(x) => x.evaluate(leaf),
+            ExprKind::SignExtend(x) => self.width.wrap(x.width.signed(x.evaluate(leaf)) as u64),
+            ExprKind::Choose(condition, x, y) => {
+                let chosen = if condition.evaluate(leaf) != 0 { x } else { y };
+                chosen.evaluate(leaf)
+            }
+            other => leaf(other),
+        }
+    }
+
     /// How many levels it has: one, if it is a single thing.
     pub(crate) fn depth(&self) -> u32 {
         let inner = match &self.kind {

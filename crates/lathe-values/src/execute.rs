@@ -317,6 +317,8 @@ impl<'a> Executor<'a> {
     fn statement(&mut self, statement: &Statement) -> Option<()> {
         match statement {
             Statement::Let(local, value) => self.locals[usize::from(local.0)] = self.value(value)?,
+            // Other code is fetched then, which only an engine can see to.
+            Statement::SetRegister(register, _) if self.isa.banked_by.contains(register) => self.leave()?,
             Statement::SetRegister(register, value) => {
                 self.effects.frame.registers[register.index()] = self.value(value)?;
             }

@@ -34,8 +34,8 @@ fn check_one(isa: &Isa, example: &Example) -> Vec<Diagnostic> {
     let encoding = &isa.instruction(example.instruction).encoding;
     let window = encoding.encode(&example.operands);
     for (value, offset) in cells(window, isa.code_memory().cell).take(encoding.cells as usize).zip(0..) {
-        let address = state.pc.wrapping_add(offset);
-        state.memory_mut(isa.pc.memory).set(address, value);
+        let (memory, address) = state.code_cell(isa, state.pc.wrapping_add(offset));
+        state.memory_mut(memory).set(address, value);
     }
     if let Some(console) = devices.find_console_mut() {
         *console = Console::with_input(input);

@@ -330,28 +330,15 @@ impl Stepper {
     }
 
     fn compute(&self, expr: &Expr, fetched: &Fetched, state: &State) -> u64 {
-        match &expr.kind {
-            ExprKind::Constant(_) | ExprKind::Local(_) | ExprKind::Register(_) | ExprKind::Operand(_) => {
-                self.value(expr, fetched, state)
-            }
+        expr.evaluate(&|part| match part {
+            ExprKind::Local(local) => self.locals[usize::from(local.0)],
+            ExprKind::Register(register) => state.register(*register),
+            ExprKind::Operand(operand) => self.operand(*operand, fetched, state),
             ExprKind::Code(operand) => fetched.codes[usize::from(operand.0)],
             ExprKind::Pc => fetched.location.pc,
-            ExprKind::Next => fetched.location.next,
-            ExprKind::Unary(operator, x) => operator.apply(expr.width, self.value(x, fetched, state)),
-            ExprKind::Binary(operator, x, y) => {
-                operator.apply(x.width, self.value(x, fetched, state), self.value(y, fetched, state))
-            }
-            ExprKind::Slice(x, low) => expr.width.wrap(self.value(x, fetched, state) >> low),
-            ExprKind::Join(high, low) => {
-                (self.value(high, fetched, state) << low.width.bits()) | self.value(low, fetched, state)
-            }
-            ExprKind::ZeroExtend(x) => self.value(x, fetched, state),
-            ExprKind::SignExtend(x) => expr.width.wrap(x.width.signed(self.value(x, fetched, state)) as u64),
-            ExprKind::Choose(condition, x, y) => {
-                let chosen = if self.value(condition, fetched, state) != 0 { x } else { y };
-                self.value(chosen, fetched, state)
-            }
-        }
+            // Nothing else is computed by no operator.
+            _ => fetched.location.next,
+        })
     }
 
     fn operand(&self, operand: OperandId, fetched: &Fetched, state: &State) -> u64 {

@@ -201,11 +201,24 @@ impl State {
         (&mut self.registers, &mut self.memories)
     }
 
-    /// The beginning of the instruction stream at an address. Addresses wrap; devices are not reached.
+    /// The cell that an instruction at this address is fetched from now.
+    pub fn code_cell(&self, isa: &Isa, address: u64) -> (MemoryId, u64) {
+        isa.code_cell(&self.registers, address)
+    }
+
+    /// The beginning of the instruction stream at an address, fetched through maps where the definition says so.
+    /// Addresses wrap; devices are not reached.
     pub fn window(&self, isa: &Isa, pc: u64, cells: u32) -> u128 {
         let code = &self.memories[isa.pc.memory.index()];
         let bits = isa.code_memory().cell.bits();
-        let read = |offset: u32| code.get(pc.wrapping_add(u64::from(offset)));
+        let read = |offset: u32| {
+            let address = pc.wrapping_add(u64::from(offset));
+            if !isa.has_mapped_code {
+                return code.get(address);
+            }
+            let (memory, address) = self.code_cell(isa, address);
+            self.memory(memory).get(address)
+        };
         // Most instructions fit in 64 bits, which are shifted faster than 128.
         if cells * bits <= 64 {
             let window = (0..cells).fold(0u64, |window, offset| window.wrapping_shl(bits) | read(offset));

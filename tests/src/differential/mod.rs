@@ -60,7 +60,10 @@ impl Case {
     /// What the memories hold at first, in the order of addresses.
     pub fn cells(&self, isa: &Isa) -> Vec<(MemoryId, u64, u64)> {
         let at = |offset| isa.pc.width.wrap(self.origin.wrapping_add(offset));
-        let program = self.program.iter().flatten().zip(0..).map(|(value, offset)| (isa.pc.memory, at(offset), *value));
+        let program = self.program.iter().flatten().zip(0..).map(|(value, offset)| {
+            let (memory, address) = isa.code_cell(&self.registers, at(offset));
+            (memory, address, *value)
+        });
         let all = self.data.iter().copied().chain(program);
         let cells: BTreeMap<(u32, u64), u64> =
             all.map(|(memory, address, value)| ((memory.0, address), value)).collect();

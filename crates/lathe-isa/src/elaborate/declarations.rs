@@ -8,6 +8,7 @@ use std::rc::Rc;
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::constants::{constant_in, declared, is_broken, plural, width, width_with};
+use super::fetches;
 use super::homes;
 use super::meaning::{self, Around, Setting};
 use super::names::Names;
@@ -494,9 +495,11 @@ pub(crate) fn maps(
                 diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.span, message).help("use ranges of addresses"));
                 break;
             }
-            if let Some(mapping) = mapping(declarations, memory, row, diagnostics) {
-                maps.push((mapping, row.span));
+            let Some(mut mapping) = mapping(declarations, memory, row, diagnostics) else { continue };
+            if map.code {
+                mapping.code = fetches::fetch(declarations, &mapping, row, diagnostics);
             }
+            maps.push((mapping, row.span));
         }
     }
     for (memory, row) in homes::rows(declarations, definition, diagnostics) {
@@ -537,7 +540,7 @@ fn mapping(
     let writing = Setting::writing(address, cell);
     let nothing = ast::Block::default();
     let write = meaning::perform(declarations, writing, row.write.as_ref().unwrap_or(&nothing), diagnostics)?;
-    Some(Mapping { memory, first, last, read, write, span: row.span })
+    Some(Mapping { memory, first, last, read, write, code: None, span: row.span })
 }
 
 /// What memories hold at reset.

@@ -7,6 +7,7 @@
 mod constants;
 mod declarations;
 mod examples;
+mod fetches;
 mod fields;
 mod homes;
 mod known;
@@ -177,6 +178,8 @@ impl Made {
             families: declarations.families.iter().map(CodedFamily::model).collect(),
             operands: declarations.operands.iter().map(DeclaredModes::model).collect(),
             groups: self.groups,
+            has_mapped_code: self.maps.iter().any(|mapping| mapping.code.is_some()),
+            banked_by: fetches::banked_by(&self.maps),
             maps: self.maps,
             traps: declarations.traps.into_owned(),
             on_illegal: self.on_illegal,

@@ -526,11 +526,15 @@ pub(crate) fn instructions(
                     form
                 })
             });
+            let cycles = draft.row.cycles.as_ref();
+            let cycles = cycles.and_then(|cycles| constant_in(Width::MAX, cycles, &declarations.names, diagnostics));
+            let cycles = cycles.unwrap_or(0);
             let body = recall.meaning(draft, diagnostics, |diagnostics| {
                 let setting = Setting::row(draft, chosen.clone(), &lengths);
-                meaning::perform_row(declarations, setting, around, draft, diagnostics)
+                meaning::perform_row(declarations, setting, around, draft, cycles, diagnostics)
             });
-            let instruction = Instruction { form, ..instruction(declarations, draft, chosen, body, diagnostics) };
+            let instruction = instruction(declarations, draft, chosen, body, diagnostics);
+            let instruction = Instruction { form, cycles, ..instruction };
             declarations.nodes.set(declarations.nodes.get() + instruction.encoding.excluded.len());
             instructions.push(instruction);
         }
@@ -546,7 +550,6 @@ fn instruction(
     body: Option<Arc<Body>>,
     diagnostics: &mut Diagnostics,
 ) -> Instruction {
-    let cycles = draft.row.cycles.as_ref();
     let encoding = draft.encoding(declarations, &chosen);
     let mut effort = declarations.effort.get();
     let left = witness_within(&mut effort, encoding.fixed, &encoding.excluded);
@@ -562,9 +565,7 @@ fn instruction(
         encoding,
         broken: body.is_none(),
         body: body.unwrap_or_default(),
-        cycles: cycles
-            .and_then(|cycles| constant_in(Width::MAX, cycles, &declarations.names, diagnostics))
-            .unwrap_or(0),
+        cycles: 0,
         documentation: draft.row.documentation.clone(),
         row: draft.number,
         chosen,

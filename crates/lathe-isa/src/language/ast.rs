@@ -486,6 +486,8 @@ pub enum DeviceKind {
 pub struct Map {
     /// The memory over which it lies.
     pub memory: Name,
+    /// `with code`: instructions are fetched through it.
+    pub code: bool,
     /// The rows.
     pub rows: Vec<MapRow>,
     /// The `##` lines before it.

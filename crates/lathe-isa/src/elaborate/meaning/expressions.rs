@@ -128,6 +128,10 @@ impl<'w> Lowerer<'w, '_> {
         if name.text == "next" {
             return self.next(name.span);
         }
+        if name.text == "cycles" {
+            let message = "how many cycles an instruction takes is not known here";
+            return self.fail(codes::NOT_HERE, name.span, message, "`after each { … }` knows it, as a `u16`");
+        }
         match self.declarations.names.find(&name.text, name.span) {
             Some(Named::Register(id)) => {
                 let register = &self.declarations.registers[id.index()];

@@ -6,6 +6,7 @@
 //! value read from a register before such a statement is kept in a local.
 
 mod calls;
+mod cycles;
 mod expressions;
 mod modes;
 mod operators;
@@ -131,12 +132,13 @@ pub(crate) struct Around {
     pub(crate) after: Option<ast::Block>,
 }
 
-/// The semantics of a row, with what belongs to every instruction.
+/// The semantics of a row, with what belongs to every instruction. It takes so many cycles, and those that it says.
 pub(crate) fn perform_row(
     declarations: &Declarations,
     setting: Setting,
     around: &Around,
     draft: &Draft,
+    cycles: u64,
     diagnostics: &mut Diagnostics,
 ) -> Option<Body> {
     let mut lowerer = Lowerer::new(declarations, setting, diagnostics);
@@ -146,7 +148,7 @@ pub(crate) fn perform_row(
         draft.modes.iter().try_for_each(|operand| lowerer.work_out(operand, &draft.meaning, draft.row.syntax.span))?;
         lowerer.block_for_effect(&draft.meaning)
     });
-    let after = around.after.as_ref().map_or(Some(()), |block| lowerer.block_of_all(block));
+    let after = around.after.as_ref().map_or(Some(()), |block| lowerer.block_after(block, cycles));
     before.and(prefixes).and(own).and(after)?;
     Some(lowerer.finish(None))
 }

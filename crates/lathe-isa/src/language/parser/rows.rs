@@ -307,6 +307,10 @@ impl Parser<'_, '_> {
 
     pub(super) fn map(&mut self) -> Parsed<Map> {
         let memory = self.name("a memory", "as in `map ram { … }`")?;
+        let code = self.take_word("with");
+        if code {
+            self.expect_word("code", "`map ram with code { … }` fetches instructions through the map")?;
+        }
         let rows = self.rows("mapped addresses", |p| {
             let (start, above) = (p.span, p.take_documentation());
             let help = "a row is `address | what a read gives | what a write does`";
@@ -321,7 +325,7 @@ impl Parser<'_, '_> {
             let span = start.to(p.cursor.span(start.start as usize, p.last_end));
             Ok(MapRow { first, last, read, write: (!is_empty).then_some(write), span, documentation })
         })?;
-        Ok(Map { memory, rows, documentation: String::new() })
+        Ok(Map { memory, code, rows, documentation: String::new() })
     }
 
     pub(super) fn pseudo(&mut self) -> Parsed<Pseudo> {

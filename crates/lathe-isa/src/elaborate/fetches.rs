@@ -1,0 +1,81 @@
+//! Maps with code: which cell an instruction below a mapped address is fetched from.
+
+use lathe_base::{Diagnostic, Diagnostics};
+
+use super::Declarations;
+use crate::codes;
+use crate::language::ast;
+use crate::model::{Fetch, Mapping, RegisterId};
+use crate::semantics::{Body, Expr, ExprKind, Statement};
+
+/// Where instructions are fetched from below a row of a map with code.
+pub(super) fn fetch(
+    declarations: &Declarations,
+    mapping: &Mapping,
+    row: &ast::MapRow,
+    diagnostics: &mut Diagnostics,
+) -> Option<Fetch> {
+    let pc = declarations.pc.as_ref()?;
+    if mapping.memory != pc.memory {
+        let [this, code] = [mapping.memory, pc.memory].map(|id| &declarations.memories[id.index()].name);
+        let message = format!("instructions are fetched from `{code}`, not from `{this}`");
+        diagnostics.push(Diagnostic::new(codes::NOT_HERE, row.span, message).help("leave out `with code`"));
+        return None;
+    }
+    let fetch = one_cell(&mapping.read);
+    if fetch.is_none() {
+        let span = row.read.as_ref().map_or(row.span, |read| read.span);
+        let message = "no instruction can be fetched from this";
+        let help = "with code, a read gives one cell of a memory, and `address` and registers say which; \
+                    other rows belong into a `map` without code";
+        diagnostics.push(Diagnostic::new(codes::NOT_HERE, span, message).help(help));
+    }
+    fetch
+}
+
+/// The cell that a body gives, if it does nothing else. Local values are put in place.
+fn one_cell(read: &Body) -> Option<Fetch> {
+    let mut known: Vec<Option<Expr>> = vec![None; read.locals.len()];
+    let mut cell = None;
+    for statement in &read.block {
+        match statement {
+            Statement::Let(local, value) if cell.is_none() => {
+                known[usize::from(local.0)] = Some(in_place(value, &known));
+            }
+            Statement::Let(local, Expr { kind: ExprKind::Local(from), .. }) => match &mut cell {
+                Some((into, _)) if into == from => *into = *local,
+                _ => return None,
+            },
+            Statement::Load { into, memory, address, cells: 1 } if cell.is_none() => {
+                cell = Some((*into, Fetch { memory: *memory, address: in_place(address, &known) }));
+            }
+            _ => return None,
+        }
+    }
+    let (into, fetch) = cell?;
+    (read.value.as_ref()?.kind == ExprKind::Local(into)).then_some(fetch)
+}
+
+/// An expression with what is known of locals in their place.
+fn in_place(expr: &Expr, known: &[Option<Expr>]) -> Expr {
+    let mut expr = expr.clone();
+    match expr.kind {
+        ExprKind::Local(local) => known[usize::from(local.0)].clone().unwrap_or(expr),
+        _ => {
+            expr.parts_mut().into_iter().for_each(|part| *part = in_place(part, known));
+            expr
+        }
+    }
+}
+
+/// The registers that decide where instructions are fetched from.
+pub(super) fn banked_by(maps: &[Mapping]) -> Vec<RegisterId> {
+    let mut registers = Vec::new();
+    for fetch in maps.iter().filter_map(|mapping| mapping.code.as_ref()) {
+        fetch.address.visit(&mut |part| match part.kind {
+            ExprKind::Register(register) if !registers.contains(&register) => registers.push(register),
+            _ => {}
+        });
+    }
+    registers
+}
