@@ -226,7 +226,7 @@ fn definitions_are_as_short_as_promised() {
             "sm83" => 350,
             "z80" => 360,
             "avr" | "i8051" | "pdp11" => 199,
-            "i8080" | "msp430" => 170,
+            "i8080" | "msp430" | "gameboy" => 170,
             "mos6502" => 250,
             // 80 of them are machine mode: control registers, counters, and the calls of Linux.
             "rv32i" => 260,

@@ -17,6 +17,8 @@ use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stop, Stops};
 const SINGLE_STEPS: u64 = 16;
 /// Programs that go from engine to engine differ soon or not at all.
 const TURNS: u64 = 4;
+/// Cells that a machine of usual size has no more of.
+const CELLS: u64 = 1 << 17;
 /// Programs for each generated definition.
 const PROGRAMS: u64 = 4;
 
@@ -24,8 +26,10 @@ fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// Compares the programs of one machine, divided by this many.
+/// Compares the programs of one machine, divided by this many, and by more if there is much memory to compare.
 fn check(isa: &Arc<Isa>, machine: &str, engine: &Contestant, divided_by: u64) {
+    let cells: u64 = isa.memories.iter().filter(|memory| !memory.is_large()).map(|memory| memory.cells()).sum();
+    let divided_by = divided_by * (cells / CELLS).max(1);
     let (programs, seed) = (number("LATHE_PROGRAMS", 400) / divided_by, number("LATHE_SEED", 1));
     println!("{machine}: {programs} programs from seed {seed}");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential");
@@ -211,4 +215,4 @@ macro_rules! machines {
     };
 }
 
-machines! { quad8 duo16 stack8a stack8b hex8 sm83 mos6502 rv32i chip8 lc3 z80 mos6502x w65c02 avr i8051 superchip i8080 pdp11 pdp8 rv32imc rv64i msp430 }
+machines! { quad8 duo16 stack8a stack8b hex8 sm83 mos6502 rv32i chip8 lc3 z80 mos6502x w65c02 avr i8051 superchip gameboy i8080 pdp11 pdp8 rv32imc rv64i msp430 }

@@ -85,7 +85,7 @@ macro_rules! machines {
     };
 }
 
-machines! { quad8 8 duo16 8 stack8a 8 stack8b 8 hex8 8 sm83 5 mos6502 5 rv32i 5 chip8 5 lc3 5 z80 8 mos6502x 8 w65c02 8 avr 8 i8051 8 superchip 8 i8080 8 pdp11 8 pdp8 8 rv32imc 8 rv64i 8 msp430 8 }
+machines! { quad8 8 duo16 8 stack8a 8 stack8b 8 hex8 8 sm83 5 mos6502 5 rv32i 5 chip8 5 lc3 5 z80 8 mos6502x 8 w65c02 8 avr 8 i8051 8 superchip 8 gameboy 8 i8080 8 pdp11 8 pdp8 8 rv32imc 8 rv64i 8 msp430 8 }
 
 /// The trap routines that every LC-3 has at reset are those of the program beside its definition.
 #[test]

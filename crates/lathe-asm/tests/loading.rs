@@ -77,6 +77,8 @@ fn banks_of_a_cartridge_that_nothing_switches_are_named() {
         let mut file = vec![0; size];
         file[0x104..0x108].copy_from_slice(&[0xCE, 0xED, 0x66, 0x66]);
         file[0x147] = kind;
+        file[0x148] = (size / 0x8000).ilog2() as u8;
+        file[0x14D] = file[0x134..0x14D].iter().fold(0u8, |sum, byte| sum.wrapping_sub(*byte).wrapping_sub(1));
         file
     };
     let large = cartridge(0x10000, 1);
@@ -85,4 +87,15 @@ fn banks_of_a_cartridge_that_nothing_switches_are_named() {
     let left_out = formats::left_out(Format::GameBoy, &large, &isa).unwrap().to_string();
     assert!(left_out.starts_with("only banks 0 and 1 of 4 can be loaded: its MBC1 switches the others"), "{left_out}");
     assert_eq!(formats::left_out(Format::GameBoy, &cartridge(0x8000, 0), &isa), None);
+    let isa = shipped("gameboy");
+    let image = formats::read(Format::GameBoy, &large, &isa).unwrap();
+    assert_eq!((isa.memory(image.segments[0].memory).name.as_str(), image.segments[0].cells.len()), ("rom", 0x10000));
+    assert_eq!(formats::left_out(Format::GameBoy, &large, &isa), None);
+    let refused = |file: &[u8]| formats::read(Format::GameBoy, file, &isa).unwrap_err().to_string();
+    let mut damaged = large.clone();
+    damaged[0x140] ^= 1;
+    assert!(refused(&damaged).starts_with("the header of the cartridge is damaged"));
+    assert!(refused(&large[..0x9000]).starts_with("the cartridge has 36864 bytes, and its header says 65536"));
+    let too_large = refused(&cartridge(0x20_0000, 1));
+    assert!(too_large.contains("memory `rom` has room for 1048576"), "{too_large}");
 }

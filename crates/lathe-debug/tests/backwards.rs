@@ -41,7 +41,7 @@ fn engines() -> Vec<EngineKind> {
     all.into_iter().filter(|kind| machine.instance_on(*kind).is_ok()).collect()
 }
 
-const PROGRAMS: [(&str, &str); 22] = [
+const PROGRAMS: [(&str, &str); 23] = [
     ("quad8", "hanoi.asm"),
     ("duo16", "guess.asm"),
     ("stack8a", "hanoi.asm"),
@@ -58,6 +58,7 @@ const PROGRAMS: [(&str, &str); 22] = [
     ("avr", "hanoi.asm"),
     ("i8051", "banks.asm"),
     ("superchip", "scroll.asm"),
+    ("gameboy", "banks.asm"),
     ("i8080", "muldiv.asm"),
     ("pdp11", "hanoi.asm"),
     ("pdp8", "interrupts.asm"),

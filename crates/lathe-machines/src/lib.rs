@@ -67,6 +67,7 @@ machines! {
     "avr":      "crc" "fibonacci" "hanoi" "hello" "lib" "primes" "registers" "skips" "sort";
     "i8051":    "banks" "bits" "decimal" "fibonacci" "hello" "lib" "parity" "primes" "sort";
     "superchip": "digits" "flags" "halves" "jumps" "rows" "scroll" "sierpinski" "tiles";
+    "gameboy":  "banks" "divider" "frames" "hello" "keys" "lib" "save" "ticks" "tiles" "wave";
     "i8080":    "decimal" "fibonacci" "hello" "lib" "muldiv" "parity" "primes" "reverse" "sort" "vectors";
     "pdp11":    "coroutines" "fibonacci" "hanoi" "hello" "lib" "octal" "primes" "sort" "traps";
     "pdp8":     "fibonacci" "hello" "interrupts" "lib" "multiply" "octal" "primes" "shout" "sort";

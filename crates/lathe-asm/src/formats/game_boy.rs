@@ -1,5 +1,5 @@
-//! Reading of Game Boy cartridges: a raw binary with a header at 0x100. What lies beyond its first
-//! two banks needs a chip that switches banks, which a plain memory does not have.
+//! Reading of Game Boy cartridges: a raw binary with a header at 0x100. All of it goes into the memory that a map lays
+//! over address 0 for code. On a machine without such a map, what lies beyond the first two banks has no place.
 
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
@@ -12,22 +12,54 @@ use crate::Image;
 const FIXED: usize = 0x8000;
 const BANK: usize = 0x4000;
 const LOGO: (usize, [u8; 4]) = (0x104, [0xCE, 0xED, 0x66, 0x66]);
+const HEADER: usize = 0x134;
 const CARTRIDGE_TYPE: usize = 0x147;
+const ROM_SIZE: usize = 0x148;
+const CHECKSUM: usize = 0x14D;
 
 /// Whether a file has the header that the machine itself looks for.
 pub(super) fn is_cartridge(file: &[u8]) -> bool {
     file.get(LOGO.0..).is_some_and(|rest| rest.starts_with(&LOGO.1)) && file.len() > CARTRIDGE_TYPE
 }
 
-/// Reads the banks that are always there.
+/// Reads a cartridge, or the banks of it that are always there.
 pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, FormatError> {
-    read_binary(&file[..file.len().min(FIXED)], isa, memory, 0)
+    check(file)?;
+    match slot(isa).filter(|_| memory == isa.pc.memory) {
+        Some(slot) => read_binary(file, isa, slot, 0),
+        None => read_binary(&file[..file.len().min(FIXED)], isa, memory, 0),
+    }
+}
+
+/// The memory that a cartridge goes into, if there is one for it.
+fn slot(isa: &Isa) -> Option<MemoryId> {
+    let reset: Vec<u64> = isa.registers.iter().map(|register| register.reset).collect();
+    let (memory, _) = isa.code_cell(&reset, 0);
+    (memory != isa.pc.memory).then_some(memory)
+}
+
+/// Checks the header, if there is one: the machine would not start with another.
+fn check(file: &[u8]) -> Result<(), FormatError> {
+    let Some(header) = file.get(HEADER..=CHECKSUM).filter(|_| is_cartridge(file)) else { return Ok(()) };
+    let (summed, said) = header.split_at(header.len() - 1);
+    let sum = summed.iter().fold(0u8, |sum, byte| sum.wrapping_sub(*byte).wrapping_sub(1));
+    if said != [sum] {
+        let cause =
+            format!("the header of the cartridge is damaged: its sum is {sum:#04x}, and it says {:#04x}", said[0]);
+        return Err(FormatError::new(cause, "get the file again, or repair the header with `rgbfix -v`"));
+    }
+    let wanted = FIXED << file[ROM_SIZE].min(8);
+    if file.len() < wanted {
+        let cause = format!("the cartridge has {} bytes, and its header says {wanted}", file.len());
+        return Err(FormatError::new(cause, "the end of the file is missing; get it again"));
+    }
+    Ok(())
 }
 
 /// What is not loaded, and why.
 pub(super) fn left_out(file: &[u8], isa: &Isa) -> Option<FormatError> {
     let banks = file.len().div_ceil(BANK);
-    if file.len() <= FIXED {
+    if file.len() <= FIXED || slot(isa).is_some() {
         return None;
     }
     let chip = match file.get(CARTRIDGE_TYPE).copied().unwrap_or(0) {
@@ -41,6 +73,6 @@ pub(super) fn left_out(file: &[u8], isa: &Isa) -> Option<FormatError> {
         "only banks 0 and 1 of {banks} can be loaded: {chip} switches the others into place, and {} has no such chip",
         isa.name
     );
-    let next = "a program of at most 32 KiB needs none; test suites often come in such parts as well";
+    let next = "run it on gameboy, which has an MBC1; a program of at most 32 KiB needs none";
     Some(FormatError::new(cause, next))
 }

@@ -6,7 +6,7 @@ use crate::Bench;
 fn one_aligned_line_for_each() {
     let text = Bench::new().run(&["machines"]).succeeds();
     assert!(text.starts_with("quad8      Four registers, one-byte instructions, paged 64 KiB memory\n"), "{text}");
-    assert_eq!(text.lines().count(), 22);
+    assert_eq!(text.lines().count(), 23);
     for line in text.lines() {
         assert!(line.is_char_boundary(11) && &line[9..11] == "  " && &line[11..12] != " ", "{line}");
     }
@@ -32,6 +32,7 @@ fn the_same_as_json() {
             "avr",
             "i8051",
             "superchip",
+            "gameboy",
             "i8080",
             "pdp11",
             "pdp8",

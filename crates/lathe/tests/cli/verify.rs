@@ -318,3 +318,23 @@ fn published_vectors_of_the_sm83_pass() {
 fn published_vectors_of_the_6502_pass() {
     published("mos6502");
 }
+
+/// Cartridges that test the machine and print `Passed`, where they are at hand: beside the published vectors.
+#[test]
+fn published_cartridges_pass_on_the_game_boy() {
+    let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
+    let folder = std::env::var_os("LATHE_VECTORS").map_or(beside, Into::into).join("gameboy");
+    for name in ["cpu_instrs.gb", "instr_timing.gb"] {
+        let path = folder.join(name);
+        if !path.is_file() {
+            let message = format!("SKIPPED: no {name} in {}\n", folder.display());
+            std::io::Write::write_all(&mut std::io::stderr(), message.as_bytes()).unwrap();
+            continue;
+        }
+        for engine in crate::ENGINES {
+            let path = path.to_string_lossy();
+            let answer = Bench::new().run(&["run", &path, "-m", "gameboy", "--engine", engine]);
+            assert!(answer.code == 0 && answer.out.contains("Passed"), "{engine}: {}{}", answer.out, answer.err);
+        }
+    }
+}
