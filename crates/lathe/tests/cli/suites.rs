@@ -55,8 +55,9 @@ fn what_a_game_boy_program_writes_decides() {
 fn a_cartridge_that_cannot_be_loaded_whole_is_not_run() {
     let mut rom = vec![0; 0x1_0000];
     rom[0x104..0x108].copy_from_slice(&[0xCE, 0xED, 0x66, 0x66]);
-    rom[0x147] = 1;
-    // halt; jr *
+    // MBC1, 64 KiB, and what the header adds up to.
+    (rom[0x147], rom[0x148], rom[0x14D]) = (1, 1, 0xE5);
+    // jr *
     rom[0x100..0x103].copy_from_slice(&[0x18, 0xFE, 0]);
     let bench = Bench::with("large.gb", rom);
     let words = ["only banks 0 and 1 of 4 can be loaded", "MBC1", "`--from gb` loads it all the same"];
