@@ -92,6 +92,8 @@ fn banks_of_a_cartridge_that_nothing_switches_are_named() {
     assert_eq!((isa.memory(image.segments[0].memory).name.as_str(), image.segments[0].cells.len()), ("rom", 0x10000));
     assert_eq!(formats::left_out(Format::GameBoy, &large, &isa), None);
     let refused = |file: &[u8]| formats::read(Format::GameBoy, file, &isa).unwrap_err().to_string();
+    let no_cartridge = "this is not a Game Boy cartridge: there is no logo at 0x104";
+    assert!([&large[..0], &large[..0x148], &[0; 0x8000]].iter().all(|file| refused(file).starts_with(no_cartridge)));
     let mut damaged = large.clone();
     damaged[0x140] ^= 1;
     assert!(refused(&damaged).starts_with("the header of the cartridge is damaged"));

@@ -38,9 +38,12 @@ fn slot(isa: &Isa) -> Option<MemoryId> {
     (memory != isa.pc.memory).then_some(memory)
 }
 
-/// Checks the header, if there is one: the machine would not start with another.
+/// Checks the header: the machine would not start with another.
 fn check(file: &[u8]) -> Result<(), FormatError> {
-    let Some(header) = file.get(HEADER..=CHECKSUM).filter(|_| is_cartridge(file)) else { return Ok(()) };
+    let Some(header) = file.get(HEADER..=CHECKSUM).filter(|_| is_cartridge(file)) else {
+        let cause = "this is not a Game Boy cartridge: there is no logo at 0x104";
+        return Err(FormatError::new(cause, "check that it is the right file; `--from bin` loads plain bytes"));
+    };
     let (summed, said) = header.split_at(header.len() - 1);
     let sum = summed.iter().fold(0u8, |sum, byte| sum.wrapping_sub(*byte).wrapping_sub(1));
     if said != [sum] {
