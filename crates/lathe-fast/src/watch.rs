@@ -72,23 +72,26 @@ impl Fast {
     /// state may have been changed by others, or a snapshot has been taken.
     pub fn revalidate(&mut self, state: &State) {
         self.marks.close_as(state.memory(self.isa.pc.memory));
-        self.banks = self.banks_of(state);
+        self.take_banks(state);
         self.forget_what_changed(state);
     }
 
     /// Forgets what was decoded where other code is fetched now, because an instruction has changed a register that
     /// decides it.
     pub(super) fn note_banks(&mut self, state: &State) {
-        let banks = self.banks_of(state);
-        if banks != self.banks {
-            self.banks = banks;
+        if self.take_banks(state) {
             self.forget_what_changed(state);
         }
     }
 
-    /// The registers that decide where instructions are fetched from.
-    fn banks_of(&self, state: &State) -> Vec<u64> {
-        self.isa.banked_by.iter().map(|register| state.register(*register)).collect()
+    /// Takes over the registers that decide where instructions are fetched from; whether one of them is new.
+    fn take_banks(&mut self, state: &State) -> bool {
+        let banks = self.isa.banked_by.iter().map(|register| state.register(*register));
+        if banks.clone().eq(self.banks.iter().copied()) {
+            return false;
+        }
+        self.banks = banks.collect();
+        true
     }
 
     fn forget_what_changed(&mut self, state: &State) {

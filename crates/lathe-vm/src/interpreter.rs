@@ -336,7 +336,7 @@ impl Stepper {
             ExprKind::Operand(operand) => self.operand(*operand, fetched, state),
             ExprKind::Code(operand) => fetched.codes[usize::from(operand.0)],
             ExprKind::Pc => fetched.location.pc,
-            // Nothing else is computed by no operator.
+            // Only this is left: operators have computed everything else.
             _ => fetched.location.next,
         })
     }
