@@ -7,6 +7,7 @@ use std::fmt;
 use lathe_base::Span;
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
+use lathe_isa::reset::AtReset;
 
 use crate::lines::Lines;
 
@@ -29,11 +30,31 @@ impl Image {
     /// Where execution begins: where the program says, or else where the machine does. A program that
     /// has nothing there begins at its lowest address.
     pub fn start(&self, isa: &Isa) -> u64 {
+        let reset = self.at_reset(isa).map_or(isa.pc.reset, |reset| reset.pc);
         let code =
             || self.segments.iter().filter(|segment| segment.memory == isa.pc.memory && !segment.cells.is_empty());
-        let at_reset = code().any(|segment| (segment.start..segment.end()).contains(&isa.pc.reset));
+        let at_reset = code().any(|segment| (segment.start..segment.end()).contains(&reset));
         let lowest = code().map(|segment| segment.start).min().filter(|_| !at_reset);
-        isa.pc.width.wrap(self.entry.or(lowest).unwrap_or(isa.pc.reset))
+        isa.pc.width.wrap(self.entry.or(lowest).unwrap_or(reset))
+    }
+
+    /// What the machine's `on reset` decides, with this program in memory. If it looks at memory, and all it looks at
+    /// is cells without a value, it decides nothing: a program without vectors begins as if the machine had none.
+    pub fn at_reset(&self, isa: &Isa) -> Option<AtReset> {
+        let mut cells = Vec::new();
+        let reset = isa.at_reset(|memory, address| {
+            let cell = self.cell(memory, address).or_else(|| isa.content(memory, address));
+            cells.push(cell);
+            cell.unwrap_or(0)
+        })?;
+        (cells.is_empty() || cells.iter().any(Option::is_some)).then_some(reset)
+    }
+
+    /// What the program puts into a cell, if it does.
+    fn cell(&self, memory: MemoryId, address: u64) -> Option<u64> {
+        let mut holding = self.segments.iter().rev().filter(|segment| segment.memory == memory);
+        holding
+            .find_map(|segment| segment.cells.get(usize::try_from(address.checked_sub(segment.start)?).ok()?).copied())
     }
 }
 

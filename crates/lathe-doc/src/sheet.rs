@@ -64,7 +64,7 @@ data! {
         contents: Vec<ContentsData>,
         /// Names for the numbers of traps.
         traps: Vec<TrapData>,
-        /// `on illegal`, `on step`, `before each` and `after each`, as written, with their prose.
+        /// `on reset`, `on illegal`, `on step`, `before each` and `after each`, as written, with their prose.
         hooks: Vec<String>,
         /// The functions that meanings use, as written, with their prose.
         functions: Vec<String>,

@@ -144,10 +144,10 @@ impl<'s> Text<'s> {
             .collect()
     }
 
-    /// `on illegal`, `on step`, `before each` and `after each`, as written.
+    /// `on reset`, `on illegal`, `on step`, `before each` and `after each`, as written.
     pub(crate) fn hooks(&self) -> Vec<String> {
         let hooks = self.items().iter().filter_map(|item| match item {
-            Item::OnIllegal(hook) | Item::OnStep(hook) | Item::Each(_, hook) => Some(hook),
+            Item::OnReset(hook) | Item::OnIllegal(hook) | Item::OnStep(hook) | Item::Each(_, hook) => Some(hook),
             _ => None,
         });
         hooks.map(|hook| above(&hook.documentation) + &without_comments(&block(self.split(hook.span).1))).collect()

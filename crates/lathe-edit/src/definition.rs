@@ -39,9 +39,9 @@ pub const ITEMS: [(&str, &str); 25] = [
 ];
 
 /// The other words that have a meaning of their own.
-pub const KEYWORDS: [&str; 49] = [
+pub const KEYWORDS: [&str; 50] = [
     "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "next", "signed", "unsigned", "zext", "sext",
-    "rotl", "rotr", "code", "as", "with", "where", "when", "illegal", "step", "little", "big", "low", "align",
+    "rotl", "rotr", "code", "as", "with", "where", "when", "reset", "illegal", "step", "little", "big", "low", "align",
     "address", "from", "back", "within", "clearing", "enum", "words", "here", "every", "by", "stream", "bus",
     "display", "keypad", "timer", "random", "counter", "extends", "each", "only", "of", "at",
 ];

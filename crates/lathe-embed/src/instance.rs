@@ -61,8 +61,9 @@ impl Snapshot {
     }
 }
 
-/// Lays an image down in the memories it is for, and puts the program counter at its beginning. What lies below a map
-/// with code goes to the cells that instructions are fetched from there. Cells that it says nothing about stay as they are.
+/// Lays an image down in the memories it is for, and makes the machine ready for its first instruction: the program
+/// counter, and the registers that `on reset` sets. What lies below a map with code goes to the cells that instructions
+/// are fetched from there. Everything else stays as it is.
 pub fn lay_down(image: &Image, isa: &Isa, state: &mut State) {
     for segment in &image.segments {
         for (cell, address) in segment.cells.iter().zip(segment.start..) {
@@ -71,6 +72,8 @@ pub fn lay_down(image: &Image, isa: &Isa, state: &mut State) {
             state.memory_mut(cell_of.0).set(cell_of.1, *cell);
         }
     }
+    let registers = image.at_reset(isa).map(|reset| reset.registers);
+    registers.into_iter().flatten().for_each(|(register, value)| state.registers_mut()[register.index()] = value);
     state.pc = image.start(isa);
 }
 
@@ -87,8 +90,8 @@ impl Instance {
         &self.isa
     }
 
-    /// Puts a program into the memories, and the program counter at its beginning. Everything else
-    /// stays as it is; [`Instance::reset`] before it begins again.
+    /// Puts a program into the memories, does what the machine does `on reset`, and puts the program counter at its
+    /// beginning. Everything else stays as it is; [`Instance::reset`] before it begins again.
     pub fn load(&mut self, image: &Image) {
         lay_down(image, &self.isa, &mut self.state);
     }

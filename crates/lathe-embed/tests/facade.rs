@@ -112,3 +112,41 @@ instructions { halt | 0x00 | halt }
         }
     }
 }
+
+#[test]
+fn a_program_begins_where_the_vectors_of_its_machine_lead() {
+    let definition = |data: &str| {
+        let text = "machine vectored \"Takes its first address and its stack from memory\"\n\
+            memory ram : u16 -> u8 big\npc pc : u16 in ram = 0x100\nregister sp : u16\nregister a : u8 = 7\n\
+            on reset { sp = ram.u16[0xFFFC]; if sp == 0 { sp = 0x80 }; pc = ram.u16[0xFFFE] }\n\
+            instructions {\n  nop | 0x01 |\n  stop | 0x00 | halt\n}\n";
+        Machine::define(&(text.to_owned() + data)).unwrap()
+    };
+    let begins = |machine: &Machine, program: &str| {
+        let mut instance = machine.instance();
+        instance.load(&machine.assemble(program).unwrap());
+        let register = |name| instance.get(name).unwrap();
+        (register("pc"), register("sp"), register("a"))
+    };
+    let plain = definition("");
+    assert_eq!(
+        begins(&plain, ".org 0x300\nnop\n.org 0x340\nstop\n.org 0xFFFC\n.byte 2, 1, 3, 0x40"),
+        (0x340, 0x201, 7)
+    );
+    // The last cell alone is a vector, too.
+    assert_eq!(begins(&plain, ".org 0x40\nnop\n.org 0xFFFF\n.byte 0x40"), (0x40, 0x80, 7));
+    // A program that says where it begins begins there, and the rest is done all the same.
+    assert_eq!(begins(&plain, ".entry on\n.org 0x300\nnop\non: nop\n.org 0xFFFC\n.byte 2, 1, 3, 0"), (0x301, 0x201, 7));
+    // Where a vector leads to nothing, and where there are none.
+    assert_eq!(begins(&plain, ".org 0x300\nnop\n.org 0xFFFE\n.byte 9, 9"), (0x300, 0x80, 7));
+    assert_eq!(begins(&plain, ".org 0x300\nnop"), (0x300, 0, 7));
+    assert_eq!(begins(&plain, ".org 0x80\nnop\n.org 0x100\nnop"), (0x100, 0, 7));
+    // What the definition puts there counts, unless the program replaces it.
+    let with_data = definition("data ram 0xFFFE { 0x02, 0x00 }\n");
+    assert_eq!(begins(&with_data, ".org 0x100\nnop\n.org 0x200\nnop"), (0x200, 0x80, 7));
+    assert_eq!(begins(&with_data, ".org 0x100\nnop\n.org 0x200\nnop\n.org 0xFFFE\n.byte 1, 0"), (0x100, 0x80, 7));
+    let mos6502 = Machine::built_in("mos6502").unwrap();
+    let mut instance = mos6502.instance();
+    instance.load(&mos6502.assemble(".org $E000\nnop\nstart: nop\n.org $FFFC\n.word start").unwrap());
+    assert_eq!(instance.get("pc").unwrap(), 0xE001);
+}

@@ -37,6 +37,7 @@ pub mod names;
 pub mod operand;
 pub mod operators;
 pub mod pseudo;
+pub mod reset;
 pub mod semantics;
 mod simplify;
 pub mod specialize;

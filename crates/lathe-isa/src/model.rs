@@ -82,6 +82,8 @@ pub struct Isa {
     pub banked_by: Vec<RegisterId>,
     /// Names for numbers of traps.
     pub traps: Vec<(String, u64)>,
+    /// What is done before the first instruction; see [`Isa::at_reset`].
+    pub on_reset: Option<Body>,
     /// What an undefined encoding does; a fault, if not said.
     pub on_illegal: Option<Body>,
     /// What is done before an instruction, if a condition holds.
@@ -853,6 +855,14 @@ impl Isa {
         let after = self.maps.partition_point(|mapping| (mapping.memory, mapping.first) <= (memory, address));
         let mapping = &self.maps[after.checked_sub(1)?];
         (mapping.memory == memory && address <= mapping.last).then_some(mapping)
+    }
+
+    /// What the definition puts into a cell, if it does.
+    pub fn content(&self, memory: MemoryId, address: u64) -> Option<u64> {
+        let mut holding = self.contents.iter().rev().filter(|contents| contents.memory == memory);
+        holding.find_map(|contents| {
+            contents.values.get(usize::try_from(address.checked_sub(contents.address)?).ok()?).copied()
+        })
     }
 
     /// Where the cell of an instruction at this address is fetched from, with these values of the registers.

@@ -43,7 +43,7 @@ pub(crate) fn download(what: &str, machine: &mut Machine, program: Option<&Assem
 fn hardware(machine: &Machine, image: Option<&Image>) -> Result<Vec<File>, Problem> {
     let program = image.map_or_else(lathe_hdl::Program::default, |image| lathe_hdl::Program {
         cells: (0..machine.isa.memories.len() as u32).map(|id| image.cells_of(MemoryId(id)).collect()).collect(),
-        entry: image.entry,
+        entry: Some(image.start(&machine.isa)),
     });
     let sources = machine.sources();
     let design = lathe_hdl::generate(&machine.isa, sources, &program).map_err(|found| {

@@ -144,6 +144,9 @@ impl Writer<'_> {
         if isa.on_step.is_some() {
             self.missing.push("`on step`: p-code knows only instructions".to_owned());
         }
+        if isa.on_reset.is_some() {
+            self.missing.push("`on reset`: Ghidra does not begin to run programs".to_owned());
+        }
         if isa.on_illegal.is_some() {
             self.missing.push("`on illegal`: encodings that are not defined stay undefined".to_owned());
         }

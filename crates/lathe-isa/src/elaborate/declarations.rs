@@ -19,6 +19,7 @@ use crate::language::ast::{self, DeclaredRegisters, ExprKind, Item, Name, NameRa
 use crate::language::parser::is_type;
 use crate::model::*;
 use crate::names::Named;
+use crate::reset;
 use crate::semantics::{Body, Statement};
 use crate::values::Asked;
 use crate::written::Written;
@@ -581,15 +582,11 @@ pub(crate) fn on_step(
     definition: &ast::Definition,
     diagnostics: &mut Diagnostics,
 ) -> Option<Hook> {
-    let mut hooks = definition.items.iter().filter_map(|item| match item {
+    let hooks = definition.items.iter().filter_map(|item| match item {
         Item::OnStep(hook) => Some(hook),
         _ => None,
     });
-    let tree = hooks.next()?;
-    if let Some(second) = hooks.next() {
-        let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, second.span, "a second `on step`");
-        diagnostics.push(diagnostic.also(tree.span, "the first one").help("write one with `if` and `else`"));
-    }
+    let tree = only(hooks, "on step", "write one with `if` and `else`", diagnostics)?;
     let always = ast::Expr { kind: ExprKind::Number(1), span: tree.span };
     let when = tree.when.as_ref().unwrap_or(&always);
     let condition = meaning::give(declarations, Setting::condition(), when, Width::BIT, diagnostics);
@@ -608,16 +605,12 @@ pub(crate) fn on_step(
 /// What belongs to every instruction.
 pub(crate) fn around(definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Around {
     let mut block = |moment: ast::Moment| {
-        let mut hooks = definition.items.iter().filter_map(|item| match item {
+        let hooks = definition.items.iter().filter_map(|item| match item {
             Item::Each(other, hook) if *other == moment => Some(hook),
             _ => None,
         });
-        let hook = hooks.next()?;
-        if let Some(second) = hooks.next() {
-            let message = format!("a second `{} each`", moment.word());
-            let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, second.span, message);
-            diagnostics.push(diagnostic.also(hook.span, "the first one").help("put everything into one of them"));
-        }
+        let words = format!("{} each", moment.word());
+        let hook = only(hooks, &words, "put everything into one of them", diagnostics)?;
         let body = hook.body.clone();
         Some(match &hook.when {
             None => body,
@@ -627,22 +620,52 @@ pub(crate) fn around(definition: &ast::Definition, diagnostics: &mut Diagnostics
     Around { before: block(ast::Moment::Before), after: block(ast::Moment::After) }
 }
 
+/// What is done before the first instruction.
+pub(crate) fn on_reset(
+    declarations: &Declarations,
+    definition: &ast::Definition,
+    diagnostics: &mut Diagnostics,
+) -> Option<Body> {
+    let hooks = definition.items.iter().filter_map(|item| match item {
+        Item::OnReset(hook) => Some(hook),
+        _ => None,
+    });
+    let hook = only(hooks, "on reset", "put everything into one of them", diagnostics)?;
+    let body = meaning::perform(declarations, Setting::hook(), &hook.body, diagnostics)?;
+    if let Some(what) = reset::beyond(&body.block) {
+        let message = format!("`on reset` cannot {what}: the machine does not run yet");
+        let help = "set registers and `pc`, from memory if need be; `data` gives cells a value";
+        diagnostics.push(Diagnostic::new(codes::NOT_HERE, hook.span, message).help(help));
+        return None;
+    }
+    Some(body)
+}
+
 /// What an undefined encoding does.
 pub(crate) fn on_illegal(
     declarations: &Declarations,
     definition: &ast::Definition,
     diagnostics: &mut Diagnostics,
 ) -> Option<Body> {
-    let mut found = None;
-    let mut first: Option<Span> = None;
-    for item in &definition.items {
-        let Item::OnIllegal(hook) = item else { continue };
-        if let Some(first) = first {
-            let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, hook.span, "a second `on illegal`");
-            diagnostics.push(diagnostic.also(first, "the first one").help("keep one of them"));
-        }
-        first = Some(hook.span);
-        found = meaning::perform(declarations, Setting::hook(), &hook.body, diagnostics);
+    let hooks = definition.items.iter().filter_map(|item| match item {
+        Item::OnIllegal(hook) => Some(hook),
+        _ => None,
+    });
+    let hook = only(hooks, "on illegal", "keep one of them", diagnostics)?;
+    meaning::perform(declarations, Setting::hook(), &hook.body, diagnostics)
+}
+
+/// The first of blocks of which there should be one.
+fn only<'h>(
+    mut hooks: impl Iterator<Item = &'h ast::Hook>,
+    words: &str,
+    help: &str,
+    diagnostics: &mut Diagnostics,
+) -> Option<&'h ast::Hook> {
+    let first = hooks.next()?;
+    for other in hooks {
+        let diagnostic = Diagnostic::new(codes::DECLARED_TWICE, other.span, format!("a second `{words}`"));
+        diagnostics.push(diagnostic.also(first.span, "the first one").help(help));
     }
-    found
+    Some(first)
 }

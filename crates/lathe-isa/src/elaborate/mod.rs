@@ -105,6 +105,7 @@ struct Made {
     instructions: Vec<Instruction>,
     groups: Vec<Group>,
     maps: Vec<Mapping>,
+    on_reset: Option<Body>,
     on_illegal: Option<Body>,
     on_step: Option<Hook>,
     contents: Vec<Contents>,
@@ -130,6 +131,7 @@ impl Made {
             missing(diagnostics, "no instructions", help);
         }
         let maps = declarations::maps(declarations, definition, diagnostics);
+        let on_reset = declarations::on_reset(declarations, definition, diagnostics);
         let on_illegal = declarations::on_illegal(declarations, definition, diagnostics);
         let on_step = declarations::on_step(declarations, definition, diagnostics);
         let contents = declarations::contents(declarations, definition, diagnostics);
@@ -140,7 +142,8 @@ impl Made {
         let assembly = pseudos::assembly(declarations, definition, diagnostics);
         check_readable(declarations, &instructions, &pseudos, &assembly, diagnostics);
         let examples = examples::examples(declarations, definition, &heads, diagnostics);
-        let made = Made { instructions, groups, maps, on_illegal, on_step, contents, pseudos, assembly, examples };
+        let made =
+            Made { instructions, groups, maps, on_reset, on_illegal, on_step, contents, pseudos, assembly, examples };
         lints::lint(declarations, &made.instructions, &made.other_bodies(), diagnostics);
         made
     }
@@ -154,7 +157,7 @@ impl Made {
     fn other_bodies(&self) -> Vec<&Body> {
         let mapped = self.maps.iter().flat_map(|map| [&map.read, &map.write]);
         let hooks = self.on_step.iter().flat_map(|hook| [&hook.when, &hook.body]);
-        mapped.chain(hooks).chain(&self.on_illegal).collect()
+        mapped.chain(hooks).chain(&self.on_reset).chain(&self.on_illegal).collect()
     }
 
     fn into_isa(self, declarations: Declarations, definition: &ast::Definition, pc: Pc) -> Isa {
@@ -182,6 +185,7 @@ impl Made {
             banked_by: fetches::banked_by(&self.maps),
             maps: self.maps,
             traps: declarations.traps.into_owned(),
+            on_reset: self.on_reset,
             on_illegal: self.on_illegal,
             on_step: self.on_step,
             contents: self.contents,

@@ -59,7 +59,7 @@ pub struct Import {
 pub enum Remove {
     /// A declaration, by its name.
     Name(Name),
-    /// `on illegal`, `on step`, `before each` or `after each`.
+    /// `on reset`, `on illegal`, `on step`, `before each` or `after each`.
     Hook(Name),
     /// A row of instructions or a pseudo-instruction, by its syntax.
     Row(Column),
@@ -94,6 +94,8 @@ pub enum Item {
     Operands(Operands),
     /// `prefix ix 0xDD with hl = ix { … }`
     Prefix(Prefix),
+    /// `on reset { … }`
+    OnReset(Hook),
     /// `on illegal { … }`
     OnIllegal(Hook),
     /// `on step when … { … }`
@@ -133,7 +135,9 @@ impl Item {
             Item::Family(family) => Some(&mut family.documentation),
             Item::Operands(operands) => Some(&mut operands.documentation),
             Item::Prefix(prefix) => Some(&mut prefix.documentation),
-            Item::OnIllegal(hook) | Item::OnStep(hook) | Item::Each(_, hook) => Some(&mut hook.documentation),
+            Item::OnReset(hook) | Item::OnIllegal(hook) | Item::OnStep(hook) | Item::Each(_, hook) => {
+                Some(&mut hook.documentation)
+            }
             Item::Contents(contents) => Some(&mut contents.documentation),
             Item::Assembly(table) => Some(&mut table.documentation),
             Item::Instructions(instructions) => Some(&mut instructions.documentation),

@@ -158,6 +158,7 @@ impl Item {
             Item::Family(family) => whole = named(&family.name),
             Item::Width(width) => whole = named(&width.name),
             Item::Prefix(prefix) => whole = wanted(&Key::Prefix(prefix.name.text.clone())),
+            Item::OnReset(_) => whole = wanted(&Key::Hook("on reset".to_owned())),
             Item::OnIllegal(_) => whole = wanted(&Key::Hook("on illegal".to_owned())),
             Item::OnStep(_) => whole = wanted(&Key::Hook("on step".to_owned())),
             Item::Each(moment, _) => whole = wanted(&Key::Hook(format!("{} each", moment.word()))),

@@ -63,7 +63,8 @@ fn load(arguments: &Hdl, inputs: &Inputs) -> Result<(Isa, Vec<Source>, Program),
     let request = Request { name: program, machine: named, from: None, load_at: None, assembly: &arguments.assembly };
     let loaded = request.load(inputs)?;
     let cells = cells(&loaded.isa, &loaded.image);
-    Ok((loaded.isa, loaded.definition, Program { cells, entry: loaded.image.entry }))
+    let entry = Some(loaded.image.start(&loaded.isa));
+    Ok((loaded.isa, loaded.definition, Program { cells, entry }))
 }
 
 /// The cells of an image, memory by memory.

@@ -158,9 +158,13 @@ impl Parser<'_, '_> {
             "prefix" => Item::Prefix(self.prefix()?),
             "data" => Item::Contents(self.contents()?),
             "on" if self.take_word("step") => Item::OnStep(self.hook(word.span)?),
+            "on" if self.take_word("reset") => Item::OnReset(self.unconditional(word.span)?),
             "on" => {
-                self.expect_word("illegal", "there are `on illegal { … }` and `on step when … { … }`")?;
-                Item::OnIllegal(Hook { span: word.span, when: None, body: self.block()?, documentation: String::new() })
+                self.expect_word(
+                    "illegal",
+                    "there are `on reset { … }`, `on illegal { … }` and `on step when … { … }`",
+                )?;
+                Item::OnIllegal(self.unconditional(word.span)?)
             }
             "before" => Item::Each(Moment::Before, self.each(word.span)?),
             "after" => Item::Each(Moment::After, self.each(word.span)?),
@@ -246,7 +250,7 @@ impl Parser<'_, '_> {
         self.list(|p| {
             let name = p.name("the name of a declaration", help)?;
             let second = match name.text.as_str() {
-                "on" if p.is_word("step") || p.is_word("illegal") => p.name("a word", help)?,
+                "on" if ["reset", "illegal", "step"].iter().any(|word| p.is_word(word)) => p.name("a word", help)?,
                 "before" | "after" if p.is_word("each") => p.name("a word", help)?,
                 _ => return Ok(Remove::Name(name)),
             };
@@ -283,7 +287,11 @@ impl Parser<'_, '_> {
 
     fn hook(&mut self, span: Span) -> Parsed<Hook> {
         let when = if self.take_word("when") { Some(self.expression()?) } else { None };
-        Ok(Hook { span, when, body: self.block()?, documentation: String::new() })
+        Ok(Hook { when, ..self.unconditional(span)? })
+    }
+
+    fn unconditional(&mut self, span: Span) -> Parsed<Hook> {
+        Ok(Hook { span, when: None, body: self.block()?, documentation: String::new() })
     }
 
     fn traps(&mut self) -> Parsed<Traps> {
