@@ -57,13 +57,18 @@ impl Decoder {
         let first = self.nodes.len();
         self.nodes[at] = Node::Switch { shift, mask, first };
         self.nodes.resize(first + (1 << count), Node::Leaf(Vec::new()));
-        for branch in 0..=mask {
-            let fits = |id: &InstructionId| {
-                let fixed = encodings[id.index()].fixed;
-                (fixed.value ^ (u128::from(branch) << shift)) & fixed.mask & (u128::from(mask) << shift) == 0
-            };
-            let remaining = candidates.iter().copied().filter(fits).collect();
-            self.grow(encodings, first + branch as usize, remaining, tested | (u128::from(mask) << shift));
+        let mut branches = vec![Vec::new(); 1 << count];
+        for id in candidates {
+            let fixed = encodings[id.index()].fixed;
+            let (own, known) = ((fixed.value >> shift) as u64 & mask, (fixed.mask >> shift) as u64 & mask);
+            // It is in every branch that differs from it only in bits that it does not fix.
+            match known == mask {
+                true => branches[own as usize].push(id),
+                false => (0..=mask).filter(|at| (at ^ own) & known == 0).for_each(|at| branches[at as usize].push(id)),
+            }
+        }
+        for (branch, remaining) in branches.into_iter().enumerate() {
+            self.grow(encodings, first + branch, remaining, tested | (u128::from(mask) << shift));
         }
     }
 

@@ -51,8 +51,8 @@ impl<'a> Declarations<'a> {
             operands: Vec::new(),
             counters: BTreeMap::new(),
             from_here: BTreeSet::new(),
-            fields_of_modes: BTreeMap::new(),
-            split_fields: BTreeMap::new(),
+            fields_for_rows: BTreeMap::new(),
+            made_fields: None,
             sequences: BTreeMap::new(),
         };
         for item in &definition.items {

@@ -1,24 +1,24 @@
-//! Meanings of rows, kept from one reading of a definition to the next: while somebody types, nearly all rows stay as
-//! they were, and working out what they mean is most of the work.
+//! Rows, kept from one reading of a definition to the next: while somebody types, nearly all of them stay as they were,
+//! and working out what they are and mean is most of the work.
 //!
-//! A row means what it meant if its text is the same, and the text of everything that is declared, comments left out. Where
+//! A row is what it was if its text is the same, and the text of everything that is declared, comments left out. Where
 //! they stand does not matter: nothing in a meaning is a place, and the places where a row names something are counted from
-//! the row, or from the line of a declaration that it uses. Only meanings without findings are kept, so nothing has to be reported again; and
+//! the row, or from the line of a declaration that it uses. Fields that are made for rows have their numbers from the rows
+//! before, so these are compared. Only rows without findings are kept, so nothing has to be reported again; and
 //! where a `skip` may depend on the lengths of other rows, nothing is kept.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use lathe_base::{Diagnostics, Span};
 
 use super::Declarations;
-use super::rows::Draft;
-use crate::language::ast::Definition;
-use crate::semantics::Body;
+use super::modes::MadeField;
+use crate::language::ast::{self, Definition};
+use crate::model::{FieldId, Instruction};
 
-/// What the rows of a definition meant when it was last read.
+/// What the rows of a definition were when it was last read.
 #[derive(Debug, Default)]
 pub struct KnownMeanings {
     /// The text of everything that is declared.
@@ -26,10 +26,17 @@ pub struct KnownMeanings {
     rows: BTreeMap<String, Rc<KnownRow>>,
 }
 
+/// What a row was.
 #[derive(Debug)]
-struct KnownRow {
-    /// The meaning of each of its instructions, and how many parts that had on the way.
-    meanings: Vec<(Arc<Body>, usize)>,
+pub(crate) struct KnownRow {
+    /// Its instructions, without what depends on where it stands, and how many parts the meaning of each had on the way.
+    pub(super) instructions: Vec<(Instruction, usize)>,
+    /// How many choices of modes and prefixes it has.
+    pub(super) choices: usize,
+    /// The fields that were made for it, or before for others.
+    fields: Vec<(MadeField, FieldId)>,
+    /// What it took of the effort to tell rows apart.
+    effort: usize,
     uses: Vec<Use>,
 }
 
@@ -44,37 +51,39 @@ struct Use {
     length: u32,
 }
 
-/// The meanings that are known, while new ones are worked out.
-pub(super) struct Recall<'d, 'a> {
-    declarations: &'d Declarations<'a>,
+/// The rows that are known, while others are worked out.
+pub(super) struct Recall<'k> {
     /// The lines of everything that is declared.
     lines: Vec<Span>,
-    known: Option<&'d mut KnownMeanings>,
+    known: Option<&'k mut KnownMeanings>,
     rows: BTreeMap<String, Rc<KnownRow>>,
-    row: Option<Row>,
+    /// Whether a row is as it was.
+    pub(super) is_used: bool,
 }
 
-/// A row being worked out.
-struct Row {
-    number: u32,
+/// What has been noted about a row that is worked out, to be known the next time.
+pub(super) struct Noted {
     key: String,
-    known: Option<Rc<KnownRow>>,
-    /// What it means, as far as it has been worked out.
     place: Span,
-    meanings: Vec<(Arc<Body>, usize)>,
-    /// How many of its instructions there have been.
-    count: usize,
-    /// Whether nothing was wrong so far.
-    is_sound: bool,
+    found: Vec<(Span, String)>,
+    fields: Vec<(MadeField, FieldId)>,
+    effort: usize,
 }
 
-impl<'d, 'a> Recall<'d, 'a> {
+/// How things stood before a part of a row was worked out.
+pub(super) struct Before {
+    findings: usize,
+    effort: usize,
+    rows_lost: bool,
+}
+
+impl<'k> Recall<'k> {
     pub(super) fn new(
-        declarations: &'d Declarations<'a>,
+        declarations: &Declarations,
         definition: &Definition,
-        known: Option<&'d mut KnownMeanings>,
-    ) -> Recall<'d, 'a> {
-        let mut recall = Recall { declarations, lines: Vec::new(), known: None, rows: BTreeMap::new(), row: None };
+        known: Option<&'k mut KnownMeanings>,
+    ) -> Recall<'k> {
+        let mut recall = Recall { lines: Vec::new(), known: None, rows: BTreeMap::new(), is_used: false };
         let known = known.filter(|_| !declarations.texts.iter().any(|text| text.contains("skip")));
         if let Some(known) = known {
             recall.lines = definition.declared.iter().flat_map(|place| lines(declarations, *place)).collect();
@@ -87,71 +96,99 @@ impl<'d, 'a> Recall<'d, 'a> {
         recall
     }
 
-    /// The meaning of the next instruction of a row: as it is known, or else as it is worked out.
-    pub(super) fn meaning(
+    /// A row of a table that begins with these words, if it is known.
+    pub(super) fn row(
         &mut self,
-        draft: &Draft,
-        diagnostics: &mut Diagnostics,
-        work_out: impl FnOnce(&mut Diagnostics) -> Option<Body>,
-    ) -> Option<Arc<Body>> {
-        let work_out = |diagnostics: &mut Diagnostics| work_out(diagnostics).map(Arc::new);
-        if self.known.is_none() {
-            return work_out(diagnostics);
+        declarations: &mut Declarations,
+        row: &ast::Row,
+        table: &str,
+    ) -> Option<Rc<KnownRow>> {
+        let key = key(declarations, row.span, table);
+        let known = Rc::clone(self.known.as_ref()?.rows.get(&key)?);
+        let effort = declarations.effort.get().checked_sub(known.effort)?;
+        for (field, id) in &known.fields {
+            // What cannot be made will be reported when the row is worked out.
+            if declarations.make_field(*field, &mut Diagnostics::default()) != Some(*id) {
+                return None;
+            }
         }
-        if self.row.as_ref().is_none_or(|row| row.number != draft.number) {
-            self.end_row();
-            self.begin_row(draft);
+        declarations.effort.set(effort);
+        for used in &known.uses {
+            declarations.names.find(&used.name, used.place(row.span, &self.lines));
         }
-        let nodes = &self.declarations.nodes;
-        let Some(row) = &mut self.row else { return work_out(diagnostics) };
-        row.count += 1;
-        if let Some((body, parts)) = row.known.as_ref().and_then(|known| known.meanings.get(row.count - 1)) {
-            nodes.set(nodes.get() + parts);
-            return Some(Arc::clone(body));
-        }
-        let (before, findings) = (nodes.get(), diagnostics.len());
-        let body = work_out(diagnostics);
-        row.is_sound &= body.is_some() && diagnostics.len() == findings && !diagnostics.is_full();
-        row.meanings.extend(body.clone().filter(|_| row.is_sound).map(|body| (body, nodes.get() - before)));
-        body
+        self.is_used = true;
+        self.rows.insert(key, Rc::clone(&known));
+        Some(known)
     }
 
-    fn begin_row(&mut self, draft: &Draft) {
-        let place = draft.row.span;
-        let text = self.declarations.text(place.file).get(place.range()).unwrap_or("");
-        let key = format!("{text}\n{}", draft.table);
-        let known = self.known.as_ref().and_then(|known| known.rows.get(&key)).or(self.rows.get(&key)).cloned();
-        match &known {
-            Some(known) => known.uses.iter().for_each(|used| {
-                self.declarations.names.find(&used.name, used.place(place, &self.lines));
-            }),
-            None => self.declarations.names.begin_log(),
-        }
-        let (number, meanings) = (draft.number, Vec::new());
-        self.row = Some(Row { number, key, known, place, meanings, count: 0, is_sound: true });
+    /// Begins to note what a part of a row needs; none, if nothing is kept.
+    pub(super) fn begin(&self, declarations: &mut Declarations, diagnostics: &Diagnostics) -> Option<Before> {
+        self.known.as_ref()?;
+        declarations.made_fields = Some(Vec::new());
+        Some(Before::now(declarations, diagnostics))
     }
 
-    /// Keeps the row that has been worked out.
-    fn end_row(&mut self) {
-        let Some(row) = self.row.take() else { return };
-        let found = self.declarations.names.end_log();
-        let made = || {
-            let uses = found.into_iter().map(|(span, name)| Use::new(span, name, row.place, &self.lines));
-            Some(Rc::new(KnownRow { meanings: row.meanings, uses: uses.collect::<Option<_>>()? }))
-        };
-        let known = row.known.or_else(|| if row.is_sound { made() } else { None });
-        if let Some(known) = known {
-            self.rows.insert(row.key, known);
-        }
+    /// Ends what `begin` began: what was noted about the row, if nothing was wrong.
+    pub(super) fn noted(
+        declarations: &mut Declarations,
+        before: Before,
+        row: &ast::Row,
+        table: &str,
+        diagnostics: &Diagnostics,
+    ) -> Option<Noted> {
+        let fields = declarations.made_fields.take().unwrap_or_default();
+        let (found, effort) = before.end(declarations, diagnostics)?;
+        Some(Noted { key: key(declarations, row.span, table), place: row.span, found, fields, effort })
+    }
+
+    /// Keeps a row that has been worked out, with what its meanings named and took.
+    pub(super) fn keep(
+        &mut self,
+        noted: Noted,
+        choices: usize,
+        instructions: Vec<(Instruction, usize)>,
+        (found, effort): (Vec<(Span, String)>, usize),
+    ) {
+        let used = noted.found.into_iter().chain(found);
+        let uses = used.map(|(span, name)| Use::new(span, name, noted.place, &self.lines)).collect::<Option<_>>();
+        let Some(uses) = uses else { return };
+        let (fields, effort) = (noted.fields, noted.effort + effort);
+        self.rows.insert(noted.key, Rc::new(KnownRow { instructions, choices, fields, effort, uses }));
     }
 
     /// Keeps what is known now for the next time.
-    pub(super) fn end(mut self) {
-        self.end_row();
+    pub(super) fn end(self) {
         if let Some(known) = self.known {
             known.rows = self.rows;
         }
     }
+}
+
+impl Before {
+    /// Begins to note.
+    pub(super) fn now(declarations: &Declarations, diagnostics: &Diagnostics) -> Before {
+        declarations.names.begin_log();
+        let (effort, rows_lost) = (declarations.effort.get(), declarations.rows_lost.replace(false));
+        Before { findings: diagnostics.len(), effort, rows_lost }
+    }
+
+    /// The names that were found since then and the effort that was taken, if nothing was wrong.
+    pub(super) fn end(
+        self,
+        declarations: &Declarations,
+        diagnostics: &Diagnostics,
+    ) -> Option<(Vec<(Span, String)>, usize)> {
+        let found = declarations.names.end_log();
+        let lost = declarations.rows_lost.replace(self.rows_lost || declarations.rows_lost.get());
+        let is_sound = !lost && diagnostics.len() == self.findings && !diagnostics.is_full();
+        is_sound.then(|| (found, self.effort - declarations.effort.get()))
+    }
+}
+
+/// What a row is known by.
+fn key(declarations: &Declarations, row: Span, table: &str) -> String {
+    let text = declarations.text(row.file).get(row.range()).unwrap_or("");
+    format!("{text}\n{table}")
 }
 
 impl Use {

@@ -5,12 +5,12 @@ use std::cell::OnceCell;
 use crate::encoding::Cube;
 
 use super::Declarations;
-use super::rows::{Draft, combinations};
+use super::rows::{Draft, DraftedRow, combinations};
 
 /// The lengths of all rows.
 pub(crate) struct Lengths<'d> {
     declarations: &'d Declarations<'d>,
-    drafts: &'d [Draft<'d>],
+    rows: &'d [DraftedRow<'d>],
     longer: OnceCell<Vec<Longer>>,
 }
 
@@ -26,24 +26,29 @@ pub(crate) struct Longer {
 }
 
 impl<'d> Lengths<'d> {
-    pub(crate) fn new(declarations: &'d Declarations<'d>, drafts: &'d [Draft<'d>]) -> Lengths<'d> {
-        Lengths { declarations, drafts, longer: OnceCell::new() }
+    /// None of the rows may be known from before: their lengths are asked.
+    pub(crate) fn new(declarations: &'d Declarations<'d>, rows: &'d [DraftedRow<'d>]) -> Lengths<'d> {
+        Lengths { declarations, rows, longer: OnceCell::new() }
+    }
+
+    fn drafts(&self) -> impl Iterator<Item = &'d Draft<'d>> {
+        self.rows.iter().flat_map(|row| &row.drafts)
     }
 
     /// Cells of the shortest instruction.
     pub(crate) fn shortest(&self) -> u32 {
-        self.drafts.iter().map(|draft| draft.picture.cells).min().unwrap_or(1)
+        self.drafts().map(|draft| draft.picture.cells).min().unwrap_or(1)
     }
 
     /// All instructions that are longer, as few as their bits allow. What none of them is, counts as short.
     pub(crate) fn longer(&self) -> &[Longer] {
-        self.longer.get_or_init(|| merged(self.drafts.iter().flat_map(|draft| self.longer_of(draft)).collect()))
+        self.longer.get_or_init(|| merged(self.drafts().flat_map(|draft| self.longer_of(draft)).collect()))
     }
 
     fn longer_of(&self, draft: &Draft) -> Vec<Longer> {
         let cells = draft.picture.cells;
         // The cells that it shares with the next shorter one tell the two apart: that has been checked.
-        let shared = self.drafts.iter().map(|draft| draft.picture.cells).filter(|other| *other < cells).max();
+        let shared = self.drafts().map(|draft| draft.picture.cells).filter(|other| *other < cells).max();
         let Some(bits) = shared.map(|shared| shared * self.declarations.code_cell().bits()) else { return Vec::new() };
         let seen = u128::MAX.checked_shl(128 - bits).unwrap_or(0);
         let restrict = |cube: &Cube| Cube { mask: cube.mask & seen, value: cube.value & seen };

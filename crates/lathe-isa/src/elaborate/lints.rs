@@ -40,13 +40,11 @@ pub(crate) fn lint(
             diagnostics.push(Diagnostic::new(codes::UNUSED, span, message).help("use it or remove it"));
         }
     }
-    let read = registers_read(declarations, instructions, others);
-    for (at, register) in declarations.registers.iter().enumerate() {
-        if register.span.file == FileId(0) && !register.constant && !read.contains(&RegisterId(at as u32)) {
-            let message = format!("nothing reads the register `{}`", register.name);
-            let help = "its value has no effect; use it in a meaning or remove it";
-            diagnostics.push(Diagnostic::new(codes::NEVER_READ, register.span, message).help(help));
-        }
+    for id in never_read(declarations, instructions, others) {
+        let register = &declarations.registers[id.index()];
+        let message = format!("nothing reads the register `{}`", register.name);
+        let help = "its value has no effect; use it in a meaning or remove it";
+        diagnostics.push(Diagnostic::new(codes::NEVER_READ, register.span, message).help(help));
     }
     cycles_that_nothing_counts(declarations, instructions, others, diagnostics);
 }
@@ -58,12 +56,16 @@ fn cycles_that_nothing_counts(
     others: &[&Body],
     diagnostics: &mut Diagnostics,
 ) {
+    let mut counters = declarations.devices.iter().filter(|device| device.kind == DeviceKind::Counter).peekable();
+    if counters.peek().is_none() {
+        return;
+    }
     let bodies = || instructions.iter().map(|instruction| &*instruction.body).chain(others.iter().copied());
     let counted = instructions.iter().any(|instruction| instruction.cycles != 0) || bodies().any(Body::adds_cycles);
     if counted || !bodies().any(Body::reads_cycles) {
         return;
     }
-    for device in declarations.devices.iter().filter(|device| device.kind == DeviceKind::Counter) {
+    for device in counters {
         let message = format!("`{}.cycles()` is always 0, since no instruction takes cycles", device.name);
         let help = format!(
             "say how many with `instructions with cycles {{`, or count instructions with `{}.instructions()`",
@@ -73,18 +75,29 @@ fn cycles_that_nothing_counts(
     }
 }
 
-fn registers_read(declarations: &Declarations, instructions: &[Instruction], others: &[&Body]) -> BTreeSet<RegisterId> {
-    let mut read = BTreeSet::new();
+/// The registers of this file that nothing reads.
+fn never_read(declarations: &Declarations, instructions: &[Instruction], others: &[&Body]) -> BTreeSet<RegisterId> {
+    let registers = declarations.registers.iter().enumerate();
+    let own = registers.filter(|(_, register)| register.span.file == FileId(0) && !register.constant);
+    let mut left: BTreeSet<RegisterId> = own.map(|(at, _)| RegisterId(at as u32)).collect();
     for instruction in instructions {
+        // Most are read by the first few.
+        if left.is_empty() {
+            break;
+        }
         let effects = instruction.body.effects();
-        read.extend(effects.reads);
+        left.retain(|id| !effects.reads.contains(id));
         for operand in effects.operands_read {
             let field = &declarations.fields[instruction.operands[usize::from(operand.0)].index()];
             if let Domain::Registers(list) = &field.domain {
-                read.extend(list.iter().flatten().flat_map(|(_, place)| place.parts.iter().map(|part| part.register)));
+                for part in list.iter().flatten().flat_map(|(_, place)| &place.parts) {
+                    left.remove(&part.register);
+                }
             }
         }
     }
-    others.iter().for_each(|body| read.extend(body.effects().reads));
-    read
+    for read in others.iter().flat_map(|body| body.effects().reads) {
+        left.remove(&read);
+    }
+    left
 }

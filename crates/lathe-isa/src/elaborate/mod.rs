@@ -33,6 +33,7 @@ use lathe_base::{Diagnostic, Diagnostics, FileId, Span, Width};
 
 use crate::codes;
 use crate::decode::Decoder;
+use crate::encoding::EFFORT;
 use crate::language::ast;
 use crate::model;
 use crate::model::{
@@ -48,11 +49,10 @@ use crate::written::Written;
 pub(crate) use declarations::spread;
 pub use known::KnownMeanings;
 use known::Recall;
-use modes::{Counter, DeclaredModes};
+use modes::{Counter, DeclaredModes, MadeField};
 pub(crate) use names::EVERYTHING;
 use names::Names;
 use prefixes::Sequence;
-use rows::Draft;
 use source_line::Heads;
 
 /// What came of a definition: as much of it as could be understood.
@@ -72,7 +72,7 @@ pub(crate) fn elaborate(
     diagnostics: &mut Diagnostics,
 ) -> Elaborated {
     let definition = &written.tree;
-    let mut declarations = Declarations::declare(written, asked, diagnostics);
+    let mut declarations = Declarations::declare(written, asked.clone(), diagnostics);
     if definition.machine.is_none() && !definition.broken.contains("machine") {
         missing(diagnostics, "no `machine` line", "begin with `machine name \"one line about it\"`");
     }
@@ -80,9 +80,23 @@ pub(crate) fn elaborate(
         check_pc(&declarations, definition, diagnostics);
         return Elaborated { isa: None, names: declarations.names.into_resolved(&declarations.texts) };
     };
-    let (drafts, groups) = rows::drafts(&mut declarations, definition, diagnostics);
-    let made = Made::new(&declarations, definition, &drafts, groups, known, diagnostics);
-    drop(drafts);
+    let before = known.is_some().then(|| diagnostics.clone());
+    let mut recall = Recall::new(&declarations, definition, known);
+    let (rows, groups) = rows::drafts(&mut declarations, definition, &mut recall, diagnostics);
+    let around = declarations::around(definition, diagnostics);
+    let instructions = rows::instructions(&declarations, &rows, &around, &mut recall, diagnostics);
+    // Which question is the first that is given up depends on the order in which they are asked.
+    if let Some(before) = before.filter(|_| recall.is_used && declarations.effort.get() < EFFORT / 2) {
+        *diagnostics = before;
+        return elaborate(written, asked, None, diagnostics);
+    }
+    if instructions.is_empty() && !diagnostics.has_errors() {
+        let help = "add a block such as `instructions { nop | 0000 0000 | }`";
+        missing(diagnostics, "no instructions", help);
+    }
+    drop(rows);
+    recall.end();
+    let made = Made::new(&declarations, definition, instructions, groups, diagnostics);
     let isa = made.into_isa(declarations, definition, pc);
     Elaborated { names: isa.names.clone(), isa: Some(isa) }
 }
@@ -118,27 +132,21 @@ impl Made {
     fn new(
         declarations: &Declarations,
         definition: &ast::Definition,
-        drafts: &[Draft],
+        instructions: Vec<Instruction>,
         groups: Vec<Group>,
-        known: Option<&mut KnownMeanings>,
         diagnostics: &mut Diagnostics,
     ) -> Made {
-        let around = declarations::around(definition, diagnostics);
-        let recall = Recall::new(declarations, definition, known);
-        let instructions = rows::instructions(declarations, drafts, &around, recall, diagnostics);
-        if drafts.is_empty() && !diagnostics.has_errors() {
-            let help = "add a block such as `instructions { nop | 0000 0000 | }`";
-            missing(diagnostics, "no instructions", help);
-        }
         let maps = declarations::maps(declarations, definition, diagnostics);
         let on_reset = declarations::on_reset(declarations, definition, diagnostics);
         let on_illegal = declarations::on_illegal(declarations, definition, diagnostics);
         let on_step = declarations::on_step(declarations, definition, diagnostics);
         let contents = declarations::contents(declarations, definition, diagnostics);
         rows::check_disjoint(declarations, &instructions, diagnostics);
-        rows::check_syntax(declarations, &instructions, diagnostics);
+        let by_shape = rows::by_shape(&instructions);
+        rows::check_syntax(declarations, &by_shape, diagnostics);
         let heads = Heads::new(&instructions);
         let pseudos = pseudos::pseudos(declarations, definition, &heads, diagnostics);
+        pseudos::check_syntax(declarations, &pseudos, &by_shape, diagnostics);
         let assembly = pseudos::assembly(declarations, definition, diagnostics);
         check_readable(declarations, &instructions, &pseudos, &assembly, diagnostics);
         let examples = examples::examples(declarations, definition, &heads, diagnostics);
@@ -252,10 +260,10 @@ pub(crate) struct Declarations<'a> {
     pub(crate) counters: BTreeMap<FieldId, Counter<'a>>,
     /// Fields that count from the cells that hold them.
     pub(crate) from_here: BTreeSet<FieldId>,
-    /// Fields made for operands with modes: for which, from which, and where `next` is, if that matters.
-    fields_of_modes: BTreeMap<(usize, FieldId, Option<u32>), FieldId>,
-    /// Fields without the program counter and with nothing else, by the fields that have both.
-    split_fields: BTreeMap<FieldId, (FieldId, FieldId)>,
+    /// Fields made for rows.
+    fields_for_rows: BTreeMap<MadeField, FieldId>,
+    /// Which of them are needed since a certain moment, if somebody wants to know.
+    made_fields: Option<Vec<(MadeField, FieldId)>>,
     /// What prefixes do, by their names. Those that could not be understood have nothing.
     sequences: BTreeMap<Vec<String>, Option<Sequence<'a>>>,
 }
@@ -306,8 +314,8 @@ impl<'a> Declarations<'a> {
             operands: Vec::new(),
             counters: BTreeMap::new(),
             from_here: BTreeSet::new(),
-            fields_of_modes: BTreeMap::new(),
-            split_fields: BTreeMap::new(),
+            fields_for_rows: BTreeMap::new(),
+            made_fields: None,
             sequences: BTreeMap::new(),
         }
     }

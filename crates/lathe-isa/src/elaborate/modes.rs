@@ -20,7 +20,7 @@ use super::syntaxes::{self, Operand, SyntaxPart, WrittenSyntax};
 use crate::codes;
 use crate::encoding::{Cube, Encoding, Segment, scatter, witness_within};
 use crate::language::ast::{self, Item, ModeRow, Name, Order};
-use crate::model::{self, Base, Domain, Field, FieldId, Form, Target};
+use crate::model::{self, Base, Domain, Field, FieldId, Form, Numeric, Target};
 use crate::names::Named;
 
 /// An operand with modes.
@@ -521,6 +521,16 @@ impl ChosenMode<'_> {
     }
 }
 
+/// A field that is made for rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum MadeField {
+    /// A field of a mode in an operand, and how many cells after the beginning of the instruction it counts from, if
+    /// that matters.
+    OfMode(usize, FieldId, Option<u32>),
+    /// A field without the program counter. One that is nothing else comes after it.
+    Split(FieldId),
+}
+
 impl<'a> Declarations<'a> {
     /// The field that a field of a mode is in an operand with these cells.
     fn field_of_mode(
@@ -530,13 +540,43 @@ impl<'a> Declarations<'a> {
         cells: Range<u32>,
         diagnostics: &mut Diagnostics,
     ) -> Option<FieldId> {
-        let field = &self.fields[id.index()];
-        let (origin, at) = if self.from_here.contains(&id) { (Base::Pc, cells.start) } else { (Base::Next, cells.end) };
-        let domain = ahead(&field.domain, origin, at);
-        let key = (operand, id, (domain != field.domain).then_some(at));
-        if let Some(known) = self.fields_of_modes.get(&key) {
-            return Some(*known);
+        let (origin, at) = self.origin(id, cells);
+        let counts = counting(&self.fields[id.index()].domain, origin, at).is_some();
+        self.make_field(MadeField::OfMode(operand, id, counts.then_some(at)), diagnostics)
+    }
+
+    /// What a field of a mode counts from where it is written alone, and how many cells after the beginning of the
+    /// instruction that is in an operand with these cells.
+    fn origin(&self, id: FieldId, cells: Range<u32>) -> (Base, u32) {
+        if self.from_here.contains(&id) { (Base::Pc, cells.start) } else { (Base::Next, cells.end) }
+    }
+
+    /// A field for rows: the same for all that want the same.
+    pub(crate) fn make_field(&mut self, field: MadeField, diagnostics: &mut Diagnostics) -> Option<FieldId> {
+        let id = match (self.fields_for_rows.get(&field), field) {
+            (Some(known), _) => *known,
+            (None, MadeField::OfMode(operand, id, at)) => self.make_field_of_mode(operand, id, at, diagnostics)?,
+            (None, MadeField::Split(id)) => self.split(id)?,
+        };
+        self.fields_for_rows.insert(field, id);
+        if let Some(noted) = &mut self.made_fields
+            && !noted.contains(&(field, id))
+        {
+            noted.push((field, id));
         }
+        Some(id)
+    }
+
+    fn make_field_of_mode(
+        &mut self,
+        operand: usize,
+        id: FieldId,
+        at: Option<u32>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<FieldId> {
+        let field = &self.fields[id.index()];
+        let counting = at.and_then(|at| counting(&field.domain, self.origin(id, at..at).0, at));
+        let domain = counting.map_or_else(|| field.domain.clone(), Domain::Number);
         if self.too_many_names(&domain) {
             let message = format!("the fields have more than {} names together", limits::FIELD_NAMES);
             let help = "use fewer operands whose modes have long lists of registers";
@@ -552,7 +592,6 @@ impl<'a> Declarations<'a> {
         if let Some(counter) = self.counters.get(&id).cloned() {
             self.counters.insert(made, counter);
         }
-        self.fields_of_modes.insert(key, made);
         Some(made)
     }
 
@@ -561,20 +600,17 @@ impl<'a> Declarations<'a> {
         FieldId(self.fields.len() as u32 - 1)
     }
 
-    /// The field without the program counter, and the field that is nothing else.
-    fn split(&mut self, id: FieldId, counter: &Counter) -> (FieldId, FieldId) {
-        if let Some(known) = self.split_fields.get(&id) {
-            return *known;
-        }
+    /// Makes the field without the program counter, and after it the field that is nothing else.
+    fn split(&mut self, id: FieldId) -> Option<FieldId> {
+        let counter = self.counters.get(&id)?;
         let field = self.fields[id.index()].clone();
         let (own, others): (Vec<_>, Vec<_>) =
             field.spellings.iter().cloned().partition(|(_, code)| *code == counter.code);
         let spellings = own.into_iter().filter(|(name, _)| *name != counter.name).collect();
         let domain = Domain::Names(vec![(counter.name.clone(), counter.code)]);
         let without = self.add_field(Field { spellings: others, ..field.clone() });
-        let only = self.add_field(Field { domain, spellings, ..field });
-        self.split_fields.insert(id, (without, only));
-        (without, only)
+        self.add_field(Field { domain, spellings, ..field });
+        Some(without)
     }
 
     /// A row for each choice between the program counter and other registers.
@@ -586,7 +622,8 @@ impl<'a> Declarations<'a> {
         for at in 0..drafts[0].operands.len() {
             let id = drafts[0].operands[at];
             let Some(counter) = self.counters.get(&id).cloned() else { continue };
-            let (without, only) = self.split(id, &counter);
+            let Some(without) = self.make_field(MadeField::Split(id), &mut Diagnostics::default()) else { continue };
+            let only = FieldId(without.0 + 1);
             drafts = drafts
                 .into_iter()
                 .flat_map(|draft| [draft.with_field(id, without, None), draft.with_field(id, only, Some(&counter))])
@@ -629,16 +666,16 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// What a field says that counts from a place so many cells after the beginning of the instruction, not from `origin`.
-fn ahead(domain: &Domain, origin: Base, cells: u32) -> Domain {
-    let mut domain = domain.clone();
-    if let Domain::Number(numeric) = &mut domain {
-        match &mut numeric.target {
-            Some(Target::Relative { from: base, .. } | Target::Within(base)) if *base == origin => {
-                *base = Base::Ahead(cells);
-            }
-            _ => {}
+/// A number that counts from `origin`, counting from a place so many cells after the beginning of the instruction instead;
+/// none if it does not.
+fn counting(domain: &Domain, origin: Base, cells: u32) -> Option<Numeric> {
+    let Domain::Number(numeric) = domain else { return None };
+    let mut numeric = *numeric;
+    match &mut numeric.target {
+        Some(Target::Relative { from: base, .. } | Target::Within(base)) if *base == origin => {
+            *base = Base::Ahead(cells);
         }
+        _ => return None,
     }
-    domain
+    Some(numeric)
 }

@@ -6,7 +6,7 @@ use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::Declarations;
 use super::constants::constant_in;
-use super::rows::{combinations, member, same_syntax, told_apart};
+use super::rows::{ByShape, combinations, member, same_syntax, told_apart};
 use super::source_line::{Heads, forms, no_form};
 use super::syntaxes::{self, Inline, Operand};
 use crate::codes;
@@ -39,32 +39,28 @@ pub(crate) fn pseudos(
         names += spread.iter().flat_map(|pseudo| &pseudo.parameters).map(|field| field.names().count()).sum::<usize>();
         pseudos.extend(spread);
     }
-    check_syntax(declarations, &pseudos, heads.instructions, diagnostics);
     pseudos
 }
 
 /// No pseudo-instruction is written like an instruction or like another one.
-fn check_syntax(
+pub(crate) fn check_syntax(
     declarations: &Declarations,
     pseudos: &[Pseudo],
-    instructions: &[Instruction],
+    instructions: &ByShape,
     diagnostics: &mut Diagnostics,
 ) {
-    type Form<'f> = (Span, Vec<&'f Field>);
-    let mut by_shape: BTreeMap<String, Vec<Form>> = BTreeMap::new();
-    for instruction in instructions {
-        let fields: Vec<&Field> = instruction.operands.iter().map(|id| &declarations.fields[id.index()]).collect();
-        for key in instruction.syntax.shapes() {
-            by_shape.entry(key).or_default().push((instruction.span, fields.clone()));
-        }
-    }
+    let mut before: BTreeMap<String, Vec<(Span, Vec<&Field>)>> = BTreeMap::new();
     for pseudo in pseudos {
         let fields: Vec<&Field> = pseudo.parameters.iter().collect();
         for key in pseudo.syntax.shapes() {
-            let group = by_shape.entry(key).or_default();
-            if let Some((other, _)) = group.iter().find(|(_, known)| !told_apart(known, &fields)) {
-                diagnostics.push(same_syntax(&pseudo.syntax, pseudo.span, *other));
-            }
+            let of = |instruction: &Instruction| -> Vec<&Field> {
+                instruction.operands.iter().map(|id| &declarations.fields[id.index()]).collect()
+            };
+            let mut alike = instructions.get(&key).into_iter().flatten();
+            let same = alike.find(|one| !told_apart(&of(one), &fields)).map(|one| one.span);
+            let group = before.entry(key).or_default();
+            let same = same.or_else(|| Some(group.iter().find(|(_, known)| !told_apart(known, &fields))?.0));
+            diagnostics.extend(same.map(|other| same_syntax(&pseudo.syntax, pseudo.span, other)));
             group.push((pseudo.span, fields.clone()));
         }
     }

@@ -1,6 +1,7 @@
 //! Rows: from syntax, picture and meaning to instructions, and what must hold between them.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
 use super::Declarations;
 use super::constants::{constant, constant_in, declared, plural, width};
-use super::known::Recall;
+use super::known::{Before, KnownRow, Noted, Recall};
 use super::lengths::Lengths;
 use super::meaning::{self, Around, Setting};
 use super::modes::{self, Counter, Unchosen, Whole};
@@ -30,8 +31,6 @@ pub(crate) struct Draft<'a> {
     pub(super) row: &'a ast::Row,
     /// Which row it is, of all that are written.
     pub(super) number: u32,
-    /// What its table says at its beginning.
-    pub(super) table: &'a str,
     pub(super) written: WrittenSyntax,
     pub(super) operands: Vec<FieldId>,
     pub(super) families: Vec<usize>,
@@ -53,14 +52,29 @@ pub(crate) struct Draft<'a> {
     pub(super) counters: Vec<(FieldId, Counter<'a>)>,
 }
 
+/// A row, as far as it can be understood without its meaning.
+pub(crate) struct DraftedRow<'a> {
+    row: &'a ast::Row,
+    /// Which row it is, of all that are written.
+    number: u32,
+    /// The heading it is under.
+    group: Option<usize>,
+    /// Each choice of its modes and prefixes; none, if the row is known.
+    pub(super) drafts: Vec<Draft<'a>>,
+    known: Option<Rc<KnownRow>>,
+    /// For the next time.
+    noted: Cell<Option<Noted>>,
+}
+
 /// All rows, as far as they can be understood without their meaning, and their headings.
 pub(crate) fn drafts<'a>(
     declarations: &mut Declarations<'a>,
     definition: &'a ast::Definition,
+    recall: &mut Recall,
     diagnostics: &mut Diagnostics,
-) -> (Vec<Draft<'a>>, Vec<Group>) {
-    let (mut drafts, mut groups) = (Vec::new(), Vec::new());
-    let mut number = 0;
+) -> (Vec<DraftedRow<'a>>, Vec<Group>) {
+    let (mut rows, mut groups) = (Vec::new(), Vec::new());
+    let (mut number, mut choices) = (0, 0);
     for item in &definition.items {
         let Item::Instructions(block) = item else { continue };
         let Some(unit) = unit(declarations, block, diagnostics) else {
@@ -85,22 +99,30 @@ pub(crate) fn drafts<'a>(
                 groups.push(Group { heading: heading.clone(), span: row.span });
             }
             number += 1;
-            let after = block.after.as_ref();
-            let Some(all) = spread(declarations, row, unit, after, diagnostics) else {
-                declarations.rows_lost.set(true);
-                continue;
-            };
-            for draft in all {
-                let draft = Draft { group, number: number - 1, table, ..draft };
-                drafts.extend(declarations.with_counters(draft));
-                // More would only take time: these are too many already, as will be said.
-                if drafts.len() > limits::INSTRUCTIONS {
-                    return (drafts, groups);
+            let known = recall.row(declarations, row, table);
+            let before = if known.is_none() { recall.begin(declarations, diagnostics) } else { None };
+            let mut drafts = Vec::new();
+            if known.is_none() {
+                match spread(declarations, row, unit, block.after.as_ref(), diagnostics) {
+                    Some(all) => all.into_iter().for_each(|draft| {
+                        // More would only take time: these are too many already, as will be said.
+                        if choices + drafts.len() <= limits::INSTRUCTIONS {
+                            let draft = Draft { group, number: number - 1, ..draft };
+                            drafts.extend(declarations.with_counters(draft));
+                        }
+                    }),
+                    None => declarations.rows_lost.set(true),
                 }
+            }
+            let noted = before.and_then(|before| Recall::noted(declarations, before, row, table, diagnostics));
+            choices += known.as_ref().map_or(drafts.len(), |known| known.choices);
+            rows.push(DraftedRow { row, number: number - 1, group, drafts, known, noted: Cell::new(noted) });
+            if choices > limits::INSTRUCTIONS {
+                return (rows, groups);
             }
         }
     }
-    (drafts, groups)
+    (rows, groups)
 }
 
 /// A row with each choice of modes, and with each choice of prefixes.
@@ -169,7 +191,6 @@ fn draft<'a>(
     let mut draft = Draft {
         row,
         number: 0,
-        table: "",
         written,
         operands,
         families,
@@ -495,52 +516,130 @@ fn gaps(codes: &[u64], bits: u32, mask: u64, value: u64, found: &mut impl FnMut(
 /// The instructions of all rows: families spread out, meanings lowered.
 pub(crate) fn instructions(
     declarations: &Declarations,
-    drafts: &[Draft],
+    rows: &[DraftedRow],
     around: &Around,
-    mut recall: Recall,
+    recall: &mut Recall,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Instruction> {
-    let lengths = Lengths::new(declarations, drafts);
+    let lengths = Lengths::new(declarations, rows);
     let mut instructions = Vec::new();
-    let mut forms: Vec<(u32, Vec<Chosen>, Arc<Form>)> = Vec::new();
-    for draft in drafts {
-        for chosen in combinations(declarations, &draft.families) {
-            if instructions.len() >= limits::INSTRUCTIONS {
-                let message = format!("this definition has more than {} instructions", limits::INSTRUCTIONS);
-                let help = "use fewer families or operands with modes in one row, or fewer rows";
-                diagnostics.push(Diagnostic::new(codes::TOO_MANY, draft.row.span, message).help(help));
-                return instructions;
-            }
-            if declarations.nodes.get() > limits::TOTAL_NODES {
-                let message = format!("the meanings have more than {} parts together", limits::TOTAL_NODES);
-                let diagnostic = Diagnostic::new(codes::TOO_MANY, draft.row.span, message);
-                diagnostics.push(diagnostic.help("make the meanings shorter, or write fewer rows"));
-                return instructions;
-            }
-            let form = draft.whole.as_ref().map(|whole| {
-                forms.retain(|(number, ..)| *number == draft.number);
-                let known = forms.iter().find(|(_, members, _)| *members == chosen);
-                known.map(|(_, _, form)| Arc::clone(form)).unwrap_or_else(|| {
-                    let form = Arc::new(whole.form(declarations, &chosen));
-                    forms.push((draft.number, chosen.clone(), Arc::clone(&form)));
-                    form
-                })
-            });
-            let cycles = draft.row.cycles.as_ref();
-            let cycles = cycles.and_then(|cycles| constant_in(Width::MAX, cycles, &declarations.names, diagnostics));
-            let cycles = cycles.unwrap_or(0);
-            let body = recall.meaning(draft, diagnostics, |diagnostics| {
-                let setting = Setting::row(draft, chosen.clone(), &lengths);
-                meaning::perform_row(declarations, setting, around, draft, cycles, diagnostics)
-            });
-            let instruction = instruction(declarations, draft, chosen, body, diagnostics);
-            let instruction = Instruction { form, cycles, ..instruction };
-            declarations.nodes.set(declarations.nodes.get() + instruction.encoding.excluded.len());
-            instructions.push(instruction);
+    for row in rows {
+        let made = match &row.known {
+            Some(known) => row.known_instructions(declarations, known, &mut instructions, diagnostics),
+            None => row.new_instructions(declarations, around, &lengths, recall, &mut instructions, diagnostics),
+        };
+        if made.is_none() {
+            break;
         }
     }
-    recall.end();
     instructions
+}
+
+/// Whether there is room for another instruction of a row; reports if there is none.
+fn room(
+    declarations: &Declarations,
+    row: &ast::Row,
+    instructions: &[Instruction],
+    diagnostics: &mut Diagnostics,
+) -> Option<()> {
+    let (message, help) = if instructions.len() >= limits::INSTRUCTIONS {
+        let message = format!("this definition has more than {} instructions", limits::INSTRUCTIONS);
+        (message, "use fewer families or operands with modes in one row, or fewer rows")
+    } else if declarations.nodes.get() > limits::TOTAL_NODES {
+        let message = format!("the meanings have more than {} parts together", limits::TOTAL_NODES);
+        (message, "make the meanings shorter, or write fewer rows")
+    } else {
+        return Some(());
+    };
+    diagnostics.push(Diagnostic::new(codes::TOO_MANY, row.span, message).help(help));
+    None
+}
+
+impl DraftedRow<'_> {
+    /// Adds its instructions as they are known; none, if there is no room for all.
+    fn known_instructions(
+        &self,
+        declarations: &Declarations,
+        known: &KnownRow,
+        instructions: &mut Vec<Instruction>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<()> {
+        for (instruction, parts) in &known.instructions {
+            room(declarations, self.row, instructions, diagnostics)?;
+            let (row, group, span) = (self.number, self.group, self.row.span);
+            let documentation = self.row.documentation.clone();
+            instructions.push(Instruction { documentation, row, group, span, ..instruction.clone() });
+            declarations.nodes.set(declarations.nodes.get() + parts);
+        }
+        Some(())
+    }
+
+    /// Works out its instructions and adds them; none, if there is no room for all.
+    fn new_instructions(
+        &self,
+        declarations: &Declarations,
+        around: &Around,
+        lengths: &Lengths,
+        recall: &mut Recall,
+        instructions: &mut Vec<Instruction>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<()> {
+        let noted = self.noted.take();
+        let before = noted.is_some().then(|| Before::now(declarations, diagnostics));
+        let first = instructions.len();
+        let made = self.work_out(declarations, around, lengths, instructions, diagnostics);
+        let taken = before.and_then(|before| before.end(declarations, diagnostics));
+        let (parts, is_sound) = made?;
+        if let Some((noted, taken)) = noted.zip(taken).filter(|_| is_sound) {
+            // What depends on where the row stands is not kept.
+            let known = |one: &Instruction| Instruction { documentation: String::new(), ..one.clone() };
+            let known = instructions[first..].iter().map(known).zip(parts).collect();
+            recall.keep(noted, self.drafts.len(), known, taken);
+        }
+        Some(())
+    }
+
+    /// How many parts the meaning of each of its instructions had on the way, and whether all could be understood.
+    fn work_out(
+        &self,
+        declarations: &Declarations,
+        around: &Around,
+        lengths: &Lengths,
+        instructions: &mut Vec<Instruction>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Vec<usize>, bool)> {
+        let mut forms: Vec<(Vec<Chosen>, Arc<Form>)> = Vec::new();
+        let (mut parts, mut is_sound) = (Vec::new(), true);
+        for draft in &self.drafts {
+            for chosen in combinations(declarations, &draft.families) {
+                room(declarations, self.row, instructions, diagnostics)?;
+                let form = draft.whole.as_ref().map(|whole| {
+                    let known = forms.iter().find(|(members, _)| *members == chosen);
+                    known.map(|(_, form)| Arc::clone(form)).unwrap_or_else(|| {
+                        let form = Arc::new(whole.form(declarations, &chosen));
+                        forms.push((chosen.clone(), Arc::clone(&form)));
+                        form
+                    })
+                });
+                let before = declarations.nodes.get();
+                let cycles = match &self.row.cycles {
+                    Some(cycles) => constant_in(Width::MAX, cycles, &declarations.names, diagnostics),
+                    None => Some(0),
+                };
+                let setting = Setting::row(draft, chosen.clone(), lengths);
+                let body =
+                    meaning::perform_row(declarations, setting, around, draft, cycles.unwrap_or(0), diagnostics);
+                is_sound &= cycles.is_some() && body.is_some();
+                let instruction = instruction(declarations, draft, chosen, body.map(Arc::new), diagnostics);
+                let instruction = Instruction { form, cycles: cycles.unwrap_or(0), ..instruction };
+                let excluded = instruction.encoding.excluded.len();
+                declarations.nodes.set(declarations.nodes.get() + excluded);
+                parts.push(declarations.nodes.get() - before);
+                instructions.push(instruction);
+            }
+        }
+        Some((parts, is_sound))
+    }
 }
 
 fn instruction(
@@ -598,16 +697,18 @@ pub(crate) fn combinations(declarations: &Declarations, families: &[usize]) -> V
     all
 }
 
+/// So few instructions are compared with each other without looking for bits that tell them apart.
+const SMALL_BUCKET: usize = 8;
+
 /// No encoding belongs to two rows.
 pub(crate) fn check_disjoint(declarations: &Declarations, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
     let mut effort = declarations.effort.get();
     let mut reported = BTreeSet::new();
-    // Two that differ in a bit which all of them fix need not be compared.
-    let common = instructions.iter().fold(u128::MAX, |bits, one| bits & one.encoding.fixed.mask);
-    let mut before: BTreeMap<u128, Vec<(Cube, &Instruction)>> = BTreeMap::new();
-    for other in instructions {
+    let buckets = buckets(instructions);
+    let mut before: Vec<Vec<(Cube, &Instruction)>> = vec![Vec::new(); buckets.iter().max().map_or(0, |last| last + 1)];
+    for (other, bucket) in instructions.iter().zip(buckets) {
         let bits = other.encoding.fixed;
-        let alike = before.entry(bits.value & common).or_default();
+        let alike = &mut before[bucket];
         for (fixed, one) in &*alike {
             let Some(both) = fixed.intersection(bits) else { continue };
             if reported.contains(&(one.row, other.row)) {
@@ -632,6 +733,27 @@ pub(crate) fn check_disjoint(declarations: &Declarations, instructions: &[Instru
         }
         alike.push((bits, other));
     }
+}
+
+/// Instructions that may overlap, each by the number of its bucket: two in different ones differ in a bit that both fix.
+fn buckets(instructions: &[Instruction]) -> Vec<usize> {
+    let mut numbers = vec![0; instructions.len()];
+    let mut made = 0;
+    // Those that are alike in the bits of a mask, together with the mask.
+    let mut open: Vec<(Vec<usize>, u128)> = vec![((0..instructions.len()).collect(), 0)];
+    while let Some((alike, known)) = open.pop() {
+        let fixed = |at: &usize| instructions[*at].encoding.fixed;
+        let common = alike.iter().fold(!known, |bits, at| bits & fixed(at).mask);
+        if alike.len() < SMALL_BUCKET || common == 0 {
+            alike.iter().for_each(|at| numbers[*at] = made);
+            made += 1;
+            continue;
+        }
+        let mut parts: BTreeMap<u128, Vec<usize>> = BTreeMap::new();
+        alike.iter().for_each(|at| parts.entry(fixed(at).value & common).or_default().push(*at));
+        open.extend(parts.into_values().map(|part| (part, known | common)));
+    }
+    numbers
 }
 
 fn overlap(declarations: &Declarations, one: &Instruction, other: &Instruction, window: u128) -> Diagnostic {
@@ -664,14 +786,21 @@ fn overlap(declarations: &Declarations, one: &Instruction, other: &Instruction, 
     diagnostic.also(one.span, format!("`{}` claims it too", name(one))).help(help)
 }
 
-/// No text belongs to two rows.
-pub(crate) fn check_syntax(declarations: &Declarations, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
-    let mut by_shape: BTreeMap<String, Vec<&Instruction>> = BTreeMap::new();
+/// Instructions that look alike, by their shapes.
+pub(crate) type ByShape<'i> = BTreeMap<String, Vec<&'i Instruction>>;
+
+pub(crate) fn by_shape(instructions: &[Instruction]) -> ByShape<'_> {
+    let mut by_shape = ByShape::new();
     for instruction in instructions {
         for key in instruction.syntax.shapes() {
             by_shape.entry(key).or_default().push(instruction);
         }
     }
+    by_shape
+}
+
+/// No text belongs to two rows.
+pub(crate) fn check_syntax(declarations: &Declarations, by_shape: &ByShape, diagnostics: &mut Diagnostics) {
     for group in by_shape.values() {
         for (at, other) in group.iter().enumerate() {
             let fields = |instruction: &Instruction| -> Vec<&Field> {
