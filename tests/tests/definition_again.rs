@@ -63,13 +63,17 @@ fn check_all(first: &str, texts: &[String]) {
 fn rows_before_may_make_other_fields() {
     let loaded = load_with(Source::new("m.isa", MODES), &Shipped);
     assert!(loaded.isa.is_some_and(|isa| isa.instructions.len() > 30), "{:?}", loaded.diagnostics);
-    let without = |row: &str| MODES.lines().filter(|line| !line.contains(row)).map(|line| format!("{line}\n")).collect();
+    let without =
+        |row: &str| MODES.lines().filter(|line| !line.contains(row)).map(|line| format!("{line}\n")).collect();
     let moved: String = without("clr D").replace("  jmp", "  clr D    | 0000 0000 0000 DDDD | D = 0\n  jmp");
     let other = MODES.replace("clr D    |", "clr S    |").replace("0000 DDDD | D = 0", "0000 SSSS | S = 0");
     let broken = MODES.replace("DDDD | D = 0", "DDDD | D = ]");
     let overlapping = MODES.replace("0000 0010 {T}", "0000 0001 {T}");
     let excluded = MODES.replace("D = 0", "D = 0 where R != r0");
-    check_all(MODES, &[without("clr D"), without("neg R"), without("mov S"), moved, other, broken, overlapping, excluded]);
+    check_all(
+        MODES,
+        &[without("clr D"), without("neg R"), without("mov S"), moved, other, broken, overlapping, excluded],
+    );
 }
 
 /// What is told of other rows is told again: overlaps, rows that look alike, cycles and headings.
@@ -135,7 +139,7 @@ fn change(lines: &mut Vec<String>, random: &mut Random) {
 #[test]
 fn shipped_machines_are_read_again_after_random_changes() {
     let (edits, seed) = (setting("LATHE_EDITS", 12), setting("LATHE_SEED", 13));
-    for machine in lathe_machines::MACHINES {
+    for machine in lathe_machines::every() {
         let mut random = Random(seed);
         let mut known = KnownMeanings::default();
         let mut lines: Vec<String> = machine.definition.lines().map(str::to_owned).collect();

@@ -255,6 +255,20 @@ impl<'s> Reading<'s> {
         self.declared.iter().filter(is_row).find(|one| is_here(one.span))
     }
 
+    /// What a row of a map is for, if there is one at a place.
+    pub fn mapped_at(&self, at: usize) -> Option<String> {
+        let maps = self.tree.items.iter().filter_map(|item| if let Item::Map(map) = item { Some(map) } else { None });
+        let mut rows = maps.flat_map(|map| map.rows.iter().map(move |row| (map, row)));
+        let (map, row) = rows.find(|(_, row)| (row.span.start..=row.span.end).contains(&(at as u32)))?;
+        let last = row.last.as_ref().unwrap_or(&row.first).span.end;
+        let addresses = self.text.get(row.first.span.start as usize..last as usize)?;
+        let for_whom = match map.code {
+            true => "for reads and writes, and for instructions, which are fetched from the cell that a read gives",
+            false => "for reads and writes; instructions are fetched from the cells below it",
+        };
+        Some(format!("`{addresses}` of `{}` · {for_whom}", map.memory.text))
+    }
+
     /// All pieces of the text that have a class, in order; and all its words.
     pub fn pieces(&self) -> (Vec<Piece>, Vec<Word<'s>>) {
         let mut pieces = Vec::new();

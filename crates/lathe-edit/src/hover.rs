@@ -12,7 +12,7 @@ use crate::assembly::{self, Role, Words};
 use crate::{Class, definition, description, dialect, operands};
 
 /// About a place of a definition: the expression with its width and value, what is said about the line that begins
-/// there, then the declaration of the name or the row.
+/// there, then the declaration of the name, or the row of a map or of instructions.
 /// What the definition includes comes from `files`; `sheet` is of the machine as it was when it last had no errors.
 pub fn definition(text: &str, at: usize, files: &dyn Files, sheet: Option<&Sheet>) -> Option<String> {
     let reading = definition::Reading::new(text);
@@ -20,7 +20,7 @@ pub fn definition(text: &str, at: usize, files: &dyn Files, sheet: Option<&Sheet
     let expression = values.first().map(|valued| expression(text, valued));
     let word = reading.word_at(at).filter(|word| word.is_name);
     let named = word.and_then(|word| reading.named(word.text)).map(|declared| reading.shown(declared));
-    let about = named.or_else(|| row(&reading, at, sheet?));
+    let about = named.or_else(|| reading.mapped_at(at)).or_else(|| row(&reading, at, sheet?));
     // What is shown of a name has its prose already.
     let prose = reading.prose_at(at).filter(|prose| about.as_ref().is_none_or(|about| !about.contains(prose)));
     let parts: Vec<String> = expression.into_iter().chain(prose).chain(about).collect();

@@ -101,3 +101,34 @@ fn broken_definitions_tell_what_they_can() {
     let found = hover::definition(&broken, at, &MemoryFiles::default(), None).unwrap_or_default();
     assert!(found.starts_with("`N ^ five` is 8 bits wide"), "{found}");
 }
+
+/// A row of a map tells whether instructions are fetched through it.
+#[test]
+fn rows_of_maps_tell_whom_they_are_for() {
+    let text = "machine banked \"\"
+memory ram : u16 -> u8
+memory rom : u17 -> u8
+pc pc : u16 in ram
+register bank : u3
+map ram with code {
+  0x4000..0x7FFF | rom[bank ++ address[13:0]] | bank = value[2:0]
+}
+map ram {
+  0xFF00 | 0 |
+}
+instructions {
+  nop | 0000 0000 |
+}
+";
+    let shown = |place: &str| {
+        let at = text.find(place).expect("it is there");
+        hover::definition(text, at, &MemoryFiles::default(), None).unwrap_or_default()
+    };
+    let with_code = "`0x4000..0x7FFF` of `ram` · for reads and writes, and for instructions, which are fetched from the cell that a read gives";
+    assert_eq!(shown("0x4000"), format!("`0x4000` = 16384 (0x4000) is 16 bits wide\n\n{with_code}"));
+    assert!(shown("++ address").ends_with(with_code), "{}", shown("++ address"));
+    assert!(shown("bank ++").contains("register bank : u3"), "{}", shown("bank ++"));
+    let without = "`0xFF00` of `ram` · for reads and writes; instructions are fetched from the cells below it";
+    assert!(shown("0xFF00").ends_with(without), "{}", shown("0xFF00"));
+    assert_eq!(shown("nop"), "");
+}

@@ -104,19 +104,20 @@ impl Syntax {
     /// Its texts and the places of its operands, whatever the operands are: one for each first word.
     /// Two syntaxes that share one look the same.
     pub fn shapes(&self) -> Vec<String> {
-        let head = |head: &Head| match head {
-            Head::Word(word) => word.to_ascii_lowercase(),
-            Head::Glued { prefix, digits, suffix } => format!("{prefix}{{{digits}}}{suffix}").to_ascii_lowercase(),
-            Head::Named(_) => "{}".to_owned(),
-        };
-        let mut rest = String::new();
-        for piece in &self.pieces {
-            match &piece.kind {
-                PieceKind::Text(text) => rest.extend([" ", &text.to_ascii_lowercase()]),
-                PieceKind::Operand(_) => rest.push_str(" {}"),
+        let shape = |head: &Head| {
+            let mut shape = match head {
+                Head::Word(word) => word.clone(),
+                Head::Glued { prefix, digits, suffix } => format!("{prefix}{{{digits}}}{suffix}"),
+                Head::Named(_) => "{}".to_owned(),
+            };
+            for piece in &self.pieces {
+                shape.push(' ');
+                shape.push_str(if let PieceKind::Text(text) = &piece.kind { text } else { "{}" });
             }
-        }
-        self.heads.iter().map(|one| head(one) + &rest).collect()
+            shape.make_ascii_lowercase();
+            shape
+        };
+        self.heads.iter().map(shape).collect()
     }
 }
 

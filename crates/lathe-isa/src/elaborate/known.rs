@@ -97,12 +97,7 @@ impl<'k> Recall<'k> {
     }
 
     /// A row of a table that begins with these words, if it is known.
-    pub(super) fn row(
-        &mut self,
-        declarations: &mut Declarations,
-        row: &ast::Row,
-        table: &str,
-    ) -> Option<Rc<KnownRow>> {
+    pub(super) fn row(&mut self, declarations: &mut Declarations, row: &ast::Row, table: &str) -> Option<Rc<KnownRow>> {
         let key = key(declarations, row.span, table);
         let known = Rc::clone(self.known.as_ref()?.rows.get(&key)?);
         let effort = declarations.effort.get().checked_sub(known.effort)?;

@@ -80,8 +80,13 @@ fn never_read(declarations: &Declarations, instructions: &[Instruction], others:
     let registers = declarations.registers.iter().enumerate();
     let own = registers.filter(|(_, register)| register.span.file == FileId(0) && !register.constant);
     let mut left: BTreeSet<RegisterId> = own.map(|(at, _)| RegisterId(at as u32)).collect();
-    for instruction in instructions {
-        // Most are read by the first few.
+    for read in others.iter().flat_map(|body| body.effects().reads) {
+        left.remove(&read);
+    }
+    // The instructions of a row read much the same, so one of each comes first: then most have been found.
+    let begins = |at: &usize| *at == 0 || instructions[at - 1].row != instructions[*at].row;
+    let (first, rest): (Vec<usize>, Vec<usize>) = (0..instructions.len()).partition(begins);
+    for instruction in first.into_iter().chain(rest).map(|at| &instructions[at]) {
         if left.is_empty() {
             break;
         }
@@ -95,9 +100,6 @@ fn never_read(declarations: &Declarations, instructions: &[Instruction], others:
                 }
             }
         }
-    }
-    for read in others.iter().flat_map(|body| body.effects().reads) {
-        left.remove(&read);
     }
     left
 }

@@ -627,8 +627,7 @@ impl DraftedRow<'_> {
                     None => Some(0),
                 };
                 let setting = Setting::row(draft, chosen.clone(), lengths);
-                let body =
-                    meaning::perform_row(declarations, setting, around, draft, cycles.unwrap_or(0), diagnostics);
+                let body = meaning::perform_row(declarations, setting, around, draft, cycles.unwrap_or(0), diagnostics);
                 is_sound &= cycles.is_some() && body.is_some();
                 let instruction = instruction(declarations, draft, chosen, body.map(Arc::new), diagnostics);
                 let instruction = Instruction { form, cycles: cycles.unwrap_or(0), ..instruction };
