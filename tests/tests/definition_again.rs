@@ -35,7 +35,7 @@ field N : u8
 field T : s8 address from next
 operand S, D : u4 {
   R    | 00RR       | R
-  (R)  | 01RR       | ram.u16[R] where R != pc
+  (R)  | 01RR where R != pc | ram.u16[R]
   N(Q) | 10QQ {N}   | ram.u16[zext(N) + Q]
   T    | 1100 {T}   | ram.u16[T]
 }
@@ -53,7 +53,8 @@ fn check_all(first: &str, texts: &[String]) {
     check(first, &mut known).unwrap_or_else(|difference| panic!("{difference}"));
     for text in texts {
         assert_ne!(text, first, "the change is one");
-        for text in [text, first] {
+        // What is wrong with a row is told as long as it is there.
+        for text in [text, text, first] {
             check(text, &mut known).unwrap_or_else(|difference| panic!("{difference}"));
         }
     }
@@ -63,16 +64,28 @@ fn check_all(first: &str, texts: &[String]) {
 fn rows_before_may_make_other_fields() {
     let loaded = load_with(Source::new("m.isa", MODES), &Shipped);
     assert!(loaded.isa.is_some_and(|isa| isa.instructions.len() > 30), "{:?}", loaded.diagnostics);
-    let without =
-        |row: &str| MODES.lines().filter(|line| !line.contains(row)).map(|line| format!("{line}\n")).collect();
+    let without = |row: &str| -> String {
+        MODES.lines().filter(|line| !line.contains(row)).map(|line| format!("{line}\n")).collect()
+    };
     let moved: String = without("clr D").replace("  jmp", "  clr D    | 0000 0000 0000 DDDD | D = 0\n  jmp");
     let other = MODES.replace("clr D    |", "clr S    |").replace("0000 DDDD | D = 0", "0000 SSSS | S = 0");
     let broken = MODES.replace("DDDD | D = 0", "DDDD | D = ]");
     let overlapping = MODES.replace("0000 0010 {T}", "0000 0001 {T}");
-    let excluded = MODES.replace("D = 0", "D = 0 where R != r0");
+    let impossible = MODES.replace("00RR | R = 0", "00RR where R == r0, R == r1 | R = 0");
+    let excluded = MODES.replace("00RR | R = 0", "00RR where R != r0 | R = 0");
     check_all(
         MODES,
-        &[without("clr D"), without("neg R"), without("mov S"), moved, other, broken, overlapping, excluded],
+        &[
+            without("clr D"),
+            without("neg R"),
+            without("mov S"),
+            moved,
+            other,
+            broken,
+            overlapping,
+            impossible,
+            excluded,
+        ],
     );
 }
 
@@ -83,32 +96,42 @@ fn what_rows_have_to_do_with_each_other_is_looked_at_again() {
 memory ram : u8 -> u8
 pc pc : u8 in ram
 register a, b : u8
-constant two : u8 = 2
+trap two = 2
 pseudo {
   zero => clr
 }
 ## First.
 instructions with cycles {
-  nop | 0x00 | | two
-  clr | 0x01 | a = 0 | 1
+  nop | 0x00 | two |
+  clr | 0x01 | 1 | a = 0
+
   ## Second.
-  mov | 0x02 | a = b | 3
-  add | 0x03 | b = a | two
+
+  mov | 0x02 | 3 | a = b
+  add | 0x03 | two | b = a
 }
 ";
     let edits = [
         ("0x02", "0x01"),
         ("mov |", "clr |"),
-        ("  nop | 0x00 | | two\n", ""),
+        ("  nop | 0x00 | two |\n", ""),
         ("## Second.", "## Other."),
-        ("  ## Second.\n", ""),
-        ("a = b | 3", "a = b | thre"),
+        ("  ## Second.\n\n", ""),
+        ("3 | a = b", "thre | a = b"),
         ("a = b", "a = a"),
         ("zero => clr", "clr => mov"),
-        ("two : u8 = 2", "two : u8 = 3"),
+        ("two = 2", "two = 3"),
         ("mov | 0x02", "## About it.\n  mov | 0x02"),
     ];
+    let loaded = load_with(Source::new("m.isa", text), &Shipped);
+    assert!(loaded.isa.is_some_and(|isa| isa.groups.len() == 2), "{:?}", loaded.diagnostics);
     check_all(text, &edits.map(|(old, new)| text.replace(old, new)));
+    // A name that is missing is told once, at the first of the rows that are left.
+    let missing = text.replace("two | b = a", "thre | b = a");
+    let mut known = KnownMeanings::default();
+    for text in [missing.replace("3 | a = b", "thre | a = b"), missing] {
+        check(&text, &mut known).unwrap_or_else(|difference| panic!("{difference}"));
+    }
 }
 
 /// One change of a definition: a line removed, doubled, moved, or a letter of it changed.
@@ -138,7 +161,7 @@ fn change(lines: &mut Vec<String>, random: &mut Random) {
 /// Rows change in every shipped machine; a change in three is taken back, as people do.
 #[test]
 fn shipped_machines_are_read_again_after_random_changes() {
-    let (edits, seed) = (setting("LATHE_EDITS", 12), setting("LATHE_SEED", 13));
+    let (edits, seed) = (setting("LATHE_EDITS", 6), setting("LATHE_SEED", 13));
     for machine in lathe_machines::every() {
         let mut random = Random(seed);
         let mut known = KnownMeanings::default();
