@@ -60,6 +60,7 @@ pub(crate) fn module(isa: &Isa, shape: &Shape, program: &Program) -> String {
     out.line("//\n// +MEMORY=FILE   what a memory holds at first, for $readmemh\n// +input=FILE    what there is to read at the console");
     out.line("// +state=FILE    the program counter and the registers at first, one a line, in hexadecimal");
     out.line("// +limit=COUNT   stop after so many instructions\n// +trace         write down everything that the core does, instead of the console");
+    out.line("// +count         at the end, say how many instructions and clock cycles there were");
     out.blank();
     out.line("`timescale 1ns / 1ns\n`default_nettype none");
     out.blank();
@@ -238,6 +239,10 @@ impl Bench<'_> {
     fn watch(&self, out: &mut Writer) {
         let (names, isa) = (&self.shape.names, self.isa);
         out.line("reg [63:0] limit = 64'd0;\nreg [63:0] count = 64'd0;\ninitial if (!$value$plusargs(\"limit=%d\", limit)) limit = 64'd0;");
+        out.line(
+            "reg [63:0] clocks = 64'd0;\nreg counting = 1'b0;\ninitial if ($test$plusargs(\"count\")) counting = 1'b1;",
+        );
+        out.line("task finish;\n  begin\n    if (counting) $write(\"\\n%0d instructions, %0d cycles\\n\", count + {63'd0, retire}, clocks + 64'd1);\n    $finish;\n  end\nendtask");
         out.line("reg touched = 1'b0; // whether this instruction has written or reached a device");
         let has_registers = self.shape.register_bits > 0;
         if has_registers {
@@ -255,6 +260,7 @@ impl Bench<'_> {
             out.line("if (reset) registers <= reset_registers;");
         }
         out.open("if (!reset) begin");
+        out.line("clocks <= clocks + 64'd1;");
         for (id, operation) in self.shape.operations.iter().filter(|(_, operation)| operation.result.is_none()) {
             self.device_write(out, *id, operation);
         }
@@ -263,18 +269,18 @@ impl Bench<'_> {
         out.open("if (retire) begin");
         let values = if has_registers { "retire_registers" } else { "1'b0" };
         out.line(format!("if (tracing) $write(\"R %h %h %h %h\\n\", retire_pc, retire_next, retire_bits, {values});"));
-        out.line("count <= count + 64'd1;\nif (limit != 64'd0 && count + 64'd1 >= limit) $finish;");
+        out.line("count <= count + 64'd1;\nif (limit != 64'd0 && count + 64'd1 >= limit) finish;");
         let same = if has_registers { " && retire_registers == registers" } else { "" };
-        out.line(format!("if (!tracing && retire_next == retire_pc{same} && !touched && !({touched})) $finish; // nothing can change any more"));
+        out.line(format!("if (!tracing && retire_next == retire_pc{same} && !touched && !({touched})) finish; // nothing can change any more"));
         if has_registers {
             out.line("registers <= retire_registers;");
         }
         out.close("end");
         out.open("if (halted) begin");
-        out.line("if (tracing) $write(\"H\\n\");\n$finish;");
+        out.line("if (tracing) $write(\"H\\n\");\nfinish;");
         out.close("end");
         out.open("if (faulted) begin");
-        out.line("if (tracing) $write(\"F %h %h\\n\", faulted_code, faulted_detail);\nelse $write(\"\\nfault %0d (0x%h) at 0x%h\\n\", faulted_code, faulted_detail, retire_pc);\n$finish;");
+        out.line("if (tracing) $write(\"F %h %h\\n\", faulted_code, faulted_detail);\nelse $write(\"\\nfault %0d (0x%h) at 0x%h\\n\", faulted_code, faulted_detail, retire_pc);\nfinish;");
         out.close("end");
         out.close("end");
         out.close("end");

@@ -23,7 +23,7 @@ pub(crate) fn files(isa: &Isa, shape: &Shape, program: &Program) -> Vec<File> {
     for (id, memory) in (0..).map(MemoryId).zip(&isa.memories) {
         let lanes = u64::from(shape.lanes[id.index()]);
         let digits = memory.cell.bits().div_ceil(4) as usize;
-        let rows = 1u64 << (address_bits(memory) - lanes.trailing_zeros());
+        let rows = 1u64 << (address_bits(memory, shape.lanes[id.index()], program) - lanes.trailing_zeros());
         let cells = contents(isa, program, id);
         for lane in 0..lanes {
             let mut text = String::new();
@@ -47,8 +47,10 @@ pub(crate) fn files(isa: &Isa, shape: &Shape, program: &Program) -> Vec<File> {
     files
 }
 
-fn address_bits(memory: &lathe_isa::model::Memory) -> u32 {
-    if memory.is_large() { LARGE } else { memory.address.bits() }
+/// How many address bits the block RAM of a memory has: a cell in each bank at least.
+fn address_bits(memory: &lathe_isa::model::Memory, lanes: u32, program: &Program) -> u32 {
+    let most = if memory.is_large() { LARGE } else { memory.address.bits() };
+    most.min(program.board_bits.unwrap_or(most)).max(lanes.trailing_zeros())
 }
 
 fn top(isa: &Isa, shape: &Shape, program: &Program) -> String {
@@ -68,7 +70,7 @@ fn top(isa: &Isa, shape: &Shape, program: &Program) -> String {
         out.open("module top (");
     }
     out.line(
-        "input  wire clk,\ninput  wire rx,\noutput wire tx,\noutput wire running // a light, until the machine stops",
+        "input  wire clk,\ninput  wire rx,\noutput wire tx,\noutput wire running, // a light, until the machine stops\noutput reg  light // another: the lowest bit of the last byte that was written to the console",
     );
     out.close(");");
     out.open("");
@@ -92,12 +94,15 @@ fn top(isa: &Isa, shape: &Shape, program: &Program) -> String {
     out.blank();
     for (id, memory) in (0..).map(MemoryId).zip(&isa.memories) {
         let name = shape.names.memory(id);
-        if memory.is_large() {
+        let physical = address_bits(memory, shape.lanes[id.index()], program);
+        if physical < memory.address.bits() {
             out.line(format!(
-                "// {} has 2^{} cells; 2^{LARGE} of them are here, over and over.",
+                "// {} has 2^{} cells; 2^{physical} of them are here, over and over.",
                 memory.name,
                 memory.address.bits()
             ));
+        }
+        if memory.is_large() {
             out.line(format!("assign {name}_ready = 1'b1;"));
         }
         out.line(format!("{}_{name} {name} (.clk(clk), .address({name}_address), .read({name}_read), .write({name}_write), .data({name}_data), .value({name}_value));", shape.names.module));
@@ -105,12 +110,12 @@ fn top(isa: &Isa, shape: &Shape, program: &Program) -> String {
     out.blank();
     wire_devices(isa, shape, &mut out);
     if !has_serial {
-        out.line("assign tx = 1'b1;");
+        out.line("assign tx = 1'b1;\ninitial light = 1'b0;");
     }
     out.close("endmodule");
     out.blank();
     for (id, _) in (0..).map(MemoryId).zip(&isa.memories) {
-        memory(isa, shape, id, &mut out);
+        memory(isa, shape, program, id, &mut out);
         out.blank();
     }
     if has_serial {
@@ -163,8 +168,12 @@ fn serial(shape: &Shape, id: DeviceId, out: &mut Writer) {
     let (write, data) = if has(DeviceOperation::Write) {
         (format!("{name}_write"), format!("{name}_write_data"))
     } else {
-        ("1'b0".to_owned(), "8'd0".to_owned())
+        ("1'b0".to_owned(), format!("{name}_byte"))
     };
+    out.line(format!(
+        "initial light = 1'b0;\nalways @(posedge clk) if ({write} && {name}_can_send) light <= {};",
+        select(&data, 8, 0, 1)
+    ));
     let read = if has(DeviceOperation::Read) { format!("{name}_read") } else { "1'b0".to_owned() };
     if has(DeviceOperation::Write) {
         out.line(format!("assign {name}_write_ready = {name}_can_send;"));
@@ -177,10 +186,10 @@ fn serial(shape: &Shape, id: DeviceId, out: &mut Writer) {
 
 /// A memory of block RAM: as many banks as lanes. A bank has every so many-th cell, so that neighbours are in
 /// different banks wherever they begin.
-fn memory(isa: &Isa, shape: &Shape, id: MemoryId, out: &mut Writer) {
+fn memory(isa: &Isa, shape: &Shape, program: &Program, id: MemoryId, out: &mut Writer) {
     let memory = isa.memory(id);
-    let (lanes, cell, address, physical) =
-        (shape.lanes[id.index()], memory.cell.bits(), memory.address.bits(), address_bits(memory));
+    let (lanes, cell, address) = (shape.lanes[id.index()], memory.cell.bits(), memory.address.bits());
+    let physical = address_bits(memory, lanes, program);
     let choice = lanes.trailing_zeros();
     let row = physical - choice;
     let bits = lanes * cell;

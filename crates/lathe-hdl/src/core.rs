@@ -10,8 +10,35 @@ use crate::expression::{number, range, select};
 use crate::shape::{self, Shape};
 use crate::writer::Writer;
 
+/// The text of a core, with the place where what instructions do stands taken apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Text {
+    before: String,
+    /// What each instruction does, in order; what is done at bits that no row has, last.
+    arms: Vec<String>,
+    after: String,
+}
+
+impl Text {
+    /// The core.
+    pub(crate) fn whole(&self) -> String {
+        format!("{}{}{}", self.before, self.arms.concat(), self.after)
+    }
+
+    /// The core with one arm only. It gets stuck where the whole would go to another.
+    pub(crate) fn slice(&self, at: usize) -> Option<String> {
+        let arm = self.arms.get(at)?.replacen(OTHERWISE, &format!("ILLEGAL: {ILLEGAL_ARM}"), 1);
+        let others = "      default: stop = 1'b1; // what the core does with other bits is left out\n";
+        Some(format!("{}{arm}{others}{}", self.before, self.after))
+    }
+}
+
+/// How the arm for bits that no row has begins, and where it stands.
+const ILLEGAL_ARM: &str = "begin : do_illegal";
+const OTHERWISE: &str = "default: begin : do_illegal";
+
 /// The text of the core, and how many accesses each of its instructions makes at most.
-pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> (String, Vec<u32>) {
+pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> (Text, Vec<u32>) {
     let mut common = Common { step_bits: 1, ..Common::default() };
     // The first writing finds out how many steps there are, which the second needs to know.
     Execution::new(isa, sources, shape, &mut common).write();
@@ -22,9 +49,9 @@ pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> (String, V
     let core = Core { isa, shape, common: &common };
     core.header(&mut out);
     core.ports(&mut out);
-    out.raw(&core.inside(&execution));
-    let text = out.finish();
-    (text, common.accesses)
+    let (before, after) = core.inside(&execution);
+    out.raw(&before);
+    (Text { before: out.finish(), arms: execution.arms, after }, common.accesses)
 }
 
 struct Core<'a> {
@@ -143,7 +170,8 @@ impl Core<'_> {
         out.close(");");
     }
 
-    fn inside(&self, execution: &str) -> String {
+    /// What stands before and after what instructions do.
+    fn inside(&self, execution: &Text) -> (String, String) {
         let (isa, shape) = (self.isa, self.shape);
         let names = &shape.names;
         let pc = isa.pc.width.bits();
@@ -186,13 +214,16 @@ impl Core<'_> {
         self.register_lists(&mut out);
         self.tasks(&mut out);
         self.common.functions.write(&mut out);
-        out.raw(execution);
+        out.raw(&execution.before);
+        let before = out.finish();
+        let mut out = Writer::at(1);
+        out.raw(&execution.after);
         self.retire(&mut out);
         self.clock(&mut out);
         out.close("endmodule");
         out.blank();
         out.line("`default_nettype wire\n/* verilator lint_on UNUSEDSIGNAL */\n/* verilator lint_on LATCH */");
-        out.finish()
+        (before, out.finish())
     }
 
     fn latches(&self) -> Vec<(u32, String)> {
@@ -432,23 +463,33 @@ impl<'a> Execution<'a> {
         Execution { isa, sources, shape, common }
     }
 
-    fn write(mut self) -> String {
+    fn write(mut self) -> Text {
         // What has to be cleared is known only when everything else has been written.
         let mut rest = Writer::at(2);
         let way = self.hook(&mut rest);
         let way = self.fetch(&mut rest, way);
         self.decode(&mut rest);
-        self.arms(&mut rest, &way);
+        rest.line("// execute");
+        if self.isa.on_step.is_some() {
+            rest.open("if (!replaced) begin");
+        }
+        rest.open("case (instruction)");
+        let arms = self.arms(rest.depth(), &way);
         let mut out = Writer::at(1);
         if self.isa.on_step.is_some() {
             out.line("reg replaced;");
         }
         out.open("always @* begin : execute");
         self.defaults(&mut out);
+        let mut end = Writer::at(rest.depth());
+        end.close("endcase");
+        if self.isa.on_step.is_some() {
+            end.close("end");
+        }
+        end.close("end");
+        end.blank();
         out.raw(&rest.finish());
-        out.close("end");
-        out.blank();
-        out.finish()
+        Text { before: out.finish(), arms, after: end.finish() }
     }
 
     fn defaults(&self, out: &mut Writer) {
@@ -557,14 +598,12 @@ impl<'a> Execution<'a> {
         out.blank();
     }
 
-    fn arms(&mut self, out: &mut Writer, way: &Way) {
-        out.line("// execute");
-        if self.isa.on_step.is_some() {
-            out.open("if (!replaced) begin");
-        }
-        out.open("case (instruction)");
+    /// What each instruction does, and bits that no row has.
+    fn arms(&mut self, depth: usize, way: &Way) -> Vec<String> {
+        let mut arms = Vec::new();
         let mut row = None;
         for (id, instruction) in (0..).map(InstructionId).zip(&self.isa.instructions) {
+            let mut out = Writer::at(depth);
             if row != Some(instruction.row) {
                 row = Some(instruction.row);
                 let file = self.sources.get(instruction.span.file.0 as usize);
@@ -576,29 +615,28 @@ impl<'a> Execution<'a> {
             let mut lowering = Lowering::new(self.isa, self.shape, self.common, way.clone(), out.depth());
             lowering.instruction(id);
             let done = lowering.finish();
-            self.arm(out, done);
+            arms.push(self.arm(out, done));
         }
+        let mut out = Writer::at(depth);
         out.line("// no row has these bits");
-        out.open("default: begin : do_illegal");
+        out.open(OTHERWISE);
         let mut lowering = Lowering::new(self.isa, self.shape, self.common, way.clone(), out.depth());
         match &self.isa.on_illegal {
             Some(body) => drop(lowering.whole(body)),
             None => lowering.fault(shape::UNDEFINED, None),
         }
         let done = lowering.finish();
-        self.arm(out, done);
-        out.close("endcase");
-        if self.isa.on_step.is_some() {
-            out.close("end");
-        }
+        arms.push(self.arm(out, done));
+        arms
     }
 
-    fn arm(&mut self, out: &mut Writer, (declarations, text, way): (Vec<String>, String, Way)) {
+    fn arm(&mut self, mut out: Writer, (declarations, text, way): (Vec<String>, String, Way)) -> String {
         self.common.steps = self.common.steps.max(way.site);
         self.common.accesses.push(way.site);
-        declare(out, &declarations);
+        declare(&mut out, &declarations);
         out.raw(&text);
         out.close("end");
+        out.finish()
     }
 }
 

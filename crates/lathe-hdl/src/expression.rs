@@ -94,10 +94,13 @@ impl Lowering<'_> {
     }
 
     fn binary(&mut self, operator: BinaryOperator, x: &Expr, y: &Expr) -> String {
-        // Comparisons with 0 that are always the same are what a reader of Verilog complains about.
+        // Comparisons with the least or the largest number that are always the same are what a reader of Verilog complains about.
+        let most = Some(x.width.mask());
         match (operator, x.as_constant(), y.as_constant()) {
             (BinaryOperator::LessOrEqual, Some(0), _) => return "1'b1".to_owned(),
+            (BinaryOperator::LessOrEqual, _, number) if number == most => return "1'b1".to_owned(),
             (BinaryOperator::Less, _, Some(0)) => return "1'b0".to_owned(),
+            (BinaryOperator::Less, number, _) if number == most => return "1'b0".to_owned(),
             _ => {}
         }
         let (left, right) = (self.expression(x), self.expression(y));

@@ -63,6 +63,8 @@ pub struct Program {
     pub cells: Vec<Vec<(u64, u64)>>,
     /// The address of the first instruction, if it is not the definition's.
     pub entry: Option<u64>,
+    /// How many address bits the memories of the board have at most, for a chip with little block RAM.
+    pub board_bits: Option<u32>,
 }
 
 /// The hardware of a machine.
@@ -76,6 +78,16 @@ pub struct Design {
     pub interface: Interface,
     /// The core, and everything around it for simulation and for a board.
     pub files: Vec<File>,
+    core: core::Text,
+}
+
+impl Design {
+    /// The core as far as one instruction needs it; after the last instruction, for bits that no row has. It is the same text
+    /// without what other instructions do, in whose place it stops for ever: so what is true of an instruction in its slice is true
+    /// of it in the core. A tool reads a slice of a large core much faster than the core.
+    pub fn slice(&self, at: usize) -> Option<String> {
+        self.core.slice(at)
+    }
 }
 
 /// The core from outside: what whoever looks on has to know of it.
@@ -130,14 +142,14 @@ pub fn generate(isa: &Isa, sources: &[Source], program: &Program) -> Result<Desi
     let (core, accesses) = core::module(isa, sources, &shape);
     let module = shape.names.module.clone();
     let mut files = vec![
-        File { name: format!("{module}.v"), text: core },
+        File { name: format!("{module}.v"), text: core.whole() },
         File { name: "bench.v".to_owned(), text: bench::module(isa, &shape, program) },
         File { name: "bench.cpp".to_owned(), text: bench::driver() },
     ];
     files.extend(bench::images(isa, program));
     files.extend(board::files(isa, &shape, program));
     let interface = interface(isa, &shape, accesses);
-    Ok(Design { module, messages: shape.messages, interface, files })
+    Ok(Design { module, messages: shape.messages, interface, files, core })
 }
 
 fn interface(isa: &Isa, shape: &shape::Shape, accesses: Vec<u32>) -> Interface {

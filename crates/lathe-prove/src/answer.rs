@@ -1,6 +1,6 @@
 //! What a solver says: that there is no case, a case with its values, or that it does not know.
 
-use crate::Watch;
+use crate::{Watch, Wave};
 
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct Case {
     pub status: Option<&'static str>,
     /// What else does not hold.
     pub broken: Vec<String>,
+    /// What the signals of the core were, clock cycle by clock cycle.
+    pub waves: Vec<Wave>,
 }
 
 impl Case {
@@ -94,6 +96,13 @@ fn case(watched: &[Watch], values: &[u64]) -> Case {
             Watch::Same(name, _) => {
                 if next() == 0 {
                     case.broken.push(name.clone());
+                }
+            }
+            Watch::Wave(name, bits, _) => {
+                let value = next();
+                match case.waves.iter_mut().find(|wave| wave.name == *name) {
+                    Some(wave) => wave.values.push(value),
+                    None => case.waves.push(Wave { name: name.clone(), bits: *bits, values: vec![value] }),
                 }
             }
         }

@@ -39,33 +39,50 @@ pub struct Core<'a> {
     pub messages: &'a [String],
 }
 
+/// Everything that makes a core what the definition says.
+pub fn claims(isa: &Isa, interface: &Interface) -> Vec<Claim> {
+    let rows = (0..isa.instructions.len() as u32).map(InstructionId).map(Claim::Instruction);
+    let mut all: Vec<Claim> = rows.chain([Claim::Undefined, Claim::Reset, Claim::Stopped]).collect();
+    let waits = interface.operations.iter().any(|port| port.may_wait);
+    if waits || isa.memories.iter().any(|memory| memory.is_large()) {
+        all.push(Claim::Waiting);
+    }
+    all
+}
+
+impl Claim {
+    /// How many clock cycles the claim looks at.
+    pub fn cycles(self, interface: &Interface) -> u32 {
+        match self {
+            Claim::Instruction(id) => interface.accesses[id.index()] + 1,
+            Claim::Undefined => interface.accesses.last().map_or(1, |accesses| accesses + 1),
+            Claim::Reset | Claim::Stopped | Claim::Waiting => 1,
+        }
+    }
+
+    /// The slices of the core ([`lathe_hdl::Design::slice`]) that decide it: for what is about every instruction, all.
+    pub fn slices(self, isa: &Isa) -> std::ops::RangeInclusive<usize> {
+        let undefined = isa.instructions.len();
+        match self {
+            Claim::Instruction(id) => id.index()..=id.index(),
+            Claim::Undefined | Claim::Reset => undefined..=undefined,
+            Claim::Stopped | Claim::Waiting => 0..=undefined,
+        }
+    }
+}
+
 impl<'a> Core<'a> {
     /// Everything that makes the core what the definition says.
     pub fn claims(&self) -> Vec<Claim> {
-        let rows = (0..self.isa.instructions.len() as u32).map(InstructionId).map(Claim::Instruction);
-        let mut all: Vec<Claim> = rows.chain([Claim::Undefined, Claim::Reset, Claim::Stopped]).collect();
-        let waits = self.interface.operations.iter().any(|port| port.may_wait);
-        if waits || self.isa.memories.iter().any(|memory| memory.is_large()) {
-            all.push(Claim::Waiting);
-        }
-        all
-    }
-
-    /// How many clock cycles the claim looks at.
-    pub fn cycles(&self, claim: Claim) -> u32 {
-        match claim {
-            Claim::Instruction(id) => self.interface.accesses[id.index()] + 1,
-            Claim::Undefined => self.interface.accesses.last().map_or(1, |accesses| accesses + 1),
-            Claim::Reset | Claim::Stopped | Claim::Waiting => 1,
-        }
+        claims(self.isa, self.interface)
     }
 
     /// What a solver is asked. It follows the text of the module, and has no answer if the claim is true.
     pub fn query(&self, claim: Claim) -> Query {
         let mut script = Script::default();
         let watched = match claim {
-            Claim::Instruction(id) => self.instruction(&mut script, Row::Instruction(id), self.cycles(claim)),
-            Claim::Undefined => self.instruction(&mut script, Row::Undefined, self.cycles(claim)),
+            Claim::Instruction(id) => self.instruction(&mut script, Row::Instruction(id), claim.cycles(self.interface)),
+            Claim::Undefined => self.instruction(&mut script, Row::Undefined, claim.cycles(self.interface)),
             Claim::Reset => self.reset(&mut script),
             Claim::Stopped => self.stopped(&mut script),
             Claim::Waiting => self.waiting(&mut script),
@@ -80,6 +97,7 @@ impl<'a> Core<'a> {
             run.cycle();
         }
         let done = run.finish();
+        let waves = (0..=cycles).flat_map(|cycle| self.module.waves(&format!("s{cycle}")));
         let (stands, meant) = meaning::step(self.isa, script, &before, row, self.isa.longest());
         // Where the hook goes elsewhere, the row is not looked at: any claim covers that.
         script.line(format!("(assert (or {} {}))", stands.0, meant.replaced.0));
@@ -91,6 +109,7 @@ impl<'a> Core<'a> {
         told.push(Watch::Status("fault", faulted.text, done.faulted.text.clone()));
         told.extend(compare::after(self.isa, script, &meant.state, &done.state));
         told.extend(compare::held(same));
+        told.extend(waves);
         told
     }
 

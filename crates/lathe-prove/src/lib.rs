@@ -15,11 +15,13 @@ mod definition;
 mod meaning;
 mod module;
 mod script;
+mod waves;
 
 pub use answer::{Answer, Case};
-pub use core::{Claim, Core};
+pub use core::{Claim, Core, claims};
 pub use definition::{Different, Pair, equal, keeps, pairs};
 pub use module::{Module, yosys_script};
+pub use waves::Wave;
 
 use script::Script;
 
@@ -49,12 +51,20 @@ enum Watch {
     Status(&'static str, String, String),
     /// Something that should hold.
     Same(String, String),
+    /// A signal of the core in the next clock cycle: its name, its bits, its value.
+    Wave(String, u32, String),
 }
 
 impl Watch {
     fn terms(&self) -> Vec<&str> {
         match self {
-            Watch::Before(_, term) | Watch::Same(_, term) | Watch::Code(term) | Watch::Input(term) => vec![term],
+            Watch::Before(_, term)
+            | Watch::Same(_, term)
+            | Watch::Code(term)
+            | Watch::Input(term)
+            | Watch::Wave(_, _, term) => {
+                vec![term]
+            }
             Watch::Read(_, address, content) => vec![address, content],
             Watch::After(_, mine, its) | Watch::Status(_, mine, its) => vec![mine, its],
             Watch::Cell(_, address, mine, its) => vec![address, mine, its],

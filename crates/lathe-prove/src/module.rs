@@ -4,6 +4,8 @@
 //! place of every call while it reads, which takes for ever when they are nested as deeply as here; so each clock cycle gets
 //! signals of its own, as constants that are equal to something.
 
+use crate::Watch;
+
 /// What Yosys is told at its standard input (`yosys -q -s /dev/stdin`), so that it prints what [`Module::read`] reads.
 pub fn yosys_script(module: &str, verilog: &str) -> String {
     format!(
@@ -103,6 +105,23 @@ impl Module {
     /// A signal in a cycle.
     pub(crate) fn signal(&self, name: &str, state: &str) -> String {
         format!("|{}_n {name}@{state}|", self.name)
+    }
+
+    /// The signals that a person can follow, in a cycle: those with a name, outside of what single instructions do. Wider ones than
+    /// an answer has room for are made of others.
+    pub(crate) fn waves(&self, state: &str) -> Vec<Watch> {
+        let prefix = format!("{}_n ", self.name);
+        let wave = |signal: &Signal| {
+            let name = signal.name.strip_prefix(&prefix)?;
+            let bits = match signal.sort.as_str() {
+                "Bool" => 1,
+                sort => sort.strip_prefix("(_ BitVec ")?.strip_suffix(')')?.parse().ok()?,
+            };
+            let is_plain = name != "clk" && !name.contains(['.', '$', '\\']);
+            let term = self.signal(name, state);
+            (is_plain && bits <= u64::BITS).then(|| Watch::Wave(name.to_owned(), bits, term))
+        };
+        self.signals.iter().filter_map(wave).collect()
     }
 
     /// A body with the cycles put in for the states.

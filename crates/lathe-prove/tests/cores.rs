@@ -69,6 +69,58 @@ fn the_cores_of_small_machines_are_what_their_definitions_say() {
     }
 }
 
+/// A slice has the whole text of the core but other instructions, so that what is proven of it is proven of the core.
+#[test]
+fn slices_are_the_core_without_other_instructions() {
+    for name in ["quad8", "rv32i", "chip8"] {
+        let isa = machine(name);
+        let design = design(&isa);
+        let whole: Vec<&str> = design.files[0].text.lines().collect();
+        let arms = isa.instructions.len() + 1;
+        assert_eq!(design.slice(arms), None);
+        let mut lines = 0;
+        for at in 0..arms {
+            let slice = design.slice(at).expect("there is one");
+            let mut rest = whole.iter();
+            let mut own = 0;
+            for line in slice.lines() {
+                let line = line.replace("ILLEGAL: begin", "default: begin");
+                if line.contains("default: stop = 1'b1;") {
+                    own += 1;
+                } else {
+                    assert!(rest.any(|known| *known == line), "{name}, slice {at}: `{line}` is not there in the core");
+                }
+            }
+            assert_eq!(own, 1, "{name}, slice {at}");
+            lines += slice.lines().count() - 1;
+        }
+        // All lines outside of the arms are in every slice, and each arm is in one of them.
+        let outside = (lines - whole.len()) / (arms - 1);
+        assert_eq!(lines, whole.len() + outside * (arms - 1), "{name}");
+    }
+}
+
+/// The claims of a core slice by slice, on a machine that Yosys needs minutes for in one piece.
+#[test]
+fn slices_of_a_large_core_are_what_the_definition_says() {
+    let Some(tools) = tools("proofs of slices") else { return };
+    let isa = machine("rv32i");
+    let design = design(&isa);
+    let at = isa.instructions.iter().position(|row| row.syntax.mnemonic() == "lui").expect("there is one");
+    let slice = design.slice(at).expect("there is a slice");
+    let right = module(&tools, &design, &slice);
+    let core = Core { isa: &isa, module: &right, interface: &design.interface, messages: &design.messages };
+    let claims: Vec<Claim> = core.claims().into_iter().filter(|claim| claim.slices(&isa).contains(&at)).collect();
+    assert_eq!(claims, [core.claims()[at], Claim::Stopped, Claim::Waiting]);
+    for claim in &claims {
+        assert_eq!(decide(&tools, &core, *claim), Answer::Proven, "{claim:?}");
+    }
+    // Bits that are decoded as something else are found out, although that is left out.
+    let wrong = module(&tools, &design, &slice.replace("instruction = LUI_D_U", "instruction = AUIPC_D_U"));
+    let core = Core { module: &wrong, ..core };
+    assert!(matches!(decide(&tools, &core, claims[0]), Answer::Refuted(_)));
+}
+
 /// What goes wrong, which claim finds it, what stands in the core, and what stands there instead.
 const MUTATIONS: &[(&str, &str, &str, &str)] = &[
     ("a borrow too much", "sub", "(D - S)", "(D - S - 8'd1)"),
@@ -175,6 +227,12 @@ fn a_case_tells_what_the_core_did() {
     assert!(["a", "b", "c", "d"].contains(&name.as_str()), "{case:?}");
     assert_eq!((expected.wrapping_sub(1)) & 0xFF, *found, "{case:?}");
     assert_eq!(case.code[0] >> 4, 1, "{case:?}");
+    // The waves end with what was found, after the cycle in which the instruction retired.
+    let wave = |name: &str| &case.waves.iter().find(|wave| wave.name == name).expect("it is a signal").values;
+    assert_eq!(wave(&format!("{}_q", name)).last(), Some(found), "{:?}", case.waves);
+    assert_eq!(wave("retire")[..2], [0, 1]);
+    assert_eq!(wave("step")[..3], [0, 1, 0]);
+    assert!(case.vcd("quad8").is_some_and(|text| text.contains(&format!(" {name}_q [7:0] $end\n"))));
 }
 
 #[test]

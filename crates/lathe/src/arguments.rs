@@ -1034,6 +1034,19 @@ pub(crate) struct Hdl {
     #[arg(long, value_name = "FILE")]
     pub(crate) program: Option<String>,
 
+    /// How many address bits the memories of the board have at most, for a chip with little block RAM
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=24))]
+    pub(crate) block_ram: Option<u32>,
+
+    /// Measure it: LUTs, flip-flops, block RAM and megahertz on an iCE40, and clock cycles for an instruction of the program.
+    /// Needs `apt install yosys nextpnr-ice40 iverilog`
+    #[arg(long)]
+    pub(crate) report: bool,
+
+    /// How many instructions of the program `--report` simulates at most
+    #[arg(long, value_name = "N", default_value_t = 20_000, requires = "report", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) limit: u64,
+
     #[command(flatten)]
     pub(crate) assembly: AssemblyArguments,
 
@@ -1054,6 +1067,7 @@ pub(crate) struct Hdl {
 Examples:
   lathe prove -m quad8                            The core of `lathe hdl`, instruction by instruction
   lathe prove -m quad8 --only push                Some of them
+  lathe prove -m quad8 --core mine.v --waves bad  A core changed by hand; what is wrong with it as waveforms
   lathe prove --equal mine.isa yours.isa          Two definitions of one machine
   lathe prove -m quad8 --keeps page --but page    Nothing changes the register page but the instruction page")]
 pub(crate) struct Prove {
@@ -1075,6 +1089,18 @@ pub(crate) struct Prove {
     /// Only instructions with this mnemonic; may be given several times
     #[arg(long, value_name = "MNEMONIC", conflicts_with = "equal")]
     pub(crate) only: Vec<String>,
+
+    /// A core that was written or changed by hand, instead of the one of `lathe hdl`; its ports are the same
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["equal", "keeps"])]
+    pub(crate) core: Option<String>,
+
+    /// Read the core in one piece, and not slice by slice; takes long for a large one
+    #[arg(long, conflicts_with_all = ["equal", "keeps"])]
+    pub(crate) whole: bool,
+
+    /// Write a waveform (.vcd) to this folder for each instruction of a core that is not as it should be
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["equal", "keeps"])]
+    pub(crate) waves: Option<String>,
 
     /// How many solvers run at once [default: one for each processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

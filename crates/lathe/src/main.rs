@@ -22,6 +22,7 @@ mod program;
 mod project;
 mod render;
 mod signals;
+mod tool;
 mod vectors;
 mod watch;
 

@@ -9,11 +9,15 @@
 //!   exit code of the last; all others end with 0.
 //!
 //! A block without any of these is refused, so that nothing on the page goes unchecked.
+//! The guide to a board in `docs/hardware.md` goes on with the machine that the tutorial ends with; its blocks are marked in
+//! the same way.
 //! `LATHE_UPDATE=1` writes what the commands print into the page; read it before you keep it.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use lathe_tests::tools;
 
 fn page_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tutorial.md")
@@ -186,6 +190,69 @@ fn every_step_comes_out_as_the_page_shows() {
     assert!(problems.is_empty(), "{}\nLATHE_UPDATE=1 writes what is real into the page", problems.join("\n"));
     assert!(commands >= 20, "{commands} commands: the page has lost some");
     println!("{commands} commands");
+}
+
+/// The way from the tutorial's machine to a board, as far as it can be gone without one. Commands are typed into a shell one after
+/// the other; what stands below one is what it prints.
+#[test]
+fn the_guide_to_a_board_works_as_typed() {
+    const TOOLS: [&str; 6] = ["iverilog", "vvp", "verilator", "yosys", "nextpnr-ice40", "icepack"];
+    if TOOLS.iter().any(|tool| tools::find("the guide to a board", tool).is_none()) {
+        return;
+    }
+    let desk = Desk { folder: tempfile::tempdir().expect("there is room for a folder") };
+    for part in parts(&page()) {
+        if let Part::Block(block) = part
+            && ["file", "append", "change"].iter().any(|word| block.attribute(word) == Some("pebble.isa"))
+        {
+            desk.follow(&block);
+        }
+    }
+    let guide = std::fs::read_to_string(page_path().with_file_name("hardware.md")).expect("the page is there");
+    let (mut folder, mut count) = (desk.path("."), 0);
+    for part in parts(&guide) {
+        let Part::Block(block) = part else { continue };
+        if block.attribute("file").is_some() {
+            desk.follow(&block);
+        } else if block.mark == "console guide" {
+            count += desk.type_in(&block, &mut folder);
+        }
+    }
+    assert!(count >= 8, "{count} commands: the page has lost some");
+}
+
+impl Desk {
+    /// Types the commands of a block into a shell; gives how many there were. Nobody can be asked to hold a board.
+    fn type_in(&self, block: &Block, folder: &mut PathBuf) -> usize {
+        let binary = Path::new(env!("CARGO_BIN_EXE_lathe")).parent().expect("it is in a folder").to_owned();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(std::iter::once(binary).chain(std::env::split_paths(&path))).expect("a path");
+        let mut count = 0;
+        let mut lines = block.lines.iter().peekable();
+        while let Some(line) = lines.next() {
+            let command = line.strip_prefix("$ ").expect("what is printed stands below its command");
+            let mut shown = String::new();
+            while let Some(printed) = lines.next_if(|line| !line.starts_with("$ ")) {
+                shown.extend([*printed, "\n"]);
+            }
+            if let Some(name) = command.strip_prefix("cd ") {
+                folder.push(name);
+                continue;
+            }
+            if command.starts_with("iceprog ") {
+                continue;
+            }
+            let mut shell = Command::new("sh");
+            shell.args(["-c", command]).current_dir(&*folder).env("PATH", &path).env("NO_COLOR", "1");
+            let output = shell.output().expect("there is a shell");
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "docs/hardware.md:{}: `{command}`: {complaint}", block.line);
+            let printed = String::from_utf8_lossy(&output.stdout);
+            assert!(shown.is_empty() || *printed == shown, "docs/hardware.md:{}: `{command}`: {printed}", block.line);
+            count += 1;
+        }
+        count
+    }
 }
 
 /// Links to other pages lead to files and headings that are there.

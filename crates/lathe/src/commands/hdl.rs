@@ -8,8 +8,8 @@ use lathe_hdl::{Program, Unsupported};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 
-use super::Outcome;
 use super::asm::FileData;
+use super::{Outcome, hdl_report};
 use crate::arguments::{Format, Hdl};
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Whole};
@@ -34,15 +34,23 @@ pub(super) fn execute(arguments: &Hdl) -> Outcome {
         Failure::input(message).help("give another name with `-o`")
     })?;
     files::write_all(&all)?;
+    let limit = arguments.program.is_some().then_some(arguments.limit);
+    let report = arguments.report.then(|| hdl_report::measure(folder, &design.module, limit)).transpose()?;
     match arguments.format.format {
         Format::Text => {
             all.iter().for_each(|file| output::complain(&format!("wrote {}\n", file.name)));
-            output::complain(&next_step(&arguments.output));
+            match &report {
+                Some(report) => output::answer(&report.text())?,
+                None => output::complain(&next_step(&arguments.output)),
+            }
         }
         Format::Json => {
             let files: Vec<_> = all.iter().map(|file| FileData { name: &file.name, bytes: file.bytes.len() }).collect();
-            let answer =
+            let mut answer =
                 serde_json::json!({ "ok": true, "machine": isa.name, "module": design.module, "files": files });
+            if let Some(report) = report {
+                answer["report"] = serde_json::json!(report);
+            }
             output::answer(&output::json(&answer)?)?;
         }
     }
@@ -58,13 +66,14 @@ fn load(arguments: &Hdl, inputs: &Inputs) -> Result<(Isa, Vec<Source>, Program),
             return Err(failure.help("name one with `-m`, or give a program that names its own with `--program`"));
         };
         let machine = machine::open_noting(named, inputs)?;
-        return Ok((machine.isa, machine.written.sources, Program::default()));
+        let program = Program { board_bits: arguments.block_ram, ..Program::default() };
+        return Ok((machine.isa, machine.written.sources, program));
     };
     let request = Request { name: program, machine: named, from: None, load_at: None, assembly: &arguments.assembly };
     let loaded = request.load(inputs)?;
     let cells = cells(&loaded.isa, &loaded.image);
-    let entry = Some(loaded.image.start(&loaded.isa));
-    Ok((loaded.isa, loaded.definition, Program { cells, entry }))
+    let program = Program { cells, entry: Some(loaded.image.start(&loaded.isa)), board_bits: arguments.block_ram };
+    Ok((loaded.isa, loaded.definition, program))
 }
 
 /// The cells of an image, memory by memory.

@@ -14,6 +14,7 @@ mod explain;
 mod export;
 mod fmt;
 mod hdl;
+mod hdl_report;
 mod host;
 mod import;
 mod lsp;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{ErrorKind, IsTerminal, Write as _, stderr};
-use std::process::{Command, Stdio};
+use std::io::{IsTerminal, stderr};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use lathe_asm::disassembler;
+use lathe_hdl::Design;
 use lathe_isa::Isa;
 use lathe_isa::model::{InstructionId, RegisterId};
 use lathe_prove::{Answer, Case, Claim, Core, Module, Query};
@@ -17,7 +18,11 @@ use serde::Serialize;
 use super::{Outcome, hdl};
 use crate::arguments::{Format, Prove};
 use crate::exit::{Exit, Failure};
-use crate::{machine, output};
+use crate::files::{self, Whole};
+use crate::{machine, output, tool};
+
+/// The longest Verilog file that is read.
+const VERILOG_LIMIT: u64 = 64 << 20;
 
 /// Proves what was asked for.
 pub(super) fn execute(arguments: &Prove) -> Outcome {
@@ -61,11 +66,25 @@ pub(super) fn execute(arguments: &Prove) -> Outcome {
 /// Something to be proven.
 struct ToProve {
     name: String,
-    query: Query,
+    question: Question,
     /// The definition whose instructions a case is about.
     isa: Arc<Isa>,
     /// The clock cycles of a core that it is about.
     cycles: Option<u32>,
+}
+
+/// How it is asked.
+enum Question {
+    /// As it stands.
+    Asked(Query),
+    /// All these claims about a slice of a core, which Yosys has to read first.
+    Slice(Arc<Sliced>, usize, Vec<Claim>),
+}
+
+/// A core that is proven slice by slice.
+struct Sliced {
+    isa: Arc<Isa>,
+    design: Design,
 }
 
 /// What became of it.
@@ -98,6 +117,9 @@ struct CaseData {
     /// A row of `examples` that tells what was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<String>,
+    /// The file with its waveform.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waveform: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -108,7 +130,7 @@ struct DifferenceData {
 }
 
 impl CaseData {
-    fn new(isa: &Isa, case: Case) -> CaseData {
+    fn new(isa: &Isa, case: Case, waveform: Option<String>) -> CaseData {
         let difference = |(name, expected, found)| DifferenceData { name, expected, found };
         CaseData {
             example: example(isa, &case),
@@ -116,6 +138,7 @@ impl CaseData {
             code: case.code,
             after: case.after.into_iter().map(difference).collect(),
             broken: case.broken,
+            waveform,
         }
     }
 }
@@ -127,32 +150,72 @@ fn example(isa: &Isa, case: &Case) -> Option<String> {
     case.example(&disassembler::instruction(isa, &decoded, pc, |_, address| Some(format!("{address:#x}"))))
 }
 
-/// That the core of `lathe hdl` does what the definition says.
+/// That the core of `lathe hdl`, or one made of it by hand, does what the definition says.
 fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, Failure> {
-    let isa = &machine.isa;
-    let design = lathe_hdl::generate(isa, &machine.written.sources, &lathe_hdl::Program::default())
+    let design = lathe_hdl::generate(&machine.isa, &machine.written.sources, &lathe_hdl::Program::default())
         .map_err(|found| hdl::unsupported(&machine.written.sources, &found))?;
-    let verilog = design.files.first().map_or("", |file| file.text.as_str());
-    let module = translate(&design.module, verilog)?;
-    let core = Core { isa, module: &module, interface: &design.interface, messages: &design.messages };
-    let name = |claim: Claim| match claim {
-        Claim::Instruction(id) => syntax(isa, id),
-        Claim::Undefined => "(bits that no row has)".to_owned(),
-        Claim::Reset => "(reset)".to_owned(),
-        Claim::Stopped => "(stopped)".to_owned(),
-        Claim::Waiting => "(waiting)".to_owned(),
-    };
+    let sliced = Arc::new(Sliced { isa: Arc::new(machine.isa.clone()), design });
     let wanted = |claim: &Claim| match claim {
-        Claim::Instruction(id) => is_wanted(arguments, isa, *id),
+        Claim::Instruction(id) => is_wanted(arguments, &machine.isa, *id),
         _ => arguments.only.is_empty(),
     };
-    let claims = core.claims().into_iter().filter(wanted);
-    let shared = Arc::new(isa.clone());
-    let claim = |claim: Claim| {
-        let (query, cycles) = (core.query(claim), Some(core.cycles(claim)));
-        ToProve { name: name(claim), query, isa: shared.clone(), cycles }
+    let claims: Vec<Claim> =
+        lathe_prove::claims(&machine.isa, &sliced.design.interface).into_iter().filter(wanted).collect();
+    match &arguments.core {
+        Some(name) => whole(&sliced, &claims, &files::read_text(name, VERILOG_LIMIT)?),
+        None if arguments.whole => {
+            whole(&sliced, &claims, sliced.design.files.first().map_or("", |file| file.text.as_str()))
+        }
+        None => Ok(slices(&sliced, &claims)),
+    }
+}
+
+/// Claims about a core in one piece.
+fn whole(sliced: &Sliced, claims: &[Claim], verilog: &str) -> Result<Vec<ToProve>, Failure> {
+    if stderr().is_terminal() {
+        output::signal("Yosys reads the core");
+    }
+    let module = translate(&sliced.design.module, verilog)?;
+    let core = sliced.core(&module);
+    let claim = |claim: &Claim| sliced.claim(*claim, Question::Asked(core.query(*claim)));
+    Ok(claims.iter().map(claim).collect())
+}
+
+/// The same claims about slices of the core. What is about every instruction is asked together with the instruction.
+fn slices(sliced: &Arc<Sliced>, claims: &[Claim]) -> Vec<ToProve> {
+    let is_everywhere = |claim: &&Claim| claim.slices(&sliced.isa).count() > 1;
+    let everywhere: Vec<Claim> = claims.iter().filter(is_everywhere).copied().collect();
+    let claim = |claim: &Claim| {
+        let together = if *claim == Claim::Reset { &[][..] } else { &everywhere };
+        let all = std::iter::once(claim).chain(together).copied().collect();
+        sliced.claim(*claim, Question::Slice(sliced.clone(), *claim.slices(&sliced.isa).start(), all))
     };
-    Ok(claims.map(claim).collect())
+    claims.iter().filter(|claim| !is_everywhere(claim)).map(claim).collect()
+}
+
+impl Sliced {
+    fn core<'a>(&'a self, module: &'a Module) -> Core<'a> {
+        Core { isa: &self.isa, module, interface: &self.design.interface, messages: &self.design.messages }
+    }
+
+    fn claim(&self, claim: Claim, question: Question) -> ToProve {
+        let name = match claim {
+            Claim::Instruction(id) => syntax(&self.isa, id),
+            Claim::Undefined => "(bits that no row has)".to_owned(),
+            Claim::Reset => "(reset)".to_owned(),
+            Claim::Stopped => "(stopped)".to_owned(),
+            Claim::Waiting => "(waiting)".to_owned(),
+        };
+        ToProve { name, question, isa: self.isa.clone(), cycles: Some(claim.cycles(&self.design.interface)) }
+    }
+
+    /// What is asked about a slice.
+    fn queries(&self, at: usize, claims: &[Claim]) -> Result<Vec<Query>, Failure> {
+        let text = self.design.slice(at).unwrap_or_default();
+        let module = translate(&self.design.module, &text)?;
+        let core = self.core(&module);
+        Ok(claims.iter().map(|claim| core.query(*claim)).collect())
+    }
 }
 
 /// That two definitions describe one machine.
@@ -166,7 +229,8 @@ fn equal(one: &str, other: &str) -> Result<(String, Vec<ToProve>), Failure> {
     let claim = |pair: lathe_prove::Pair| {
         let (first, second) = (text(&a, pair.0), text(&b, pair.1));
         let name = if first == second { first } else { format!("{first} = {second}") };
-        ToProve { name, query: lathe_prove::equal(&a, &b, pair), isa: a.clone(), cycles: None }
+        let question = Question::Asked(lathe_prove::equal(&a, &b, pair));
+        ToProve { name, question, isa: a.clone(), cycles: None }
     };
     Ok((format!("{one} and {other}"), pairs.into_iter().map(claim).collect()))
 }
@@ -193,8 +257,8 @@ fn keeps(arguments: &Prove, isa: &Isa) -> Result<Vec<ToProve>, Failure> {
     let claimed = ids.filter(|id| !may(id) && is_wanted(arguments, isa, *id));
     let shared = Arc::new(isa.clone());
     let claim = |id: InstructionId| {
-        let query = lathe_prove::keeps(isa, id, &registers);
-        ToProve { name: syntax(isa, id), query, isa: shared.clone(), cycles: None }
+        let question = Question::Asked(lathe_prove::keeps(isa, id, &registers));
+        ToProve { name: syntax(isa, id), question, isa: shared.clone(), cycles: None }
     };
     Ok(claimed.map(claim).collect())
 }
@@ -210,38 +274,17 @@ fn syntax(isa: &Isa, id: InstructionId) -> String {
 
 /// The core as a solver reads it.
 fn translate(module: &str, verilog: &str) -> Result<Module, Failure> {
-    if stderr().is_terminal() {
-        output::signal("Yosys reads the core");
-    }
     let text = run("yosys", &["-q", "-s", "/dev/stdin"], &lathe_prove::yosys_script(module, verilog))?;
     Module::read(module, &text).map_err(|reason| {
         Failure::input(format!("Yosys wrote something unexpected: {reason}")).help("Lathe is tried with Yosys 0.23")
     })
 }
 
-/// Runs a tool that reads its standard input; gives what it printed.
+/// Runs a tool that reads its standard input; gives what it printed. z3 ends with an error when it is asked for the values of
+/// something that is not there, after it has said so.
 fn run(tool: &str, arguments: &[&str], input: &str) -> Result<String, Failure> {
-    let spawned =
-        Command::new(tool).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = spawned.map_err(|error| {
-        let reason =
-            if error.kind() == ErrorKind::NotFound { "it is not installed".to_owned() } else { error.to_string() };
-        Failure::input(format!("`{tool}` cannot be run: {reason}")).help(format!("install it: `apt install {tool}`"))
-    })?;
-    let stdin = child.stdin.take();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            // A tool that ends before it has read everything says why by itself.
-            let _ = stdin.map(|mut stdin| stdin.write_all(input.as_bytes()));
-        });
-        let output = child.wait_with_output().map_err(|error| Failure::input(format!("`{tool}` failed: {error}")))?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        if text.is_empty() && !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            return Err(Failure::input(format!("`{tool}` failed: {said}")));
-        }
-        Ok(text)
-    })
+    let said = tool::run(tool, None, arguments, input)?;
+    if said.text.is_empty() && !said.succeeded { Err(said.failure(tool)) } else { Ok(said.text) }
 }
 
 /// Asks solvers, several at once. People see each answer as soon as all before it are there.
@@ -258,7 +301,7 @@ fn prove(arguments: &Prove, claims: &[ToProve]) -> Result<Vec<Proof>, Failure> {
             scope.spawn(move || {
                 while let Some((at, claim)) = take(claims, next) {
                     // Nobody listens any more once there has been a failure.
-                    if sender.send((at, decide(claim, arguments.timeout))).is_err() {
+                    if sender.send((at, decide(arguments, claim))).is_err() {
                         return;
                     }
                 }
@@ -291,17 +334,49 @@ fn take<'c>(claims: &'c [ToProve], next: &AtomicUsize) -> Option<(usize, &'c ToP
     claims.get(at).map(|claim| (at, claim))
 }
 
-fn decide(claim: &ToProve, timeout: u32) -> Result<Proof, Failure> {
+/// Asks everything that a claim is made of, up to the first that is not proven.
+fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
     let begin = Instant::now();
-    let output = run("z3", &["-in", &format!("-T:{timeout}")], &claim.query.script())?;
-    let answer = claim.query.read(&output).map_err(|said| Failure::input(format!("z3 did not understand: {said}")))?;
+    let of_slice;
+    let queries = match &claim.question {
+        Question::Asked(query) => std::slice::from_ref(query),
+        Question::Slice(sliced, at, claims) => {
+            of_slice = sliced.queries(*at, claims)?;
+            &of_slice
+        }
+    };
+    let mut answer = Answer::Proven;
+    for query in queries {
+        let output = run("z3", &["-in", &format!("-T:{}", arguments.timeout)], &query.script())?;
+        answer = query.read(&output).map_err(|said| Failure::input(format!("z3 did not understand: {said}")))?;
+        if answer != Answer::Proven {
+            break;
+        }
+    }
     let (found, case) = match answer {
         Answer::Proven => (Found::Proven, None),
         Answer::Undecided => (Found::Undecided, None),
-        Answer::Refuted(case) => (Found::Refuted, Some(CaseData::new(&claim.isa, case))),
+        Answer::Refuted(case) => {
+            let waveform = waveform(arguments, claim, &case)?;
+            (Found::Refuted, Some(CaseData::new(&claim.isa, case, waveform)))
+        }
     };
     let (claim, cycles) = (claim.name.clone(), claim.cycles);
     Ok(Proof { claim, found, cycles, seconds: rounded(begin.elapsed()), case })
+}
+
+/// Writes the waveform of a case, if it is wanted and there is one; gives the name of the file.
+fn waveform(arguments: &Prove, claim: &ToProve, case: &Case) -> Result<Option<String>, Failure> {
+    let (Some(folder), Some(text)) = (&arguments.waves, case.vcd(&claim.isa.name)) else { return Ok(None) };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::input(format!("the folder {folder} cannot be made: {}", files::reason(&error)))
+            .help("give another name with `--waves`")
+    })?;
+    let words: Vec<&str> =
+        claim.name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let name = Path::new(folder).join(format!("{}.vcd", words.join("-"))).to_string_lossy().into_owned();
+    files::write_all(&[Whole { name: name.clone(), bytes: text.into_bytes() }])?;
+    Ok(Some(name))
 }
 
 fn rounded(time: Duration) -> f64 {
@@ -336,6 +411,9 @@ fn line(proof: &Proof, width: usize) -> String {
     }
     if let Some(example) = &case.example {
         let _ = writeln!(text, "    as an example: {example}");
+    }
+    if let Some(name) = &case.waveform {
+        let _ = writeln!(text, "    as a waveform: {name}");
     }
     text
 }

@@ -20,6 +20,31 @@ fn a_core_is_proven_instruction_by_instruction() {
     bench.run(&["prove", "-m", "quad8", "--only", "nope"]).complains(1, &["nothing to prove", "--only"]);
 }
 
+/// A core that somebody has changed, and the waveform of what it does wrong.
+#[test]
+fn a_core_changed_by_hand_is_shown_as_a_waveform() {
+    let test = "lathe prove --core";
+    if tools::find(test, "yosys").is_none() || tools::find(test, "z3").is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    assert_eq!(bench.run(&["hdl", "-m", "quad8", "-o", "hardware"]).code, 0);
+    let right = bench.read_text("hardware/quad8.v");
+    let bench = bench.file("mine.v", right.replace("(D - S)", "(S - D)"));
+    let answer =
+        bench.run(&["prove", "-m", "quad8", "--core", "mine.v", "--waves", "bad", "--only", "sub", "--only", "add"]);
+    assert_eq!((answer.code, answer.err.as_str()), (1, ""));
+    assert!(answer.out.contains("\nproven     add D, S"), "{}", answer.out);
+    assert!(answer.out.starts_with("REFUTED    sub D, S"), "{}", answer.out);
+    let shown = answer.out.lines().find_map(|line| line.strip_prefix("    as a waveform: "));
+    let name = shown.expect("it is told").replace('\\', "/");
+    assert_eq!(name, "bad/sub-D-S.vcd");
+    let wave = bench.read_text(&name);
+    assert!(wave.starts_with("$timescale 1 ns $end\n$scope module quad8 $end\n"), "{wave}");
+    assert!(wave.contains(" retire $end\n") && wave.contains(" step [1:0] $end\n"), "{wave}");
+    bench.run(&["prove", "-m", "quad8", "--core", "none.v"]).complains(1, &["none.v"]);
+}
+
 #[test]
 fn what_is_not_true_is_shown_with_a_state() {
     if tools::find("lathe prove --keeps", "z3").is_none() {
@@ -48,6 +73,12 @@ fn what_is_not_true_is_shown_with_a_state() {
 #[test]
 fn wrong_usage_is_told() {
     let bench = Bench::new();
+    for (missing, arguments) in
+        [("yosys", &["prove", "-m", "quad8"][..]), ("z3", &["prove", "--equal", "quad8", "quad8"])]
+    {
+        let output = bench.command(arguments).env("PATH", bench.path()).output().expect("it runs");
+        crate::answer(output).complains(1, &[missing, "not installed", &format!("apt install {missing}")]);
+    }
     bench.run(&["prove"]).complains(2, &["which machine?", "--equal"]);
     bench.run(&["prove", "-m", "quad8", "--keeps", "q"]).complains(2, &["no register `q`", "page"]);
     bench.run(&["prove", "-m", "quad8", "--keeps", "sp", "--but", "x"]).complains(2, &["no instruction `x`"]);

@@ -1,0 +1,122 @@
+//! `lathe hdl --report`: how large and how quick the hardware of a machine is, as other tools tell: Yosys and nextpnr for an
+//! iCE40, Icarus for the clock cycles that a program takes.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::exit::Failure;
+use crate::tool;
+
+/// Chips that are tried one after the other: their names, and what nextpnr is told.
+const CHIPS: [(&str, &[&str]); 2] = [
+    ("iCE40 UP5K", &["--up5k", "--package", "sg48", "--pcf", "icebreaker.pcf"]),
+    ("iCE40 HX8K", &["--hx8k", "--package", "ct256"]),
+];
+
+/// The figures of a board.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Report {
+    luts: usize,
+    flip_flops: usize,
+    block_rams: usize,
+    /// Multipliers of the chip.
+    dsps: usize,
+    /// The chip that it fits on, and how quick it is there; nothing, if it is too large for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chip: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    megahertz: Option<f64>,
+    /// What the program did in the simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cycles: Option<u64>,
+}
+
+/// Measures what was written to a folder. `limit` is how many instructions of the program are simulated, if there is one.
+pub(super) fn measure(folder: &Path, module: &str, limit: Option<u64>) -> Result<Report, Failure> {
+    let mut report = Report::default();
+    if let Some(limit) = limit {
+        simulate(folder, module, limit, &mut report)?;
+    }
+    let board = folder.join(lathe_hdl::BOARD);
+    let script = format!("read_verilog ../{module}.v top.v; synth_ice40 -dsp -top top -json top.json");
+    tool::run("yosys", Some(&board), &["-q", "-p", &script], "")?.if_well("yosys")?;
+    count(&board, &mut report)?;
+    for (chip, arguments) in CHIPS {
+        let common = ["--json", "top.json", "--asc", "top.asc", "--report", "report.json", "-q"];
+        let _ = std::fs::remove_file(board.join("report.json"));
+        // A chip that is too small is a failure of nextpnr's like any other; then there is no report.
+        tool::run("nextpnr-ice40", Some(&board), &[arguments, &common].concat(), "")?;
+        let Some(found) = frequency(&board) else { continue };
+        (report.chip, report.megahertz) = (Some(chip), Some(found));
+        break;
+    }
+    Ok(report)
+}
+
+/// The program in Icarus.
+fn simulate(folder: &Path, module: &str, limit: u64, report: &mut Report) -> Result<(), Failure> {
+    let core = format!("{module}.v");
+    tool::run("iverilog", Some(folder), &["-g2005", "-o", "bench", &core, "bench.v"], "")?.if_well("iverilog")?;
+    let said =
+        tool::run("vvp", Some(folder), &["-n", "bench", "+count", &format!("+limit={limit}")], "")?.if_well("vvp")?;
+    let last = said.lines().rev().find_map(|line| {
+        let (instructions, cycles) = line.strip_suffix(" cycles")?.split_once(" instructions, ")?;
+        Some((instructions.parse().ok()?, cycles.parse().ok()?))
+    });
+    let (instructions, cycles) =
+        last.ok_or_else(|| Failure::input("the simulator did not say how many cycles there were"))?;
+    (report.instructions, report.cycles) = (Some(instructions), Some(cycles));
+    Ok(())
+}
+
+/// Counts what Yosys used.
+fn count(board: &Path, report: &mut Report) -> Result<(), Failure> {
+    let failure = || Failure::input("Yosys wrote no netlist that can be read").help("Lathe is tried with Yosys 0.23");
+    let text = std::fs::read_to_string(board.join("top.json")).map_err(|_| failure())?;
+    let netlist: serde_json::Value = serde_json::from_str(&text).map_err(|_| failure())?;
+    let cells = netlist["modules"]["top"]["cells"].as_object().ok_or_else(failure)?;
+    for kind in cells.values().filter_map(|cell| cell["type"].as_str()) {
+        match kind {
+            "SB_LUT4" => report.luts += 1,
+            "SB_MAC16" => report.dsps += 1,
+            _ if kind.starts_with("SB_DFF") => report.flip_flops += 1,
+            _ if kind.starts_with("SB_RAM40_4K") => report.block_rams += 1,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The highest frequency of the clock, as nextpnr reports it.
+fn frequency(board: &Path) -> Option<f64> {
+    let report: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(board.join("report.json")).ok()?).ok()?;
+    let all = report["fmax"].as_object()?.values().filter_map(|clock| clock["achieved"].as_f64());
+    all.reduce(f64::min).map(|found| (found * 10.0).round() / 10.0)
+}
+
+impl Report {
+    /// As people read it.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("{} LUTs, {} flip-flops, {} block RAMs", self.luts, self.flip_flops, self.block_rams);
+        if self.dsps > 0 {
+            let _ = write!(text, ", {} multipliers", self.dsps);
+        }
+        text.push('\n');
+        match (self.chip, self.megahertz) {
+            (Some(chip), Some(megahertz)) => {
+                let _ = writeln!(text, "{megahertz:.1} MHz on an {chip}");
+            }
+            _ => text.push_str("too large for an iCE40\n"),
+        }
+        if let (Some(instructions), Some(cycles)) = (self.instructions, self.cycles) {
+            let each = cycles as f64 / instructions.max(1) as f64;
+            let _ = writeln!(text, "{each:.2} clock cycles for an instruction, over {instructions} instructions");
+        }
+        text
+    }
+}
