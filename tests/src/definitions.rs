@@ -57,7 +57,10 @@ pub fn definition(seed: u64) -> String {
     let meaning = "if K.clear { a = 0 }; if K.more { b = b + a + 1 }; if K.twice { a = a << 1 }; \
                    if K.half { a = a >> 1 }; if K.both { a = ~b }";
     let _ = writeln!(text, "  {{K}} | {} | {meaning}", picture(&format!("{row:06b}KKKK"), cell));
-    text + "}\n" + &machine.modes() + WORDS + VALUES
+    if seed % 3 == 1 {
+        text += &machine.rows_in_modes();
+    }
+    text + "}\n" + &machine.operand_modes() + WORDS + VALUES
 }
 
 /// Bits as a picture of whole cells, filled up with zeros.
@@ -124,6 +127,9 @@ impl Machine {
                 let _ = writeln!(text, "register r{at} : u{width}");
             }
         }
+        if seed % 3 == 1 {
+            text += "mode w : u1\nmode v = 1 : u2\n";
+        }
         if seed % 2 == 1 {
             text += &self.map();
         }
@@ -155,9 +161,28 @@ impl Machine {
         )
     }
 
+    /// Rows that are there in some modes only: of different lengths, with the same text, or not at all.
+    fn rows_in_modes(&self) -> String {
+        let Machine { cell, bank, number, .. } = self;
+        let bits = |row: u64, rest: &str| picture(&format!("{row:06b}{rest}"), *cell);
+        let added = fit("N", *number, *bank);
+        let numbers = "N".repeat(*number as usize);
+        format!(
+            "  wide X    | {} where w == 0 | X = X + 1\n  wide X, N | {} where w != 0 | X = X + {added}\n  \
+             four X    | {} where v == 0 | X = ~X\n  four X    | {} where v == 1, w == 1 | X = X ^ 5\n  \
+             four X, N | {} where v == 2 | X = {added}; w = 0\n  turn X    | {} | w = X[0]; v = v + 1\n",
+            bits(ROWS + 6, "XX"),
+            bits(ROWS + 6, &format!("XX{numbers}")),
+            bits(ROWS + 7, "XX"),
+            bits(ROWS + 7, "XX"),
+            bits(ROWS + 7, &format!("XX{numbers}")),
+            bits(ROWS + 8, "XX"),
+        )
+    }
+
     /// Operands with modes: a register, one that changes before it is used, memory beside it, numbers in cells of
     /// their own.
-    fn modes(&self) -> String {
+    fn operand_modes(&self) -> String {
         let Machine { cell, address, bank, data_cell, data_address, .. } = self;
         let place = fit("X", *bank, *data_address);
         let mut text = format!("field J : u{cell}\noperand E : u4 {{\n  X | 00XX | X\n  up X | 01XX | X = X + 3; X\n");

@@ -35,7 +35,8 @@ instructions { b T | 0000 TTTT | pc = T }
 fn machine(text: &str) -> Isa {
     let line = text.lines().find(|line| line.starts_with(".machine")).expect("a fixture names its machine");
     let name = line.split_whitespace().nth(1).expect("the name follows");
-    let definition = lathe_machines::find(name).map_or(ALIGNED, |machine| machine.definition);
+    let wide = || (name == "wide8").then_some(include_str!("../machines/wide8.isa"));
+    let definition = lathe_machines::find(name).map(|machine| machine.definition).or_else(wide).unwrap_or(ALIGNED);
     lathe_isa::load(definition).isa.expect("the definition is right")
 }
 

@@ -6,7 +6,7 @@
 //! - `asm`: a program without errors, for hex8 if it names no machine. `; -> 11 05` at the end
 //!   of a line gives the cells that the line makes, all of them, macros and repetitions included.
 //! - `asm,error A303`: a program with errors, all of this code; `asm,warning W701` likewise.
-//! - `asm file=NAME`: a file that later blocks may include.
+//! - `asm file=NAME`: a file that later blocks may include; `isa file=NAME.isa`: a machine that they may name.
 //! - `asm disassembly`: what the disassembler makes of the block before it, symbols taken away.
 //! - `text format=NAME`: the last program, written in that format.
 //!
@@ -64,13 +64,6 @@ fn parts(page: &str) -> Vec<Part<'_>> {
     parts
 }
 
-fn machine(text: &str) -> Isa {
-    let named = text.lines().find_map(|line| line.strip_prefix(".machine "));
-    let name = named.map_or(DEFAULT, |rest| rest.split_whitespace().next().unwrap_or(DEFAULT));
-    let definition = lathe_machines::find(name).expect("it comes with Lathe").definition;
-    lathe_isa::load(definition).isa.expect("it is right")
-}
-
 /// What has been read of the page so far.
 struct Reader {
     files: MemoryFiles,
@@ -93,7 +86,7 @@ impl Reader {
         match (kind, rest.split_once([' ', '=']).unwrap_or((rest, ""))) {
             ("asm", ("", _)) => self.program(block),
             ("asm", ("error" | "warning", code)) => self.mistake(block, code),
-            ("asm", ("file", name)) => {
+            ("asm" | "isa", ("file", name)) => {
                 self.files.0.insert(name.to_owned(), block.text.clone().into_bytes());
             }
             ("asm", ("disassembly", _)) => return self.disassembly(),
@@ -104,12 +97,21 @@ impl Reader {
         block.text.clone()
     }
 
+    /// The machine of a program: one of those that come with Lathe, or one of the page.
+    fn machine(&self, text: &str) -> Isa {
+        let named = text.lines().find_map(|line| line.strip_prefix(".machine "));
+        let name = named.map_or(DEFAULT, |rest| rest.split_whitespace().next().unwrap_or(DEFAULT));
+        let own = self.files.0.get(&format!("{name}.isa")).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        let shipped = || lathe_machines::find(name).expect("it comes with Lathe").definition.to_owned();
+        lathe_isa::load(&own.unwrap_or_else(shipped)).isa.expect("it is right")
+    }
+
     fn assembled(&self, isa: &Isa, text: &str) -> Assembled {
         assemble(isa, &self.files, Source::new(NAME, text), &Options::default())
     }
 
     fn program(&mut self, block: &Block) {
-        let isa = machine(&block.text);
+        let isa = self.machine(&block.text);
         let Assembled { image, diagnostics, sources, .. } = self.assembled(&isa, &block.text);
         let Some(image) = image else {
             let found = diagnostics.into_sorted();
@@ -131,7 +133,7 @@ impl Reader {
     }
 
     fn mistake(&mut self, block: &Block, code: &str) {
-        let found = self.assembled(&machine(&block.text), &block.text).diagnostics.into_sorted();
+        let found = self.assembled(&self.machine(&block.text), &block.text).diagnostics.into_sorted();
         let severity = if code.starts_with('W') { Severity::Warning } else { Severity::Error };
         let found: Vec<String> = found
             .iter()
@@ -235,7 +237,7 @@ fn every_format_stands_in_the_table() {
 #[test]
 fn every_directive_of_the_table_exists() {
     let page = page();
-    let isa = machine("");
+    let isa = Reader::new().machine("");
     let rows = page.lines().skip_while(|line| *line != "| directive | what it does |").skip(2);
     let mut count = 0;
     for row in rows.take_while(|line| line.starts_with('|')) {

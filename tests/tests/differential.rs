@@ -57,7 +57,7 @@ fn isa(name: &str) -> Arc<Isa> {
 /// Machines that do not ship: other cell and address widths, other word orders.
 #[test]
 fn machines_that_do_not_ship() {
-    for name in ["acc12", "banked8", "clock8", "irq8", "prefix8", "refresh8", "tape16", "twice8", "word32"] {
+    for name in ["acc12", "banked8", "clock8", "irq8", "prefix8", "refresh8", "tape16", "twice8", "wide8", "word32"] {
         let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
         let definition = std::fs::read_to_string(&path).expect("the definition is there");
         let isa = Arc::new(lathe_isa::load(&definition).isa.expect("the definition is right"));

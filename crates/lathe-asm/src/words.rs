@@ -25,7 +25,7 @@ const fn directive(name: &'static str, example: &'static str, meaning: &'static 
 }
 
 /// Every directive.
-pub const DIRECTIVES: [Directive; 38] = [
+pub const DIRECTIVES: [Directive; 39] = [
     directive(".machine", ".machine quad8", "the machine that the program is for"),
     directive(".org", ".org 0x100", "the address of what follows"),
     directive(".align", ".align 16", "fills up to a multiple; alone, up to an even address"),
@@ -61,6 +61,7 @@ pub const DIRECTIVES: [Directive; 38] = [
     directive(".error", ".error \"text\"", "an error of your own"),
     directive(".warn", ".warn \"text\"", "a warning of your own"),
     directive(".section", ".section data", "the memory or section that is filled"),
+    directive(".mode", ".mode wide = 1", "the mode that the machine is in from here on"),
     directive(".entry", ".entry start", "where execution begins"),
     directive(".export", ".export name", "a name that others use"),
     directive(".end", ".end", "the lines up to the next `.org` are not read"),

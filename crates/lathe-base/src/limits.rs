@@ -35,8 +35,10 @@ pub const EXPANSION: usize = 64;
 pub const OPERATORS: usize = 128;
 /// Operands of one instruction.
 pub const OPERANDS: usize = 8;
-/// Bits of one instruction.
+/// Bits of one instruction, and of the modes that its encoding may depend on.
 pub const INSTRUCTION_BITS: usize = 128;
+/// Bits of all modes of a machine together.
+pub const MODE_BITS: u32 = 8;
 /// Statements and expressions of one meaning after inlining and unrolling.
 pub const MEANING_NODES: usize = 20_000;
 /// How deep expressions, blocks and calls may nest in one meaning, once functions are put in place.

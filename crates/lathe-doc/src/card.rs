@@ -8,7 +8,7 @@ use std::fmt::Write;
 use crate::grouped;
 use crate::html::{flag_effects, page};
 use crate::markup::escape;
-use crate::sheet::{FieldData, Sheet};
+use crate::sheet::{FieldData, RegisterData, Sheet};
 
 /// Width and height of a character, and the distance of lines, in units of the picture.
 const CHARACTER: f64 = 6.1;
@@ -370,13 +370,15 @@ fn registers(sheet: &Sheet) -> Vec<[String; 3]> {
         bits(sheet.pc.bits),
         format!("begins at {}", sheet.number(sheet.pc.reset, sheet.pc.bits)),
     ]];
-    let chunks = sheet.registers.chunk_by(|one, next| one.bits == next.bits && one.constant == next.constant);
+    let kind = |one: &RegisterData| (one.bits, one.constant, one.mode);
+    let chunks = sheet.registers.chunk_by(|one, next| kind(one) == kind(next));
     rows.extend(chunks.map(|chunk| {
         let names: Vec<&str> = chunk.iter().map(|register| register.name.as_str()).collect();
         let others: Vec<&str> =
             chunk.iter().filter_map(|register| register.spellings.first()).map(String::as_str).collect();
         let what = match () {
             () if chunk[0].constant => "constant",
+            () if chunk[0].mode => if chunk.len() > 1 { "modes" } else { "mode" },
             () if chunk[0].flag => "flags",
             () => "",
         };

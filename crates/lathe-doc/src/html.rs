@@ -135,6 +135,7 @@ fn registers(sheet: &Sheet) -> String {
         let register = &registers[0];
         let note = match () {
             () if register.constant => "constant: writes have no effect",
+            () if register.mode => "mode: decides about encodings",
             () if register.flag => "flag",
             () => "",
         };

@@ -80,6 +80,7 @@ fn registers(sheet: &Sheet) -> String {
     rows.extend(sheet.registers.iter().map(|register| {
         let note = match () {
             () if register.constant => "constant",
+            () if register.mode => "mode: decides about encodings",
             () if register.flag => "flag",
             () => "",
         };

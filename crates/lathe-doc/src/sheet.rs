@@ -128,6 +128,8 @@ data! {
         reset: u64,
         /// Whether it keeps that value for ever.
         constant: bool,
+        /// Whether encodings may depend on it.
+        mode: bool,
         /// Whether it is a single bit that can change.
         flag: bool,
         /// Other names that programs have for it.
@@ -527,6 +529,7 @@ fn registers(isa: &Isa) -> Vec<RegisterData> {
             bits: register.width.bits(),
             reset: register.reset,
             constant: register.constant,
+            mode: register.mode.is_some(),
             flag: register.is_flag(),
             spellings: spellings_of(isa, &register.name),
             documentation: register.documentation.clone(),

@@ -588,7 +588,9 @@ fn every_number_of_the_card() {
         };
         let bits = |width: u32| if width == 1 { "1 bit".to_owned() } else { format!("{width} bits") };
         let mut expected = vec![bits(isa.pc.width.bits())];
-        let registers = isa.registers.chunk_by(|one, next| (one.width, one.constant) == (next.width, next.constant));
+        let registers = isa.registers.chunk_by(|one, next| {
+            (one.width, one.constant, one.mode.is_some()) == (next.width, next.constant, next.mode.is_some())
+        });
         expected.extend(registers.map(|chunk| bits(chunk[0].width.bits())));
         expected.extend(isa.views.iter().map(|view| bits(view.place.width.bits())));
         let widths: Vec<String> =

@@ -10,12 +10,13 @@ use lathe_isa::language::lexer::{Cursor, Token};
 use crate::{Class, Piece};
 
 /// The words that begin a declaration, with a template for completion.
-pub const ITEMS: [(&str, &str); 25] = [
+pub const ITEMS: [(&str, &str); 26] = [
     ("machine", "machine ${1:name} \"${2:one line about it}\""),
     ("memory", "memory ${1:ram} : u${2:16} -> u${3:8}"),
     ("pc", "pc pc : u${1:16} in ${2:ram}"),
     ("register", "register ${1:a, b} : u${2:8}"),
     ("constant", "constant ${1:zero} : u${2:8} = ${3:0}"),
+    ("mode", "mode ${1:wide} : u${2:1}"),
     ("view", "view ${1:low} = ${2:a}[${3:7}:${4:0}]"),
     ("field", "field ${1:D, S} : register { ${2:a, b} }"),
     ("device", "device ${1:console} : stream"),

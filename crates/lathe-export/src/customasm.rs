@@ -14,7 +14,7 @@ use lathe_isa::operand::Location;
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
 use lathe_isa::syntax::{Digits, Head, PieceKind, Syntax};
 
-use crate::{Export, File};
+use crate::{Export, File, in_first_modes, modes_missing};
 
 /// Rules that one instruction with digits in its first word may become.
 const MOST_SPELLED_OUT: u64 = 1 << 12;
@@ -24,9 +24,10 @@ pub fn customasm(isa: &Isa) -> Export {
     let has_short_forms = isa.instructions.iter().any(|instruction| instruction.encoding.is_special());
     let (operands, rules, missing) = (Vec::new(), String::new(), Vec::new());
     let mut writer = Writer { isa, has_short_forms, operands, rules, missing };
-    for instruction in &isa.instructions {
+    for instruction in in_first_modes(isa) {
         writer.instruction(instruction);
     }
+    writer.missing.extend(modes_missing(isa));
     for pseudo in &isa.pseudos {
         writer.pseudo(pseudo);
     }
@@ -251,7 +252,7 @@ impl Writer<'_> {
         if !self.has_short_forms {
             return Vec::new();
         }
-        let before = self.isa.instructions.iter().take_while(|other| !std::ptr::eq(*other, instruction));
+        let before = in_first_modes(self.isa).take_while(|other| !std::ptr::eq(*other, instruction));
         let is_rival = |other: &&Instruction| {
             (instruction.encoding.is_special() || other.encoding.is_special())
                 && other.encoding.cells == instruction.encoding.cells
@@ -331,7 +332,7 @@ impl Writer<'_> {
     /// Names the lines that customasm takes for others, because it does not look at spaces: `rlc a` and `rlca`.
     fn find_alike(&mut self) {
         let mut known: BTreeMap<String, String> = BTreeMap::new();
-        for instruction in &self.isa.instructions {
+        for instruction in in_first_modes(self.isa) {
             for written in self.written(instruction) {
                 let squeezed = written.replace(' ', "").to_lowercase();
                 match known.get(&squeezed).filter(|other| **other != written) {

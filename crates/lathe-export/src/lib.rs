@@ -11,6 +11,9 @@ pub use customasm::customasm;
 pub use import::{Finding, Import, import_customasm};
 pub use sleigh::ghidra;
 
+use lathe_isa::Isa;
+use lathe_isa::model::Instruction;
+
 /// What was exported, and what could not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
@@ -27,4 +30,16 @@ pub struct File {
     pub name: String,
     /// What is in it.
     pub text: String,
+}
+
+/// The instructions that a machine has in the modes it begins with: other tools have no notion of modes.
+fn in_first_modes(isa: &Isa) -> impl Iterator<Item = &Instruction> {
+    let (modes, mask) = (isa.modes_at_reset(), isa.mode_mask());
+    isa.instructions.iter().filter(move |instruction| instruction.encoding.is_in(modes, mask))
+}
+
+/// What is lost by that.
+fn modes_missing(isa: &Isa) -> Option<String> {
+    let names: Vec<String> = isa.modes.iter().map(|(mode, _)| format!("`{}`", isa.register(*mode).name)).collect();
+    (!names.is_empty()).then(|| format!("{}: instructions are those that there are at reset", names.join(", ")))
 }

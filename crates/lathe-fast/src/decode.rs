@@ -55,8 +55,10 @@ impl Lowerable {
 pub struct Reading {
     /// How many there are.
     pub(super) cells: u32,
-    /// What was in them.
+    /// What was in them, and the modes.
     pub(super) window: u128,
+    /// The bits of modes that decided how they were decoded.
+    modes: u128,
     /// Those that are read again whenever the instruction is executed.
     live: Cells,
     /// The bits of those that must be as they were.
@@ -88,7 +90,7 @@ impl Reading {
     pub(super) fn watched(&self, cell: Width) -> u128 {
         match self.volatile {
             true => 0,
-            false => all_bits(self.cells, cell) & !self.live.bits(cell, self.cells),
+            false => all_bits(self.cells, cell) & !self.live.bits(cell, self.cells) | self.modes,
         }
     }
 }
@@ -115,7 +117,8 @@ impl Fast {
         let Some(decoded) = isa.decode(window) else {
             let is_left = is_left(self.longest);
             let volatile = volatile || !live.is_empty();
-            let reading = Reading { cells: self.longest, window, live: Cells::default(), guarded: 0, volatile };
+            let (live, modes) = (Cells::default(), isa.mode_mask());
+            let reading = Reading { cells: self.longest, window, modes, live, guarded: 0, volatile };
             let body = specialize_illegal(isa, pc);
             return Lowerable { cycles: 0, hook: self.hook(pc), body, next: pc, reading, armed, is_left };
         };
@@ -128,12 +131,13 @@ impl Fast {
         } else {
             patched(isa, &decoded, location, window, live)
         };
-        let window = window & all_bits(cells, isa.code_memory().cell);
+        let modes = instruction.encoding.fixed.mask & isa.mode_mask();
+        let window = window & (all_bits(cells, isa.code_memory().cell) | modes);
         if !volatile {
             let own = OwnCells { isa, pc, cells, window, live, reserved: &armed.reserved };
             own.replace_loads(&mut body.block);
         }
-        let reading = Reading { cells, window, live, guarded: guarded_bits(isa, &decoded, live), volatile };
+        let reading = Reading { cells, window, modes, live, guarded: guarded_bits(isa, &decoded, live), volatile };
         let (cycles, hook) = (instruction.cycles, self.hook(pc));
         let is_left = is_left(cells);
         Lowerable { cycles, hook, body: Some(body), next, reading, armed, is_left }

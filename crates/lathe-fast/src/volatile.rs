@@ -77,9 +77,9 @@ impl Volatile {
 }
 
 impl Fast {
-    /// Whether what the cells of an instruction hold fits in a word.
+    /// Whether what the cells of an instruction hold fits in a word, and nothing else decides what it is.
     fn contents_fit(&self) -> bool {
-        self.longest * self.isa.code_memory().cell.bits() <= u64::BITS
+        self.isa.modes.is_empty() && self.longest * self.isa.code_memory().cell.bits() <= u64::BITS
     }
 
     /// Where the operations of the volatile instruction at an address begin.

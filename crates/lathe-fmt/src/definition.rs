@@ -182,7 +182,7 @@ fn is_code(word: &str) -> bool {
 fn declaration(code: &str, word: &str) -> Option<Body> {
     let shape = match word {
         "memory" | "pc" => Shape::Memories,
-        "register" | "constant" => Shape::Registers,
+        "register" | "constant" | "mode" => Shape::Registers,
         "field" => Shape::Fields,
         "device" => Shape::Devices,
         "view" => Shape::Views,

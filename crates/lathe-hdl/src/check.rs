@@ -33,6 +33,14 @@ pub(crate) fn supported(isa: &Isa) -> Result<(), Unsupported> {
             place: mapping.span,
         });
     }
+    if let Some((mode, _)) = isa.modes.first() {
+        let mode = isa.register(*mode);
+        return Err(Unsupported {
+            what: format!("encodings that depend on a mode, as on `{}`", mode.name),
+            help: "make it a `register`, and decide in the meanings".to_owned(),
+            place: mode.span,
+        });
+    }
     if let Some(reset) = isa.at_reset(|_, _| 0).filter(|reset| !reset.registers.is_empty()) {
         let names: Vec<String> =
             reset.registers.keys().map(|register| format!("`{}`", isa.register(*register).name)).collect();

@@ -22,6 +22,11 @@ impl Cube {
         window & self.mask == self.value
     }
 
+    /// What it says about these bits.
+    pub fn within(self, bits: u128) -> Cube {
+        Cube { mask: self.mask & bits, value: self.value & bits }
+    }
+
     /// The windows in both sets, if there are any.
     pub fn intersection(self, other: Cube) -> Option<Cube> {
         let disagree = (self.value ^ other.value) & self.mask & other.mask;
@@ -144,6 +149,11 @@ impl Encoding {
     pub fn holds(&self, operands: &[u64]) -> bool {
         let window = self.encode(operands);
         self.matches(window) && operands.iter().enumerate().all(|(at, bits)| self.operand(at, window) == *bits)
+    }
+
+    /// Whether it is an instruction of a machine in these modes, whose bits are told by a mask.
+    pub fn is_in(&self, modes: u128, mask: u128) -> bool {
+        (self.fixed.value ^ modes) & self.fixed.mask & mask == 0
     }
 
     /// Whether a condition says what one of its operands is, so that it is a short form of another instruction.

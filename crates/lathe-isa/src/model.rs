@@ -78,8 +78,10 @@ pub struct Isa {
     pub maps: Vec<Mapping>,
     /// Whether instructions are fetched through some of them.
     pub has_mapped_code: bool,
-    /// The registers that decide where those are fetched from.
+    /// The registers that decide what is fetched: where from, and how it is decoded.
     pub banked_by: Vec<RegisterId>,
+    /// The registers that encodings may depend on, and where in a window their values are.
+    pub modes: Vec<(RegisterId, u32)>,
     /// Names for numbers of traps.
     pub traps: Vec<(String, u64)>,
     /// What is done before the first instruction; see [`Isa::at_reset`].
@@ -184,6 +186,8 @@ pub struct Register {
     pub reset: u64,
     /// Whether it keeps its reset value for ever.
     pub constant: bool,
+    /// Where its value is in the window of an encoding, from the lowest bit up, if encodings may depend on it.
+    pub mode: Option<u32>,
     /// Prose.
     pub documentation: String,
     /// Where it is declared.
@@ -857,6 +861,23 @@ impl Isa {
         (mapping.memory == memory && address <= mapping.last).then_some(mapping)
     }
 
+    /// What modes add to a window, with these values of the registers.
+    #[inline]
+    pub fn mode_bits(&self, registers: &[u64]) -> u128 {
+        self.modes.iter().fold(0, |bits, (register, shift)| bits | u128::from(registers[register.index()]) << shift)
+    }
+
+    /// What modes add to a window as a machine begins.
+    pub fn modes_at_reset(&self) -> u128 {
+        self.mode_bits(&self.registers.iter().map(|register| register.reset).collect::<Vec<u64>>())
+    }
+
+    /// The bits of a window that are modes.
+    pub fn mode_mask(&self) -> u128 {
+        let mask = |(register, shift): &(RegisterId, u32)| u128::from(self.register(*register).width.mask()) << shift;
+        self.modes.iter().fold(0, |bits, mode| bits | mask(mode))
+    }
+
     /// What the definition puts into a cell, if it does.
     pub fn content(&self, memory: MemoryId, address: u64) -> Option<u64> {
         let mut holding = self.contents.iter().rev().filter(|contents| contents.memory == memory);
@@ -970,6 +991,16 @@ impl Memory {
 }
 
 impl Place {
+    /// What a value makes of each register in it: the bits that stay as they are, and the others.
+    pub fn spread(&self, value: u64) -> impl Iterator<Item = (RegisterId, u64, u64)> {
+        let mut low = self.width.bits();
+        self.parts.iter().map(move |part| {
+            low -= part.width.bits();
+            let kept = if self.clearing { 0 } else { !(part.width.mask() << part.low) };
+            (part.register, kept, part.width.wrap(value >> low) << part.low)
+        })
+    }
+
     /// A whole register.
     pub fn whole(register: RegisterId, width: Width) -> Place {
         Place { parts: vec![Part { register, low: 0, width }], width, clearing: false }

@@ -87,7 +87,7 @@ fn comparable(a: &Isa, b: &Isa) -> Result<(), Different> {
             let found = other.registers.iter().find(|known| known.name == register.name);
             let found = found.ok_or_else(|| missing("register", &register.name, other))?;
             let is_same = |x: u64, y: u64| !register.constant || x == y;
-            if (found.width, found.constant) != (register.width, register.constant)
+            if (found.width, found.constant, found.mode) != (register.width, register.constant, register.mode)
                 || !is_same(found.reset, register.reset)
             {
                 return Err(otherwise("register", &register.name));

@@ -209,14 +209,15 @@ pub(crate) fn step(isa: &Isa, script: &mut Script, before: &State, row: Row, lon
     };
     let replaced = meaning.hook();
     let window = meaning.fetch(longest);
-    let stands = stands(isa, meaning.script, &window, row);
+    let modes = meaning.state.registers.clone();
+    let stands = stands(isa, meaning.script, (&window, &modes), row);
     let goes_on = meaning.script.not(&replaced);
     meaning.row(row, &window, &goes_on);
     (stands, meaning.end(before, replaced, window))
 }
 
-/// Whether a row stands in the cells of a window.
-fn stands(isa: &Isa, script: &mut Script, window: &[Term], row: Row) -> Condition {
+/// Whether a row stands in the cells of a window, with these registers.
+fn stands(isa: &Isa, script: &mut Script, window: (&[Term], &[Term]), row: Row) -> Condition {
     match row {
         Row::Instruction(id) => matches(isa, script, window, id),
         Row::Undefined => {
@@ -231,7 +232,7 @@ fn stands(isa: &Isa, script: &mut Script, window: &[Term], row: Row) -> Conditio
     }
 }
 
-fn matches(isa: &Isa, script: &mut Script, window: &[Term], id: InstructionId) -> Condition {
+fn matches(isa: &Isa, script: &mut Script, window: (&[Term], &[Term]), id: InstructionId) -> Condition {
     let encoding = &isa.instruction(id).encoding;
     let mut all = inside(isa, script, window, encoding.fixed);
     for cube in &encoding.excluded {
@@ -242,9 +243,18 @@ fn matches(isa: &Isa, script: &mut Script, window: &[Term], id: InstructionId) -
     all
 }
 
-fn inside(isa: &Isa, script: &mut Script, window: &[Term], cube: Cube) -> Condition {
+fn inside(isa: &Isa, script: &mut Script, (window, registers): (&[Term], &[Term]), cube: Cube) -> Condition {
     let cell = isa.code_memory().cell;
     let mut all = Condition::always();
+    for (mode, shift) in &isa.modes {
+        let width = isa.register(*mode).width;
+        if cube.mask >> shift & u128::from(width.mask()) != 0 {
+            let value = Term::constant(width.bits(), width.wrap((cube.value >> shift) as u64));
+            let one = script.equal(&registers[mode.index()], &value);
+            all = script.and(&all, &one);
+        }
+    }
+    let cube = cube.within(!isa.mode_mask());
     let masks = lathe_isa::encoding::cells(cube.mask, cell).zip(lathe_isa::encoding::cells(cube.value, cell));
     for (term, (mask, value)) in window.iter().zip(masks).filter(|(_, (mask, _))| *mask != 0) {
         let bits = cell.bits();

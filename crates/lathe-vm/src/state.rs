@@ -174,15 +174,10 @@ impl State {
 
     /// Writes a register or view; constant registers keep their value.
     pub fn set_place(&mut self, isa: &Isa, place: &Place, value: u64) {
-        let mut low = place.width.bits();
-        for part in &place.parts {
-            low -= part.width.bits();
-            if isa.register(part.register).constant {
-                continue;
+        for (register, kept, bits) in place.spread(value) {
+            if !isa.register(register).constant {
+                self.set_register(register, self.register(register) & kept | bits);
             }
-            let bits = part.width.wrap(value >> low) << part.low;
-            let kept = if place.clearing { 0 } else { self.register(part.register) & !(part.width.mask() << part.low) };
-            self.set_register(part.register, kept | bits);
         }
     }
 
@@ -206,7 +201,8 @@ impl State {
         isa.code_cell(&self.registers, address)
     }
 
-    /// The beginning of the instruction stream at an address, fetched through maps where the definition says so.
+    /// The beginning of the instruction stream at an address, fetched through maps where the definition says so,
+    /// with the modes that decide how it is decoded.
     /// Addresses wrap; devices are not reached.
     pub fn window(&self, isa: &Isa, pc: u64, cells: u32) -> u128 {
         let code = &self.memories[isa.pc.memory.index()];
@@ -219,11 +215,12 @@ impl State {
             let (memory, address) = self.code_cell(isa, address);
             self.memory(memory).get(address)
         };
+        let modes = isa.mode_bits(&self.registers);
         // Most instructions fit in 64 bits, which are shifted faster than 128.
         if cells * bits <= 64 {
             let window = (0..cells).fold(0u64, |window, offset| window.wrapping_shl(bits) | read(offset));
-            return u128::from(window) << (128 - cells * bits);
+            return u128::from(window) << (128 - cells * bits) | modes;
         }
-        (0..cells).fold(0, |window, offset| window << bits | u128::from(read(offset))) << (128 - cells * bits)
+        (0..cells).fold(0, |window, offset| window << bits | u128::from(read(offset))) << (128 - cells * bits) | modes
     }
 }

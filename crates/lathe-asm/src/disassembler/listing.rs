@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use lathe_isa::encoding::window;
 use lathe_isa::model::MemoryId;
 
-use super::{Disassembler, number};
+use super::flow::Modes;
+use super::{Disassembler, Instruction, number};
 use crate::image::{Image, Segment};
 
 /// Cells on a line of data.
@@ -16,8 +16,9 @@ const SHORTEST_TEXT: usize = 4;
 const SHORTEST_GAP: usize = 16;
 
 pub(super) fn write(disassembler: &Disassembler, image: &Image) -> String {
-    let mut listing = Listing { disassembler, text: String::new() };
     let isa = disassembler.isa;
+    let modes = Modes::at_reset(isa);
+    let mut listing = Listing { disassembler, modes: modes.bits, assumed: 0, text: String::new() };
     let _ = writeln!(listing.text, ".machine {}", isa.name);
     if let Some(entry) = image.entry {
         let label = disassembler.labels.get(&(isa.pc.memory, entry));
@@ -38,6 +39,10 @@ pub(super) fn write(disassembler: &Disassembler, image: &Image) -> String {
 
 struct Listing<'d, 'i> {
     disassembler: &'d Disassembler<'i>,
+    /// The modes as the assembler has them at this line.
+    modes: u128,
+    /// Those of them that it was told to be assumed.
+    assumed: u128,
     text: String,
 }
 
@@ -66,10 +71,32 @@ impl Listing<'_, '_> {
             self.row(segment, at, cells as usize);
             return Some(cells);
         }
+        self.modes(found);
         let line = disassembler.text(&found.decoded, at);
         let comment = self.comment(segment, at, cells as usize);
         let _ = writeln!(self.text, "    {line:<28} {} {comment}", self.mark());
         Some(cells)
+    }
+
+    /// Tells the assembler the modes that decide about this instruction, and the reader which of them are assumed.
+    fn modes(&mut self, found: &Instruction) {
+        let isa = self.disassembler.isa;
+        let needed = isa.instruction(found.decoded.instruction).encoding.fixed.mask & isa.mode_mask();
+        let (is, known) = (found.modes.bits, found.modes.known);
+        let (changed, doubtful) = ((is ^ self.modes) & needed, needed & !known & !self.assumed);
+        for (register, shift) in &isa.modes {
+            let register = isa.register(*register);
+            let mask = u128::from(register.width.mask()) << shift;
+            if (changed | doubtful) & mask == 0 {
+                continue;
+            }
+            let line = format!(".mode {} = {}", register.name, (is & mask) >> shift);
+            let remark = if doubtful & mask == 0 { String::new() } else { format!(" {} assumed", self.mark()) };
+            let line = if remark.is_empty() { line } else { format!("{line:<28}") };
+            let _ = writeln!(self.text, "    {line}{remark}");
+            self.modes = self.modes & !mask | is & mask;
+        }
+        self.assumed = (self.assumed | doubtful) & !(needed & known);
     }
 
     /// What begins a comment: `;`, unless that separates lines on this machine.
@@ -156,7 +183,7 @@ impl Listing<'_, '_> {
             return String::new();
         }
         let cells = &segment.cells[(at - segment.start) as usize..];
-        match isa.decode(window(cells.iter().copied(), isa.code_memory().cell)) {
+        match isa.decode(self.disassembler.window(cells, self.modes)) {
             None => " undefined".to_owned(),
             Some(decoded) => format!(" {}", self.disassembler.text(&decoded, at)),
         }

@@ -14,12 +14,13 @@ use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::decode::Decoded;
 use lathe_isa::encoding::window;
-use lathe_isa::model::{Base, Domain, Field, InstructionId, MemoryId, Numeric, Target};
+use lathe_isa::model::{self, Base, Domain, Field, InstructionId, MemoryId, Numeric, Target};
 use lathe_isa::operand::Location;
 
 pub use text::instruction;
 
 use crate::image::{Image, Segment, SymbolKind};
+use flow::Modes;
 
 /// How to find code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub fn disassemble(isa: &Isa, image: &Image, method: Method) -> String {
 #[derive(Clone, Copy)]
 struct Instruction {
     decoded: Decoded,
+    /// The modes it was decoded with.
+    modes: Modes,
     /// Whether it has the bits that the assembler writes: ignored bits may be set, or a shorter
     /// instruction may be written alike.
     is_canonical: bool,
@@ -59,6 +62,8 @@ struct Disassembler<'i> {
     code: BTreeMap<u64, Instruction>,
     /// For each instruction, those written alike that the assembler tries before it.
     rivals: Vec<Vec<InstructionId>>,
+    /// Cells of the longest instruction.
+    longest: usize,
     /// Names of addresses.
     labels: BTreeMap<(MemoryId, u64), String>,
 }
@@ -66,7 +71,8 @@ struct Disassembler<'i> {
 impl<'i> Disassembler<'i> {
     fn new(isa: &'i Isa, image: &Image) -> Self {
         let (code, labels) = (BTreeMap::new(), BTreeMap::new());
-        Disassembler { isa, segments: joined(image), code, rivals: rivals(isa), labels }
+        let longest = isa.longest() as usize;
+        Disassembler { isa, segments: joined(image), code, rivals: rivals(isa), longest, labels }
     }
 
     fn code_segments(&self) -> impl Iterator<Item = &Segment> {
@@ -74,17 +80,23 @@ impl<'i> Disassembler<'i> {
     }
 
     /// The instruction at an address, if all its cells are in the image.
-    fn decode(&self, address: u64) -> Option<Instruction> {
+    fn decode(&self, address: u64, modes: Modes) -> Option<Instruction> {
         let inside = |segment: &&Segment| (segment.start..segment.end()).contains(&address);
         let segment = self.code_segments().find(inside)?;
         let cells = &segment.cells[(address - segment.start) as usize..];
-        let window = window(cells.iter().copied(), self.isa.code_memory().cell);
+        let window = self.window(cells, modes.bits);
         let decoded = self.isa.decode(window)?;
         let encoding = &self.isa.instruction(decoded.instruction).encoding;
         let whole = encoding.cells as usize <= cells.len();
         // Labels come later; an address inside the image will have one unless it is inside a line.
-        let first = self.is_first_choice(&decoded, address, |memory, address| self.is_inside(memory, address));
-        whole.then_some(Instruction { decoded, is_canonical: encoding.is_canonical(window) && first })
+        let found = Instruction { decoded, modes, is_canonical: encoding.is_canonical(window) };
+        let first = self.is_first_choice(&found, address, |memory, address| self.is_inside(memory, address));
+        whole.then_some(Instruction { is_canonical: found.is_canonical && first, ..found })
+    }
+
+    /// The window that begins with these cells.
+    fn window(&self, cells: &[u64], modes: u128) -> u128 {
+        window(cells.iter().copied().take(self.longest), self.isa.code_memory().cell) | modes
     }
 
     /// How many cells an instruction takes.
@@ -100,11 +112,13 @@ impl<'i> Disassembler<'i> {
 
     /// Whether the assembler would choose this instruction for its own text. `labelled` tells
     /// whether an address is written as a label.
-    fn is_first_choice(&self, decoded: &Decoded, pc: u64, labelled: impl Fn(MemoryId, u64) -> bool) -> bool {
+    fn is_first_choice(&self, found: &Instruction, pc: u64, labelled: impl Fn(MemoryId, u64) -> bool) -> bool {
+        let decoded = &found.decoded;
         let own = self.isa.instruction(decoded.instruction);
         let location = self.location(decoded.instruction, pc);
-        !self.rivals[decoded.instruction.index()].iter().any(|rival| {
-            let rival = self.isa.instruction(*rival);
+        let rivals = self.rivals[decoded.instruction.index()].iter().map(|rival| self.isa.instruction(*rival));
+        let is_meant = |rival: &&model::Instruction| rival.encoding.is_in(found.modes.bits, self.isa.mode_mask());
+        !rivals.filter(is_meant).any(|rival| {
             let fields = rival.operands.iter().zip(&own.operands);
             let operands: Option<Vec<u64>> = fields
                 .zip(decoded.operands)
@@ -122,30 +136,34 @@ impl<'i> Disassembler<'i> {
     /// Whether what is written for an instruction assembles to it again.
     fn can_be_written(&self, found: &Instruction, pc: u64) -> bool {
         found.is_canonical
-            && self.is_first_choice(&found.decoded, pc, |memory, address| self.labels.contains_key(&(memory, address)))
+            && self.is_first_choice(found, pc, |memory, address| self.labels.contains_key(&(memory, address)))
     }
 
     fn follow(&mut self, image: &Image) {
         let of_code = |kind: SymbolKind| kind == SymbolKind::Label(self.isa.pc.memory);
         let named = image.symbols.iter().filter(|symbol| of_code(symbol.kind) && symbol.exported);
         let named = named.filter_map(|symbol| u64::try_from(symbol.value).ok());
-        let mut pending: VecDeque<u64> = std::iter::once(image.start(self.isa)).chain(named).collect();
+        let modes = Modes::at_reset(self.isa);
+        let start = std::iter::once((image.start(self.isa), modes));
+        let mut pending: VecDeque<(u64, Modes)> = start.chain(named.map(|place| (place, modes.assumed()))).collect();
         let mut taken: BTreeSet<u64> = BTreeSet::new();
-        while let Some(address) = pending.pop_front() {
+        while let Some((address, modes)) = pending.pop_front() {
             if taken.contains(&address) {
                 continue;
             }
-            let Some(found) = self.decode(address) else { continue };
+            let Some(found) = self.decode(address, modes) else { continue };
             let (decoded, cells) = (found.decoded, self.cells(&found));
             if (address..address + cells).any(|cell| taken.contains(&cell)) {
                 continue;
             }
             taken.extend(address..address + cells);
-            let flow = flow::of(self.isa, &decoded, self.location(decoded.instruction, address));
+            let flow = flow::of(self.isa, &decoded, self.location(decoded.instruction, address), modes);
             if flow.goes_on {
-                pending.push_front(address + cells);
+                // What a routine does to the modes is not known where it returns.
+                let modes = if flow.is_call { flow.modes.assumed() } else { flow.modes };
+                pending.push_front((address + cells, modes));
             }
-            pending.extend(flow.targets);
+            pending.extend(flow.targets.into_iter().map(|target| (target, flow.modes)));
             self.code.insert(address, found);
         }
     }
@@ -153,11 +171,13 @@ impl<'i> Disassembler<'i> {
     fn linear(&mut self) {
         let runs: Vec<(u64, u64)> = self.code_segments().map(|segment| (segment.start, segment.end())).collect();
         for (start, end) in runs {
-            let mut at = start;
+            let (mut at, mut modes) = (start, Modes::at_reset(self.isa));
             while at < end {
-                let found = self.decode(at);
+                let found = self.decode(at, modes);
                 at += found.map_or(1, |found| {
                     self.code.insert(at, found);
+                    let location = self.location(found.decoded.instruction, at);
+                    modes = flow::of(self.isa, &found.decoded, location, modes).modes;
                     self.cells(&found)
                 });
             }

@@ -99,6 +99,7 @@ impl Reader<'_> {
             ".error" => self.said(tokens, texts, codes::SAID),
             ".warn" => self.said(tokens, texts, codes::WARNED),
             ".section" => self.section(tokens, texts),
+            ".mode" => self.mode(tokens, texts),
             ".entry" => self.one(tokens, texts).map(|address| self.push(ItemKind::Entry(address), self.whole(tokens))),
             ".export" => self.export(tokens, texts),
             _ => self.data_directive(&word, tokens, texts).or_else(|| self.other(&word, tokens, texts)),
@@ -375,6 +376,37 @@ impl Reader<'_> {
 
     /// `.section data`, `.section "data"` or `.section "title", data[0x150]`: goes on in a memory or section, or at an
     /// address of it.
+    /// `.mode m = 0, x = 1`
+    fn mode(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
+        let parts = split(&tokens[1..]);
+        let is_one = |part: &&[Token]| matches!(part, [_, equals, ..] if equals.is_mark('='));
+        if parts.is_empty() || !parts.iter().all(is_one) {
+            return self.bad_directive(tokens, texts, "expected the name of a mode, `=` and its value");
+        }
+        for part in parts {
+            let [name, equals, value @ ..] = part else { continue };
+            let text = self.text(texts, *name);
+            let modes = self.isa.modes.iter().map(|(id, shift)| (self.isa.register(*id), *shift));
+            let Some((mode, shift)) = modes.clone().find(|(mode, _)| mode.name.eq_ignore_ascii_case(text)) else {
+                let message = format!("{} has no mode `{text}`", self.isa.name);
+                let names: Vec<&str> = modes.map(|(mode, _)| mode.name.as_str()).collect();
+                let help = match names.as_slice() {
+                    [] => "remove the line: its encodings depend on no modes".to_owned(),
+                    _ => format!("it has {}", names.join(" and ")),
+                };
+                return self.fail(codes::BAD_DIRECTIVE, name.span, message, help);
+            };
+            let number = self.known(value, equals.span, texts)?;
+            let Some(bits) = u64::try_from(number).ok().filter(|bits| mode.width.holds(*bits)) else {
+                let message = format!("`{text}` is never {number}");
+                let help = format!("it is 0 to {}", mode.width.mask());
+                return self.fail(codes::BAD_DIRECTIVE, self.whole(value), message, help);
+            };
+            self.modes = self.modes & !(u128::from(mode.width.mask()) << shift) | u128::from(bits) << shift;
+        }
+        Some(())
+    }
+
     fn section(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
         let expected = "expected the name of a memory";
         let (name, address) = match &tokens[1..] {

@@ -19,7 +19,7 @@ use lathe_isa::syntax::PieceKind;
 
 use crate::codes;
 use crate::expression::{ExprId, NoValue};
-use crate::forms::{Forms, add_choice};
+use crate::forms::{Choice, Forms, add_choice};
 use crate::image::Image;
 use crate::layout::{in_calls, no_value};
 use crate::lines::{Call, CallKind};
@@ -99,6 +99,8 @@ struct Reader<'r> {
     conditions: Vec<Condition>,
     macros: HashMap<String, Rc<Macro>>,
     memory: MemoryId,
+    /// The modes that the machine is in, as bits of a window.
+    modes: u128,
     /// What names mean in the line being read.
     context: Context,
     /// Lines that begin with no known word; a macro of that name may come later.
@@ -175,6 +177,7 @@ impl<'r> Reader<'r> {
             conditions: Vec::new(),
             macros: HashMap::new(),
             memory: isa.pc.memory,
+            modes: isa.modes_at_reset(),
             context: Context { reserved: reserved(isa), habits: isa.assembly.clone(), ..Context::default() },
             unknown: Vec::new(),
             line: Span::default(),
@@ -688,14 +691,18 @@ impl<'r> Reader<'r> {
         let before = Lengths::of(&self.program);
         let names = self.program.names(texts, &self.context);
         let mut reading = Reading::new(tokens, names);
-        if let Some(choices) = self.forms.read(&mut reading) {
+        if let Some(mut choices) = self.forms.read(&mut reading) {
             let chosen_by = reading.chosen_by;
             let span = self.whole(tokens);
+            if let Some(diagnostic) = self.keep_meant(&mut choices, span) {
+                return self.report(diagnostic);
+            }
             for choice in choices {
                 let (first, count) = add_choice(&choice, &mut self.program.alternatives, &mut self.program.operands);
                 self.push(ItemKind::Instruction { first, count, chosen: 0 }, span);
             }
-            if span == self.line && self.forms.knows(first) {
+            // A line that is the same may mean something else in another mode.
+            if span == self.line && self.forms.knows(first) && self.isa.modes.is_empty() {
                 self.remember(tokens[0].span, before, chosen_by, texts);
             }
             return;
@@ -715,6 +722,26 @@ impl<'r> Reader<'r> {
         } else {
             self.report(diagnostic);
         }
+    }
+
+    /// Keeps the instructions that there are in the modes of this line; what is wrong if there are none.
+    fn keep_meant(&self, choices: &mut [Choice], span: Span) -> Option<Diagnostic> {
+        let mask = self.isa.mode_mask();
+        for choice in choices.iter_mut().filter(|_| mask != 0) {
+            let other = choice.first().map(|(id, _)| &self.isa.instruction(*id).encoding);
+            choice.retain(|(id, _)| self.isa.instruction(*id).encoding.is_in(self.modes, mask));
+            let Some(other) = other.filter(|_| choice.is_empty()) else { continue };
+            let looked_at = other.fixed.mask & mask;
+            let modes = self.isa.modes.iter().map(|(id, shift)| (self.isa.register(*id), *shift));
+            let names: Vec<String> = modes
+                .filter(|(mode, shift)| looked_at >> shift & u128::from(mode.width.mask()) != 0)
+                .map(|(mode, shift)| format!("`{}` is {}", mode.name, mode.width.wrap((self.modes >> shift) as u64)))
+                .collect();
+            let message = format!("there is no such instruction where {}", names.join(" and "));
+            let help = "the machine is in another mode here? tell the assembler with `.mode`";
+            return Some(Diagnostic::new(codes::NO_FORM, span, message).help(help));
+        }
+        None
     }
 
     /// Reports lines that begin with no known word, now that all macros are known.

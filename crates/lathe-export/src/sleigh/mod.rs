@@ -16,7 +16,7 @@ use lathe_isa::model::{Base, Domain, Field, Instruction, Numeric, Order, Place, 
 use lathe_isa::semantics::{ExprKind, OperandId};
 use lathe_isa::syntax::{Head, PieceKind};
 
-use crate::{Export, File};
+use crate::{Export, File, in_first_modes, modes_missing};
 use pcode::size;
 use tokens::{Bits, Layout, definitions};
 
@@ -72,7 +72,7 @@ pub fn ghidra(isa: &Isa) -> Result<Export, String> {
     let layout = Layout::new(isa.code_memory().cell.bits(), is_big(isa), lengths);
     let mut writer =
         Writer { isa, layout, fields: BTreeSet::new(), tables: Vec::new(), rules: String::new(), missing: Vec::new() };
-    isa.instructions.iter().for_each(|instruction| writer.instruction(instruction));
+    in_first_modes(isa).for_each(|instruction| writer.instruction(instruction));
     writer.name_missing();
     let name = &isa.name;
     let folder = "data/languages";
@@ -141,6 +141,7 @@ impl Writer<'_> {
         if !isa.maps.is_empty() {
             self.missing.push("the memory map: mapped addresses are plain memory".to_owned());
         }
+        self.missing.extend(modes_missing(isa));
         if isa.on_step.is_some() {
             self.missing.push("`on step`: p-code knows only instructions".to_owned());
         }

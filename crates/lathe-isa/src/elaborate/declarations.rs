@@ -15,7 +15,7 @@ use super::names::Names;
 use super::{CodedFamily, Declarations};
 use crate::codes;
 use crate::encoding::EFFORT;
-use crate::language::ast::{self, DeclaredRegisters, ExprKind, Item, Name, NameRange, Order};
+use crate::language::ast::{self, DeclaredRegisters, ExprKind, Item, Name, NameRange, Order, RegisterKind};
 use crate::language::parser::is_type;
 use crate::model::*;
 use crate::names::Named;
@@ -189,17 +189,34 @@ impl<'a> Declarations<'a> {
                 let id = RegisterId(self.registers.len() as u32);
                 if self.names.declare(&name, Named::Register(id), diagnostics) {
                     let (name, span) = (name.text, name.span);
+                    let is_mode = registers.kind == RegisterKind::Mode;
+                    let mode = if is_mode { self.mode_bits(width, span, diagnostics) } else { None };
                     self.registers.to_mut().push(Register {
                         name,
                         width,
                         reset,
-                        constant: registers.constant,
+                        constant: registers.kind == RegisterKind::Constant,
+                        mode,
                         documentation: registers.documentation.clone(),
                         span,
                     });
                 }
             }
         }
+    }
+
+    /// Where in the window of an encoding the next mode has its bits: above those of the modes before it, at the end
+    /// that cells reach last.
+    fn mode_bits(&self, width: Width, span: Span, diagnostics: &mut Diagnostics) -> Option<u32> {
+        let modes = self.registers.iter().filter_map(|register| Some(register.mode? + register.width.bits()));
+        let first = modes.max().unwrap_or(0);
+        if first + width.bits() > limits::MODE_BITS {
+            let message = format!("the modes of a machine have at most {} bits together", limits::MODE_BITS);
+            let help = "make what does not decide about encodings a `register`";
+            diagnostics.push(Diagnostic::new(codes::TOO_MANY, span, message).help(help));
+            return None;
+        }
+        Some(first)
     }
 
     /// Reports registers that are called like types, once for a whole range.

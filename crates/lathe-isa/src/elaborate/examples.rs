@@ -42,21 +42,37 @@ fn example(
     let after = facts(declarations, &row.after, diagnostics);
     let (before, after) = (before?, after?);
     let pc = before.iter().find_map(|fact| if let FactKind::Pc(pc) = fact.kind { Some(pc) } else { None }).unwrap_or(0);
-    let (instruction, operands) = instruction(declarations, &row.source, pc, heads, diagnostics)?;
+    let modes = modes(declarations, &before);
+    let (instruction, operands) = instruction(declarations, &row.source, (pc, modes), heads, diagnostics)?;
     let (source, span) = (row.source.text.clone(), row.source.span);
     Some(Example { source, instruction, operands, before, after, span })
+}
+
+/// The modes that an example begins in, as bits of a window.
+fn modes(declarations: &Declarations, before: &[Fact]) -> u128 {
+    let mut values: Vec<u64> = declarations.registers.iter().map(|register| register.reset).collect();
+    for fact in before {
+        let FactKind::Place(place, value) = &fact.kind else { continue };
+        for (register, kept, bits) in place.spread(*value) {
+            values[register.index()] = values[register.index()] & kept | bits;
+        }
+    }
+    let modes = declarations.registers.iter().zip(values);
+    modes.filter_map(|(register, value)| Some(u128::from(value) << register.mode?)).fold(0, |all, one| all | one)
 }
 
 /// The shortest instruction that the line fits.
 fn instruction(
     declarations: &Declarations,
     source: &Column,
-    pc: u64,
+    (pc, modes): (u64, u128),
     heads: &Heads,
     diagnostics: &mut Diagnostics,
 ) -> Option<(InstructionId, Vec<u64>)> {
     let instructions = heads.instructions;
     let mut candidates = forms(declarations, source, heads, &[], &[]);
+    let mask = declarations.mode_mask();
+    candidates.retain(|(id, _)| instructions[id.index()].encoding.is_in(modes, mask));
     candidates.sort_by_key(|(id, _)| instructions[id.index()].encoding.cells);
     let mut problem = None;
     for (id, found) in candidates {

@@ -68,9 +68,9 @@ fn in_place(expr: &Expr, known: &[Option<Expr>]) -> Expr {
     }
 }
 
-/// The registers that decide where instructions are fetched from.
-pub(super) fn banked_by(maps: &[Mapping]) -> Vec<RegisterId> {
-    let mut registers = Vec::new();
+/// The registers that decide where instructions are fetched from, and how they are decoded.
+pub(super) fn banked_by(maps: &[Mapping], modes: &[(RegisterId, u32)]) -> Vec<RegisterId> {
+    let mut registers: Vec<RegisterId> = modes.iter().map(|(register, _)| *register).collect();
     for fetch in maps.iter().filter_map(|mapping| mapping.code.as_ref()) {
         fetch.address.visit(&mut |part| match part.kind {
             ExprKind::Register(register) if !registers.contains(&register) => registers.push(register),

@@ -7,7 +7,9 @@ use super::Declarations;
 use super::constants::{constant_in, plural, width};
 use super::declarations::spread;
 use crate::codes;
-use crate::language::ast::{Block, Definition, Expr, ExprKind, Home, Item, MapRow, Name, Order, Statement};
+use crate::language::ast::{
+    Block, Definition, Expr, ExprKind, Home, Item, MapRow, Name, Order, RegisterKind, Statement,
+};
 use crate::model::MemoryId;
 use crate::names::Named;
 
@@ -34,8 +36,9 @@ pub(super) fn rows(
                     next = first + names.len() as u64;
                     all.extend(names.into_iter().zip(first..));
                 }
+                let is_constant = registers.kind == RegisterKind::Constant;
                 // Where one is beyond the end, so are those after it.
-                let of_each = all.iter().map_while(|(name, at)| cells.rows(name, *at, registers.constant, diagnostics));
+                let of_each = all.iter().map_while(|(name, at)| cells.rows(name, *at, is_constant, diagnostics));
                 rows.extend(of_each.flatten());
             }
             Item::View(view) => {

@@ -19,7 +19,7 @@ pub(crate) struct Lengths<'d> {
 pub(crate) struct Longer {
     /// How many cells they have.
     pub(crate) cells: u32,
-    /// The bits of the cells that they have in common with shorter ones.
+    /// The bits of the cells that they have in common with shorter ones, and modes.
     pub(crate) fixed: Cube,
     /// Bits that are still those of others.
     pub(crate) excluded: Vec<Cube>,
@@ -50,7 +50,7 @@ impl<'d> Lengths<'d> {
         // The cells that it shares with the next shorter one tell the two apart: that has been checked.
         let shared = self.drafts().map(|draft| draft.picture.cells).filter(|other| *other < cells).max();
         let Some(bits) = shared.map(|shared| shared * self.declarations.code_cell().bits()) else { return Vec::new() };
-        let seen = u128::MAX.checked_shl(128 - bits).unwrap_or(0);
+        let seen = u128::MAX.checked_shl(128 - bits).unwrap_or(0) | self.declarations.mode_mask();
         let restrict = |cube: &Cube| Cube { mask: cube.mask & seen, value: cube.value & seen };
         let longer = combinations(self.declarations, &draft.families).into_iter().map(|chosen| {
             let encoding = draft.encoding(self.declarations, &chosen);

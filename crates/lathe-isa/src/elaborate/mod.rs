@@ -38,7 +38,7 @@ use crate::language::ast;
 use crate::model;
 use crate::model::{
     Assembly, Contents, Device, Example, Field, FieldId, Function, Group, Hook, Instruction, Isa, Mapping, Memory, Pc,
-    Register, View,
+    Register, RegisterId, View,
 };
 use crate::names::Resolved;
 use crate::pseudo::Pseudo;
@@ -136,6 +136,7 @@ impl Made {
         groups: Vec<Group>,
         diagnostics: &mut Diagnostics,
     ) -> Made {
+        rows::check_modes(declarations, &instructions, diagnostics);
         let maps = declarations::maps(declarations, definition, diagnostics);
         let on_reset = declarations::on_reset(declarations, definition, diagnostics);
         let on_illegal = declarations::on_illegal(declarations, definition, diagnostics);
@@ -175,6 +176,8 @@ impl Made {
             |item| matches!(item, ast::Item::Instructions(block) if block.rows.iter().any(|row| row.cycles.is_some())),
         );
         let has_cycles = has_column || self.bodies().any(Body::adds_cycles);
+        let registers = (0..).map(RegisterId).zip(declarations.registers.iter());
+        let modes: Vec<(RegisterId, u32)> = registers.filter_map(|(id, register)| Some((id, register.mode?))).collect();
         Isa {
             name: machine.map_or(String::new(), |machine| machine.name.text.clone()),
             title: machine.map_or(String::new(), |machine| machine.title.clone()),
@@ -190,7 +193,8 @@ impl Made {
             operands: declarations.operands.iter().map(DeclaredModes::model).collect(),
             groups: self.groups,
             has_mapped_code: self.maps.iter().any(|mapping| mapping.code.is_some()),
-            banked_by: fetches::banked_by(&self.maps),
+            banked_by: fetches::banked_by(&self.maps, &modes),
+            modes,
             maps: self.maps,
             traps: declarations.traps.into_owned(),
             on_reset: self.on_reset,
@@ -323,6 +327,12 @@ impl<'a> Declarations<'a> {
     /// The text of a file.
     pub(crate) fn text(&self, file: FileId) -> &'a str {
         self.texts.get(file.0 as usize).copied().unwrap_or("")
+    }
+
+    /// The bits of a window that are modes.
+    pub(crate) fn mode_mask(&self) -> u128 {
+        let mask = |register: &Register| Some(u128::from(register.width.mask()) << register.mode?);
+        self.registers.iter().filter_map(mask).fold(0, |all, one| all | one)
     }
 
     /// The width of a cell of the code memory.

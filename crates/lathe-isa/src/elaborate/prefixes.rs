@@ -223,7 +223,9 @@ impl<'a> Sequence<'a> {
             return None;
         };
         let bits = self.cells * cell;
-        let shifted = |cube: &Cube| Cube { mask: cube.mask >> bits, value: cube.value >> bits };
+        let modes = declarations.mode_mask();
+        let shift = |all: u128| (all & !modes) >> bits | all & modes;
+        let shifted = |cube: &Cube| Cube { mask: shift(cube.mask), value: shift(cube.value) };
         let other = |id: FieldId| self.fields.get(&id).copied().unwrap_or(id);
         let taken = draft.picture.taken.iter().map(|(taker, segments)| {
             let taker = match taker {

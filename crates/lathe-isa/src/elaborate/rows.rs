@@ -20,7 +20,7 @@ use super::syntaxes::{self, Inline, WrittenSyntax};
 use crate::codes;
 use crate::encoding::{Cube, Encoding, Segment, TooComplex, cells, scatter, witness_within};
 use crate::language::ast::{self, Binary, ExprKind, Item, Order};
-use crate::model::{Chosen, Domain, Field, FieldId, Form, Group, Instruction};
+use crate::model::{Chosen, Domain, Field, FieldId, Form, Group, Instruction, Register};
 use crate::names::Named;
 use crate::semantics::Body;
 use crate::syntax::Syntax;
@@ -406,6 +406,18 @@ fn condition(
         diagnostics.push(Diagnostic::new(codes::BAD_CONDITION, left.span, message).help(help));
         return None;
     }
+    if let (None, Some((mode, shift))) = (operand(name), mode(declarations, left)) {
+        let mut bits = constant_in(mode.width, right, &declarations.names, diagnostics)?;
+        if *operator == Binary::Unequal && mode.width != Width::BIT {
+            let message = format!("`{name}` has more than two values, and encodings are told apart by one of them");
+            let help = format!("write a row for each of the others, with `{name} == …`");
+            diagnostics.push(Diagnostic::new(codes::BAD_CONDITION, condition.span, message).help(help));
+            return None;
+        }
+        bits ^= u64::from(*operator == Binary::Unequal);
+        let cube = Cube { mask: u128::from(mode.width.mask()) << shift, value: u128::from(bits) << shift };
+        return Some((Binary::Equal, cube));
+    }
     let Some(id) = operand(name) else {
         diagnostics.push(bad(left.span, &format!("`{name}` is not an operand of this row")));
         return None;
@@ -413,6 +425,14 @@ fn condition(
     let bits = constant_of(declarations, id, right, diagnostics)?;
     let segments = &picture.taken[&Taker::Field(id)];
     Some((*operator, Cube { mask: scatter(segments, u64::MAX), value: scatter(segments, bits) }))
+}
+
+/// The mode that a condition is about, and where its bits are.
+fn mode<'d>(declarations: &'d Declarations, left: &ast::Expr) -> Option<(&'d Register, u32)> {
+    let ExprKind::Name(name) = &left.kind else { return None };
+    let Some(Named::Register(id)) = declarations.names.peek(name) else { return None };
+    let register = &declarations.registers[id.index()];
+    Some((register, register.mode?))
 }
 
 /// What a condition compares an operand with, as its bits.
@@ -785,6 +805,17 @@ fn overlap(declarations: &Declarations, one: &Instruction, other: &Instruction, 
     diagnostic.also(one.span, format!("`{}` claims it too", name(one))).help(help)
 }
 
+/// The modes of a machine leave room for its longest instruction.
+pub(crate) fn check_modes(declarations: &Declarations, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
+    let modes = u128::BITS - declarations.mode_mask().leading_zeros();
+    let bits = |instruction: &Instruction| instruction.encoding.cells * declarations.code_cell().bits();
+    let longest = instructions.iter().max_by_key(|instruction| instruction.encoding.cells);
+    let Some(longest) = longest.filter(|longest| modes > 0 && bits(longest) + modes > u128::BITS) else { return };
+    let message = format!("an instruction and the modes have at most {} bits together", limits::INSTRUCTION_BITS);
+    let help = format!("the modes have {modes}; make this instruction shorter");
+    diagnostics.push(Diagnostic::new(codes::TOO_MANY, longest.span, message).help(help));
+}
+
 /// Instructions that look alike, by their shapes.
 pub(crate) type ByShape<'i> = BTreeMap<String, Vec<&'i Instruction>>;
 
@@ -800,6 +831,7 @@ pub(crate) fn by_shape(instructions: &[Instruction]) -> ByShape<'_> {
 
 /// No text belongs to two rows.
 pub(crate) fn check_syntax(declarations: &Declarations, by_shape: &ByShape, diagnostics: &mut Diagnostics) {
+    let modes = declarations.mode_mask();
     for group in by_shape.values() {
         for (at, other) in group.iter().enumerate() {
             let fields = |instruction: &Instruction| -> Vec<&Field> {
@@ -807,6 +839,7 @@ pub(crate) fn check_syntax(declarations: &Declarations, by_shape: &ByShape, diag
             };
             let same = group[..at].iter().find(|one| {
                 one.row != other.row
+                    && one.encoding.fixed.within(modes).intersection(other.encoding.fixed.within(modes)).is_some()
                     && !one.encoding.is_special()
                     && !other.encoding.is_special()
                     && !told_apart(&fields(one), &fields(other))

@@ -72,7 +72,7 @@ pub enum Item {
     Memory(Memory),
     /// `pc pc : u16 in ram`
     Pc(Pc),
-    /// `register a, b = 3 : u8` and `constant r0 : u16 = 0`
+    /// `register a, b = 3 : u8`, `constant r0 : u16 = 0` and `mode wide : u1`
     Registers(Registers),
     /// `view r1l = r1[7:0] clearing`
     View(View),
@@ -283,7 +283,18 @@ pub struct Contents {
     pub documentation: String,
 }
 
-/// `register a, b = 3 : u8` or `constant r0 : u16 = 0`
+/// What registers are declared as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisterKind {
+    /// `register`
+    Plain,
+    /// `constant`: they ignore writes.
+    Constant,
+    /// `mode`: encodings may depend on them.
+    Mode,
+}
+
+/// `register a, b = 3 : u8`, `constant r0 : u16 = 0` or `mode wide : u1`
 #[derive(Clone, Debug)]
 pub struct Registers {
     /// Each name or range of names.
@@ -292,8 +303,8 @@ pub struct Registers {
     pub ty: Type,
     /// The cells that the first of them is, if they are in a memory. The others follow.
     pub home: Option<Home>,
-    /// Whether they ignore writes.
-    pub constant: bool,
+    /// What they are declared as.
+    pub kind: RegisterKind,
     /// The `##` lines before it.
     pub documentation: String,
 }

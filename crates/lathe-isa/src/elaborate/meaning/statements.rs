@@ -10,7 +10,7 @@ use crate::encoding::Cube;
 use crate::language::ast::{
     Binary, Block, Expr as Tree, ExprKind as TreeKind, For, ForItem, Name, Statement as Written, Unary,
 };
-use crate::model::{Domain, MemoryId, Place};
+use crate::model::{Domain, MemoryId, Place, RegisterId};
 use crate::names::Named;
 use crate::operators::{BinaryOperator, UnaryOperator};
 use crate::semantics::{Expr, ExprKind, OperandId, Statement};
@@ -141,14 +141,19 @@ impl Lowerer<'_, '_> {
         };
         self.emit(Statement::Jump(self.beyond_next(lengths.shortest())));
         let longer = lengths.longer();
-        let bits = |longer: &Longer| 128 - longer.fixed.mask.trailing_zeros();
+        let modes = self.declarations.mode_mask();
+        let bits = |longer: &Longer| 128 - (longer.fixed.mask & !modes).trailing_zeros();
         let cells = longer.iter().map(bits).max().unwrap_or(0).div_ceil(self.declarations.code_cell().bits());
         let Some(memory) = self.declarations.pc.as_ref().map(|pc| pc.memory) else { return Some(()) };
         let width = self.declarations.code_cell();
         let cells: Vec<Expr> = (0..cells).map(|cell| self.load_cells(memory, self.beyond_next(cell), width)).collect();
         for longer in longer {
             self.spend(span)?;
-            let begins = |cube: &Cube| begins_with(&cells, *cube);
+            let begins = |cube: &Cube| {
+                let in_cells = Cube { mask: cube.mask & !modes, value: cube.value & !modes };
+                let in_modes = self.in_modes(cube);
+                in_modes.fold(begins_with(&cells, in_cells), |all, one| Expr::binary(BinaryOperator::And, all, one))
+            };
             let excluded = longer.excluded.iter().map(begins);
             let condition = excluded.fold(begins(&longer.fixed), |all, excluded| {
                 Expr::binary(BinaryOperator::And, all, Expr::unary(UnaryOperator::Not, excluded))
@@ -157,6 +162,17 @@ impl Lowerer<'_, '_> {
             self.emit(Statement::If { condition, then, otherwise: Vec::new() });
         }
         Some(())
+    }
+
+    /// Whether the modes are as a condition on encodings says, for each mode that it says something about.
+    fn in_modes(&self, cube: &Cube) -> impl Iterator<Item = Expr> {
+        let registers = (0..).map(RegisterId).zip(self.declarations.registers.iter());
+        let modes = registers.filter_map(|(id, register)| Some((id, register.width, register.mode?)));
+        let said = modes.filter(|(_, width, shift)| cube.mask >> shift & u128::from(width.mask()) != 0);
+        said.map(|(id, width, shift)| {
+            let value = Expr::constant(width, (cube.value >> shift) as u64);
+            Expr::binary(BinaryOperator::Equal, Expr { width, kind: ExprKind::Register(id) }, value)
+        })
     }
 
     /// The address this many cells after the next instruction.

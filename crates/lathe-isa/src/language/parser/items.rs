@@ -10,12 +10,13 @@ use crate::language::ast::*;
 use crate::language::lexer::Token;
 
 /// The words that begin an item, with an example of each.
-const ITEMS: [(&str, &str); 24] = [
+const ITEMS: [(&str, &str); 25] = [
     ("machine", "machine quad8 \"Four registers\""),
     ("memory", "memory ram : u16 -> u8"),
     ("pc", "pc pc : u16 in ram"),
     ("register", "register a, b : u8"),
     ("constant", "constant r0 : u16 = 0"),
+    ("mode", "mode wide : u1"),
     ("view", "view r1l = r1[7:0]"),
     ("field", "field D, S : register { a, b }"),
     ("device", "device console : stream"),
@@ -141,8 +142,9 @@ impl Parser<'_, '_> {
             "machine" => return self.machine(definition, word, documentation),
             "memory" => Item::Memory(self.memory()?),
             "pc" => Item::Pc(self.pc()?),
-            "register" => Item::Registers(self.registers(false)?),
-            "constant" => Item::Registers(self.registers(true)?),
+            "register" => Item::Registers(self.registers(RegisterKind::Plain)?),
+            "constant" => Item::Registers(self.registers(RegisterKind::Constant)?),
+            "mode" => Item::Registers(self.registers(RegisterKind::Mode)?),
             "view" => {
                 definition.items.extend(self.list(Self::view)?.into_iter().map(Item::View));
                 return Ok(());
@@ -444,11 +446,11 @@ impl Parser<'_, '_> {
         self.take_word("big").then_some(Order::Big)
     }
 
-    fn registers(&mut self, constant: bool) -> Parsed<Registers> {
-        let help = if constant {
-            "as in `constant r0 : u16 = 0`"
-        } else {
-            "names are separated by `,`, as in `register a, b, sp = 0xFF : u8`"
+    fn registers(&mut self, kind: RegisterKind) -> Parsed<Registers> {
+        let help = match kind {
+            RegisterKind::Plain => "names are separated by `,`, as in `register a, b, sp = 0xFF : u8`",
+            RegisterKind::Constant => "as in `constant r0 : u16 = 0`",
+            RegisterKind::Mode => "as in `mode wide, native = 1 : u1`",
         };
         let mut names = self.list(|p| {
             let range = p.name_range(help)?;
@@ -468,7 +470,7 @@ impl Parser<'_, '_> {
             let reset = self.expression()?;
             names.iter_mut().for_each(|names| names.reset = names.reset.take().or_else(|| Some(reset.clone())));
         }
-        Ok(Registers { names, ty, home: self.home()?, constant, documentation: String::new() })
+        Ok(Registers { names, ty, home: self.home()?, kind, documentation: String::new() })
     }
 
     /// `at data[0x5D]`, if it is there.
