@@ -57,7 +57,8 @@ impl Context {
 
     /// The name of the numbered label that `1b` or `1f` means.
     fn numbered_name(&self, word: &str) -> Option<String> {
-        let number = word.strip_suffix(['b', 'f']).filter(|number| number.bytes().all(|b| b.is_ascii_digit()))?;
+        let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = word.strip_suffix(['b', 'f']).filter(is_number)?;
         let before = self.numbered.get(number).copied().unwrap_or(0);
         Some(numbered_label(number, if word.ends_with('f') { before + 1 } else { before }))
     }

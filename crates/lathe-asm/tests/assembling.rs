@@ -273,3 +273,10 @@ fn a_macro_that_uses_itself_is_shown_once() {
     let places: Vec<&str> = found[0].others.iter().map(|other| other.text.as_str()).collect();
     assert_eq!(places, ["in this use of `m`", "in this use of `m`"]);
 }
+
+/// `1b` and `1f` are numbered labels; `b` and `f` are names like any other.
+#[test]
+fn b_and_f_are_names() {
+    let text = "f: jmp b\n.equ n, f + 1\nb: jmp f\n.byte n\n1: jmp 1b\n jmp 1f\n1:\n";
+    assert_eq!(cells("hex8", text), [0x80, 0, 3, 0x80, 0, 0, 1, 0x80, 0, 7, 0x80, 0, 13]);
+}

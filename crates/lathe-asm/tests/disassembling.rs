@@ -211,3 +211,91 @@ fn an_instruction_with_ignored_bits_set_is_followed_and_keeps_in_step() {
         assert_eq!(again.image.unwrap().segments[0].cells, cells);
     }
 }
+
+fn wide8() -> Isa {
+    lathe_isa::load(include_str!("../../../tests/machines/wide8.isa")).isa.expect("it is right")
+}
+
+/// The lines of a disassembly, without addresses and cells; what is assumed stays.
+fn lines(text: &str) -> Vec<&str> {
+    let shown = text.lines().map(|line| match line.split_once(" ; ") {
+        Some((_, "assumed")) => line,
+        Some((code, _)) => code,
+        None => line,
+    });
+    shown
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with([';', '.']) || line.contains("mode"))
+        .collect()
+}
+
+#[test]
+fn modes_are_followed_and_what_is_assumed_is_said() {
+    let isa = wide8();
+    let disassembled = |source: &str| {
+        let source = Source::new("modes.asm", source.to_owned());
+        let made = assemble(&isa, &MemoryFiles::default(), source, &Options::default());
+        let mut image = made.image.expect("the program is right");
+        image.symbols.retain(|symbol| symbol.exported);
+        check(&isa, &image, Method::Follow)
+    };
+    // What constants do to a mode is known, whatever the other bits are; and it goes along with jumps.
+    let text = disassembled(
+        ".org 0x200\n rep #4\n .mode m = 0\n lda #0x1234\n jmp on\n .byte 0xEE\non: add #1\n sep #0xF4\n .mode m = 1\n lda #1\n halt",
+    );
+    let found = lines(&text);
+    let expected =
+        ["rep #4", ".mode m = 0", "lda #0x1234", "jmp 0x0209", "add #1", "sep #0xF4", ".mode m = 1", "lda #1", "halt"];
+    assert_eq!(found, expected, "\n{text}");
+    // After a call, and after a mode comes from memory, the mode is assumed to be what it was, which is said once.
+    let text = disassembled(
+        ".org 0x200\n rep #12\n .mode m = 0, i = 0\n jsr f\n lda #1\n lda #2\n sep #4\n .mode m = 1\n lda #3\n plp\n \
+         lda #4\n ldx #5\n halt\nf: rts",
+    );
+    let found = lines(&text);
+    let expected = [
+        "rep #0x0C",
+        "jsr 0x0216",
+        ".mode m = 0                  ; assumed",
+        "lda #1",
+        "lda #2",
+        "sep #4",
+        ".mode m = 1",
+        "lda #3",
+        "plp",
+        ".mode m = 1                  ; assumed",
+        "lda #4",
+        ".mode i = 0                  ; assumed",
+        "ldx #5",
+        "halt",
+        "rts",
+    ];
+    assert_eq!(found, expected, "\n{text}");
+    // Nothing is known where others may enter.
+    let text =
+        disassembled(".export f\n .entry 0x200\n .org 0x200\n halt\nf: rep #4\n .mode m = 0\n lda #1\n ldx #2\n halt");
+    let found = lines(&text);
+    let expected =
+        ["halt", "f:", "rep #4", ".mode m = 0", "lda #1", ".mode i = 1                  ; assumed", "ldx #2", "halt"];
+    assert_eq!(found[found.len() - expected.len()..], expected, "\n{text}");
+}
+
+#[test]
+fn random_images_of_a_machine_with_modes() {
+    let isa = wide8();
+    let mut seed = 0x2545_F491_4F6C_DD1Du64;
+    let mut random = move || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    for _ in 0..2000 {
+        let length = 1 + random() % 80;
+        let cells = (0..length).map(|_| if random() % 3 == 0 { random() & 0xFF } else { random() % 0x12 }).collect();
+        let segments = vec![Segment { memory: isa.pc.memory, start: 0x200, cells }];
+        let image = Image { machine: isa.name.clone(), segments, ..Image::default() };
+        check(&isa, &image, Method::Follow);
+        check(&isa, &image, Method::Linear);
+    }
+}

@@ -378,7 +378,13 @@ fn registers(sheet: &Sheet) -> Vec<[String; 3]> {
             chunk.iter().filter_map(|register| register.spellings.first()).map(String::as_str).collect();
         let what = match () {
             () if chunk[0].constant => "constant",
-            () if chunk[0].mode => if chunk.len() > 1 { "modes" } else { "mode" },
+            () if chunk[0].mode => {
+                if chunk.len() > 1 {
+                    "modes"
+                } else {
+                    "mode"
+                }
+            }
             () if chunk[0].flag => "flags",
             () => "",
         };
