@@ -150,3 +150,53 @@ fn a_program_begins_where_the_vectors_of_its_machine_lead() {
     instance.load(&mos6502.assemble(".org $E000\nnop\nstart: nop\n.org $FFFC\n.word start").unwrap());
     assert_eq!(instance.get("pc").unwrap(), 0xE001);
 }
+
+/// Modes that change all the time, and then stay: what was decoded in one must not be executed in another.
+#[test]
+fn restless_modes_are_the_same_on_every_engine() {
+    let machine = Machine::define(include_str!("../../../tests/machines/wide8.isa")).unwrap();
+    // The routine is `lda #6; nop; …` in one mode and `lda #0x0600; …` in the other.
+    let program = "
+        .org 0x200
+start:  rep #8
+        .mode i = 0
+        ldx #3000
+loop:   rep #4
+        jsr both
+        sep #4
+        jsr both
+        dex
+        bne loop
+        ldx #9000
+calm:   jsr both
+        dex
+        bne calm
+        rep #4
+        ldx #9000
+other:  jsr both
+        dex
+        bne other
+        sep #4
+        jmp start
+both:   .byte 0x01, 0x06, 0x00
+        .byte 0x03, 0x02, 0x00
+        sta 0x300
+        rts
+";
+    let program = machine.assemble(program).unwrap();
+    let engines = [EngineKind::Interpreter, EngineKind::Fast, EngineKind::Jit, EngineKind::Auto];
+    let mut instances: Vec<Instance> = engines.iter().filter_map(|kind| machine.instance_on(*kind).ok()).collect();
+    instances.iter_mut().for_each(|instance| instance.load(&program));
+    for part in 0..8 {
+        let states = instances.iter_mut().map(|instance| {
+            instance.run_for(100_003);
+            let ram = instance.memory("ram").unwrap();
+            let cells = [0x300, 0x301, 0x1FD].map(|address| ram.get(address));
+            (["pc", "a", "x", "p", "sp"].map(|name| instance.get(name).unwrap()), cells)
+        });
+        let states: Vec<_> = states.collect();
+        for (state, instance) in states.iter().zip(&instances) {
+            assert_eq!(*state, states[0], "{:?}, part {part}", instance.engine());
+        }
+    }
+}

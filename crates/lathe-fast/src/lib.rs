@@ -11,6 +11,7 @@
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod armed;
+mod banks;
 mod block;
 mod burst;
 pub mod code_map;
@@ -44,6 +45,7 @@ use lathe_vm::stops::{Run, Stop, Stops};
 
 use crate::code_map::CodeMap;
 pub use armed::Armed;
+use banks::Banks;
 use block::Block;
 use constants::Constants;
 pub use decode::{Lowerable, Reading};
@@ -103,8 +105,8 @@ pub struct Fast {
     marks: CodeMap,
     /// Memories that programs can write.
     written: Vec<MemoryId>,
-    /// The registers that decide where instructions are fetched from.
-    banks: Vec<u64>,
+    /// The registers that decide what is fetched.
+    banks: Banks,
     /// How often a block must be reached before it is lowered. Until then it is interpreted: most code of a
     /// short program runs a few times only, and lowering an instruction takes as long as interpreting it about
     /// this often.
@@ -221,7 +223,7 @@ impl Fast {
             volatiles: Vec::new(),
             marks: CodeMap::new(isa),
             written: written(isa),
-            banks: Vec::new(),
+            banks: Banks::default(),
             lowered_after: LOWERED_AFTER,
             threshold: u32::MAX,
             changed: Vec::new(),
@@ -334,7 +336,7 @@ impl Fast {
         let mut due = self.is_due(state);
         let pause = loop {
             let Entry { pc, count, .. } = self.entries[entry as usize];
-            if due || left < u64::from(count) {
+            if due || self.is_paused() || left < u64::from(count) {
                 state.pc = pc;
                 if left == 0 {
                     break Pause::Stopped(Stop::Limit);
@@ -400,6 +402,11 @@ impl Fast {
         pause
     }
 
+    /// Whether banks change so often that everything is interpreted for a while. What was decoded may not be there now.
+    pub fn is_paused(&self) -> bool {
+        self.banks.are_paused()
+    }
+
     /// Whether the machine does something else before its next instruction. Only instructions that
     /// are left to the reference interpreter can change that.
     pub fn is_due(&mut self, state: &State) -> bool {
@@ -430,10 +437,14 @@ impl Fast {
             devices.catch_up(limit - *left, run.cycles);
             let stop = self.interpret_in(state, devices, run, limit, left);
             let follows = (1..=u64::from(self.longest)).contains(&state.pc.wrapping_sub(pc));
-            if stop.is_some() || how_far == HowFar::One || !follows || *left == 0 {
+            let goes_on = how_far == HowFar::Straight && follows || self.banks.go_on(limit - *left);
+            if stop.is_some() || !goes_on || *left == 0 {
                 break stop;
             }
         };
+        if self.is_paused() && !self.banks.go_on(limit - *left) {
+            self.end_pause(state);
+        }
         self.take_registers(state);
         stop
     }
@@ -459,7 +470,7 @@ impl Fast {
         // Most instructions write nothing, and then nothing is allocated.
         let written: Vec<u64> = written.collect();
         written.into_iter().for_each(|address| self.note_store(state, address));
-        self.note_banks(state);
+        self.note_banks(state, limit - *left + step.executed());
         run.cycles = run.cycles.wrapping_add(step.cycles);
         *left -= step.executed();
         if step.stop.is_none()

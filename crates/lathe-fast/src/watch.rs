@@ -72,26 +72,27 @@ impl Fast {
     /// state may have been changed by others, or a snapshot has been taken.
     pub fn revalidate(&mut self, state: &State) {
         self.marks.close_as(state.memory(self.isa.pc.memory));
-        self.take_banks(state);
-        self.forget_what_changed(state);
+        self.banks.take(&self.isa, state);
+        self.end_pause(state);
     }
 
-    /// Forgets what was decoded where other code is fetched now, because an instruction has changed a register that
-    /// decides it.
-    pub(super) fn note_banks(&mut self, state: &State) {
-        if self.take_banks(state) {
+    /// Forgets what was decoded where something else is fetched now, because an instruction has changed a register that
+    /// decides it, with so many steps of the run done.
+    pub(super) fn note_banks(&mut self, state: &State, done: u64) {
+        // Tests that look after every step are about what is decoded.
+        let forget = match self.stepping {
+            true => self.banks.take(&self.isa, state),
+            false => self.banks.note(&self.isa, state, done),
+        };
+        if forget {
             self.forget_what_changed(state);
         }
     }
 
-    /// Takes over the registers that decide where instructions are fetched from; whether one of them is new.
-    fn take_banks(&mut self, state: &State) -> bool {
-        let banks = self.isa.banked_by.iter().map(|register| state.register(*register));
-        if banks.clone().eq(self.banks.iter().copied()) {
-            return false;
-        }
-        self.banks = banks.collect();
-        true
+    /// Ends the time in which everything is interpreted, because banks change too often for anything else.
+    pub(super) fn end_pause(&mut self, state: &State) {
+        self.banks.resume();
+        self.forget_what_changed(state);
     }
 
     fn forget_what_changed(&mut self, state: &State) {

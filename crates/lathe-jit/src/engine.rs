@@ -744,7 +744,10 @@ impl Jit {
         // Nothing becomes due in compiled code, or where the fast interpreter pauses.
         let mut is_due = self.fast.is_due(state);
         while run.steps < limit {
-            if !is_due && let Some(exit) = self.enter(state, limit - run.steps, &mut run) {
+            if !is_due
+                && !self.fast.is_paused()
+                && let Some(exit) = self.enter(state, limit - run.steps, &mut run)
+            {
                 if run.steps == limit {
                     break;
                 }

@@ -21,6 +21,8 @@ register a, b : u8
 register c : u8  ## about another register, after it
 ## about the constant
 constant zero : u8 = 0
+## about the mode
+mode wide : u1
 ## about the view
 view low = a[3:0]
 ## about the field
