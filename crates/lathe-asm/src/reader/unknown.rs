@@ -47,12 +47,16 @@ impl Reader<'_> {
             return diagnostic.help(format!("a label is written without a blank: `{shown}:`")).fix(gap, "");
         }
         let nearest = self.forms.nearest(word);
+        let is_indented = !is_in_first_column(tokens[0], self.source(texts, tokens[0]));
         let begins_line = |token: &Token| {
             let next = self.text(texts, *token);
-            // After `bnee`, `.next` is a local label.
             let is_directive = self.words.directive(next).or(directive_for(next)).is_some();
-            let is_local = next.starts_with('.') && !is_directive && nearest.is_some();
-            token.kind == Kind::Word && (is_directive || self.begins_line(next)) && !is_local
+            // After `bnee`, `.next` is a local label; after `ldda`, `text` is a name, though it may be a directive, too.
+            let is_operand = match next.starts_with('.') {
+                true => !is_directive,
+                false => is_indented && !self.begins_call(next),
+            };
+            token.kind == Kind::Word && (is_directive || self.begins_line(next)) && !(is_operand && nearest.is_some())
         };
         if word != "#" && tokens.get(1).is_some_and(begins_line) {
             return diagnostic.help(format!("a label needs a colon: `{shown}:`")).fix(after, ":");

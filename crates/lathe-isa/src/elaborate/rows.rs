@@ -419,7 +419,13 @@ fn condition(
         return Some((Binary::Equal, cube));
     }
     let Some(id) = operand(name) else {
-        diagnostics.push(bad(left.span, &format!("`{name}` is not an operand of this row")));
+        let mut diagnostic = bad(left.span, &format!("`{name}` is not an operand of this row"));
+        if let Some(Named::Register(id)) = declarations.names.peek(name) {
+            let width = declarations.registers[id.index()].width;
+            diagnostic = diagnostic
+                .help(format!("a register that decides about encodings is declared as `mode {name} : {width}`"));
+        }
+        diagnostics.push(diagnostic);
         return None;
     };
     let bits = constant_of(declarations, id, right, diagnostics)?;
