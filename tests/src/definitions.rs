@@ -57,10 +57,20 @@ pub fn definition(seed: u64) -> String {
     let meaning = "if K.clear { a = 0 }; if K.more { b = b + a + 1 }; if K.twice { a = a << 1 }; \
                    if K.half { a = a >> 1 }; if K.both { a = ~b }";
     let _ = writeln!(text, "  {{K}} | {} | {meaning}", picture(&format!("{row:06b}KKKK"), cell));
-    if seed % 3 == 1 {
+    if has_modes(seed) {
         text += &machine.rows_in_modes();
     }
     text + "}\n" + &machine.operand_modes() + WORDS + VALUES
+}
+
+/// Whether instructions are fetched through a map.
+fn has_code_map(seed: u64) -> bool {
+    seed % 4 < 2
+}
+
+/// Whether encodings depend on modes: some of those that cannot become hardware anyway.
+fn has_modes(seed: u64) -> bool {
+    has_code_map(seed) && seed % 3 == 1
 }
 
 /// Bits as a picture of whole cells, filled up with zeros.
@@ -127,13 +137,13 @@ impl Machine {
                 let _ = writeln!(text, "register r{at} : u{width}");
             }
         }
-        if seed % 3 == 1 {
+        if has_modes(seed) {
             text += "mode w : u1\nmode v = 1 : u2\n";
         }
         if seed % 2 == 1 {
             text += &self.map();
         }
-        if seed % 4 < 2 {
+        if has_code_map(seed) {
             text += &self.code_map();
         }
         text
