@@ -34,10 +34,15 @@ fn sample(name: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// The hardware of a machine with a program in its memories.
+/// The hardware of a machine that ships, with a program in its memories.
 fn with_program(name: &str, folder: &Path, text: &str) {
     let (isa, definition) = machine(name);
-    let result = assemble(&isa, &MemoryFiles::default(), Source::new("sample.asm", text), &Options::default());
+    with_program_of(&isa, definition, folder, text);
+}
+
+fn with_program_of(isa: &Isa, definition: &str, folder: &Path, text: &str) {
+    let name = &isa.name;
+    let result = assemble(isa, &MemoryFiles::default(), Source::new("sample.asm", text), &Options::default());
     let found: Vec<String> = result.diagnostics.into_sorted().into_iter().map(|found| found.message).collect();
     let image = result.image.unwrap_or_else(|| panic!("{name}: {found:?}"));
     let cells = |id: MemoryId| {
@@ -45,8 +50,9 @@ fn with_program(name: &str, folder: &Path, text: &str) {
         segments.flat_map(|segment| (segment.start..).zip(segment.cells.iter().copied())).collect()
     };
     let cells = (0..isa.memories.len() as u32).map(MemoryId).map(cells).collect();
-    write(&isa, definition, &Program { cells, entry: image.entry, board_bits: None }, folder)
-        .expect("it can be written");
+    let registers = image.at_reset(isa).map(|reset| reset.registers).unwrap_or_default();
+    let program = Program { cells, entry: image.entry, registers, board_bits: None };
+    write(isa, definition, &program, folder).expect("it can be written");
 }
 
 /// Machines that cannot become hardware, and what is said of them.
@@ -107,6 +113,26 @@ fn icarus_prints_the_console() {
         tool(&iverilog, &folder, &["-g2005", "-o", "bench", &format!("{name}.v"), "bench.v"]).expect("Icarus takes it");
         let printed = tool(&vvp, &folder, &["-n", "bench"]).expect("it runs");
         assert!(printed.starts_with(expected) && !printed.contains("fault"), "{name}: {printed}");
+    }
+}
+
+/// A register that `on reset` takes from the program.
+#[test]
+fn icarus_begins_as_on_reset_says() {
+    let test = "registers at reset";
+    let (Some(iverilog), Some(vvp)) = (tools::find(test, "iverilog"), tools::find(test, "vvp")) else { return };
+    const DEFINITION: &str = "machine vectors\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a = 65 : u8\n\
+        device console : stream\non reset { if ram[0xFF] != 0 { a = ram[0xFF] } }\n\
+        instructions {\n  say  | 0x01 | console.write(a)\n  stop | 0x02 | halt\n}\n";
+    let isa = lathe_isa::load(DEFINITION).isa.expect("it is right");
+    for (text, expected) in [(" say\n stop\n", 'A'), (" say\n stop\n.org 0xFF\n .byte 'Z'\n", 'Z')] {
+        let folder = folder("reset").join(expected.to_string());
+        with_program_of(&isa, DEFINITION, &folder, text);
+        tool(&iverilog, &folder, &["-g2005", "-o", "bench", "vectors.v", "bench.v"]).expect("Icarus takes it");
+        let printed = tool(&vvp, &folder, &["-n", "bench"]).expect("it runs");
+        assert!(printed.starts_with(expected), "{printed}");
+        let board = std::fs::read_to_string(folder.join("board/top.v")).expect("there is a board");
+        assert!(board.contains(&format!("= 8'd{}; // a", expected as u32)), "{board}");
     }
 }
 

@@ -50,6 +50,15 @@ impl Image {
         (cells.is_empty() || cells.iter().any(Option::is_some)).then_some(reset)
     }
 
+    /// The registers before the first instruction, as they are declared or as `on reset` sets them.
+    pub fn registers_at_reset(&self, isa: &Isa) -> Vec<u64> {
+        let mut registers: Vec<u64> = isa.registers.iter().map(|register| register.reset).collect();
+        for (register, value) in self.at_reset(isa).into_iter().flat_map(|reset| reset.registers) {
+            registers[register.index()] = value;
+        }
+        registers
+    }
+
     /// What the program puts into a cell, if it does.
     fn cell(&self, memory: MemoryId, address: u64) -> Option<u64> {
         let mut holding = self.segments.iter().rev().filter(|segment| segment.memory == memory);

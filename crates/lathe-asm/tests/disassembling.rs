@@ -280,6 +280,22 @@ fn modes_are_followed_and_what_is_assumed_is_said() {
     assert_eq!(found[found.len() - expected.len()..], expected, "\n{text}");
 }
 
+/// A disassembly begins in the modes that `on reset` chooses for this very program.
+#[test]
+fn modes_begin_as_on_reset_says() {
+    let definition = include_str!("../../../tests/machines/wide8.isa").replace("instructions {", "on reset { m = ram[0x300][0] }\n\ninstructions {");
+    let isa = lathe_isa::load(&definition).isa.expect("it is right");
+    for (mode, cells, expected) in [(0, vec![1, 0x34, 0x12], ".mode m = 0"), (1, vec![1, 0x34, 0], "lda #0x34")] {
+        let segment = |start, cells| Segment { memory: isa.pc.memory, start, cells };
+        let segments = vec![segment(0x200, cells), segment(0x300, vec![mode])];
+        let image = Image { machine: isa.name.clone(), segments, ..Image::default() };
+        for method in [Method::Follow, Method::Linear] {
+            let text = check(&isa, &image, method);
+            assert_eq!(lines(&text)[0], expected, "\n{text}");
+        }
+    }
+}
+
 #[test]
 fn random_images_of_a_machine_with_modes() {
     let isa = wide8();

@@ -114,7 +114,7 @@ impl Bench<'_> {
         out.open("initial begin");
         out.line(format!("state[0] = 64'h{:X};", program.entry.unwrap_or(self.isa.pc.reset)));
         for (at, (id, _)) in self.shape.registers.iter().enumerate() {
-            out.line(format!("state[{}] = 64'h{:X};", at + 1, self.isa.register(*id).reset));
+            out.line(format!("state[{}] = 64'h{:X};", at + 1, program.register(*id, self.isa)));
         }
         out.line("if ($value$plusargs(\"state=%s\", file)) $readmemh(file, state);");
         out.close("end");

@@ -41,16 +41,6 @@ pub(crate) fn supported(isa: &Isa) -> Result<(), Unsupported> {
             place: mode.span,
         });
     }
-    if let Some(reset) = isa.at_reset(|_, _| 0).filter(|reset| !reset.registers.is_empty()) {
-        let names: Vec<String> =
-            reset.registers.keys().map(|register| format!("`{}`", isa.register(*register).name)).collect();
-        return Err(Unsupported {
-            what: format!("`on reset`, where it sets {}", names.join(", ")),
-            help: "give registers their values where they are declared; only the program counter is taken from memory"
-                .to_owned(),
-            place: isa.pc.span,
-        });
-    }
     let between = match &isa.on_step {
         None => vec![Past::default()],
         Some(hook) => {

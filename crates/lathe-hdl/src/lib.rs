@@ -24,10 +24,12 @@ mod range;
 mod shape;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use lathe_base::{Source, Span};
 use lathe_isa::Isa;
+use lathe_isa::model::RegisterId;
 use lathe_isa::model::{DeviceId, DeviceOperation, MemoryId, RegisterId};
 
 /// A file of the design.
@@ -63,8 +65,16 @@ pub struct Program {
     pub cells: Vec<Vec<(u64, u64)>>,
     /// The address of the first instruction, if it is not the definition's.
     pub entry: Option<u64>,
+    /// The registers that do not begin as they are declared, because `on reset` sets them.
+    pub registers: BTreeMap<RegisterId, u64>,
     /// How many address bits the memories of the board have at most, for a chip with little block RAM.
     pub board_bits: Option<u32>,
+}
+
+impl Program {
+    fn register(&self, id: RegisterId, isa: &Isa) -> u64 {
+        self.registers.get(&id).copied().unwrap_or(isa.register(id).reset)
+    }
 }
 
 /// The hardware of a machine.

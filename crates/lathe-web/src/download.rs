@@ -44,6 +44,7 @@ fn hardware(machine: &Machine, image: Option<&Image>) -> Result<Vec<File>, Probl
     let program = image.map_or_else(lathe_hdl::Program::default, |image| lathe_hdl::Program {
         cells: (0..machine.isa.memories.len() as u32).map(|id| image.cells_of(MemoryId(id)).collect()).collect(),
         entry: Some(image.start(&machine.isa)),
+        registers: image.at_reset(&machine.isa).map(|reset| reset.registers).unwrap_or_default(),
         board_bits: None,
     });
     let sources = machine.sources();

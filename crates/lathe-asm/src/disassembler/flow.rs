@@ -16,9 +16,9 @@ pub(super) struct Modes {
 }
 
 impl Modes {
-    /// As a machine begins.
-    pub(super) fn at_reset(isa: &Isa) -> Modes {
-        Modes { bits: isa.modes_at_reset(), known: isa.mode_mask() }
+    /// With these values of the registers.
+    pub(super) fn with(registers: &[u64], isa: &Isa) -> Modes {
+        Modes { bits: isa.mode_bits(registers), known: isa.mode_mask() }
     }
 
     /// The same, but nothing is known any more.

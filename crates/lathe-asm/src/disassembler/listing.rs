@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use lathe_isa::model::MemoryId;
 
-use super::flow::Modes;
 use super::{Disassembler, Instruction, number};
 use crate::image::{Image, Segment};
 
@@ -17,8 +16,7 @@ const SHORTEST_GAP: usize = 16;
 
 pub(super) fn write(disassembler: &Disassembler, image: &Image) -> String {
     let isa = disassembler.isa;
-    let modes = Modes::at_reset(isa);
-    let mut listing = Listing { disassembler, modes: modes.bits, assumed: 0, text: String::new() };
+    let mut listing = Listing { disassembler, modes: isa.modes_at_reset(), assumed: 0, text: String::new() };
     let _ = writeln!(listing.text, ".machine {}", isa.name);
     if let Some(entry) = image.entry {
         let label = disassembler.labels.get(&(isa.pc.memory, entry));

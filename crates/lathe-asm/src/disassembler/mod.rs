@@ -37,7 +37,7 @@ pub fn disassemble(isa: &Isa, image: &Image, method: Method) -> String {
     let mut disassembler = Disassembler::new(isa, image);
     match method {
         Method::Follow => disassembler.follow(image),
-        Method::Linear => disassembler.linear(),
+        Method::Linear => disassembler.linear(image),
     }
     disassembler.name_targets(image);
     listing::write(&disassembler, image)
@@ -143,7 +143,7 @@ impl<'i> Disassembler<'i> {
         let of_code = |kind: SymbolKind| kind == SymbolKind::Label(self.isa.pc.memory);
         let named = image.symbols.iter().filter(|symbol| of_code(symbol.kind) && symbol.exported);
         let named = named.filter_map(|symbol| u64::try_from(symbol.value).ok());
-        let modes = Modes::at_reset(self.isa);
+        let modes = Modes::with(&image.registers_at_reset(self.isa), self.isa);
         let start = std::iter::once((image.start(self.isa), modes));
         let mut pending: VecDeque<(u64, Modes)> = start.chain(named.map(|place| (place, modes.assumed()))).collect();
         let mut taken: BTreeSet<u64> = BTreeSet::new();
@@ -168,10 +168,11 @@ impl<'i> Disassembler<'i> {
         }
     }
 
-    fn linear(&mut self) {
+    fn linear(&mut self, image: &Image) {
+        let at_reset = Modes::with(&image.registers_at_reset(self.isa), self.isa);
         let runs: Vec<(u64, u64)> = self.code_segments().map(|segment| (segment.start, segment.end())).collect();
         for (start, end) in runs {
-            let (mut at, mut modes) = (start, Modes::at_reset(self.isa));
+            let (mut at, mut modes) = (start, at_reset);
             while at < end {
                 let found = self.decode(at, modes);
                 at += found.map_or(1, |found| {

@@ -72,7 +72,9 @@ fn load(arguments: &Hdl, inputs: &Inputs) -> Result<(Isa, Vec<Source>, Program),
     let request = Request { name: program, machine: named, from: None, load_at: None, assembly: &arguments.assembly };
     let loaded = request.load(inputs)?;
     let cells = cells(&loaded.isa, &loaded.image);
-    let program = Program { cells, entry: Some(loaded.image.start(&loaded.isa)), board_bits: arguments.block_ram };
+    let registers = loaded.image.at_reset(&loaded.isa).map(|reset| reset.registers).unwrap_or_default();
+    let entry = Some(loaded.image.start(&loaded.isa));
+    let program = Program { cells, entry, registers, board_bits: arguments.block_ram };
     Ok((loaded.isa, loaded.definition, program))
 }
 
