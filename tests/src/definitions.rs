@@ -52,6 +52,12 @@ pub fn definition(seed: u64) -> String {
     let condition = *random.pick(&["", " where V != 31", " where V != 8, X != b"]);
     let _ = writeln!(text, "  pick V, X | {bits}{condition} | X = X + {}", fit("V", 5, machine.bank));
     let bits = picture(&format!("{:06b}XXYY", ROWS + 5), cell);
+    let _ = writeln!(
+        text,
+        "  near X+W | {} | X = X + {}",
+        picture(&format!("{:06b}XXWWWW", ROWS + 9), cell),
+        fit("W", 4, machine.bank)
+    );
     let _ = writeln!(text, "  swap X, Y | {bits} where X != Y | let x : uB = X; X = Y; Y = x");
     let row = ROWS + 3;
     let meaning = "if K.clear { a = 0 }; if K.more { b = b + a + 1 }; if K.twice { a = a << 1 }; \
@@ -124,7 +130,7 @@ impl Machine {
         let mut text = format!(
             "machine generated \"From seed {seed}\"\nmemory ram : u{address} -> u{cell} {order}\n\
              memory data : u{data_address} -> u{data_cell} {order}\npc pc : u{address} in ram\n\
-             width B = {bank}\nregister a, b, c, d : uB\nfield X, Y : register {{ a, b, c, d }}\nfield N : u{number}\n"
+             width B = {bank}\nregister a, b, c, d : uB\nfield X, Y : register {{ a, b, c, d }}\nfield W : s4\nfield N : u{number}\n"
         );
         let mut cell = 1;
         for (width, at) in self.others.iter().zip(0..) {

@@ -121,7 +121,7 @@ fn icarus_prints_the_console() {
 fn icarus_begins_as_on_reset_says() {
     let test = "registers at reset";
     let (Some(iverilog), Some(vvp)) = (tools::find(test, "iverilog"), tools::find(test, "vvp")) else { return };
-    const DEFINITION: &str = "machine vectors\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a = 65 : u8\n\
+    const DEFINITION: &str = "machine vectors \"Vectors\"\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a = 65 : u8\n\
         device console : stream\non reset { if ram[0xFF] != 0 { a = ram[0xFF] } }\n\
         instructions {\n  say  | 0x01 | console.write(a)\n  stop | 0x02 | halt\n}\n";
     let isa = lathe_isa::load(DEFINITION).isa.expect("it is right");

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use lathe_base::{Diagnostic, FileId, Span, nearest};
 use lathe_isa::Isa;
-use lathe_isa::matching::{Found, Line, Mismatch, match_line, match_operand};
+use lathe_isa::matching::{Found, Line, Mismatch, match_line, match_operand, minus_is_next};
 use lathe_isa::model::{Assembly, Base, Domain, Field, FieldId, InstructionId, Target, Values};
 use lathe_isa::operand::Location;
 use lathe_isa::pseudo::{Argument, Arithmetic, Pseudo, Template};
-use lathe_isa::syntax::{Head, PieceKind, Syntax};
+use lathe_isa::syntax::{Head, Piece, PieceKind, Syntax};
 use lathe_isa::words::Clash;
 
 use crate::codes;
@@ -37,8 +37,10 @@ struct Branch {
     texts: HashMap<String, Vec<(String, usize)>>,
     /// Operands, and where they lead.
     operands: Vec<(OperandOf, usize)>,
-    /// The forms that are complete here.
-    ends: Vec<Form>,
+    /// What goes on here if a `-` stands next, which belongs to an operand.
+    negative: Option<usize>,
+    /// The forms that are complete here, and how many words and marks have led here.
+    ends: Vec<(Form, usize)>,
 }
 
 /// What an operand is.
@@ -76,14 +78,14 @@ impl<'i> Forms<'i> {
                     Head::Word(word) => {
                         forms.by_first.entry(first_token(word, &isa.assembly)).or_default().push(form);
                         let first = forms.after_text(0, word);
-                        forms.plant(first, form);
+                        forms.plant(first, form, &forms.syntax(form).pieces, 0);
                     }
                     Head::Named(_) => {
                         for name in forms.field(form, 0).names() {
                             forms.by_first.entry(name.to_ascii_lowercase()).or_default().push(form);
                         }
                         let first = forms.after_operand(0, forms.operand_of(form, 0));
-                        forms.plant(first, form);
+                        forms.plant(first, form, &forms.syntax(form).pieces, 0);
                     }
                     Head::Glued { .. } => forms.glued.push(form),
                 }
@@ -92,15 +94,35 @@ impl<'i> Forms<'i> {
         forms
     }
 
-    /// Adds a form to the branches, from what follows its first word on.
-    fn plant(&mut self, mut at: usize, form: Form) {
-        for piece in &self.syntax(form).pieces {
-            at = match &piece.kind {
-                PieceKind::Text(text) => self.after_text(at, text),
-                PieceKind::Operand(operand) => self.after_operand(at, self.operand_of(form, *operand)),
-            };
+    /// Adds a form to the branches, from these pieces on. `texts` is how many words and marks have led there.
+    fn plant(&mut self, at: usize, form: Form, pieces: &'i [Piece], texts: usize) {
+        let [piece, rest @ ..] = pieces else {
+            self.branches[at].ends.push((form, texts));
+            return;
+        };
+        if piece.kind == PieceKind::Sign {
+            let negative = self.after_sign(at);
+            self.plant(negative, form, rest, texts);
         }
-        self.branches[at].ends.push(form);
+        match &piece.kind {
+            PieceKind::Operand(operand) => {
+                let next = self.after_operand(at, self.operand_of(form, *operand));
+                self.plant(next, form, rest, texts);
+            }
+            text => {
+                let next = self.after_text(at, text.text().unwrap_or_default());
+                self.plant(next, form, rest, texts + 1);
+            }
+        }
+    }
+
+    fn after_sign(&mut self, at: usize) -> usize {
+        let next = self.branches.len();
+        let negative = *self.branches[at].negative.get_or_insert(next);
+        if negative == next {
+            self.branches.push(Branch::default());
+        }
+        negative
     }
 
     fn after_text(&mut self, at: usize, text: &str) -> usize {
@@ -167,15 +189,16 @@ impl<'i> Forms<'i> {
             reading.rewind(mark);
             return None;
         }
-        let most = matched.iter().map(|(form, _)| self.syntax(*form).texts()).max();
-        matched.retain(|(form, _)| Some(self.syntax(*form).texts()) == most);
+        let most = matched.iter().map(|(texts, _)| *texts).max();
+        matched.retain(|(texts, _)| Some(*texts) == most);
+        let mut matched: Vec<Matched> = matched.into_iter().map(|(_, matched)| matched).collect();
         matched.sort_by_key(|(form, _)| *form);
         matched.dedup_by_key(|(form, _)| *form);
         Some(self.choices(matched, reading))
     }
 
-    /// The forms that a line fits.
-    fn matched(&self, reading: &mut Reading) -> Vec<Matched> {
+    /// The forms that a line fits, each with how many of its words and marks are the form's own.
+    fn matched(&self, reading: &mut Reading) -> Vec<(usize, Matched)> {
         let start = reading.at;
         let mut matched = Vec::new();
         let mut open = vec![(0, start, Vec::new())];
@@ -183,7 +206,7 @@ impl<'i> Forms<'i> {
             let branch = &self.branches[branch];
             reading.at = at;
             if reading.at_end() {
-                matched.extend(branch.ends.iter().map(|form| (*form, operands.clone())));
+                matched.extend(branch.ends.iter().map(|(form, texts)| (*texts, (*form, operands.clone()))));
                 continue;
             }
             for (text, next) in branch.texts(reading) {
@@ -191,6 +214,9 @@ impl<'i> Forms<'i> {
                     open.push((*next, reading.at, operands.clone()));
                 }
                 reading.at = at;
+            }
+            if let Some(next) = branch.negative.filter(|_| minus_is_next(reading)) {
+                open.push((next, at, operands.clone()));
             }
             for (operand, next) in &branch.operands {
                 let field = match *operand {
@@ -208,7 +234,7 @@ impl<'i> Forms<'i> {
             reading.at = start;
             let mark = reading.mark();
             match match_line(self.syntax(*form), &|operand| self.field(*form, operand), reading) {
-                Ok(operands) => matched.push((*form, operands)),
+                Ok(operands) => matched.push((self.syntax(*form).texts(), (*form, operands))),
                 Err(_) => reading.rewind(mark),
             }
         }
@@ -393,9 +419,6 @@ impl<'i> Forms<'i> {
         let is_mark = |mark: char| reading.tokens.get(at).is_some_and(|token| token.is_mark(mark));
         match mismatch {
             Mismatch::Operand(_) if is_mark('#') => diagnostic.help("write the number without `#`").fix(place(at), ""),
-            Mismatch::Text(text) if text == "+" && is_mark('-') => {
-                diagnostic.help("write `+-`: what follows the `+` may be negative").fix(place(at), "+-")
-            }
             _ => diagnostic,
         }
     }

@@ -283,7 +283,8 @@ fn modes_are_followed_and_what_is_assumed_is_said() {
 /// A disassembly begins in the modes that `on reset` chooses for this very program.
 #[test]
 fn modes_begin_as_on_reset_says() {
-    let definition = include_str!("../../../tests/machines/wide8.isa").replace("instructions {", "on reset { m = ram[0x300][0] }\n\ninstructions {");
+    let definition = include_str!("../../../tests/machines/wide8.isa")
+        .replace("instructions {", "on reset { m = ram[0x300][0] }\n\ninstructions {");
     let isa = lathe_isa::load(&definition).isa.expect("it is right");
     for (mode, cells, expected) in [(0, vec![1, 0x34, 0x12], ".mode m = 0"), (1, vec![1, 0x34, 0], "lda #0x34")] {
         let segment = |start, cells| Segment { memory: isa.pc.memory, start, cells };

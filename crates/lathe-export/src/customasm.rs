@@ -86,13 +86,15 @@ impl Writer<'_> {
             };
             match head {
                 Head::Word(word) => {
-                    let pattern = self.pattern(word, instruction);
-                    let _ = writeln!(self.rules, "    {pattern} => {result}");
+                    for sign in signs(&instruction.syntax) {
+                        let pattern = self.pattern(word, instruction, sign);
+                        let _ = writeln!(self.rules, "    {pattern} => {result}");
+                    }
                 }
                 Head::Glued { prefix, digits, suffix } => self.glued(instruction, prefix, *digits, suffix, &result),
                 Head::Named(_) => {
                     let pattern = self.operand(instruction.operands[0], instruction.encoding.cells);
-                    let pattern = self.pattern(&pattern, instruction);
+                    let pattern = self.pattern(&pattern, instruction, "+");
                     let _ = writeln!(self.rules, "    {pattern} => {result}");
                 }
             }
@@ -111,7 +113,7 @@ impl Writer<'_> {
             _ => (0..=field.width.mask()).map(|value| (digits.write(value), value)).collect(),
         };
         for (written, value) in codes {
-            let pattern = self.pattern(&format!("{prefix}{written}{suffix}"), instruction);
+            let pattern = self.pattern(&format!("{prefix}{written}{suffix}"), instruction, "+");
             let named = format!("{} = {}", field.name, literal(value, field.width.bits()));
             let body = result.strip_prefix("{\n").and_then(|body| body.strip_suffix("\n    }"));
             let body = body.map_or_else(|| format!("        {result}"), str::to_owned);
@@ -119,7 +121,7 @@ impl Writer<'_> {
         }
     }
 
-    fn pattern(&mut self, word: &str, instruction: &Instruction) -> String {
+    fn pattern(&mut self, word: &str, instruction: &Instruction, sign: &str) -> String {
         let mut pattern = word.to_owned();
         for piece in &instruction.syntax.pieces {
             if piece.space {
@@ -127,6 +129,7 @@ impl Writer<'_> {
             }
             match &piece.kind {
                 PieceKind::Text(text) => pattern.push_str(text),
+                PieceKind::Sign => pattern.push_str(sign),
                 PieceKind::Operand(index) => {
                     let operand = self.operand(instruction.operands[*index], instruction.encoding.cells);
                     pattern.push_str(&operand);
@@ -374,26 +377,29 @@ impl Writer<'_> {
         };
         for head in &pseudo.syntax.heads {
             let Head::Word(word) = head else { continue };
-            let mut pattern = word.clone();
-            for piece in &pseudo.syntax.pieces {
-                if piece.space {
-                    pattern.push(' ');
-                }
-                match &piece.kind {
-                    PieceKind::Text(text) => pattern.push_str(text),
-                    // Distances are measured by the instructions that it becomes.
-                    PieceKind::Operand(index) => {
-                        let field = &pseudo.parameters[*index];
-                        let operand = match field.is_number() {
-                            true => format!("{{{}}}", field.name),
-                            false => format!("{{{}: {}}}", field.name, self.kind(field, 0)),
-                        };
-                        pattern.push_str(&operand);
+            for sign in signs(&pseudo.syntax) {
+                let mut pattern = word.clone();
+                for piece in &pseudo.syntax.pieces {
+                    if piece.space {
+                        pattern.push(' ');
+                    }
+                    match &piece.kind {
+                        PieceKind::Text(text) => pattern.push_str(text),
+                        PieceKind::Sign => pattern.push_str(sign),
+                        // Distances are measured by the instructions that it becomes.
+                        PieceKind::Operand(index) => {
+                            let field = &pseudo.parameters[*index];
+                            let operand = match field.is_number() {
+                                true => format!("{{{}}}", field.name),
+                                false => format!("{{{}: {}}}", field.name, self.kind(field, 0)),
+                            };
+                            pattern.push_str(&operand);
+                        }
                     }
                 }
+                let lines: String = lines.iter().map(|line| format!("        {line}\n")).collect();
+                let _ = writeln!(self.rules, "    {pattern} => asm {{\n{lines}    }}");
             }
-            let lines: String = lines.iter().map(|line| format!("        {line}\n")).collect();
-            let _ = writeln!(self.rules, "    {pattern} => asm {{\n{lines}    }}");
         }
     }
 
@@ -475,12 +481,14 @@ fn same_operand(field: &Field, other: &Field, bits: u64) -> Option<u64> {
     field.bits_of(number, Location { pc: 0, next: 0, width: other.width })
 }
 
+/// What may stand in the place of a sign: `+`, or nothing before a number that brings its own `-`.
+fn signs(syntax: &Syntax) -> &'static [&'static str] {
+    if syntax.pieces.iter().any(|piece| piece.kind == PieceKind::Sign) { &["+", ""] } else { &["+"] }
+}
+
 /// A mark that cannot stand in a rule, if there is one.
 fn unreadable(syntax: &Syntax) -> Option<char> {
-    let texts = syntax.pieces.iter().filter_map(|piece| match &piece.kind {
-        PieceKind::Text(text) => Some(text),
-        PieceKind::Operand(_) => None,
-    });
+    let texts = syntax.pieces.iter().filter_map(|piece| piece.kind.text());
     texts.flat_map(|text| text.chars()).find(|mark| ['\'', '"', ';', '`', '{', '}', '\\'].contains(mark))
 }
 

@@ -89,7 +89,11 @@ fn top(isa: &Isa, shape: &Shape, program: &Program) -> String {
     for (id, low) in &shape.registers {
         let register = isa.register(*id);
         let place = select("reset_registers", shape.register_bits, *low, register.width.bits());
-        out.line(format!("assign {place} = {}; // {}", number(register.width.bits(), program.register(*id, isa)), register.name));
+        out.line(format!(
+            "assign {place} = {}; // {}",
+            number(register.width.bits(), program.register(*id, isa)),
+            register.name
+        ));
     }
     out.blank();
     for (id, memory) in (0..).map(MemoryId).zip(&isa.memories) {

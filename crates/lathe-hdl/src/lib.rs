@@ -29,7 +29,6 @@ use std::fmt;
 
 use lathe_base::{Source, Span};
 use lathe_isa::Isa;
-use lathe_isa::model::RegisterId;
 use lathe_isa::model::{DeviceId, DeviceOperation, MemoryId, RegisterId};
 
 /// A file of the design.

@@ -76,12 +76,22 @@ pub fn match_line<'f, L: Line>(
         match &piece.kind {
             PieceKind::Text(text) if line.text(text) => {}
             PieceKind::Text(text) => return Err(Mismatch::Text(text.clone())),
+            PieceKind::Sign if line.text("+") || minus_is_next(line) => {}
+            PieceKind::Sign => return Err(Mismatch::Text("+".to_owned())),
             PieceKind::Operand(index) => {
                 operands.push(match_operand(field(*index), line).ok_or(Mismatch::Operand(*index))?);
             }
         }
     }
     if line.at_end() { Ok(operands) } else { Err(Mismatch::Rest) }
+}
+
+/// Whether a `-` stands next. It is not taken: it belongs to the number.
+pub fn minus_is_next<L: Line>(line: &mut L) -> bool {
+    let mark = line.mark();
+    let found = line.text("-");
+    line.rewind(mark);
+    found
 }
 
 fn match_head<'f, L: Line>(

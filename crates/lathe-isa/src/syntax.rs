@@ -55,8 +55,21 @@ pub struct Piece {
 pub enum PieceKind {
     /// A word or mark that is always the same.
     Text(String),
+    /// A `+` before an operand that may be negative: in its place, a `-` belongs to the operand.
+    Sign,
     /// The operand of this number.
     Operand(usize),
+}
+
+impl PieceKind {
+    /// The word or mark that it is, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            PieceKind::Text(text) => Some(text),
+            PieceKind::Sign => Some("+"),
+            PieceKind::Operand(_) => None,
+        }
+    }
 }
 
 impl Syntax {
@@ -67,14 +80,23 @@ impl Syntax {
             Head::Glued { prefix, suffix, .. } => format!("{prefix}{}{suffix}", operand(0)),
             Head::Named(_) => operand(0),
         };
+        let mut sign = None;
         for piece in &self.pieces {
             if piece.space {
                 line.push(' ');
             }
-            match &piece.kind {
-                PieceKind::Text(text) => line.push_str(text),
-                PieceKind::Operand(index) => line.push_str(&operand(*index)),
+            if let PieceKind::Operand(index) = piece.kind {
+                let written = operand(index);
+                let negative = sign.take().zip(written.strip_prefix('-'));
+                if let Some((at, _)) = negative {
+                    line.replace_range(at..=at, "-");
+                }
+                line.push_str(negative.map_or(&written, |(_, rest)| rest));
             }
+            if piece.kind == PieceKind::Sign {
+                sign = Some(line.len());
+            }
+            line.push_str(piece.kind.text().unwrap_or_default());
         }
         line
     }
@@ -82,7 +104,7 @@ impl Syntax {
     /// How many words and marks it has besides its operands. Of several that a line fits, the one
     /// with the most is meant: the brackets of `jmp (W)` are not part of an expression.
     pub fn texts(&self) -> usize {
-        self.pieces.iter().filter(|piece| matches!(piece.kind, PieceKind::Text(_))).count()
+        self.pieces.iter().filter(|piece| piece.kind.text().is_some()).count()
     }
 
     /// The preferred first word, as far as it is always the same, or the field of which it is a name.
@@ -112,7 +134,7 @@ impl Syntax {
             };
             for piece in &self.pieces {
                 shape.push(' ');
-                shape.push_str(if let PieceKind::Text(text) = &piece.kind { text } else { "{}" });
+                shape.push_str(piece.kind.text().unwrap_or("{}"));
             }
             shape.make_ascii_lowercase();
             shape

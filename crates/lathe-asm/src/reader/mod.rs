@@ -15,7 +15,6 @@ use lathe_base::files::Files;
 use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Source, Span, limits};
 use lathe_isa::Isa;
 use lathe_isa::model::{Assembly, MemoryId};
-use lathe_isa::syntax::PieceKind;
 
 use crate::codes;
 use crate::expression::{ExprId, NoValue};
@@ -804,10 +803,7 @@ fn reserved(isa: &Isa) -> HashSet<String> {
     let names = isa.fields.iter().flat_map(|field| field.names().map(str::to_ascii_lowercase));
     let syntaxes = isa.instructions.iter().map(|instruction| &instruction.syntax);
     let pieces = syntaxes.chain(isa.pseudos.iter().map(|pseudo| &pseudo.syntax)).flat_map(|syntax| &syntax.pieces);
-    let words = pieces.filter_map(|piece| match &piece.kind {
-        PieceKind::Text(text) => Some(text.to_ascii_lowercase()),
-        PieceKind::Operand(_) => None,
-    });
+    let words = pieces.filter_map(|piece| Some(piece.kind.text()?.to_ascii_lowercase()));
     names.chain(words).collect()
 }
 

@@ -503,6 +503,7 @@ fn display(instruction: &Instruction, operands: &[Operand]) -> String {
         text.push_str(if piece.space || at == 0 { " " } else { "^" });
         match &piece.kind {
             PieceKind::Text(mark) => text.push_str(&format!("\"{mark}\"")),
+            PieceKind::Sign => text.push_str("\"+\""),
             PieceKind::Operand(index) => text.push_str(&shown(*index)),
         }
     }

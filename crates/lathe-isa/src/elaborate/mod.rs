@@ -21,6 +21,7 @@ mod prefixes;
 mod pseudos;
 mod readable;
 mod rows;
+mod signs;
 mod source_line;
 mod syntaxes;
 
@@ -132,10 +133,11 @@ impl Made {
     fn new(
         declarations: &Declarations,
         definition: &ast::Definition,
-        instructions: Vec<Instruction>,
+        mut instructions: Vec<Instruction>,
         groups: Vec<Group>,
         diagnostics: &mut Diagnostics,
     ) -> Made {
+        signs::of_instructions(declarations, &mut instructions);
         rows::check_modes(declarations, &instructions, diagnostics);
         let maps = declarations::maps(declarations, definition, diagnostics);
         let on_reset = declarations::on_reset(declarations, definition, diagnostics);
@@ -146,7 +148,8 @@ impl Made {
         let by_shape = rows::by_shape(&instructions);
         rows::check_syntax(declarations, &by_shape, diagnostics);
         let heads = Heads::new(&instructions);
-        let pseudos = pseudos::pseudos(declarations, definition, &heads, diagnostics);
+        let mut pseudos = pseudos::pseudos(declarations, definition, &heads, diagnostics);
+        signs::of_pseudos(&mut pseudos);
         pseudos::check_syntax(declarations, &pseudos, &by_shape, diagnostics);
         let assembly = pseudos::assembly(declarations, definition, diagnostics);
         check_readable(declarations, &instructions, &pseudos, &assembly, diagnostics);

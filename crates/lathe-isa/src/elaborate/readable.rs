@@ -70,6 +70,7 @@ pub(super) fn check<'s>(
         .iter()
         .map(|piece| match &piece.kind {
             PieceKind::Text(text) => (Printed::Text(text), piece.space),
+            PieceKind::Sign => (Printed::Text("+"), piece.space),
             PieceKind::Operand(index) => (Printed::Operand(field(*index)), piece.space),
         })
         .collect();
@@ -189,9 +190,8 @@ fn habits(syntax: &Syntax, assembly: &Assembly) -> Option<Problem> {
     let mut marks = marks.chain(operators.filter(|written| written.chars().all(|c| c.is_ascii_punctuation())));
     // Dots inside of words are letters.
     let has = |text: &str, mark: &str| if mark == "." { text == mark } else { text.contains(mark) };
-    let stands = |mark: &String| {
-        syntax.pieces.iter().any(|piece| matches!(&piece.kind, PieceKind::Text(text) if has(text, mark)))
-    };
+    let stands =
+        |mark: &String| syntax.pieces.iter().any(|piece| piece.kind.text().is_some_and(|text| has(text, mark)));
     if let Some(mark) = marks.find(stands) {
         let cause = format!("the `assembly` block gives `{mark}` a meaning of its own, but this syntax has it");
         return Some((cause, "use another mark"));
