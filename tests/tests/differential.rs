@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use lathe_base::Source;
 use lathe_fast::Fast;
 use lathe_isa::Isa;
 use lathe_jit::{Jit, SharedCode, Statistics};
@@ -54,13 +55,30 @@ fn isa(name: &str) -> Arc<Isa> {
     Arc::new(lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("its definition is right"))
 }
 
+/// The machines of `tests/machines`.
+const MACHINES: [&str; 12] = [
+    "acc12",
+    "banked8",
+    "clock8",
+    "irq8",
+    "prefix8",
+    "refresh8",
+    "rv32e",
+    "segment16",
+    "tape16",
+    "twice8",
+    "wide8",
+    "word32",
+];
+
 /// Machines that do not ship: other cell and address widths, other word orders.
 #[test]
 fn machines_that_do_not_ship() {
-    for name in ["acc12", "banked8", "clock8", "irq8", "prefix8", "refresh8", "tape16", "twice8", "wide8", "word32"] {
+    for name in MACHINES {
         let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
-        let definition = std::fs::read_to_string(&path).expect("the definition is there");
-        let isa = Arc::new(lathe_isa::load(&definition).isa.expect("the definition is right"));
+        let definition = Source::new(&path, std::fs::read_to_string(&path).expect("the definition is there"));
+        let isa = lathe_isa::load_with(definition, &lathe_machines::Shipped).isa.expect("the definition is right");
+        let isa = Arc::new(isa);
         let machine = format!("tests/machines/{name}.isa");
         check(&isa, &machine, &fast(), 1);
         check(&isa, &machine, &jit(), 1);

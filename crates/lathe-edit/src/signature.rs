@@ -59,7 +59,7 @@ pub fn definition(text: &str, at: usize, sheet: Option<&Sheet>) -> Option<(Vec<S
     }
     let row = reading.row_at(at).filter(|row| matches!(row.kind, Kind::Example | Kind::Pseudo))?;
     let line = match row.kind {
-        Kind::Example if !before.contains(':') => before,
+        Kind::Example if !before.contains(" :") => before,
         Kind::Pseudo => before.split_once("=>")?.1.rsplit(';').next()?,
         _ => return None,
     };

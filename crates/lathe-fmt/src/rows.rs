@@ -69,12 +69,15 @@ impl Table {
         let mut cells = Vec::new();
         let mut rest = line;
         for _ in 0..raw {
-            let (cell, after) = rest.split_once(self.mark())?;
+            let (cell, after) = match self {
+                Table::Examples => rest.split_at(lathe_isa::language::end_of_instruction(rest)?),
+                _ => rest.split_at(rest.find(self.mark())?),
+            };
             if comment_in_raw(cell.trim_start()).is_some() {
                 return None;
             }
             cells.push(cell.trim().to_owned());
-            rest = after;
+            rest = &after[self.mark().len()..];
         }
         for _ in 1..tokens {
             let at = outside(rest, self.mark())?;

@@ -9,4 +9,4 @@ pub mod lexer;
 pub(crate) mod parser;
 pub(crate) mod rename;
 
-pub use parser::parse;
+pub use parser::{end_of_instruction, parse};

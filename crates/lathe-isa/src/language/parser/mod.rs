@@ -9,6 +9,8 @@ mod items;
 mod recovery;
 mod rows;
 
+pub use rows::end_of_instruction;
+
 pub(crate) use expressions::is_type;
 
 use std::collections::BTreeSet;

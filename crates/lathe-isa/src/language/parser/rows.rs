@@ -9,6 +9,13 @@ use crate::codes;
 use crate::language::ast::*;
 use crate::language::lexer::Token;
 
+/// Where the instruction of an example ends: before this `:`. A syntax may have a `:` of its own, as `call 0x3000:0x10`, so one with a
+/// blank before it is looked for first.
+pub fn end_of_instruction(line: &str) -> Option<usize> {
+    let facts = line.find("->").unwrap_or(line.len());
+    line[..facts].rfind(" :").map(|blank| blank + 1).or_else(|| line.find(':'))
+}
+
 impl Parser<'_, '_> {
     /// The text from the current token up to one of `stops` or the end of the line. A `#`
     /// begins a comment unless there is something directly after it and something before it on the line:
@@ -23,13 +30,18 @@ impl Parser<'_, '_> {
     }
 
     fn raw_at(&mut self, at: usize, stops: &[&str]) -> (Column, bool) {
+        self.raw_before(at, |line| stops.iter().filter_map(|stop| line.find(stop)).min())
+    }
+
+    /// The text from a place up to where `stop` says, or the end of the line.
+    fn raw_before(&mut self, at: usize, stop: impl Fn(&str) -> Option<usize>) -> (Column, bool) {
         self.cursor.move_to(at);
         let rest = self.cursor.rest();
         let start = at + rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
         self.cursor.move_to(start);
         let rest = self.cursor.rest();
         let line = rest.find('\n').unwrap_or(rest.len());
-        let stop = stops.iter().filter_map(|stop| rest[..line].find(stop)).min();
+        let stop = stop(&rest[..line]);
         let end = stop.unwrap_or(line);
         let comment = comment_start(&rest[..end]);
         let text = rest[..comment.unwrap_or(end)].trim_end();
@@ -360,7 +372,7 @@ impl Parser<'_, '_> {
     pub(super) fn example(&mut self) -> Parsed<Example> {
         let help = "as in `sub a, b : a = 5, b = 3 -> a = 2`";
         let documentation = self.take_documentation();
-        let (source, found) = self.raw(&[":"]);
+        let (source, found) = self.raw_before(self.span.start as usize, end_of_instruction);
         if !found {
             let message = "an example needs `:` after the instruction";
             self.report(Diagnostic::new(codes::MISSING_COLUMN, source.span, message).help(help));
