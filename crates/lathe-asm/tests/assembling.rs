@@ -302,6 +302,14 @@ fn the_forms_that_were_probably_meant_are_shown() {
     assert!(help.contains("`ld (ix+<") && !help.contains("ld <b,"), "{help}");
 }
 
+/// Of macros that are equally near, it is always the same one: the first by name.
+#[test]
+fn macros_that_are_equally_near() {
+    let macros: String = "hbgdface".chars().map(|last| format!(".macro get{last}\n.endm\n")).collect();
+    let found = assembled("hex8", &format!("{macros} getx\n"), &[]).diagnostics.into_sorted();
+    assert_eq!(found.last().expect("getx is nothing").help, ["did you mean the macro `geta`?"]);
+}
+
 /// A macro that uses itself for ever is shown once, not once for every turn.
 #[test]
 fn a_macro_that_uses_itself_is_shown_once() {

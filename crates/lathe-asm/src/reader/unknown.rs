@@ -101,7 +101,9 @@ impl Reader<'_> {
 
     /// A macro that was meant by a word, if its name is near.
     pub(super) fn macro_near(&self, word: &str) -> Option<&str> {
-        nearest(word, self.macros.values().map(|found| found.name.as_str()))
+        let mut known: Vec<&str> = self.macros.values().map(|found| found.name.as_str()).collect();
+        known.sort_unstable();
+        nearest(word, known)
     }
 }
 
