@@ -1,7 +1,7 @@
 //! Random edits of shipped and of broken files: no request makes the server fall over, and the findings are always
 //! those of the command line. `LATHE_EDITS` says how many edits of each file (`cargo xtask edits`: 10,000), `LATHE_SEED`
-//! which ones, `LATHE_FILE` a part of the names of the files; from 1,000 on it is every broken file, and not only some. A
-//! text that fails is made as small as possible and printed.
+//! which ones, `LATHE_FILE` a part of the names of the files; from 1,000 on it is every shipped program and every broken
+//! file, and not only some. A text that fails is made as small as possible and printed.
 
 mod editor;
 
@@ -273,18 +273,22 @@ fn dialects() -> impl Iterator<Item = Edited> {
     parts.filter(|(_, text, _)| machine_of(text).is_some())
 }
 
-/// Every shipped definition, programs of each machine (one alone, one with what it includes), programs for other
-/// assemblers, and broken files of both kinds: all of them, or some.
+/// Every shipped definition, programs of each machine, programs for other assemblers, and broken files of both kinds: all
+/// of them, or some (of the programs of a machine one alone, and one with what it includes).
 fn files(all: bool) -> Vec<Edited> {
     let mut files: Vec<Edited> = Vec::new();
     for machine in lathe_machines::every() {
         files.push((format!("{}.isa", machine.name), machine.definition.to_owned(), Vec::new()));
         let others: Vec<(String, String)> =
             machine.programs.iter().map(|one| (format!("{}.asm", one.name), one.text.to_owned())).collect();
-        for includes in [false, true] {
-            let programs = machine.programs.iter().filter(|one| machine_of(one.text).is_some());
-            let alike = programs.filter(|one| one.text.contains(".inc") == includes);
-            let Some(program) = alike.min_by_key(|program| program.text.len()) else { continue };
+        let programs = machine.programs.iter().filter(|one| machine_of(one.text).is_some());
+        let shortest = |includes: bool| {
+            let alike = programs.clone().filter(|one| one.text.contains(".inc") == includes);
+            alike.min_by_key(|program| program.text.len())
+        };
+        let edited: Vec<_> =
+            if all { programs.clone().collect() } else { [false, true].map(shortest).into_iter().flatten().collect() };
+        for program in edited {
             let included = others.iter().filter(|(name, _)| program.text.contains(&format!("\"{name}\"")));
             let name = format!("{}-{}.asm", machine.name, program.name);
             files.push((name, program.text.to_owned(), included.cloned().collect()));
