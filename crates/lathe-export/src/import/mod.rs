@@ -93,9 +93,9 @@ fn machine(file: &str, rules: &reading::Rules, cell: u32) -> Machine {
     Machine { name, file, cell, address, start: start & ((1 << address) - 1) }
 }
 
-/// Says once what rows take less strictly, or more, than rules did.
+/// Says what rows take less strictly than rules did, and once what they take more strictly.
 fn note_weaker(rows: &[Row], findings: &mut Vec<Finding>) {
-    if let Some(row) = rows.iter().find(|row| row.facts.has_unknown) {
+    for row in rows.iter().filter(|row| row.facts.has_unknown) {
         let message = format!("`{}`: its assertion; the row is there without it", row.written);
         findings.push(Finding { at: row.at, message });
     }

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
-use super::fields::{Choice, Kind, Operand};
-use super::reading::{Block, Piece, PieceKind, Production, Rule, Rules, Token, Type, is_word};
-use super::value::{self, Bit, Facts, Names, Value};
+use super::fields::{Choice, Kind, Listed, MOST_COMPARED, Operand};
+use super::reading::{Block, Expr, Piece, PieceKind, Production, Rule, Rules, Token, Type, is_word};
+use super::value::{self, Bit, Condition, Facts, Names, Value};
 
 /// Rows that one rule may become, and all of them.
 const ROWS_OF_A_RULE: usize = 512;
@@ -25,8 +25,24 @@ pub(super) struct Row {
     /// Most significant first.
     pub(super) bits: Vec<Bit>,
     pub(super) facts: Facts,
+    /// What its operands must be, or must not.
+    pub(super) conditions: Vec<Demand>,
     /// Other first words.
     pub(super) spellings: Vec<String>,
+}
+
+/// An operand is something, or is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Demand {
+    pub(super) operand: usize,
+    pub(super) is_equal: bool,
+    pub(super) to: To,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum To {
+    Code(u64),
+    Operand(usize),
 }
 
 /// Something that is assembled as other instructions.
@@ -99,7 +115,8 @@ impl Syntax {
         self.0.windows(2).find_map(|pair| match pair {
             [(_, Part::Operand(number)), (_, Part::Text(mark))] => {
                 let is_operator = mark.starts_with(['+', '-', '*', '/', '%', '&', '^', '<', '>', '=', '!', '?']);
-                (is_operator && matches!(operands[*number].kind, Kind::Number(..))).then_some(mark.as_str())
+                let is_number = matches!(operands[*number].kind, Kind::Number(..) | Kind::Values(_));
+                (is_operator && is_number).then_some(mark.as_str())
             }
             _ => None,
         })
@@ -120,7 +137,17 @@ pub(super) fn rows(rules: &Rules, cell: u32, findings: &mut Vec<Finding>) -> (Ve
             }
         }
     }
-    let Maker { rows, mut pseudos, .. } = maker;
+    let Maker { mut rows, mut pseudos, .. } = maker;
+    for number in 0..rows.len() {
+        let (before, row) = (&rows[..number], &rows[number]);
+        let is_taken = |conditions: &Vec<Condition>| {
+            let shorter = rows.iter().filter(|other| other.bits.len() < row.bits.len());
+            let alike = before.iter().filter(|other| other.bits.len() == row.bits.len());
+            alike.chain(shorter).any(|other| takes(other, row, conditions))
+        };
+        let is_known = row.facts.left.iter().all(is_taken);
+        rows[number].facts.has_unknown |= !is_known;
+    }
     (apart(rows, &mut pseudos, findings), pseudos)
 }
 
@@ -128,6 +155,7 @@ struct Maker<'r, 's> {
     /// Rules by the names of their blocks; blocks of one name are one.
     blocks: BTreeMap<&'s str, Vec<&'r Rule<'s>>>,
     choices: BTreeMap<&'s str, Choice>,
+    lists: BTreeMap<&'s str, (Listed, u32)>,
     constants: Names<'s>,
     cell: u32,
     rows: Vec<Row>,
@@ -162,9 +190,10 @@ impl<'r, 's> Maker<'r, 's> {
         }
         let number = |value: u128| Value::Number { value: i128::try_from(value).unwrap_or(0), size: None };
         let constants = rules.constants.iter().map(|(name, value)| (*name, number(*value))).collect();
-        let mut maker =
-            Maker { blocks, choices: BTreeMap::new(), constants, cell, rows: Vec::new(), pseudos: Vec::new() };
+        let (choices, lists, rows, pseudos) = (BTreeMap::new(), BTreeMap::new(), Vec::new(), Vec::new());
+        let mut maker = Maker { blocks, choices, lists, constants, cell, rows, pseudos };
         maker.choices = rules.blocks.iter().filter_map(|block| maker.choice(block)).collect();
+        maker.lists = rules.blocks.iter().filter_map(|block| maker.list(block)).collect();
         maker
     }
 
@@ -215,6 +244,37 @@ impl<'r, 's> Maker<'r, 's> {
         let is_short = |size: &Option<u32>| size.is_none_or(|size| (1..=16).contains(&size));
         let size = *sizes.first().filter(|size| sizes.len() == 1 && is_short(size))?;
         (!names.is_empty()).then(|| (name, Choice { block: name.to_owned(), names, size, takes_numbers }))
+    }
+
+    /// A block whose rules take numbers of some range each, and store them in the same size from some code on.
+    fn list(&self, block: &Block<'s>) -> Option<(&'s str, (Listed, u32))> {
+        let name = block.name?;
+        let (mut listed, mut sizes) = (Listed::default(), BTreeSet::new());
+        for rule in self.blocks.get(name)? {
+            let Production::Value(Expr::Block(all)) = &rule.production else { return None };
+            let [Piece { kind: PieceKind::Parameter { name, ty: Type::Any }, .. }] = &rule.pattern[..] else {
+                return None;
+            };
+            let (mut known, mut facts) = (self.constants.clone(), Facts::default());
+            known.insert(name, value::operand(0, None));
+            let (Expr::Size(stored, size), asserted) = all.split_last()? else { return None };
+            for one in asserted {
+                value::evaluate(one, &mut known, &mut facts).ok().filter(|_| !value::is_multiple(one))?;
+            }
+            let added = value::added(&value::evaluate(stored, &mut known, &mut facts).ok()?, 0)?;
+            let Value::Number { value: size @ 1..=16, .. } = value::evaluate(size, &mut known, &mut facts).ok()? else {
+                return None;
+            };
+            sizes.insert(size);
+            let (least, most) = (*facts.least.get(&0)?, *facts.most.get(&0)?);
+            for number in least..=most {
+                listed.add(u64::try_from(number.checked_add(added)?).ok().filter(|code| code >> size == 0)?, number)?;
+            }
+            let is_all = !facts.has_unknown && !facts.has_conditions() && facts.listed.is_empty();
+            is_all.then_some(())?;
+        }
+        let size = *sizes.first().filter(|_| sizes.len() == 1 && !listed.numbers.is_empty())? as u32;
+        Some((name, (listed, size)))
     }
 
     fn rule(&mut self, rule: &'r Rule<'s>) -> Result<(), String> {
@@ -317,6 +377,14 @@ impl<'r, 's> Maker<'r, 's> {
             }
             return Ok(vec![draft.with_choice(piece.is_spaced, shown, name, choice.clone())]);
         }
+        let list = self.lists.get(block).filter(|_| alternatives == Alternatives::Operands && !before_word);
+        if let Some((listed, size)) = list.filter(|_| !is_mnemonic && after_word.is_none()) {
+            let number = draft.operands.len();
+            draft.operands.push(Operand::values(shown, listed.clone()));
+            draft.syntax.0.push((piece.is_spaced, Part::Operand(number)));
+            draft.names.insert(name, value::operand(number, Some(*size)));
+            return Ok(vec![draft]);
+        }
         if depth >= DEPTH {
             return Err("its rules use each other too deeply".to_owned());
         }
@@ -379,8 +447,9 @@ impl<'r, 's> Maker<'r, 's> {
                 Bit::Of(of, bit) if *of == number => Some(*bit),
                 _ => None,
             });
-            operand.fit(used.collect(), draft.facts.distances.get(&number).copied())?;
+            operand.fit(used.collect(), draft.facts.distances.get(&number).copied(), draft.facts.says(number))?;
         }
+        let conditions = draft.conditions(&bits)?;
         // Bits above those that any of its names needs are always 0.
         for bit in &mut bits {
             if let Bit::Of(number, place) = bit
@@ -396,6 +465,7 @@ impl<'r, 's> Maker<'r, 's> {
             operands: draft.operands,
             bits,
             facts: draft.facts,
+            conditions,
             spellings: Vec::new(),
         })
     }
@@ -431,6 +501,84 @@ impl<'r, 's> Maker<'r, 's> {
 }
 
 impl<'s> Draft<'s> {
+    /// What is known about operands whose bits are known: as lists of values where that can be said so, else as
+    /// conditions.
+    fn conditions(&mut self, bits: &[Bit]) -> Result<Vec<Demand>, String> {
+        let has_bits = |number: usize| bits.iter().any(|bit| matches!(bit, Bit::Of(of, _) if *of == number));
+        let Draft { operands, facts, .. } = self;
+        for number in 0..operands.len() {
+            // Numbers without a size and without bits are as long as what they are the same as.
+            if operands[number].width == 0 {
+                let twin = facts.twin(number).map(|twin| (operands[twin].kind.clone(), operands[twin].width));
+                let value = facts.equal.get(&number).and_then(|(_, value)| u64::try_from(*value).ok());
+                match (twin.filter(|(_, width)| *width > 0), value) {
+                    (Some((kind, width)), _) => (operands[number].kind, operands[number].width) = (kind, width),
+                    (None, Some(value)) => operands[number].width = (64 - value.leading_zeros()).max(1),
+                    (None, None) => return Err(format!("`{}` is not in its bits", operands[number].name)),
+                }
+            }
+            let is_place = facts.distances.contains_key(&number) || facts.pages.contains_key(&number);
+            let range = (facts.least.get(&number).copied(), facts.most.get(&number).copied());
+            let listed = facts.listed.get(&number);
+            facts.has_unknown |= listed.is_some_and(|(mask, _)| !operands[number].is_whole(*mask));
+            let listed = listed.filter(|(mask, _)| operands[number].is_whole(*mask)).map(|(_, listed)| listed);
+            let is_narrow = range != (None, None) || listed.is_some();
+            if is_narrow && !is_place {
+                facts.has_unknown |= !operands[number].narrow(range, listed);
+            }
+        }
+        let mut conditions = Vec::new();
+        for (number, (mask, value)) in &facts.equal {
+            if !operands[*number].is_whole(*mask) {
+                facts.has_unknown = true;
+                continue;
+            }
+            let codes = operands[*number].codes(*mask, *value).unwrap_or_default();
+            facts.is_impossible |= codes.is_empty();
+            conditions.extend(codes.into_iter().map(|code| Demand {
+                operand: *number,
+                is_equal: true,
+                to: To::Code(code),
+            }));
+        }
+        for ((one, other), is_same) in &facts.alike {
+            let (first, second) = (&operands[*one], &operands[*other]);
+            let can_be_said = first.is_like(second) && first.width <= MOST_COMPARED;
+            if !has_bits(*one) || !has_bits(*other) {
+                match is_same {
+                    true if can_be_said => {}
+                    true => return Err(format!("`{}` and `{}` are compared", first.name, second.name)),
+                    false => {
+                        facts.left.push(vec![Condition::Same(*one, *other)]);
+                        continue;
+                    }
+                }
+            }
+            facts.has_unknown |= !can_be_said;
+            if can_be_said {
+                // Where one of them has no bits, the condition says what it is.
+                let (operand, to) = if has_bits(*one) { (*other, *one) } else { (*one, *other) };
+                conditions.push(Demand { operand, is_equal: *is_same, to: To::Operand(to) });
+            }
+        }
+        for (number, mask, value) in &facts.excluded {
+            if !has_bits(*number) {
+                facts.left.push(vec![Condition::Is { operand: *number, mask: *mask, value: *value }]);
+                continue;
+            }
+            let Some(codes) = operands[*number].codes(*mask, *value) else {
+                facts.has_unknown = true;
+                continue;
+            };
+            conditions.extend(codes.into_iter().map(|code| Demand {
+                operand: *number,
+                is_equal: false,
+                to: To::Code(code),
+            }));
+        }
+        Ok(conditions)
+    }
+
     fn with_choice(mut self, is_spaced: bool, shown: &str, name: &'s str, choice: Choice) -> Self {
         let number = self.operands.len();
         self.names.insert(name, value::operand(number, choice.size));
@@ -508,11 +656,75 @@ fn apart(rows: Vec<Row>, pseudos: &mut Vec<Pseudo>, findings: &mut Vec<Finding>)
     kept.into_iter().map(|(_, row)| row).collect()
 }
 
+/// Whether lines of a row for which these conditions hold are lines of another one, too.
+fn takes(other: &Row, row: &Row, conditions: &[Condition]) -> bool {
+    let text = |row: &Row| row.syntax.render(|_| "\u{1}".to_owned());
+    let places = |row: &Row| {
+        let numbers = row.syntax.0.iter().filter_map(|(_, part)| match part {
+            Part::Operand(number) => Some(*number),
+            Part::Text(_) => None,
+        });
+        numbers.collect::<Vec<usize>>()
+    };
+    let (ours, theirs) = (places(row), places(other));
+    if text(row) != text(other) || conditions.iter().any(|one| matches!(one, Condition::Unknown)) {
+        return false;
+    }
+    let ours_for = |number: usize| theirs.iter().position(|known| *known == number).map(|at| ours[at]);
+    // What a value of an operand is written as.
+    let written = |number: usize, value: i128| -> Option<String> {
+        let codes = row.operands[number].codes(-1, value)?;
+        codes.first().and_then(|code| row.operands[number].spelled(*code))
+    };
+    let said = |condition: &Condition, number: usize| -> Option<Vec<String>> {
+        let (operand, mask, values) = condition.values()?;
+        let is_said = operand == number && row.operands[number].is_whole(mask);
+        is_said.then(|| values.into_iter().filter_map(|value| written(number, value)).collect())
+    };
+    let values = |number: usize| conditions.iter().find_map(|condition| said(condition, number));
+    let is_not = |number: usize, text: &String| {
+        conditions.iter().any(|condition| match condition {
+            Condition::Not(inner) => said(inner, number).is_some_and(|values| values.contains(text)),
+            _ => false,
+        })
+    };
+    let has_kinds = ours.iter().zip(&theirs).all(|(one, there)| {
+        let there = &other.operands[*there];
+        row.operands[*one].is_like(there)
+            || values(*one).is_some_and(|values| values.iter().all(|value| there.takes(value)))
+    });
+    has_kinds
+        && other.conditions.iter().all(|demand| {
+            let Some(number) = ours_for(demand.operand) else { return false };
+            match demand.to {
+                To::Code(code) => {
+                    let Some(text) = other.operands[demand.operand].spelled(code) else { return false };
+                    match values(number) {
+                        Some(values) if demand.is_equal => values == [text],
+                        Some(values) => !values.contains(&text),
+                        None => !demand.is_equal && is_not(number, &text),
+                    }
+                }
+                To::Operand(twin) => {
+                    let Some(twin) = ours_for(twin) else { return false };
+                    let is_pair = |condition: &Condition| match condition {
+                        Condition::Same(one, two) => (*one, *two) == (number.min(twin), number.max(twin)),
+                        _ => false,
+                    };
+                    conditions.iter().any(|condition| match condition {
+                        Condition::Not(inner) => !demand.is_equal && is_pair(inner),
+                        condition => demand.is_equal && is_pair(condition),
+                    })
+                }
+            }
+        })
+}
+
 /// Whether two rows have an encoding in common. Rows with conditions are left to the check of the definition.
 fn meet(row: &Row, other: &Row) -> bool {
     let differ = |(one, other): (&Bit, &Bit)| matches!((one, other), (Bit::Fixed(x), Bit::Fixed(y)) if x != y);
-    row.facts.excluded.is_empty()
-        && other.facts.excluded.is_empty()
+    row.conditions.is_empty()
+        && other.conditions.is_empty()
         && !row.bits.iter().zip(&other.bits).any(differ)
         && has_names(row, other)
         && has_names(other, row)
@@ -525,6 +737,7 @@ fn lists_differ(row: &Row, other: &Row) -> bool {
         Kind::Choice(choice) if !choice.takes_numbers => {
             Some(choice.names.iter().map(|(_, code)| *code).collect::<BTreeSet<_>>())
         }
+        Kind::Values(values) => Some(values.numbers.keys().copied().collect()),
         _ => None,
     };
     row.operands.iter().enumerate().any(|(number, operand)| {
@@ -544,7 +757,9 @@ fn lists_differ(row: &Row, other: &Row) -> bool {
 /// Whether every operand of a row that is one of a list has a name for the bits that are fixed in another.
 fn has_names(row: &Row, other: &Row) -> bool {
     row.operands.iter().enumerate().all(|(number, operand)| {
-        let Kind::Choice(choice) = &operand.kind else { return true };
+        if matches!(operand.kind, Kind::Number(..) | Kind::Anything) {
+            return true;
+        }
         let (mut mask, mut value) = (0u64, 0u64);
         for (bit, there) in row.bits.iter().zip(&other.bits) {
             if let (Bit::Of(of, place), Bit::Fixed(is_set)) = (bit, there)
@@ -554,7 +769,7 @@ fn has_names(row: &Row, other: &Row) -> bool {
                 value |= u64::from(*is_set) << place;
             }
         }
-        choice.takes_numbers || choice.names.iter().any(|(_, code)| code & mask == value)
+        operand.codes(mask.into(), value.into()).is_none_or(|codes| !codes.is_empty())
     })
 }
 

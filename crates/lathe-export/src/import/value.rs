@@ -1,7 +1,7 @@
 //! What a rule's production comes to: bits, each of them fixed or a bit of an operand. Whatever is more than moving
 //! bits, and more than a distance between addresses, is refused with a reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::reading::Expr;
 
@@ -51,15 +51,17 @@ pub(super) enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    /// An operand, or a distance to it, is at least this. What it is at most follows from its bits.
+    /// An operand, or a distance to it, is at least or at most this.
     AtLeast(Sum, i128),
-    AtMost,
+    AtMost(Sum, i128),
     /// These bits of an operand are this.
     Is {
         operand: usize,
         mask: i128,
         value: i128,
     },
+    /// Two operands are the same.
+    Same(usize, usize),
     /// An address is in this page.
     SamePage(usize, Page),
     Unknown,
@@ -79,9 +81,18 @@ pub(super) enum Page {
 pub(super) struct Facts {
     pub(super) distances: BTreeMap<usize, Distance>,
     pub(super) least: BTreeMap<usize, i128>,
+    pub(super) most: BTreeMap<usize, i128>,
     pub(super) pages: BTreeMap<usize, Page>,
-    /// Operands and values that they must not have.
-    pub(super) excluded: Vec<(usize, i128)>,
+    /// Operands, and a value that their bits of a mask must not have.
+    pub(super) excluded: Vec<(usize, i128, i128)>,
+    /// Operands, and the value that their bits of a mask must have.
+    pub(super) equal: BTreeMap<usize, (i128, i128)>,
+    /// Operands, and the values of which the bits of a mask must have one.
+    pub(super) listed: BTreeMap<usize, (i128, BTreeSet<i128>)>,
+    /// Pairs of operands that are the same, or are not: the first one stands before the other.
+    pub(super) alike: BTreeMap<(usize, usize), bool>,
+    /// What is for other rows: conditions that do not all hold.
+    pub(super) left: Vec<Vec<Condition>>,
     /// Whether an assertion could not be understood.
     pub(super) has_unknown: bool,
     /// Whether an assertion never holds.
@@ -101,6 +112,16 @@ pub(super) type Names<'s> = BTreeMap<&'s str, Value>;
 /// A parameter of a rule as a value.
 pub(super) fn operand(number: usize, size: Option<u32>) -> Value {
     Value::Sum(Sum { operand: Some((number, false)), here: 0, constant: 0, size })
+}
+
+/// What is added to an operand, if nothing else is done with it.
+pub(super) fn added(value: &Value, number: usize) -> Option<i128> {
+    match value {
+        Value::Sum(Sum { operand: Some((operand, false)), here: 0, constant, .. }) if *operand == number => {
+            Some(*constant)
+        }
+        _ => None,
+    }
 }
 
 /// Computes a production.
@@ -304,6 +325,11 @@ fn and(left: Value, right: Value) -> Result<Value, String> {
     };
     match value {
         Value::Sum(sum) if sum.here != 0 => Ok(Value::Sum(Sum { size: None, ..sum })),
+        Value::Sum(Sum { operand: Some((_, false)), constant: 0, size: Some(size), .. })
+            if size < 127 && mask & ((1 << size) - 1) == (1 << size) - 1 =>
+        {
+            Ok(value)
+        }
         Value::Sum(sum @ Sum { operand: Some((operand, false)), constant: 0, .. }) if mask >= 0 => {
             let limit = sum.size.unwrap_or(64);
             let bit = |bit: u32| if mask >> bit & 1 == 1 { Bit::Of(operand, bit) } else { Bit::Fixed(false) };
@@ -370,7 +396,7 @@ fn comparison(operator: &str, left: &Value, right: &Value) -> Condition {
             };
             (number, other, turned)
         }
-        _ => return Condition::Unknown,
+        _ => return same(operator, left, right),
     }) else {
         return Condition::Unknown;
     };
@@ -378,7 +404,8 @@ fn comparison(operator: &str, left: &Value, right: &Value) -> Condition {
     match (operator, other) {
         (">=", Value::Sum(sum)) => Condition::AtLeast(*sum, *value),
         (">", Value::Sum(sum)) => Condition::AtLeast(*sum, value.saturating_add(1)),
-        ("<=" | "<", Value::Sum(_)) => Condition::AtMost,
+        ("<=", Value::Sum(sum)) => Condition::AtMost(*sum, *value),
+        ("<", Value::Sum(sum)) => Condition::AtMost(*sum, value.saturating_sub(1)),
         ("==" | "!=", Value::Sum(Sum { operand: Some((operand, false)), here: 0, constant: 0, .. })) => {
             equal(Condition::Is { operand: *operand, mask: -1, value: *value })
         }
@@ -386,6 +413,21 @@ fn comparison(operator: &str, left: &Value, right: &Value) -> Condition {
             Some((operand, mask)) => equal(Condition::Is { operand, mask, value: *value }),
             None => Condition::Unknown,
         },
+        _ => Condition::Unknown,
+    }
+}
+
+/// Two operands compared with each other.
+fn same(operator: &str, left: &Value, right: &Value) -> Condition {
+    let whole = |value: &Value| match value {
+        Value::Sum(Sum { operand: Some((operand, false)), here: 0, constant: 0, .. }) => Some(*operand),
+        _ => None,
+    };
+    match (operator, whole(left), whole(right)) {
+        ("==" | "!=", Some(left), Some(right)) if left != right => {
+            let same = Condition::Same(left.min(right), left.max(right));
+            if operator == "==" { same } else { Condition::Not(Box::new(same)) }
+        }
         _ => Condition::Unknown,
     }
 }
@@ -434,10 +476,7 @@ fn call<'s>(name: &str, arguments: &[Expr<'s>], names: &mut Names<'s>, facts: &m
             match evaluate(first, names, facts) {
                 Ok(Value::Condition(condition)) => facts.assume(&condition),
                 // That a number is a multiple follows from its bits.
-                _ => {
-                    facts.has_unknown |=
-                        !matches!(first, Expr::Binary("==", left, _) if matches!(**left, Expr::Binary("%", ..)))
-                }
+                _ => facts.has_unknown |= !is_remainder(first),
             }
             Ok(Value::Nothing)
         }
@@ -452,6 +491,16 @@ fn call<'s>(name: &str, arguments: &[Expr<'s>], names: &mut Names<'s>, facts: &m
         }
         _ => Err(format!("`{name}()` is not known")),
     }
+}
+
+/// `x % 4 == 0`
+fn is_remainder(expr: &Expr) -> bool {
+    matches!(expr, Expr::Binary("==", left, _) if matches!(**left, Expr::Binary("%", ..)))
+}
+
+/// Whether it asserts that a number is a multiple.
+pub(super) fn is_multiple(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call("assert", arguments) if arguments.first().is_some_and(is_remainder))
 }
 
 fn small<'s>(expr: &Expr<'s>, names: &mut Names<'s>, facts: &mut Facts) -> Result<u32, String> {
@@ -471,6 +520,32 @@ impl Condition {
             _ => None,
         }
     }
+
+    /// The operand, a mask, and values, if it says nothing but that these bits of one operand have one of some values.
+    pub(super) fn values(&self) -> Option<(usize, i128, BTreeSet<i128>)> {
+        match self {
+            Condition::Is { operand, mask, value } => Some((*operand, *mask, BTreeSet::from([*value]))),
+            Condition::Any(cases) => {
+                let mut all = cases.iter().map(Condition::values);
+                let (operand, mask, mut values) = all.next()??;
+                for case in all {
+                    let (other, bits, more) = case?;
+                    values.extend(more);
+                    ((other, bits) == (operand, mask)).then_some(())?;
+                }
+                Some((operand, mask, values))
+            }
+            _ => None,
+        }
+    }
+
+    /// Conditions that hold together when it does.
+    fn parts(&self) -> Vec<Condition> {
+        match self {
+            Condition::All(all) => all.iter().flat_map(Condition::parts).collect(),
+            other => vec![other.clone()],
+        }
+    }
 }
 
 impl Facts {
@@ -482,27 +557,80 @@ impl Facts {
         }
         match condition {
             Condition::All(all) => all.iter().for_each(|one| self.assume(one)),
-            Condition::AtLeast(sum, least) => {
-                if let Some((operand, _)) = sum.operand {
-                    self.least.insert(operand, *least);
-                }
-            }
-            Condition::AtMost => {}
+            Condition::AtLeast(sum, least) => self.bound(*sum, *least, true),
+            Condition::AtMost(sum, most) => self.bound(*sum, *most, false),
             Condition::Any(cases) => match cases.iter().find_map(|case| match case {
                 Condition::SamePage(operand, page) => Some((*operand, *page)),
                 _ => None,
             }) {
                 Some((operand, page)) => drop(self.pages.insert(operand, page)),
-                None => self.has_unknown = true,
+                None => match condition.values() {
+                    Some(values) => self.list(values),
+                    None => self.has_unknown = true,
+                },
             },
             Condition::SamePage(operand, page) => drop(self.pages.insert(*operand, *page)),
-            Condition::Not(inner) => match **inner {
-                Condition::Is { operand, mask, value } if mask == -1 || (mask + 1).count_ones() == 1 => {
-                    self.excluded.push((operand, value));
+            Condition::Not(inner) => match &**inner {
+                Condition::Is { operand, mask, value } => self.excluded.push((*operand, *mask, *value)),
+                Condition::Same(one, other) => self.pair(*one, *other, false),
+                Condition::Not(inner) => self.assume(inner),
+                Condition::Any(cases) => {
+                    cases.iter().for_each(|case| self.assume(&Condition::Not(Box::new(case.clone()))));
                 }
+                Condition::All(all) => self.left.push(all.iter().flat_map(Condition::parts).collect()),
                 _ => self.has_unknown = true,
             },
-            Condition::Is { .. } | Condition::Unknown => self.has_unknown = true,
+            Condition::Is { operand, mask, value } => {
+                let known = self.equal.insert(*operand, (*mask, *value));
+                self.has_unknown |= known.is_some_and(|known| known != (*mask, *value));
+            }
+            Condition::Same(one, other) => self.pair(*one, *other, true),
+            Condition::Unknown => self.has_unknown = true,
         }
+    }
+
+    /// An operand, or a distance, is at least or at most something.
+    fn bound(&mut self, sum: Sum, limit: i128, is_least: bool) {
+        let Some((operand, is_back)) = sum.operand else { return self.has_unknown = true };
+        // A distance has the range that its bits have; only whether it can be negative is not known from them.
+        let limit = if sum.here == 0 { limit.saturating_sub(sum.constant) } else { limit };
+        let (limit, is_least) =
+            if sum.here == 0 && is_back { (limit.saturating_neg(), !is_least) } else { (limit, is_least) };
+        let limits = if is_least { &mut self.least } else { &mut self.most };
+        let known = limits.entry(operand).or_insert(limit);
+        *known = if is_least { limit.max(*known) } else { limit.min(*known) };
+    }
+
+    fn list(&mut self, (operand, mask, values): (usize, i128, BTreeSet<i128>)) {
+        let (bits, known) = self.listed.entry(operand).or_insert_with(|| (mask, values.clone()));
+        if *bits != mask {
+            return self.has_unknown = true;
+        }
+        known.retain(|value| values.contains(value));
+        self.is_impossible |= known.is_empty();
+    }
+
+    fn pair(&mut self, one: usize, other: usize, is_same: bool) {
+        let known = self.alike.insert((one, other), is_same);
+        self.is_impossible |= known.is_some_and(|known| known != is_same);
+    }
+
+    /// Whether it says anything about which values operands have.
+    pub(super) fn has_conditions(&self) -> bool {
+        !(self.excluded.is_empty() && self.equal.is_empty() && self.alike.is_empty())
+    }
+
+    /// Whether the value of an operand follows from others.
+    pub(super) fn says(&self, operand: usize) -> bool {
+        self.equal.contains_key(&operand) || self.twin(operand).is_some()
+    }
+
+    /// An operand that is the same.
+    pub(super) fn twin(&self, operand: usize) -> Option<usize> {
+        self.alike.iter().find_map(|((one, other), is_same)| match (*one == operand, *other == operand) {
+            (true, _) if *is_same => Some(*other),
+            (_, true) if *is_same => Some(*one),
+            _ => None,
+        })
     }
 }

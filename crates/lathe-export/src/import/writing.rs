@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::fields::{Choice, Kind, Operand};
-use super::rows::{Pseudo, Row};
+use super::fields::{Choice, Kind, Listed, Operand};
+use super::rows::{Demand, Pseudo, Row, To};
 use super::value::{Bit, Facts, Page};
 
 /// What a meaning is until somebody writes it.
@@ -85,7 +85,7 @@ fn head(machine: &Machine, fields: &Fields) -> Vec<String> {
         lines.push("# TODO: rules do not tell how wide registers are.".to_owned());
         let names: Vec<&str> = fields.registers.iter().map(String::as_str).collect();
         for names in names.chunks(64) {
-            lines.push(format!("register {} : u{}", ranges(names), machine.cell));
+            lines.push(format!("register {} : u{}", ranges(names), machine.cell.max(fields.number)));
         }
         lines.push(String::new());
     }
@@ -97,6 +97,8 @@ struct Fields {
     /// Names and descriptions, in order.
     declared: Vec<(String, String)>,
     registers: Vec<String>,
+    /// The width of the widest number that may be written with a sign or without one: it is what a register holds.
+    number: u32,
     /// Names that are something else already.
     taken: BTreeSet<String>,
 }
@@ -105,7 +107,13 @@ impl Fields {
     fn new(rows: &[Row], pseudos: &[Pseudo]) -> Fields {
         let operands = rows.iter().flat_map(|row| &row.operands).chain(pseudos.iter().flat_map(|one| &one.operands));
         let mut choices: Vec<&Choice> = Vec::new();
+        let mut number = 0;
         for operand in operands {
+            number = number.max(match &operand.kind {
+                Kind::Values(values) => values.wraps.unwrap_or(0),
+                _ if operand.wraps => operand.width,
+                _ => 0,
+            });
             match &operand.kind {
                 Kind::Choice(choice) if !choices.contains(&choice) => choices.push(choice),
                 _ => {}
@@ -122,7 +130,7 @@ impl Fields {
         };
         choices.iter().filter(|choice| choice.is_registers()).for_each(|choice| add(choice));
         let taken = choices.iter().flat_map(|choice| choice.names.iter().map(|(name, _)| name.clone())).collect();
-        Fields { declared: Vec::new(), registers, taken }
+        Fields { declared: Vec::new(), registers, number: number.min(64), taken }
     }
 
     /// Fields with one description, each time all their names.
@@ -171,15 +179,14 @@ impl Fields {
             syntax.insert_str(end, &format!("/{}", row.spellings.join("/")));
         }
         let picture = picture(row, &names, cell);
-        let mut conditions: Vec<String> = Vec::new();
-        for (number, value) in &row.facts.excluded {
-            let code = u64::try_from(*value).unwrap_or(0);
-            let shown = match &row.operands[*number].kind {
-                Kind::Choice(_) => row.operands[*number].spelled(code),
-                _ => Some(code.to_string()),
+        let condition = |demand: &Demand| {
+            let to = match demand.to {
+                To::Code(code) => row.operands[demand.operand].spelled(code)?,
+                To::Operand(other) => names[other].clone(),
             };
-            conditions.extend(shown.map(|shown| format!("{} != {shown}", names[*number])));
-        }
+            Some(format!("{} {} {to}", names[demand.operand], if demand.is_equal { "==" } else { "!=" }))
+        };
+        let conditions: Vec<String> = row.conditions.iter().filter_map(condition).collect();
         let conditions =
             if conditions.is_empty() { String::new() } else { format!(" where {}", conditions.join(", ")) };
         format!("  {syntax} | {picture}{conditions} | {PLACEHOLDER}")
@@ -190,7 +197,7 @@ impl Fields {
         let mut shown = Vec::new();
         for (number, operand) in pseudo.operands.iter().enumerate() {
             match &operand.kind {
-                Kind::Choice(_) | Kind::Number(..) => {
+                Kind::Choice(_) | Kind::Number(..) | Kind::Values(_) => {
                     let cells = i128::from(pseudo.bits as u32 / cell);
                     let description = self.description(operand, &pseudo.facts, number, cells, false);
                     let name = self.name(operand, description, &names);
@@ -231,6 +238,7 @@ impl Fields {
                 format!("u{} {{ {} }}", operand.width, names.join(", "))
             }
             Kind::Choice(choice) => self.choice(choice),
+            Kind::Values(values) => list_type(values),
             Kind::Number(..) | Kind::Anything => number_type(operand, facts, number, cells, is_little),
         }
     }
@@ -250,6 +258,33 @@ impl Fields {
         let list: Vec<&str> = list.iter().map(String::as_str).collect();
         format!("register {{ {} }}", ranges(&list))
     }
+}
+
+/// `s16 in { 0, 1, 2, -1 }`
+fn list_type(listed: &Listed) -> String {
+    let (least, most) = (listed.numbers.values().min().copied(), listed.numbers.values().max().copied());
+    let (least, most) = (least.unwrap_or(0), most.unwrap_or(0));
+    let bits = |number: i128| 128 - if number < 0 { !number } else { number }.leading_zeros();
+    let shortest = bits(most).max(bits(least)) + u32::from(least < 0);
+    let width = listed.wraps.unwrap_or(shortest).max(shortest).max(1);
+    let mut entries: Vec<(Option<i128>, Option<i128>)> = Vec::new();
+    let mut expected = 0;
+    for (code, number) in &listed.numbers {
+        entries.extend((expected..*code).map(|_| (None, None)));
+        expected = code + 1;
+        match entries.last_mut() {
+            Some((Some(_), Some(last))) if *last + 1 == *number => *last = *number,
+            _ => entries.push((Some(*number), Some(*number))),
+        }
+    }
+    let entry = |entry: &(Option<i128>, Option<i128>)| match entry {
+        (Some(first), Some(last)) if first == last => first.to_string(),
+        (Some(first), Some(last)) if first + 1 == *last => format!("{first}, {last}"),
+        (Some(first), Some(last)) => format!("{first}..{last}"),
+        _ => "_".to_owned(),
+    };
+    let entries: Vec<String> = entries.iter().map(entry).collect();
+    format!("{}{width} in {{ {} }}", if least < 0 { 's' } else { 'u' }, entries.join(", "))
 }
 
 fn number_type(operand: &Operand, facts: &Facts, number: usize, cells: i128, is_little: bool) -> String {
