@@ -1,6 +1,7 @@
 //! What is said once for several: operands with the same modes, and registers that are neighbouring cells.
 
-use crate::sheet::{MapData, ModeData, Sheet};
+use crate::html::all_names;
+use crate::sheet::{CodeData, MapData, ModeData, Sheet};
 
 /// Operands that have the same modes.
 pub(crate) struct SharedModes<'s> {
@@ -54,4 +55,33 @@ pub(crate) fn maps(sheet: &Sheet) -> Vec<MapData> {
         few => few.to_vec(),
     };
     sheet.maps.chunk_by(follows).flat_map(lines).collect()
+}
+
+/// The shortest row of names that is told as a range.
+const RANGE: usize = 4;
+
+/// The names of a field and their codes; names that count with their codes as a range, as definitions write it:
+/// `r0..r31`.
+pub(crate) fn names_and_codes(values: &[CodeData]) -> Vec<(String, String)> {
+    let split = |name: &str| {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number =
+            name[stem.len()..].parse::<u64>().ok().filter(|number| number.to_string() == name[stem.len()..])?;
+        (!stem.ends_with('-')).then(|| (stem.to_owned(), number))
+    };
+    let follows = |one: &CodeData, next: &CodeData| {
+        let names = split(&one.name).zip(split(&next.name));
+        let is_next = names.is_some_and(|((stem, number), (same, second))| stem == same && number + 1 == second);
+        is_next && one.value + 1 == next.value && one.spellings.is_empty() && next.spellings.is_empty()
+    };
+    let mut told = Vec::new();
+    for run in values.chunk_by(follows) {
+        match run {
+            [first, .., last] if run.len() >= RANGE => {
+                told.push((format!("{}..{}", first.name, last.name), format!("{}..{}", first.value, last.value)));
+            }
+            _ => told.extend(run.iter().map(|one| (all_names(&one.name, &one.spellings), one.value.to_string()))),
+        }
+    }
+    told
 }

@@ -295,17 +295,15 @@ fn reset(sheet: &Sheet) -> String {
 
 fn operands(sheet: &Sheet) -> String {
     let alike = |one: &FieldData, next: &FieldData| FieldData { name: next.name.clone(), ..one.clone() } == *next;
-    let rows: Vec<_> = sheet
+    let mut rows: Vec<_> = sheet
         .fields
         .chunk_by(alike)
         .map(|fields| {
             let field = &fields[0];
             let names: Vec<String> = fields.iter().map(|field| code(&field.name)).collect();
-            let values: Vec<String> = field
-                .values
-                .iter()
-                .map(|value| (escape(&all_names(&value.name, &value.spellings)), value.value))
-                .map(|(name, value)| format!("<code>{name}</code>\u{00A0}{value}"))
+            let values: Vec<String> = grouped::names_and_codes(&field.values)
+                .into_iter()
+                .map(|(name, value)| format!("<code>{}</code>\u{00A0}{value}", escape(&name)))
                 .collect();
             let bits = if field.bits == field.stored_bits {
                 field.bits.to_string()
@@ -319,12 +317,17 @@ fn operands(sheet: &Sheet) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let mut text = table("fields", &["name", "bits", "is", "names and codes"], &rows);
+    let mut heads = vec!["name", "bits", "is", "names and codes"];
+    if rows.iter().all(|row| row[3].is_empty()) {
+        rows.iter_mut().for_each(|row| drop(row.pop()));
+        heads.pop();
+    }
+    let mut text = table("fields", &heads, &rows);
     for operand in grouped::shared_modes(sheet) {
         let included = operand
             .includes
             .iter()
-            .map(|name| vec![String::new(), String::new(), format!("all modes of {}", code(name))]);
+            .map(|name| vec![format!("all modes of {}", code(name)), String::new(), String::new()]);
         let own = operand.modes.iter().map(|mode| {
             vec![code(&mode.syntax), code(&mode.encoding()), joined(&code(&mode.meaning), &mode.documentation)]
         });
@@ -397,6 +400,11 @@ pub(crate) fn row_cycles(row: &RowData) -> Option<String> {
     Some(if least == most { least.to_string() } else { format!("{least}–{most}") })
 }
 
+/// Code that is not broken between words if it has no more characters than this.
+fn in_one_line(text: &str, longest: usize) -> String {
+    if text.chars().count() > longest { code(text) } else { format!("<code class=\"line\">{}</code>", escape(text)) }
+}
+
 fn summary(sheet: &Sheet) -> String {
     let mut heads = vec!["instruction", "encoding", "cells"];
     if sheet.has_cycles {
@@ -408,8 +416,8 @@ fn summary(sheet: &Sheet) -> String {
         .iter()
         .map(|row| {
             let mut cells = vec![
-                format!("<a href=\"#{}\"><code>{}</code></a>", row.id, escape(&row.syntax)),
-                code(&row.encoding()),
+                format!("<a href=\"#{}\">{}</a>", row.id, in_one_line(&row.syntax, 16)),
+                in_one_line(&row.encoding(), 24),
                 length(&row.instructions[0]),
             ];
             if sheet.has_cycles {
@@ -607,7 +615,7 @@ fn functions(sheet: &Sheet) -> String {
     if sheet.functions.is_empty() {
         return String::new();
     }
-    format!("<pre>{}</pre>\n", escape(&sheet.functions.join("\n")))
+    format!("<pre class=\"functions\">{}</pre>\n", escape(&sheet.functions.join("\n")))
 }
 
 fn pseudos(sheet: &Sheet) -> String {

@@ -18,8 +18,8 @@ pub fn markdown(sheet: &Sheet) -> String {
         .fields
         .iter()
         .map(|field| {
-            let names: Vec<String> =
-                field.values.iter().map(|value| format!("`{}` {}", value.name, value.value)).collect();
+            let names = grouped::names_and_codes(&field.values).into_iter();
+            let names: Vec<String> = names.map(|(name, value)| format!("`{name}` {value}")).collect();
             let is = joined(&field.description, &field.documentation);
             vec![code(&field.name), field.bits.to_string(), is, names.join(", ")]
         })
@@ -30,7 +30,7 @@ pub fn markdown(sheet: &Sheet) -> String {
             vec![code(&mode.syntax), code(&mode.encoding()), joined(&code(&mode.meaning), &mode.documentation)]
         };
         let included =
-            operand.includes.iter().map(|name| vec![String::new(), String::new(), format!("all modes of `{name}`")]);
+            operand.includes.iter().map(|name| vec![format!("all modes of `{name}`"), String::new(), String::new()]);
         let modes: Vec<_> = included.chain(operand.modes.iter().map(mode)).collect();
         let title = format!("Modes of `{}`", operand.names.join("`, `"));
         text += &section_with_prose(&title, operand.documentation, &["written", "bits", "is"], &modes);

@@ -221,6 +221,18 @@ fn memories_contents_and_devices_of_a_page() {
     }
 }
 
+/// Every name that is told, with its code: `r0..r3` has four, `x1/ra` two.
+fn expanded(names: &str, codes: &str) -> Vec<(String, String)> {
+    let Some(((first, last), (from, to))) = names.split_once("..").zip(codes.split_once("..")) else {
+        return names.split('/').map(|name| (name.to_owned(), codes.to_owned())).collect();
+    };
+    let stem = first.trim_end_matches(|c: char| c.is_ascii_digit());
+    let count = |name: &str| name.strip_prefix(stem).and_then(|digits| digits.parse::<u64>().ok()).expect("it counts");
+    assert_eq!(count(last) - count(first), number(to) - number(from), "{names} {codes}");
+    let name = |at: u64| (format!("{stem}{}", count(first) + at), (number(from) + at).to_string());
+    (0..=count(last) - count(first)).map(name).collect()
+}
+
 #[test]
 fn operands_of_a_page() {
     for (isa, written) in machines() {
@@ -232,13 +244,15 @@ fn operands_of_a_page() {
             let (width, stored) = (field.width.bits(), field.stored_bits());
             let bits = if width == stored { width.to_string() } else { format!("{width}, {stored} stored") };
             assert_eq!(row[1], bits, "{} {name}", isa.name);
-            for pair in row[3].split(", ").filter(|pair| !pair.is_empty()) {
+            let codes = row.get(3).map_or("", String::as_str);
+            let mut count = 0;
+            for pair in codes.split(", ").filter(|pair| !pair.is_empty()) {
                 let (names, code) = pair.split_once('\u{A0}').expect("a name and its code");
-                for name in names.split('/') {
-                    assert_eq!(code_of(field, name), Some(number(code)), "{} {name}", isa.name);
+                for (name, code) in expanded(names, code) {
+                    assert_eq!(code_of(field, &name), Some(number(&code)), "{} {name}", isa.name);
+                    count += 1;
                 }
             }
-            let names = row[3].split(", ").filter(|pair| !pair.is_empty()).flat_map(|pair| pair.split('/')).count();
             let known = match &field.domain {
                 Domain::Registers(list) => list.iter().flatten().count(),
                 // Words in any order are told one by one.
@@ -247,7 +261,7 @@ fn operands_of_a_page() {
                 Domain::Values(values) => values.numbers().count(),
                 Domain::Number(_) => 0,
             };
-            assert!(names >= known, "{} {name}: {names} of {known}", isa.name);
+            assert!(count >= known, "{} {name}: {count} of {known}", isa.name);
             if let Domain::Number(_) = field.domain {
                 assert!(
                     row[2].contains(&format!("{width}-bit")) || row[2].contains(&format!("low {width} bits")),
@@ -557,7 +571,9 @@ fn every_number_of_the_markdown() {
             assert_eq!((row[0].as_str(), number(&row[1])), (field.name.as_str(), field.width.bits().into()));
             for pair in row.last().into_iter().flat_map(|codes| codes.split(", ")).filter(|pair| pair.contains(' ')) {
                 let (name, code) = pair.split_once(' ').expect("a name and its code");
-                assert_eq!(code_of(field, name.trim_matches('`')), Some(number(code)), "{} {pair}", isa.name);
+                for (name, code) in expanded(name.trim_matches('`'), code) {
+                    assert_eq!(code_of(field, &name), Some(number(&code)), "{} {pair}", isa.name);
+                }
             }
         }
         let instructions = section(&markdown, "Instructions");
