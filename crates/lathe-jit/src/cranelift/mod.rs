@@ -276,20 +276,14 @@ impl Builder for CraneliftBuilder<'_> {
         }
     }
 
-    fn leave(&mut self, values: [Value; 4]) {
-        self.builder.ins().jump(self.leave, &values.map(Into::into));
+    fn leave(&mut self) {
+        self.builder.ins().jump(self.leave, &[]);
         self.is_over = true;
     }
 
-    fn start_leave(&mut self) -> [Value; 4] {
-        let leave = self.leave;
-        let parameters = [types::I64; 4].map(|ty| self.builder.append_block_param(leave, ty));
-        self.switch_to(leave);
-        self.builder.set_cold_block(leave);
-        parameters
-    }
-
     fn finish(&mut self) {
+        self.switch_to(self.leave);
+        self.builder.set_cold_block(self.leave);
         self.builder.ins().return_(&[]);
         self.builder.seal_all_blocks();
     }

@@ -121,10 +121,8 @@ pub(crate) trait Builder {
     fn end_if(&mut self);
     /// What follows is rarely done.
     fn is_cold(&mut self);
-    /// Goes to where the region is left.
-    fn leave(&mut self, values: [Self::Value; 4]);
-    /// Where all ways out of the region come together, with what they brought; after the last block.
-    fn start_leave(&mut self) -> [Self::Value; 4];
+    /// Leaves the region.
+    fn leave(&mut self);
     fn finish(&mut self);
 
     /// The value of this type in another one, with zeros or nothing above.

@@ -63,7 +63,6 @@ pub(crate) fn emit<B: Builder>(isa: &Isa, region: &Region, builder: &mut B, poin
     for (pc, block) in &region.blocks {
         emitter.block(*pc, block);
     }
-    emitter.epilogue();
     emitter.builder.finish();
 }
 
@@ -130,15 +129,6 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.assign(&initial);
         let labels: Vec<B::Block> = self.labels.values().copied().collect();
         self.builder.dispatch(number, &labels);
-    }
-
-    /// The shared end of all exits.
-    fn epilogue(&mut self) {
-        let brought = self.builder.start_leave();
-        let offsets = [offset!(fuel), offset!(cycles), offset!(pc), offset!(interpret)];
-        for (value, offset) in brought.into_iter().zip(offsets) {
-            self.builder.store(I64.bytes(), value, self.pointer, offset);
-        }
     }
 
     fn block(&mut self, pc: u64, block: &Block) {

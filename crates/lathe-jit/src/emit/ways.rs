@@ -204,9 +204,21 @@ impl<B: Builder> Emitter<'_, B> {
         (self.fuel_after(block, snapshot, computed), self.cycles_after(block, snapshot, computed))
     }
 
+    /// Leaves. What the engine has prepared is stored only where it is different: every value that is kept for an exit
+    /// takes a register away from the loop around it.
     fn leave_with(&mut self, fuel: B::Value, cycles: Option<B::Value>, pc: B::Value, interpret: bool) {
-        let cycles = cycles.unwrap_or_else(|| self.builder.constant(I64, 0));
-        let interpret = self.builder.constant(I64, u64::from(interpret));
-        self.builder.leave([fuel, cycles, pc, interpret]);
+        let interpret = interpret.then(|| self.builder.constant(I64, 1));
+        let brought = [
+            (Some(fuel), offset!(fuel)),
+            (cycles, offset!(cycles)),
+            (Some(pc), offset!(pc)),
+            (interpret, offset!(interpret)),
+        ];
+        for (value, offset) in brought {
+            if let Some(value) = value {
+                self.builder.store(I64.bytes(), value, self.pointer, offset);
+            }
+        }
+        self.builder.leave();
     }
 }

@@ -91,7 +91,7 @@ enum Step {
     Else,
     End,
     Jump(Label),
-    Leave([Value; 4]),
+    Leave,
 }
 
 /// Writes down the code of a region.
@@ -101,11 +101,8 @@ struct WasmBuilder {
     locals: Vec<Type>,
     /// The number of the block to go to next.
     next: Local,
-    /// What ways out of the region bring.
-    brought: [Local; 4],
-    /// What is done before the blocks, and after them.
+    /// What is done before the blocks.
     prologue: Vec<Step>,
-    epilogue: Vec<Step>,
     blocks: Vec<Vec<Step>>,
     /// How many blocks there are to be.
     labels: u32,
@@ -117,7 +114,6 @@ struct WasmBuilder {
 enum At {
     Prologue,
     Block(usize),
-    Epilogue,
 }
 
 impl WasmBuilder {
@@ -126,15 +122,12 @@ impl WasmBuilder {
             values: Vec::new(),
             locals: Vec::new(),
             next: Local(0),
-            brought: [Local(0); 4],
             prologue: Vec::new(),
-            epilogue: Vec::new(),
             blocks: Vec::new(),
             labels: 0,
             at: At::Prologue,
         };
         builder.next = builder.local(Type::I32);
-        builder.brought = [Type::I64; 4].map(|ty| builder.local(ty));
         builder
     }
 
@@ -151,7 +144,6 @@ impl WasmBuilder {
         match self.at {
             At::Prologue => self.prologue.push(step),
             At::Block(block) => self.blocks[block].push(step),
-            At::Epilogue => self.epilogue.push(step),
         }
     }
 
@@ -319,14 +311,8 @@ impl Builder for WasmBuilder {
 
     fn is_cold(&mut self) {}
 
-    fn leave(&mut self, values: [Value; 4]) {
-        self.use_all(&values);
-        self.do_next(Step::Leave(values));
-    }
-
-    fn start_leave(&mut self) -> [Value; 4] {
-        self.at = At::Epilogue;
-        self.brought.map(|local| self.local_value(local, Type::I64))
+    fn leave(&mut self) {
+        self.do_next(Step::Leave);
     }
 
     fn finish(&mut self) {}

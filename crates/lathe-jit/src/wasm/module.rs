@@ -85,7 +85,6 @@ impl WasmBuilder {
         writer.sink().end();
         writer.around.pop();
         writer.sink().end();
-        writer.steps(&self.epilogue);
         writer.sink().end();
         let mut function = Function::new_with_locals_types(writer.types.iter().copied().map(val_type));
         function.raw(writer.bytes);
@@ -187,9 +186,7 @@ impl Writer<'_> {
                 self.sink().end();
             }
             Step::Jump(to) => self.jump(to.0 as usize),
-            Step::Leave(values) => {
-                let brought = self.builder.brought;
-                self.set(&[0, 1, 2, 3].map(|at| (brought[at], values[at])));
+            Step::Leave => {
                 let depth = self.depth(|target| matches!(target, Target::Leave));
                 self.sink().br(depth);
             }
