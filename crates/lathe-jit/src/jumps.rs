@@ -4,6 +4,8 @@
 //! afterwards. When jumps to them have left a region often enough, it is compiled again
 //! with them.
 
+use std::cmp::Reverse;
+
 use lathe_base::numbers::ByNumber;
 use lathe_fast::Fast;
 
@@ -31,12 +33,14 @@ struct Seen {
 }
 
 impl Jumps {
-    /// Where the jump at an address went, as far as that is remembered.
+    /// Where the jump at an address went, as far as that is remembered; first where most has been executed.
     pub(crate) fn targets(&self, fast: &Fast, pc: u64) -> Vec<u64> {
         let first: Vec<u64> = fast.targets(pc).collect();
         let later = self.seen.get(&pc).into_iter().flat_map(|seen| &seen.targets).copied();
         let later: Vec<u64> = later.filter(|target| !first.contains(target)).collect();
-        [first, later].concat()
+        let mut all = [first, later].concat();
+        all.sort_by_key(|target| Reverse(fast.executions(*target)));
+        all
     }
 
     /// Compiled code was left because the jump went to this target. Whether the code is to be

@@ -4,7 +4,7 @@ mod code;
 mod placement;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, SourceLoc, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Opcode, SourceLoc, Value, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
 pub(crate) use self::code::{CraneliftCompiler, ModuleMemory};
@@ -61,6 +61,17 @@ impl<'f> CraneliftBuilder<'f> {
         [parameters[0], parameters[1]]
     }
 
+    /// Whether a value is a sum with a number.
+    fn is_sum(&self, x: Value) -> bool {
+        let data = &self.builder.func.dfg;
+        let is_number = |x: &Value| {
+            let made = data.value_def(*x).inst().map(|inst| data.insts[inst].opcode());
+            made == Some(Opcode::Iconst)
+        };
+        let made = data.value_def(x).inst().filter(|inst| data.insts[*inst].opcode() == Opcode::Iadd);
+        made.is_some_and(|inst| data.inst_args(inst).iter().any(is_number))
+    }
+
     fn switch_to(&mut self, block: Block) {
         self.builder.switch_to_block(block);
         self.is_over = false;
@@ -109,9 +120,10 @@ impl Builder for CraneliftBuilder<'_> {
     }
 
     /// Whole bytes are extended: x86 has a short instruction for that, and Cranelift makes it once, while it repeats
-    /// an `and` in every block that uses it.
+    /// an `and` in every block that uses it. Not those of sums: Cranelift would add bytes then, which takes a copy more.
     fn low_bits(&mut self, ty: Type, x: Value, mask: u64) -> Value {
         let narrow = match mask {
+            _ if self.is_sum(x) => return self.calculate_with(Operation::And, ty, x, mask),
             0xFF => types::I8,
             0xFFFF => types::I16,
             0xFFFF_FFFF if ty == Type::I64 => types::I32,
