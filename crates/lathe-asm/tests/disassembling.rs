@@ -297,6 +297,18 @@ fn modes_begin_as_on_reset_says() {
     }
 }
 
+/// A jump into another segment does not tell what is at that offset in this one.
+#[test]
+fn jumps_into_other_banks_are_not_followed() {
+    let isa = lathe_isa::load(include_str!("../../../tests/machines/segment16.isa")).isa.expect("it is right");
+    const RET: u64 = 0x63;
+    for (far, expected) in [(true, false), (false, true)] {
+        let jump = if far { [0x64, 6, 0, 0, 0x30] } else { [0x61, 6, 0, 0xEE, 0xEE] };
+        let text = check(&isa, &image(&isa, &[&jump[..], &[0xEE, RET]].concat()), Method::Follow);
+        assert_eq!(lines(&text).contains(&"ret"), expected, "\n{text}");
+    }
+}
+
 #[test]
 fn random_images_of_a_machine_with_modes() {
     let isa = wide8();

@@ -68,10 +68,13 @@ pub(super) struct Flow {
 pub(super) fn of(isa: &Isa, decoded: &Decoded, location: Location, modes: Modes) -> Flow {
     let body = &isa.instruction(decoded.instruction).body;
     let locals = vec![Bits::default(); body.locals.len()];
-    let mut walk = Walk { isa, decoded, location, locals, modes, targets: Vec::new(), keeps_next: false };
+    let mut walk =
+        Walk { isa, decoded, location, locals, modes, targets: Vec::new(), keeps_next: false, changes_bank: false };
     let leaves = walk.block(&body.block);
     let is_call = walk.keeps_next;
-    Flow { goes_on: !leaves || is_call, targets: walk.targets, modes: walk.modes, is_call }
+    // Other cells are at those addresses then.
+    let targets = if walk.changes_bank { Vec::new() } else { walk.targets };
+    Flow { goes_on: !leaves || is_call, targets, modes: walk.modes, is_call }
 }
 
 struct Walk<'w> {
@@ -82,6 +85,8 @@ struct Walk<'w> {
     modes: Modes,
     targets: Vec<u64>,
     keeps_next: bool,
+    /// Whether it sets a register that decides where instructions are fetched from.
+    changes_bank: bool,
 }
 
 /// What is known of a value: these bits of it.
@@ -143,6 +148,8 @@ impl Walk<'_> {
                     Statement::SetRegister(register, value) => {
                         let value = self.bits(value);
                         self.modes.set(*register, value, self.isa);
+                        let is_mode = self.isa.modes.iter().any(|(mode, _)| mode == register);
+                        self.changes_bank |= !is_mode && self.isa.banked_by.contains(register);
                     }
                     _ => {}
                 }

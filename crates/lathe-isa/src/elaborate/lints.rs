@@ -80,6 +80,13 @@ fn never_read(declarations: &Declarations, instructions: &[Instruction], others:
     let registers = declarations.registers.iter().enumerate();
     let own = registers.filter(|(_, register)| register.span.file == FileId(0) && !register.constant);
     let mut left: BTreeSet<RegisterId> = own.map(|(at, _)| RegisterId(at as u32)).collect();
+    // A mode that decides what an encoding is has an effect.
+    let decided = instructions.iter().flat_map(|one| one.encoding.excluded.iter().chain([&one.encoding.fixed]));
+    let decided = decided.fold(0, |all, cube| all | cube.mask);
+    left.retain(|id| {
+        let register = &declarations.registers[id.index()];
+        register.mode.is_none_or(|shift| u128::from(register.width.mask()) << shift & decided == 0)
+    });
     for read in others.iter().flat_map(|body| body.effects().reads) {
         left.remove(&read);
     }

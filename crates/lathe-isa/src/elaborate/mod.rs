@@ -272,7 +272,7 @@ pub(crate) struct Declarations<'a> {
     /// Which of them are needed since a certain moment, if somebody wants to know.
     made_fields: Option<Vec<(MadeField, FieldId)>>,
     /// What prefixes do, by their names. Those that could not be understood have nothing.
-    sequences: BTreeMap<Vec<String>, Option<Sequence<'a>>>,
+    sequences: BTreeMap<Vec<String>, Option<Rc<Sequence<'a>>>>,
 }
 
 /// A family with its codes worked out.

@@ -6,6 +6,7 @@
 //! is decoded and executed by itself, would be known to every engine, core and export, and would decode the
 //! same instructions.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -15,6 +16,7 @@ use lathe_base::{Diagnostic, Diagnostics, Width, limits};
 use super::Declarations;
 use super::constants::width;
 use super::pictures::{self, Bit, Picture, Taker, Unit};
+use super::prefixes::Sequence;
 use super::rows::{Draft, conditions, member, told_apart, unnamed, with_members};
 use super::syntaxes::{self, Operand, SyntaxPart, WrittenSyntax};
 use crate::codes;
@@ -54,6 +56,8 @@ pub(crate) struct ChosenMode<'a> {
     pub(crate) fields: Vec<(String, FieldId)>,
     /// How many cells after the beginning of the instruction its own cells end.
     pub(crate) end: u32,
+    /// What the mode says, with other registers if there is a prefix before the instruction.
+    pub(crate) meaning: Cow<'a, ast::Block>,
 }
 
 /// A row before its modes are chosen and the program counter is told from other registers, to be shown to people.
@@ -80,6 +84,12 @@ impl Whole {
         };
         let segments = takers.iter().map(|taker| picture.taken.get(taker).cloned().unwrap_or_default()).collect();
         Whole { written: written.clone(), operands: takers.iter().map(operand).collect(), picture, segments }
+    }
+
+    /// The row after prefixes.
+    pub(super) fn after(&self, declarations: &Declarations, sequence: &Sequence, names: &[String]) -> Option<Whole> {
+        let written = sequence.written(&self.written, names)?;
+        Some(Whole::new(declarations, &written, sequence.before(declarations, &self.picture)))
     }
 
     /// What it looks like with these members of its families.
@@ -335,6 +345,11 @@ impl<'a> DeclaredMode<'a> {
         self.written.iter().map(part).collect()
     }
 
+    /// Its fields, as they are declared.
+    pub(super) fn fields(&self) -> impl Iterator<Item = FieldId> {
+        self.fields.iter().copied()
+    }
+
     /// The bits of the cells that it adds.
     fn added(&self, width: Width) -> &[Bit] {
         &self.bits[width.bits() as usize..]
@@ -364,10 +379,11 @@ impl<'d, 'a> Unchosen<'d, 'a> {
         Unchosen { draft, operands, bits, with_rests, unit }
     }
 
-    /// One row for each choice of modes.
+    /// One row for each choice of modes, which are to have prefixes before them, or not.
     pub(crate) fn spread(
         &self,
         declarations: &mut Declarations<'a>,
+        before: Option<&Sequence<'a>>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<Draft<'a>>> {
         let span = self.draft.row.picture.span;
@@ -382,8 +398,10 @@ impl<'d, 'a> Unchosen<'d, 'a> {
         }
         let mut drafts = Vec::new();
         for modes in all {
-            let draft = self.chosen(declarations, &modes, diagnostics)?;
-            drafts.push(Draft { whole: Some(Rc::clone(&whole)), ..draft });
+            let draft = self.chosen(declarations, &modes, before, diagnostics)?;
+            if !draft.excluded.contains(&Cube::default()) {
+                drafts.push(Draft { whole: Some(Rc::clone(&whole)), ..draft });
+            }
         }
         Some(drafts)
     }
@@ -393,6 +411,7 @@ impl<'d, 'a> Unchosen<'d, 'a> {
         &self,
         declarations: &mut Declarations<'a>,
         modes: &[usize],
+        before: Option<&Sequence<'a>>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Draft<'a>> {
         let mode = |declarations: &Declarations<'a>, operand: usize| {
@@ -402,14 +421,20 @@ impl<'d, 'a> Unchosen<'d, 'a> {
         let mut chosen: Vec<ChosenMode<'a>> = Vec::new();
         for (operand, end) in self.ends(declarations, |operand| mode(declarations, operand), diagnostics)? {
             let mode = mode(declarations, operand);
+            let end = end + before.map_or(0, |sequence| sequence.cells);
             let added = mode.added(declarations.operands[operand].width).len() as u32;
             let cells = end - added / declarations.code_cell().bits()..end;
             let mut fields = Vec::new();
             for id in mode.fields.iter() {
                 let name = declarations.fields[id.index()].name.clone();
-                fields.push((name, declarations.field_of_mode(operand, *id, cells.clone(), diagnostics)?));
+                let id = before.map_or(*id, |sequence| sequence.field(*id));
+                fields.push((name, declarations.field_of_mode(operand, id, cells.clone(), diagnostics)?));
             }
-            chosen.push(ChosenMode { operand, fields, end, mode });
+            let meaning = match before {
+                Some(sequence) => Cow::Owned(sequence.meaning(&mode.tree.meaning)),
+                None => Cow::Borrowed(&mode.tree.meaning),
+            };
+            chosen.push(ChosenMode { operand, fields, end, mode, meaning });
         }
         chosen.sort_by_key(|one| self.operands.iter().position(|own| *own == one.operand));
         self.draft_with(declarations, chosen, diagnostics)
@@ -490,7 +515,11 @@ impl<'d, 'a> Unchosen<'d, 'a> {
         for one in &chosen {
             let named = |name: &str| one.fields.iter().find(|(known, _)| known == name).map(|(_, id)| *id);
             let (own, others) = conditions(declarations, &one.mode.tree.conditions, &named, &picture, diagnostics)?;
-            fixed = fixed.intersection(own).unwrap_or(fixed);
+            match fixed.intersection(own) {
+                Some(both) => fixed = both,
+                // The row says one thing, and the mode another.
+                None => excluded.push(Cube::default()),
+            }
             excluded.extend(others);
         }
         Some(Draft { written, operands, picture, fixed, excluded, modes: chosen, ..self.draft.clone() })

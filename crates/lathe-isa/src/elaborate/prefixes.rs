@@ -4,12 +4,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use lathe_base::{Diagnostic, Diagnostics, limits, nearest};
 
 use super::Declarations;
 use super::pictures::{self, Picture, Taker, Unit};
 use super::rows::Draft;
+use super::syntaxes::WrittenSyntax;
 use crate::codes;
 use crate::encoding::Cube;
 use crate::language::ast::{self, Item, Name, Order};
@@ -36,7 +38,7 @@ pub(crate) struct Sequence<'a> {
     names: Vec<String>,
     /// What they do, in order.
     pub(crate) bodies: Vec<&'a ast::Block>,
-    cells: u32,
+    pub(crate) cells: u32,
     fixed: Cube,
     renames: Renames,
     /// Where the registers are that others mean after them.
@@ -68,7 +70,7 @@ impl<'a> Declarations<'a> {
                 let key = key(names);
                 if !self.sequences.contains_key(&key) {
                     let sequence = self.sequence(names, &known, diagnostics);
-                    self.sequences.insert(key, sequence);
+                    self.sequences.insert(key, sequence.map(Rc::new));
                 }
             }
         }
@@ -83,8 +85,8 @@ impl<'a> Declarations<'a> {
     }
 
     /// The sequence of these names: one prefix after the other.
-    pub(crate) fn sequence_of(&self, names: &[Name]) -> Option<&Sequence<'a>> {
-        self.sequences.get(&key(names))?.as_ref()
+    pub(crate) fn sequence_of(&self, names: &[Name]) -> Option<Rc<Sequence<'a>>> {
+        self.sequences.get(&key(names))?.clone()
     }
 
     fn prefix(&self, prefix: &'a ast::Prefix, diagnostics: &mut Diagnostics) -> Option<Sequence<'a>> {
@@ -198,65 +200,102 @@ fn key(names: &[Name]) -> Vec<String> {
 }
 
 impl<'a> Sequence<'a> {
-    /// A row with these prefixes. Where it exists only with them, it is `plain`: their names need not tell it apart.
+    /// Rows with these prefixes: one row, with each choice of its modes. Where it exists only with them, it is
+    /// `plain`: their names need not tell it apart.
     pub(crate) fn applied(
         &self,
         declarations: &Declarations<'a>,
-        draft: &Draft<'a>,
+        drafts: &[Draft<'a>],
         plain: Plain,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Vec<Draft<'a>>> {
+        let names: &[String] = if plain == Plain::Yes { &[] } else { &self.names };
+        let whole = drafts.iter().find_map(|draft| draft.whole.as_ref());
+        let whole = whole.and_then(|whole| whole.after(declarations, self, names)).map(Rc::new);
+        let mut applied = Vec::new();
+        for draft in drafts {
+            let draft = self.applied_to(declarations, draft, names, diagnostics)?;
+            applied.push(Draft { whole: whole.clone(), ..draft });
+        }
+        Some(applied)
+    }
+
+    fn applied_to(
+        &self,
+        declarations: &Declarations<'a>,
+        draft: &Draft<'a>,
+        names: &[String],
         diagnostics: &mut Diagnostics,
     ) -> Option<Draft<'a>> {
         let cell = declarations.code_cell().bits();
         let row = draft.row;
-        let names: &[String] = if plain == Plain::Yes { &[] } else { &self.names };
         if ((self.cells + draft.picture.cells) * cell) as usize > limits::INSTRUCTION_BITS {
             let message = format!("with its prefix, this has more than {} bits", limits::INSTRUCTION_BITS);
             let diagnostic = Diagnostic::new(codes::TOO_MANY, row.picture.span, message);
             diagnostics.push(diagnostic.help("make the instruction shorter"));
             return None;
         }
-        let Some(written) = draft.written.after(names, &self.renames, &self.fields) else {
+        let of_modes = draft.modes.iter().any(|one| one.mode.fields().any(|id| self.fields.contains_key(&id)));
+        let Some(written) = self.written(&draft.written, if of_modes { &[] } else { names }) else {
             let message = format!("`{}` would not change this, and its name cannot stand before it", self.names[0]);
             let help =
                 "a first word with an operand in it cannot have a prefix before it; move the row to another block";
             diagnostics.push(Diagnostic::new(codes::BAD_SYNTAX, row.syntax.span, message).help(help));
             return None;
         };
-        let bits = self.cells * cell;
-        let modes = declarations.mode_mask();
-        let shift = |all: u128| (all & !modes) >> bits | all & modes;
-        let shifted = |cube: &Cube| Cube { mask: shift(cube.mask), value: shift(cube.value) };
-        let other = |id: FieldId| self.fields.get(&id).copied().unwrap_or(id);
-        let taken = draft.picture.taken.iter().map(|(taker, segments)| {
+        Some(Draft {
+            written,
+            operands: draft.operands.iter().map(|id| self.field(*id)).collect(),
+            picture: self.before(declarations, &draft.picture),
+            fixed: self.shifted(declarations, &draft.fixed),
+            excluded: draft.excluded.iter().map(|cube| self.shifted(declarations, cube)).collect(),
+            meaning: Cow::Owned(self.meaning(&row.meaning)),
+            prefixes: self.bodies.clone(),
+            ..draft.clone()
+        })
+    }
+
+    /// The field that stands in the place of another after these prefixes.
+    pub(crate) fn field(&self, id: FieldId) -> FieldId {
+        self.fields.get(&id).copied().unwrap_or(id)
+    }
+
+    /// What a meaning is after these prefixes.
+    pub(crate) fn meaning(&self, block: &ast::Block) -> ast::Block {
+        renamed(block, &self.renames)
+    }
+
+    /// A syntax after these prefixes, with these names before it if nothing else tells them.
+    pub(crate) fn written(&self, written: &WrittenSyntax, names: &[String]) -> Option<WrittenSyntax> {
+        written.after(names, &self.renames, &self.fields)
+    }
+
+    /// A picture with the bits of these prefixes before it.
+    pub(crate) fn before(&self, declarations: &Declarations, picture: &Picture) -> Picture {
+        let bits = self.cells * declarations.code_cell().bits();
+        let taken = picture.taken.iter().map(|(taker, segments)| {
             let taker = match taker {
-                Taker::Field(id) => Taker::Field(other(*id)),
+                Taker::Field(id) => Taker::Field(self.field(*id)),
                 other => *other,
             };
             let mut segments = segments.clone();
             segments.iter_mut().for_each(|segment| segment.shift -= bits);
             (taker, segments)
         });
-        let own = shifted(&draft.picture.fixed);
-        let picture = Picture {
-            cells: self.cells + draft.picture.cells,
+        let own = self.shifted(declarations, &picture.fixed);
+        Picture {
+            cells: self.cells + picture.cells,
             fixed: Cube { mask: own.mask | self.fixed.mask, value: own.value | self.fixed.value },
-            ignored: draft.picture.ignored >> bits,
+            ignored: picture.ignored >> bits,
             taken: taken.collect(),
-            constants: draft.picture.constants.iter().map(|(id, bits)| (other(*id), *bits)).collect(),
-        };
-        Some(Draft {
-            row,
-            number: draft.number,
-            written,
-            operands: draft.operands.iter().map(|id| other(*id)).collect(),
-            families: draft.families.clone(),
-            picture,
-            group: draft.group,
-            fixed: shifted(&draft.fixed),
-            excluded: draft.excluded.iter().map(shifted).collect(),
-            meaning: Cow::Owned(renamed(&draft.row.meaning, &self.renames)),
-            prefixes: self.bodies.clone(),
-            ..draft.clone()
-        })
+            constants: picture.constants.iter().map(|(id, bits)| (self.field(*id), *bits)).collect(),
+        }
+    }
+
+    /// Bits behind these prefixes. Modes stay where they are.
+    fn shifted(&self, declarations: &Declarations, cube: &Cube) -> Cube {
+        let (bits, modes) = (self.cells * declarations.code_cell().bits(), declarations.mode_mask());
+        let shift = |all: u128| (all & !modes) >> bits | all & modes;
+        Cube { mask: shift(cube.mask), value: shift(cube.value) }
     }
 }

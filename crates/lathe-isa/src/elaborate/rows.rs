@@ -15,7 +15,7 @@ use super::lengths::Lengths;
 use super::meaning::{self, Around, Setting};
 use super::modes::{self, Counter, Unchosen, Whole};
 use super::pictures::{self, Bit, Picture, Taker, Unit};
-use super::prefixes::Plain;
+use super::prefixes::{Plain, Sequence};
 use super::syntaxes::{self, Inline, WrittenSyntax};
 use crate::codes;
 use crate::encoding::{Cube, Encoding, Segment, TooComplex, cells, scatter, witness_within};
@@ -134,27 +134,28 @@ fn spread<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<Draft<'a>>> {
     let (draft, unchosen) = draft(declarations, row, unit, diagnostics)?;
-    if let Some((operands, bits)) = unchosen {
-        if after.is_some() {
-            let message = "a row after a prefix cannot have operands with modes";
-            let help = "put the row in a table of its own, with the bits of the prefix in its encoding";
-            diagnostics.push(Diagnostic::new(codes::NOT_HERE, row.syntax.span, message).help(help));
-            return None;
+    let unchosen = unchosen.map(|(operands, bits)| Unchosen::new(&draft, operands, bits, unit));
+    let chosen = |declarations: &mut Declarations<'a>, before: Option<&Sequence<'a>>, diagnostics: &mut Diagnostics| {
+        match &unchosen {
+            Some(unchosen) => unchosen.spread(declarations, before, diagnostics),
+            None => Some(vec![draft.clone()]),
         }
-        return Unchosen::new(&draft, operands, bits, unit).spread(declarations, diagnostics);
-    }
-    let mut prefixed = Vec::new();
+    };
+    let mut all =
+        if after.is_none_or(|after| !after.only) { chosen(declarations, None, diagnostics)? } else { Vec::new() };
     let sequences = after.iter().flat_map(|after| after.sequences.iter().map(move |names| (after, names)));
     for (after, names) in sequences {
-        let sequence = declarations.sequence_of(names);
-        let plain = Plain::of(after);
-        match sequence.and_then(|sequence| sequence.applied(declarations, &draft, plain, diagnostics)) {
-            Some(draft) => prefixed.push(draft),
+        let Some(sequence) = declarations.sequence_of(names) else {
+            declarations.rows_lost.set(true);
+            continue;
+        };
+        let drafts = chosen(declarations, Some(&sequence), diagnostics)?;
+        match sequence.applied(declarations, &drafts, Plain::of(after), diagnostics) {
+            Some(drafts) => all.extend(drafts),
             None => declarations.rows_lost.set(true),
         }
     }
-    let own = if after.is_none_or(|after| !after.only) { vec![draft] } else { Vec::new() };
-    Some(own.into_iter().chain(prefixed).collect())
+    Some(all)
 }
 
 fn unit(declarations: &Declarations, block: &ast::Instructions, diagnostics: &mut Diagnostics) -> Option<Unit> {
@@ -634,16 +635,16 @@ impl DraftedRow<'_> {
         instructions: &mut Vec<Instruction>,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Vec<usize>, bool)> {
-        let mut forms: Vec<(Vec<Chosen>, Arc<Form>)> = Vec::new();
+        let mut forms: Vec<(Rc<Whole>, Vec<Chosen>, Arc<Form>)> = Vec::new();
         let (mut parts, mut is_sound) = (Vec::new(), true);
         for draft in &self.drafts {
             for chosen in combinations(declarations, &draft.families) {
                 room(declarations, self.row, instructions, diagnostics)?;
                 let form = draft.whole.as_ref().map(|whole| {
-                    let known = forms.iter().find(|(members, _)| *members == chosen);
-                    known.map(|(_, form)| Arc::clone(form)).unwrap_or_else(|| {
+                    let known = forms.iter().find(|(of, members, _)| Rc::ptr_eq(of, whole) && *members == chosen);
+                    known.map(|(_, _, form)| Arc::clone(form)).unwrap_or_else(|| {
                         let form = Arc::new(whole.form(declarations, &chosen));
-                        forms.push((chosen.clone(), Arc::clone(&form)));
+                        forms.push((Rc::clone(whole), chosen.clone(), Arc::clone(&form)));
                         form
                     })
                 });

@@ -82,10 +82,10 @@ impl<'w> Lowerer<'w, '_> {
     /// What the meaning of a mode ends with: a place, or a value.
     fn reached(&mut self, operand: &ChosenMode, uses: &Uses) -> Option<Binding> {
         let mode = operand.mode.tree;
-        for statement in &mode.meaning.statements {
+        for statement in &operand.meaning.statements {
             self.statement(statement)?;
         }
-        let value = mode.meaning.value.as_ref()?;
+        let value = operand.meaning.value.as_ref()?;
         let Some(target) = self.reachable(value)? else {
             let value = self.value(value, None)?;
             if uses.writes {
