@@ -58,7 +58,10 @@ exports.activate = async function (context) {
       createDebugAdapterDescriptor: () => new vscode.DebugAdapterExecutable(lathe(), ['dap']),
     }),
   );
-  await client.start();
+  await client.start().catch((error) => {
+    if (!String(error).includes('ENOENT')) throw error;
+    vscode.window.showErrorMessage(`There is no program "${lathe()}". Install Lathe, or set "lathe.path" to its place.`);
+  });
 };
 
 exports.deactivate = () => client && client.stop();
