@@ -149,12 +149,31 @@ impl Reader<'_, '_> {
             '0' => Bit::Fixed(false),
             '1' => Bit::Fixed(true),
             '-' => Bit::Ignored,
+            'A'..='Z' if let Some(long) = self.long_name(at) => return self.fail(long),
             'A'..='Z' => Bit::Taken(self.taker(&c.to_string(), self.span(at, at + 1))?, None),
             _ if self.declarations.names.is_broken(&c.to_string()) => return None,
             _ => return self.fail(self.stranger(c, at)),
         };
         self.bits.push(bit);
         Some(())
+    }
+
+    /// What to say of a name with several letters that stands here without braces, where its first letter is no name.
+    fn long_name(&self, at: usize) -> Option<Diagnostic> {
+        let names = &self.declarations.names;
+        let is_taker =
+            |name: &str| matches!(names.peek(name), Some(Named::Field(_) | Named::Family(_) | Named::Operand(_)));
+        let rest = &self.column.text[at..];
+        let word = &rest[..rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len())];
+        if is_taker(&word[..1]) {
+            return None;
+        }
+        let name = (2..=word.len()).rev().map(|length| &word[..length]).find(|name| is_taker(name))?;
+        let times = word.as_bytes().chunks(name.len()).take_while(|part| *part == name.as_bytes()).count();
+        let span = self.span(at, at + times * name.len());
+        let message = format!("`{name}` has several letters, and each letter here would be a field of its own");
+        let fixed = format!("{{{name}}}");
+        Some(Diagnostic::new(codes::BAD_PICTURE, span, message).help(format!("write `{fixed}`")).fix(span, fixed))
     }
 
     fn stranger(&self, c: char, at: usize) -> Diagnostic {
