@@ -1,6 +1,7 @@
 // The extension: starts `lathe lsp` and `lathe dap`, and runs commands of `lathe` in a terminal.
 // Everything that it knows about a text comes from the server.
 
+const fs = require('fs');
 const path = require('path');
 const os = require('os');
 const vscode = require('vscode');
@@ -15,6 +16,14 @@ function file(uri) {
   if (uri) return vscode.Uri.parse(String(uri)).fsPath;
   const editor = vscode.window.activeTextEditor;
   return editor ? editor.document.fileName : undefined;
+}
+
+/** The machine that a command is about: the definition itself, or what a program names, which may lie beside it. */
+function machine(name) {
+  if (name.endsWith('.isa')) return name;
+  const [, named] = /^\s*\.machine\s+"?([^\s";]+)/im.exec(fs.readFileSync(name, 'utf8')) || [];
+  const beside = named && path.join(path.dirname(name), named.replace(/\.isa$/, '') + '.isa');
+  return beside && fs.existsSync(beside) ? beside : named || name;
 }
 
 /** Runs `lathe` in a terminal of its own, without a shell that could misread a name. */
@@ -48,9 +57,10 @@ exports.activate = async function (context) {
     synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher('**/*.{isa,asm,s,a,inc}') },
   });
   command(context, 'lathe.run', (name) => inTerminal('run', name));
-  command(context, 'lathe.check', (name) => inTerminal('check', name));
-  command(context, 'lathe.opcodeMap', (name) => inTerminal('check', name, '--map'));
-  command(context, 'lathe.datasheet', datasheet);
+  command(context, 'lathe.check', (name) =>
+    name.endsWith('.isa') ? inTerminal('check', name) : inTerminal('asm', name, '--to', 'listing', '-o', '-'));
+  command(context, 'lathe.opcodeMap', (name) => inTerminal('check', machine(name), '--map'));
+  command(context, 'lathe.datasheet', (name) => datasheet(machine(name)));
   command(context, 'lathe.debug', (name) =>
     vscode.debug.startDebugging(undefined, { type: 'lathe', request: 'launch', name: 'Debug', program: name, stopOnEntry: true }));
   context.subscriptions.push(
