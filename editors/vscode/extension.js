@@ -1,4 +1,4 @@
-// The extension: starts `lathe lsp` and `lathe dap`, and runs commands of `lathe` in a terminal.
+// The extension: starts `lathe lsp` and `lathe dap`, and runs commands of `lathe` as tasks.
 // Everything that it knows about a text comes from the server.
 
 const fs = require('fs');
@@ -26,10 +26,16 @@ function machine(name) {
   return beside && fs.existsSync(beside) ? beside : named || name;
 }
 
-/** Runs `lathe` in a terminal of its own, without a shell that could misread a name. */
+/**
+ * Runs `lathe` in a terminal, without a shell that could misread a name. It is a task, since the terminal of a program that
+ * has ended would be gone before anybody has read it.
+ */
 function inTerminal(...args) {
-  const terminal = vscode.window.createTerminal({ name: 'Lathe', shellPath: lathe(), shellArgs: args });
-  terminal.show(true);
+  const scope = vscode.workspace.workspaceFolders ? vscode.TaskScope.Workspace : vscode.TaskScope.Global;
+  const run = new vscode.ProcessExecution(lathe(), args);
+  const task = new vscode.Task({ type: 'process' }, scope, args[0], 'Lathe', run, []);
+  task.presentationOptions = { reveal: vscode.TaskRevealKind.Always, clear: true, focus: true };
+  return vscode.tasks.executeTask(task);
 }
 
 function command(context, name, action) {
