@@ -34,7 +34,7 @@ pub const EXPANSION: usize = 64;
 /// Operators of one expression.
 pub const OPERATORS: usize = 128;
 /// Operands of one instruction.
-pub const OPERANDS: usize = 8;
+pub const OPERANDS: usize = 16;
 /// Bits of one instruction, and of the modes that its encoding may depend on.
 pub const INSTRUCTION_BITS: usize = 128;
 /// Bits of all modes of a machine together.
