@@ -501,7 +501,7 @@ impl<'a> Execution<'a> {
         for (bits, count) in &self.common.latches {
             (0..*count).for_each(|slot| out.line(format!("load{bits}_{slot} = load{bits}_{slot}_q;")));
         }
-        out.line(format!("step_next = step;\nstop = 1'b0;\nbusy = 1'b0;\njump = 1'b0;\nhalt = 1'b0;\nfault = 1'b0;\ntarget = {0};\nnext = {0};", names.pc));
+        out.line(format!("step_next = step;\nstop = halted || faulted;\nbusy = 1'b0;\njump = 1'b0;\nhalt = 1'b0;\nfault = 1'b0;\ntarget = {0};\nnext = {0};", names.pc));
         out.line(format!(
             "fault_code = {};\nfault_detail = {};",
             number(self.shape.fault_bits(), 0),
