@@ -23,11 +23,14 @@ pub(super) struct Report {
     block_rams: usize,
     /// Multipliers of the chip.
     dsps: usize,
-    /// The chip that it fits on, and how quick it is there; nothing, if it is too large for all of them.
+    /// The chip that it fits on, and how quick it is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     chip: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     megahertz: Option<f64>,
+    /// Why it is on none of the chips, as nextpnr said it of the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     /// What the program did in the simulator.
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<u64>,
@@ -49,12 +52,21 @@ pub(super) fn measure(folder: &Path, module: &str, limit: Option<u64>) -> Result
         let common = ["--json", "top.json", "--asc", "top.asc", "--report", "report.json", "-q"];
         let _ = std::fs::remove_file(board.join("report.json"));
         // A chip that is too small is a failure of nextpnr's like any other; then there is no report.
-        tool::run("nextpnr-ice40", Some(&board), &[arguments, &common].concat(), "")?;
-        let Some(found) = frequency(&board) else { continue };
-        (report.chip, report.megahertz) = (Some(chip), Some(found));
+        let said = tool::run("nextpnr-ice40", Some(&board), &[arguments, &common].concat(), "")?;
+        let Some(found) = frequency(&board) else {
+            report.reason = Some(format!("{chip}: {}", reason(&said.complaint)));
+            continue;
+        };
+        (report.chip, report.megahertz, report.reason) = (Some(chip), Some(found), None);
         break;
     }
     Ok(report)
+}
+
+/// The first error in what nextpnr said.
+fn reason(complaint: &str) -> &str {
+    let error = complaint.lines().find_map(|line| line.trim().strip_prefix("ERROR: "));
+    error.or_else(|| complaint.lines().next()).unwrap_or("nextpnr does not say why")
 }
 
 /// The program in Icarus.
@@ -111,12 +123,28 @@ impl Report {
             (Some(chip), Some(megahertz)) => {
                 let _ = writeln!(text, "{megahertz:.1} MHz on an {chip}");
             }
-            _ => text.push_str("too large for an iCE40\n"),
+            _ => {
+                let _ = writeln!(text, "not placed on an {}", self.reason.as_deref().unwrap_or("iCE40"));
+            }
         }
         if let (Some(instructions), Some(cycles)) = (self.instructions, self.cycles) {
             let each = cycles as f64 / instructions.max(1) as f64;
             let _ = writeln!(text, "{each:.2} clock cycles for an instruction, over {instructions} instructions");
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nextpnr_complains_about_is_told() {
+        let said = "Warning: no clock\nERROR: Unable to place cell 'x', no BELs remaining to implement cell type 'ICESTORM_LC'\n";
+        let report = Report { reason: Some(format!("iCE40 HX8K: {}", reason(said))), ..Report::default() };
+        let last = "not placed on an iCE40 HX8K: Unable to place cell 'x', no BELs remaining to implement cell type 'ICESTORM_LC'\n";
+        assert!(report.text().ends_with(last), "{}", report.text());
+        assert_eq!(reason(""), "nextpnr does not say why");
     }
 }
