@@ -52,6 +52,8 @@ pub(crate) fn read(watched: &[Watch], output: &str) -> Result<Answer, String> {
     match output.split_whitespace().next() {
         Some("unsat") => Ok(Answer::Proven),
         Some("unknown" | "timeout") => Ok(Answer::Undecided),
+        // Nothing was asked about the case.
+        Some("sat") if watched.is_empty() => Ok(Answer::Refuted(Case::default())),
         Some("sat") => {
             let values = values(output).ok_or_else(|| output.trim().to_owned())?;
             Ok(Answer::Refuted(case(watched, &values)))
@@ -157,14 +159,15 @@ fn number(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Node;
 
     #[test]
     fn a_case_is_read_value_by_value() {
         let watched = [
-            Watch::Before("pc".to_owned(), "|pc|".to_owned()),
-            Watch::After("a".to_owned(), "v.1".to_owned(), "v.2".to_owned()),
-            Watch::Cell("ram".to_owned(), "|any ram|".to_owned(), "v.3".to_owned(), "v.4".to_owned()),
-            Watch::Same("halted".to_owned(), "c.1".to_owned()),
+            Watch::Before("pc".to_owned(), Node::TRUE),
+            Watch::After("a".to_owned(), Node::TRUE, Node::TRUE),
+            Watch::Cell("ram".to_owned(), Node::TRUE, Node::TRUE, Node::TRUE),
+            Watch::Same("halted".to_owned(), Node::TRUE),
         ];
         let output =
             "sat\n((|p c(| #x10)\n (v.1 #x01) (v.2 #b00000010)\n ((f x) #x0f) (v.3 #x07) (v.4 #x07) (c.1 false))\n";
@@ -180,7 +183,9 @@ mod tests {
         assert_eq!(read(&[], "unknown\n"), Ok(Answer::Undecided));
         assert_eq!(read(&[], "timeout\n"), Ok(Answer::Undecided));
         assert_eq!(read(&[], "(error \"line 3: unknown sort\")\n"), Err("(error \"line 3: unknown sort\")".to_owned()));
-        assert!(read(&[], "sat\n((x #x").is_err());
-        assert!(read(&[], "sat\n((x ?))").is_err());
+        let watched = [Watch::Code(Node::TRUE)];
+        assert!(read(&watched, "sat\n((x #x").is_err());
+        assert!(read(&watched, "sat\n((x ?))").is_err());
+        assert_eq!(read(&[], "sat\n"), Ok(Answer::Refuted(Case::default())));
     }
 }

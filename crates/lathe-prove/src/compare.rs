@@ -3,8 +3,9 @@
 use lathe_isa::Isa;
 
 use crate::Watch;
+use crate::graph::Node;
 use crate::meaning::{Outcome, State};
-use crate::script::{Condition, Script, Term};
+use crate::script::{Condition, Script};
 
 /// Something that must hold, with its name.
 pub(crate) type Same = (String, Condition);
@@ -32,18 +33,20 @@ pub(crate) fn states(isa: &Isa, script: &mut Script, mine: &State, its: &State) 
 
 /// Claims that all of these hold, by asking for a case in which one does not.
 pub(crate) fn refute(script: &mut Script, same: &[Same]) {
-    let all: Vec<&str> = same.iter().map(|(_, condition)| condition.0.as_str()).collect();
-    script.line(format!("(assert (not (and {})))", all.join(" ")));
+    let all = script.all(same.iter().map(|(_, condition)| *condition));
+    let fails = script.not(&all);
+    script.suppose(fails);
 }
 
 /// What is told about the state before a step.
 pub(crate) fn before(isa: &Isa, state: &State, meant: &Outcome) -> Vec<Watch> {
     let state = values(isa, state).into_iter().map(|(name, term)| Watch::Before(name, term));
-    let code = meant.window.iter().map(|cell| Watch::Code(cell.text.clone()));
-    let reads = meant.reads.iter().map(|(memory, address, content)| {
-        Watch::Read(isa.memory(*memory).name.clone(), address.text.clone(), content.text.clone())
-    });
-    let input = meant.input.iter().map(|value| Watch::Input(value.text.clone()));
+    let code = meant.window.iter().map(|cell| Watch::Code(cell.node));
+    let reads = meant
+        .reads
+        .iter()
+        .map(|(memory, address, content)| Watch::Read(isa.memory(*memory).name.clone(), address.node, content.node));
+    let input = meant.input.iter().map(|value| Watch::Input(value.node));
     state.chain(code).chain(reads).chain(input).collect()
 }
 
@@ -52,9 +55,9 @@ pub(crate) fn after(isa: &Isa, script: &mut Script, mine: &State, its: &State) -
     let both = values(isa, mine).into_iter().zip(values(isa, its));
     let mut all: Vec<Watch> = both.map(|((name, mine), (_, its))| Watch::After(name, mine, its)).collect();
     for ((memory, mine), its) in isa.memories.iter().zip(&mine.memories).zip(&its.memories) {
-        let any = Term { bits: memory.address.bits(), text: format!("|any {}|", memory.name) };
+        let any = script.unknown(&format!("any {}", memory.name), memory.address.bits());
         let (one, other) = (script.get(mine, &any), script.get(its, &any));
-        all.push(Watch::Cell(memory.name.clone(), any.text, one.text, other.text));
+        all.push(Watch::Cell(memory.name.clone(), any.node, one.node, other.node));
     }
     all
 }
@@ -65,9 +68,9 @@ pub(crate) fn held(same: Vec<Same>) -> impl Iterator<Item = Watch> {
 }
 
 /// The program counter and the registers that can change, by name.
-fn values(isa: &Isa, state: &State) -> Vec<(String, String)> {
+fn values(isa: &Isa, state: &State) -> Vec<(String, Node)> {
     let registers = isa.registers.iter().zip(&state.registers).filter(|(register, _)| !register.constant);
-    std::iter::once((isa.pc.name.clone(), state.pc.text.clone()))
-        .chain(registers.map(|(register, term)| (register.name.clone(), term.text.clone())))
+    std::iter::once((isa.pc.name.clone(), state.pc.node))
+        .chain(registers.map(|(register, term)| (register.name.clone(), term.node)))
         .collect()
 }

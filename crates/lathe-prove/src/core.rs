@@ -6,10 +6,14 @@ use lathe_isa::Isa;
 use lathe_isa::model::{InstructionId, MemoryId};
 
 use crate::compare::{self, Same};
+use crate::graph::{Facts, Node};
 use crate::meaning::{self, Outcome, Row, State};
-use crate::module::Module;
+use crate::module::{Module, Moment};
 use crate::script::{Condition, Script, Table, Term};
 use crate::{Query, Watch};
+
+/// Names of signals, with the bits of each.
+type Signals = Vec<(String, u32)>;
 
 /// Something about a core that is to be proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,36 +81,69 @@ impl<'a> Core<'a> {
         claims(self.isa, self.interface)
     }
 
-    /// What a solver is asked. It follows the text of the module, and has no answer if the claim is true.
+    /// What a solver is asked. There is no case if the claim is true.
     pub fn query(&self, claim: Claim) -> Query {
+        self.ask(claim, false)
+    }
+
+    /// The same, with everything that is told about a case, which takes longer to write down.
+    pub fn query_with_case(&self, claim: Claim) -> Query {
+        self.ask(claim, true)
+    }
+
+    fn ask(&self, claim: Claim, is_told: bool) -> Query {
         let mut script = Script::default();
+        let cycles = claim.cycles(self.interface);
         let watched = match claim {
-            Claim::Instruction(id) => self.instruction(&mut script, Row::Instruction(id), claim.cycles(self.interface)),
-            Claim::Undefined => self.instruction(&mut script, Row::Undefined, claim.cycles(self.interface)),
+            Claim::Instruction(id) => self.instruction(&mut script, Row::Instruction(id), cycles, is_told),
+            Claim::Undefined => self.instruction(&mut script, Row::Undefined, cycles, is_told),
             Claim::Reset => self.reset(&mut script),
             Claim::Stopped => self.stopped(&mut script),
             Claim::Waiting => self.waiting(&mut script),
         };
-        Query::new(script, watched)
+        Query::new(&script, watched)
     }
 
-    fn instruction(&self, script: &mut Script, row: Row, cycles: u32) -> Vec<Watch> {
+    fn instruction(&self, script: &mut Script, row: Row, cycles: u32, is_told: bool) -> Vec<Watch> {
         let before = State::with(self.isa, script, row);
-        let mut run = Run::new(*self, script, &before);
-        for _ in 0..cycles {
-            run.cycle();
-        }
-        let done = run.finish();
-        let waves = (0..=cycles).flat_map(|cycle| self.module.waves(&format!("s{cycle}")));
         let (stands, meant) = meaning::step(self.isa, script, &before, row, self.isa.longest());
         // Where the hook goes elsewhere, the row is not looked at: any claim covers that.
-        script.line(format!("(assert (or {} {}))", stands.0, meant.replaced.0));
-        let same = self.compare(script, &before, &meant, &done);
-        compare::refute(script, &same);
-        let mut told = compare::before(self.isa, &before, &meant);
-        let (halted, faulted) = (script.bit(&meant.halted), self.faulted(script, &meant));
-        told.push(Watch::Status("halted", halted.text, done.halted.text.clone()));
-        told.push(Watch::Status("fault", faulted.text, done.faulted.text.clone()));
+        let looked_at = script.or(&stands, &meant.replaced);
+        script.suppose(looked_at);
+        let mut facts = Facts::default();
+        script.graph.learn(&mut facts, looked_at.0, true);
+        // What is claimed is that no way through the core ends otherwise.
+        let mut wrong = Condition::never();
+        for mut way in Way::all(*self, script, &before, facts, cycles) {
+            let meant = meant.under(script, &mut way.facts);
+            let done = way.done.under(script, &mut way.facts);
+            let same = self.compare(script, &before, &meant, &done);
+            let same = script.all(same.into_iter().map(|(_, condition)| condition));
+            let same = script.condition_under(&mut way.facts, same);
+            let fails = script.not(&same);
+            let fails = script.and(&way.path, &fails);
+            wrong = script.or(&wrong, &fails);
+        }
+        script.suppose(wrong);
+        if is_told { self.case(script, &before, &meant, cycles) } else { Vec::new() }
+    }
+
+    /// What is told about a case: the core in one go, whichever way it takes.
+    fn case(&self, script: &mut Script, before: &State, meant: &Outcome, cycles: u32) -> Vec<Watch> {
+        let mut run = Run::new(*self, script, before);
+        let mut waves = Vec::new();
+        for _ in 0..cycles {
+            run.cycle(script);
+            waves.extend(run.last.waves());
+        }
+        run.now.settle(&mut script.graph);
+        waves.extend(run.now.waves());
+        let done = run.finish();
+        let same = self.compare(script, before, meant, &done);
+        let mut told = compare::before(self.isa, before, meant);
+        let (halted, faulted) = (script.bit(&meant.halted), self.faulted(script, meant));
+        told.push(Watch::Status("halted", halted.node, done.halted.node));
+        told.push(Watch::Status("fault", faulted.node, done.faulted.node));
         told.extend(compare::after(self.isa, script, &meant.state, &done.state));
         told.extend(compare::held(same));
         told.extend(waves);
@@ -115,11 +152,11 @@ impl<'a> Core<'a> {
 
     /// What must be the same in the definition and in the core.
     fn compare(&self, script: &mut Script, before: &State, meant: &Outcome, done: &Done) -> Vec<Same> {
-        let mut same = vec![("the instruction ends in time".to_owned(), done.ended.clone())];
-        let start = Term::constant(done.step.bits, 0);
+        let mut same = vec![("the instruction ends in time".to_owned(), done.ended)];
+        let start = script.constant(done.step.bits, 0);
         same.push(("the core is at the beginning of an instruction".to_owned(), script.equal(&done.step, &start)));
         same.extend(compare::states(self.isa, script, &meant.state, &done.state));
-        let fault = meant.fault.as_ref().map_or(Condition::never(), |fault| fault.condition.clone());
+        let fault = meant.fault.as_ref().map_or(Condition::never(), |fault| fault.condition);
         let faulted = self.faulted(script, meant);
         same.push(("faulted".to_owned(), script.equal(&faulted, &done.faulted)));
         same.extend(self.causes(script, meant, done));
@@ -132,7 +169,7 @@ impl<'a> Core<'a> {
 
     /// One bit: whether there should be a fault.
     fn faulted(&self, script: &mut Script, meant: &Outcome) -> Term {
-        let fault = meant.fault.as_ref().map_or(Condition::never(), |fault| fault.condition.clone());
+        let fault = meant.fault.as_ref().map_or(Condition::never(), |fault| fault.condition);
         script.bit(&fault)
     }
 
@@ -141,12 +178,12 @@ impl<'a> Core<'a> {
         let mut same = Vec::new();
         for (condition, message, detail) in meant.fault.iter().flat_map(|fault| &fault.causes) {
             let number = self.messages.iter().position(|known| known == message).unwrap_or(0);
-            let number = Term::constant(done.fault_code.bits, number as u64);
+            let number = script.constant(done.fault_code.bits, number as u64);
             let holds = script.equal(&done.fault_code, &number);
             same.push((format!("the fault `{message}`"), script.implies(condition, &holds)));
             let detail = match detail {
                 Some(detail) => script.zero_extend(self.interface.detail_bits, detail),
-                None => Term::constant(self.interface.detail_bits, 0),
+                None => script.constant(self.interface.detail_bits, 0),
             };
             let holds = script.equal(&done.fault_detail, &detail);
             same.push((format!("the number of the fault `{message}`"), script.implies(condition, &holds)));
@@ -159,10 +196,10 @@ impl<'a> Core<'a> {
         let halted = script.bit(&meant.halted);
         let replaced = script.bit(&meant.replaced);
         let mut pairs = vec![
-            ("halted", halted, done.halted.clone()),
-            ("retire_pc", before.pc.clone(), done.retire_pc.clone()),
-            ("retire_next", meant.state.pc.clone(), done.retire_next.clone()),
-            ("retire_replaced", replaced, done.retire_replaced.clone()),
+            ("halted", halted, done.halted),
+            ("retire_pc", before.pc, done.retire_pc),
+            ("retire_next", meant.state.pc, done.retire_next),
+            ("retire_replaced", replaced, done.retire_replaced),
         ];
         if let Some(told) = &done.retire_registers {
             // The first is lowest.
@@ -171,12 +208,12 @@ impl<'a> Core<'a> {
                 .registers
                 .iter()
                 .rev()
-                .map(|(id, _)| meant.state.registers[id.index()].clone())
+                .map(|(id, _)| meant.state.registers[id.index()])
                 .collect();
-            pairs.push(("retire_registers", script.join_all(&registers), told.clone()));
+            pairs.push(("retire_registers", script.join_all(&registers), *told));
         }
         if let Some(told) = &done.retire_cycles {
-            pairs.push(("retire_cycles", meant.cycles.clone(), told.clone()));
+            pairs.push(("retire_cycles", meant.cycles, *told));
         }
         let mut same: Vec<Same> =
             pairs.into_iter().map(|(name, mine, its)| (name.to_owned(), script.equal(&mine, &its))).collect();
@@ -188,138 +225,199 @@ impl<'a> Core<'a> {
     }
 
     fn reset(&self, script: &mut Script) -> Vec<Watch> {
-        let [now, then] = self.two_states(script);
-        script.line(format!("(assert {})", now.flag("reset")));
-        let mut same = vec![
-            format!(
-                "(= {} {})",
-                then.bits("retire_pc", self.isa.pc.width.bits()),
-                now.bits("reset_pc", self.isa.pc.width.bits())
-            ),
-            format!("(not {})", then.flag("halted")),
-            format!("(not {})", then.flag("faulted")),
-            format!("(= {} {})", then.bits("step", self.step_bits()), Term::constant(self.step_bits(), 0).text),
-        ];
+        let mut now = Moment::new(self.module, "now");
+        now.give(&mut script.graph, "reset", Condition::always().0);
+        let supposed = script.settle(&mut now);
+        script.suppose(supposed);
+        let then = now.next(&mut script.graph, "then");
+        let pc = self.isa.pc.width.bits();
+        let (wanted, found) = (script.look(&now, "reset_pc", pc), script.look(&then, "retire_pc", pc));
+        let mut same = vec![(self.isa.pc.name.clone(), script.equal(&wanted, &found))];
+        same.extend(self.runs(script, &then));
+        let all = script.look(&now, "reset_registers", self.register_bits().max(1));
         let mut low = 0;
         for (id, name) in &self.interface.registers {
             let bits = self.isa.register(*id).width.bits();
-            let all = now.bits("reset_registers", self.register_bits());
-            let part =
-                if self.register_bits() == 1 { all } else { format!("((_ extract {} {low}) {all})", low + bits - 1) };
-            same.push(format!("(= {} {part})", then.bits(name, bits)));
+            let (wanted, found) = (script.slice(&all, low, bits), script.look(&then, name, bits));
+            same.push((self.isa.register(*id).name.clone(), script.equal(&wanted, &found)));
             low += bits;
         }
-        script.line(format!("(assert (not (and {})))", same.join(" ")));
-        same.into_iter().map(|one| Watch::Same(one.clone(), one)).collect()
+        self.told(script, &[&now, &then], same)
     }
 
-    fn stopped(&self, script: &mut Script) -> Vec<Watch> {
-        let [now, then] = self.two_states(script);
-        script.line(format!("(assert (not {}))", now.flag("reset")));
-        script.line(format!("(assert (or {} {}))", now.flag("halted"), now.flag("faulted")));
-        // Instructions end with this, as is claimed of each of them.
-        script.line(format!(
-            "(assert (= {} {}))",
-            now.bits("step", self.step_bits()),
-            Term::constant(self.step_bits(), 0).text
-        ));
-        let mut same = self.kept(&now, &then);
-        let start = Term::constant(self.step_bits(), 0).text;
-        same.push(format!("(= {} {start})", then.bits("step", self.step_bits())));
-        same.push(format!("(not {})", now.flag("retire")));
-        for (memory, lanes) in &self.interface.memories {
-            same.push(format!(
-                "(= {} {})",
-                now.bits(&format!("{memory}_write"), *lanes),
-                Term::constant(*lanes, 0).text
-            ));
-        }
-        let asked = self.interface.operations.iter().filter(|port| port.is_asked);
-        same.extend(asked.map(|port| format!("(not {})", now.flag(&port.name))));
-        script.line(format!("(assert (not (and {})))", same.join(" ")));
-        same.into_iter().map(|one| Watch::Same(one.clone(), one)).collect()
-    }
-
-    fn waiting(&self, script: &mut Script) -> Vec<Watch> {
-        let [now, then] = self.two_states(script);
-        script.line(format!(
-            "(assert (not (or {} {} {})))",
-            now.flag("reset"),
-            now.flag("halted"),
-            now.flag("faulted")
-        ));
-        let mut blocked = Vec::new();
-        for (at, (memory, lanes)) in self.interface.memories.iter().enumerate() {
-            if self.isa.memory(MemoryId(at as u32)).is_large() {
-                let idle = Term::constant(*lanes, 0).text;
-                let writes = format!("(distinct {} {idle})", now.bits(&format!("{memory}_write"), *lanes));
-                let asked = format!("(or {} {writes})", now.flag(&format!("{memory}_read")));
-                blocked.push(format!("(and {asked} (not {}))", now.flag(&format!("{memory}_ready"))));
-            }
-        }
-        for port in self.interface.operations.iter().filter(|port| port.may_wait) {
-            blocked.push(format!("(and {} (not {}))", now.flag(&port.name), now.flag(&format!("{}_ready", port.name))));
-        }
-        script.line(format!("(assert (or {}))", blocked.join(" ")));
-        let mut same = self.kept(&now, &then);
-        same.push(format!("(not {})", now.flag("retire")));
-        same.push(format!("(= {} {})", now.bits("step", self.step_bits()), then.bits("step", self.step_bits())));
-        // What it is given stays the same, and so does what it asks for.
-        for port in &self.interface.operations {
-            let described = self.isa.devices[port.device.index()].kind.operations();
-            let known = described.into_iter().find(|known| known.operation == port.operation);
-            if let Some(width) = known.as_ref().and_then(|known| known.result) {
-                let name = format!("{}_value", port.name);
-                script.line(format!(
-                    "(assert (= {} {}))",
-                    now.bits(&name, width.bits()),
-                    then.bits(&name, width.bits())
-                ));
-            }
-            if port.may_wait {
-                same.push(format!("(= {} {})", now.flag(&port.name), then.flag(&port.name)));
-            }
-            let widths = known.map(|known| known.arguments).unwrap_or_default();
-            for (name, width) in port.arguments.iter().zip(widths) {
-                same.push(format!("(= {} {})", now.bits(name, width.bits()), then.bits(name, width.bits())));
-            }
-        }
-        for (at, (memory, lanes)) in self.interface.memories.iter().enumerate() {
-            let described = self.isa.memory(MemoryId(at as u32));
-            let (value, cells) = (format!("{memory}_value"), lanes * described.cell.bits());
-            script.line(format!("(assert (= {} {}))", now.bits(&value, cells), then.bits(&value, cells)));
-            for (end, bits) in [("address", described.address.bits()), ("write", *lanes), ("data", cells)] {
-                let name = format!("{memory}_{end}");
-                same.push(format!("(= {} {})", now.bits(&name, bits), then.bits(&name, bits)));
-            }
-        }
-        script.line(format!("(assert (not {}))", then.flag("reset")));
-        script.line(format!("(assert (not (and {})))", same.join(" ")));
-        same.into_iter().map(|one| Watch::Same(one.clone(), one)).collect()
-    }
-
-    /// The conditions that nothing of the state has changed.
-    fn kept(&self, now: &Moment, then: &Moment) -> Vec<String> {
-        let mut same: Vec<String> =
-            ["halted", "faulted"].iter().map(|name| format!("(= {} {})", now.flag(name), then.flag(name))).collect();
-        let pc = self.isa.pc.width.bits();
-        same.push(format!("(= {} {})", now.bits("retire_pc", pc), then.bits("retire_pc", pc)));
-        for (id, name) in &self.interface.registers {
-            let bits = self.isa.register(*id).width.bits();
-            same.push(format!("(= {} {})", now.bits(name, bits), then.bits(name, bits)));
+    /// That the core is at the beginning of an instruction and has not stopped.
+    fn runs(&self, script: &mut Script, now: &Moment) -> Vec<Same> {
+        let mut same = Vec::new();
+        for (name, bits) in [("halted", 1), ("faulted", 1), ("step", self.step_bits())] {
+            let (signal, zero) = (script.look(now, name, bits), script.constant(bits, 0));
+            same.push((name.to_owned(), script.equal(&signal, &zero)));
         }
         same
     }
 
-    fn two_states(&self, script: &mut Script) -> [Moment<'a>; 2] {
-        let states = ["now", "then"].map(|name| self.moment(script, name));
-        script.line(self.module.edge("now", "then"));
-        states
+    fn stopped(&self, script: &mut Script) -> Vec<Watch> {
+        let (no, yes) = (Condition::never().0, Condition::always().0);
+        let start = script.constant(self.step_bits(), 0);
+        let mut told = Vec::new();
+        let mut wrong = Condition::never();
+        for (at, stops) in [["halted", "faulted"], ["faulted", "halted"]].into_iter().enumerate() {
+            let mut now = Moment::new(self.module, &format!("now {}", stops[0]));
+            now.give(&mut script.graph, "reset", no);
+            now.give(&mut script.graph, stops[0], yes);
+            if at == 1 {
+                now.give(&mut script.graph, stops[1], no);
+            }
+            // Instructions end with this, as is claimed of each of them.
+            now.give(&mut script.graph, "step", start.node);
+            let supposed = script.settle(&mut now);
+            let then = now.next(&mut script.graph, "then");
+            let mut same = self.kept(script, &now, &then);
+            let step = script.look(&then, "step", start.bits);
+            same.push(("step".to_owned(), script.equal(&step, &start)));
+            let mut idle = vec![("retire".to_owned(), 1)];
+            idle.extend(self.interface.memories.iter().map(|(memory, lanes)| (format!("{memory}_write"), *lanes)));
+            let asked = self.interface.operations.iter().filter(|port| port.is_asked);
+            idle.extend(asked.map(|port| (port.name.clone(), 1)));
+            for (name, bits) in idle {
+                let (signal, zero) = (script.look(&now, &name, bits), script.constant(bits, 0));
+                same.push((name, script.equal(&signal, &zero)));
+            }
+            let fails = self.fails(script, &supposed, &same);
+            wrong = script.or(&wrong, &fails);
+            told.extend(compare::held(same));
+        }
+        script.suppose(wrong);
+        told
     }
 
-    fn moment(&self, script: &mut Script, name: &str) -> Moment<'a> {
-        script.line(self.module.cycle(name));
-        Moment { module: self.module, state: name.to_owned() }
+    /// That one of these does not hold although what was supposed does.
+    fn fails(&self, script: &mut Script, supposed: &Condition, same: &[Same]) -> Condition {
+        let all = script.all(same.iter().map(|(_, condition)| *condition));
+        let fails = script.not(&all);
+        script.and(supposed, &fails)
+    }
+
+    /// In every step, and for everything that can keep the core waiting.
+    fn waiting(&self, script: &mut Script) -> Vec<Watch> {
+        let mut told = Vec::new();
+        let mut wrong = Condition::never();
+        let most = self.interface.accesses.iter().copied().max().unwrap_or(1);
+        for step in 0..=most {
+            let mut now = Moment::new(self.module, &format!("now {step}"));
+            for name in ["reset", "halted", "faulted"] {
+                now.give(&mut script.graph, name, Condition::never().0);
+            }
+            let number = script.constant(self.step_bits(), u64::from(step));
+            now.give(&mut script.graph, "step", number.node);
+            let supposed = script.settle(&mut now);
+            for blocked in self.blocked(script, &now) {
+                let path = script.and(&supposed, &blocked);
+                let mut facts = Facts::default();
+                script.graph.learn(&mut facts, path.0, true);
+                let now = now.under(&mut script.graph, &mut facts);
+                let (same, supposed) = self.stays(script, &now, &mut facts);
+                let path = script.and(&path, &supposed);
+                let fails = self.fails(script, &path, &same);
+                wrong = script.or(&wrong, &fails);
+                told.extend(compare::held(same));
+            }
+        }
+        script.suppose(wrong);
+        told
+    }
+
+    /// The conditions that something which is asked for is not ready.
+    fn blocked(&self, script: &mut Script, now: &Moment) -> Vec<Condition> {
+        let mut all = Vec::new();
+        for (at, (memory, lanes)) in self.interface.memories.iter().enumerate() {
+            if self.isa.memory(MemoryId(at as u32)).is_large() {
+                let (writes, none) = (script.look(now, &format!("{memory}_write"), *lanes), script.constant(*lanes, 0));
+                let idle = script.equal(&writes, &none);
+                let (writes, reads) = (script.not(&idle), script.flag(now, &format!("{memory}_read")));
+                let asked = script.or(&reads, &writes);
+                all.push(self.is_not_ready(script, now, memory, &asked));
+            }
+        }
+        for port in self.interface.operations.iter().filter(|port| port.may_wait) {
+            let asked = script.flag(now, &port.name);
+            all.push(self.is_not_ready(script, now, &port.name, &asked));
+        }
+        all.retain(|condition| !condition.is_never());
+        all
+    }
+
+    /// What must hold after a cycle in which the core had to wait, and what has to be supposed.
+    fn stays(&self, script: &mut Script, now: &Moment, facts: &mut Facts) -> (Vec<Same>, Condition) {
+        // What it is given stays the same, and so does what it asks for.
+        let mut then = now.next(&mut script.graph, "then").under(&mut script.graph, facts);
+        then.give(&mut script.graph, "reset", Condition::never().0);
+        let (given, asked) = self.asked();
+        for (name, bits) in given {
+            let value = script.look(now, &name, bits);
+            then.give(&mut script.graph, &name, value.node);
+        }
+        let supposed = script.settle(&mut then);
+        let then = then.under(&mut script.graph, facts);
+        let mut same = self.kept(script, now, &then);
+        let retire = script.flag(now, "retire");
+        same.push(("retire".to_owned(), script.not(&retire)));
+        for (name, bits) in asked.into_iter().chain([("step".to_owned(), self.step_bits())]) {
+            let (one, other) = (script.look(now, &name, bits), script.look(&then, &name, bits));
+            same.push((name, script.equal(&one, &other)));
+        }
+        let same = same.into_iter().map(|(name, one)| (name, script.condition_under(facts, one))).collect();
+        (same, supposed)
+    }
+
+    fn is_not_ready(&self, script: &mut Script, now: &Moment, port: &str, asked: &Condition) -> Condition {
+        let ready = script.flag(now, &format!("{port}_ready"));
+        let late = script.not(&ready);
+        script.and(asked, &late)
+    }
+
+    /// What memories and devices answer, and what they are asked; with the bits of each.
+    fn asked(&self) -> (Signals, Signals) {
+        let (mut given, mut asked) = (Vec::new(), Vec::new());
+        for port in &self.interface.operations {
+            let described = self.isa.devices[port.device.index()].kind.operations();
+            let known = described.into_iter().find(|known| known.operation == port.operation);
+            if let Some(width) = known.as_ref().and_then(|known| known.result) {
+                given.push((format!("{}_value", port.name), width.bits()));
+            }
+            if port.may_wait {
+                asked.push((port.name.clone(), 1));
+            }
+            let widths = known.map(|known| known.arguments).unwrap_or_default();
+            asked.extend(port.arguments.iter().cloned().zip(widths.iter().map(|width| width.bits())));
+        }
+        for (at, (memory, lanes)) in self.interface.memories.iter().enumerate() {
+            let described = self.isa.memory(MemoryId(at as u32));
+            let cells = lanes * described.cell.bits();
+            given.push((format!("{memory}_value"), cells));
+            let ends = [("address", described.address.bits()), ("write", *lanes), ("data", cells)];
+            asked.extend(ends.map(|(end, bits)| (format!("{memory}_{end}"), bits)));
+        }
+        (given, asked)
+    }
+
+    /// The conditions that nothing of the state has changed.
+    fn kept(&self, script: &mut Script, now: &Moment, then: &Moment) -> Vec<Same> {
+        let registers =
+            self.interface.registers.iter().map(|(id, name)| (name.clone(), self.isa.register(*id).width.bits()));
+        let others = [("halted", 1), ("faulted", 1), ("retire_pc", self.isa.pc.width.bits())];
+        let all = others.into_iter().map(|(name, bits)| (name.to_owned(), bits)).chain(registers);
+        let same = |(name, bits): (String, u32)| {
+            let (one, other) = (script.look(now, &name, bits), script.look(then, &name, bits));
+            (name, script.equal(&one, &other))
+        };
+        all.map(same).collect()
+    }
+
+    /// Claims that all of these hold, and what is told if one does not.
+    fn told(&self, script: &mut Script, moments: &[&Moment], same: Vec<Same>) -> Vec<Watch> {
+        compare::refute(script, &same);
+        let waves = moments.iter().flat_map(|moment| moment.waves());
+        compare::held(same).chain(waves).collect()
     }
 
     fn register_bits(&self) -> u32 {
@@ -332,36 +430,29 @@ impl<'a> Core<'a> {
     }
 }
 
-/// The core in one clock cycle.
-struct Moment<'a> {
-    module: &'a Module,
-    state: String,
-}
+impl Script {
+    /// A signal of a core.
+    fn look(&mut self, moment: &Moment, name: &str, bits: u32) -> Term {
+        let node = moment.signal(&mut self.graph, name, bits);
+        Term { bits, node }
+    }
 
-impl Moment<'_> {
     /// A signal of one bit, as a condition.
-    fn flag(&self, name: &str) -> String {
-        self.module.signal(name, &self.state)
+    fn flag(&mut self, moment: &Moment, name: &str) -> Condition {
+        Condition(moment.signal(&mut self.graph, name, 1))
     }
 
-    /// A signal as a bit vector; Yosys gives single bits as conditions.
-    fn bits(&self, name: &str, bits: u32) -> String {
-        if bits == 1 { format!("(ite {} #b1 #b0)", self.flag(name)) } else { self.flag(name) }
-    }
-
-    fn term(&self, script: &mut Script, name: &str, bits: u32) -> Term {
-        script.define(bits, self.bits(name, bits))
-    }
-
-    fn condition(&self, script: &mut Script, name: &str) -> Condition {
-        script.condition(self.flag(name))
+    /// Computes all signals of a cycle; gives what has to be supposed.
+    fn settle(&mut self, moment: &mut Moment) -> Condition {
+        let supposed = moment.settle(&mut self.graph);
+        self.all(supposed.into_iter().map(Condition))
     }
 }
 
 /// The core, its memories and its devices while an instruction is executed.
-struct Run<'a, 's> {
+#[derive(Clone)]
+struct Run<'a> {
     core: Core<'a>,
-    script: &'s mut Script,
     now: Moment<'a>,
     cycle: u32,
     memories: Vec<Table>,
@@ -371,10 +462,15 @@ struct Run<'a, 's> {
     answers: Vec<Option<Term>>,
     /// Whether the instruction has not ended before this cycle.
     active: Condition,
+    /// What has to be supposed about signals that are more than inputs and state.
+    supposed: Condition,
+    /// The cycle before this one.
+    last: Moment<'a>,
     done: Option<Done>,
 }
 
 /// What the core has made of an instruction.
+#[derive(Clone)]
 struct Done {
     ended: Condition,
     state: State,
@@ -391,28 +487,31 @@ struct Done {
     retire_cycles: Option<Term>,
 }
 
-impl<'a, 's> Run<'a, 's> {
+impl<'a> Run<'a> {
     /// The core at the beginning of an instruction, in a state that the definition knows too.
-    fn new(core: Core<'a>, script: &'s mut Script, before: &State) -> Run<'a, 's> {
-        let now = core.moment(script, "s0");
-        script.line(format!("(assert (not (or {} {})))", now.flag("halted"), now.flag("faulted")));
-        let step = Term::constant(core.step_bits(), 0);
-        script.line(format!("(assert (= {} {}))", now.bits("step", step.bits), step.text));
-        script.line(format!("(assert (= {} {}))", now.bits("retire_pc", core.isa.pc.width.bits()), before.pc.text));
-        for (id, name) in &core.interface.registers {
-            let known = &before.registers[id.index()];
-            script.line(format!("(assert (= {} {}))", now.bits(name, known.bits), known.text));
+    fn new(core: Core<'a>, script: &mut Script, before: &State) -> Run<'a> {
+        let mut now = Moment::new(core.module, "s0");
+        let mut known = vec![("retire_pc".to_owned(), before.pc)];
+        for (name, bits) in [("halted", 1), ("faulted", 1), ("step", core.step_bits())] {
+            known.push((name.to_owned(), script.constant(bits, 0)));
         }
+        let registers = core.interface.registers.iter().map(|(id, name)| (name.clone(), before.registers[id.index()]));
+        known.extend(registers);
+        for (name, value) in known {
+            now.give(&mut script.graph, &name, value.node);
+        }
+        now.compute(&mut script.graph);
         let mut values = Vec::new();
         for (at, (memory, lanes)) in core.interface.memories.iter().enumerate() {
             let bits = lanes * core.isa.memory(MemoryId(at as u32)).cell.bits();
-            values.push(now.term(script, &format!("{memory}_value"), bits));
+            values.push(script.unknown(&format!("{memory}_value before"), bits));
         }
         let answers = core.interface.operations.iter().map(|_| None).collect();
         Run {
             core,
-            script,
+            last: now.clone(),
             now,
+            supposed: Condition::always(),
             cycle: 0,
             memories: before.memories.clone(),
             devices: before.devices.clone(),
@@ -423,174 +522,193 @@ impl<'a, 's> Run<'a, 's> {
         }
     }
 
-    fn cycle(&mut self) {
-        self.inputs();
-        let retire = self.now.condition(self.script, "retire");
+    fn cycle(&mut self, script: &mut Script) {
+        self.inputs(script);
+        for same in self.now.settle(&mut script.graph) {
+            self.supposed = script.and(&self.supposed, &Condition(same));
+        }
+        let retire = script.flag(&self.now, "retire");
         let asked = std::mem::take(&mut self.answers);
-        let memories = self.memories();
-        let devices = self.devices(asked);
+        let memories = self.memories(script);
+        let devices = self.devices(script, asked);
         self.cycle += 1;
-        let then = self.core.moment(self.script, &format!("s{}", self.cycle));
-        self.script.line(self.core.module.edge(&self.now.state, &then.state));
-        let faulted = then.condition(self.script, "faulted");
-        let ends = self.script.or(&retire, &faulted);
+        let then = self.now.next(&mut script.graph, &format!("s{}", self.cycle));
+        let faulted = script.flag(&then, "faulted");
+        let ends = script.or(&retire, &faulted);
         (self.memories, self.values) = memories;
         (self.devices, self.answers) = devices;
-        self.take(&then, &ends);
-        let goes_on = self.script.not(&ends);
-        self.active = self.script.and(&self.active.clone(), &goes_on);
-        self.now = then;
+        self.take(script, &then, &ends);
+        let goes_on = script.not(&ends);
+        self.active = script.and(&self.active, &goes_on);
+        self.last = std::mem::replace(&mut self.now, then);
+    }
+
+    /// The run where some things are known.
+    fn under(&self, script: &mut Script, facts: &mut Facts) -> Run<'a> {
+        let state = State {
+            pc: Condition::always().term(),
+            registers: self.values.clone(),
+            memories: self.memories.clone(),
+            devices: self.devices.clone(),
+        };
+        let State { registers, memories, devices, .. } = state.under(script, facts);
+        Run {
+            now: self.now.under(&mut script.graph, facts),
+            values: registers,
+            memories,
+            devices,
+            answers: self.answers.iter().map(|one| one.as_ref().map(|term| script.under(facts, term))).collect(),
+            supposed: script.condition_under(facts, self.supposed),
+            done: self.done.as_ref().map(|done| done.under(script, facts)),
+            ..self.clone()
+        }
     }
 
     /// Memories and devices are ready, and answer.
-    fn inputs(&mut self) {
-        let now = &self.now;
-        self.script.line(format!("(assert (not {}))", now.flag("reset")));
+    fn inputs(&mut self, script: &mut Script) {
+        self.now.give(&mut script.graph, "reset", Condition::never().0);
         for (at, (memory, _)) in self.core.interface.memories.iter().enumerate() {
             if self.core.isa.memory(MemoryId(at as u32)).is_large() {
-                self.script.line(format!("(assert {})", now.flag(&format!("{memory}_ready"))));
+                self.now.give(&mut script.graph, &format!("{memory}_ready"), Condition::always().0);
             }
-            let value = &self.values[at];
-            let port = now.bits(&format!("{memory}_value"), value.bits);
-            self.script.line(format!("(assert (= {port} {}))", value.text));
+            let value = self.values[at];
+            self.now.give(&mut script.graph, &format!("{memory}_value"), value.node);
         }
         for (at, port) in self.core.interface.operations.iter().enumerate() {
             if port.may_wait {
-                self.script.line(format!("(assert {})", now.flag(&format!("{}_ready", port.name))));
+                self.now.give(&mut script.graph, &format!("{}_ready", port.name), Condition::always().0);
             }
             if !port.has_answer {
                 continue;
             }
             let value = if port.answers_later {
-                self.answers[at].clone()
+                self.answers[at]
             } else {
                 let device = &self.core.isa.devices[port.device.index()];
                 let state = &self.devices[port.device.index()];
-                Some(meaning::answer(self.script, device, port.operation, state, &[]))
+                Some(meaning::answer(script, device, port.operation, state, &[]))
             };
             if let Some(value) = value {
-                let port = now.bits(&format!("{}_value", port.name), value.bits);
-                self.script.line(format!("(assert (= {port} {}))", value.text));
+                self.now.give(&mut script.graph, &format!("{}_value", port.name), value.node);
             }
         }
     }
 
     /// The memories after this cycle, and what they answer in the next.
-    fn memories(&mut self) -> (Vec<Table>, Vec<Term>) {
+    fn memories(&mut self, script: &mut Script) -> (Vec<Table>, Vec<Term>) {
         let (mut tables, mut values) = (Vec::new(), Vec::new());
         for (at, (memory, lanes)) in self.core.interface.memories.iter().enumerate() {
             let described = self.core.isa.memory(MemoryId(at as u32));
             let cell = described.cell.bits();
-            let first = self.now.term(self.script, &format!("{memory}_address"), described.address.bits());
-            let data = self.now.term(self.script, &format!("{memory}_data"), lanes * cell);
-            let write = self.now.term(self.script, &format!("{memory}_write"), *lanes);
-            let read = self.now.condition(self.script, &format!("{memory}_read"));
+            let first = script.look(&self.now, &format!("{memory}_address"), described.address.bits());
+            let data = script.look(&self.now, &format!("{memory}_data"), lanes * cell);
+            let write = script.look(&self.now, &format!("{memory}_write"), *lanes);
+            let read = script.flag(&self.now, &format!("{memory}_read"));
             let mut table = self.memories[at].clone();
             let mut value: Option<Term> = None;
             for lane in 0..*lanes {
-                let address = self.script.add(&first, u64::from(lane));
-                let one = self.script.get(&self.memories[at].clone(), &address);
-                value = Some(value.map_or_else(|| one.clone(), |low| self.script.join(&one, &low)));
-                let bit = self.script.slice(&write, lane, 1);
-                let written = self.script.holds(&bit);
-                let written = self.script.and(&self.active.clone(), &written);
-                let what = self.script.slice(&data, lane * cell, cell);
-                table = self.script.set(&table, &written, &address, &what);
+                let address = script.add(&first, u64::from(lane));
+                let one = script.get(&self.memories[at].clone(), &address);
+                value = Some(value.map_or_else(|| one, |low| script.join(&one, &low)));
+                let bit = script.slice(&write, lane, 1);
+                let written = script.holds(&bit);
+                let written = script.and(&self.active.clone(), &written);
+                let what = script.slice(&data, lane * cell, cell);
+                table = script.set(&table, &written, &address, &what);
             }
-            let old = self.values[at].clone();
-            values.push(value.map_or_else(|| old.clone(), |value| self.script.choose(&read, &value, &old)));
+            let old = self.values[at];
+            values.push(value.map_or_else(|| old, |value| script.choose(&read, &value, &old)));
             tables.push(table);
         }
         (tables, values)
     }
 
     /// The devices after this cycle, and what they answer in the next to what they were asked in this one.
-    fn devices(&mut self, earlier: Vec<Option<Term>>) -> (Vec<meaning::DeviceState>, Vec<Option<Term>>) {
+    fn devices(
+        &mut self,
+        script: &mut Script,
+        earlier: Vec<Option<Term>>,
+    ) -> (Vec<meaning::DeviceState>, Vec<Option<Term>>) {
         let mut states = self.devices.clone();
         let mut answers = Vec::new();
         for (port, old) in self.core.interface.operations.iter().zip(earlier) {
             let device = &self.core.isa.devices[port.device.index()];
-            let asked = if port.is_asked { self.now.condition(self.script, &port.name) } else { Condition::never() };
-            let done = self.script.and(&self.active.clone(), &asked);
-            let arguments = self.arguments(port);
+            let asked = if port.is_asked { script.flag(&self.now, &port.name) } else { Condition::never() };
+            let done = script.and(&self.active.clone(), &asked);
+            let arguments = self.arguments(script, port);
             let state = &mut states[port.device.index()];
             let answer = (port.has_answer && port.answers_later).then(|| {
                 let now = &self.devices[port.device.index()];
-                let answer = meaning::answer(self.script, device, port.operation, now, &arguments);
+                let answer = meaning::answer(script, device, port.operation, now, &arguments);
                 match &old {
-                    Some(old) => self.script.choose(&asked, &answer, old),
+                    Some(old) => script.choose(&asked, &answer, old),
                     None => answer,
                 }
             });
             answers.push(answer);
             if !port.has_answer {
-                meaning::give(self.script, device.kind, state, &done, port.operation, &arguments);
+                meaning::give(script, device.kind, state, &done, port.operation, &arguments);
             } else if meaning::takes(device.kind, port.operation) {
-                let more = self.script.add(&state.reads, 1);
-                state.reads = self.script.choose(&done, &more, &state.reads);
+                let more = script.add(&state.reads, 1);
+                state.reads = script.choose(&done, &more, &state.reads);
             }
         }
         (states, answers)
     }
 
-    fn arguments(&mut self, port: &DevicePort) -> Vec<Term> {
+    fn arguments(&mut self, script: &mut Script, port: &DevicePort) -> Vec<Term> {
         let operations = self.core.isa.devices[port.device.index()].kind.operations();
         let known = operations.into_iter().find(|known| known.operation == port.operation);
         let widths = known.map(|known| known.arguments).unwrap_or_default();
         let names = port.arguments.iter().zip(widths);
-        names.map(|(name, width)| self.now.term(self.script, name, width.bits())).collect()
+        names.map(|(name, width)| script.look(&self.now, name, width.bits())).collect()
     }
 
     /// Keeps what there is after this cycle, if the instruction ends with it.
-    fn take(&mut self, then: &Moment, ends: &Condition) {
-        let new = self.look(then, ends);
+    fn take(&mut self, script: &mut Script, then: &Moment, ends: &Condition) {
+        let new = self.look(script, then, ends);
         self.done = Some(match self.done.take() {
             None => new,
-            Some(old) => self.later(old, new),
+            Some(old) => Run::later(script, old, new),
         });
     }
 
-    fn look(&mut self, then: &Moment, ends: &Condition) -> Done {
+    fn look(&mut self, script: &mut Script, then: &Moment, ends: &Condition) -> Done {
         let (core, isa) = (self.core, self.core.isa);
-        let script = &mut *self.script;
-        let mut registers: Vec<Term> =
-            isa.registers.iter().map(|register| Term::constant(register.width.bits(), register.reset)).collect();
+        let constant = |register: &lathe_isa::model::Register| script.constant(register.width.bits(), register.reset);
+        let mut registers: Vec<Term> = isa.registers.iter().map(constant).collect();
         for (id, name) in &core.interface.registers {
-            registers[id.index()] = then.term(script, name, isa.register(*id).width.bits());
+            registers[id.index()] = script.look(then, name, isa.register(*id).width.bits());
         }
         let pc = isa.pc.width.bits();
         let state = State {
-            pc: then.term(script, "retire_pc", pc),
+            pc: script.look(then, "retire_pc", pc),
             registers,
             memories: self.memories.clone(),
             devices: self.devices.clone(),
         };
         let fault_bits = lathe_base::Width::to_tell_apart(core.messages.len()).bits();
         let registers = core.register_bits();
-        let (halted, faulted, replaced) = (then.flag("halted"), then.flag("faulted"), self.now.flag("retire_replaced"));
-        let mut bit = |flag: String| script.define(1, format!("(ite {flag} #b1 #b0)"));
-        let (halted, faulted, retire_replaced) = (bit(halted), bit(faulted), bit(replaced));
         Done {
-            ended: ends.clone(),
+            ended: *ends,
             state,
-            halted,
-            faulted,
-            step: then.term(script, "step", core.step_bits()),
-            fault_code: then.term(script, "faulted_code", fault_bits),
-            fault_detail: then.term(script, "faulted_detail", core.interface.detail_bits),
-            retire_pc: self.now.term(script, "retire_pc", pc),
-            retire_next: self.now.term(script, "retire_next", pc),
-            retire_bits: self.now.term(script, "retire_bits", isa.longest() * isa.code_memory().cell.bits()),
-            retire_replaced,
-            retire_registers: (registers > 0).then(|| self.now.term(script, "retire_registers", registers)),
-            retire_cycles: isa.has_cycles.then(|| self.now.term(script, "retire_cycles", 64)),
+            halted: script.look(then, "halted", 1),
+            faulted: script.look(then, "faulted", 1),
+            step: script.look(then, "step", core.step_bits()),
+            fault_code: script.look(then, "faulted_code", fault_bits),
+            fault_detail: script.look(then, "faulted_detail", core.interface.detail_bits),
+            retire_pc: script.look(&self.now, "retire_pc", pc),
+            retire_next: script.look(&self.now, "retire_next", pc),
+            retire_bits: script.look(&self.now, "retire_bits", isa.longest() * isa.code_memory().cell.bits()),
+            retire_replaced: script.look(&self.now, "retire_replaced", 1),
+            retire_registers: (registers > 0).then(|| script.look(&self.now, "retire_registers", registers)),
+            retire_cycles: isa.has_cycles.then(|| script.look(&self.now, "retire_cycles", 64)),
         }
     }
 
     /// What was there when the instruction ended: the old, if it had ended, else the new.
-    fn later(&mut self, old: Done, new: Done) -> Done {
-        let script = &mut *self.script;
-        let was = old.ended.clone();
+    fn later(script: &mut Script, old: Done, new: Done) -> Done {
+        let was = old.ended;
         let mut term = |x: &Term, y: &Term| script.choose(&was, x, y);
         let pc = term(&old.state.pc, &new.state.pc);
         let registers =
@@ -599,7 +717,7 @@ impl<'a, 's> Run<'a, 's> {
         let retire_registers = both(old.retire_registers, new.retire_registers).map(|(x, y)| term(&x, &y));
         let retire_cycles = both(old.retire_cycles, new.retire_cycles).map(|(x, y)| term(&x, &y));
         let done = Done {
-            ended: was.clone(),
+            ended: was,
             // Memories and devices change only while the instruction is active.
             state: State { pc, registers, memories: new.state.memories, devices: new.state.devices },
             halted: term(&old.halted, &new.halted),
@@ -621,4 +739,91 @@ impl<'a, 's> Run<'a, 's> {
     fn finish(self) -> Done {
         self.done.expect("an instruction takes at least one cycle")
     }
+}
+
+impl Done {
+    fn under(&self, script: &mut Script, facts: &mut Facts) -> Done {
+        let state = self.state.under(script, facts);
+        let ended = script.condition_under(facts, self.ended);
+        let mut term = |term: &Term| script.under(facts, term);
+        Done {
+            ended,
+            state,
+            halted: term(&self.halted),
+            faulted: term(&self.faulted),
+            step: term(&self.step),
+            fault_code: term(&self.fault_code),
+            fault_detail: term(&self.fault_detail),
+            retire_pc: term(&self.retire_pc),
+            retire_next: term(&self.retire_next),
+            retire_bits: term(&self.retire_bits),
+            retire_replaced: term(&self.retire_replaced),
+            retire_registers: self.retire_registers.as_ref().map(&mut term),
+            retire_cycles: self.retire_cycles.as_ref().map(&mut term),
+        }
+    }
+}
+
+/// From so many ways on, what decides between two is no longer taken apart.
+const MOST_WAYS: usize = 40;
+
+/// One way through an instruction: in each cycle it is known which accesses have been done, and whether the instruction ends.
+struct Way {
+    /// Where it is taken.
+    path: Condition,
+    facts: Facts,
+    done: Done,
+}
+
+impl Way {
+    /// All ways. Together they are taken in every case.
+    fn all<'a>(core: Core<'a>, script: &mut Script, before: &State, mut facts: Facts, cycles: u32) -> Vec<Way> {
+        let run = Run::new(core, script, before).under(script, &mut facts);
+        let mut left = vec![(run, Condition::always(), facts)];
+        let mut ways = Vec::new();
+        while let Some((mut run, path, facts)) = left.pop() {
+            let is_much = ways.len() + left.len() > MOST_WAYS;
+            let split = |script: &mut Script, run: &Run<'a>, condition: Node| {
+                [true, false].map(|holds| {
+                    let (path, mut facts) = learned(script, (&path, &facts), condition, holds);
+                    (run.under(script, &mut facts), path, facts)
+                })
+            };
+            let Some(done) = run.done.clone() else {
+                let step = script.look(&run.now, "step", core.step_bits());
+                match script.graph.decides(step.node).filter(|_| !is_much) {
+                    Some(decides) => left.extend(split(script, &run, decides)),
+                    None => {
+                        run.cycle(script);
+                        left.push((run, path, facts));
+                    }
+                }
+                continue;
+            };
+            let ends = done.ended;
+            if run.cycle == cycles || ends == Condition::always() {
+                let path = script.and(&path, &run.supposed);
+                ways.push(Way { path, facts, done });
+            } else if ends == Condition::never() {
+                left.push((Run { active: Condition::always(), done: None, ..run }, path, facts));
+            } else {
+                let decides = script.graph.decides(ends.0).filter(|_| !is_much);
+                left.extend(split(script, &run, decides.unwrap_or(ends.0)));
+            }
+        }
+        ways
+    }
+}
+
+/// A path and what is known on it, with one thing more.
+fn learned(
+    script: &mut Script,
+    (path, facts): (&Condition, &Facts),
+    condition: Node,
+    holds: bool,
+) -> (Condition, Facts) {
+    let mut facts = facts.clone();
+    script.graph.learn(&mut facts, condition, holds);
+    let condition = if holds { Condition(condition) } else { script.not(&Condition(condition)) };
+    (script.and(path, &condition), facts)
 }

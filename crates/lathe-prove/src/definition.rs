@@ -46,14 +46,15 @@ pub fn equal(a: &Isa, b: &Isa, pair: Pair) -> Query {
     // The other definition may list its registers in another order.
     let theirs = reorder(a, b, &before);
     let (second, its) = meaning::step(b, &mut script, &theirs, row(pair.1), longest);
-    script.line(format!("(assert (and {} {}))", first.0, second.0));
+    script.suppose(first);
+    script.suppose(second);
     let its = Outcome { state: reorder(b, a, &its.state), ..its };
     let same = outcomes(a, &mut script, &mine, &its);
     compare::refute(&mut script, &same);
     let mut told = compare::before(a, &before, &mine);
     told.extend(compare::after(a, &mut script, &mine.state, &its.state));
     told.extend(compare::held(same));
-    Query::new(script, told)
+    Query::new(&script, told)
 }
 
 /// The question whether an instruction changes one of these registers.
@@ -62,7 +63,8 @@ pub fn keeps(isa: &Isa, id: InstructionId, registers: &[RegisterId]) -> Query {
     let before = State::with(isa, &mut script, Row::Instruction(id));
     let (stands, after) = meaning::step(isa, &mut script, &before, Row::Instruction(id), isa.longest());
     let runs = script.not(&after.replaced);
-    script.line(format!("(assert (and {} {}))", stands.0, runs.0));
+    script.suppose(stands);
+    script.suppose(runs);
     let mut same = Vec::new();
     for register in registers {
         let (old, new) = (&before.registers[register.index()], &after.state.registers[register.index()]);
@@ -73,9 +75,9 @@ pub fn keeps(isa: &Isa, id: InstructionId, registers: &[RegisterId]) -> Query {
     told.extend(compare::held(same));
     for register in registers {
         let (old, new) = (&before.registers[register.index()], &after.state.registers[register.index()]);
-        told.push(Watch::After(isa.register(*register).name.clone(), old.text.clone(), new.text.clone()));
+        told.push(Watch::After(isa.register(*register).name.clone(), old.node, new.node));
     }
-    Query::new(script, told)
+    Query::new(&script, told)
 }
 
 /// Whether both have the same memories, registers and devices.
@@ -117,16 +119,16 @@ fn comparable(a: &Isa, b: &Isa) -> Result<(), Different> {
 /// The state of one definition with its registers in the order of another.
 fn reorder(from: &Isa, to: &Isa, state: &State) -> State {
     let place = |name: &str| from.registers.iter().position(|known| known.name == name).unwrap_or(0);
-    let registers = to.registers.iter().map(|register| state.registers[place(&register.name)].clone()).collect();
+    let registers = to.registers.iter().map(|register| state.registers[place(&register.name)]).collect();
     State { registers, ..state.clone() }
 }
 
 /// What must be the same in two outcomes.
 fn outcomes(isa: &Isa, script: &mut Script, mine: &Outcome, its: &Outcome) -> Vec<Same> {
     let mut same = compare::states(isa, script, &mine.state, &its.state);
-    let failed = |outcome: &Outcome| outcome.fault.as_ref().map_or(Condition::never(), |fault| fault.condition.clone());
+    let failed = |outcome: &Outcome| outcome.fault.as_ref().map_or(Condition::never(), |fault| fault.condition);
     let (one, other) = (failed(mine), failed(its));
-    let flags = [("faults", one.clone(), other), ("halts", mine.halted.clone(), its.halted.clone())];
+    let flags = [("faults", one, other), ("halts", mine.halted, its.halted)];
     for (name, one, other) in flags {
         let (one, other) = (script.bit(&one), script.bit(&other));
         same.push((name.to_owned(), script.equal(&one, &other)));

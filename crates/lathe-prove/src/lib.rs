@@ -12,6 +12,7 @@ mod answer;
 mod compare;
 mod core;
 mod definition;
+mod graph;
 mod meaning;
 mod module;
 mod script;
@@ -23,6 +24,7 @@ pub use definition::{Different, Pair, equal, keeps, pairs};
 pub use module::{Module, yosys_script};
 pub use waves::Wave;
 
+use graph::Node;
 use script::Script;
 
 /// A question, in SMT-LIB.
@@ -36,55 +38,60 @@ pub struct Query {
 #[derive(Clone, Debug)]
 enum Watch {
     /// Something before the step.
-    Before(String, String),
+    Before(String, Node),
     /// The next cell of the instruction.
-    Code(String),
+    Code(Node),
     /// A cell that the instruction reads, before the step: the memory, the address and the content.
-    Read(String, String, String),
+    Read(String, Node, Node),
     /// What the next read from a stream gives.
-    Input(String),
+    Input(Node),
     /// Something after it: as it should be, and as it is.
-    After(String, String, String),
+    After(String, Node, Node),
     /// A cell after it: the memory, the address, as it should be, and as it is.
-    Cell(String, String, String, String),
+    Cell(String, Node, Node, Node),
     /// How the machine goes on: the word for it, whether it should be so, and whether it is.
-    Status(&'static str, String, String),
+    Status(&'static str, Node, Node),
     /// Something that should hold.
-    Same(String, String),
+    Same(String, Node),
     /// A signal of the core in the next clock cycle: its name, its bits, its value.
-    Wave(String, u32, String),
+    Wave(String, u32, Node),
 }
 
 impl Watch {
-    fn terms(&self) -> Vec<&str> {
+    fn nodes(&self) -> Vec<Node> {
         match self {
             Watch::Before(_, term)
             | Watch::Same(_, term)
             | Watch::Code(term)
             | Watch::Input(term)
             | Watch::Wave(_, _, term) => {
-                vec![term]
+                vec![*term]
             }
-            Watch::Read(_, address, content) => vec![address, content],
-            Watch::After(_, mine, its) | Watch::Status(_, mine, its) => vec![mine, its],
-            Watch::Cell(_, address, mine, its) => vec![address, mine, its],
+            Watch::Read(_, address, content) => vec![*address, *content],
+            Watch::After(_, mine, its) | Watch::Status(_, mine, its) => vec![*mine, *its],
+            Watch::Cell(_, address, mine, its) => vec![*address, *mine, *its],
         }
     }
 }
 
 impl Query {
-    fn new(script: Script, watched: Vec<Watch>) -> Query {
-        Query { text: script.finish(), watched }
+    /// What is told about a case comes after the question, so that a solver need not think of it.
+    fn new(script: &Script, watched: Vec<Watch>) -> Query {
+        let mut written = Vec::new();
+        let asked = script.write(&[], &mut written);
+        let mut text = format!("(set-option :produce-models true)\n(set-logic QF_UFBV)\n{asked}(check-sat)\n");
+        let nodes: Vec<Node> = watched.iter().flat_map(Watch::nodes).collect();
+        script.graph.write(&nodes, &mut written, &mut text);
+        let names: Vec<String> = nodes.iter().map(|node| script.graph.name(*node)).collect();
+        if !names.is_empty() {
+            text.push_str(&format!("(get-value ({}))\n", names.join(" ")));
+        }
+        Query { text, watched }
     }
 
-    /// The whole script for a solver.
-    pub fn script(&self) -> String {
-        let terms: Vec<&str> = self.watched.iter().flat_map(Watch::terms).collect();
-        format!(
-            "(set-option :produce-models true)\n(set-logic QF_UFBV)\n{}(check-sat)\n(get-value ({}))\n",
-            self.text,
-            terms.join(" ")
-        )
+    /// The script for a solver.
+    pub fn script(&self) -> &str {
+        &self.text
     }
 
     /// What the solver found.

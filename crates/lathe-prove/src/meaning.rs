@@ -3,7 +3,6 @@
 //!
 //! This reads the model, and nothing that another back end made of it.
 
-use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::encoding::Cube;
 use lathe_isa::model::{
@@ -13,6 +12,7 @@ use lathe_isa::model::{
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Block, Body, Expr, ExprKind, OperandId, Statement};
 
+use crate::graph::Facts;
 use crate::script::{Condition, Script, Table, Term};
 
 /// The bits of the numbers that count events of a device within one instruction.
@@ -86,7 +86,7 @@ impl State {
         for (at, (mask, value)) in known.take(isa.instruction(id).encoding.cells as usize).enumerate() {
             let any = script.unknown(&format!("cell {at}"), cell.bits());
             let bit = |script: &mut Script, at: u32| match mask >> at & 1 {
-                1 => Term::constant(1, value >> at & 1),
+                1 => script.constant(1, value >> at & 1),
                 _ => script.slice(&any, at, 1),
             };
             let bits: Vec<Term> = (0..cell.bits()).rev().map(|at| bit(script, at)).collect();
@@ -97,11 +97,27 @@ impl State {
         state
     }
 
+    /// The state where some things are known.
+    pub(crate) fn under(&self, script: &mut Script, facts: &mut Facts) -> State {
+        let devices = self.devices.iter().map(|device| DeviceState {
+            reads: script.under(facts, &device.reads),
+            writes: script.under(facts, &device.writes),
+            given: script.table_under(facts, &device.given),
+        });
+        let devices = devices.collect();
+        State {
+            pc: script.under(facts, &self.pc),
+            registers: self.registers.iter().map(|term| script.under(facts, term)).collect(),
+            memories: self.memories.iter().map(|table| script.table_under(facts, table)).collect(),
+            devices,
+        }
+    }
+
     /// A state of which nothing is known.
     pub(crate) fn unknown(isa: &Isa, script: &mut Script) -> State {
         let pc = script.unknown("pc", isa.pc.width.bits());
         let registers = isa.registers.iter().map(|register| match register.constant {
-            true => Term::constant(register.width.bits(), register.reset),
+            true => script.constant(register.width.bits(), register.reset),
             false => script.unknown(&format!("register {}", register.name), register.width.bits()),
         });
         let registers = registers.collect();
@@ -110,32 +126,53 @@ impl State {
         });
         let memories = memories.collect();
         let devices = isa.devices.iter().map(|device| DeviceState {
-            reads: Term::constant(COUNT, 0),
-            writes: Term::constant(COUNT, 0),
+            reads: script.constant(COUNT, 0),
+            writes: script.constant(COUNT, 0),
             given: script.unknown_table(&format!("given {}", device.name), COUNT, event_bits(device.kind)),
         });
         let devices = devices.collect();
         for device in &isa.devices {
             for operation in device.kind.operations() {
                 let Some(width) = operation.result else { continue };
-                let arguments: Vec<String> =
-                    operation.arguments.iter().map(|width| crate::script::sort(width.bits())).collect();
-                script.line(format!(
-                    "(declare-fun {} ({} {}) {})",
-                    answer_name(&device.name, operation.operation),
-                    crate::script::sort(COUNT),
-                    arguments.join(" "),
-                    crate::script::sort(width.bits())
-                ));
+                let arguments = operation.arguments.iter().map(|width| width.bits());
+                let given = std::iter::once(COUNT).chain(arguments).collect();
+                script.function(&answer_name(&device.name, operation.operation), given, width.bits());
             }
         }
         State { pc, registers, memories, devices }
     }
 }
 
+impl Outcome {
+    /// What a step did where some things are known.
+    pub(crate) fn under(&self, script: &mut Script, facts: &mut Facts) -> Outcome {
+        let fault = self.fault.as_ref().map(|fault| Fault {
+            condition: script.condition_under(facts, fault.condition),
+            causes: fault
+                .causes
+                .iter()
+                .map(|(condition, message, number)| {
+                    let number = number.as_ref().map(|number| script.under(facts, number));
+                    (script.condition_under(facts, *condition), message.clone(), number)
+                })
+                .collect(),
+        });
+        Outcome {
+            state: self.state.under(script, facts),
+            halted: script.condition_under(facts, self.halted),
+            fault,
+            replaced: script.condition_under(facts, self.replaced),
+            window: self.window.iter().map(|cell| script.under(facts, cell)).collect(),
+            cycles: script.under(facts, &self.cycles),
+            reads: Vec::new(),
+            input: Vec::new(),
+        }
+    }
+}
+
 /// The function that stands for what a device answers.
 pub(crate) fn answer_name(device: &str, operation: DeviceOperation) -> String {
-    format!("|{device}.{}|", operation.name())
+    format!("{device}.{}", operation.name())
 }
 
 /// What a device answers after so many reads.
@@ -146,11 +183,8 @@ pub(crate) fn answer(
     state: &DeviceState,
     arguments: &[Term],
 ) -> Term {
-    let known = device.kind.operations().into_iter().find(|known| known.operation == operation);
-    let bits = known.and_then(|known| known.result).map_or(1, Width::bits);
-    let given: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
-    let name = answer_name(&device.name, operation);
-    script.define(bits, format!("({name} {} {})", state.reads.text, given.join(" ")))
+    let given: Vec<Term> = std::iter::once(state.reads).chain(arguments.iter().copied()).collect();
+    script.apply(&answer_name(&device.name, operation), &given)
 }
 
 /// Whether a read takes something away from the device.
@@ -176,7 +210,7 @@ pub(crate) fn give(
     arguments: &[Term],
 ) {
     let number = kind.operations().iter().position(|known| known.operation == operation).unwrap_or(0);
-    let mut event = Term::constant(COUNT, number as u64);
+    let mut event = script.constant(COUNT, number as u64);
     for argument in arguments {
         event = script.join(&event, argument);
     }
@@ -188,15 +222,16 @@ pub(crate) fn give(
 
 /// One step from a state, given which row stands at the program counter; and the condition that it does.
 pub(crate) fn step(isa: &Isa, script: &mut Script, before: &State, row: Row, longest: u32) -> (Condition, Outcome) {
+    let cycles = script.constant(64, 0);
     let mut meaning = Meaning {
         isa,
         script,
         state: before.clone(),
-        next: before.pc.clone(),
+        next: before.pc,
         jumped: Condition::never(),
-        target: before.pc.clone(),
+        target: before.pc,
         halted: Condition::never(),
-        cycles: Term::constant(64, 0),
+        cycles,
         faults: Vec::new(),
         failed: Condition::never(),
         locals: Vec::new(),
@@ -249,7 +284,7 @@ fn inside(isa: &Isa, script: &mut Script, (window, registers): (&[Term], &[Term]
     for (mode, shift) in &isa.modes {
         let width = isa.register(*mode).width;
         if cube.mask >> shift & u128::from(width.mask()) != 0 {
-            let value = Term::constant(width.bits(), width.wrap((cube.value >> shift) as u64));
+            let value = script.constant(width.bits(), width.wrap((cube.value >> shift) as u64));
             let one = script.equal(&registers[mode.index()], &value);
             all = script.and(&all, &one);
         }
@@ -258,13 +293,9 @@ fn inside(isa: &Isa, script: &mut Script, (window, registers): (&[Term], &[Term]
     let masks = lathe_isa::encoding::cells(cube.mask, cell).zip(lathe_isa::encoding::cells(cube.value, cell));
     for (term, (mask, value)) in window.iter().zip(masks).filter(|(_, (mask, _))| *mask != 0) {
         let bits = cell.bits();
-        let body = format!(
-            "(= (bvand {} {}) {})",
-            term.text,
-            Term::constant(bits, mask).text,
-            Term::constant(bits, value).text
-        );
-        let one = script.condition(body);
+        let (mask, value) = (script.constant(bits, mask), script.constant(bits, value));
+        let masked = script.binary(BinaryOperator::And, term, &mask);
+        let one = script.equal(&masked, &value);
         all = script.and(&all, &one);
     }
     all
@@ -303,12 +334,12 @@ impl Meaning<'_> {
         let due = self.body(&hook.when, &[], &Condition::always());
         let due = due.map_or(Condition::never(), |due| self.script.holds(&due));
         self.body(&hook.body, &[], &due);
-        self.jumped.clone()
+        self.jumped
     }
 
     fn fetch(&mut self, longest: u32) -> Vec<Term> {
         let memory = self.state.memories[self.isa.pc.memory.index()].clone();
-        let pc = self.state.pc.clone();
+        let pc = self.state.pc;
         let cell = |this: &mut Self, at: u32| {
             let address = this.script.add(&pc, u64::from(at));
             this.script.get(&memory, &address)
@@ -341,7 +372,7 @@ impl Meaning<'_> {
         let whole = self.script.join_all(window);
         let mut segments = instruction.encoding.operands[operand].clone();
         if segments.is_empty() {
-            return Term::constant(bits, instruction.encoding.constants[operand]);
+            return self.script.constant(bits, instruction.encoding.constants[operand]);
         }
         segments.sort_by_key(|segment| std::cmp::Reverse(segment.low));
         let mut above = bits;
@@ -349,13 +380,13 @@ impl Meaning<'_> {
         for segment in segments {
             let top = segment.low + segment.width.bits();
             if top < above {
-                parts.push(Term::constant(above - top, 0));
+                parts.push(self.script.constant(above - top, 0));
             }
             parts.push(self.script.slice(&whole, segment.shift + whole.bits - 128, segment.width.bits()));
             above = segment.low;
         }
         if above > 0 {
-            parts.push(Term::constant(above, 0));
+            parts.push(self.script.constant(above, 0));
         }
         self.script.join_all(&parts)
     }
@@ -409,7 +440,7 @@ impl Meaning<'_> {
             }
             Statement::SetRegister(register, value) => {
                 let value = self.value(value);
-                let old = self.state.registers[register.index()].clone();
+                let old = self.state.registers[register.index()];
                 self.state.registers[register.index()] = self.script.choose(path, &value, &old);
             }
             Statement::SetOperand(operand, value) => {
@@ -474,7 +505,7 @@ impl Meaning<'_> {
     }
 
     fn fault(&mut self, path: &Condition, message: &str, detail: Option<Term>) {
-        self.faults.push((path.clone(), message.to_owned(), detail));
+        self.faults.push((*path, message.to_owned(), detail));
         self.failed = self.script.or(&self.failed, path);
     }
 
@@ -491,7 +522,7 @@ impl Meaning<'_> {
         let state = &mut self.state.devices[device.index()];
         let value = answer(self.script, described, operation, state, arguments);
         if described.kind == DeviceKind::Stream && operation == DeviceOperation::Read {
-            self.input.push(value.clone());
+            self.input.push(value);
         }
         if takes(described.kind, operation) {
             let more = self.script.add(&state.reads, 1);
@@ -504,24 +535,24 @@ impl Meaning<'_> {
     /// may have failed.
     fn cell(&mut self, first: &Term, offset: u64, path: &Condition) -> (Term, Condition) {
         if offset == 0 {
-            return (first.clone(), path.clone());
+            return (*first, *path);
         }
-        let offset = Term::constant(first.bits, offset);
+        let offset = self.script.constant(first.bits, offset);
         let works = self.script.not(&self.failed);
         (self.script.binary(BinaryOperator::Add, first, &offset), self.script.and(path, &works))
     }
 
     fn load(&mut self, memory: MemoryId, address: &Term, path: &Condition) -> Term {
         let before = self.script.get(&self.first[memory.index()].clone(), address);
-        self.reads.push((memory, address.clone(), before));
-        let mut left = path.clone();
+        self.reads.push((memory, *address, before));
+        let mut left = *path;
         let mut found: Vec<(Condition, Term)> = Vec::new();
         for (inside, mapping) in self.mappings(memory, address) {
             let here = self.script.and(&left, &inside);
             self.mapped = true;
             let value = self.body(&mapping.read, std::slice::from_ref(address), &here);
             self.mapped = false;
-            found.extend(value.map(|value| (inside.clone(), value)));
+            found.extend(value.map(|value| (inside, value)));
             let outside = self.script.not(&inside);
             left = self.script.and(&left, &outside);
         }
@@ -534,11 +565,11 @@ impl Meaning<'_> {
     }
 
     fn store(&mut self, memory: MemoryId, address: &Term, value: &Term, path: &Condition) {
-        let mut left = path.clone();
+        let mut left = *path;
         for (inside, mapping) in self.mappings(memory, address) {
             let here = self.script.and(&left, &inside);
             self.mapped = true;
-            self.body(&mapping.write, &[address.clone(), value.clone()], &here);
+            self.body(&mapping.write, &[*address, *value], &here);
             self.mapped = false;
             let outside = self.script.not(&inside);
             left = self.script.and(&left, &outside);
@@ -556,21 +587,24 @@ impl Meaning<'_> {
         let mut all = Vec::new();
         for mapping in of_memory {
             let (first, last) =
-                (Term::constant(address.bits, mapping.first), Term::constant(address.bits, mapping.last));
-            let body = format!("(and (bvule {} {1}) (bvule {1} {2}))", first.text, address.text, last.text);
-            all.push((self.script.condition(body), mapping));
+                (self.script.constant(address.bits, mapping.first), self.script.constant(address.bits, mapping.last));
+            let above = self.script.binary(BinaryOperator::LessOrEqual, &first, address);
+            let below = self.script.binary(BinaryOperator::LessOrEqual, address, &last);
+            let inside = self.script.binary(BinaryOperator::And, &above, &below);
+            all.push((self.script.holds(&inside), mapping));
         }
         all
     }
 
     fn set_operand(&mut self, operand: OperandId, value: &Term, path: &Condition) {
         let field = self.isa.field(self.operands[usize::from(operand.0)]);
-        let code = self.codes[usize::from(operand.0)].clone();
+        let code = self.codes[usize::from(operand.0)];
         let Domain::Registers(list) = &field.domain else { return };
         for (number, (_, place)) in
             list.iter().enumerate().filter_map(|(number, entry)| Some((number, entry.as_ref()?)))
         {
-            let chosen = self.script.equal(&code, &Term::constant(code.bits, number as u64));
+            let number = self.script.constant(code.bits, number as u64);
+            let chosen = self.script.equal(&code, &number);
             let here = self.script.and(path, &chosen);
             self.set_place(place, value, &here);
         }
@@ -586,8 +620,8 @@ impl Meaning<'_> {
             }
             let bits = register.width.bits();
             let part_value = self.script.slice(value, above, part.width.bits());
-            let old = self.state.registers[part.register.index()].clone();
-            let around = if place.clearing { Term::constant(bits, 0) } else { old.clone() };
+            let old = self.state.registers[part.register.index()];
+            let around = if place.clearing { self.script.constant(bits, 0) } else { old };
             let top = part.low + part.width.bits();
             let mut new = part_value;
             if top < bits {
@@ -605,7 +639,7 @@ impl Meaning<'_> {
     fn place(&mut self, place: &Place) -> Term {
         let mut parts = Vec::new();
         for part in &place.parts {
-            let register = self.state.registers[part.register.index()].clone();
+            let register = self.state.registers[part.register.index()];
             parts.push(self.script.slice(&register, part.low, part.width.bits()));
         }
         self.script.join_all(&parts)
@@ -614,14 +648,15 @@ impl Meaning<'_> {
     fn operand(&mut self, operand: OperandId) -> Term {
         let isa = self.isa;
         let field = isa.field(self.operands[usize::from(operand.0)]);
-        let code = self.codes[usize::from(operand.0)].clone();
+        let code = self.codes[usize::from(operand.0)];
         match &field.domain {
             Domain::Registers(list) => {
                 let bits = field.value_width(isa.pc.width).bits();
-                let mut value = Term::constant(bits, 0);
-                for (number, entry) in list.iter().enumerate() {
+                let mut value = self.script.constant(bits, 0);
+                for (number, entry) in list.iter().enumerate().rev() {
                     let Some((_, place)) = entry else { continue };
-                    let chosen = self.script.equal(&code, &Term::constant(code.bits, number as u64));
+                    let number = self.script.constant(code.bits, number as u64);
+                    let chosen = self.script.equal(&code, &number);
                     let one = self.place(place);
                     value = self.script.choose(&chosen, &one, &value);
                 }
@@ -635,29 +670,26 @@ impl Meaning<'_> {
     /// The number or the address that bits say.
     fn number(&mut self, field: &Field, numeric: Numeric, code: &Term) -> Term {
         let pc = self.isa.pc.width.bits();
-        let base = |base: Base| match base {
-            Base::Pc => self.state.pc.clone(),
-            Base::Next => self.next.clone(),
-            Base::Ahead(cells) => {
-                let cells = Term::constant(pc, u64::from(cells));
-                Term { bits: pc, text: format!("(bvadd {} {})", self.state.pc.text, cells.text) }
-            }
-            Base::Address(address) => Term::constant(pc, address),
+        let mut base = |base: Base| match base {
+            Base::Pc => self.state.pc,
+            Base::Next => self.next,
+            Base::Ahead(cells) => self.script.add(&self.state.pc, u64::from(cells)),
+            Base::Address(address) => self.script.constant(pc, address),
         };
         match numeric.target {
-            None | Some(Target::Absolute(_)) => code.clone(),
+            None | Some(Target::Absolute(_)) => *code,
             Some(Target::Relative { back, from, .. }) => {
                 let from = base(from);
                 let distance = self.script.fit(pc, code, numeric.signed);
-                let operator = if back { "bvsub" } else { "bvadd" };
-                self.script.define(pc, format!("({operator} {} {})", from.text, distance.text))
+                let operator = if back { BinaryOperator::Subtract } else { BinaryOperator::Add };
+                self.script.binary(operator, &from, &distance)
             }
             Some(Target::Within(from)) => {
                 let from = base(from);
-                let page = Term::constant(pc, !field.width.mask());
-                let page = self.script.define(pc, format!("(bvand {} {})", from.text, page.text));
+                let page = self.script.constant(pc, !field.width.mask());
+                let page = self.script.binary(BinaryOperator::And, &from, &page);
                 let inside = self.script.fit(pc, code, false);
-                self.script.define(pc, format!("(bvor {} {})", page.text, inside.text))
+                self.script.binary(BinaryOperator::Or, &page, &inside)
             }
         }
     }
@@ -665,16 +697,16 @@ impl Meaning<'_> {
     fn value(&mut self, expr: &Expr) -> Term {
         let bits = expr.width.bits();
         match &expr.kind {
-            ExprKind::Constant(value) => Term::constant(bits, *value),
+            ExprKind::Constant(value) => self.script.constant(bits, *value),
             // A local is read only where it was given a value; elsewhere nobody looks at what this is.
             ExprKind::Local(local) => {
-                self.locals[usize::from(local.0)].clone().unwrap_or_else(|| Term::constant(bits, 0))
+                self.locals[usize::from(local.0)].unwrap_or_else(|| self.script.constant(bits, 0))
             }
-            ExprKind::Register(register) => self.state.registers[register.index()].clone(),
+            ExprKind::Register(register) => self.state.registers[register.index()],
             ExprKind::Operand(operand) => self.operand(*operand),
-            ExprKind::Code(operand) => self.codes[usize::from(operand.0)].clone(),
-            ExprKind::Pc => self.state.pc.clone(),
-            ExprKind::Next => self.next.clone(),
+            ExprKind::Code(operand) => self.codes[usize::from(operand.0)],
+            ExprKind::Pc => self.state.pc,
+            ExprKind::Next => self.next,
             ExprKind::Unary(operator, x) => {
                 let x = self.value(x);
                 self.script.unary(*operator, &x)

@@ -1,10 +1,10 @@
-//! What Yosys' `write_smt2 -wires` wrote of a core, taken apart into one function for each signal.
-//!
-//! Yosys defines signals as functions of the state, each in terms of others. A solver puts the body of such a function in the
-//! place of every call while it reads, which takes for ever when they are nested as deeply as here; so each clock cycle gets
-//! signals of its own, as constants that are equal to something.
+//! What Yosys' `write_smt2 -wires` wrote of a core, taken apart into one formula for each signal; and the core in single clock
+//! cycles, in which each signal is a value.
+
+use std::collections::HashMap;
 
 use crate::Watch;
+use crate::graph::{Facts, Graph, Node};
 
 /// What Yosys is told at its standard input (`yosys -q -s /dev/stdin`), so that it prints what [`Module::read`] reads.
 pub fn yosys_script(module: &str, verilog: &str) -> String {
@@ -19,16 +19,28 @@ pub fn yosys_script(module: &str, verilog: &str) -> String {
 pub struct Module {
     name: String,
     signals: Vec<Signal>,
-    /// How the state changes at a clock edge.
-    transition: String,
+    /// Where a signal is, by its name.
+    places: HashMap<String, usize>,
+    /// How the state changes at a clock edge: a part of it, and what it becomes.
+    changes: Vec<(usize, Formula)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Signal {
     name: String,
-    sort: String,
+    bits: u32,
     /// What it is made of; nothing, if it is an input or a part of the state.
-    body: Option<String>,
+    body: Option<Formula>,
+}
+
+/// What a signal is made of. A condition is a value of one bit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Formula {
+    /// Digits, the highest first.
+    Constant(Vec<bool>),
+    Signal(usize),
+    /// An operator, with its numbers if it has some.
+    Apply(String, Vec<u32>, Vec<Formula>),
 }
 
 impl Module {
@@ -37,7 +49,8 @@ impl Module {
     /// # Errors
     /// If it is not what Yosys writes with these options.
     pub fn read(name: &str, text: &str) -> Result<Module, String> {
-        let mut module = Module { name: name.to_owned(), signals: Vec::new(), transition: String::new() };
+        let mut module =
+            Module { name: name.to_owned(), signals: Vec::new(), places: HashMap::new(), changes: Vec::new() };
         let code: String = text.lines().map(|line| line.split_once(';').map_or(line, |(code, _)| code)).fold(
             String::new(),
             |mut all, line| {
@@ -53,7 +66,7 @@ impl Module {
             module.form(form).ok_or_else(|| format!("there is something unknown: {}", start(form)))?;
             rest = after.trim_start();
         }
-        if module.transition.is_empty() { Err("it does not say how the state changes".to_owned()) } else { Ok(module) }
+        if module.changes.is_empty() { Err("it does not say how the state changes".to_owned()) } else { Ok(module) }
     }
 
     fn form(&mut self, form: &str) -> Option<()> {
@@ -61,20 +74,16 @@ impl Module {
         let items = items(inner)?;
         match items.as_slice() {
             ["declare-sort", ..] => {}
-            ["declare-fun", name, _, sort] => {
-                let (name, sort) = (name.trim_matches('|').to_owned(), (*sort).to_owned());
-                self.signals.push(Signal { name, sort, body: None });
-            }
+            ["declare-fun", name, _, sort] => self.signal(name, sort, None)?,
             ["define-fun", name, parameters, sort, body] => {
-                let name = name.trim_matches('|');
                 if parameters.contains("next_state") {
                     // The others of this kind say which state is the same in a hierarchy, of which there is none.
-                    if name == format!("{}_t", self.name) {
-                        self.transition = (*body).to_owned();
+                    if name.trim_matches('|') == format!("{}_t", self.name) {
+                        self.transition(body)?;
                     }
                 } else {
-                    let (name, sort, body) = (name.to_owned(), (*sort).to_owned(), Some((*body).to_owned()));
-                    self.signals.push(Signal { name, sort, body });
+                    let body = self.formula(body)?;
+                    self.signal(name, sort, Some(body))?;
                 }
             }
             _ => return None,
@@ -82,76 +91,316 @@ impl Module {
         Some(())
     }
 
-    /// The core in one clock cycle: all signals, in a state of which nothing is known.
-    pub(crate) fn cycle(&self, state: &str) -> String {
-        let mut text = String::new();
-        for Signal { name, sort, body } in &self.signals {
-            text.push_str(&match body {
-                Some(body) => {
-                    let body = self.at(body, state, state);
-                    format!("(declare-fun |{name}@{state}| () {sort})\n(assert (= |{name}@{state}| {body}))\n")
-                }
-                None => format!("(declare-fun |{name}@{state}| () {sort})\n"),
-            });
-        }
-        text
-    }
-
-    /// What holds of two cycles, one after the other.
-    pub(crate) fn edge(&self, now: &str, then: &str) -> String {
-        format!("(assert {})\n", self.at(&self.transition, now, then))
-    }
-
-    /// A signal in a cycle.
-    pub(crate) fn signal(&self, name: &str, state: &str) -> String {
-        format!("|{}_n {name}@{state}|", self.name)
-    }
-
-    /// The signals that a person can follow, in a cycle: those with a name, outside of what single instructions do. Wider ones than
-    /// an answer has room for are made of others.
-    pub(crate) fn waves(&self, state: &str) -> Vec<Watch> {
-        let prefix = format!("{}_n ", self.name);
-        let wave = |signal: &Signal| {
-            let name = signal.name.strip_prefix(&prefix)?;
-            let bits = match signal.sort.as_str() {
-                "Bool" => 1,
-                sort => sort.strip_prefix("(_ BitVec ")?.strip_suffix(')')?.parse().ok()?,
-            };
-            let is_plain = name != "clk" && !name.contains(['.', '$', '\\']);
-            let term = self.signal(name, state);
-            (is_plain && bits <= u64::BITS).then(|| Watch::Wave(name.to_owned(), bits, term))
+    fn signal(&mut self, name: &str, sort: &str, body: Option<Formula>) -> Option<()> {
+        let bits = match sort {
+            "Bool" => 1,
+            sort => sort.strip_prefix("(_ BitVec ")?.strip_suffix(')')?.parse().ok()?,
         };
-        self.signals.iter().filter_map(wave).collect()
+        let name = name.trim_matches('|').to_owned();
+        self.places.insert(name.clone(), self.signals.len());
+        self.signals.push(Signal { name, bits, body });
+        Some(())
     }
 
-    /// A body with the cycles put in for the states.
-    fn at(&self, body: &str, now: &str, then: &str) -> String {
-        let mut text = String::new();
-        let mut rest = body;
-        while let Some(first) = rest.chars().next() {
-            let call = rest.strip_prefix("(|").and_then(|inner| inner.split_once('|'));
-            if let Some((name, after)) = call {
-                let found = [(" state)", now), (" next_state)", then)]
-                    .into_iter()
-                    .find_map(|(argument, cycle)| Some((cycle, after.strip_prefix(argument)?)));
-                if let Some((cycle, after)) = found {
-                    text.push_str(&format!("|{name}@{cycle}|"));
-                    rest = after;
-                    continue;
-                }
-            }
-            let word: usize =
-                rest.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').map(char::len_utf8).sum();
-            let (piece, after) = rest.split_at(word.max(first.len_utf8()));
-            text.push_str(match piece {
-                "state" => now,
-                "next_state" => then,
-                other => other,
-            });
-            rest = after;
+    /// `(and (= what-it-becomes (|part| next_state)) …)`, or one of these alone.
+    fn transition(&mut self, body: &str) -> Option<()> {
+        let all = items(body.trim().strip_prefix('(')?.strip_suffix(')')?)?;
+        let changes = if all.first() == Some(&"and") { all[1..].to_vec() } else { vec![body.trim()] };
+        for change in changes {
+            let parts = items(change.strip_prefix('(')?.strip_suffix(')')?)?;
+            let ["=", value, part] = parts.as_slice() else { return None };
+            let part = part.strip_prefix("(|")?.strip_suffix("| next_state)")?;
+            let place = *self.places.get(part)?;
+            let value = self.formula(value)?;
+            self.changes.push((place, value));
         }
-        text
+        Some(())
     }
+
+    fn formula(&self, text: &str) -> Option<Formula> {
+        let text = text.trim();
+        match text {
+            "true" => return Some(Formula::Constant(vec![true])),
+            "false" => return Some(Formula::Constant(vec![false])),
+            _ => {}
+        }
+        if let Some(digits) = text.strip_prefix("#b") {
+            return Some(Formula::Constant(digits.chars().map(|digit| digit == '1').collect()));
+        }
+        let parts = items(text.strip_prefix('(')?.strip_suffix(')')?)?;
+        let (first, rest) = parts.split_first()?;
+        if let (Some(name), ["state"]) = (first.strip_prefix('|'), rest) {
+            return Some(Formula::Signal(*self.places.get(name.strip_suffix('|')?)?));
+        }
+        let (name, numbers) = match first.strip_prefix("(_ ") {
+            Some(indexed) => {
+                let mut words = indexed.strip_suffix(')')?.split_whitespace();
+                (words.next()?, words.map(|word| word.parse().ok()).collect::<Option<Vec<u32>>>()?)
+            }
+            None => (*first, Vec::new()),
+        };
+        let given = rest.iter().map(|part| self.formula(part)).collect::<Option<Vec<Formula>>>()?;
+        Some(Formula::Apply(name.to_owned(), numbers, given))
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(&format!("{}_n {name}", self.name)).copied()
+    }
+
+    /// The bits of inputs and of the state that a signal is made of, if it is no more than that: each with the first bit and how
+    /// many, the highest first.
+    fn pieces(&self, body: &Formula) -> Option<Vec<(usize, u32, u32)>> {
+        let (name, numbers, given) = match body {
+            Formula::Constant(_) => return None,
+            Formula::Signal(place) => {
+                let Signal { bits, body, .. } = &self.signals[*place];
+                return body.as_ref().map_or(Some(vec![(*place, 0, *bits)]), |body| self.pieces(body));
+            }
+            Formula::Apply(name, numbers, given) => (name.as_str(), numbers.as_slice(), given.as_slice()),
+        };
+        match (name, numbers, given) {
+            // Yosys writes a state of one bit as a vector, and as the condition that it is 1.
+            ("=", [], [bit, Formula::Constant(one)]) if one[..] == [true] => self.pieces(bit),
+            ("concat", [], parts) => {
+                let parts = parts.iter().map(|part| self.pieces(part)).collect::<Option<Vec<_>>>()?;
+                Some(parts.concat())
+            }
+            ("extract", [high, low], [whole]) => {
+                let (mut at, mut found) = (0, Vec::new());
+                for (place, first, bits) in self.pieces(whole)?.into_iter().rev() {
+                    let (from, to) = (at.max(*low), (at + bits).min(high + 1));
+                    if from < to {
+                        found.push((place, first + from - at, to - from));
+                    }
+                    at += bits;
+                }
+                found.reverse();
+                Some(found)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A core in one clock cycle.
+#[derive(Clone, Debug)]
+pub(crate) struct Moment<'m> {
+    module: &'m Module,
+    name: String,
+    values: Vec<Option<Node>>,
+    /// Signals that are more than an input or a part of the state, with values that they must have.
+    claimed: Vec<(String, Node)>,
+}
+
+impl<'m> Moment<'m> {
+    /// A cycle in which nothing is known.
+    pub(crate) fn new(module: &'m Module, name: &str) -> Moment<'m> {
+        Moment { module, name: name.to_owned(), values: vec![None; module.signals.len()], claimed: Vec::new() }
+    }
+
+    /// Gives a signal its value, before anything is made of it.
+    pub(crate) fn give(&mut self, graph: &mut Graph, name: &str, value: Node) {
+        let pieces = self.module.place(name).and_then(|place| self.module.pieces(&Formula::Signal(place)));
+        if pieces.and_then(|pieces| self.give_pieces(graph, &pieces, value)).is_none() {
+            self.claimed.push((name.to_owned(), value));
+        }
+    }
+
+    /// Puts together what the pieces belong to. All of it must be there.
+    fn give_pieces(&mut self, graph: &mut Graph, pieces: &[(usize, u32, u32)], value: Node) -> Option<()> {
+        let mut low = graph.bits(value);
+        let mut found = Vec::new();
+        for (place, first, bits) in pieces {
+            low = low.checked_sub(*bits)?;
+            found.push((*place, *first, *bits, graph.slice(value, low, *bits)));
+        }
+        // By signal, and the highest bits of each first.
+        found.sort_by_key(|(place, first, ..)| (*place, std::cmp::Reverse(*first)));
+        let all: Vec<_> = found.chunk_by(|one, other| one.0 == other.0).collect();
+        for parts in &all {
+            let place = parts[0].0;
+            let mut above = self.module.signals[place].bits;
+            for (_, first, bits, _) in *parts {
+                above = above.checked_sub(*bits).filter(|above| above == first)?;
+            }
+            if above != 0 || self.values[place].is_some() {
+                return None;
+            }
+        }
+        for parts in all {
+            let nodes: Vec<Node> = parts.iter().map(|part| part.3).collect();
+            self.values[parts[0].0] = Some(graph.join(&nodes));
+        }
+        Some(())
+    }
+
+    /// The cycle where some things are known.
+    pub(crate) fn under(&self, graph: &mut Graph, facts: &mut Facts) -> Moment<'m> {
+        let values = self.values.iter().map(|value| value.map(|node| graph.under(facts, node))).collect();
+        Moment { values, ..self.clone() }
+    }
+
+    /// Computes what can be computed from what has been given.
+    pub(crate) fn compute(&mut self, graph: &mut Graph) {
+        for at in 0..self.module.signals.len() {
+            if let (None, Some(body)) = (self.values[at], &self.module.signals[at].body) {
+                self.values[at] = evaluate(graph, body, &self.values);
+            }
+        }
+    }
+
+    /// Computes everything; nothing is known about what has not been given. What has to be supposed comes back: that signals which are
+    /// more than an input or a part of the state have the values that they were given.
+    pub(crate) fn settle(&mut self, graph: &mut Graph) -> Vec<Node> {
+        for (signal, value) in self.module.signals.iter().zip(&mut self.values) {
+            if signal.body.is_none() && value.is_none() {
+                *value = Some(graph.unknown(&format!("{}@{}", signal.name, self.name), signal.bits));
+            }
+        }
+        self.compute(graph);
+        let claimed = std::mem::take(&mut self.claimed);
+        let same = |(name, value): (String, Node)| {
+            let signal = self.signal(graph, &name, graph.bits(value));
+            graph.equal(signal, value)
+        };
+        claimed.into_iter().map(same).collect()
+    }
+
+    /// The next cycle, of which only the state is known.
+    pub(crate) fn next(&self, graph: &mut Graph, name: &str) -> Moment<'m> {
+        let mut then = Moment::new(self.module, name);
+        for (place, formula) in &self.module.changes {
+            then.values[*place] = evaluate(graph, formula, &self.values);
+        }
+        then.compute(graph);
+        then
+    }
+
+    /// A signal. Nothing is known about one that the core does not have or that cannot be computed yet.
+    pub(crate) fn signal(&self, graph: &mut Graph, name: &str, bits: u32) -> Node {
+        let found = self.module.place(name).and_then(|place| self.values[place]);
+        match found {
+            Some(node) if graph.bits(node) == bits => node,
+            _ => graph.unknown(&format!("{name}@{}", self.name), bits),
+        }
+    }
+
+    /// The signals that a person can follow: those with a name, outside of what single instructions do. Wider ones than an answer has
+    /// room for are made of others.
+    pub(crate) fn waves(&self) -> Vec<Watch> {
+        let prefix = format!("{}_n ", self.module.name);
+        let wave = |(signal, value): (&Signal, &Option<Node>)| {
+            let name = signal.name.strip_prefix(&prefix)?;
+            let is_plain = name != "clk" && !name.contains(['.', '$', '\\']);
+            (is_plain && signal.bits <= u64::BITS).then_some(Watch::Wave(name.to_owned(), signal.bits, (*value)?))
+        };
+        self.module.signals.iter().zip(&self.values).filter_map(wave).collect()
+    }
+}
+
+/// A formula's value, if everything in it has one.
+fn evaluate(graph: &mut Graph, formula: &Formula, values: &[Option<Node>]) -> Option<Node> {
+    let (name, numbers, given) = match formula {
+        Formula::Constant(digits) => {
+            let parts: Vec<Node> = digits.iter().map(|digit| graph.constant(1, u128::from(*digit))).collect();
+            return Some(graph.join(&parts));
+        }
+        Formula::Signal(place) => return values[*place],
+        Formula::Apply(name, numbers, given) => (name.as_str(), numbers.as_slice(), given),
+    };
+    if let ("and" | "or", [_, _, ..]) = (name, given.as_slice())
+        && let Some(bits) = bits_of(given)
+    {
+        return all_or_any(graph, name == "and", &bits, values);
+    }
+    let given = given.iter().map(|one| evaluate(graph, one, values)).collect::<Option<Vec<Node>>>()?;
+    Some(match (name, given.as_slice(), numbers) {
+        ("and" | "bvand", [first, rest @ ..], _) => rest.iter().fold(*first, |all, one| graph.and(all, *one)),
+        ("or" | "bvor", [first, rest @ ..], _) => rest.iter().fold(*first, |all, one| graph.or(all, *one)),
+        ("xor" | "bvxor", [first, rest @ ..], _) => rest.iter().fold(*first, |all, one| graph.xor(all, *one)),
+        ("bvxnor", [x, y], _) => {
+            let differ = graph.xor(*x, *y);
+            graph.not(differ)
+        }
+        ("not" | "bvnot", [x], _) => graph.not(*x),
+        ("bvneg", [x], _) => graph.negate(*x),
+        ("concat", parts, _) => graph.join(parts),
+        ("extract", [x], [high, low]) => graph.slice(*x, *low, high + 1 - low),
+        ("zero_extend", [x], [more]) => graph.zero_extend(graph.bits(*x) + more, *x),
+        ("sign_extend", [x], [more]) => graph.sign_extend(graph.bits(*x) + more, *x),
+        ("ite", [condition, x, y], _) => graph.choose(*condition, *x, *y),
+        ("=", [x, y], _) => graph.equal(*x, *y),
+        ("distinct", [x, y], _) => {
+            let same = graph.equal(*x, *y);
+            graph.not(same)
+        }
+        ("bvadd", [x, y], _) => graph.add(*x, *y),
+        ("bvsub", [x, y], _) => graph.subtract(*x, *y),
+        ("bvmul", [x, y], _) => graph.multiply(*x, *y),
+        ("bvudiv", [x, y], _) => graph.divide(*x, *y),
+        ("bvurem", [x, y], _) => graph.remainder(*x, *y),
+        ("bvshl", [x, y], _) => graph.shift_left(*x, *y),
+        ("bvlshr", [x, y], _) => graph.shift_right(*x, *y),
+        ("bvashr", [x, y], _) => graph.shift_right_signed(*x, *y),
+        ("bvult", [x, y], _) | ("bvugt", [y, x], _) => graph.less(*x, *y),
+        ("bvuge", [x, y], _) | ("bvule", [y, x], _) => {
+            let less = graph.less(*x, *y);
+            graph.not(less)
+        }
+        ("bvslt", [x, y], _) | ("bvsgt", [y, x], _) => graph.less_signed(*x, *y),
+        ("bvsge", [x, y], _) | ("bvsle", [y, x], _) => {
+            let less = graph.less_signed(*x, *y);
+            graph.not(less)
+        }
+        _ => return None,
+    })
+}
+
+/// Yosys compares with zero, and with all ones, bit by bit: `(= ((_ extract 3 3) x) #b1)` for each. The bits, the lowest first.
+fn bits_of(given: &[Formula]) -> Option<Vec<&Formula>> {
+    given.iter().map(set_bit).collect()
+}
+
+/// The bit that is compared with 1, if that is what a formula does.
+fn set_bit(formula: &Formula) -> Option<&Formula> {
+    let Formula::Apply(name, _, pair) = formula else { return None };
+    match (name.as_str(), pair.as_slice()) {
+        ("=", [bit @ Formula::Apply(extract, _, _), Formula::Constant(one)])
+            if extract == "extract" && one[..] == [true] =>
+        {
+            Some(bit)
+        }
+        _ => None,
+    }
+}
+
+/// What bits belong to, and the lowest of them, if they are neighbours in one value.
+fn neighbours<'f>(bits: &[&'f Formula]) -> Option<(&'f Formula, u32)> {
+    let place = |bit: &&'f Formula| match bit {
+        Formula::Apply(_, numbers, given) => Some((given.first()?, *numbers.first()?)),
+        _ => None,
+    };
+    let (value, low) = bits.first().and_then(place)?;
+    let are = bits.iter().zip(low..).all(|(bit, at)| place(bit) == Some((value, at)));
+    are.then_some((value, low))
+}
+
+fn all_or_any(graph: &mut Graph, is_all: bool, bits: &[&Formula], values: &[Option<Node>]) -> Option<Node> {
+    let whole = match neighbours(bits) {
+        Some((value, low)) => {
+            let value = evaluate(graph, value, values)?;
+            graph.slice(value, low, bits.len() as u32)
+        }
+        None => {
+            let mut parts = bits.iter().map(|bit| evaluate(graph, bit, values)).collect::<Option<Vec<Node>>>()?;
+            parts.reverse();
+            graph.join(&parts)
+        }
+    };
+    let known: Vec<Node> = bits.iter().map(|_| graph.constant(1, is_all.into())).collect();
+    let known = graph.join(&known);
+    let same = graph.equal(whole, known);
+    Some(if is_all { same } else { graph.not(same) })
 }
 
 /// The items of a list, without its parentheses.
@@ -207,23 +456,21 @@ mod tests {
 (define-fun |c_n state| ((state |c_s|)) (_ BitVec 8) ((_ extract 7 0) (|c#0| state)))
 (define-fun |c_h| ((state |c_s|)) Bool true)
 (define-fun |c_t| ((state |c_s|) (next_state |c_s|)) Bool
-  (= (bvadd (|c#0| state) #x01) (|c#0| next_state)) ; step
+  (= (bvadd (|c#0| state) #b00000001) (|c#0| next_state)) ; step
 )
 ";
 
     #[test]
-    fn each_cycle_has_its_own_signals() {
+    fn a_cycle_follows_from_the_one_before() {
         let module = Module::read("c", COUNTER).unwrap();
-        assert_eq!(
-            module.cycle("s3"),
-            "(declare-fun |c#0@s3| () (_ BitVec 8))\n\
-             (declare-fun |c_n state@s3| () (_ BitVec 8))\n\
-             (assert (= |c_n state@s3| ((_ extract 7 0) |c#0@s3|)))\n\
-             (declare-fun |c_h@s3| () Bool)\n\
-             (assert (= |c_h@s3| true))\n"
-        );
-        assert_eq!(module.edge("s3", "s4"), "(assert (= (bvadd |c#0@s3| #x01) |c#0@s4|))\n");
-        assert_eq!(module.signal("state", "s3"), "|c_n state@s3|");
+        let mut graph = Graph::default();
+        let mut now = Moment::new(&module, "now");
+        let seven = graph.constant(8, 7);
+        now.give(&mut graph, "state", seven);
+        assert_eq!(now.settle(&mut graph), []);
+        let then = now.next(&mut graph, "then");
+        let state = then.signal(&mut graph, "state", 8);
+        assert_eq!(graph.as_constant(state), Some(8));
     }
 
     #[test]

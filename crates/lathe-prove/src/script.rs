@@ -1,157 +1,140 @@
-//! Text for a solver, in SMT-LIB: bit vectors, and functions for memories. Every value that is more than a name gets a name
-//! of its own, so that what is used twice is written once.
+//! A question on its way: values in a [`Graph`], what is supposed, and memories as tables.
 
-use std::fmt::Write as _;
+use std::rc::Rc;
 
 use lathe_base::Width;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
-/// A script that is being written.
+use crate::graph::{Facts, Graph, Node};
+
+/// A question that is being written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
-    text: String,
-    names: usize,
+    pub(crate) graph: Graph,
+    /// What holds in every case that is looked at.
+    supposed: Vec<Node>,
 }
 
-/// A bit vector: a constant or a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A bit vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Term {
     pub(crate) bits: u32,
-    pub(crate) text: String,
+    pub(crate) node: Node,
 }
 
-/// A condition: `true`, `false` or a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Condition(pub(crate) String);
+/// A condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Condition(pub(crate) Node);
 
-/// Cells by address, or events by number: the name of a function of one argument.
+/// Cells by address, or events by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Table {
     pub(crate) index: u32,
     pub(crate) bits: u32,
-    pub(crate) name: String,
+    cells: Rc<Cells>,
 }
 
-impl Term {
-    pub(crate) fn constant(bits: u32, value: u64) -> Term {
-        let digits = bits as usize;
-        let wrapped = Width::new(u64::from(bits)).map_or(value, |width| width.wrap(value));
-        Term { bits, text: format!("#b{wrapped:0digits$b}") }
-    }
-
-    pub(crate) fn is(&self, value: u64) -> bool {
-        *self == Term::constant(self.bits, value)
-    }
+#[derive(Debug, PartialEq, Eq)]
+enum Cells {
+    /// A function of which nothing is known.
+    Unknown(String),
+    /// Where the condition holds, one entry is another.
+    Set(Rc<Cells>, Condition, Node, Node),
+    Choose(Condition, Rc<Cells>, Rc<Cells>),
 }
 
 impl Condition {
     pub(crate) fn always() -> Condition {
-        Condition("true".to_owned())
+        Condition(Node::TRUE)
     }
 
     pub(crate) fn never() -> Condition {
-        Condition("false".to_owned())
+        Condition(Node::FALSE)
     }
 
-    pub(crate) fn is_always(&self) -> bool {
-        self.0 == "true"
+    /// The same as a bit.
+    pub(crate) fn term(self) -> Term {
+        Term { bits: 1, node: self.0 }
     }
 
-    pub(crate) fn is_never(&self) -> bool {
-        self.0 == "false"
+    pub(crate) fn is_never(self) -> bool {
+        self == Condition::never()
     }
-}
-
-/// The sort of a bit vector.
-pub(crate) fn sort(bits: u32) -> String {
-    format!("(_ BitVec {bits})")
 }
 
 impl Script {
-    pub(crate) fn finish(self) -> String {
-        self.text
+    /// The definitions of some nodes in SMT-LIB, with what is supposed.
+    pub(crate) fn write(&self, wanted: &[Node], written: &mut Vec<bool>) -> String {
+        let mut text = String::new();
+        self.graph.write_functions(&mut text);
+        let all: Vec<Node> = wanted.iter().chain(&self.supposed).copied().collect();
+        self.graph.write(&all, written, &mut text);
+        for node in &self.supposed {
+            text.push_str(&format!("(assert {})\n", self.graph.name(*node)));
+        }
+        text
     }
 
-    pub(crate) fn line(&mut self, line: impl AsRef<str>) {
-        self.text.push_str(line.as_ref());
-        self.text.push('\n');
+    /// Only cases in which this holds are looked at.
+    pub(crate) fn suppose(&mut self, condition: Condition) {
+        self.supposed.push(condition.0);
     }
 
-    fn fresh(&mut self, stem: &str) -> String {
-        self.names += 1;
-        format!("{stem}.{}", self.names)
+    fn term(&self, node: Node) -> Term {
+        Term { bits: self.graph.bits(node), node }
+    }
+
+    pub(crate) fn constant(&mut self, bits: u32, value: u64) -> Term {
+        let wrapped = Width::new(u64::from(bits)).map_or(value, |width| width.wrap(value));
+        let node = self.graph.constant(bits, wrapped.into());
+        self.term(node)
     }
 
     /// Something of which nothing is known.
     pub(crate) fn unknown(&mut self, name: &str, bits: u32) -> Term {
-        let _ = writeln!(self.text, "(declare-fun |{name}| () {})", sort(bits));
-        Term { bits, text: format!("|{name}|") }
+        let node = self.graph.unknown(name, bits);
+        self.term(node)
     }
 
     /// A table of which nothing is known.
     pub(crate) fn unknown_table(&mut self, name: &str, index: u32, bits: u32) -> Table {
-        let _ = writeln!(self.text, "(declare-fun |{name}| ({}) {})", sort(index), sort(bits));
-        Table { index, bits, name: format!("|{name}|") }
+        self.graph.function(name, vec![index], bits);
+        Table { index, bits, cells: Rc::new(Cells::Unknown(name.to_owned())) }
     }
 
-    /// A name for a value.
-    pub(crate) fn define(&mut self, bits: u32, body: String) -> Term {
-        if !body.starts_with('(') {
-            return Term { bits, text: body };
-        }
-        let name = self.fresh("v");
-        let _ = writeln!(self.text, "(declare-fun {name} () {})\n(assert (= {name} {body}))", sort(bits));
-        Term { bits, text: name }
+    /// A function of which nothing is known, with the bits of what it is given and of what it gives.
+    pub(crate) fn function(&mut self, name: &str, given: Vec<u32>, bits: u32) {
+        self.graph.function(name, given, bits);
     }
 
-    /// A name for a condition.
-    pub(crate) fn condition(&mut self, body: String) -> Condition {
-        if !body.starts_with('(') {
-            return Condition(body);
-        }
-        let name = self.fresh("c");
-        let _ = writeln!(self.text, "(declare-fun {name} () Bool)\n(assert (= {name} {body}))");
-        Condition(name)
+    pub(crate) fn apply(&mut self, name: &str, given: &[Term]) -> Term {
+        let node = self.graph.apply(name, given.iter().map(|term| term.node).collect());
+        self.term(node)
     }
 
     pub(crate) fn holds(&mut self, bit: &Term) -> Condition {
-        match bit.text.as_str() {
-            "#b1" => Condition::always(),
-            "#b0" => Condition::never(),
-            text => self.condition(format!("(= {text} #b1)")),
-        }
+        Condition(bit.node)
     }
 
     pub(crate) fn bit(&mut self, condition: &Condition) -> Term {
-        match condition.0.as_str() {
-            "true" => Term::constant(1, 1),
-            "false" => Term::constant(1, 0),
-            text => self.define(1, format!("(ite {text} #b1 #b0)")),
-        }
+        self.term(condition.0)
     }
 
     pub(crate) fn and(&mut self, x: &Condition, y: &Condition) -> Condition {
-        match () {
-            () if x.is_never() || y.is_always() => x.clone(),
-            () if y.is_never() || x.is_always() => y.clone(),
-            () => self.condition(format!("(and {} {})", x.0, y.0)),
-        }
+        Condition(self.graph.and(x.0, y.0))
     }
 
     pub(crate) fn or(&mut self, x: &Condition, y: &Condition) -> Condition {
-        match () {
-            () if x.is_always() || y.is_never() => x.clone(),
-            () if y.is_always() || x.is_never() => y.clone(),
-            () => self.condition(format!("(or {} {})", x.0, y.0)),
-        }
+        Condition(self.graph.or(x.0, y.0))
     }
 
     pub(crate) fn not(&mut self, x: &Condition) -> Condition {
-        match () {
-            () if x.is_always() => Condition::never(),
-            () if x.is_never() => Condition::always(),
-            () => self.condition(format!("(not {})", x.0)),
-        }
+        Condition(self.graph.not(x.0))
+    }
+
+    /// All of them.
+    pub(crate) fn all(&mut self, conditions: impl IntoIterator<Item = Condition>) -> Condition {
+        conditions.into_iter().fold(Condition::always(), |all, one| self.and(&all, &one))
     }
 
     /// Where the first holds, the second does.
@@ -161,68 +144,93 @@ impl Script {
     }
 
     pub(crate) fn equal(&mut self, x: &Term, y: &Term) -> Condition {
-        if x == y { Condition::always() } else { self.condition(format!("(= {} {})", x.text, y.text)) }
+        Condition(self.graph.equal(x.node, y.node))
     }
 
     pub(crate) fn choose(&mut self, condition: &Condition, x: &Term, y: &Term) -> Term {
-        match () {
-            () if condition.is_always() || x == y => x.clone(),
-            () if condition.is_never() => y.clone(),
-            () => self.define(x.bits, format!("(ite {} {} {})", condition.0, x.text, y.text)),
-        }
+        let node = self.graph.choose(condition.0, x.node, y.node);
+        self.term(node)
     }
 
     pub(crate) fn unary(&mut self, operator: UnaryOperator, x: &Term) -> Term {
-        let name = match operator {
-            UnaryOperator::Not => "bvnot",
-            UnaryOperator::Negate => "bvneg",
+        let node = match operator {
+            UnaryOperator::Not => self.graph.not(x.node),
+            UnaryOperator::Negate => self.graph.negate(x.node),
         };
-        self.define(x.bits, format!("({name} {})", x.text))
+        self.term(node)
     }
 
     pub(crate) fn binary(&mut self, operator: BinaryOperator, x: &Term, y: &Term) -> Term {
         use BinaryOperator::*;
-        let plain = |name: &str| format!("({name} {} {})", x.text, y.text);
-        let comparison = |test: String| format!("(ite {test} #b1 #b0)");
-        let body = match operator {
-            Add => plain("bvadd"),
-            Subtract => plain("bvsub"),
-            Multiply => plain("bvmul"),
-            And => plain("bvand"),
-            Or => plain("bvor"),
-            Xor => plain("bvxor"),
-            // SMT-LIB agrees about what a division by zero gives, except in the signed one.
-            Divide => plain("bvudiv"),
-            Remainder => plain("bvurem"),
-            DivideSigned => {
-                let (none, ones) = (Term::constant(x.bits, 0), Term::constant(x.bits, u64::MAX));
-                format!("(ite (= {} {}) {} {})", y.text, none.text, ones.text, plain("bvsdiv"))
-            }
-            RemainderSigned => plain("bvsrem"),
+        let (a, b, graph) = (x.node, y.node, &mut self.graph);
+        let node = match operator {
+            Add => graph.add(a, b),
+            Subtract => graph.subtract(a, b),
+            Multiply => graph.multiply(a, b),
+            And => graph.and(a, b),
+            Or => graph.or(a, b),
+            Xor => graph.xor(a, b),
+            Divide => graph.divide(a, b),
+            Remainder => graph.remainder(a, b),
+            DivideSigned | RemainderSigned => return self.divide_signed(operator, x, y),
             ShiftLeft | ShiftRight | ShiftRightSigned => return self.shift(operator, x, y),
             RotateLeft | RotateRight => return self.rotate(operator, x, y),
-            Equal => comparison(plain("=")),
-            Unequal => comparison(plain("distinct")),
-            Less => comparison(plain("bvult")),
-            LessOrEqual => comparison(plain("bvule")),
-            LessSigned => comparison(plain("bvslt")),
-            LessOrEqualSigned => comparison(plain("bvsle")),
+            Equal => graph.equal(a, b),
+            Unequal => {
+                let same = graph.equal(a, b);
+                graph.not(same)
+            }
+            Less => graph.less(a, b),
+            LessSigned => graph.less_signed(a, b),
+            LessOrEqual => {
+                let greater = graph.less(b, a);
+                graph.not(greater)
+            }
+            LessOrEqualSigned => {
+                let greater = graph.less_signed(b, a);
+                graph.not(greater)
+            }
         };
-        let bits = if operator.is_comparison() { 1 } else { x.bits };
-        self.define(bits, body)
+        self.term(node)
+    }
+
+    /// Division of two's complement numbers: of their amounts. A quotient is negative if one of the two is, a remainder if
+    /// the first is; by zero, all bits of the quotient are ones, and the remainder is the first.
+    fn divide_signed(&mut self, operator: BinaryOperator, x: &Term, y: &Term) -> Term {
+        let bits = x.bits;
+        let (x_sign, y_sign) = (self.slice(x, bits - 1, 1), self.slice(y, bits - 1, 1));
+        let (x_negative, y_negative) = (self.holds(&x_sign), self.holds(&y_sign));
+        let (minus_x, minus_y) = (self.unary(UnaryOperator::Negate, x), self.unary(UnaryOperator::Negate, y));
+        let (a, b) = (self.choose(&x_negative, &minus_x, x), self.choose(&y_negative, &minus_y, y));
+        let zero = self.constant(bits, 0);
+        let by_zero = self.equal(y, &zero);
+        if operator == BinaryOperator::RemainderSigned {
+            let rest = self.binary(BinaryOperator::Remainder, &a, &b);
+            let rest = self.choose(&by_zero, &a, &rest);
+            let minus = self.unary(UnaryOperator::Negate, &rest);
+            return self.choose(&x_negative, &minus, &rest);
+        }
+        let ones = self.constant(bits, u64::MAX);
+        let amount = self.binary(BinaryOperator::Divide, &a, &b);
+        let amount = self.choose(&by_zero, &ones, &amount);
+        let minus = self.unary(UnaryOperator::Negate, &amount);
+        let (differ, divides) = (Condition(self.graph.xor(x_negative.0, y_negative.0)), self.not(&by_zero));
+        let is_negative = self.and(&divides, &differ);
+        self.choose(&is_negative, &minus, &amount)
     }
 
     /// Shifts in a width that holds the number and the count.
     fn shift(&mut self, operator: BinaryOperator, x: &Term, count: &Term) -> Term {
         let wide = x.bits.max(count.bits);
-        let (name, is_signed) = match operator {
-            BinaryOperator::ShiftLeft => ("bvshl", false),
-            BinaryOperator::ShiftRight => ("bvlshr", false),
-            _ => ("bvashr", true),
-        };
+        let is_signed = operator == BinaryOperator::ShiftRightSigned;
         let number = if is_signed { self.sign_extend(wide, x) } else { self.zero_extend(wide, x) };
         let count = self.zero_extend(wide, count);
-        let shifted = self.define(wide, format!("({name} {} {})", number.text, count.text));
+        let node = match operator {
+            BinaryOperator::ShiftLeft => self.graph.shift_left(number.node, count.node),
+            BinaryOperator::ShiftRight => self.graph.shift_right(number.node, count.node),
+            _ => self.graph.shift_right_signed(number.node, count.node),
+        };
+        let shifted = self.term(node);
         self.slice(&shifted, 0, x.bits)
     }
 
@@ -230,48 +238,40 @@ impl Script {
     fn rotate(&mut self, operator: BinaryOperator, x: &Term, count: &Term) -> Term {
         let wide = x.bits.max(count.bits).max(8);
         let (number, count) = (self.zero_extend(wide, x), self.zero_extend(wide, count));
-        let width = Term::constant(wide, u64::from(x.bits));
-        let count = self.define(wide, format!("(bvurem {} {})", count.text, width.text));
-        let rest = self.define(wide, format!("(bvsub {} {})", width.text, count.text));
+        let width = self.constant(wide, u64::from(x.bits));
+        let count = self.binary(BinaryOperator::Remainder, &count, &width);
+        let rest = self.binary(BinaryOperator::Subtract, &width, &count);
         let (left, right) = if operator == BinaryOperator::RotateLeft { (count, rest) } else { (rest, count) };
-        let high = self.define(wide, format!("(bvshl {} {})", number.text, left.text));
-        let low = self.define(wide, format!("(bvlshr {} {})", number.text, right.text));
-        let both = self.define(wide, format!("(bvor {} {})", high.text, low.text));
+        let high = self.binary(BinaryOperator::ShiftLeft, &number, &left);
+        let low = self.binary(BinaryOperator::ShiftRight, &number, &right);
+        let both = self.binary(BinaryOperator::Or, &high, &low);
         self.slice(&both, 0, x.bits)
     }
 
     pub(crate) fn slice(&mut self, x: &Term, low: u32, bits: u32) -> Term {
-        if low == 0 && bits == x.bits {
-            return x.clone();
-        }
-        self.define(bits, format!("((_ extract {} {low}) {})", low + bits - 1, x.text))
+        let node = self.graph.slice(x.node, low, bits);
+        self.term(node)
     }
 
     pub(crate) fn join(&mut self, high: &Term, low: &Term) -> Term {
-        self.define(high.bits + low.bits, format!("(concat {} {})", high.text, low.text))
+        self.join_all(&[*high, *low])
     }
 
     /// All of them, the first highest. There must be one.
     pub(crate) fn join_all(&mut self, parts: &[Term]) -> Term {
-        let mut whole = parts[0].clone();
-        for part in &parts[1..] {
-            whole = self.join(&whole, part);
-        }
-        whole
+        let nodes: Vec<Node> = parts.iter().map(|part| part.node).collect();
+        let node = self.graph.join(&nodes);
+        self.term(node)
     }
 
     pub(crate) fn zero_extend(&mut self, bits: u32, x: &Term) -> Term {
-        if bits == x.bits {
-            return x.clone();
-        }
-        self.define(bits, format!("((_ zero_extend {}) {})", bits - x.bits, x.text))
+        let node = self.graph.zero_extend(bits, x.node);
+        self.term(node)
     }
 
     pub(crate) fn sign_extend(&mut self, bits: u32, x: &Term) -> Term {
-        if bits == x.bits {
-            return x.clone();
-        }
-        self.define(bits, format!("((_ sign_extend {}) {})", bits - x.bits, x.text))
+        let node = self.graph.sign_extend(bits, x.node);
+        self.term(node)
     }
 
     /// So many bits of a number: its lowest, or with zeros or its sign above.
@@ -284,12 +284,29 @@ impl Script {
     }
 
     pub(crate) fn add(&mut self, x: &Term, amount: u64) -> Term {
-        let amount = Term::constant(x.bits, amount);
-        if amount.is(0) { x.clone() } else { self.binary(BinaryOperator::Add, x, &amount) }
+        let amount = self.constant(x.bits, amount);
+        self.binary(BinaryOperator::Add, x, &amount)
     }
 
     pub(crate) fn get(&mut self, table: &Table, index: &Term) -> Term {
-        self.define(table.bits, format!("({} {})", table.name, index.text))
+        let node = self.look_up(&table.cells, index.node);
+        self.term(node)
+    }
+
+    fn look_up(&mut self, cells: &Cells, index: Node) -> Node {
+        match cells {
+            Cells::Unknown(name) => self.graph.apply(name, vec![index]),
+            Cells::Set(rest, condition, at, value) => {
+                let same = self.graph.equal(*at, index);
+                let here = self.graph.and(condition.0, same);
+                let other = self.look_up(rest, index);
+                self.graph.choose(here, *value, other)
+            }
+            Cells::Choose(condition, x, y) => {
+                let (x, y) = (self.look_up(x, index), self.look_up(y, index));
+                self.graph.choose(condition.0, x, y)
+            }
+        }
     }
 
     /// The table with one entry replaced, where the condition holds.
@@ -297,37 +314,57 @@ impl Script {
         if condition.is_never() {
             return table.clone();
         }
-        let name = self.fresh("t");
-        let _ = writeln!(
-            self.text,
-            "(define-fun {name} ((x {})) {} (ite (and {} (= x {})) {} ({} x)))",
-            sort(table.index),
-            sort(table.bits),
-            condition.0,
-            index.text,
-            value.text,
-            table.name
-        );
-        Table { name, ..table.clone() }
+        let cells = Cells::Set(table.cells.clone(), *condition, index.node, value.node);
+        Table { cells: Rc::new(cells), ..table.clone() }
     }
 
     /// One table or the other.
     pub(crate) fn choose_table(&mut self, condition: &Condition, x: &Table, y: &Table) -> Table {
-        match () {
-            () if condition.is_always() || x == y => x.clone(),
-            () if condition.is_never() => y.clone(),
-            () => {
-                let name = self.fresh("t");
-                let _ = writeln!(
-                    self.text,
-                    "(define-fun {name} ((x {})) {} (ite {} ({} x) ({} x)))",
-                    sort(x.index),
-                    sort(x.bits),
-                    condition.0,
-                    x.name,
-                    y.name
-                );
-                Table { name, ..x.clone() }
+        match self.graph.as_constant(condition.0) {
+            Some(1) => x.clone(),
+            Some(_) => y.clone(),
+            None if x == y => x.clone(),
+            None => {
+                let cells = Cells::Choose(*condition, x.cells.clone(), y.cells.clone());
+                Table { cells: Rc::new(cells), ..x.clone() }
+            }
+        }
+    }
+
+    pub(crate) fn under(&mut self, facts: &mut Facts, term: &Term) -> Term {
+        Term { bits: term.bits, node: self.graph.under(facts, term.node) }
+    }
+
+    pub(crate) fn condition_under(&mut self, facts: &mut Facts, condition: Condition) -> Condition {
+        Condition(self.graph.under(facts, condition.0))
+    }
+
+    /// A table where some things are known.
+    pub(crate) fn table_under(&mut self, facts: &mut Facts, table: &Table) -> Table {
+        Table { cells: self.cells_under(facts, &table.cells), ..table.clone() }
+    }
+
+    fn cells_under(&mut self, facts: &mut Facts, cells: &Rc<Cells>) -> Rc<Cells> {
+        match &**cells {
+            Cells::Unknown(_) => cells.clone(),
+            Cells::Set(rest, condition, index, value) => {
+                let (rest, condition) = (self.cells_under(facts, rest), self.condition_under(facts, *condition));
+                if condition.is_never() {
+                    return rest;
+                }
+                let (index, value) = (self.graph.under(facts, *index), self.graph.under(facts, *value));
+                Rc::new(Cells::Set(rest, condition, index, value))
+            }
+            Cells::Choose(condition, x, y) => {
+                let condition = self.condition_under(facts, *condition);
+                match self.graph.as_constant(condition.0) {
+                    Some(1) => self.cells_under(facts, x),
+                    Some(_) => self.cells_under(facts, y),
+                    None => {
+                        let (x, y) = (self.cells_under(facts, x), self.cells_under(facts, y));
+                        if x == y { x } else { Rc::new(Cells::Choose(condition, x, y)) }
+                    }
+                }
             }
         }
     }

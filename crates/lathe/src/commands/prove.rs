@@ -77,6 +77,8 @@ struct ToProve {
 enum Question {
     /// As it stands.
     Asked(Query),
+    /// A claim about a core.
+    Whole(Arc<Sliced>, Arc<Module>, Claim),
     /// All these claims about a slice of a core, which Yosys has to read first.
     Slice(Arc<Sliced>, usize, Vec<Claim>),
 }
@@ -171,13 +173,12 @@ fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, F
 }
 
 /// Claims about a core in one piece.
-fn whole(sliced: &Sliced, claims: &[Claim], verilog: &str) -> Result<Vec<ToProve>, Failure> {
+fn whole(sliced: &Arc<Sliced>, claims: &[Claim], verilog: &str) -> Result<Vec<ToProve>, Failure> {
     if stderr().is_terminal() {
         output::signal("Yosys reads the core");
     }
-    let module = translate(&sliced.design.module, verilog)?;
-    let core = sliced.core(&module);
-    let claim = |claim: &Claim| sliced.claim(*claim, Question::Asked(core.query(*claim)));
+    let module = Arc::new(translate(&sliced.design.module, verilog)?);
+    let claim = |claim: &Claim| sliced.claim(*claim, Question::Whole(sliced.clone(), module.clone(), *claim));
     Ok(claims.iter().map(claim).collect())
 }
 
@@ -207,14 +208,6 @@ impl Sliced {
             Claim::Waiting => "(waiting)".to_owned(),
         };
         ToProve { name, question, isa: self.isa.clone(), cycles: Some(claim.cycles(&self.design.interface)) }
-    }
-
-    /// What is asked about a slice.
-    fn queries(&self, at: usize, claims: &[Claim]) -> Result<Vec<Query>, Failure> {
-        let text = self.design.slice(at).unwrap_or_default();
-        let module = translate(&self.design.module, &text)?;
-        let core = self.core(&module);
-        Ok(claims.iter().map(|claim| core.query(*claim)).collect())
     }
 }
 
@@ -334,25 +327,35 @@ fn take<'c>(claims: &'c [ToProve], next: &AtomicUsize) -> Option<(usize, &'c ToP
     claims.get(at).map(|claim| (at, claim))
 }
 
-/// Asks everything that a claim is made of, up to the first that is not proven.
-fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
-    let begin = Instant::now();
-    let of_slice;
-    let queries = match &claim.question {
-        Question::Asked(query) => std::slice::from_ref(query),
-        Question::Slice(sliced, at, claims) => {
-            of_slice = sliced.queries(*at, claims)?;
-            &of_slice
-        }
-    };
-    let mut answer = Answer::Proven;
-    for query in queries {
-        let output = run("z3", &["-in", &format!("-T:{}", arguments.timeout)], &query.script())?;
-        answer = query.read(&output).map_err(|said| Failure::input(format!("z3 did not understand: {said}")))?;
-        if answer != Answer::Proven {
-            break;
+/// Decides claims about a core, up to the first that is not proven. Only about that one a case is told.
+fn about(arguments: &Prove, core: &Core, claims: &[Claim]) -> Result<Answer, Failure> {
+    for claim in claims {
+        match ask(arguments, &core.query(*claim))? {
+            Answer::Proven => {}
+            Answer::Undecided => return Ok(Answer::Undecided),
+            Answer::Refuted(_) => return ask(arguments, &core.query_with_case(*claim)),
         }
     }
+    Ok(Answer::Proven)
+}
+
+fn ask(arguments: &Prove, query: &Query) -> Result<Answer, Failure> {
+    let output = run("z3", &["-in", &format!("-T:{}", arguments.timeout)], query.script())?;
+    query.read(&output).map_err(|said| Failure::input(format!("z3 did not understand: {said}")))
+}
+
+/// Asks everything that a claim is made of.
+fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
+    let begin = Instant::now();
+    let answer = match &claim.question {
+        Question::Asked(query) => ask(arguments, query)?,
+        Question::Whole(sliced, module, claim) => about(arguments, &sliced.core(module), &[*claim])?,
+        Question::Slice(sliced, at, claims) => {
+            let text = sliced.design.slice(*at).unwrap_or_default();
+            let module = translate(&sliced.design.module, &text)?;
+            about(arguments, &sliced.core(&module), claims)?
+        }
+    };
     let (found, case) = match answer {
         Answer::Proven => (Found::Proven, None),
         Answer::Undecided => (Found::Undecided, None),

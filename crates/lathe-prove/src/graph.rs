@@ -1,0 +1,1372 @@
+//! Values that depend on unknowns, as a graph in which equal things are one node.
+//!
+//! What can be computed is computed when a node is made. In a core most of it can: the bits of an instruction that tell it from
+//! others are known, and so is how far it has come in each clock cycle. What is left is what the instruction does, and where a
+//! core does it as the definition says, the two are the same node before a solver has seen anything.
+//!
+//! A condition is a value of one bit. Each rule below is one line of arithmetic; the tests compute what they make, and what it was
+//! made of, with the same numbers.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A value: its place in the graph. What it is made of has lower places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Node(u32);
+
+impl Node {
+    /// The conditions that are known have their places from the beginning.
+    pub(crate) const FALSE: Node = Node(0);
+    pub(crate) const TRUE: Node = Node(1);
+}
+
+/// Constants have no more bits than this; longer ones are joined from several.
+const CONSTANT: u32 = 128;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Pair {
+    And,
+    Or,
+    Xor,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+    ShiftLeft,
+    ShiftRight,
+    ShiftRightSigned,
+    Equal,
+    Less,
+    LessSigned,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Form {
+    Constant(u128),
+    Unknown(String),
+    /// What a function of which nothing is known gives.
+    Apply(String, Vec<Node>),
+    Not(Node),
+    Negate(Node),
+    Pair(Pair, Node, Node),
+    Choose(Node, Node, Node),
+    /// The highest first; none of them is joined itself.
+    Join(Vec<Node>),
+    /// Some bits, from this one on.
+    Slice(Node, u32),
+}
+
+/// How many choices are looked through for a condition that is known.
+const CHOICES: u32 = 100;
+
+/// A table by nodes. They come from this crate, so that nobody chooses them to be slow to find.
+type HashMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Quick>>;
+
+/// Multiplies and turns, which is enough to spread small numbers.
+#[derive(Default)]
+struct Quick(u64);
+
+impl Hasher for Quick {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+}
+
+/// The nodes, each with its bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Graph {
+    nodes: Vec<(Form, u32)>,
+    places: HashMap<(Form, u32), Node>,
+    /// The functions: the bits of what they are given, and of what they give.
+    functions: BTreeMap<String, (Vec<u32>, u32)>,
+    /// Slices that have been made, since one may lead to many others.
+    sliced: HashMap<(Node, u32, u32), Node>,
+}
+
+/// What is known in some case.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    /// Nodes that are something simpler there.
+    known: HashMap<Node, Node>,
+    /// What has been found out from that.
+    memo: HashMap<Node, Node>,
+}
+
+fn mask(bits: u32) -> u128 {
+    if bits >= CONSTANT { u128::MAX } else { (1 << bits) - 1 }
+}
+
+impl Default for Graph {
+    fn default() -> Graph {
+        let mut graph = Graph {
+            nodes: Vec::new(),
+            places: HashMap::default(),
+            functions: BTreeMap::new(),
+            sliced: HashMap::default(),
+        };
+        for value in [0, 1] {
+            graph.constant(1, value);
+        }
+        graph
+    }
+}
+
+impl Graph {
+    fn form(&self, node: Node) -> &Form {
+        &self.nodes[node.0 as usize].0
+    }
+
+    pub(crate) fn bits(&self, node: Node) -> u32 {
+        self.nodes[node.0 as usize].1
+    }
+
+    fn add_node(&mut self, form: Form, bits: u32) -> Node {
+        let key = (form, bits);
+        if let Some(known) = self.places.get(&key) {
+            return *known;
+        }
+        let node = Node(u32::try_from(self.nodes.len()).expect("the limits of definitions keep graphs small"));
+        self.nodes.push(key.clone());
+        self.places.insert(key, node);
+        node
+    }
+
+    /// A number of at most 128 bits.
+    pub(crate) fn constant(&mut self, bits: u32, value: u128) -> Node {
+        self.add_node(Form::Constant(value & mask(bits)), bits)
+    }
+
+    pub(crate) fn as_constant(&self, node: Node) -> Option<u128> {
+        match self.form(node) {
+            Form::Constant(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    fn is(&self, node: Node, value: u128) -> bool {
+        self.as_constant(node) == Some(value & mask(self.bits(node)))
+    }
+
+    fn is_ones(&self, node: Node) -> bool {
+        self.is(node, u128::MAX)
+    }
+
+    fn truth(&self, value: bool) -> Node {
+        if value { Node::TRUE } else { Node::FALSE }
+    }
+
+    /// Something of which nothing is known but its name.
+    pub(crate) fn unknown(&mut self, name: &str, bits: u32) -> Node {
+        self.add_node(Form::Unknown(name.to_owned()), bits)
+    }
+
+    /// A function of which nothing is known but its name.
+    pub(crate) fn function(&mut self, name: &str, given: Vec<u32>, bits: u32) {
+        self.functions.insert(name.to_owned(), (given, bits));
+    }
+
+    /// What a function gives.
+    pub(crate) fn apply(&mut self, name: &str, given: Vec<Node>) -> Node {
+        let bits = self.functions.get(name).map_or(1, |(_, bits)| *bits);
+        self.add_node(Form::Apply(name.to_owned(), given), bits)
+    }
+
+    pub(crate) fn not(&mut self, x: Node) -> Node {
+        let bits = self.bits(x);
+        match self.form(x).clone() {
+            Form::Constant(value) => self.constant(bits, !value),
+            Form::Not(inner) => inner,
+            Form::Join(parts) => {
+                let parts: Vec<Node> = parts.into_iter().map(|part| self.not(part)).collect();
+                self.join(&parts)
+            }
+            _ => self.add_node(Form::Not(x), bits),
+        }
+    }
+
+    pub(crate) fn negate(&mut self, x: Node) -> Node {
+        let bits = self.bits(x);
+        match self.form(x) {
+            Form::Constant(value) => self.constant(bits, value.wrapping_neg()),
+            _ if bits == 1 => x,
+            _ => self.add_node(Form::Negate(x), bits),
+        }
+    }
+
+    /// The two in an order that is always the same.
+    fn pair(&mut self, pair: Pair, x: Node, y: Node) -> Node {
+        let bits = match pair {
+            Pair::Equal | Pair::Less | Pair::LessSigned => 1,
+            _ => self.bits(x),
+        };
+        let is_symmetric = matches!(pair, Pair::And | Pair::Or | Pair::Xor | Pair::Add | Pair::Multiply | Pair::Equal);
+        let (x, y) = if is_symmetric && y < x { (y, x) } else { (x, y) };
+        self.add_node(Form::Pair(pair, x, y), bits)
+    }
+
+    /// The numbers of both, if both are known.
+    fn both(&self, x: Node, y: Node) -> Option<(u128, u128)> {
+        self.as_constant(x).zip(self.as_constant(y))
+    }
+
+    /// Whether one is the other turned around.
+    fn opposite(&self, x: Node, y: Node) -> bool {
+        *self.form(x) == Form::Not(y) || *self.form(y) == Form::Not(x)
+    }
+
+    pub(crate) fn and(&mut self, x: Node, y: Node) -> Node {
+        let bits = self.bits(x);
+        if let Some((x, y)) = self.both(x, y) {
+            return self.constant(bits, x & y);
+        }
+        match () {
+            () if x == y || self.is_ones(y) || self.is(x, 0) => return x,
+            () if self.is_ones(x) || self.is(y, 0) => return y,
+            () if bits <= CONSTANT && self.opposite(x, y) => return self.constant(bits, 0),
+            () => {}
+        }
+        for (one, other) in [(x, y), (y, x)] {
+            match *self.form(other) {
+                Form::Pair(Pair::And, a, b) if one == a || one == b => return other,
+                Form::Pair(Pair::And, a, b) if bits == 1 && (self.opposite(one, a) || self.opposite(one, b)) => {
+                    return self.truth(false);
+                }
+                Form::Pair(Pair::Or, a, b) if one == a || one == b => return one,
+                Form::Pair(Pair::Or, a, b) if self.opposite(one, a) => return self.and(one, b),
+                Form::Pair(Pair::Or, a, b) if self.opposite(one, b) => return self.and(one, a),
+                _ => {}
+            }
+        }
+        if bits == 1 {
+            if let Some(both) = self.both_cover(x, y) {
+                return both;
+            }
+            let new = self.inside(y, x, true);
+            if new != y {
+                return self.and(x, new);
+            }
+            let new = self.inside(x, y, true);
+            if new != x {
+                return self.and(new, y);
+            }
+        }
+        self.by_parts(x, y, Graph::and).unwrap_or_else(|| self.pair(Pair::And, x, y))
+    }
+
+    /// The numbers for which a condition holds, if it is about nothing but a value of few bits: the value, and a bit for each number.
+    fn covers(&self, condition: Node) -> Option<(Node, u64)> {
+        match *self.form(condition) {
+            Form::Pair(Pair::Equal, x, y) if (2..=6).contains(&self.bits(x)) => {
+                let (number, value) =
+                    self.as_constant(x).map(|number| (number, y)).or_else(|| Some((self.as_constant(y)?, x)))?;
+                Some((value, 1 << number))
+            }
+            Form::Pair(Pair::Or, x, y) if self.bits(x) == 1 => {
+                let ((value, first), (other, second)) = (self.covers(x)?, self.covers(y)?);
+                (value == other).then_some((value, first | second))
+            }
+            Form::Not(x) => {
+                let (value, numbers) = self.covers(x)?;
+                Some((value, self.every(value) & !numbers))
+            }
+            _ => None,
+        }
+    }
+
+    /// A bit for each number that a value of few bits can be.
+    fn every(&self, value: Node) -> u64 {
+        u64::MAX >> (64 - (1 << self.bits(value)))
+    }
+
+    /// Two conditions about one value of few bits: what both hold for is what one of them holds for, or nothing, or a single number.
+    fn both_cover(&mut self, x: Node, y: Node) -> Option<Node> {
+        let ((value, first), (other, second)) = (self.covers(x)?, self.covers(y)?);
+        match first & second {
+            _ if value != other => None,
+            0 => Some(Node::FALSE),
+            both if both == first => Some(x),
+            both if both == second => Some(y),
+            both if both.count_ones() == 1 => {
+                let number = self.constant(self.bits(value), both.trailing_zeros().into());
+                Some(self.equal(value, number))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is chosen where a value is none of the numbers that have been asked for. Whoever has asked for all has chosen.
+    fn otherwise(&mut self, y: Node, value: Node, asked: u64) -> Node {
+        let Form::Choose(condition, a, b) = *self.form(y) else { return y };
+        match self.covers(condition) {
+            Some((other, numbers)) if other == value => match asked | numbers {
+                all if all == asked => self.otherwise(b, value, asked),
+                all if all == self.every(value) => a,
+                all => {
+                    let rest = self.otherwise(b, value, all);
+                    if rest == b { y } else { self.choose(condition, a, rest) }
+                }
+            },
+            _ => y,
+        }
+    }
+
+    pub(crate) fn or(&mut self, x: Node, y: Node) -> Node {
+        let bits = self.bits(x);
+        if let Some((x, y)) = self.both(x, y) {
+            return self.constant(bits, x | y);
+        }
+        match () {
+            () if x == y || self.is(y, 0) || self.is_ones(x) => return x,
+            () if self.is(x, 0) || self.is_ones(y) => return y,
+            () if bits <= CONSTANT && self.opposite(x, y) => return self.constant(bits, u128::MAX),
+            () => {}
+        }
+        for (one, other) in [(x, y), (y, x)] {
+            match *self.form(other) {
+                Form::Pair(Pair::Or, a, b) if one == a || one == b => return other,
+                Form::Pair(Pair::Or, a, b) if bits == 1 && (self.opposite(one, a) || self.opposite(one, b)) => {
+                    return self.truth(true);
+                }
+                Form::Pair(Pair::And, a, b) if one == a || one == b => return one,
+                Form::Pair(Pair::And, a, b) if self.opposite(one, a) => return self.or(one, b),
+                Form::Pair(Pair::And, a, b) if self.opposite(one, b) => return self.or(one, a),
+                _ => {}
+            }
+        }
+        if bits == 1 {
+            // That one of them holds is that not both fail.
+            let (fails, other) = (self.not(x), self.not(y));
+            if let Some(both) = self.both_cover(fails, other) {
+                return self.not(both);
+            }
+            let new = self.inside(y, x, false);
+            if new != y {
+                return self.or(x, new);
+            }
+            let new = self.inside(x, y, false);
+            if new != x {
+                return self.or(new, y);
+            }
+        }
+        self.by_parts(x, y, Graph::or).unwrap_or_else(|| self.pair(Pair::Or, x, y))
+    }
+
+    pub(crate) fn xor(&mut self, x: Node, y: Node) -> Node {
+        let bits = self.bits(x);
+        if let Some((x, y)) = self.both(x, y) {
+            return self.constant(bits, x ^ y);
+        }
+        match () {
+            () if self.is(y, 0) => return x,
+            () if self.is(x, 0) => return y,
+            () if self.is_ones(y) => return self.not(x),
+            () if self.is_ones(x) => return self.not(y),
+            () if bits <= CONSTANT && x == y => return self.constant(bits, 0),
+            () if bits == 1 => {
+                let same = self.equal(x, y);
+                return self.not(same);
+            }
+            () => {}
+        }
+        self.by_parts(x, y, Graph::xor).unwrap_or_else(|| self.pair(Pair::Xor, x, y))
+    }
+
+    /// What is done to each bit by itself is done to parts, if there are any: the pieces of a joined value, and the runs of
+    /// equal bits of a number.
+    fn by_parts(&mut self, x: Node, y: Node, each: fn(&mut Graph, Node, Node) -> Node) -> Option<Node> {
+        if self.bits(x) == 1 {
+            return None;
+        }
+        let cuts = self.cuts(x, y)?;
+        let mut parts = Vec::new();
+        for (low, bits) in cuts.into_iter().rev() {
+            let (a, b) = (self.slice(x, low, bits), self.slice(y, low, bits));
+            parts.push(each(self, a, b));
+        }
+        Some(self.join(&parts))
+    }
+
+    /// The pieces in which two values can be looked at one by one, the lowest first; nothing if they are of one piece.
+    fn cuts(&self, x: Node, y: Node) -> Option<Vec<(u32, u32)>> {
+        let mut ends: Vec<u32> = [x, y].into_iter().flat_map(|node| self.ends(node)).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        (ends.len() > 1).then(|| starts.zip(&ends).map(|(low, end)| (low, end - low)).collect())
+    }
+
+    fn ends(&self, node: Node) -> Vec<u32> {
+        let bits = self.bits(node);
+        match self.form(node) {
+            Form::Join(parts) => {
+                let sizes = parts.iter().rev().map(|part| self.bits(*part));
+                sizes
+                    .scan(0, |low, bits| {
+                        *low += bits;
+                        Some(*low)
+                    })
+                    .collect()
+            }
+            Form::Constant(value) => {
+                (1..=bits).filter(|at| *at == bits || (value >> at ^ value >> (at - 1)) & 1 == 1).collect()
+            }
+            _ => vec![bits],
+        }
+    }
+
+    pub(crate) fn add(&mut self, x: Node, y: Node) -> Node {
+        let bits = self.bits(x);
+        if let Some((x, y)) = self.both(x, y) {
+            return self.constant(bits, x.wrapping_add(y));
+        }
+        if bits == 1 {
+            return self.xor(x, y);
+        }
+        for (one, other) in [(x, y), (y, x)] {
+            let Some(number) = self.as_constant(other) else { continue };
+            if number == 0 {
+                return one;
+            }
+            if let Form::Pair(Pair::Add, a, b) = *self.form(one) {
+                for (inner, added) in [(a, b), (b, a)] {
+                    if let Some(more) = self.as_constant(added) {
+                        let sum = self.constant(bits, number.wrapping_add(more));
+                        return self.add(inner, sum);
+                    }
+                }
+            }
+        }
+        self.pair(Pair::Add, x, y)
+    }
+
+    pub(crate) fn subtract(&mut self, x: Node, y: Node) -> Node {
+        let bits = self.bits(x);
+        match (self.as_constant(x), self.as_constant(y)) {
+            _ if bits == 1 => self.xor(x, y),
+            (_, Some(number)) => {
+                let number = self.constant(bits, number.wrapping_neg());
+                self.add(x, number)
+            }
+            (Some(0), _) => self.negate(y),
+            _ if x == y && bits <= CONSTANT => self.constant(bits, 0),
+            _ => self.pair(Pair::Subtract, x, y),
+        }
+    }
+
+    pub(crate) fn multiply(&mut self, x: Node, y: Node) -> Node {
+        let bits = self.bits(x);
+        if let Some((x, y)) = self.both(x, y) {
+            return self.constant(bits, x.wrapping_mul(y));
+        }
+        match () {
+            () if bits == 1 => self.and(x, y),
+            () if self.is(x, 0) || self.is(y, 1) => x,
+            () if self.is(y, 0) || self.is(x, 1) => y,
+            () => self.pair(Pair::Multiply, x, y),
+        }
+    }
+
+    /// All ones, if it is by zero.
+    pub(crate) fn divide(&mut self, x: Node, y: Node) -> Node {
+        let bits = self.bits(x);
+        match self.both(x, y) {
+            Some((_, 0)) => self.constant(bits, u128::MAX),
+            Some((x, y)) => self.constant(bits, x / y),
+            None => self.pair(Pair::Divide, x, y),
+        }
+    }
+
+    /// The number itself, if it is by zero.
+    pub(crate) fn remainder(&mut self, x: Node, y: Node) -> Node {
+        let bits = self.bits(x);
+        match self.both(x, y) {
+            Some((_, 0)) => x,
+            Some((x, y)) => self.constant(bits, x % y),
+            None => self.pair(Pair::Remainder, x, y),
+        }
+    }
+
+    /// By a number of the same width.
+    pub(crate) fn shift_left(&mut self, x: Node, count: Node) -> Node {
+        let bits = self.bits(x);
+        match self.as_constant(count) {
+            Some(0) => x,
+            Some(by) if by < u128::from(bits) => {
+                let by = by as u32;
+                let (kept, zeros) = (self.slice(x, 0, bits - by), self.zeros(by));
+                self.join(&[kept, zeros])
+            }
+            Some(_) => self.zeros(bits),
+            None => self.pair(Pair::ShiftLeft, x, count),
+        }
+    }
+
+    pub(crate) fn shift_right(&mut self, x: Node, count: Node) -> Node {
+        let bits = self.bits(x);
+        match self.as_constant(count) {
+            Some(0) => x,
+            Some(by) if by < u128::from(bits) => {
+                let by = by as u32;
+                let (kept, zeros) = (self.slice(x, by, bits - by), self.zeros(by));
+                self.join(&[zeros, kept])
+            }
+            Some(_) => self.zeros(bits),
+            None => self.pair(Pair::ShiftRight, x, count),
+        }
+    }
+
+    pub(crate) fn shift_right_signed(&mut self, x: Node, count: Node) -> Node {
+        let bits = self.bits(x);
+        match self.as_constant(count) {
+            Some(by) => {
+                let by = by.min(u128::from(bits) - 1) as u32;
+                let kept = self.slice(x, by, bits - by);
+                self.sign_extend(bits, kept)
+            }
+            None => self.pair(Pair::ShiftRightSigned, x, count),
+        }
+    }
+
+    pub(crate) fn equal(&mut self, x: Node, y: Node) -> Node {
+        if let Some((x, y)) = self.both(x, y) {
+            return self.truth(x == y);
+        }
+        let bits = self.bits(x);
+        if x == y {
+            return self.truth(true);
+        }
+        if bits == 1 {
+            match (self.as_constant(x), self.as_constant(y)) {
+                (Some(1), _) => return y,
+                (_, Some(1)) => return x,
+                (Some(_), _) => return self.not(y),
+                (_, Some(_)) => return self.not(x),
+                _ if self.opposite(x, y) => return self.truth(false),
+                _ => {}
+            }
+        }
+        for (one, other) in [(x, y), (y, x)] {
+            let form = self.form(other).clone();
+            match (self.as_constant(one), &form) {
+                (Some(number), Form::Not(inner)) => {
+                    let number = self.constant(bits, !number);
+                    return self.equal(number, *inner);
+                }
+                (Some(number), Form::Pair(Pair::Add, a, b)) => {
+                    for (inner, added) in [(*a, *b), (*b, *a)] {
+                        if let Some(added) = self.as_constant(added) {
+                            let number = self.constant(bits, number.wrapping_sub(added));
+                            return self.equal(number, inner);
+                        }
+                    }
+                }
+                (Some(_), Form::Choose(condition, a, b))
+                    if self.as_constant(*a).is_some() || self.as_constant(*b).is_some() =>
+                {
+                    let (first, second) = (self.equal(one, *a), self.equal(one, *b));
+                    return self.choose(*condition, first, second);
+                }
+                // Something and a number added to it are never the same.
+                (None, Form::Pair(Pair::Add, a, b))
+                    if (*a == one && self.as_constant(*b).is_some())
+                        || (*b == one && self.as_constant(*a).is_some()) =>
+                {
+                    return self.truth(false);
+                }
+                _ => {}
+            }
+        }
+        if let (Form::Pair(Pair::Add, a, b), Form::Pair(Pair::Add, c, d)) = (self.form(x).clone(), self.form(y).clone())
+        {
+            for ((a, b), (c, d)) in [((a, b), (c, d)), ((b, a), (c, d)), ((a, b), (d, c)), ((b, a), (d, c))] {
+                if a == c && self.both(b, d).is_some() {
+                    return self.equal(b, d);
+                }
+            }
+        }
+        let is_joined = |node: Node| matches!(self.form(node), Form::Join(_));
+        let is_known = |node: Node| is_joined(node) || self.as_constant(node).is_some();
+        let cuts = if is_known(x) && is_known(y) { self.cuts_of_joined(x, y) } else { None };
+        if let Some(cuts) = cuts {
+            let mut all = self.truth(true);
+            for (low, bits) in cuts {
+                let (a, b) = (self.slice(x, low, bits), self.slice(y, low, bits));
+                let same = self.equal(a, b);
+                all = self.and(all, same);
+            }
+            return all;
+        }
+        self.pair(Pair::Equal, x, y)
+    }
+
+    /// Like [`Graph::cuts`], but numbers stay in one piece.
+    fn cuts_of_joined(&self, x: Node, y: Node) -> Option<Vec<(u32, u32)>> {
+        let mut ends: Vec<u32> = [x, y]
+            .into_iter()
+            .filter(|node| self.as_constant(*node).is_none())
+            .flat_map(|node| self.ends(node))
+            .collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        (ends.len() > 1).then(|| starts.zip(&ends).map(|(low, end)| (low, end - low)).collect())
+    }
+
+    pub(crate) fn less(&mut self, x: Node, y: Node) -> Node {
+        match self.both(x, y) {
+            Some((x, y)) => self.truth(x < y),
+            None if x == y || self.is(y, 0) || self.is_ones(x) => self.truth(false),
+            None if self.is(x, 0) => {
+                let same = self.equal(x, y);
+                self.not(same)
+            }
+            None if self.is(y, 1) => {
+                let zero = self.constant(self.bits(x), 0);
+                self.equal(x, zero)
+            }
+            None => self.pair(Pair::Less, x, y),
+        }
+    }
+
+    pub(crate) fn less_signed(&mut self, x: Node, y: Node) -> Node {
+        let bits = self.bits(x);
+        if x == y {
+            return self.truth(false);
+        }
+        if self.is(y, 0) {
+            return self.slice(x, bits - 1, 1);
+        }
+        if let Some((x, y)) = self.both(x, y) {
+            let top = 1u128 << (bits - 1);
+            return self.truth((x ^ top) < (y ^ top));
+        }
+        self.pair(Pair::LessSigned, x, y)
+    }
+
+    pub(crate) fn choose(&mut self, condition: Node, x: Node, y: Node) -> Node {
+        match self.as_constant(condition) {
+            Some(1) => return x,
+            Some(_) => return y,
+            None if x == y => return x,
+            None => {}
+        }
+        if let Form::Not(inner) = *self.form(condition) {
+            return self.choose(inner, y, x);
+        }
+        // Inside, the condition is known.
+        let (x, mut y) = (self.inside(x, condition, true), self.inside(y, condition, false));
+        if let Some((value, numbers)) = self.covers(condition) {
+            y = self.otherwise(y, value, numbers);
+        }
+        if x == y {
+            return x;
+        }
+        if let Form::Choose(other, a, b) = *self.form(x) {
+            if other == condition {
+                return self.choose(condition, a, y);
+            }
+            if b == y {
+                let both = self.and(condition, other);
+                return self.choose(both, a, y);
+            }
+        }
+        if let Form::Choose(other, a, b) = *self.form(y) {
+            if other == condition {
+                return self.choose(condition, x, b);
+            }
+            if a == x {
+                let any = self.or(condition, other);
+                return self.choose(any, x, b);
+            }
+            if b == x {
+                let unless = self.not(condition);
+                let only = self.and(unless, other);
+                return self.choose(only, a, x);
+            }
+        }
+        if self.bits(x) == 1 {
+            let unless = self.not(condition);
+            match (self.as_constant(x), self.as_constant(y)) {
+                (Some(1), Some(_)) => return condition,
+                (Some(_), Some(_)) => return unless,
+                (Some(1), None) => return self.or(condition, y),
+                (Some(_), None) => return self.and(unless, y),
+                (None, Some(1)) => return self.or(unless, x),
+                (None, Some(_)) => return self.and(condition, x),
+                _ => {}
+            }
+            match () {
+                () if x == condition => return self.or(condition, y),
+                () if y == condition => return self.and(condition, x),
+                () => {}
+            }
+        }
+        // Where division by zero is asked for, this is what division gives by itself.
+        let by_zero = match *self.form(y) {
+            Form::Pair(Pair::Divide, _, by) if self.is_ones(x) => Some(by),
+            Form::Pair(Pair::Remainder, what, by) if what == x => Some(by),
+            _ => None,
+        };
+        if let Some(by) = by_zero {
+            let zero = self.zeros(self.bits(by));
+            if self.equal(by, zero) == condition {
+                return y;
+            }
+        }
+        self.add_node(Form::Choose(condition, x, y), self.bits(x))
+    }
+
+    /// What a value is where a condition holds, or does not, as far as it is made of choices. Cores come with the same conditions again
+    /// and again inside of one another.
+    fn inside(&mut self, x: Node, condition: Node, holds: bool) -> Node {
+        if !matches!(self.form(x), Form::Choose(..) | Form::Not(_) | Form::Pair(Pair::And | Pair::Or, ..)) {
+            return x;
+        }
+        let mut known = HashMap::default();
+        let mut follows = vec![(condition, holds)];
+        while let Some((condition, holds)) = follows.pop() {
+            known.insert(condition, self.truth(holds));
+            match *self.form(condition) {
+                Form::Not(x) => follows.push((x, !holds)),
+                Form::Pair(Pair::And, x, y) if holds => follows.extend([(x, true), (y, true)]),
+                Form::Pair(Pair::Or, x, y) if !holds => follows.extend([(x, false), (y, false)]),
+                _ => {}
+            }
+        }
+        let mut budget = CHOICES;
+        self.inside_of(x, &mut known, &mut budget)
+    }
+
+    fn inside_of(&mut self, x: Node, known: &mut HashMap<Node, Node>, budget: &mut u32) -> Node {
+        if let Some(known) = known.get(&x) {
+            return *known;
+        }
+        if *budget == 0 {
+            return x;
+        }
+        *budget -= 1;
+        let new = match *self.form(x) {
+            Form::Choose(condition, a, b) => {
+                let now = self.inside_of(condition, known, budget);
+                match self.as_constant(now) {
+                    Some(1) => self.inside_of(a, known, budget),
+                    Some(_) => self.inside_of(b, known, budget),
+                    None => {
+                        let (c, d) = (self.inside_of(a, known, budget), self.inside_of(b, known, budget));
+                        if (now, c, d) == (condition, a, b) { x } else { self.choose(now, c, d) }
+                    }
+                }
+            }
+            Form::Not(inner) => {
+                let now = self.inside_of(inner, known, budget);
+                if now == inner { x } else { self.not(now) }
+            }
+            Form::Pair(pair @ (Pair::And | Pair::Or), a, b) if self.bits(x) == 1 => {
+                let (c, d) = (self.inside_of(a, known, budget), self.inside_of(b, known, budget));
+                match () {
+                    () if (a, b) == (c, d) => x,
+                    () if pair == Pair::And => self.and(c, d),
+                    () => self.or(c, d),
+                }
+            }
+            _ => x,
+        };
+        known.insert(x, new);
+        new
+    }
+
+    fn zeros(&mut self, bits: u32) -> Node {
+        if bits <= CONSTANT {
+            return self.constant(bits, 0);
+        }
+        let (rest, low) = (self.zeros(bits - CONSTANT), self.constant(CONSTANT, 0));
+        self.join(&[rest, low])
+    }
+
+    pub(crate) fn zero_extend(&mut self, bits: u32, x: Node) -> Node {
+        if bits == self.bits(x) {
+            return x;
+        }
+        let zeros = self.zeros(bits - self.bits(x));
+        self.join(&[zeros, x])
+    }
+
+    /// The sign is written out, so that it is the same however it was made.
+    pub(crate) fn sign_extend(&mut self, bits: u32, x: Node) -> Node {
+        let own = self.bits(x);
+        let sign = self.slice(x, own - 1, 1);
+        let mut parts = vec![sign; (bits - own) as usize];
+        parts.push(x);
+        self.join(&parts)
+    }
+
+    /// All of them, the first highest.
+    pub(crate) fn join(&mut self, parts: &[Node]) -> Node {
+        let mut all: Vec<Node> = Vec::new();
+        for part in parts {
+            let pieces = match self.form(*part) {
+                Form::Join(pieces) => pieces.clone(),
+                _ => vec![*part],
+            };
+            for piece in pieces {
+                match all.last().copied().and_then(|last| self.meet(last, piece)) {
+                    Some(whole) => *all.last_mut().expect("there is a last one") = whole,
+                    None => all.push(piece),
+                }
+            }
+        }
+        if all.len() == 1 {
+            return all[0];
+        }
+        let bits = all.iter().map(|part| self.bits(*part)).sum();
+        self.add_node(Form::Join(all), bits)
+    }
+
+    /// Two neighbours that are one: numbers, or bits of one value.
+    fn meet(&mut self, high: Node, low: Node) -> Option<Node> {
+        let bits = self.bits(high) + self.bits(low);
+        if let Some((x, y)) = self.both(high, low) {
+            return (bits <= CONSTANT).then(|| self.constant(bits, x << self.bits(low) | y));
+        }
+        match (self.form(high).clone(), self.form(low).clone()) {
+            (Form::Slice(x, at), Form::Slice(y, below)) if x == y && at == below + self.bits(low) => {
+                Some(self.slice(x, below, bits))
+            }
+            (Form::Choose(one, a, b), Form::Choose(other, c, d)) if one == other => {
+                // Bits of two values that were chosen between together.
+                let (x, y) = (self.meet(a, c)?, self.meet(b, d)?);
+                Some(self.choose(one, x, y))
+            }
+            (Form::Not(a), Form::Not(b)) => {
+                let both = self.meet(a, b)?;
+                Some(self.not(both))
+            }
+            _ => None,
+        }
+    }
+
+    /// So many bits from one on.
+    pub(crate) fn slice(&mut self, x: Node, low: u32, bits: u32) -> Node {
+        if low == 0 && bits == self.bits(x) {
+            return x;
+        }
+        if let Some(known) = self.sliced.get(&(x, low, bits)) {
+            return *known;
+        }
+        let node = self.new_slice(x, low, bits);
+        self.sliced.insert((x, low, bits), node);
+        node
+    }
+
+    fn new_slice(&mut self, x: Node, low: u32, bits: u32) -> Node {
+        match self.form(x).clone() {
+            Form::Constant(value) => self.constant(bits, value >> low),
+            Form::Slice(inner, below) => self.slice(inner, low + below, bits),
+            Form::Join(parts) => {
+                let (mut at, mut found) = (0, Vec::new());
+                for part in parts.into_iter().rev() {
+                    let (start, end) = (at, at + self.bits(part));
+                    at = end;
+                    let (from, to) = (start.max(low), end.min(low + bits));
+                    if from < to {
+                        found.push(self.slice(part, from - start, to - from));
+                    }
+                }
+                found.reverse();
+                self.join(&found)
+            }
+            Form::Not(inner) => {
+                let inner = self.slice(inner, low, bits);
+                self.not(inner)
+            }
+            Form::Choose(condition, a, b) if self.is_sliced(a) || self.is_sliced(b) => {
+                let (a, b) = (self.slice(a, low, bits), self.slice(b, low, bits));
+                self.choose(condition, a, b)
+            }
+            Form::Pair(pair, a, b) if matches!(pair, Pair::And | Pair::Or | Pair::Xor) => {
+                let (a, b) = (self.slice(a, low, bits), self.slice(b, low, bits));
+                match pair {
+                    Pair::And => self.and(a, b),
+                    Pair::Or => self.or(a, b),
+                    _ => self.xor(a, b),
+                }
+            }
+            // The lowest bits of a sum are the sum of the lowest bits.
+            Form::Pair(pair, a, b) if low == 0 && matches!(pair, Pair::Add | Pair::Subtract | Pair::Multiply) => {
+                let (a, b) = (self.slice(a, 0, bits), self.slice(b, 0, bits));
+                match pair {
+                    Pair::Add => self.add(a, b),
+                    Pair::Subtract => self.subtract(a, b),
+                    _ => self.multiply(a, b),
+                }
+            }
+            Form::Negate(inner) if low == 0 => {
+                let inner = self.slice(inner, 0, bits);
+                self.negate(inner)
+            }
+            _ => self.add_node(Form::Slice(x, low), bits),
+        }
+    }
+
+    /// Whether bits of it are something simpler than that.
+    fn is_sliced(&self, x: Node) -> bool {
+        match self.form(x) {
+            Form::Constant(_) | Form::Join(_) => true,
+            Form::Choose(_, a, b) => self.is_sliced(*a) || self.is_sliced(*b),
+            _ => false,
+        }
+    }
+
+    /// A condition that decides what a value is, and that is not made of others; if there is one.
+    pub(crate) fn decides(&self, node: Node) -> Option<Node> {
+        match *self.form(node) {
+            Form::Constant(_) => None,
+            Form::Choose(condition, ..) => self.decides(condition),
+            Form::Not(x) => self.decides(x),
+            Form::Pair(Pair::And | Pair::Or, x, _) if self.bits(node) == 1 => self.decides(x),
+            _ if self.bits(node) == 1 => Some(node),
+            _ => self.made_of(node).into_iter().filter(|part| self.bits(*part) > 1).find_map(|part| self.decides(part)),
+        }
+    }
+
+    /// Notes that a condition holds, or that it does not, with what follows from that.
+    pub(crate) fn learn(&self, facts: &mut Facts, condition: Node, holds: bool) {
+        if self.as_constant(condition).is_some() {
+            return;
+        }
+        facts.memo.clear();
+        facts.known.insert(condition, self.truth(holds));
+        match *self.form(condition) {
+            Form::Not(x) => self.learn(facts, x, !holds),
+            Form::Pair(Pair::And, x, y) if holds => [x, y].into_iter().for_each(|part| self.learn(facts, part, true)),
+            Form::Pair(Pair::Or, x, y) if !holds => [x, y].into_iter().for_each(|part| self.learn(facts, part, false)),
+            Form::Pair(Pair::Equal, x, y) if holds => {
+                for (number, value) in [(x, y), (y, x)] {
+                    if self.as_constant(number).is_some() {
+                        facts.known.insert(value, number);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a value is where some things are known.
+    pub(crate) fn under(&mut self, facts: &mut Facts, node: Node) -> Node {
+        if facts.known.is_empty() {
+            return node;
+        }
+        let mut needed = vec![node];
+        let mut all = std::collections::BTreeSet::new();
+        while let Some(one) = needed.pop() {
+            if !facts.memo.contains_key(&one) && all.insert(one) && !facts.known.contains_key(&one) {
+                needed.extend(self.made_of(one));
+            }
+        }
+        for one in all {
+            let new = match facts.known.get(&one) {
+                Some(known) => *known,
+                None => {
+                    let new = self.again(one, &facts.memo);
+                    facts.known.get(&new).copied().unwrap_or(new)
+                }
+            };
+            facts.memo.insert(one, new);
+        }
+        facts.memo[&node]
+    }
+
+    /// A node made again, of what its parts are now.
+    fn again(&mut self, node: Node, now: &HashMap<Node, Node>) -> Node {
+        let new = |part: &Node| now.get(part).copied().unwrap_or(*part);
+        if self.made_of(node).iter().all(|part| new(part) == *part) {
+            return node;
+        }
+        let bits = self.bits(node);
+        match self.form(node).clone() {
+            Form::Constant(_) | Form::Unknown(_) => node,
+            Form::Apply(name, given) => self.apply(&name, given.iter().map(new).collect()),
+            Form::Not(x) => self.not(new(&x)),
+            Form::Negate(x) => self.negate(new(&x)),
+            Form::Slice(x, low) => self.slice(new(&x), low, bits),
+            Form::Join(parts) => {
+                let parts: Vec<Node> = parts.iter().map(new).collect();
+                self.join(&parts)
+            }
+            Form::Choose(condition, x, y) => self.choose(new(&condition), new(&x), new(&y)),
+            Form::Pair(pair, x, y) => {
+                let (x, y) = (new(&x), new(&y));
+                match pair {
+                    Pair::And => self.and(x, y),
+                    Pair::Or => self.or(x, y),
+                    Pair::Xor => self.xor(x, y),
+                    Pair::Add => self.add(x, y),
+                    Pair::Subtract => self.subtract(x, y),
+                    Pair::Multiply => self.multiply(x, y),
+                    Pair::Divide => self.divide(x, y),
+                    Pair::Remainder => self.remainder(x, y),
+                    Pair::ShiftLeft => self.shift_left(x, y),
+                    Pair::ShiftRight => self.shift_right(x, y),
+                    Pair::ShiftRightSigned => self.shift_right_signed(x, y),
+                    Pair::Equal => self.equal(x, y),
+                    Pair::Less => self.less(x, y),
+                    Pair::LessSigned => self.less_signed(x, y),
+                }
+            }
+        }
+    }
+
+    /// The definitions in SMT-LIB of everything that some nodes are made of and that has none yet, in order.
+    pub(crate) fn write(&self, wanted: &[Node], written: &mut Vec<bool>, out: &mut String) {
+        written.resize(self.nodes.len(), false);
+        let mut needed = vec![false; self.nodes.len()];
+        wanted.iter().for_each(|node| needed[node.0 as usize] = true);
+        for at in (0..self.nodes.len()).rev() {
+            if needed[at] && !written[at] {
+                self.made_of(Node(at as u32)).into_iter().for_each(|node| needed[node.0 as usize] = true);
+            }
+        }
+        for at in 0..self.nodes.len() {
+            if needed[at] && !written[at] {
+                written[at] = true;
+                self.write_one(Node(at as u32), out);
+            }
+        }
+    }
+
+    /// The declarations of all functions.
+    pub(crate) fn write_functions(&self, out: &mut String) {
+        for (name, (given, bits)) in &self.functions {
+            let given: Vec<String> = given.iter().map(|bits| vector(*bits)).collect();
+            let _ = writeln!(out, "(declare-fun |{name}| ({}) {})", given.join(" "), vector(*bits));
+        }
+    }
+
+    fn made_of(&self, node: Node) -> Vec<Node> {
+        match self.form(node) {
+            Form::Constant(_) | Form::Unknown(_) => Vec::new(),
+            Form::Apply(_, all) | Form::Join(all) => all.clone(),
+            Form::Not(x) | Form::Negate(x) | Form::Slice(x, _) => vec![*x],
+            Form::Pair(_, x, y) => vec![*x, *y],
+            Form::Choose(condition, x, y) => vec![*condition, *x, *y],
+        }
+    }
+
+    /// A value as others name it: a vector, or a condition if it has one bit.
+    pub(crate) fn name(&self, node: Node) -> String {
+        match self.form(node) {
+            Form::Constant(value) if self.bits(node) == 1 => (*value == 1).to_string(),
+            Form::Constant(value) => format!("#b{value:0width$b}", width = self.bits(node) as usize),
+            Form::Unknown(name) => format!("|{name}|"),
+            _ => format!("n{}", node.0),
+        }
+    }
+
+    /// A value as a vector, even if it has one bit.
+    fn vector(&self, node: Node) -> String {
+        match self.as_constant(node) {
+            Some(value) if self.bits(node) == 1 => format!("#b{value}"),
+            _ if self.bits(node) == 1 => format!("(ite {} #b1 #b0)", self.name(node)),
+            _ => self.name(node),
+        }
+    }
+
+    fn write_one(&self, node: Node, out: &mut String) {
+        let bits = self.bits(node);
+        let sort = if bits == 1 { "Bool".to_owned() } else { vector(bits) };
+        let as_bits = |text: String| if bits == 1 { format!("(= {text} #b1)") } else { text };
+        let body = match self.form(node) {
+            Form::Constant(_) => return,
+            Form::Unknown(name) => {
+                let _ = writeln!(out, "(declare-fun |{name}| () {sort})");
+                return;
+            }
+            Form::Apply(name, given) if given.is_empty() => as_bits(format!("|{name}|")),
+            Form::Apply(name, given) => {
+                let given: Vec<String> = given.iter().map(|node| self.vector(*node)).collect();
+                as_bits(format!("(|{name}| {})", given.join(" ")))
+            }
+            Form::Not(x) if bits == 1 => format!("(not {})", self.name(*x)),
+            Form::Not(x) => format!("(bvnot {})", self.name(*x)),
+            Form::Negate(x) => format!("(bvneg {})", self.name(*x)),
+            Form::Choose(condition, x, y) => {
+                format!("(ite {} {} {})", self.name(*condition), self.name(*x), self.name(*y))
+            }
+            Form::Join(parts) => self.joined(parts),
+            Form::Slice(x, low) => as_bits(format!("((_ extract {} {low}) {})", low + bits - 1, self.name(*x))),
+            Form::Pair(pair, x, y) => self.pair_text(*pair, *x, *y),
+        };
+        let _ = writeln!(out, "(define-fun n{} () {sort} {body})", node.0);
+    }
+
+    fn pair_text(&self, pair: Pair, x: Node, y: Node) -> String {
+        let is_bit = self.bits(x) == 1;
+        let (name, plain) = match pair {
+            Pair::And => (if is_bit { "and" } else { "bvand" }, true),
+            Pair::Or => (if is_bit { "or" } else { "bvor" }, true),
+            Pair::Xor => (if is_bit { "xor" } else { "bvxor" }, true),
+            Pair::Equal => ("=", true),
+            Pair::Less => ("bvult", false),
+            Pair::LessSigned => ("bvslt", false),
+            Pair::Add => ("bvadd", false),
+            Pair::Subtract => ("bvsub", false),
+            Pair::Multiply => ("bvmul", false),
+            Pair::Divide => ("bvudiv", false),
+            Pair::Remainder => ("bvurem", false),
+            Pair::ShiftLeft => ("bvshl", false),
+            Pair::ShiftRight => ("bvlshr", false),
+            Pair::ShiftRightSigned => ("bvashr", false),
+        };
+        let is_comparison = matches!(pair, Pair::Less | Pair::LessSigned);
+        match () {
+            () if plain => format!("({name} {} {})", self.name(x), self.name(y)),
+            () if is_bit && !is_comparison => format!("(= ({name} {} {}) #b1)", self.vector(x), self.vector(y)),
+            () => format!("({name} {} {})", self.vector(x), self.vector(y)),
+        }
+    }
+
+    /// Parts one after the other, with those that are repeated written once.
+    fn joined(&self, parts: &[Node]) -> String {
+        let mut texts: Vec<(String, u32)> = Vec::new();
+        for part in parts {
+            let text = self.vector(*part);
+            match texts.last_mut() {
+                Some((last, times)) if *last == text => *times += 1,
+                _ => texts.push((text, 1)),
+            }
+        }
+        let text = |(text, times): &(String, u32)| match times {
+            1 => text.clone(),
+            _ => format!("((_ repeat {times}) {text})"),
+        };
+        let texts: Vec<String> = texts.iter().map(text).collect();
+        if texts.len() == 1 { texts[0].clone() } else { format!("(concat {})", texts.join(" ")) }
+    }
+}
+
+fn vector(bits: u32) -> String {
+    format!("(_ BitVec {bits})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that look random and are always the same.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % limit
+        }
+    }
+
+    /// What a node is, for given unknowns. It is computed node by node from what was kept of them.
+    fn value(graph: &Graph, node: Node, unknowns: &HashMap<String, u128>) -> u128 {
+        let mut values: Vec<u128> = Vec::new();
+        for at in 0..=node.0 {
+            let bits = graph.bits(Node(at));
+            let get = |node: &Node| values[node.0 as usize];
+            let new = match graph.form(Node(at)) {
+                Form::Constant(value) => *value,
+                Form::Unknown(name) => unknowns[name],
+                Form::Apply(..) => 0,
+                Form::Not(x) => !get(x),
+                Form::Negate(x) => get(x).wrapping_neg(),
+                Form::Slice(x, low) => get(x) >> low,
+                Form::Join(parts) => parts.iter().fold(0, |all, part| all << graph.bits(*part) | get(part)),
+                Form::Choose(condition, x, y) => {
+                    if get(condition) == 1 {
+                        get(x)
+                    } else {
+                        get(y)
+                    }
+                }
+                Form::Pair(pair, x, y) => meant(*pair, graph.bits(*x), get(x), get(y)),
+            };
+            values.push(new & mask(bits));
+        }
+        values[node.0 as usize]
+    }
+
+    /// What operators mean, by the book.
+    fn meant(pair: Pair, bits: u32, x: u128, y: u128) -> u128 {
+        let signed = |x: u128| if x >> (bits - 1) & 1 == 1 { x as i128 - (1i128 << bits) } else { x as i128 };
+        let all = match pair {
+            Pair::And => x & y,
+            Pair::Or => x | y,
+            Pair::Xor => x ^ y,
+            Pair::Add => x + y,
+            Pair::Subtract => x.wrapping_sub(y),
+            Pair::Multiply => x.wrapping_mul(y),
+            Pair::Divide => x.checked_div(y).unwrap_or(u128::MAX),
+            Pair::Remainder => x.checked_rem(y).unwrap_or(x),
+            Pair::ShiftLeft => {
+                if y >= u128::from(bits) {
+                    0
+                } else {
+                    x << y
+                }
+            }
+            Pair::ShiftRight => {
+                if y >= u128::from(bits) {
+                    0
+                } else {
+                    x >> y
+                }
+            }
+            Pair::ShiftRightSigned => (signed(x) >> y.min(u128::from(bits))) as u128,
+            Pair::Equal => (x == y).into(),
+            Pair::Less => (x < y).into(),
+            Pair::LessSigned => (signed(x) < signed(y)).into(),
+        };
+        all & if matches!(pair, Pair::Equal | Pair::Less | Pair::LessSigned) { 1 } else { mask(bits) }
+    }
+
+    /// One more value made of earlier ones, in the graph and by the book.
+    fn grow(graph: &mut Graph, all: &mut Vec<(Node, u128)>, random: &mut Random) {
+        let pick = |random: &mut Random, bits: Option<u32>| {
+            let fitting: Vec<(Node, u128)> =
+                all.iter().copied().filter(|(node, _)| bits.is_none_or(|bits| graph.bits(*node) == bits)).collect();
+            // What was made last is made more of.
+            let at = random.below(fitting.len() as u64).max(random.below(fitting.len() as u64));
+            fitting[at as usize]
+        };
+        let (x, a) = pick(random, None);
+        let bits = graph.bits(x);
+        let (y, b) = pick(random, Some(bits));
+        let (condition, c) = pick(random, Some(1));
+        let (other, d) = pick(random, None);
+        let pair = |graph: &mut Graph, pair: Pair| {
+            let node = match pair {
+                Pair::And => graph.and(x, y),
+                Pair::Or => graph.or(x, y),
+                Pair::Xor => graph.xor(x, y),
+                Pair::Add => graph.add(x, y),
+                Pair::Subtract => graph.subtract(x, y),
+                Pair::Multiply => graph.multiply(x, y),
+                Pair::Divide => graph.divide(x, y),
+                Pair::Remainder => graph.remainder(x, y),
+                Pair::ShiftLeft => graph.shift_left(x, y),
+                Pair::ShiftRight => graph.shift_right(x, y),
+                Pair::ShiftRightSigned => graph.shift_right_signed(x, y),
+                Pair::Equal => graph.equal(x, y),
+                Pair::Less => graph.less(x, y),
+                Pair::LessSigned => graph.less_signed(x, y),
+            };
+            (node, meant(pair, bits, a, b))
+        };
+        use Pair::*;
+        let pairs = [
+            And,
+            Or,
+            Xor,
+            Add,
+            Subtract,
+            Multiply,
+            Divide,
+            Remainder,
+            ShiftLeft,
+            ShiftRight,
+            ShiftRightSigned,
+            Equal,
+            Less,
+            LessSigned,
+        ];
+        let new = match random.below(24) {
+            at if (at as usize) < pairs.len() => pair(graph, pairs[at as usize]),
+            14 => (graph.not(x), !a & mask(bits)),
+            15 => (graph.negate(x), a.wrapping_neg() & mask(bits)),
+            16 | 17 if bits > 1 => {
+                let low = random.below(bits.into()) as u32;
+                let many = 1 + random.below((bits - low).into()) as u32;
+                (graph.slice(x, low, many), a >> low & mask(many))
+            }
+            18 if bits + graph.bits(other) <= 24 => (graph.join(&[x, other]), a << graph.bits(other) | d),
+            19 if bits < 20 => (graph.sign_extend(bits + 3, x), if a >> (bits - 1) == 1 { a | 7 << bits } else { a }),
+            20 => (graph.constant(bits, b), b),
+            _ => (graph.choose(condition, x, y), if c == 1 { a } else { b }),
+        };
+        all.push(new);
+    }
+
+    #[test]
+    fn what_is_computed_early_is_what_it_would_be_later() {
+        let mut random = Random(1);
+        for round in 0..1_000 {
+            let mut graph = Graph::default();
+            let mut unknowns = HashMap::default();
+            let mut all = vec![(Node::FALSE, 0), (Node::TRUE, 1)];
+            for (at, bits) in [1, 1, 1, 2, 2, 3, 3, 8, 8].into_iter().enumerate() {
+                let name = at.to_string();
+                let number = u128::from(random.below(1 << bits));
+                all.push((graph.unknown(&name, bits), number));
+                unknowns.insert(name, number);
+            }
+            for number in [0, 1, 5, 0xFF] {
+                all.push((graph.constant(8, number), number));
+            }
+            // Choices by a value of two bits, of which one is always made.
+            for _ in 0..3 {
+                let (value, number) = all[5];
+                for at in 0..4 {
+                    let at = (at + random.below(4) as u128) & 3;
+                    let wanted = graph.constant(2, at);
+                    let (x, y) = (all[9 + random.below(2) as usize], *all.last().expect("there are some"));
+                    let condition = graph.equal(value, wanted);
+                    all.push((graph.choose(condition, x.0, y.0), if number == at { x.1 } else { y.1 }));
+                    let (other, holds) = all[all.len() - 2 - random.below(3) as usize];
+                    if graph.bits(other) == 1 {
+                        all.push((graph.or(condition, other), (number == at || holds == 1).into()));
+                    }
+                    all.push((condition, (number == at).into()));
+                    let (last, expected) = all[all.len() - 2];
+                    if graph.bits(last) == 8 {
+                        all.push((last, expected));
+                    } else {
+                        all.push(x);
+                    }
+                }
+            }
+            for _ in 0..60 {
+                grow(&mut graph, &mut all, &mut random);
+            }
+            for (node, expected) in &all {
+                assert_eq!(
+                    value(&graph, *node, &unknowns),
+                    *expected,
+                    "round {round}, {node:?}: {:?}",
+                    graph.form(*node)
+                );
+            }
+            // What is known of a case changes nothing in it.
+            let mut facts = Facts::default();
+            for (node, number) in all.iter().filter(|(node, _)| graph.bits(*node) == 1).take(12) {
+                graph.learn(&mut facts, *node, *number == 1);
+            }
+            for (node, expected) in &all {
+                let under = graph.under(&mut facts, *node);
+                assert_eq!(value(&graph, under, &unknowns), *expected, "round {round}, {node:?} with facts");
+            }
+        }
+    }
+}
