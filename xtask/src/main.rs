@@ -4,6 +4,7 @@
 mod differential;
 mod nightly;
 mod packages;
+mod prove;
 #[cfg(feature = "engines")]
 mod startup;
 mod test;
@@ -49,6 +50,10 @@ Chores of this project:
       The cores of `lathe hdl` beside the interpreter, for all machines, on their programs and on so
       many generated ones (500), and the gates of the five small ones. Needs verilator, iverilog and yosys.
 
+  cargo xtask prove [--timeout SECONDS] [MACHINE ...]
+      Proves the cores of `lathe hdl`, of all machines or of some, instruction by instruction, and
+      prints a table. A solver has so many seconds (120) for each. Needs yosys and z3; takes hours.
+
   cargo xtask vectors FOLDER [COUNT] [SEED]
       Writes single-step vectors of the five machines, COUNT for each first byte (40 if not
       given), from the models in crates/oracle. Then, for example:
@@ -77,6 +82,10 @@ fn main() -> ExitCode {
         ["test", rest @ ..] => test::run(rest),
         ["picture"] => picture(),
         ["web", rest @ ..] => web::run(rest),
+        ["prove", "--timeout", seconds, wanted @ ..] => {
+            seconds.parse().map_or_else(|_| usage(), |seconds| prove::run(seconds, wanted))
+        }
+        ["prove", wanted @ ..] => prove::run(120, wanted),
         ["cosim"] => cosim("500", "1"),
         ["cosim", programs] => cosim(programs, "1"),
         ["cosim", programs, seed] => cosim(programs, seed),
