@@ -203,13 +203,8 @@ impl<'a> Core<'a> {
         ];
         if let Some(told) = &done.retire_registers {
             // The first is lowest.
-            let registers: Vec<Term> = self
-                .interface
-                .registers
-                .iter()
-                .rev()
-                .map(|(id, _)| meant.state.registers[id.index()])
-                .collect();
+            let registers: Vec<Term> =
+                self.interface.registers.iter().rev().map(|(id, _)| meant.state.registers[id.index()]).collect();
             pairs.push(("retire_registers", script.join_all(&registers), *told));
         }
         if let Some(told) = &done.retire_cycles {

@@ -1089,9 +1089,13 @@ impl Graph {
         }
     }
 
+    /// The sort of a value.
+    pub(crate) fn sort(&self, node: Node) -> String {
+        if self.bits(node) == 1 { "Bool".to_owned() } else { vector(self.bits(node)) }
+    }
+
     fn write_one(&self, node: Node, out: &mut String) {
-        let bits = self.bits(node);
-        let sort = if bits == 1 { "Bool".to_owned() } else { vector(bits) };
+        let (bits, sort) = (self.bits(node), self.sort(node));
         let as_bits = |text: String| if bits == 1 { format!("(= {text} #b1)") } else { text };
         let body = match self.form(node) {
             Form::Constant(_) => return,

@@ -75,14 +75,21 @@ impl Watch {
 }
 
 impl Query {
-    /// What is told about a case comes after the question, so that a solver need not think of it.
+    /// What is told about a case has names of its own: a solver repeats what it was asked for, and would write out everything that a
+    /// value is made of.
     fn new(script: &Script, watched: Vec<Watch>) -> Query {
         let mut written = Vec::new();
-        let asked = script.write(&[], &mut written);
-        let mut text = format!("(set-option :produce-models true)\n(set-logic QF_UFBV)\n{asked}(check-sat)\n");
+        let mut text = String::from("(set-option :produce-models true)\n(set-logic QF_UFBV)\n");
+        text.push_str(&script.write(&[], &mut written));
         let nodes: Vec<Node> = watched.iter().flat_map(Watch::nodes).collect();
         script.graph.write(&nodes, &mut written, &mut text);
-        let names: Vec<String> = nodes.iter().map(|node| script.graph.name(*node)).collect();
+        let mut names = Vec::new();
+        for (at, node) in nodes.iter().enumerate() {
+            let sort = script.graph.sort(*node);
+            text.push_str(&format!("(declare-fun w{at} () {sort})\n(assert (= w{at} {}))\n", script.graph.name(*node)));
+            names.push(format!("w{at}"));
+        }
+        text.push_str("(check-sat)\n");
         if !names.is_empty() {
             text.push_str(&format!("(get-value ({}))\n", names.join(" ")));
         }
