@@ -392,7 +392,7 @@ impl Core<'_> {
     fn retire(&self, out: &mut Writer) {
         let names = &self.shape.names;
         out.line("// The retire port: what has been done, for whoever looks on.");
-        out.line("assign retire = !reset && !halted && !faulted && !stop;");
+        out.line("assign retire = !reset && !stop;");
         out.line(format!("assign retire_pc = {};\nassign retire_bits = window;", names.pc));
         out.line("assign retire_next = jump ? target : next;");
         let replaced = if self.isa.on_step.is_some() { "replaced" } else { "1'b0" };
@@ -422,7 +422,7 @@ impl Core<'_> {
             number(self.shape.fault_bits(), 0),
             number(self.shape.detail_bits, 0)
         ));
-        out.turn("end else if (!halted && !faulted) begin");
+        out.turn("end else begin");
         out.line("window_q <= window;");
         for (_, name) in self.latches() {
             out.line(format!("{name}_q <= {name};"));

@@ -1,6 +1,8 @@
 //! What a solver says: that there is no case, a case with its values, or that it does not know.
 
-use crate::{Watch, Wave};
+use crate::evaluate::{Bits, Evaluation};
+use crate::graph::Node;
+use crate::{Query, Watch, Wave};
 
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,18 +50,28 @@ impl Case {
 }
 
 /// Reads what the solver printed.
-pub(crate) fn read(watched: &[Watch], output: &str) -> Result<Answer, String> {
+pub(crate) fn read(query: &Query, output: &str) -> Result<Answer, String> {
     match output.split_whitespace().next() {
         Some("unsat") => Ok(Answer::Proven),
         Some("unknown" | "timeout") => Ok(Answer::Undecided),
         // Nothing was asked about the case.
-        Some("sat") if watched.is_empty() => Ok(Answer::Refuted(Case::default())),
+        Some("sat") if query.watched.is_empty() => Ok(Answer::Refuted(Case::default())),
         Some("sat") => {
-            let values = values(output).ok_or_else(|| output.trim().to_owned())?;
-            Ok(Answer::Refuted(case(watched, &values)))
+            let wrong = || output.trim().to_owned();
+            let values = if query.chosen.is_empty() { Vec::new() } else { values(output).ok_or_else(wrong)? };
+            let chosen = query.chosen.iter().copied().zip(values).collect();
+            let nodes: Vec<Node> = query.watched.iter().flat_map(Watch::nodes).collect();
+            let told = Evaluation::new(&query.graph, chosen).of(&nodes);
+            let told: Vec<u64> = told.iter().map(|bits| number(bits)).collect();
+            Ok(Answer::Refuted(case(&query.watched, &told)))
         }
         _ => Err(output.trim().to_owned()),
     }
+}
+
+/// The lowest 64 bits as a number.
+fn number(bits: &[bool]) -> u64 {
+    bits.iter().take(64).rev().fold(0, |all, bit| all << 1 | u64::from(*bit))
 }
 
 fn case(watched: &[Watch], values: &[u64]) -> Case {
@@ -113,7 +125,7 @@ fn case(watched: &[Watch], values: &[u64]) -> Case {
 }
 
 /// The values of `((term value) (term value) …)`, in order. A term may be anything that is nested as it should be.
-fn values(output: &str) -> Option<Vec<u64>> {
+fn values(output: &str) -> Option<Vec<Bits>> {
     let mut depth = 0_u32;
     let mut values = Vec::new();
     let mut last = String::new();
@@ -128,7 +140,7 @@ fn values(output: &str) -> Option<Vec<u64>> {
             }
             ')' => {
                 if depth == 2 {
-                    values.push(number(last.trim())?);
+                    values.push(bits_of(last.trim())?);
                 }
                 depth = depth.checked_sub(1)?;
                 last.clear();
@@ -143,49 +155,63 @@ fn values(output: &str) -> Option<Vec<u64>> {
     None
 }
 
-fn number(text: &str) -> Option<u64> {
-    match text {
-        "true" => Some(1),
-        "false" => Some(0),
+fn bits_of(text: &str) -> Option<Bits> {
+    let (digits, base, width) = match text {
+        "true" => return Some(vec![true]),
+        "false" => return Some(vec![false]),
         _ => match text.split_at_checked(2)? {
-            // Numbers of more than 64 bits are shown by their lowest.
-            ("#x", digits) => u64::from_str_radix(&digits[digits.len().saturating_sub(16)..], 16).ok(),
-            ("#b", digits) => u64::from_str_radix(&digits[digits.len().saturating_sub(64)..], 2).ok(),
-            _ => None,
+            ("#x", digits) => (digits, 16, 4),
+            ("#b", digits) => (digits, 2, 1),
+            _ => return None,
         },
-    }
+    };
+    let digits: Option<Vec<u32>> = digits.chars().rev().map(|digit| digit.to_digit(base)).collect();
+    Some(digits?.into_iter().flat_map(|digit| (0..width).map(move |bit| digit >> bit & 1 == 1)).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Node;
+    use crate::graph::Graph;
+
+    /// A question about unknown values with these names and so many bits; `watched` is told about a case.
+    fn query(unknowns: &[(&str, u32)], watched: impl Fn(&mut Graph, &[Node]) -> Vec<Watch>) -> Query {
+        let mut graph = Graph::default();
+        let chosen: Vec<Node> = unknowns.iter().map(|(name, bits)| graph.unknown(name, *bits)).collect();
+        let watched = watched(&mut graph, &chosen);
+        Query { text: String::new(), graph, chosen, watched }
+    }
 
     #[test]
     fn a_case_is_read_value_by_value() {
-        let watched = [
-            Watch::Before("pc".to_owned(), Node::TRUE),
-            Watch::After("a".to_owned(), Node::TRUE, Node::TRUE),
-            Watch::Cell("ram".to_owned(), Node::TRUE, Node::TRUE, Node::TRUE),
-            Watch::Same("halted".to_owned(), Node::TRUE),
-        ];
-        let output =
-            "sat\n((|p c(| #x10)\n (v.1 #x01) (v.2 #b00000010)\n ((f x) #x0f) (v.3 #x07) (v.4 #x07) (c.1 false))\n";
-        let Ok(Answer::Refuted(case)) = read(&watched, output) else { panic!("{:?}", read(&watched, output)) };
+        let query = query(&[("p c(", 8), ("v", 8), ("w", 8), ("c", 1)], |graph, unknown| {
+            let sum = graph.add(unknown[1], unknown[2]);
+            vec![
+                Watch::Before("pc".to_owned(), unknown[0]),
+                Watch::After("a".to_owned(), unknown[1], unknown[2]),
+                Watch::After("b".to_owned(), unknown[1], unknown[1]),
+                Watch::Cell("ram".to_owned(), sum, unknown[0], unknown[1]),
+                Watch::Same("halted".to_owned(), unknown[3]),
+            ]
+        });
+        let output = "sat\n((|p c(| #x10)\n (|v| #x01) (|w| #b00000010)\n (c false))\n";
+        let Ok(Answer::Refuted(case)) = read(&query, output) else { panic!("{:?}", read(&query, output)) };
         assert_eq!(case.before, [("pc".to_owned(), 0x10)]);
-        assert_eq!(case.after, [("a".to_owned(), 1, 2)]);
+        assert_eq!(case.after, [("a".to_owned(), 1, 2), ("ram[0x3]".to_owned(), 0x10, 1)]);
         assert_eq!(case.broken, ["halted"]);
     }
 
     #[test]
     fn what_is_no_answer_is_the_solvers_own_words() {
-        assert_eq!(read(&[], "unsat\n(error \"no model\")\n"), Ok(Answer::Proven));
-        assert_eq!(read(&[], "unknown\n"), Ok(Answer::Undecided));
-        assert_eq!(read(&[], "timeout\n"), Ok(Answer::Undecided));
-        assert_eq!(read(&[], "(error \"line 3: unknown sort\")\n"), Err("(error \"line 3: unknown sort\")".to_owned()));
-        let watched = [Watch::Code(Node::TRUE)];
-        assert!(read(&watched, "sat\n((x #x").is_err());
-        assert!(read(&watched, "sat\n((x ?))").is_err());
-        assert_eq!(read(&[], "sat\n"), Ok(Answer::Refuted(Case::default())));
+        let nothing = query(&[], |_, _| Vec::new());
+        let said = |output: &str| read(&nothing, output);
+        assert_eq!(said("unsat\n(error \"no model\")\n"), Ok(Answer::Proven));
+        assert_eq!(said("unknown\n"), Ok(Answer::Undecided));
+        assert_eq!(said("timeout\n"), Ok(Answer::Undecided));
+        assert_eq!(said("(error \"line 3: unknown sort\")\n"), Err("(error \"line 3: unknown sort\")".to_owned()));
+        assert_eq!(said("sat\n"), Ok(Answer::Refuted(Case::default())));
+        let something = query(&[("x", 8)], |_, unknown| vec![Watch::Code(unknown[0])]);
+        assert!(read(&something, "sat\n((x #x").is_err());
+        assert!(read(&something, "sat\n((x ?))").is_err());
     }
 }

@@ -101,7 +101,7 @@ impl<'a> Core<'a> {
             Claim::Stopped => self.stopped(&mut script),
             Claim::Waiting => self.waiting(&mut script),
         };
-        Query::new(&script, watched)
+        Query::new(script, watched)
     }
 
     fn instruction(&self, script: &mut Script, row: Row, cycles: u32, is_told: bool) -> Vec<Watch> {

@@ -54,7 +54,7 @@ pub fn equal(a: &Isa, b: &Isa, pair: Pair) -> Query {
     let mut told = compare::before(a, &before, &mine);
     told.extend(compare::after(a, &mut script, &mine.state, &its.state));
     told.extend(compare::held(same));
-    Query::new(&script, told)
+    Query::new(script, told)
 }
 
 /// The question whether an instruction changes one of these registers.
@@ -77,7 +77,7 @@ pub fn keeps(isa: &Isa, id: InstructionId, registers: &[RegisterId]) -> Query {
         let (old, new) = (&before.registers[register.index()], &after.state.registers[register.index()]);
         told.push(Watch::After(isa.register(*register).name.clone(), old.node, new.node));
     }
-    Query::new(&script, told)
+    Query::new(script, told)
 }
 
 /// Whether both have the same memories, registers and devices.

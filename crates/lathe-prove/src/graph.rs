@@ -19,13 +19,17 @@ impl Node {
     /// The conditions that are known have their places from the beginning.
     pub(crate) const FALSE: Node = Node(0);
     pub(crate) const TRUE: Node = Node(1);
+
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// Constants have no more bits than this; longer ones are joined from several.
 const CONSTANT: u32 = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Pair {
+pub(crate) enum Pair {
     And,
     Or,
     Xor,
@@ -43,7 +47,7 @@ enum Pair {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Form {
+pub(crate) enum Form {
     Constant(u128),
     Unknown(String),
     /// What a function of which nothing is known gives.
@@ -130,7 +134,7 @@ impl Default for Graph {
 }
 
 impl Graph {
-    fn form(&self, node: Node) -> &Form {
+    pub(crate) fn form(&self, node: Node) -> &Form {
         &self.nodes[node.0 as usize].0
     }
 
@@ -1052,6 +1056,29 @@ impl Graph {
         }
     }
 
+    /// What a solver chooses values for, of what is written.
+    pub(crate) fn chosen(&self, written: &[bool]) -> Vec<Node> {
+        let all = (0..self.nodes.len() as u32).map(Node).filter(|node| written[node.index()]);
+        all.filter(|node| matches!(self.form(*node), Form::Unknown(_) | Form::Apply(..))).collect()
+    }
+
+    /// These nodes and all that they are made of, parts first.
+    pub(crate) fn cone(&self, nodes: &[Node]) -> Vec<Node> {
+        let mut needed = vec![false; self.nodes.len()];
+        nodes.iter().for_each(|node| needed[node.index()] = true);
+        for at in (0..self.nodes.len()).rev() {
+            if needed[at] {
+                self.made_of(Node(at as u32)).into_iter().for_each(|node| needed[node.index()] = true);
+            }
+        }
+        (0..self.nodes.len() as u32).map(Node).filter(|node| needed[node.index()]).collect()
+    }
+
+    /// How many nodes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// The declarations of all functions.
     pub(crate) fn write_functions(&self, out: &mut String) {
         for (name, (given, bits)) in &self.functions {
@@ -1173,6 +1200,7 @@ fn vector(bits: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::Evaluation;
 
     /// Numbers that look random and are always the same.
     struct Random(u64);
@@ -1186,30 +1214,14 @@ mod tests {
 
     /// What a node is, for given unknowns. It is computed node by node from what was kept of them.
     fn value(graph: &Graph, node: Node, unknowns: &HashMap<String, u128>) -> u128 {
-        let mut values: Vec<u128> = Vec::new();
-        for at in 0..=node.0 {
-            let bits = graph.bits(Node(at));
-            let get = |node: &Node| values[node.0 as usize];
-            let new = match graph.form(Node(at)) {
-                Form::Constant(value) => *value,
-                Form::Unknown(name) => unknowns[name],
-                Form::Apply(..) => 0,
-                Form::Not(x) => !get(x),
-                Form::Negate(x) => get(x).wrapping_neg(),
-                Form::Slice(x, low) => get(x) >> low,
-                Form::Join(parts) => parts.iter().fold(0, |all, part| all << graph.bits(*part) | get(part)),
-                Form::Choose(condition, x, y) => {
-                    if get(condition) == 1 {
-                        get(x)
-                    } else {
-                        get(y)
-                    }
-                }
-                Form::Pair(pair, x, y) => meant(*pair, graph.bits(*x), get(x), get(y)),
-            };
-            values.push(new & mask(bits));
-        }
-        values[node.0 as usize]
+        let chosen = graph.cone(&[node]).into_iter().filter_map(|node| match graph.form(node) {
+            Form::Unknown(name) => {
+                Some((node, (0..graph.bits(node)).map(|bit| unknowns[name] >> bit & 1 == 1).collect()))
+            }
+            _ => None,
+        });
+        let bits = &Evaluation::new(graph, chosen.collect()).of(&[node])[0];
+        bits.iter().rev().fold(0, |all, bit| all << 1 | u128::from(*bit))
     }
 
     /// What operators mean, by the book.

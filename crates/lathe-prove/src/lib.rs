@@ -12,6 +12,7 @@ mod answer;
 mod compare;
 mod core;
 mod definition;
+mod evaluate;
 mod graph;
 mod meaning;
 mod module;
@@ -24,13 +25,16 @@ pub use definition::{Different, Pair, equal, keeps, pairs};
 pub use module::{Module, yosys_script};
 pub use waves::Wave;
 
-use graph::Node;
+use graph::{Graph, Node};
 use script::Script;
 
 /// A question, in SMT-LIB.
 #[derive(Clone, Debug)]
 pub struct Query {
     text: String,
+    graph: Graph,
+    /// What a solver chooses values for.
+    chosen: Vec<Node>,
     watched: Vec<Watch>,
 }
 
@@ -75,25 +79,18 @@ impl Watch {
 }
 
 impl Query {
-    /// What is told about a case has names of its own: a solver repeats what it was asked for, and would write out everything that a
-    /// value is made of.
-    fn new(script: &Script, watched: Vec<Watch>) -> Query {
+    fn new(script: Script, watched: Vec<Watch>) -> Query {
         let mut written = Vec::new();
         let mut text = String::from("(set-option :produce-models true)\n(set-logic QF_UFBV)\n");
-        text.push_str(&script.write(&[], &mut written));
-        let nodes: Vec<Node> = watched.iter().flat_map(Watch::nodes).collect();
-        script.graph.write(&nodes, &mut written, &mut text);
-        let mut names = Vec::new();
-        for (at, node) in nodes.iter().enumerate() {
-            let sort = script.graph.sort(*node);
-            text.push_str(&format!("(declare-fun w{at} () {sort})\n(assert (= w{at} {}))\n", script.graph.name(*node)));
-            names.push(format!("w{at}"));
-        }
+        text.push_str(&script.write(&mut written));
         text.push_str("(check-sat)\n");
-        if !names.is_empty() {
+        let graph = script.graph;
+        let chosen = graph.chosen(&written);
+        if !watched.is_empty() && !chosen.is_empty() {
+            let names: Vec<String> = chosen.iter().map(|node| graph.name(*node)).collect();
             text.push_str(&format!("(get-value ({}))\n", names.join(" ")));
         }
-        Query { text, watched }
+        Query { text, graph, chosen, watched }
     }
 
     /// The script for a solver.
@@ -106,6 +103,6 @@ impl Query {
     /// # Errors
     /// If that is no answer: the solver's own words.
     pub fn read(&self, output: &str) -> Result<Answer, String> {
-        answer::read(&self.watched, output)
+        answer::read(self, output)
     }
 }

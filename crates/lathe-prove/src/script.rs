@@ -63,12 +63,11 @@ impl Condition {
 }
 
 impl Script {
-    /// The definitions of some nodes in SMT-LIB, with what is supposed.
-    pub(crate) fn write(&self, wanted: &[Node], written: &mut Vec<bool>) -> String {
+    /// What is supposed in SMT-LIB, with the definitions of everything in it.
+    pub(crate) fn write(&self, written: &mut Vec<bool>) -> String {
         let mut text = String::new();
         self.graph.write_functions(&mut text);
-        let all: Vec<Node> = wanted.iter().chain(&self.supposed).copied().collect();
-        self.graph.write(&all, written, &mut text);
+        self.graph.write(&self.supposed, written, &mut text);
         for node in &self.supposed {
             text.push_str(&format!("(assert {})\n", self.graph.name(*node)));
         }

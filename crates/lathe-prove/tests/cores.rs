@@ -152,7 +152,7 @@ const MUTATIONS: &[(&str, &str, &str, &str)] = &[
     ("undefined bits are no fault", "", "fault = 1'b1; // undefined instruction", "halt = 1'b1;"),
     ("the retire port tells another address", "jalr", "jump ? target : next", "jump ? next : target"),
     ("reset begins with a fault", "(reset)", "faulted <= 1'b0", "faulted <= 1'b1"),
-    ("the core goes on after it stopped", "(stopped)", "if (!halted && !faulted) begin", "if (1'b1) begin"),
+    ("the core goes on after it stopped", "(stopped)", "stop = halted || faulted;", "stop = 1'b0;"),
     (
         "nobody waits for the console",
         "(waiting)",
