@@ -133,9 +133,9 @@ class Machine:
 
 
 def words(text):
-    """The words, marks and numbers of an instruction, whatever the blanks and the base."""
-    found = re.findall(r"-?0x[0-9a-f]+|(?<![\w])-?\d+(?![\w])|\w+|[^\s\w]", text.lower())
-    return [str(int(word, 0)) if re.fullmatch(r"-?(0x[0-9a-f]+|\d+)", word) else word for word in found]
+    """The words, marks and numbers of an instruction, whatever the blanks and the base. Ghidra shows `-4` after a `+`."""
+    found = re.findall(r"0x[0-9a-f]+|(?<![\w])\d+(?![\w])|\w+|[^\s\w]", text.lower().replace("+-", "-"))
+    return [str(int(word, 0)) if re.fullmatch(r"0x[0-9a-f]+|\d+", word) else word for word in found]
 
 
 def main():
