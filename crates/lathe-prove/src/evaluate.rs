@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::graph::{Form, Graph, Node, Pair};
+use crate::graph::{Form, Graph, Node, Operator};
 
 /// The bits of a value, the lowest first.
 pub(crate) type Bits = Vec<bool>;
@@ -118,29 +118,29 @@ fn divided(x: &[bool], y: &[bool]) -> (Bits, Bits) {
     (quotient, rest)
 }
 
-fn operate(pair: Pair, x: &[bool], y: &[bool]) -> Bits {
+fn operate(pair: Operator, x: &[bool], y: &[bool]) -> Bits {
     let each = |operate: fn(bool, bool) -> bool| x.iter().zip(y).map(|(x, y)| operate(*x, *y)).collect();
     let sign = |x: &[bool]| x.last().copied().unwrap_or(false);
     match pair {
-        Pair::And => each(|x, y| x & y),
-        Pair::Or => each(|x, y| x | y),
-        Pair::Xor => each(|x, y| x ^ y),
-        Pair::Add => sum(x, y, false),
-        Pair::Subtract => sum(x, &inverse(y), true),
-        Pair::Multiply => {
+        Operator::And => each(|x, y| x & y),
+        Operator::Or => each(|x, y| x | y),
+        Operator::Xor => each(|x, y| x ^ y),
+        Operator::Add => sum(x, y, false),
+        Operator::Subtract => sum(x, &inverse(y), true),
+        Operator::Multiply => {
             let ones = (0..x.len()).filter(|at| y[*at]);
             ones.fold(vec![false; x.len()], |all, at| {
                 let part: Bits = std::iter::repeat_n(false, at).chain(x.iter().copied()).collect();
                 sum(&all, &part, false)
             })
         }
-        Pair::Divide => divided(x, y).0,
-        Pair::Remainder => divided(x, y).1,
-        Pair::ShiftLeft => shifted(x, y, true, false),
-        Pair::ShiftRight => shifted(x, y, false, false),
-        Pair::ShiftRightSigned => shifted(x, y, false, sign(x)),
-        Pair::Equal => vec![x == y],
-        Pair::Less => vec![less(x, y)],
-        Pair::LessSigned => vec![if sign(x) == sign(y) { less(x, y) } else { sign(x) }],
+        Operator::Divide => divided(x, y).0,
+        Operator::Remainder => divided(x, y).1,
+        Operator::ShiftLeft => shifted(x, y, true, false),
+        Operator::ShiftRight => shifted(x, y, false, false),
+        Operator::ShiftRightSigned => shifted(x, y, false, sign(x)),
+        Operator::Equal => vec![x == y],
+        Operator::Less => vec![less(x, y)],
+        Operator::LessSigned => vec![if sign(x) == sign(y) { less(x, y) } else { sign(x) }],
     }
 }

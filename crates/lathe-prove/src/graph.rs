@@ -29,7 +29,7 @@ impl Node {
 const CONSTANT: u32 = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Pair {
+pub(crate) enum Operator {
     And,
     Or,
     Xor,
@@ -54,7 +54,7 @@ pub(crate) enum Form {
     Apply(String, Vec<Node>),
     Not(Node),
     Negate(Node),
-    Pair(Pair, Node, Node),
+    Pair(Operator, Node, Node),
     Choose(Node, Node, Node),
     /// The highest first; none of them is joined itself.
     Join(Vec<Node>),
@@ -216,12 +216,15 @@ impl Graph {
     }
 
     /// The two in an order that is always the same.
-    fn pair(&mut self, pair: Pair, x: Node, y: Node) -> Node {
+    fn pair(&mut self, pair: Operator, x: Node, y: Node) -> Node {
         let bits = match pair {
-            Pair::Equal | Pair::Less | Pair::LessSigned => 1,
+            Operator::Equal | Operator::Less | Operator::LessSigned => 1,
             _ => self.bits(x),
         };
-        let is_symmetric = matches!(pair, Pair::And | Pair::Or | Pair::Xor | Pair::Add | Pair::Multiply | Pair::Equal);
+        let is_symmetric = matches!(
+            pair,
+            Operator::And | Operator::Or | Operator::Xor | Operator::Add | Operator::Multiply | Operator::Equal
+        );
         let (x, y) = if is_symmetric && y < x { (y, x) } else { (x, y) };
         self.add_node(Form::Pair(pair, x, y), bits)
     }
@@ -249,13 +252,13 @@ impl Graph {
         }
         for (one, other) in [(x, y), (y, x)] {
             match *self.form(other) {
-                Form::Pair(Pair::And, a, b) if one == a || one == b => return other,
-                Form::Pair(Pair::And, a, b) if bits == 1 && (self.opposite(one, a) || self.opposite(one, b)) => {
+                Form::Pair(Operator::And, a, b) if one == a || one == b => return other,
+                Form::Pair(Operator::And, a, b) if bits == 1 && (self.opposite(one, a) || self.opposite(one, b)) => {
                     return self.truth(false);
                 }
-                Form::Pair(Pair::Or, a, b) if one == a || one == b => return one,
-                Form::Pair(Pair::Or, a, b) if self.opposite(one, a) => return self.and(one, b),
-                Form::Pair(Pair::Or, a, b) if self.opposite(one, b) => return self.and(one, a),
+                Form::Pair(Operator::Or, a, b) if one == a || one == b => return one,
+                Form::Pair(Operator::Or, a, b) if self.opposite(one, a) => return self.and(one, b),
+                Form::Pair(Operator::Or, a, b) if self.opposite(one, b) => return self.and(one, a),
                 _ => {}
             }
         }
@@ -272,18 +275,18 @@ impl Graph {
                 return self.and(new, y);
             }
         }
-        self.by_parts(x, y, Graph::and).unwrap_or_else(|| self.pair(Pair::And, x, y))
+        self.by_parts(x, y, Graph::and).unwrap_or_else(|| self.pair(Operator::And, x, y))
     }
 
     /// The numbers for which a condition holds, if it is about nothing but a value of few bits: the value, and a bit for each number.
     fn covers(&self, condition: Node) -> Option<(Node, u64)> {
         match *self.form(condition) {
-            Form::Pair(Pair::Equal, x, y) if (2..=6).contains(&self.bits(x)) => {
+            Form::Pair(Operator::Equal, x, y) if (2..=6).contains(&self.bits(x)) => {
                 let (number, value) =
                     self.as_constant(x).map(|number| (number, y)).or_else(|| Some((self.as_constant(y)?, x)))?;
                 Some((value, 1 << number))
             }
-            Form::Pair(Pair::Or, x, y) if self.bits(x) == 1 => {
+            Form::Pair(Operator::Or, x, y) if self.bits(x) == 1 => {
                 let ((value, first), (other, second)) = (self.covers(x)?, self.covers(y)?);
                 (value == other).then_some((value, first | second))
             }
@@ -345,13 +348,13 @@ impl Graph {
         }
         for (one, other) in [(x, y), (y, x)] {
             match *self.form(other) {
-                Form::Pair(Pair::Or, a, b) if one == a || one == b => return other,
-                Form::Pair(Pair::Or, a, b) if bits == 1 && (self.opposite(one, a) || self.opposite(one, b)) => {
+                Form::Pair(Operator::Or, a, b) if one == a || one == b => return other,
+                Form::Pair(Operator::Or, a, b) if bits == 1 && (self.opposite(one, a) || self.opposite(one, b)) => {
                     return self.truth(true);
                 }
-                Form::Pair(Pair::And, a, b) if one == a || one == b => return one,
-                Form::Pair(Pair::And, a, b) if self.opposite(one, a) => return self.or(one, b),
-                Form::Pair(Pair::And, a, b) if self.opposite(one, b) => return self.or(one, a),
+                Form::Pair(Operator::And, a, b) if one == a || one == b => return one,
+                Form::Pair(Operator::And, a, b) if self.opposite(one, a) => return self.or(one, b),
+                Form::Pair(Operator::And, a, b) if self.opposite(one, b) => return self.or(one, a),
                 _ => {}
             }
         }
@@ -370,7 +373,7 @@ impl Graph {
                 return self.or(new, y);
             }
         }
-        self.by_parts(x, y, Graph::or).unwrap_or_else(|| self.pair(Pair::Or, x, y))
+        self.by_parts(x, y, Graph::or).unwrap_or_else(|| self.pair(Operator::Or, x, y))
     }
 
     pub(crate) fn xor(&mut self, x: Node, y: Node) -> Node {
@@ -390,7 +393,7 @@ impl Graph {
             }
             () => {}
         }
-        self.by_parts(x, y, Graph::xor).unwrap_or_else(|| self.pair(Pair::Xor, x, y))
+        self.by_parts(x, y, Graph::xor).unwrap_or_else(|| self.pair(Operator::Xor, x, y))
     }
 
     /// What is done to each bit by itself is done to parts, if there are any: the pieces of a joined value, and the runs of
@@ -449,7 +452,7 @@ impl Graph {
             if number == 0 {
                 return one;
             }
-            if let Form::Pair(Pair::Add, a, b) = *self.form(one) {
+            if let Form::Pair(Operator::Add, a, b) = *self.form(one) {
                 for (inner, added) in [(a, b), (b, a)] {
                     if let Some(more) = self.as_constant(added) {
                         let sum = self.constant(bits, number.wrapping_add(more));
@@ -458,7 +461,7 @@ impl Graph {
                 }
             }
         }
-        self.pair(Pair::Add, x, y)
+        self.pair(Operator::Add, x, y)
     }
 
     pub(crate) fn subtract(&mut self, x: Node, y: Node) -> Node {
@@ -471,7 +474,7 @@ impl Graph {
             }
             (Some(0), _) => self.negate(y),
             _ if x == y && bits <= CONSTANT => self.constant(bits, 0),
-            _ => self.pair(Pair::Subtract, x, y),
+            _ => self.pair(Operator::Subtract, x, y),
         }
     }
 
@@ -484,7 +487,7 @@ impl Graph {
             () if bits == 1 => self.and(x, y),
             () if self.is(x, 0) || self.is(y, 1) => x,
             () if self.is(y, 0) || self.is(x, 1) => y,
-            () => self.pair(Pair::Multiply, x, y),
+            () => self.pair(Operator::Multiply, x, y),
         }
     }
 
@@ -494,7 +497,7 @@ impl Graph {
         match self.both(x, y) {
             Some((_, 0)) => self.constant(bits, u128::MAX),
             Some((x, y)) => self.constant(bits, x / y),
-            None => self.pair(Pair::Divide, x, y),
+            None => self.pair(Operator::Divide, x, y),
         }
     }
 
@@ -504,7 +507,7 @@ impl Graph {
         match self.both(x, y) {
             Some((_, 0)) => x,
             Some((x, y)) => self.constant(bits, x % y),
-            None => self.pair(Pair::Remainder, x, y),
+            None => self.pair(Operator::Remainder, x, y),
         }
     }
 
@@ -519,7 +522,7 @@ impl Graph {
                 self.join(&[kept, zeros])
             }
             Some(_) => self.zeros(bits),
-            None => self.pair(Pair::ShiftLeft, x, count),
+            None => self.pair(Operator::ShiftLeft, x, count),
         }
     }
 
@@ -533,7 +536,7 @@ impl Graph {
                 self.join(&[zeros, kept])
             }
             Some(_) => self.zeros(bits),
-            None => self.pair(Pair::ShiftRight, x, count),
+            None => self.pair(Operator::ShiftRight, x, count),
         }
     }
 
@@ -545,7 +548,7 @@ impl Graph {
                 let kept = self.slice(x, by, bits - by);
                 self.sign_extend(bits, kept)
             }
-            None => self.pair(Pair::ShiftRightSigned, x, count),
+            None => self.pair(Operator::ShiftRightSigned, x, count),
         }
     }
 
@@ -574,7 +577,7 @@ impl Graph {
                     let number = self.constant(bits, !number);
                     return self.equal(number, *inner);
                 }
-                (Some(number), Form::Pair(Pair::Add, a, b)) => {
+                (Some(number), Form::Pair(Operator::Add, a, b)) => {
                     for (inner, added) in [(*a, *b), (*b, *a)] {
                         if let Some(added) = self.as_constant(added) {
                             let number = self.constant(bits, number.wrapping_sub(added));
@@ -589,7 +592,7 @@ impl Graph {
                     return self.choose(*condition, first, second);
                 }
                 // Something and a number added to it are never the same.
-                (None, Form::Pair(Pair::Add, a, b))
+                (None, Form::Pair(Operator::Add, a, b))
                     if (*a == one && self.as_constant(*b).is_some())
                         || (*b == one && self.as_constant(*a).is_some()) =>
                 {
@@ -598,7 +601,8 @@ impl Graph {
                 _ => {}
             }
         }
-        if let (Form::Pair(Pair::Add, a, b), Form::Pair(Pair::Add, c, d)) = (self.form(x).clone(), self.form(y).clone())
+        if let (Form::Pair(Operator::Add, a, b), Form::Pair(Operator::Add, c, d)) =
+            (self.form(x).clone(), self.form(y).clone())
         {
             for ((a, b), (c, d)) in [((a, b), (c, d)), ((b, a), (c, d)), ((a, b), (d, c)), ((b, a), (d, c))] {
                 if a == c && self.both(b, d).is_some() {
@@ -618,7 +622,7 @@ impl Graph {
             }
             return all;
         }
-        self.pair(Pair::Equal, x, y)
+        self.pair(Operator::Equal, x, y)
     }
 
     /// Like [`Graph::cuts`], but numbers stay in one piece.
@@ -646,7 +650,7 @@ impl Graph {
                 let zero = self.constant(self.bits(x), 0);
                 self.equal(x, zero)
             }
-            None => self.pair(Pair::Less, x, y),
+            None => self.pair(Operator::Less, x, y),
         }
     }
 
@@ -662,7 +666,7 @@ impl Graph {
             let top = 1u128 << (bits - 1);
             return self.truth((x ^ top) < (y ^ top));
         }
-        self.pair(Pair::LessSigned, x, y)
+        self.pair(Operator::LessSigned, x, y)
     }
 
     pub(crate) fn choose(&mut self, condition: Node, x: Node, y: Node) -> Node {
@@ -725,8 +729,8 @@ impl Graph {
         }
         // Where division by zero is asked for, this is what division gives by itself.
         let by_zero = match *self.form(y) {
-            Form::Pair(Pair::Divide, _, by) if self.is_ones(x) => Some(by),
-            Form::Pair(Pair::Remainder, what, by) if what == x => Some(by),
+            Form::Pair(Operator::Divide, _, by) if self.is_ones(x) => Some(by),
+            Form::Pair(Operator::Remainder, what, by) if what == x => Some(by),
             _ => None,
         };
         if let Some(by) = by_zero {
@@ -741,7 +745,7 @@ impl Graph {
     /// What a value is where a condition holds, or does not, as far as it is made of choices. Cores come with the same conditions again
     /// and again inside of one another.
     fn inside(&mut self, x: Node, condition: Node, holds: bool) -> Node {
-        if !matches!(self.form(x), Form::Choose(..) | Form::Not(_) | Form::Pair(Pair::And | Pair::Or, ..)) {
+        if !matches!(self.form(x), Form::Choose(..) | Form::Not(_) | Form::Pair(Operator::And | Operator::Or, ..)) {
             return x;
         }
         let mut known = HashMap::default();
@@ -750,8 +754,8 @@ impl Graph {
             known.insert(condition, self.truth(holds));
             match *self.form(condition) {
                 Form::Not(x) => follows.push((x, !holds)),
-                Form::Pair(Pair::And, x, y) if holds => follows.extend([(x, true), (y, true)]),
-                Form::Pair(Pair::Or, x, y) if !holds => follows.extend([(x, false), (y, false)]),
+                Form::Pair(Operator::And, x, y) if holds => follows.extend([(x, true), (y, true)]),
+                Form::Pair(Operator::Or, x, y) if !holds => follows.extend([(x, false), (y, false)]),
                 _ => {}
             }
         }
@@ -783,11 +787,11 @@ impl Graph {
                 let now = self.inside_of(inner, known, budget);
                 if now == inner { x } else { self.not(now) }
             }
-            Form::Pair(pair @ (Pair::And | Pair::Or), a, b) if self.bits(x) == 1 => {
+            Form::Pair(pair @ (Operator::And | Operator::Or), a, b) if self.bits(x) == 1 => {
                 let (c, d) = (self.inside_of(a, known, budget), self.inside_of(b, known, budget));
                 match () {
                     () if (a, b) == (c, d) => x,
-                    () if pair == Pair::And => self.and(c, d),
+                    () if pair == Operator::And => self.and(c, d),
                     () => self.or(c, d),
                 }
             }
@@ -905,20 +909,22 @@ impl Graph {
                 let (a, b) = (self.slice(a, low, bits), self.slice(b, low, bits));
                 self.choose(condition, a, b)
             }
-            Form::Pair(pair, a, b) if matches!(pair, Pair::And | Pair::Or | Pair::Xor) => {
+            Form::Pair(pair, a, b) if matches!(pair, Operator::And | Operator::Or | Operator::Xor) => {
                 let (a, b) = (self.slice(a, low, bits), self.slice(b, low, bits));
                 match pair {
-                    Pair::And => self.and(a, b),
-                    Pair::Or => self.or(a, b),
+                    Operator::And => self.and(a, b),
+                    Operator::Or => self.or(a, b),
                     _ => self.xor(a, b),
                 }
             }
             // The lowest bits of a sum are the sum of the lowest bits.
-            Form::Pair(pair, a, b) if low == 0 && matches!(pair, Pair::Add | Pair::Subtract | Pair::Multiply) => {
+            Form::Pair(pair, a, b)
+                if low == 0 && matches!(pair, Operator::Add | Operator::Subtract | Operator::Multiply) =>
+            {
                 let (a, b) = (self.slice(a, 0, bits), self.slice(b, 0, bits));
                 match pair {
-                    Pair::Add => self.add(a, b),
-                    Pair::Subtract => self.subtract(a, b),
+                    Operator::Add => self.add(a, b),
+                    Operator::Subtract => self.subtract(a, b),
                     _ => self.multiply(a, b),
                 }
             }
@@ -945,7 +951,7 @@ impl Graph {
             Form::Constant(_) => None,
             Form::Choose(condition, ..) => self.decides(condition),
             Form::Not(x) => self.decides(x),
-            Form::Pair(Pair::And | Pair::Or, x, _) if self.bits(node) == 1 => self.decides(x),
+            Form::Pair(Operator::And | Operator::Or, x, _) if self.bits(node) == 1 => self.decides(x),
             _ if self.bits(node) == 1 => Some(node),
             _ => self.made_of(node).into_iter().filter(|part| self.bits(*part) > 1).find_map(|part| self.decides(part)),
         }
@@ -960,9 +966,13 @@ impl Graph {
         facts.known.insert(condition, self.truth(holds));
         match *self.form(condition) {
             Form::Not(x) => self.learn(facts, x, !holds),
-            Form::Pair(Pair::And, x, y) if holds => [x, y].into_iter().for_each(|part| self.learn(facts, part, true)),
-            Form::Pair(Pair::Or, x, y) if !holds => [x, y].into_iter().for_each(|part| self.learn(facts, part, false)),
-            Form::Pair(Pair::Equal, x, y) if holds => {
+            Form::Pair(Operator::And, x, y) if holds => {
+                [x, y].into_iter().for_each(|part| self.learn(facts, part, true))
+            }
+            Form::Pair(Operator::Or, x, y) if !holds => {
+                [x, y].into_iter().for_each(|part| self.learn(facts, part, false))
+            }
+            Form::Pair(Operator::Equal, x, y) if holds => {
                 for (number, value) in [(x, y), (y, x)] {
                     if self.as_constant(number).is_some() {
                         facts.known.insert(value, number);
@@ -1019,20 +1029,20 @@ impl Graph {
             Form::Pair(pair, x, y) => {
                 let (x, y) = (new(&x), new(&y));
                 match pair {
-                    Pair::And => self.and(x, y),
-                    Pair::Or => self.or(x, y),
-                    Pair::Xor => self.xor(x, y),
-                    Pair::Add => self.add(x, y),
-                    Pair::Subtract => self.subtract(x, y),
-                    Pair::Multiply => self.multiply(x, y),
-                    Pair::Divide => self.divide(x, y),
-                    Pair::Remainder => self.remainder(x, y),
-                    Pair::ShiftLeft => self.shift_left(x, y),
-                    Pair::ShiftRight => self.shift_right(x, y),
-                    Pair::ShiftRightSigned => self.shift_right_signed(x, y),
-                    Pair::Equal => self.equal(x, y),
-                    Pair::Less => self.less(x, y),
-                    Pair::LessSigned => self.less_signed(x, y),
+                    Operator::And => self.and(x, y),
+                    Operator::Or => self.or(x, y),
+                    Operator::Xor => self.xor(x, y),
+                    Operator::Add => self.add(x, y),
+                    Operator::Subtract => self.subtract(x, y),
+                    Operator::Multiply => self.multiply(x, y),
+                    Operator::Divide => self.divide(x, y),
+                    Operator::Remainder => self.remainder(x, y),
+                    Operator::ShiftLeft => self.shift_left(x, y),
+                    Operator::ShiftRight => self.shift_right(x, y),
+                    Operator::ShiftRightSigned => self.shift_right_signed(x, y),
+                    Operator::Equal => self.equal(x, y),
+                    Operator::Less => self.less(x, y),
+                    Operator::LessSigned => self.less_signed(x, y),
                 }
             }
         }
@@ -1148,25 +1158,25 @@ impl Graph {
         let _ = writeln!(out, "(define-fun n{} () {sort} {body})", node.0);
     }
 
-    fn pair_text(&self, pair: Pair, x: Node, y: Node) -> String {
+    fn pair_text(&self, pair: Operator, x: Node, y: Node) -> String {
         let is_bit = self.bits(x) == 1;
         let (name, plain) = match pair {
-            Pair::And => (if is_bit { "and" } else { "bvand" }, true),
-            Pair::Or => (if is_bit { "or" } else { "bvor" }, true),
-            Pair::Xor => (if is_bit { "xor" } else { "bvxor" }, true),
-            Pair::Equal => ("=", true),
-            Pair::Less => ("bvult", false),
-            Pair::LessSigned => ("bvslt", false),
-            Pair::Add => ("bvadd", false),
-            Pair::Subtract => ("bvsub", false),
-            Pair::Multiply => ("bvmul", false),
-            Pair::Divide => ("bvudiv", false),
-            Pair::Remainder => ("bvurem", false),
-            Pair::ShiftLeft => ("bvshl", false),
-            Pair::ShiftRight => ("bvlshr", false),
-            Pair::ShiftRightSigned => ("bvashr", false),
+            Operator::And => (if is_bit { "and" } else { "bvand" }, true),
+            Operator::Or => (if is_bit { "or" } else { "bvor" }, true),
+            Operator::Xor => (if is_bit { "xor" } else { "bvxor" }, true),
+            Operator::Equal => ("=", true),
+            Operator::Less => ("bvult", false),
+            Operator::LessSigned => ("bvslt", false),
+            Operator::Add => ("bvadd", false),
+            Operator::Subtract => ("bvsub", false),
+            Operator::Multiply => ("bvmul", false),
+            Operator::Divide => ("bvudiv", false),
+            Operator::Remainder => ("bvurem", false),
+            Operator::ShiftLeft => ("bvshl", false),
+            Operator::ShiftRight => ("bvlshr", false),
+            Operator::ShiftRightSigned => ("bvashr", false),
         };
-        let is_comparison = matches!(pair, Pair::Less | Pair::LessSigned);
+        let is_comparison = matches!(pair, Operator::Less | Operator::LessSigned);
         match () {
             () if plain => format!("({name} {} {})", self.name(x), self.name(y)),
             () if is_bit && !is_comparison => format!("(= ({name} {} {}) #b1)", self.vector(x), self.vector(y)),
@@ -1225,37 +1235,37 @@ mod tests {
     }
 
     /// What operators mean, by the book.
-    fn meant(pair: Pair, bits: u32, x: u128, y: u128) -> u128 {
+    fn meant(pair: Operator, bits: u32, x: u128, y: u128) -> u128 {
         let signed = |x: u128| if x >> (bits - 1) & 1 == 1 { x as i128 - (1i128 << bits) } else { x as i128 };
         let all = match pair {
-            Pair::And => x & y,
-            Pair::Or => x | y,
-            Pair::Xor => x ^ y,
-            Pair::Add => x + y,
-            Pair::Subtract => x.wrapping_sub(y),
-            Pair::Multiply => x.wrapping_mul(y),
-            Pair::Divide => x.checked_div(y).unwrap_or(u128::MAX),
-            Pair::Remainder => x.checked_rem(y).unwrap_or(x),
-            Pair::ShiftLeft => {
+            Operator::And => x & y,
+            Operator::Or => x | y,
+            Operator::Xor => x ^ y,
+            Operator::Add => x + y,
+            Operator::Subtract => x.wrapping_sub(y),
+            Operator::Multiply => x.wrapping_mul(y),
+            Operator::Divide => x.checked_div(y).unwrap_or(u128::MAX),
+            Operator::Remainder => x.checked_rem(y).unwrap_or(x),
+            Operator::ShiftLeft => {
                 if y >= u128::from(bits) {
                     0
                 } else {
                     x << y
                 }
             }
-            Pair::ShiftRight => {
+            Operator::ShiftRight => {
                 if y >= u128::from(bits) {
                     0
                 } else {
                     x >> y
                 }
             }
-            Pair::ShiftRightSigned => (signed(x) >> y.min(u128::from(bits))) as u128,
-            Pair::Equal => (x == y).into(),
-            Pair::Less => (x < y).into(),
-            Pair::LessSigned => (signed(x) < signed(y)).into(),
+            Operator::ShiftRightSigned => (signed(x) >> y.min(u128::from(bits))) as u128,
+            Operator::Equal => (x == y).into(),
+            Operator::Less => (x < y).into(),
+            Operator::LessSigned => (signed(x) < signed(y)).into(),
         };
-        all & if matches!(pair, Pair::Equal | Pair::Less | Pair::LessSigned) { 1 } else { mask(bits) }
+        all & if matches!(pair, Operator::Equal | Operator::Less | Operator::LessSigned) { 1 } else { mask(bits) }
     }
 
     /// One more value made of earlier ones, in the graph and by the book.
@@ -1272,26 +1282,26 @@ mod tests {
         let (y, b) = pick(random, Some(bits));
         let (condition, c) = pick(random, Some(1));
         let (other, d) = pick(random, None);
-        let pair = |graph: &mut Graph, pair: Pair| {
+        let pair = |graph: &mut Graph, pair: Operator| {
             let node = match pair {
-                Pair::And => graph.and(x, y),
-                Pair::Or => graph.or(x, y),
-                Pair::Xor => graph.xor(x, y),
-                Pair::Add => graph.add(x, y),
-                Pair::Subtract => graph.subtract(x, y),
-                Pair::Multiply => graph.multiply(x, y),
-                Pair::Divide => graph.divide(x, y),
-                Pair::Remainder => graph.remainder(x, y),
-                Pair::ShiftLeft => graph.shift_left(x, y),
-                Pair::ShiftRight => graph.shift_right(x, y),
-                Pair::ShiftRightSigned => graph.shift_right_signed(x, y),
-                Pair::Equal => graph.equal(x, y),
-                Pair::Less => graph.less(x, y),
-                Pair::LessSigned => graph.less_signed(x, y),
+                Operator::And => graph.and(x, y),
+                Operator::Or => graph.or(x, y),
+                Operator::Xor => graph.xor(x, y),
+                Operator::Add => graph.add(x, y),
+                Operator::Subtract => graph.subtract(x, y),
+                Operator::Multiply => graph.multiply(x, y),
+                Operator::Divide => graph.divide(x, y),
+                Operator::Remainder => graph.remainder(x, y),
+                Operator::ShiftLeft => graph.shift_left(x, y),
+                Operator::ShiftRight => graph.shift_right(x, y),
+                Operator::ShiftRightSigned => graph.shift_right_signed(x, y),
+                Operator::Equal => graph.equal(x, y),
+                Operator::Less => graph.less(x, y),
+                Operator::LessSigned => graph.less_signed(x, y),
             };
             (node, meant(pair, bits, a, b))
         };
-        use Pair::*;
+        use Operator::*;
         let pairs = [
             And,
             Or,
