@@ -132,7 +132,7 @@ fn icarus_begins_as_on_reset_says() {
         let printed = tool(&vvp, &folder, &["-n", "bench"]).expect("it runs");
         assert!(printed.starts_with(expected), "{printed}");
         let board = std::fs::read_to_string(folder.join("board/top.v")).expect("there is a board");
-        assert!(board.contains(&format!("= 8'd{}; // a", expected as u32)), "{board}");
+        assert!(board.contains(&format!("= 8'h{:02X}; // a", expected as u32)), "{board}");
     }
 }
 

@@ -258,9 +258,11 @@ fn names_and_lists() {
 
 #[test]
 fn operands_conditions_and_rows() {
-    let fields = format!("field {} : u1\n", list(9, |n| ((b'A' + n as u8) as char).to_string()));
-    let operands = "instructions {\n  x A, B, C, D, E, F, G, H, I | ABCDEFGHI0000000 |\n}\n";
-    over(&machine(&(fields + operands)), "E903", "at most 8 operands");
+    let letter = |n: usize| char::from(b'A' + n as u8).to_string();
+    let fields = format!("field {} : u1\n", list(17, letter));
+    let picture: String = (0..17).map(letter).collect();
+    let operands = format!("instructions {{\n  x {} | {picture}0000000 |\n}}\n", list(17, letter));
+    over(&machine(&(fields + &operands)), "E903", "at most 16 operands");
     let conditions = list(65, |n| format!("A != {n}"));
     over(
         &machine(&format!("field A : u8\ninstructions {{\n  x A | AAAAAAAA where {conditions} |\n}}\n")),
