@@ -216,17 +216,17 @@ impl Graph {
     }
 
     /// The two in an order that is always the same.
-    fn pair(&mut self, pair: Operator, x: Node, y: Node) -> Node {
-        let bits = match pair {
+    fn pair(&mut self, operator: Operator, x: Node, y: Node) -> Node {
+        let bits = match operator {
             Operator::Equal | Operator::Less | Operator::LessSigned => 1,
             _ => self.bits(x),
         };
         let is_symmetric = matches!(
-            pair,
+            operator,
             Operator::And | Operator::Or | Operator::Xor | Operator::Add | Operator::Multiply | Operator::Equal
         );
         let (x, y) = if is_symmetric && y < x { (y, x) } else { (x, y) };
-        self.add_node(Form::Pair(pair, x, y), bits)
+        self.add_node(Form::Pair(operator, x, y), bits)
     }
 
     /// The numbers of both, if both are known.
@@ -245,37 +245,70 @@ impl Graph {
             return self.constant(bits, x & y);
         }
         match () {
-            () if x == y || self.is_ones(y) || self.is(x, 0) => return x,
-            () if self.is_ones(x) || self.is(y, 0) => return y,
-            () if bits <= CONSTANT && self.opposite(x, y) => return self.constant(bits, 0),
-            () => {}
+            () if x == y || self.is_ones(y) || self.is(x, 0) => x,
+            () if self.is_ones(x) || self.is(y, 0) => y,
+            () if bits <= CONSTANT && self.opposite(x, y) => self.constant(bits, 0),
+            () => self.all_or_any(Operator::And, x, y),
         }
+    }
+
+    pub(crate) fn or(&mut self, x: Node, y: Node) -> Node {
+        let bits = self.bits(x);
+        if let Some((x, y)) = self.both(x, y) {
+            return self.constant(bits, x | y);
+        }
+        match () {
+            () if x == y || self.is(y, 0) || self.is_ones(x) => x,
+            () if self.is(x, 0) || self.is_ones(y) => y,
+            () if bits <= CONSTANT && self.opposite(x, y) => self.constant(bits, u128::MAX),
+            () => self.all_or_any(Operator::Or, x, y),
+        }
+    }
+
+    /// `and` or `or`, of which each is the other one turned around, where neither side decides it alone.
+    fn all_or_any(&mut self, own: Operator, x: Node, y: Node) -> Node {
+        let (bits, is_all) = (self.bits(x), own == Operator::And);
+        let other_way = if is_all { Operator::Or } else { Operator::And };
         for (one, other) in [(x, y), (y, x)] {
             match *self.form(other) {
-                Form::Pair(Operator::And, a, b) if one == a || one == b => return other,
-                Form::Pair(Operator::And, a, b) if bits == 1 && (self.opposite(one, a) || self.opposite(one, b)) => {
-                    return self.truth(false);
-                }
-                Form::Pair(Operator::Or, a, b) if one == a || one == b => return one,
-                Form::Pair(Operator::Or, a, b) if self.opposite(one, a) => return self.and(one, b),
-                Form::Pair(Operator::Or, a, b) if self.opposite(one, b) => return self.and(one, a),
+                Form::Pair(operator, a, b) if operator == own => match () {
+                    () if one == a || one == b => return other,
+                    () if bits == 1 && (self.opposite(one, a) || self.opposite(one, b)) => return self.truth(!is_all),
+                    () => {}
+                },
+                Form::Pair(operator, a, b) if operator == other_way => match () {
+                    () if one == a || one == b => return one,
+                    () if self.opposite(one, a) => return self.operate(own, one, b),
+                    () if self.opposite(one, b) => return self.operate(own, one, a),
+                    () => {}
+                },
                 _ => {}
             }
         }
         if bits == 1 {
-            if let Some(both) = self.both_cover(x, y) {
+            if let Some(both) = self.together_cover(x, y, is_all) {
                 return both;
             }
-            let new = self.inside(y, x, true);
-            if new != y {
-                return self.and(x, new);
-            }
-            let new = self.inside(x, y, true);
-            if new != x {
-                return self.and(new, y);
+            for (one, other) in [(x, y), (y, x)] {
+                let new = self.inside(other, one, is_all);
+                if new != other {
+                    return self.operate(own, one, new);
+                }
             }
         }
-        self.by_parts(x, y, Graph::and).unwrap_or_else(|| self.pair(Operator::And, x, y))
+        let each = if is_all { Graph::and } else { Graph::or };
+        self.by_parts(x, y, each).unwrap_or_else(|| self.pair(own, x, y))
+    }
+
+    /// What both of two conditions about one value hold for, or what one of them does.
+    fn together_cover(&mut self, x: Node, y: Node, is_all: bool) -> Option<Node> {
+        if is_all {
+            return self.both_cover(x, y);
+        }
+        // That one of them holds is that not both fail.
+        let (fails, other) = (self.not(x), self.not(y));
+        let both = self.both_cover(fails, other)?;
+        Some(self.not(both))
     }
 
     /// The numbers for which a condition holds, if it is about nothing but a value of few bits: the value, and a bit for each number.
@@ -324,7 +357,6 @@ impl Graph {
         let Form::Choose(condition, a, b) = *self.form(y) else { return y };
         match self.covers(condition) {
             Some((other, numbers)) if other == value => match asked | numbers {
-                all if all == asked => self.otherwise(b, value, asked),
                 all if all == self.every(value) => a,
                 all => {
                     let rest = self.otherwise(b, value, all);
@@ -333,47 +365,6 @@ impl Graph {
             },
             _ => y,
         }
-    }
-
-    pub(crate) fn or(&mut self, x: Node, y: Node) -> Node {
-        let bits = self.bits(x);
-        if let Some((x, y)) = self.both(x, y) {
-            return self.constant(bits, x | y);
-        }
-        match () {
-            () if x == y || self.is(y, 0) || self.is_ones(x) => return x,
-            () if self.is(x, 0) || self.is_ones(y) => return y,
-            () if bits <= CONSTANT && self.opposite(x, y) => return self.constant(bits, u128::MAX),
-            () => {}
-        }
-        for (one, other) in [(x, y), (y, x)] {
-            match *self.form(other) {
-                Form::Pair(Operator::Or, a, b) if one == a || one == b => return other,
-                Form::Pair(Operator::Or, a, b) if bits == 1 && (self.opposite(one, a) || self.opposite(one, b)) => {
-                    return self.truth(true);
-                }
-                Form::Pair(Operator::And, a, b) if one == a || one == b => return one,
-                Form::Pair(Operator::And, a, b) if self.opposite(one, a) => return self.or(one, b),
-                Form::Pair(Operator::And, a, b) if self.opposite(one, b) => return self.or(one, a),
-                _ => {}
-            }
-        }
-        if bits == 1 {
-            // That one of them holds is that not both fail.
-            let (fails, other) = (self.not(x), self.not(y));
-            if let Some(both) = self.both_cover(fails, other) {
-                return self.not(both);
-            }
-            let new = self.inside(y, x, false);
-            if new != y {
-                return self.or(x, new);
-            }
-            let new = self.inside(x, y, false);
-            if new != x {
-                return self.or(new, y);
-            }
-        }
-        self.by_parts(x, y, Graph::or).unwrap_or_else(|| self.pair(Operator::Or, x, y))
     }
 
     pub(crate) fn xor(&mut self, x: Node, y: Node) -> Node {
@@ -402,7 +393,7 @@ impl Graph {
         if self.bits(x) == 1 {
             return None;
         }
-        let cuts = self.cuts(x, y)?;
+        let cuts = self.cuts(&[x, y])?;
         let mut parts = Vec::new();
         for (low, bits) in cuts.into_iter().rev() {
             let (a, b) = (self.slice(x, low, bits), self.slice(y, low, bits));
@@ -411,9 +402,9 @@ impl Graph {
         Some(self.join(&parts))
     }
 
-    /// The pieces in which two values can be looked at one by one, the lowest first; nothing if they are of one piece.
-    fn cuts(&self, x: Node, y: Node) -> Option<Vec<(u32, u32)>> {
-        let mut ends: Vec<u32> = [x, y].into_iter().flat_map(|node| self.ends(node)).collect();
+    /// The pieces in which values can be looked at one by one, the lowest first; nothing if they are of one piece.
+    fn cuts(&self, values: &[Node]) -> Option<Vec<(u32, u32)>> {
+        let mut ends: Vec<u32> = values.iter().flat_map(|node| self.ends(*node)).collect();
         ends.sort_unstable();
         ends.dedup();
         let starts = std::iter::once(0).chain(ends.iter().copied());
@@ -612,7 +603,9 @@ impl Graph {
         }
         let is_joined = |node: Node| matches!(self.form(node), Form::Join(_));
         let is_known = |node: Node| is_joined(node) || self.as_constant(node).is_some();
-        let cuts = if is_known(x) && is_known(y) { self.cuts_of_joined(x, y) } else { None };
+        // Numbers stay in one piece here.
+        let joined: Vec<Node> = [x, y].into_iter().filter(|node| is_joined(*node)).collect();
+        let cuts = if is_known(x) && is_known(y) { self.cuts(&joined) } else { None };
         if let Some(cuts) = cuts {
             let mut all = self.truth(true);
             for (low, bits) in cuts {
@@ -623,19 +616,6 @@ impl Graph {
             return all;
         }
         self.pair(Operator::Equal, x, y)
-    }
-
-    /// Like [`Graph::cuts`], but numbers stay in one piece.
-    fn cuts_of_joined(&self, x: Node, y: Node) -> Option<Vec<(u32, u32)>> {
-        let mut ends: Vec<u32> = [x, y]
-            .into_iter()
-            .filter(|node| self.as_constant(*node).is_none())
-            .flat_map(|node| self.ends(node))
-            .collect();
-        ends.sort_unstable();
-        ends.dedup();
-        let starts = std::iter::once(0).chain(ends.iter().copied());
-        (ends.len() > 1).then(|| starts.zip(&ends).map(|(low, end)| (low, end - low)).collect())
     }
 
     pub(crate) fn less(&mut self, x: Node, y: Node) -> Node {
@@ -789,11 +769,7 @@ impl Graph {
             }
             Form::Pair(pair @ (Operator::And | Operator::Or), a, b) if self.bits(x) == 1 => {
                 let (c, d) = (self.inside_of(a, known, budget), self.inside_of(b, known, budget));
-                match () {
-                    () if (a, b) == (c, d) => x,
-                    () if pair == Operator::And => self.and(c, d),
-                    () => self.or(c, d),
-                }
+                if (a, b) == (c, d) { x } else { self.operate(pair, c, d) }
             }
             _ => x,
         };
@@ -922,11 +898,7 @@ impl Graph {
                 if low == 0 && matches!(pair, Operator::Add | Operator::Subtract | Operator::Multiply) =>
             {
                 let (a, b) = (self.slice(a, 0, bits), self.slice(b, 0, bits));
-                match pair {
-                    Operator::Add => self.add(a, b),
-                    Operator::Subtract => self.subtract(a, b),
-                    _ => self.multiply(a, b),
-                }
+                self.operate(pair, a, b)
             }
             Form::Negate(inner) if low == 0 => {
                 let inner = self.slice(inner, 0, bits);
@@ -1028,48 +1000,38 @@ impl Graph {
             Form::Choose(condition, x, y) => self.choose(new(&condition), new(&x), new(&y)),
             Form::Pair(pair, x, y) => {
                 let (x, y) = (new(&x), new(&y));
-                match pair {
-                    Operator::And => self.and(x, y),
-                    Operator::Or => self.or(x, y),
-                    Operator::Xor => self.xor(x, y),
-                    Operator::Add => self.add(x, y),
-                    Operator::Subtract => self.subtract(x, y),
-                    Operator::Multiply => self.multiply(x, y),
-                    Operator::Divide => self.divide(x, y),
-                    Operator::Remainder => self.remainder(x, y),
-                    Operator::ShiftLeft => self.shift_left(x, y),
-                    Operator::ShiftRight => self.shift_right(x, y),
-                    Operator::ShiftRightSigned => self.shift_right_signed(x, y),
-                    Operator::Equal => self.equal(x, y),
-                    Operator::Less => self.less(x, y),
-                    Operator::LessSigned => self.less_signed(x, y),
-                }
+                self.operate(pair, x, y)
             }
         }
     }
 
-    /// The definitions in SMT-LIB of everything that some nodes are made of and that has none yet, in order.
-    pub(crate) fn write(&self, wanted: &[Node], written: &mut Vec<bool>, out: &mut String) {
-        written.resize(self.nodes.len(), false);
-        let mut needed = vec![false; self.nodes.len()];
-        wanted.iter().for_each(|node| needed[node.0 as usize] = true);
-        for at in (0..self.nodes.len()).rev() {
-            if needed[at] && !written[at] {
-                self.made_of(Node(at as u32)).into_iter().for_each(|node| needed[node.0 as usize] = true);
-            }
-        }
-        for at in 0..self.nodes.len() {
-            if needed[at] && !written[at] {
-                written[at] = true;
-                self.write_one(Node(at as u32), out);
-            }
+    pub(crate) fn operate(&mut self, operator: Operator, x: Node, y: Node) -> Node {
+        match operator {
+            Operator::And => self.and(x, y),
+            Operator::Or => self.or(x, y),
+            Operator::Xor => self.xor(x, y),
+            Operator::Add => self.add(x, y),
+            Operator::Subtract => self.subtract(x, y),
+            Operator::Multiply => self.multiply(x, y),
+            Operator::Divide => self.divide(x, y),
+            Operator::Remainder => self.remainder(x, y),
+            Operator::ShiftLeft => self.shift_left(x, y),
+            Operator::ShiftRight => self.shift_right(x, y),
+            Operator::ShiftRightSigned => self.shift_right_signed(x, y),
+            Operator::Equal => self.equal(x, y),
+            Operator::Less => self.less(x, y),
+            Operator::LessSigned => self.less_signed(x, y),
         }
     }
 
-    /// What a solver chooses values for, of what is written.
-    pub(crate) fn chosen(&self, written: &[bool]) -> Vec<Node> {
-        let all = (0..self.nodes.len() as u32).map(Node).filter(|node| written[node.index()]);
-        all.filter(|node| matches!(self.form(*node), Form::Unknown(_) | Form::Apply(..))).collect()
+    /// The definitions in SMT-LIB of these nodes.
+    pub(crate) fn write(&self, nodes: &[Node], out: &mut String) {
+        nodes.iter().for_each(|node| self.write_one(*node, out));
+    }
+
+    /// Whether a solver chooses a value for it.
+    pub(crate) fn is_chosen(&self, node: Node) -> bool {
+        matches!(self.form(node), Form::Unknown(_) | Form::Apply(..))
     }
 
     /// These nodes and all that they are made of, parts first.
@@ -1158,9 +1120,9 @@ impl Graph {
         let _ = writeln!(out, "(define-fun n{} () {sort} {body})", node.0);
     }
 
-    fn pair_text(&self, pair: Operator, x: Node, y: Node) -> String {
+    fn pair_text(&self, operator: Operator, x: Node, y: Node) -> String {
         let is_bit = self.bits(x) == 1;
-        let (name, plain) = match pair {
+        let (name, plain) = match operator {
             Operator::And => (if is_bit { "and" } else { "bvand" }, true),
             Operator::Or => (if is_bit { "or" } else { "bvor" }, true),
             Operator::Xor => (if is_bit { "xor" } else { "bvxor" }, true),
@@ -1176,7 +1138,7 @@ impl Graph {
             Operator::ShiftRight => ("bvlshr", false),
             Operator::ShiftRightSigned => ("bvashr", false),
         };
-        let is_comparison = matches!(pair, Operator::Less | Operator::LessSigned);
+        let is_comparison = matches!(operator, Operator::Less | Operator::LessSigned);
         match () {
             () if plain => format!("({name} {} {})", self.name(x), self.name(y)),
             () if is_bit && !is_comparison => format!("(= ({name} {} {}) #b1)", self.vector(x), self.vector(y)),
@@ -1208,191 +1170,4 @@ fn vector(bits: u32) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::evaluate::Evaluation;
-
-    /// Numbers that look random and are always the same.
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, limit: u64) -> u64 {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (self.0 >> 33) % limit
-        }
-    }
-
-    /// What a node is, for given unknowns. It is computed node by node from what was kept of them.
-    fn value(graph: &Graph, node: Node, unknowns: &HashMap<String, u128>) -> u128 {
-        let chosen = graph.cone(&[node]).into_iter().filter_map(|node| match graph.form(node) {
-            Form::Unknown(name) => {
-                Some((node, (0..graph.bits(node)).map(|bit| unknowns[name] >> bit & 1 == 1).collect()))
-            }
-            _ => None,
-        });
-        let bits = &Evaluation::new(graph, chosen.collect()).of(&[node])[0];
-        bits.iter().rev().fold(0, |all, bit| all << 1 | u128::from(*bit))
-    }
-
-    /// What operators mean, by the book.
-    fn meant(pair: Operator, bits: u32, x: u128, y: u128) -> u128 {
-        let signed = |x: u128| if x >> (bits - 1) & 1 == 1 { x as i128 - (1i128 << bits) } else { x as i128 };
-        let all = match pair {
-            Operator::And => x & y,
-            Operator::Or => x | y,
-            Operator::Xor => x ^ y,
-            Operator::Add => x + y,
-            Operator::Subtract => x.wrapping_sub(y),
-            Operator::Multiply => x.wrapping_mul(y),
-            Operator::Divide => x.checked_div(y).unwrap_or(u128::MAX),
-            Operator::Remainder => x.checked_rem(y).unwrap_or(x),
-            Operator::ShiftLeft => {
-                if y >= u128::from(bits) {
-                    0
-                } else {
-                    x << y
-                }
-            }
-            Operator::ShiftRight => {
-                if y >= u128::from(bits) {
-                    0
-                } else {
-                    x >> y
-                }
-            }
-            Operator::ShiftRightSigned => (signed(x) >> y.min(u128::from(bits))) as u128,
-            Operator::Equal => (x == y).into(),
-            Operator::Less => (x < y).into(),
-            Operator::LessSigned => (signed(x) < signed(y)).into(),
-        };
-        all & if matches!(pair, Operator::Equal | Operator::Less | Operator::LessSigned) { 1 } else { mask(bits) }
-    }
-
-    /// One more value made of earlier ones, in the graph and by the book.
-    fn grow(graph: &mut Graph, all: &mut Vec<(Node, u128)>, random: &mut Random) {
-        let pick = |random: &mut Random, bits: Option<u32>| {
-            let fitting: Vec<(Node, u128)> =
-                all.iter().copied().filter(|(node, _)| bits.is_none_or(|bits| graph.bits(*node) == bits)).collect();
-            // What was made last is made more of.
-            let at = random.below(fitting.len() as u64).max(random.below(fitting.len() as u64));
-            fitting[at as usize]
-        };
-        let (x, a) = pick(random, None);
-        let bits = graph.bits(x);
-        let (y, b) = pick(random, Some(bits));
-        let (condition, c) = pick(random, Some(1));
-        let (other, d) = pick(random, None);
-        let pair = |graph: &mut Graph, pair: Operator| {
-            let node = match pair {
-                Operator::And => graph.and(x, y),
-                Operator::Or => graph.or(x, y),
-                Operator::Xor => graph.xor(x, y),
-                Operator::Add => graph.add(x, y),
-                Operator::Subtract => graph.subtract(x, y),
-                Operator::Multiply => graph.multiply(x, y),
-                Operator::Divide => graph.divide(x, y),
-                Operator::Remainder => graph.remainder(x, y),
-                Operator::ShiftLeft => graph.shift_left(x, y),
-                Operator::ShiftRight => graph.shift_right(x, y),
-                Operator::ShiftRightSigned => graph.shift_right_signed(x, y),
-                Operator::Equal => graph.equal(x, y),
-                Operator::Less => graph.less(x, y),
-                Operator::LessSigned => graph.less_signed(x, y),
-            };
-            (node, meant(pair, bits, a, b))
-        };
-        use Operator::*;
-        let pairs = [
-            And,
-            Or,
-            Xor,
-            Add,
-            Subtract,
-            Multiply,
-            Divide,
-            Remainder,
-            ShiftLeft,
-            ShiftRight,
-            ShiftRightSigned,
-            Equal,
-            Less,
-            LessSigned,
-        ];
-        let new = match random.below(24) {
-            at if (at as usize) < pairs.len() => pair(graph, pairs[at as usize]),
-            14 => (graph.not(x), !a & mask(bits)),
-            15 => (graph.negate(x), a.wrapping_neg() & mask(bits)),
-            16 | 17 if bits > 1 => {
-                let low = random.below(bits.into()) as u32;
-                let many = 1 + random.below((bits - low).into()) as u32;
-                (graph.slice(x, low, many), a >> low & mask(many))
-            }
-            18 if bits + graph.bits(other) <= 24 => (graph.join(&[x, other]), a << graph.bits(other) | d),
-            19 if bits < 20 => (graph.sign_extend(bits + 3, x), if a >> (bits - 1) == 1 { a | 7 << bits } else { a }),
-            20 => (graph.constant(bits, b), b),
-            _ => (graph.choose(condition, x, y), if c == 1 { a } else { b }),
-        };
-        all.push(new);
-    }
-
-    #[test]
-    fn what_is_computed_early_is_what_it_would_be_later() {
-        let mut random = Random(1);
-        for round in 0..1_000 {
-            let mut graph = Graph::default();
-            let mut unknowns = HashMap::default();
-            let mut all = vec![(Node::FALSE, 0), (Node::TRUE, 1)];
-            for (at, bits) in [1, 1, 1, 2, 2, 3, 3, 8, 8].into_iter().enumerate() {
-                let name = at.to_string();
-                let number = u128::from(random.below(1 << bits));
-                all.push((graph.unknown(&name, bits), number));
-                unknowns.insert(name, number);
-            }
-            for number in [0, 1, 5, 0xFF] {
-                all.push((graph.constant(8, number), number));
-            }
-            // Choices by a value of two bits, of which one is always made.
-            for _ in 0..3 {
-                let (value, number) = all[5];
-                for at in 0..4 {
-                    let at = (at + random.below(4) as u128) & 3;
-                    let wanted = graph.constant(2, at);
-                    let (x, y) = (all[9 + random.below(2) as usize], *all.last().expect("there are some"));
-                    let condition = graph.equal(value, wanted);
-                    all.push((graph.choose(condition, x.0, y.0), if number == at { x.1 } else { y.1 }));
-                    let (other, holds) = all[all.len() - 2 - random.below(3) as usize];
-                    if graph.bits(other) == 1 {
-                        all.push((graph.or(condition, other), (number == at || holds == 1).into()));
-                    }
-                    all.push((condition, (number == at).into()));
-                    let (last, expected) = all[all.len() - 2];
-                    if graph.bits(last) == 8 {
-                        all.push((last, expected));
-                    } else {
-                        all.push(x);
-                    }
-                }
-            }
-            for _ in 0..60 {
-                grow(&mut graph, &mut all, &mut random);
-            }
-            for (node, expected) in &all {
-                assert_eq!(
-                    value(&graph, *node, &unknowns),
-                    *expected,
-                    "round {round}, {node:?}: {:?}",
-                    graph.form(*node)
-                );
-            }
-            // What is known of a case changes nothing in it.
-            let mut facts = Facts::default();
-            for (node, number) in all.iter().filter(|(node, _)| graph.bits(*node) == 1).take(12) {
-                graph.learn(&mut facts, *node, *number == 1);
-            }
-            for (node, expected) in &all {
-                let under = graph.under(&mut facts, *node);
-                assert_eq!(value(&graph, under, &unknowns), *expected, "round {round}, {node:?} with facts");
-            }
-        }
-    }
-}
+mod tests;

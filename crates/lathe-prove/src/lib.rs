@@ -80,12 +80,10 @@ impl Watch {
 
 impl Query {
     fn new(script: Script, watched: Vec<Watch>) -> Query {
-        let mut written = Vec::new();
-        let mut text = String::from("(set-option :produce-models true)\n(set-logic QF_UFBV)\n");
-        text.push_str(&script.write(&mut written));
-        text.push_str("(check-sat)\n");
+        let (supposed, nodes) = script.write();
+        let mut text = format!("(set-option :produce-models true)\n(set-logic QF_UFBV)\n{supposed}(check-sat)\n");
         let graph = script.graph;
-        let chosen = graph.chosen(&written);
+        let chosen: Vec<Node> = nodes.into_iter().filter(|node| graph.is_chosen(*node)).collect();
         if !watched.is_empty() && !chosen.is_empty() {
             let names: Vec<String> = chosen.iter().map(|node| graph.name(*node)).collect();
             text.push_str(&format!("(get-value ({}))\n", names.join(" ")));

@@ -63,15 +63,16 @@ impl Condition {
 }
 
 impl Script {
-    /// What is supposed in SMT-LIB, with the definitions of everything in it.
-    pub(crate) fn write(&self, written: &mut Vec<bool>) -> String {
+    /// What is supposed, in SMT-LIB, and everything that it is made of.
+    pub(crate) fn write(&self) -> (String, Vec<Node>) {
         let mut text = String::new();
         self.graph.write_functions(&mut text);
-        self.graph.write(&self.supposed, written, &mut text);
+        let nodes = self.graph.cone(&self.supposed);
+        self.graph.write(&nodes, &mut text);
         for node in &self.supposed {
             text.push_str(&format!("(assert {})\n", self.graph.name(*node)));
         }
-        text
+        (text, nodes)
     }
 
     /// Only cases in which this holds are looked at.
