@@ -122,21 +122,8 @@ impl Writer<'_> {
     }
 
     fn pattern(&mut self, word: &str, instruction: &Instruction, sign: &str) -> String {
-        let mut pattern = word.to_owned();
-        for piece in &instruction.syntax.pieces {
-            if piece.space {
-                pattern.push(' ');
-            }
-            match &piece.kind {
-                PieceKind::Text(text) => pattern.push_str(text),
-                PieceKind::Sign => pattern.push_str(sign),
-                PieceKind::Operand(index) => {
-                    let operand = self.operand(instruction.operands[*index], instruction.encoding.cells);
-                    pattern.push_str(&operand);
-                }
-            }
-        }
-        pattern
+        let operand = |index: usize| self.operand(instruction.operands[index], instruction.encoding.cells);
+        pattern(word, &instruction.syntax, sign, operand)
     }
 
     /// An operand in a pattern; its sub-rule, if it needs one, is written down.
@@ -378,25 +365,14 @@ impl Writer<'_> {
         for head in &pseudo.syntax.heads {
             let Head::Word(word) = head else { continue };
             for sign in signs(&pseudo.syntax) {
-                let mut pattern = word.clone();
-                for piece in &pseudo.syntax.pieces {
-                    if piece.space {
-                        pattern.push(' ');
+                let pattern = pattern(word, &pseudo.syntax, sign, |index| {
+                    let field = &pseudo.parameters[index];
+                    // Distances are measured by the instructions that it becomes.
+                    match field.is_number() {
+                        true => format!("{{{}}}", field.name),
+                        false => format!("{{{}: {}}}", field.name, self.kind(field, 0)),
                     }
-                    match &piece.kind {
-                        PieceKind::Text(text) => pattern.push_str(text),
-                        PieceKind::Sign => pattern.push_str(sign),
-                        // Distances are measured by the instructions that it becomes.
-                        PieceKind::Operand(index) => {
-                            let field = &pseudo.parameters[*index];
-                            let operand = match field.is_number() {
-                                true => format!("{{{}}}", field.name),
-                                false => format!("{{{}: {}}}", field.name, self.kind(field, 0)),
-                            };
-                            pattern.push_str(&operand);
-                        }
-                    }
-                }
+                });
                 let lines: String = lines.iter().map(|line| format!("        {line}\n")).collect();
                 let _ = writeln!(self.rules, "    {pattern} => asm {{\n{lines}    }}");
             }
@@ -484,6 +460,22 @@ fn same_operand(field: &Field, other: &Field, bits: u64) -> Option<u64> {
 /// What may stand in the place of a sign: `+`, or nothing before a number that brings its own `-`.
 fn signs(syntax: &Syntax) -> &'static [&'static str] {
     if syntax.pieces.iter().any(|piece| piece.kind == PieceKind::Sign) { &["+", ""] } else { &["+"] }
+}
+
+/// How a line of this syntax is written, with what stands for its operands.
+fn pattern(word: &str, syntax: &Syntax, sign: &str, mut operand: impl FnMut(usize) -> String) -> String {
+    let mut pattern = word.to_owned();
+    for piece in &syntax.pieces {
+        if piece.space {
+            pattern.push(' ');
+        }
+        match &piece.kind {
+            PieceKind::Text(text) => pattern.push_str(text),
+            PieceKind::Sign => pattern.push_str(sign),
+            PieceKind::Operand(index) => pattern.push_str(&operand(*index)),
+        }
+    }
+    pattern
 }
 
 /// A mark that cannot stand in a rule, if there is one.
