@@ -1,11 +1,12 @@
 //! The width of a bit vector, and the arithmetic of values held in a `u64`.
 //!
 //! A value of width `w` is kept in the low `w` bits of a `u64`, the others zero. Every
-//! engine relies on that.
+//! engine relies on that. Widths above 64 exist only while meanings are elaborated, which puts
+//! halves in their place; arithmetic here is for the others.
 
 use std::fmt;
 
-/// How many bits a value has: 1 to 64.
+/// How many bits a value has: 1 to 64, and inside meanings as they are written up to 128.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Width(u8);
 
@@ -16,12 +17,24 @@ impl Width {
     pub const BYTE: Width = Width(8);
     /// Two bytes.
     pub const TWO_BYTES: Width = Width(16);
-    /// The widest value there is.
+    /// The widest value that a machine can keep.
     pub const MAX: Width = Width(64);
+    /// The widest value of a meaning as it is written.
+    pub const WIDEST: Width = Width(128);
 
     /// A width, if it is between 1 and 64.
     pub fn new(bits: u64) -> Option<Width> {
         (1..=64).contains(&bits).then_some(Width(bits as u8))
+    }
+
+    /// A width of a value in a meaning as it is written, if it is between 1 and 128.
+    pub fn computed(bits: u64) -> Option<Width> {
+        (1..=128).contains(&bits).then_some(Width(bits as u8))
+    }
+
+    /// Whether a value of this width does not fit in a `u64`.
+    pub fn is_wide(self) -> bool {
+        self > Width::MAX
     }
 
     /// The number of bits.
@@ -60,6 +73,11 @@ impl Width {
         Width::new(u64::from(self.0) + u64::from(other.0))
     }
 
+    /// The sum of two widths, if a value in a meaning can have it.
+    pub fn joined(self, other: Width) -> Option<Width> {
+        Width::computed(u64::from(self.0) + u64::from(other.0))
+    }
+
     /// How many bits it takes to tell `count` things apart, at least one.
     pub fn to_tell_apart(count: usize) -> Width {
         let last = (count.max(2) - 1) as u64;
@@ -87,6 +105,9 @@ mod tests {
         assert_eq!(Width::BIT.signed(1), -1);
         assert_eq!(Width::new(0), None);
         assert_eq!(Width::new(65), None);
+        assert_eq!(Width::computed(128), Some(Width::WIDEST));
+        assert_eq!([Width::computed(0), Width::computed(129), Width::WIDEST.joined(Width::BIT)], [None; 3]);
+        assert_eq!([Width::MAX.is_wide(), Width::MAX.joined(Width::BIT).unwrap().is_wide()], [false, true]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ lathe_base::codes! {
     MIXED_SIGNS          = "E305", "signed and unsigned mixed";
     NOT_ASSIGNABLE       = "E306", "something that cannot be assigned";
     NO_VALUE             = "E307", "a value where none is given, or none where one is needed";
-    BAD_WIDTH            = "E308", "a width that does not exist";
+    BAD_WIDTH            = "E308", "a width that is not possible";
     NOT_CONSTANT         = "E309", "a value that must be a fixed number";
     NOT_HERE             = "E310", "something that has no meaning in this place";
 

@@ -142,7 +142,17 @@ impl Values {
 
 /// The bits of a number, if it fits as unsigned or as two's complement.
 pub(crate) fn fit(value: i128, width: Width) -> Option<u64> {
-    let lowest = -(i128::from(width.sign_bit()));
-    let fits = value >= lowest && value <= i128::from(width.mask());
-    fits.then(|| width.wrap(value as u64))
+    fits(value, width).then(|| width.wrap(value as u64))
+}
+
+/// Whether a number can be written in this many bits, as unsigned or as two's complement.
+pub(crate) fn fits(value: i128, width: Width) -> bool {
+    let (lowest, highest) = range(width);
+    u128::try_from(value).map_or(value >= lowest, |value| value <= highest)
+}
+
+/// The lowest number of a width as two's complement, and the highest as unsigned.
+pub(crate) fn range(width: Width) -> (i128, u128) {
+    let unused = 128 - width.bits();
+    (i128::MIN >> unused, u128::MAX >> unused)
 }

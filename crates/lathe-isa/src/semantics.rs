@@ -1,7 +1,8 @@
 //! What an instruction does: inlined, unrolled, fully typed. Every back end reads this form.
 //!
 //! Invariants:
-//! - every expression knows its width, and its operands have the widths its operator needs;
+//! - every expression knows its width, and its operands have the widths its operator needs. No width is above 64: those
+//!   are there only while a meaning is elaborated;
 //! - expressions are pure: they read registers, locals and operands, nothing else. Memory
 //!   and devices are reached by statements, so their order is the order of the list;
 //! - there are no loops and no calls, so every body ends after at most as many steps as it
@@ -155,7 +156,7 @@ pub enum ExprKind {
 
 /// Constructors that compute what is known already.
 impl Expr {
-    /// A number.
+    /// A number of at most 64 bits; wider ones are joined from two.
     pub fn constant(width: Width, value: u64) -> Expr {
         Expr { width, kind: ExprKind::Constant(width.wrap(value)) }
     }
@@ -203,11 +204,11 @@ impl Expr {
         }
     }
 
-    /// `high` above `low`; together they must have no more than 64 bits.
+    /// `high` above `low`; together they must have no more than 128 bits.
     pub fn join(high: Expr, low: Expr) -> Expr {
-        let width = high.width.plus(low.width).unwrap_or(Width::MAX);
+        let width = high.width.joined(low.width).unwrap_or(Width::WIDEST);
         match (high.as_constant(), low.as_constant()) {
-            (Some(a), Some(b)) => Expr::constant(width, (a << low.width.bits()) | b),
+            (Some(a), Some(b)) if !width.is_wide() => Expr::constant(width, (a << low.width.bits()) | b),
             _ => Expr { width, kind: ExprKind::Join(Box::new(high), Box::new(low)) },
         }
     }
@@ -216,8 +217,8 @@ impl Expr {
     pub fn zero_extend(width: Width, x: Expr) -> Expr {
         match x.as_constant() {
             _ if width == x.width => x,
-            Some(value) => Expr::constant(width, value),
-            None => Expr { width, kind: ExprKind::ZeroExtend(Box::new(x)) },
+            Some(value) if !width.is_wide() => Expr::constant(width, value),
+            _ => Expr { width, kind: ExprKind::ZeroExtend(Box::new(x)) },
         }
     }
 
@@ -225,15 +226,15 @@ impl Expr {
     pub fn sign_extend(width: Width, x: Expr) -> Expr {
         match x.as_constant() {
             _ if width == x.width => x,
-            Some(value) => Expr::constant(width, x.width.signed(value) as u64),
-            None => Expr { width, kind: ExprKind::SignExtend(Box::new(x)) },
+            Some(value) if !width.is_wide() => Expr::constant(width, x.width.signed(value) as u64),
+            _ => Expr { width, kind: ExprKind::SignExtend(Box::new(x)) },
         }
     }
 
     /// `old` with `bits` put in from `low` up.
     pub fn replace(old: Expr, low: u32, bits: Expr) -> Expr {
         let part =
-            |low: u32, count: u32| Width::new(u64::from(count)).map(|width| Expr::slice(old.clone(), low, width));
+            |low: u32, count: u32| Width::computed(u64::from(count)).map(|width| Expr::slice(old.clone(), low, width));
         let top = low + bits.width.bits();
         let (above, below) = (part(top, old.width.bits() - top), part(0, low));
         let value = match above {

@@ -8,7 +8,7 @@ use super::names::Names;
 use crate::codes;
 use crate::language::ast::{Binary, Expr, ExprKind, Type, Unary};
 use crate::names::Named;
-use crate::operand::fit;
+use crate::operand::{fit, range};
 use crate::pseudo;
 
 /// The value of an expression made of numbers and names that `name` knows; `None` if it is not such.
@@ -62,12 +62,8 @@ pub(crate) fn constant_in(width: Width, expr: &Expr, names: &Names, diagnostics:
 
 pub(crate) fn does_not_fit(expr: &Expr, value: i128, width: Width) -> Diagnostic {
     let message = format!("{value} does not fit in {} {}", width.bits(), plural(width.bits(), "bit"));
-    let help = format!(
-        "{width} holds 0 to {}, or {} to {} as signed",
-        width.mask(),
-        -(i128::from(width.sign_bit())),
-        width.mask() >> 1
-    );
+    let (lowest, highest) = range(width);
+    let help = format!("{width} holds 0 to {highest}, or {lowest} to {} as signed", highest >> 1);
     Diagnostic::new(codes::DOES_NOT_FIT, expr.span, message).help(help)
 }
 
@@ -90,12 +86,13 @@ pub(crate) fn width(ty: &Type, names: &Names, diagnostics: &mut Diagnostics) -> 
     if is_broken(&ty.width, names) {
         return None;
     }
-    width_with(ty, &|name, span| letter(names, name, span), diagnostics)
+    width_with(ty, Width::MAX, &|name, span| letter(names, name, span), diagnostics)
 }
 
-/// The width of a type whose letters `name` knows, reported if there is no such width.
+/// The width of a type whose letters `name` knows, reported if there is no such width up to `most`.
 pub(crate) fn width_with(
     ty: &Type,
+    most: Width,
     name: &dyn Fn(&str, Span) -> Option<i128>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Width> {
@@ -105,10 +102,18 @@ pub(crate) fn width_with(
         diagnostics.push(Diagnostic::new(codes::NOT_CONSTANT, ty.span, message).help(help));
         return None;
     };
-    let width = u64::try_from(bits).ok().and_then(Width::new);
-    if width.is_none() {
-        let message = format!("{bits} is not a possible width");
-        diagnostics.push(Diagnostic::new(codes::BAD_WIDTH, ty.span, message).help("a width is 1 to 64 bits"));
+    let width = u64::try_from(bits).ok().and_then(Width::computed);
+    if width.is_none_or(|width| width > most) {
+        let message = match width {
+            Some(_) => format!("{bits} bits are too many here"),
+            None => format!("{bits} is not a possible width"),
+        };
+        let help = match width {
+            Some(_) => "what a machine keeps has 1 to 64 bits; only values inside a meaning may have 128".to_owned(),
+            None => format!("a width is 1 to {} bits", most.bits()),
+        };
+        diagnostics.push(Diagnostic::new(codes::BAD_WIDTH, ty.span, message).help(help));
+        return None;
     }
     width
 }

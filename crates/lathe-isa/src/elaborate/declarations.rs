@@ -244,7 +244,8 @@ impl<'a> Declarations<'a> {
         let bits: u64 = parts.iter().map(|part| u64::from(part.width.bits())).sum();
         let Some(width) = Width::new(bits) else {
             let message = format!("a view of {bits} bits is too wide");
-            diagnostics.push(Diagnostic::new(codes::BAD_WIDTH, view.value.span, message).help("64 bits are the limit"));
+            let help = "a view has at most 64 bits; inside a meaning, registers joined with `++` may have 128";
+            diagnostics.push(Diagnostic::new(codes::BAD_WIDTH, view.value.span, message).help(help));
             return self.names.mark_broken(&view.name.text);
         };
         if self.names.declare(&view.name, Named::View(self.views.len()), diagnostics) {
@@ -379,7 +380,7 @@ impl<'a> Declarations<'a> {
             return self.names.mark_broken(&name.text);
         }
         let ty = ast::Type { signed: false, width: Box::new(bits.clone()), span: bits.span };
-        match width_with(&ty, &|name, span| declared(&self.names, name, span), diagnostics) {
+        match width_with(&ty, Width::MAX, &|name, span| declared(&self.names, name, span), diagnostics) {
             Some(width) => drop(self.names.declare(name, Named::Width(width), diagnostics)),
             None => self.names.mark_broken(&name.text),
         }
@@ -484,7 +485,7 @@ pub(crate) fn slice_of(
     diagnostics: &mut Diagnostics,
 ) -> Option<(u32, Width)> {
     if high >= low && high < u64::from(width.bits()) {
-        return Width::new(high - low + 1).map(|width| (low as u32, width));
+        return Width::computed(high - low + 1).map(|width| (low as u32, width));
     }
     let (message, help) = if high < low {
         let message = format!("bits {high} to {low} are the wrong way round");

@@ -155,10 +155,10 @@ impl Lowerer<'_, '_> {
         let (inner, width) = match arguments {
             [inner] => (inner, want),
             [inner, bits] => {
-                let width = self.constant(bits).and_then(|bits| u64::try_from(bits).ok()).and_then(Width::new);
+                let width = self.constant(bits).and_then(|bits| u64::try_from(bits).ok()).and_then(Width::computed);
                 if width.is_none() {
                     let message = "this is not a width";
-                    return self.fail(codes::BAD_WIDTH, bits.span, message, "a width is 1 to 64 bits");
+                    return self.fail(codes::BAD_WIDTH, bits.span, message, "a width is 1 to 128 bits");
                 }
                 (inner, width)
             }

@@ -2,7 +2,7 @@
 
 use lathe_base::{Diagnostic, Span, Width, nearest};
 
-use super::{Binding, Lowerer, Site, Value};
+use super::{Binding, Lowerer, Site, Value, halves};
 use crate::codes;
 use crate::elaborate::constants::{self, does_not_fit, plural};
 use crate::elaborate::declarations::slice_of;
@@ -10,7 +10,7 @@ use crate::language::ast::{Binary, Expr as Tree, ExprKind as TreeKind, Name, Typ
 use crate::language::parser::is_type;
 use crate::model::{Domain, Field, MemoryId, Values};
 use crate::names::Named;
-use crate::operand::fit;
+use crate::operand::fits;
 use crate::operators::{BinaryOperator, UnaryOperator};
 use crate::semantics::{Expr, ExprKind, OperandId, Statement};
 
@@ -22,8 +22,21 @@ impl<'w> Lowerer<'w, '_> {
             Some(number) => self.number(tree, number, want)?,
             None => self.deeper(tree.span, |l| l.computed(tree, want))?,
         };
+        if value.width().is_wide() {
+            self.has_wide = true;
+            self.count(halves::cost(tree));
+        }
         self.declarations.names.note(tree.span, Some(value.width()), value.expr.as_constant());
         self.fitted(value, want, tree)
+    }
+
+    /// A value for something that takes at most 64 bits.
+    pub(super) fn narrow(&mut self, value: Value, span: Span, what: &str) -> Option<Value> {
+        if !value.width().is_wide() {
+            return Some(value);
+        }
+        let message = format!("{what} has at most 64 bits, but this has {}", value.width().bits());
+        self.fail(codes::BAD_WIDTH, span, message, "take the bits you mean, as in `(…)[63:0]`")
     }
 
     fn computed(&mut self, tree: &Tree, want: Option<Width>) -> Option<Value> {
@@ -65,9 +78,9 @@ impl<'w> Lowerer<'w, '_> {
             let help = format!("write the width, as in `u8({number})`");
             return self.fail(codes::WIDTH_UNKNOWN, tree.span, message, help);
         };
-        match fit(number, width) {
-            Some(bits) => Some(Value::unsigned(Expr::constant(width, bits))),
-            None => self.report(does_not_fit(tree, number, width)),
+        match fits(number, width) {
+            true => Some(Value::unsigned(halves::constant(width, number))),
+            false => self.report(does_not_fit(tree, number, width)),
         }
     }
 
@@ -90,6 +103,9 @@ impl<'w> Lowerer<'w, '_> {
                 } else if found < want {
                     let x = self.written(span).unwrap_or("…");
                     format!("extend it: `{want}({x})` with zeros, `s{}({x})` with its sign", want.bits())
+                } else if found.is_wide() {
+                    let (top, low) = (found.bits() - 1, found.bits().saturating_sub(want.bits()));
+                    format!("take some of its bits, as in `{name}[{}:0]` or `{name}[{top}:{low}]`", want.bits() - 1)
                 } else {
                     format!("take some of its bits, as in `{name}[{}:0]`", want.bits() - 1)
                 };
@@ -388,7 +404,7 @@ impl<'w> Lowerer<'w, '_> {
             Some((_, Binding::Number(value))) => Some(*value),
             _ => constants::letter(&self.declarations.names, name, ty.span),
         };
-        constants::width_with(ty, &number, self.diagnostics)
+        constants::width_with(ty, Width::WIDEST, &number, self.diagnostics)
     }
 
     /// The width that an expression has by itself, if it has one; numbers and `zext` do not.
@@ -409,7 +425,7 @@ impl<'w> Lowerer<'w, '_> {
             TreeKind::Wide(_, ty, _) | TreeKind::Sized(_, ty) => self.hint_type(ty),
             TreeKind::Slice(_, high, low) => {
                 let bits = self.constant(high)?.checked_sub(self.constant(low)?)?;
-                u64::try_from(bits).ok().and_then(|bits| Width::new(bits.checked_add(1)?))
+                u64::try_from(bits).ok().and_then(|bits| Width::computed(bits.checked_add(1)?))
             }
             TreeKind::Unary(Unary::Not, _) | TreeKind::Word(..) => Some(Width::BIT),
             TreeKind::Unary(_, inner) => self.hint(inner),
@@ -420,7 +436,7 @@ impl<'w> Lowerer<'w, '_> {
                     Some(Width::BIT)
                 }
             }
-            TreeKind::Binary(Binary::Join, high, low) => self.hint(high)?.plus(self.hint(low)?),
+            TreeKind::Binary(Binary::Join, high, low) => self.hint(high)?.joined(self.hint(low)?),
             TreeKind::Binary(Binary::ShiftLeft | Binary::ShiftRight, left, _) => self.hint(left),
             TreeKind::Binary(_, left, right) => self.hint(left).or_else(|| self.hint(right)),
             TreeKind::Choice(_, first, second) => self.hint(first).or_else(|| self.hint(second)),
@@ -450,13 +466,13 @@ impl<'w> Lowerer<'w, '_> {
     }
 
     fn hint_type(&self, ty: &Type) -> Option<Width> {
-        u64::try_from(self.constant(&ty.width)?).ok().and_then(Width::new)
+        u64::try_from(self.constant(&ty.width)?).ok().and_then(Width::computed)
     }
 
     fn hint_call(&self, name: &str, arguments: &[Tree]) -> Option<Width> {
         match (name, arguments) {
             ("signed" | "unsigned" | "rotl" | "rotr", [first, ..]) => return self.hint(first),
-            ("zext" | "sext", [_, bits]) => return u64::try_from(self.constant(bits)?).ok().and_then(Width::new),
+            ("zext" | "sext", [_, bits]) => return u64::try_from(self.constant(bits)?).ok().and_then(Width::computed),
             ("zext" | "sext", _) => return None,
             _ => {}
         }
@@ -465,7 +481,7 @@ impl<'w> Lowerer<'w, '_> {
                 Some(Binding::Number(bits)) => u64::try_from(*bits).ok()?,
                 _ => name[1..].parse().ok()?,
             };
-            return Width::new(bits);
+            return Width::computed(bits);
         }
         match self.declarations.names.peek(name)? {
             Named::Function(at) => self.hint_function(at, arguments),
@@ -483,7 +499,7 @@ impl<'w> Lowerer<'w, '_> {
             solved.or_else(|| constants::letter(&self.declarations.names, name, span))
         };
         let bits = constants::constant(&function.result.as_ref()?.width, &number)?;
-        u64::try_from(bits).ok().and_then(Width::new)
+        u64::try_from(bits).ok().and_then(Width::computed)
     }
 
     /// Whether a letter is a width of the whole definition, not of the function that has it.

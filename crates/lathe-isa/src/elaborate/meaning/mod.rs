@@ -8,6 +8,7 @@
 mod calls;
 mod cycles;
 mod expressions;
+mod halves;
 mod modes;
 mod operators;
 mod places;
@@ -174,7 +175,9 @@ pub(crate) fn look(
     diagnostics: &mut Diagnostics,
 ) -> Option<(Body, bool)> {
     let mut lowerer = Lowerer::new(declarations, setting, diagnostics);
-    let Value { expr, signed } = lowerer.value(expr, None)?;
+    let span = expr.span;
+    let value = lowerer.value(expr, None)?;
+    let Value { expr, signed } = lowerer.narrow(value, span, "what is shown")?;
     Some((lowerer.finish(Some(expr)), signed))
 }
 
@@ -229,6 +232,8 @@ struct Lowerer<'w, 'a> {
     nodes: usize,
     /// Inside a mode, how many cells after the beginning of the instruction `next` is.
     ahead: Option<u32>,
+    /// Whether a value has more than 64 bits.
+    has_wide: bool,
     /// How deep the lowering is inside expressions, blocks and calls.
     depth: usize,
     gave_up: bool,
@@ -247,6 +252,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
             calls: Vec::new(),
             nodes: 0,
             ahead: None,
+            has_wide: false,
             depth: 0,
             gave_up: false,
         };
@@ -259,7 +265,10 @@ impl<'w, 'a> Lowerer<'w, 'a> {
     }
 
     fn finish(mut self, value: Option<Expr>) -> Body {
-        simplify(Body { locals: self.locals, block: self.blocks.pop().unwrap_or_default(), value })
+        let body = Body { locals: self.locals, block: self.blocks.pop().unwrap_or_default(), value };
+        let body = if self.has_wide { halves::split(body) } else { body };
+        debug_assert!(halves::is_narrow(&body), "a value of more than 64 bits is left");
+        simplify(body)
     }
 
     fn report<T>(&mut self, diagnostic: Diagnostic) -> Option<T> {

@@ -47,7 +47,8 @@ impl Lowerer<'_, '_> {
         let at = self.emitted();
         let want = match count {
             CountWidth::Same => Some(left.width()),
-            CountWidth::Own => Some(self.hint(right).unwrap_or(left.width())),
+            // A number of shifts that nothing else gives a width.
+            CountWidth::Own => Some(self.hint(right).unwrap_or(left.width().min(Width::MAX))),
         };
         let right = self.value(right, want)?;
         Some((self.settle(left, at), right))
@@ -79,9 +80,9 @@ impl Lowerer<'_, '_> {
         let at = self.emitted();
         let low = self.value(right, None)?;
         let high = self.settle(high, at);
-        if high.width().plus(low.width()).is_none() {
+        if high.width().joined(low.width()).is_none() {
             let message = format!("{} bits together are too many", high.width().bits() + low.width().bits());
-            return self.fail(codes::BAD_WIDTH, span, message, "a value has at most 64 bits");
+            return self.fail(codes::BAD_WIDTH, span, message, "a value has at most 128 bits");
         }
         Some(Value::unsigned(Expr::join(high.expr, low.expr)))
     }
@@ -119,6 +120,12 @@ impl Lowerer<'_, '_> {
             _ if minds_sign(operator) => return self.report(mixed(span)),
             _ => false,
         };
+        if let (Binary::Divide | Binary::Remainder, true) = (operator, left.width().is_wide()) {
+            let sign = if operator == Binary::Divide { "/" } else { "%" };
+            let message = format!("`{sign}` takes at most 64 bits, but this has {}", left.width().bits());
+            let help = "shift and mask for a power of two; for others subtract bit by bit, in a `for` or several instructions";
+            return self.fail(codes::BAD_WIDTH, span, message, help);
+        }
         let (chosen, swapped) = select(operator, signed);
         let (x, y) = if swapped { (right.expr, left.expr) } else { (left.expr, right.expr) };
         Some(Value { expr: Expr::binary(chosen, x, y), signed: signed && !is_comparison(operator) })

@@ -92,6 +92,11 @@ impl Lowerer<'_, '_> {
         let memory = self.declarations.memory_of(name, self.diagnostics)?;
         let width = self.width(ty)?;
         let cell = self.declarations.memories[memory.index()].cell;
+        if width.is_wide() {
+            let message = format!("memory is reached at most 64 bits at a time, not {}", width.bits());
+            let help = format!("join what two accesses give, as in `{0}.u64[a] ++ {0}.u64[b]`", name.text);
+            return self.fail(codes::BAD_WIDTH, ty.span, message, help);
+        }
         if width.bits() % cell.bits() != 0 {
             let message = format!("{} bits are not a whole number of {}-bit cells", width.bits(), cell.bits());
             let help = format!("a cell of `{}` has {} bits", name.text, cell.bits());

@@ -76,7 +76,10 @@ impl Lowerer<'_, '_> {
             Written::Fault(span, message, detail) => {
                 self.control(*span, "`fault`")?;
                 let detail = match detail {
-                    Some(detail) => Some(self.value(detail, self.hint(detail).or(Some(Width::MAX)))?.expr),
+                    Some(detail) => {
+                        let value = self.value(detail, self.hint(detail).or(Some(Width::MAX)))?;
+                        Some(self.narrow(value, detail.span, "the number after `fault`")?.expr)
+                    }
                     None => None,
                 };
                 self.emit(Statement::Fault { message: message.clone(), detail });
@@ -85,6 +88,7 @@ impl Lowerer<'_, '_> {
             Written::Cycles(count) => {
                 self.control(count.span, "`cycles`")?;
                 let value = self.value(count, self.hint(count).or(Some(Width::MAX)))?;
+                let value = self.narrow(value, count.span, "a number of cycles")?;
                 self.emit(Statement::Cycles(Expr::zero_extend(Width::MAX, value.expr)));
                 Some(())
             }
@@ -281,10 +285,13 @@ impl Lowerer<'_, '_> {
             TreeKind::Index(base, bit) => self.target_slice(base, bit, bit, tree.span),
             TreeKind::Binary(Binary::Join, high, low) => {
                 let (high, low) = (self.target(high)?, self.target(low)?);
-                match high.width().plus(low.width()) {
-                    Some(width) => Some(Assignable::Join(Box::new(high), Box::new(low), width)),
+                match high.width().joined(low.width()) {
+                    Some(width) => {
+                        self.has_wide |= width.is_wide();
+                        Some(Assignable::Join(Box::new(high), Box::new(low), width))
+                    }
                     None => {
-                        self.fail(codes::BAD_WIDTH, tree.span, "these are more than 64 bits", "assign them one by one")
+                        self.fail(codes::BAD_WIDTH, tree.span, "these are more than 128 bits", "assign them one by one")
                     }
                 }
             }
