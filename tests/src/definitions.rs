@@ -270,8 +270,8 @@ impl<'m> Meaning<'m> {
     /// Something of this width in terms of names of any width.
     fn expression(&mut self, width: u64) -> String {
         let (name, bits) = self.random.pick(&self.known).clone();
-        match self.random.below(9) {
-            0 => self.random.value(width as u32).to_string(),
+        match self.random.below(10) {
+            0 => self.number(width),
             1 if bits < width => format!("zext({name})"),
             2 if bits < width => format!("sext({name})"),
             1 | 2 if bits > width => {
@@ -289,7 +289,8 @@ impl<'m> Meaning<'m> {
             }
             4 => format!("{} ? {} : {}", self.value(1), self.value(width), self.value(width)),
             5 => format!("{}({}, {})", self.random.pick(&["rotl", "rotr"]), self.value(width), self.value(bits)),
-            6 => {
+            // Division takes at most 64 bits.
+            6 if width <= 64 => {
                 let signs = [("", ""), ("signed(", ")")];
                 let (open, close) = *self.random.pick(&signs);
                 let operator = *self.random.pick(&["/", "%"]);
@@ -305,17 +306,23 @@ impl<'m> Meaning<'m> {
                     ])
                     .clone()
             }
+            8 if bits < width => format!("{} ++ {name}", self.value(width - bits)),
             _ => {
                 let operator = *self.random.pick(&["+", "-", "*", "&", "|", "^"]);
                 match (self.name(width), self.name(width)) {
                     (Some(x), Some(_)) if self.random.once_in(4) => {
-                        format!("{x} {operator} {}", self.random.value(width as u32))
+                        format!("{x} {operator} {}", self.number(width))
                     }
                     (Some(x), Some(y)) => format!("{x} {operator} {y}"),
-                    _ => self.random.value(width as u32).to_string(),
+                    _ => self.number(width),
                 }
             }
         }
+    }
+
+    /// A number of this width, as far as it can be written.
+    fn number(&mut self, width: u64) -> String {
+        self.random.value(width.min(64) as u32).to_string()
     }
 
     /// A name of this width, if there is one.
@@ -341,7 +348,15 @@ impl<'m> Meaning<'m> {
     }
 
     fn statement(&mut self) {
-        match self.random.below(9) {
+        match self.random.below(10) {
+            // More bits than anything can keep, some of which go to a register.
+            9 => {
+                let width = self.random.within(65..129);
+                let value = self.value(width);
+                let (name, bits) = self.random.pick(&self.registers()).clone();
+                let low = self.random.within(0..width - bits + 1);
+                self.line(&format!("{name} = {value}[{}:{low}]", low + bits - 1));
+            }
             8 => {
                 let condition = self.value(1);
                 self.line(&format!("if {condition} {{ skip }}"));
@@ -385,11 +400,16 @@ impl<'m> Meaning<'m> {
     }
 
     fn assignment(&mut self) -> String {
+        let (name, width) = self.random.pick(&self.registers()).clone();
+        format!("{name} = {}", self.value(width))
+    }
+
+    /// What can be assigned, with its width.
+    fn registers(&self) -> Vec<(String, u64)> {
         let others = self.machine.others.iter().zip(0..).map(|(width, at)| (format!("r{at}"), *width));
         let mut registers: Vec<(String, u64)> = others.collect();
         registers.extend(["X", "Y", "X", "Y"].map(|name| (name.to_owned(), self.machine.bank)));
-        let (name, width) = self.random.pick(&registers).clone();
-        format!("{name} = {}", self.value(width))
+        registers
     }
 }
 

@@ -56,7 +56,7 @@ fn isa(name: &str) -> Arc<Isa> {
 }
 
 /// The machines of `tests/machines`.
-const MACHINES: [&str; 12] = [
+const MACHINES: [&str; 13] = [
     "acc12",
     "banked8",
     "clock8",
@@ -64,6 +64,7 @@ const MACHINES: [&str; 12] = [
     "prefix8",
     "refresh8",
     "rv32e",
+    "rv64im",
     "segment16",
     "tape16",
     "twice8",

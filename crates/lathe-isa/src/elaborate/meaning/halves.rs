@@ -486,9 +486,7 @@ fn binary(operator: BinaryOperator, x: Expr, y: Expr) -> Expr {
         (Multiply, None, Some(1)) => x,
         (And, Some(ones), None) if ones == mask => y,
         (And, None, Some(ones)) if ones == mask => x,
-        (ShiftLeft | ShiftRight, None, Some(count)) if count >= u64::from(x.width.bits()) => {
-            Expr::constant(x.width, 0)
-        }
+        (ShiftLeft | ShiftRight, None, Some(count)) if count >= u64::from(x.width.bits()) => Expr::constant(x.width, 0),
         (Less, None, Some(0)) => Expr::constant(Width::BIT, 0),
         (And | Or, None, None) if x == y => x,
         _ => Expr::binary(operator, x, y),

@@ -123,7 +123,8 @@ impl Lowerer<'_, '_> {
         if let (Binary::Divide | Binary::Remainder, true) = (operator, left.width().is_wide()) {
             let sign = if operator == Binary::Divide { "/" } else { "%" };
             let message = format!("`{sign}` takes at most 64 bits, but this has {}", left.width().bits());
-            let help = "shift and mask for a power of two; for others subtract bit by bit, in a `for` or several instructions";
+            let help =
+                "shift and mask for a power of two; for others subtract bit by bit, in a `for` or several instructions";
             return self.fail(codes::BAD_WIDTH, span, message, help);
         }
         let (chosen, swapped) = select(operator, signed);
