@@ -107,6 +107,11 @@ fn expressions_see_everything_that_a_meaning_sees() {
         ("w == far", "0x0"),
         ("ram[0xF0]", "0x0"),
         ("checked(a)", "0x4"),
+        ("(u128(w) * u128(w) << 64)[95:64]", "0x8E67A321"),
+        ("u65(w) << 48 == 0xBEEF << 48", "0x1"),
+        ("(a ++ b ++ w ++ w ++ w ++ w)[79:72]", "0x4"),
+        ("u128(a)", "!what is shown has at most 64 bits, but this has 128"),
+        ("(u128(a) / 3)[7:0]", "!`/` takes at most 64 bits, but this has 128"),
         ("checked(ram[sp])", "!Declared(\"zero\", None)"),
         ("ram[sp] = 0", "!expected the end of the expression, found `=`"),
         ("", "!expected a value, found the end of the file"),
@@ -130,6 +135,7 @@ fn statements_change_everything_that_a_meaning_changes() {
     let isa = isa();
     let table = [
         ("a = 5 | a", "0x5"),
+        ("let x : u80 = 1 << 70; w = x[79:64]; x = x >> 3; ab = x[79:64] | ab + w", "0x48"),
         ("ab = 0x1234 | b", "0x34"),
         ("a[3:0] = 9 | a", "0x9"),
         ("pc = start | pc", "0x10"),
@@ -240,6 +246,11 @@ fn no_text_makes_it_panic() {
         "é",
         "'",
         "u8(",
+        "u128(",
+        "s99(",
+        "1 << 120",
+        "*",
+        "/",
     ];
     for seed in 0..2_000 {
         let mut random = Random(seed);

@@ -8,6 +8,7 @@ memory ram : u16 -> u8
 pc pc : u16 in ram = 0x100 + 4
 register acc, x : u8 = 2 * 3
 register c, z : u1
+register long : u64
 constant five : u8 = 5
 view low = acc[3:0]
 field N : u8
@@ -19,6 +20,7 @@ map ram { 0xFF00 | console.read() | console.write(value ^ 0x55) }
 data ram 0x20 { 1 + 1, 3 }
 fn half(v: uK) -> uK { v >> 1 }
 fn twice(v: u8) -> u9 { u9(v) + u9(v) }
+fn squared(v: uK) -> u(2 * K) { zext(v) * zext(v) }
 family OP : u1 (a: u8, b: u8) -> u8 {
   add = a + b
   sub = a - b
@@ -32,6 +34,7 @@ instructions {
   bits        | 0000 1011          | for i in { 1, 2 } { if acc[0] == 1 { x = x + i } }
   set B       | 0001 0BBB where B != 5 | acc = (1 << B) | (z ? 0x80 : 0)
   stop        | 0000 1100          | fault "stop"
+  wide        | 0000 1101          | let s = squared(long); acc = (s + (3 << 70))[127:120]; c = (u65(long) + 1)[64]
 }
 examples {
   ldi acc, 3 : x = 4 + 5 -> acc = 6
@@ -78,6 +81,12 @@ fn every_expression_has_its_width_and_its_value() {
         ("!= |5 ",                    "`5` = 5 (0x5) is 3 bits wide"),
         ("(1 << B) || (",             "`(1 << B) | (z ? 0x80 : 0)` is 8 bits wide"),
         ("z ? 0|x80",                 "`0x80` = 128 (0x80) is 8 bits wide"),
+        ("zext(v) |* zext(v)",        "`zext(v) * zext(v)` is 128 bits wide"),
+        ("squar|ed(long)",            "`squared(long)` is 128 bits wide"),
+        ("s |+ (3 << 70)",            "`s + (3 << 70)` is 128 bits wide"),
+        ("(3 |<< 70)",                "`3 << 70` = 3541774862152233910272 (0xc00000000000000000) is 128 bits wide"),
+        ("[127:1|20]",                "`(s + (3 << 70))[127:120]` is 8 bits wide"),
+        ("u65(long) |+ 1",            "`u65(long) + 1` is 65 bits wide"),
         ("x = 4 |+ 5",                "`4 + 5` = 9 (0x9) is 8 bits wide"),
         ("acc = |6",                  "`6` = 6 (0x6) is 8 bits wide"),
     ];

@@ -18,7 +18,7 @@ pub struct Valued {
     /// The widths it has: several if a function is called with several, none if no width matters.
     pub widths: BTreeSet<u32>,
     /// Its value, if that is always the same.
-    pub value: Option<u64>,
+    pub value: Option<u128>,
 }
 
 /// The expressions of a definition's own file that a byte is in, the innermost first. Works on broken definitions,
@@ -42,7 +42,7 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// Notes what an expression is, if it is one of those that were asked about.
-    pub(crate) fn note(&self, span: Span, width: Option<Width>, value: Option<u64>) {
+    pub(crate) fn note(&self, span: Span, width: Option<Width>, value: Option<u128>) {
         if span.file != FileId(0) || !(span.start..=span.end).contains(&self.offset) {
             return;
         }

@@ -76,6 +76,18 @@ fn parentheses_blocks_and_operators() {
     }
 }
 
+/// Wide values are taken apart when all else is done.
+#[test]
+fn wide_values_nest() {
+    for count in [10, 60, 63, 127, 500] {
+        survives(row(&format!("a = ({}u128(a){})[7:0]", "(".repeat(count), " * u128(b))".repeat(count))));
+        survives(row(&format!("a = ({}u128(a))[127:120]", "~".repeat(count))));
+        survives(row(&format!("a = (u128(a){})[127:120]", " >> b".repeat(count))));
+        survives(row(&format!("a = ({}u99(a){})[98:91]", "b == 0 ? ".repeat(count), " : u99(b)".repeat(count))));
+        survives(row(&format!("let x : u128 = 1; x{} = 1; a = x[7:0]", "[127:0]".repeat(count))));
+    }
+}
+
 /// Functions that call one another, each with as deep an expression as it can have.
 #[test]
 fn functions_put_in_place_nest() {

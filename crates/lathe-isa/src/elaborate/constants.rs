@@ -53,7 +53,7 @@ pub(crate) fn constant_in(width: Width, expr: &Expr, names: &Names, diagnostics:
         return None;
     };
     let fitting = fit(value, width);
-    names.note(expr.span, Some(width).filter(|width| *width != Width::MAX), fitting);
+    names.note(expr.span, Some(width).filter(|width| *width != Width::MAX), fitting.map(u128::from));
     fitting.or_else(|| {
         diagnostics.push(does_not_fit(expr, value, width));
         None

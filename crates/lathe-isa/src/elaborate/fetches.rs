@@ -1,6 +1,6 @@
 //! Maps with code: which cell an instruction below a mapped address is fetched from.
 
-use lathe_base::{Diagnostic, Diagnostics};
+use lathe_base::{Diagnostic, Diagnostics, limits};
 
 use super::Declarations;
 use crate::codes;
@@ -22,9 +22,15 @@ pub(super) fn fetch(
         diagnostics.push(Diagnostic::new(codes::NOT_HERE, row.span, message).help("leave out `with code`"));
         return None;
     }
+    let span = row.read.as_ref().map_or(row.span, |read| read.span);
+    if in_place_size(&mapping.read) > limits::MEANING_NODES {
+        let message = format!("this has more than {} parts once local values are put in place", limits::MEANING_NODES);
+        let help = "compute the address of code from fewer values, each used less often";
+        diagnostics.push(Diagnostic::new(codes::TOO_MANY, span, message).help(help));
+        return None;
+    }
     let fetch = one_cell(&mapping.read);
     if fetch.is_none() {
-        let span = row.read.as_ref().map_or(row.span, |read| read.span);
         let message = "no instruction can be fetched from this";
         let help = "with code, a read gives one cell of a memory, and `address` and registers say which; \
                     other rows belong into a `map` without code";
@@ -54,6 +60,28 @@ fn one_cell(read: &Body) -> Option<Fetch> {
     }
     let (into, fetch) = cell?;
     (read.value.as_ref()?.kind == ExprKind::Local(into)).then_some(fetch)
+}
+
+/// How large expressions become when local values are put in place: each use of one is a copy.
+fn in_place_size(read: &Body) -> usize {
+    let mut sizes = vec![0usize; read.locals.len()];
+    let mut largest = 0;
+    for statement in &read.block {
+        let mut size = 0usize;
+        let mut see = |part: &Expr| {
+            let part = match part.kind {
+                ExprKind::Local(local) => sizes[usize::from(local.0)].max(1),
+                _ => 1,
+            };
+            size = size.saturating_add(part);
+        };
+        statement.expressions().into_iter().for_each(|expr| expr.visit(&mut see));
+        largest = largest.max(size);
+        if let Statement::Let(local, _) = statement {
+            sizes[usize::from(local.0)] = size;
+        }
+    }
+    largest
 }
 
 /// An expression with what is known of locals in their place.

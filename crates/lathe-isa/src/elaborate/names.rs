@@ -44,7 +44,7 @@ impl<'a> Names<'a> {
     }
 
     /// Notes what an expression is, for whoever has asked.
-    pub(crate) fn note(&self, span: Span, width: Option<Width>, value: Option<u64>) {
+    pub(crate) fn note(&self, span: Span, width: Option<Width>, value: Option<u128>) {
         if let Some(asked) = &self.asked {
             asked.note(span, width, value);
         }

@@ -26,7 +26,7 @@ impl<'w> Lowerer<'w, '_> {
             self.has_wide = true;
             self.count(halves::cost(tree));
         }
-        self.declarations.names.note(tree.span, Some(value.width()), value.expr.as_constant());
+        self.declarations.names.note(tree.span, Some(value.width()), halves::number(&value.expr));
         self.fitted(value, want, tree)
     }
 

@@ -32,6 +32,16 @@ pub(super) fn constant(width: Width, number: i128) -> Expr {
     }
 }
 
+/// The number that an expression is, if it is one.
+pub(super) fn number(expr: &Expr) -> Option<u128> {
+    match &expr.kind {
+        ExprKind::Constant(value) => Some(u128::from(*value)),
+        ExprKind::Join(high, low) => Some(number(high)?.checked_shl(low.width.bits())? | number(low)?),
+        ExprKind::ZeroExtend(inner) => number(inner),
+        _ => None,
+    }
+}
+
 /// The same meaning without values of more than 64 bits.
 pub(super) fn split(mut body: Body) -> Body {
     let rests = body.locals.iter().map(|width| above(*width)).collect::<Vec<_>>();
