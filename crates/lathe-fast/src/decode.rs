@@ -43,9 +43,19 @@ impl Lowerable {
 
     /// The registers that it may depend on or change, together with what is done between instructions.
     pub(super) fn touched(&self, isa: &Isa) -> Vec<RegisterId> {
-        let hook = isa.on_step.iter().flat_map(|hook| [&hook.when, &hook.body]);
-        let effects = hook.chain(&self.body).map(Body::effects);
-        effects.flat_map(|effects| [effects.reads, effects.writes]).flatten().collect()
+        let own = self.body.as_ref().map(Body::effects).unwrap_or_default();
+        let mut touched = [own.reads, own.writes.clone()].concat();
+        if let Some(hook) = &self.hook {
+            let effects = [&hook.when, &hook.body].map(Body::effects);
+            touched.extend(effects.into_iter().flat_map(|effects| [effects.reads, effects.writes]).flatten());
+        } else if let Some(hook) = &isa.on_step {
+            // Whether that is due is looked at only where it may have changed.
+            let reads = hook.when.effects().reads;
+            if reads.iter().any(|register| own.writes.contains(register)) {
+                touched.extend(reads);
+            }
+        }
+        touched
     }
 }
 
