@@ -53,7 +53,7 @@ impl Fast {
         run: &mut Run,
     ) -> Event {
         let Fast { slots, ops, entries, jump_cache, marks, volatiles, isa, device_operations, .. } = self;
-        // As slices, so that where they begin need not be looked up at every operation.
+        // As slices, so that where they begin need not be looked up every time.
         let (ops, entries): (&[Op], &mut [super::Entry]) = (ops, entries);
         let flat: &[u8] = match marks.view() {
             View::Flat(marks) => marks,
@@ -64,10 +64,10 @@ impl Fast {
         let mut steps_left = *left;
         let mut arguments = [0; ARGUMENTS];
         let mut current = entry;
-        let mut at = entries[current as usize].start as usize;
+        // Those that come next. Walking along them takes less than counting and looking each of them up.
+        let mut rest = ops[entries[current as usize].start as usize..].iter();
         loop {
-            let op = &ops[at];
-            at += 1;
+            let op = rest.next().expect("the last operation of a block leads to another one");
             macro_rules! get {
                 ($slot:expr) => {
                     slots[usize::from($slot)]
@@ -79,10 +79,15 @@ impl Fast {
                     return $event;
                 }};
             }
+            macro_rules! leave {
+                () => {
+                    rest = rest.as_slice()[usize::from(op.exit)..].iter()
+                };
+            }
             macro_rules! leave_if {
                 ($condition:expr) => {{
                     if $condition {
-                        at += usize::from(op.exit);
+                        leave!();
                     }
                     continue;
                 }};
@@ -100,7 +105,7 @@ impl Fast {
                 ($set:ident, $address:expr) => {{
                     let address = $address;
                     if is_marked!(address) {
-                        at += usize::from(op.exit);
+                        leave!();
                     } else {
                         memories.$set(op.z, address, get!(op.y));
                     }
@@ -121,7 +126,7 @@ impl Fast {
                         pause!(Event::Hot(target));
                     }
                     current = target;
-                    at = next.start as usize;
+                    rest = ops[next.start as usize..].iter();
                     continue;
                 }};
             }
@@ -221,7 +226,7 @@ impl Fast {
                 Code::StoreWideUnmarked => {
                     let (address, shape) = (offset(get!(op.x), op.extra), Shape(u16::from(op.into)));
                     if any_marked(flat, marks, address, shape.count()) {
-                        at += usize::from(op.exit);
+                        leave!();
                     } else {
                         memories.set_wide(op.z, address, op.extra >> 32, shape, get!(op.y));
                     }
@@ -254,7 +259,7 @@ impl Fast {
                     match outside.read(operation, &arguments, steps_left - op.extra, run) {
                         Some(answer) => answer,
                         None => {
-                            at += usize::from(op.exit);
+                            leave!();
                             continue;
                         }
                     }
@@ -279,7 +284,9 @@ impl Fast {
                     let volatile = &mut volatiles[number as usize];
                     let content = memories.cells(op.z, isa.code_memory(), volatile.pc, op.y);
                     match volatile.find(content) {
-                        Found::Start(start, count) if u64::from(count) <= steps_left => at = start as usize,
+                        Found::Start(start, count) if u64::from(count) <= steps_left => {
+                            rest = ops[start as usize..].iter()
+                        }
                         Found::Start(..) => pause!(Event::Interpret(volatile.pc)),
                         Found::Unknown => pause!(Event::Unknown(current, number)),
                         Found::Settled => pause!(Event::Settled(current)),

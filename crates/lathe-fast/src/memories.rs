@@ -14,6 +14,8 @@ pub(super) struct Memories<'a> {
     far: &'a mut [Memory],
 }
 
+/// What is rare is never part of its caller, the inner loop: its variables would take the registers of the processor that
+/// others need.
 impl<'a> Memories<'a> {
     /// Whoever writes to a large memory has looked whether the page is open: in the code memory at the marks, which
     /// say that too, and in others at the memory itself.
@@ -72,6 +74,7 @@ impl<'a> Memories<'a> {
     }
 
     /// Whether the page of a cell is open.
+    #[inline(never)]
     pub(super) fn is_open(&self, memory: u8, address: u64) -> bool {
         let at = usize::from(memory);
         match at.checked_sub(NEAR_MEMORIES) {
@@ -80,10 +83,12 @@ impl<'a> Memories<'a> {
         }
     }
 
+    #[inline(never)]
     fn other(&self, memory: usize, address: u64) -> u64 {
         self.others[memory].as_ref().map_or(0, |memory| memory.get(address))
     }
 
+    #[inline(never)]
     fn set_other(&mut self, memory: usize, address: u64, value: u64) {
         if let Some(memory) = &mut self.others[memory] {
             memory.set(address, value);
@@ -109,6 +114,7 @@ impl<'a> Memories<'a> {
     }
 
     /// Neighbouring cells of a large memory, which mostly are in one page.
+    #[inline(never)]
     fn wide_in_page(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
         let page =
             self.others[usize::from(memory) % NEAR_MEMORIES].as_ref().and_then(|page| page.rest_of_page(address));
@@ -119,6 +125,7 @@ impl<'a> Memories<'a> {
         }
     }
 
+    #[inline(never)]
     fn wide_slowly(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
         let count = shape.count() as u64;
         let cell = |at: u64| self.byte(memory, address.wrapping_add(at) & mask);
@@ -142,6 +149,7 @@ impl<'a> Memories<'a> {
     }
 
     /// Writes neighbouring cells of a large memory, which mostly are in one page.
+    #[inline(never)]
     fn set_in_page(&mut self, memory: u8, address: u64, mask: u64, parts: &[u8]) {
         let other = self.others[usize::from(memory) % NEAR_MEMORIES].as_mut();
         let page = other.and_then(|other| other.rest_of_page_mut(address));
@@ -162,6 +170,7 @@ impl<'a> Memories<'a> {
     }
 
     /// A cell of any memory.
+    #[inline(never)]
     pub(super) fn any(&self, memory: u8, address: u64) -> u64 {
         let at = usize::from(memory);
         match at.checked_sub(NEAR_MEMORIES) {
@@ -172,6 +181,7 @@ impl<'a> Memories<'a> {
     }
 
     /// This many cells from an address on, the first above the others.
+    #[inline(never)]
     pub(super) fn cells(&self, memory: u8, described: &lathe_isa::model::Memory, address: u64, count: u8) -> u64 {
         if described.cell.bits() == 8 {
             // One at a time: some have just been written, and a wider read would have to wait for those.
@@ -182,6 +192,7 @@ impl<'a> Memories<'a> {
     }
 
     /// Writes a cell of any memory.
+    #[inline(never)]
     pub(super) fn set_any(&mut self, memory: u8, address: u64, value: u64) {
         let at = usize::from(memory);
         match at.checked_sub(NEAR_MEMORIES) {

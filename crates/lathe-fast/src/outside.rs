@@ -43,14 +43,17 @@ pub(super) struct Outside<'a> {
     pub(super) limit: u64,
 }
 
+/// Never part of the inner loop, which would get ready for it at every operation.
 impl Outside<'_> {
     /// What a device answers when this many steps are left.
+    #[inline(never)]
     pub(super) fn read(&mut self, known: Operation, arguments: &[u64; ARGUMENTS], left: u64, run: &Run) -> Option<u64> {
         self.devices.catch_up(self.limit - left, run.cycles);
         self.devices.read(known.device, known.operation, &arguments[..known.arguments])
     }
 
     /// Tells a device something when this many steps are left.
+    #[inline(never)]
     pub(super) fn write(&mut self, known: Operation, arguments: &[u64; ARGUMENTS], left: u64, run: &Run) {
         self.devices.catch_up(self.limit - left, run.cycles);
         self.devices.write(known.device, known.operation, &arguments[..known.arguments]);
