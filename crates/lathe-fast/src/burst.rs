@@ -61,7 +61,7 @@ impl Fast {
         };
         let (registers, memories) = state.parts_mut();
         let mut memories = Memories::new(memories, isa.pc.memory);
-        let mut steps_left = *left;
+        let (mut steps_left, mut cycles) = (*left, run.cycles);
         let mut arguments = [0; ARGUMENTS];
         let mut current = entry;
         // Those that come next. Walking along them takes less than counting and looking each of them up.
@@ -75,7 +75,7 @@ impl Fast {
             }
             macro_rules! pause {
                 ($event:expr) => {{
-                    *left = steps_left;
+                    (*left, run.cycles) = (steps_left, cycles);
                     return $event;
                 }};
             }
@@ -256,7 +256,7 @@ impl Fast {
                 Code::DeviceRead if get!(op.x) == 0 => 0,
                 Code::DeviceRead => {
                     let operation = device_operations[usize::from(op.z)];
-                    match outside.read(operation, &arguments, steps_left - op.extra, run) {
+                    match outside.read(operation, &arguments, steps_left - op.extra, cycles) {
                         Some(answer) => answer,
                         None => {
                             leave!();
@@ -267,16 +267,16 @@ impl Fast {
                 Code::DeviceWrite => {
                     if get!(op.x) != 0 {
                         let operation = device_operations[usize::from(op.z)];
-                        outside.write(operation, &arguments, steps_left - op.extra, run);
+                        outside.write(operation, &arguments, steps_left - op.extra, cycles);
                     }
                     continue;
                 }
                 Code::Cycles => {
-                    run.cycles = run.cycles.wrapping_add(get!(op.x));
+                    cycles = cycles.wrapping_add(get!(op.x));
                     continue;
                 }
                 Code::CyclesNumber => {
-                    run.cycles = run.cycles.wrapping_add(op.extra);
+                    cycles = cycles.wrapping_add(op.extra);
                     continue;
                 }
                 Code::Select => {

@@ -134,14 +134,17 @@ impl CodeMap {
     }
 
     /// Whether one of this many neighbouring cells is marked, or they are not contiguous.
+    #[inline]
     pub(crate) fn is_any_marked(&self, address: u64, count: u64) -> bool {
         let address = address & self.mask;
-        match &self.marks {
+        let marks = match &self.marks {
+            Marks::Flat(marks) => &marks[address as usize..],
             // Those of the next page follow in the row.
-            Marks::Paged(paged) if count <= MARKS_AT_ONCE => {
-                paged.row(address)[within_page(address)..][..count as usize].iter().any(|mark| *mark != 0)
-            }
-            _ => (0..count).any(|at| self.is_marked(address.wrapping_add(at))),
+            Marks::Paged(paged) => &paged.row(address)[within_page(address)..],
+        };
+        match marks.first_chunk() {
+            Some(marks) if (1..=8).contains(&count) => u64::from_le_bytes(*marks) << (64 - 8 * count) != 0,
+            _ => marks.iter().take(count as usize).any(|mark| *mark != 0),
         }
     }
 

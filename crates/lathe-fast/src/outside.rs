@@ -3,7 +3,6 @@
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, DeviceOperation};
 use lathe_vm::device::Devices;
-use lathe_vm::stops::Run;
 
 /// The most arguments that an operation of a device has.
 pub(super) const ARGUMENTS: usize = 3;
@@ -47,15 +46,21 @@ pub(super) struct Outside<'a> {
 impl Outside<'_> {
     /// What a device answers when this many steps are left.
     #[inline(never)]
-    pub(super) fn read(&mut self, known: Operation, arguments: &[u64; ARGUMENTS], left: u64, run: &Run) -> Option<u64> {
-        self.devices.catch_up(self.limit - left, run.cycles);
+    pub(super) fn read(
+        &mut self,
+        known: Operation,
+        arguments: &[u64; ARGUMENTS],
+        left: u64,
+        cycles: u64,
+    ) -> Option<u64> {
+        self.devices.catch_up(self.limit - left, cycles);
         self.devices.read(known.device, known.operation, &arguments[..known.arguments])
     }
 
     /// Tells a device something when this many steps are left.
     #[inline(never)]
-    pub(super) fn write(&mut self, known: Operation, arguments: &[u64; ARGUMENTS], left: u64, run: &Run) {
-        self.devices.catch_up(self.limit - left, run.cycles);
+    pub(super) fn write(&mut self, known: Operation, arguments: &[u64; ARGUMENTS], left: u64, cycles: u64) {
+        self.devices.catch_up(self.limit - left, cycles);
         self.devices.write(known.device, known.operation, &arguments[..known.arguments]);
     }
 }
