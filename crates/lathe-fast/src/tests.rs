@@ -313,3 +313,41 @@ fn executions_are_told_where_several_blocks_lead_to_the_same_one() {
         assert!(told.abs_diff(times) <= times / 8, "{pc}: {told} instead of {times}");
     }
 }
+
+/// An interrupt that a line asks for, where it is not held off.
+const INTERRUPTS: &str = r#"
+machine t "Interrupts"
+memory ram : u8 -> u8
+pc pc : u8 in ram
+register a, taken : u8
+register line, off : u1
+on step when line && !off { taken = taken + 1; off = 1; pc = 0 }
+field M : u8 address
+instructions {
+  inc       | 0x00     | a = a + 1
+  allow     | 0x01     | off = 0
+  forbid    | 0x02     | off = 1
+  jmp M     | 0x03 {M} | pc = M
+}
+"#;
+
+#[test]
+fn a_block_looks_at_what_interrupts_only_where_it_may_allow_one() {
+    // Registers are modes where few instructions change them.
+    let others: String = (4..40).map(|code| format!("  xor{code} | {code:#04x} | a = a ^ {code}\n")).collect();
+    let loaded = lathe_isa::load(&INTERRUPTS.replace("instructions {\n", &format!("instructions {{\n{others}")));
+    let isa = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
+    for (program, is_looked_at) in [([0, 0, 0, 3, 0], false), ([0, 2, 1, 3, 0], true)] {
+        let (mut reference, mut fast) = (Interpreter::new(&isa), Fast::eager(&isa));
+        let (mut expected, mut found) = (state(&isa, &program, 0), state(&isa, &program, 0));
+        for line in [0, 1, 0, 1] {
+            [&mut expected, &mut found].into_iter().for_each(|state| {
+                state.registers_mut()[2..4].copy_from_slice(&[line, 1]);
+            });
+            run(&mut reference, &isa, &mut expected, 1_001);
+            run(&mut fast, &isa, &mut found, 1_001);
+            assert!(expected == found, "{program:?} with {line}: {:?}", found.registers());
+        }
+        assert_eq!(has(&fast, Code::LeaveUnlessNumber), is_looked_at, "{program:?}");
+    }
+}
