@@ -12,17 +12,30 @@ use super::{Fast, INTERPRET};
 /// Contents that are remembered for one address; beyond that all are forgotten, which costs time only.
 const CONTENTS: usize = 1 << 10;
 
+/// Contents that are at hand; a power of two.
+const RECENT: usize = 8;
+
 /// An instruction whose opcode keeps changing.
 #[derive(Clone, Debug)]
 pub(super) struct Volatile {
     pub(super) pc: u64,
     /// By what as many cells hold as the longest instruction has.
     contents: ByNumber<u64, Content>,
+    /// Some of those that were executed lately, which are found without looking for them.
+    recent: [Recent; RECENT],
     /// The content that was executed last, and how often in a row.
     last: u64,
     quiet: u32,
     /// Executions in a row after which it is taken for settled.
     patience: u32,
+}
+
+/// The operations of a content; none where they are for no instruction.
+#[derive(Clone, Copy, Debug, Default)]
+struct Recent {
+    content: u64,
+    start: u32,
+    count: u32,
 }
 
 /// What is known about one content of the cells.
@@ -50,12 +63,25 @@ impl Volatile {
     pub(super) fn find(&mut self, content: u64) -> Found {
         self.quiet = if content == self.last { self.quiet + 1 } else { 0 };
         self.last = content;
+        match self.recent[place(content)] {
+            Recent { content: known, start, count } if known == content && count > 0 && self.quiet < self.patience => {
+                Found::Start(start, count)
+            }
+            _ => self.find_among_all(content),
+        }
+    }
+
+    #[inline(never)]
+    fn find_among_all(&mut self, content: u64) -> Found {
         match self.contents.get(&content) {
             Some(Content::Lowered(..)) if self.quiet >= self.patience => {
                 self.quiet = 0;
                 Found::Settled
             }
-            Some(Content::Lowered(start, count)) => Found::Start(*start, *count),
+            Some(Content::Lowered(start, count)) => {
+                self.recent[place(content)] = Recent { content, start: *start, count: *count };
+                Found::Start(*start, *count)
+            }
             Some(Content::Cold(_)) | None => Found::Unknown,
         }
     }
@@ -63,17 +89,23 @@ impl Volatile {
     /// Forgets all operations, because an instruction that follows has changed.
     pub(super) fn forget(&mut self) {
         self.contents.clear();
+        self.recent = Default::default();
     }
 
     /// Counts that the content which was looked for last is executed; whether that happens as often as this.
     fn is_worth_lowering(&mut self, often: u8) -> bool {
         if self.contents.len() >= CONTENTS {
-            self.contents.clear();
+            self.forget();
         }
         let Content::Cold(executed) = self.contents.entry(self.last).or_insert(Content::Cold(0)) else { return false };
         *executed = executed.saturating_add(1);
         *executed > often
     }
+}
+
+/// Where a content is among those at hand.
+fn place(content: u64) -> usize {
+    (content.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - RECENT.ilog2())) as usize
 }
 
 impl Fast {
@@ -92,7 +124,8 @@ impl Fast {
         let extra = known.unwrap_or(next);
         let patience = self.history.patience(pc);
         if extra == next {
-            self.volatiles.push(Volatile { pc, contents: ByNumber::default(), last: 0, quiet: 0, patience });
+            let (contents, recent) = Default::default();
+            self.volatiles.push(Volatile { pc, contents, recent, last: 0, quiet: 0, patience });
         }
         self.volatiles[extra as usize].patience = patience;
         let (z, y) = (self.isa.pc.memory.index() as u8, self.longest as u8);
