@@ -178,13 +178,8 @@ impl Fast {
                 Code::Join => (get!(op.x) << (op.z % 64)) | get!(op.y),
                 Code::JoinNumber => (get!(op.x) << (op.z % 64)) | op.extra,
                 Code::SignExtend => width(u64::from(op.z)).signed(get!(op.x)) as u64 & op.extra,
-                Code::Choose => {
-                    if get!(op.z) != 0 {
-                        get!(op.x)
-                    } else {
-                        get!(op.y)
-                    }
-                }
+                // What is chosen by is mostly a flag or a bit of data, which no processor can foresee.
+                Code::Choose => std::hint::select_unpredictable(get!(op.z) != 0, get!(op.x), get!(op.y)),
                 Code::Load => memories.byte(op.z, get!(op.x)),
                 Code::LoadOffset => memories.byte(op.z, offset(get!(op.x), op.extra)),
                 Code::LoadJoined => memories.byte(op.z, get!(op.x) << (op.extra % 64) | get!(op.y)),
