@@ -1,10 +1,11 @@
 //! Ctrl-C, and being told to end. Usually either ends the process at once. A run listens instead: the first
 //! Ctrl-C asks it to end and to tell where it was, a second one ends the process. And while files take their
 //! names, both wait, so that either all files are new or none; also while the debugger's screen is shown, which leaves
-//! the terminal as it was.
+//! the terminal as it was. What has to be done before the end, such as ending other programs, is done before either of them ends
+//! the process.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{SigId, flag, low_level};
@@ -25,6 +26,10 @@ struct Shared {
     pressed: Arc<AtomicBool>,
     /// The handlers of a run, if one listens.
     listeners: Mutex<Vec<SigId>>,
+    /// What is done [before the end](before_end).
+    last_thing: OnceLock<fn()>,
+    /// Held by whoever must not be interrupted by the end of the process.
+    unending: Mutex<()>,
 }
 
 static SHARED: LazyLock<Shared> = LazyLock::new(|| {
@@ -35,6 +40,8 @@ static SHARED: LazyLock<Shared> = LazyLock::new(|| {
         last: Arc::default(),
         pressed: Arc::default(),
         listeners: Mutex::default(),
+        last_thing: OnceLock::new(),
+        unending: Mutex::default(),
     };
     for (signal, ends) in [(SIGINT, &shared.interrupt_ends), (SIGTERM, &shared.terminate_ends)] {
         // Where no handler can be installed, the signal ends the process as it always did.
@@ -56,6 +63,50 @@ pub(crate) fn pressed() -> Arc<AtomicBool> {
     SHARED.pressed.clone()
 }
 
+/// From now on, this is done before a signal ends the process. A handler may do next to nothing, so a thread of its own waits for
+/// each signal. The first who asks is served; the process has one thing of this kind.
+pub(crate) fn before_end(work: fn()) {
+    let mut is_new = false;
+    SHARED.last_thing.get_or_init(|| {
+        is_new = true;
+        work
+    });
+    if is_new {
+        for (signal, ends) in [(SIGINT, &SHARED.interrupt_ends), (SIGTERM, &SHARED.terminate_ends)] {
+            // Where nobody can wait for a signal, it ends the process as it always did.
+            if wait_for(signal).is_ok() {
+                ends.store(false, Ordering::SeqCst);
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn wait_for(signal: i32) -> std::io::Result<()> {
+    use std::io::Read as _;
+    let (mut hears, tells) = std::os::unix::net::UnixStream::pair()?;
+    low_level::pipe::register(signal, tells)?;
+    std::thread::Builder::new().spawn(move || {
+        if hears.read_exact(&mut [0]).is_ok() {
+            SHARED.do_last_thing();
+            let _unending = SHARED.unending.lock();
+            end(signal)
+        }
+    })?;
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn wait_for(_: i32) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+/// Ends the process as a signal does.
+fn end(signal: i32) -> ! {
+    let _ = low_level::emulate_default_handler(signal);
+    std::process::exit(128 + signal)
+}
+
 /// Does something that no signal interrupts. One that came meanwhile has its effect afterwards; if
 /// that is the end of the process, what was made is dropped before. Inside of other deferred work, signals
 /// wait for the end of that.
@@ -68,16 +119,18 @@ pub(crate) fn deferred<T>(work: impl FnOnce() -> T) -> T {
 
 /// Does outermost deferred work.
 fn until_done<T>(work: impl FnOnce() -> T) -> T {
+    let _unending = SHARED.unending.lock();
     SHARED.last.store(0, Ordering::SeqCst);
     let listened = SHARED.stop_listening();
     SHARED.interrupt_ends.store(false, Ordering::SeqCst);
     SHARED.terminate_ends.store(false, Ordering::SeqCst);
     let result = work();
-    SHARED.terminate_ends.store(true, Ordering::SeqCst);
+    let at_once = SHARED.last_thing.get().is_none() || cfg!(not(unix));
+    SHARED.terminate_ends.store(at_once, Ordering::SeqCst);
     if listened {
         SHARED.listen();
     } else {
-        SHARED.interrupt_ends.store(true, Ordering::SeqCst);
+        SHARED.interrupt_ends.store(at_once, Ordering::SeqCst);
     }
     let signal = SHARED.last.swap(0, Ordering::SeqCst) as i32;
     let heard = listened && signal == SIGINT && !SHARED.pressed.swap(true, Ordering::SeqCst);
@@ -85,11 +138,17 @@ fn until_done<T>(work: impl FnOnce() -> T) -> T {
         return result;
     }
     drop(result);
-    let _ = low_level::emulate_default_handler(signal);
-    std::process::exit(128 + signal)
+    SHARED.do_last_thing();
+    end(signal)
 }
 
 impl Shared {
+    fn do_last_thing(&self) {
+        if let Some(work) = self.last_thing.get() {
+            work();
+        }
+    }
+
     fn listen(&self) {
         let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         if listeners.is_empty() {

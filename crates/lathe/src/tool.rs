@@ -1,10 +1,47 @@
 //! Other people's programs that some commands run: synthesisers, simulators, solvers. Lathe needs none of them for anything else.
 
-use std::io::{ErrorKind, Write as _};
+use std::io::{ErrorKind, Read, Write as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::exit::Failure;
+use crate::signals;
+
+/// The tools that are running. A signal that ends this process ends them first: a solver that nobody listens to any more would go on
+/// until its time is up.
+struct Running {
+    tools: Vec<Child>,
+    /// Whether this process is about to end.
+    is_ending: bool,
+}
+
+static RUNNING: Mutex<Running> = Mutex::new(Running { tools: Vec::new(), is_ending: false });
+
+impl Running {
+    fn lock() -> MutexGuard<'static, Running> {
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The same, for whoever goes on. If the process is about to end, nobody does: that a tool was ended is no news for anybody.
+    fn lock_and_go_on() -> MutexGuard<'static, Running> {
+        let running = Running::lock();
+        if running.is_ending {
+            drop(running);
+            loop {
+                std::thread::park();
+            }
+        }
+        running
+    }
+
+    fn end_all() {
+        let mut running = Running::lock();
+        running.is_ending = true;
+        // One that has ended by itself cannot be ended any more, and need not be.
+        running.tools.iter_mut().for_each(|tool| drop(tool.kill().and_then(|()| tool.wait())));
+    }
+}
 
 /// What a tool has said, and how it ended.
 pub(crate) struct Said {
@@ -23,25 +60,44 @@ pub(crate) fn run(tool: &str, folder: Option<&Path>, arguments: &[&str], input: 
     if let Some(folder) = folder {
         command.current_dir(folder);
     }
+    signals::before_end(Running::end_all);
+    let mut running = Running::lock_and_go_on();
     let mut child = command.spawn().map_err(|error| {
         let reason =
             if error.kind() == ErrorKind::NotFound { "it is not installed".to_owned() } else { error.to_string() };
         Failure::input(format!("`{tool}` cannot be run: {reason}"))
             .help(format!("install it: `apt install {}`", package(tool)))
     })?;
-    let stdin = child.stdin.take();
+    let (id, stdin, stdout, stderr) = (child.id(), child.stdin.take(), child.stdout.take(), child.stderr.take());
+    running.tools.push(child);
+    drop(running);
     std::thread::scope(|scope| {
         scope.spawn(move || {
             // A tool that ends before it has read everything says why by itself.
             let _ = stdin.map(|mut stdin| stdin.write_all(input.as_bytes()));
         });
-        let output = child.wait_with_output().map_err(|error| Failure::input(format!("`{tool}` failed: {error}")))?;
-        Ok(Said {
-            text: String::from_utf8_lossy(&output.stdout).into_owned(),
-            complaint: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-            succeeded: output.status.success(),
-        })
+        let complaint = scope.spawn(move || everything(stderr));
+        let text = everything(stdout);
+        let complaint = complaint.join().unwrap_or_default();
+        let status = forget(id).map_or(Ok(None), |mut child| child.wait().map(Some));
+        let status = status.map_err(|error| Failure::input(format!("`{tool}` failed: {error}")))?;
+        let succeeded = status.is_some_and(|status| status.success());
+        Ok(Said { text, complaint: complaint.trim().to_owned(), succeeded })
     })
+}
+
+/// What comes out of a pipe until it is closed. A tool that closes it early has said what it had to say.
+fn everything(pipe: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Takes a tool that is at its end from those that are running.
+fn forget(id: u32) -> Option<Child> {
+    let mut running = Running::lock_and_go_on();
+    let at = running.tools.iter().position(|tool| tool.id() == id)?;
+    Some(running.tools.swap_remove(at))
 }
 
 impl Said {

@@ -84,3 +84,39 @@ fn wrong_usage_is_told() {
     bench.run(&["prove", "-m", "quad8", "--keeps", "sp", "--but", "x"]).complains(2, &["no instruction `x`"]);
     bench.run(&["prove", "--equal", "quad8", "hex8"]).complains(1, &["different machines", "same memories"]);
 }
+
+/// A solver of which nobody wants an answer any more is not left behind. It has a pipe open as long as it is there.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_solver_first() {
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::process::{Command, Stdio};
+    use std::sync::mpsc;
+    use std::time::Duration;
+    for signal in ["INT", "TERM"] {
+        let bench = Bench::with("z3", "#!/bin/sh\nexec > pipe\necho $$\nexec tail -f /dev/null\n");
+        std::fs::set_permissions(bench.path().join("z3"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(Command::new("mkfifo").arg(bench.path().join("pipe")).status().unwrap().success());
+        let path = format!("{}:{}", bench.path().display(), std::env::var("PATH").unwrap());
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lathe"))
+            .args(["prove", "-m", "quad8", "--keeps", "sp", "--only", "nop"])
+            .current_dir(bench.path())
+            .env("PATH", path)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(std::fs::File::open(bench.path().join("pipe")).unwrap()).lines();
+        let solver = lines.next().unwrap().unwrap();
+        let kill = |signal: &str, id: &str| Command::new("kill").args([signal, id]).status().unwrap().success();
+        assert!(kill(&format!("-{signal}"), &child.id().to_string()));
+        assert_eq!(child.wait().unwrap().code(), None, "it ends by the signal");
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || sender.send(lines.next().is_none()));
+        let is_gone = receiver.recv_timeout(Duration::from_secs(60));
+        if is_gone.is_err() {
+            kill("-KILL", &solver);
+        }
+        assert_eq!(is_gone, Ok(true), "after {signal}");
+    }
+}
