@@ -7,9 +7,13 @@
 //! A condition is a value of one bit. Each rule below is one line of arithmetic; the tests compute what they make, and what it was
 //! made of, with the same numbers.
 
+mod numbers;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hash::{BuildHasherDefault, Hasher};
+
+use numbers::Numbers;
 
 /// A value: its place in the graph. What it is made of has lower places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,6 +114,8 @@ pub(crate) struct Graph {
 pub(crate) struct Facts {
     /// Nodes that are something simpler there.
     known: HashMap<Node, Node>,
+    /// The numbers that values can be there.
+    numbers: HashMap<Node, Numbers>,
     /// What has been found out from that.
     memo: HashMap<Node, Node>,
 }
@@ -930,12 +936,13 @@ impl Graph {
     }
 
     /// Notes that a condition holds, or that it does not, with what follows from that.
-    pub(crate) fn learn(&self, facts: &mut Facts, condition: Node, holds: bool) {
+    pub(crate) fn learn(&mut self, facts: &mut Facts, condition: Node, holds: bool) {
         if self.as_constant(condition).is_some() {
             return;
         }
         facts.memo.clear();
         facts.known.insert(condition, self.truth(holds));
+        self.learn_numbers(facts, condition, holds);
         match *self.form(condition) {
             Form::Not(x) => self.learn(facts, x, !holds),
             Form::Pair(Operator::And, x, y) if holds => {
@@ -972,7 +979,8 @@ impl Graph {
                 Some(known) => *known,
                 None => {
                     let new = self.again(one, &facts.memo);
-                    facts.known.get(&new).copied().unwrap_or(new)
+                    let decided = || self.decided(facts, new).map_or(new, |holds| self.truth(holds));
+                    facts.known.get(&new).copied().unwrap_or_else(decided)
                 }
             };
             facts.memo.insert(one, new);

@@ -152,7 +152,8 @@ fn what_is_computed_early_is_what_it_would_be_later() {
         }
         // What is known of a case changes nothing in it.
         let mut facts = Facts::default();
-        for (node, number) in all.iter().filter(|(node, _)| graph.bits(*node) == 1).take(12) {
+        let conditions: Vec<_> = all.iter().filter(|(node, _)| graph.bits(*node) == 1).take(12).collect();
+        for (node, number) in conditions {
             graph.learn(&mut facts, *node, *number == 1);
         }
         for (node, expected) in &all {

@@ -1,0 +1,226 @@
+//! Which numbers a value can be, as far as conditions compare it with numbers. An instruction that stores many cells comes with many
+//! such conditions about one address; whoever knows that one of them holds knows most of the others.
+
+use super::{Facts, Form, Graph, Node, Operator, mask};
+
+/// Wider values are not looked at.
+const WIDEST: u32 = 64;
+
+/// How many conditions inside of one another are looked at.
+const DEEPEST: u32 = 4;
+
+/// Numbers: from one to another, both included; in order, with a gap before the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Numbers(Vec<(u128, u128)>);
+
+impl Numbers {
+    fn from(first: u128, last: u128) -> Numbers {
+        Numbers(if first <= last { vec![(first, last)] } else { Vec::new() })
+    }
+
+    /// Those that are in both.
+    fn both(&self, other: &Numbers) -> Numbers {
+        let mut all = Vec::new();
+        for (first, last) in &self.0 {
+            let parts = other.0.iter().map(|(from, to)| (*first.max(from), *last.min(to)));
+            all.extend(parts.filter(|(from, to)| from <= to));
+        }
+        Numbers(all)
+    }
+
+    /// All others up to the largest.
+    fn others(&self, most: u128) -> Numbers {
+        let (mut all, mut next) = (Vec::new(), 0);
+        for (first, last) in &self.0 {
+            if next < *first {
+                all.push((next, first - 1));
+            }
+            next = last + 1;
+        }
+        if next <= most {
+            all.push((next, most));
+        }
+        Numbers(all)
+    }
+
+    /// Those that are in one of the two.
+    fn any(&self, other: &Numbers, most: u128) -> Numbers {
+        self.others(most).both(&other.others(most)).others(most)
+    }
+
+    /// The numbers which are these when something is added, around the end.
+    fn before_adding(&self, amount: u128, most: u128) -> Numbers {
+        let (mut low, mut high) = (Vec::new(), Vec::new());
+        for (first, last) in &self.0 {
+            // Those below the amount come from the end.
+            if *first < amount {
+                high.push((first + most + 1 - amount, last.min(&(amount - 1)) + most + 1 - amount));
+            }
+            if *last >= amount {
+                low.push((first.max(&amount) - amount, last - amount));
+            }
+        }
+        Numbers(low).any(&Numbers(high), most)
+    }
+
+    /// The only one, if there is one only.
+    fn single(&self) -> Option<u128> {
+        match self.0[..] {
+            [(first, last)] if first == last => Some(first),
+            _ => None,
+        }
+    }
+}
+
+impl Graph {
+    /// What a condition is about, and the numbers for which it holds, if it compares one value with numbers.
+    fn about(&self, condition: Node, deep: u32) -> Option<(Node, Numbers)> {
+        match *self.form(condition) {
+            Form::Not(x) => {
+                let (value, numbers) = self.about(x, deep)?;
+                Some((value, numbers.others(mask(self.bits(value)))))
+            }
+            Form::Pair(operator @ (Operator::And | Operator::Or), x, y) if deep > 0 => {
+                let ((value, first), (other, second)) = (self.about(x, deep - 1)?, self.about(y, deep - 1)?);
+                let most = mask(self.bits(value));
+                let numbers = if operator == Operator::And { first.both(&second) } else { first.any(&second, most) };
+                (value == other).then_some((value, numbers))
+            }
+            Form::Pair(Operator::Equal, x, y) => {
+                let (value, number) =
+                    self.as_constant(x).map(|number| (y, number)).or_else(|| Some((x, self.as_constant(y)?)))?;
+                self.through(value, Numbers::from(number, number))
+            }
+            Form::Pair(Operator::Less, x, y) => match (self.as_constant(x), self.as_constant(y)) {
+                (Some(number), None) => self.through(y, Numbers::from(number + 1, mask(self.bits(y)))),
+                (None, Some(number)) => self.through(x, Numbers::from(0, number.checked_sub(1)?)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A value that something is made of by adding a number or by taking the highest bits, and the numbers that it must be for
+    /// that to be one of these.
+    fn through(&self, made: Node, numbers: Numbers) -> Option<(Node, Numbers)> {
+        let bits = self.bits(made);
+        if !(2..=WIDEST).contains(&bits) {
+            return None;
+        }
+        match *self.form(made) {
+            Form::Pair(Operator::Add, x, y) => {
+                let (value, amount) =
+                    match self.as_constant(x).map(|amount| (y, amount)).or_else(|| Some((x, self.as_constant(y)?))) {
+                        Some(found) => found,
+                        None => return Some((made, numbers)),
+                    };
+                self.through(value, numbers.before_adding(amount, mask(bits)))
+            }
+            Form::Slice(x, low) if low + bits == self.bits(x) => {
+                let numbers = numbers.0.iter().map(|(first, last)| (first << low, (last + 1 << low) - 1));
+                self.through(x, Numbers(numbers.collect()))
+            }
+            _ => Some((made, numbers)),
+        }
+    }
+
+    /// Notes which numbers a value can be if a condition about it holds, or does not.
+    pub(super) fn learn_numbers(&mut self, facts: &mut Facts, condition: Node, holds: bool) {
+        let Some((value, numbers)) = self.about(condition, DEEPEST) else { return };
+        let most = mask(self.bits(value));
+        let numbers = if holds { numbers } else { numbers.others(most) };
+        let numbers = match facts.numbers.get(&value) {
+            Some(known) => known.both(&numbers),
+            None => numbers,
+        };
+        if let Some(number) = numbers.single() {
+            let number = self.constant(self.bits(value), number);
+            facts.known.insert(value, number);
+        }
+        facts.numbers.insert(value, numbers);
+    }
+
+    /// Whether a condition holds for all numbers that the value can be, or for none of them.
+    pub(super) fn decided(&self, facts: &Facts, condition: Node) -> Option<bool> {
+        if facts.numbers.is_empty() || self.bits(condition) != 1 {
+            return None;
+        }
+        let (value, numbers) = self.about(condition, DEEPEST)?;
+        let known = facts.numbers.get(&value)?;
+        match known.both(&numbers) {
+            both if both.0.is_empty() => Some(false),
+            both if both == *known => Some(true),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers below 16 that a bit stands for.
+    fn numbers(bits: u32) -> Numbers {
+        let mut all = Numbers(Vec::new());
+        for number in (0..16).filter(|number| bits >> number & 1 == 1) {
+            all = all.any(&Numbers::from(number, number), 15);
+        }
+        all
+    }
+
+    fn bits(numbers: &Numbers) -> u32 {
+        numbers.0.iter().flat_map(|(first, last)| *first..=*last).map(|number| 1 << number).sum()
+    }
+
+    #[test]
+    fn all_sets_of_four_bits_are_what_they_mean() {
+        for one in 0..1 << 16 {
+            let set = numbers(one);
+            assert_eq!(bits(&set), one);
+            assert_eq!(bits(&set.others(15)), !one & 0xFFFF);
+            for amount in 0..16 {
+                // Each number, with the amount added to it, must be one of them.
+                let moved = (one >> amount | one << (16 - amount)) & 0xFFFF;
+                assert_eq!(bits(&set.before_adding(amount, 15)), moved, "{one:b} and {amount}");
+            }
+            let other = one.wrapping_mul(40503) & 0xFFFF;
+            assert_eq!(bits(&set.both(&numbers(other))), one & other);
+            assert_eq!(bits(&set.any(&numbers(other), 15)), one | other);
+            assert_eq!(set.single().is_some(), one.count_ones() == 1);
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_one_cell_decides_about_its_neighbours() {
+        let mut graph = Graph::default();
+        let address = graph.unknown("address", 16);
+        let at = |graph: &mut Graph, distance: u128| {
+            let distance = graph.constant(16, distance);
+            graph.add(address, distance)
+        };
+        let less = |graph: &mut Graph, distance: u128, than: u128| {
+            let (place, than) = (at(graph, distance), graph.constant(16, than));
+            graph.less(place, than)
+        };
+        let mut facts = Facts::default();
+        // The cell before the address is one of the last 32, so the next one is one of them, or the first of all.
+        let below = less(&mut graph, 0xFFFF, 0xFFE0);
+        graph.learn(&mut facts, below, false);
+        let next = less(&mut graph, 0, 0xFFE1);
+        assert_ne!(graph.under(&mut facts, next), Node::FALSE);
+        let first = graph.constant(16, 0);
+        let around = graph.equal(address, first);
+        graph.learn(&mut facts, around, false);
+        assert_eq!(graph.under(&mut facts, next), Node::FALSE);
+        let far = less(&mut graph, 0xFFDF, 0xFFE0);
+        assert_eq!(graph.under(&mut facts, far), Node::TRUE);
+        let last = less(&mut graph, 0, 0xFFFF);
+        assert_eq!(graph.under(&mut facts, last), last);
+        graph.learn(&mut facts, last, false);
+        let known = graph.under(&mut facts, address);
+        assert_eq!(graph.as_constant(known), Some(0xFFFF));
+        let top = graph.slice(address, 8, 8);
+        let known = graph.under(&mut facts, top);
+        assert_eq!(graph.as_constant(known), Some(0xFF));
+    }
+}
