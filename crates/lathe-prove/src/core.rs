@@ -130,13 +130,14 @@ impl<'a> Core<'a> {
 
     /// What is told about a case: the core in one go, whichever way it takes.
     fn case(&self, script: &mut Script, before: &State, meant: &Outcome, cycles: u32) -> Vec<Watch> {
-        let mut run = Run::new(*self, script, before);
+        let mut facts = Facts::default();
+        let mut run = Run::new(*self, script, before, &mut facts);
         let mut waves = Vec::new();
         for _ in 0..cycles {
-            run.cycle(script);
+            run.cycle(script, &mut facts);
             waves.extend(run.last.waves());
         }
-        run.now.settle(&mut script.graph);
+        run.now.settle(&mut script.graph, &mut facts);
         waves.extend(run.now.waves());
         let done = run.finish();
         let same = self.compare(script, before, meant, &done);
@@ -222,9 +223,10 @@ impl<'a> Core<'a> {
     fn reset(&self, script: &mut Script) -> Vec<Watch> {
         let mut now = Moment::new(self.module, "now");
         now.give(&mut script.graph, "reset", Condition::always().0);
-        let supposed = script.settle(&mut now);
+        let mut facts = Facts::default();
+        let supposed = script.settle(&mut now, &mut facts);
         script.suppose(supposed);
-        let then = now.next(&mut script.graph, "then");
+        let then = now.next(&mut script.graph, "then", &mut facts);
         let pc = self.isa.pc.width.bits();
         let (wanted, found) = (script.look(&now, "reset_pc", pc), script.look(&then, "retire_pc", pc));
         let mut same = vec![(self.isa.pc.name.clone(), script.equal(&wanted, &found))];
@@ -264,8 +266,9 @@ impl<'a> Core<'a> {
             }
             // Instructions end with this, as is claimed of each of them.
             now.give(&mut script.graph, "step", start.node);
-            let supposed = script.settle(&mut now);
-            let then = now.next(&mut script.graph, "then");
+            let mut facts = Facts::default();
+            let supposed = script.settle(&mut now, &mut facts);
+            let then = now.next(&mut script.graph, "then", &mut facts);
             let mut same = self.kept(script, &now, &then);
             let step = script.look(&then, "step", start.bits);
             same.push(("step".to_owned(), script.equal(&step, &start)));
@@ -298,20 +301,17 @@ impl<'a> Core<'a> {
         let mut wrong = Condition::never();
         let most = self.interface.accesses.iter().copied().max().unwrap_or(1);
         for step in 0..=most {
-            let mut now = Moment::new(self.module, &format!("now {step}"));
-            for name in ["reset", "halted", "faulted"] {
-                now.give(&mut script.graph, name, Condition::never().0);
-            }
-            let number = script.constant(self.step_bits(), u64::from(step));
-            now.give(&mut script.graph, "step", number.node);
-            let supposed = script.settle(&mut now);
-            for blocked in self.blocked(script, &now) {
+            let (now, supposed) = self.at_step(script, step, None, &mut Facts::default());
+            for (port, blocked) in self.blocked(script, &now) {
                 let path = script.and(&supposed, &blocked);
                 let mut facts = Facts::default();
                 script.graph.learn(&mut facts, path.0, true);
                 let now = now.under(&mut script.graph, &mut facts);
-                let (same, supposed) = self.stays(script, &now, &mut facts);
+                let (mut same, supposed) = self.stays(script, &now, &mut facts);
+                let (goes_on, also) = self.goes_on(script, &now, (step, &port), &mut facts);
+                same.push(("it goes on as if it had not waited".to_owned(), goes_on));
                 let path = script.and(&path, &supposed);
+                let path = script.and(&path, &also);
                 let fails = self.fails(script, &path, &same);
                 wrong = script.or(&wrong, &fails);
                 told.extend(compare::held(same));
@@ -321,8 +321,30 @@ impl<'a> Core<'a> {
         told
     }
 
-    /// The conditions that something which is asked for is not ready.
-    fn blocked(&self, script: &mut Script, now: &Moment) -> Vec<Condition> {
+    /// Any cycle in the middle of an instruction in which so many accesses have been done, with one thing ready or none of which that
+    /// is known; and what has to be supposed. Whatever is not known is the same in all cycles of one step.
+    fn at_step(
+        &self,
+        script: &mut Script,
+        step: u32,
+        ready: Option<&str>,
+        facts: &mut Facts,
+    ) -> (Moment<'a>, Condition) {
+        let mut now = Moment::new(self.module, &format!("now {step}"));
+        for name in ["reset", "halted", "faulted"] {
+            now.give(&mut script.graph, name, Condition::never().0);
+        }
+        let number = script.constant(self.step_bits(), u64::from(step));
+        now.give(&mut script.graph, "step", number.node);
+        if let Some(port) = ready {
+            now.give(&mut script.graph, &format!("{port}_ready"), Condition::always().0);
+        }
+        let supposed = script.settle(&mut now, facts);
+        (now, supposed)
+    }
+
+    /// The ports of what can keep the core waiting, with the conditions that it is asked for and not ready.
+    fn blocked(&self, script: &mut Script, now: &Moment) -> Vec<(String, Condition)> {
         let mut all = Vec::new();
         for (at, (memory, lanes)) in self.interface.memories.iter().enumerate() {
             if self.isa.memory(MemoryId(at as u32)).is_large() {
@@ -330,38 +352,90 @@ impl<'a> Core<'a> {
                 let idle = script.equal(&writes, &none);
                 let (writes, reads) = (script.not(&idle), script.flag(now, &format!("{memory}_read")));
                 let asked = script.or(&reads, &writes);
-                all.push(self.is_not_ready(script, now, memory, &asked));
+                all.push((memory.clone(), self.is_not_ready(script, now, memory, &asked)));
             }
         }
         for port in self.interface.operations.iter().filter(|port| port.may_wait) {
             let asked = script.flag(now, &port.name);
-            all.push(self.is_not_ready(script, now, &port.name, &asked));
+            all.push((port.name.clone(), self.is_not_ready(script, now, &port.name, &asked)));
         }
-        all.retain(|condition| !condition.is_never());
+        all.retain(|(_, condition)| !condition.is_never());
         all
     }
 
-    /// What must hold after a cycle in which the core had to wait, and what has to be supposed.
-    fn stays(&self, script: &mut Script, now: &Moment, facts: &mut Facts) -> (Vec<Same>, Condition) {
-        // What it is given stays the same, and so does what it asks for.
-        let mut then = now.next(&mut script.graph, "then").under(&mut script.graph, facts);
-        then.give(&mut script.graph, "reset", Condition::never().0);
-        let (given, asked) = self.asked();
-        for (name, bits) in given {
-            let value = script.look(now, &name, bits);
-            then.give(&mut script.graph, &name, value.node);
-        }
-        let supposed = script.settle(&mut then);
-        let then = then.under(&mut script.graph, facts);
+    /// What must hold after a cycle in which the core had to wait, and what has to be supposed. `step` may have changed: what a device
+    /// tells at any time need not be asked for again.
+    fn stays(&self, script: &mut Script, now: &Moment<'a>, facts: &mut Facts) -> (Vec<Same>, Condition) {
+        let (then, supposed) = self.after_waiting(script, now, None, facts);
         let mut same = self.kept(script, now, &then);
         let retire = script.flag(now, "retire");
         same.push(("retire".to_owned(), script.not(&retire)));
-        for (name, bits) in asked.into_iter().chain([("step".to_owned(), self.step_bits())]) {
+        for (name, bits) in self.asked().1 {
             let (one, other) = (script.look(now, &name, bits), script.look(&then, &name, bits));
             same.push((name, script.equal(&one, &other)));
         }
         let same = same.into_iter().map(|(name, one)| (name, script.condition_under(facts, one))).collect();
         (same, supposed)
+    }
+
+    /// That the core comes to the same whether it had to wait for something in this cycle, or whether that was ready at once; and what
+    /// has to be supposed.
+    fn goes_on(
+        &self,
+        script: &mut Script,
+        now: &Moment<'a>,
+        (step, port): (u32, &str),
+        facts: &mut Facts,
+    ) -> (Condition, Condition) {
+        let (at_once, supposed) = self.at_step(script, step, Some(port), facts);
+        let (late, also) = self.after_waiting(script, now, Some(port), facts);
+        let mut same = Vec::new();
+        for (name, bits) in self.asked().1.into_iter().chain([("retire".to_owned(), 1)]) {
+            let (one, other) = (script.look(&at_once, &name, bits), script.look(&late, &name, bits));
+            same.push(script.equal(&one, &other));
+        }
+        let one = at_once.next(&mut script.graph, "at once", facts);
+        let other = late.next(&mut script.graph, "late", facts);
+        for (one, other) in one.state().zip(other.state()) {
+            same.push(Condition(script.graph.equal(one, other)));
+        }
+        let same = script.all(same);
+        (script.condition_under(facts, same), script.and(&supposed, &also))
+    }
+
+    /// The cycle after one in which the core had to wait, with what it waits for ready or nothing known of that. What it is given stays
+    /// the same otherwise.
+    fn after_waiting(
+        &self,
+        script: &mut Script,
+        now: &Moment<'a>,
+        ready: Option<&str>,
+        facts: &mut Facts,
+    ) -> (Moment<'a>, Condition) {
+        let mut then = now.next(&mut script.graph, "then", facts);
+        then.give(&mut script.graph, "reset", Condition::never().0);
+        for (name, bits) in self.asked().0 {
+            let value = script.look(now, &name, bits);
+            then.give(&mut script.graph, &name, value.node);
+        }
+        for name in self.waits() {
+            let value = match ready {
+                Some(port) if port == name => Condition::always().0,
+                Some(_) => script.flag(now, &format!("{name}_ready")).0,
+                None => continue,
+            };
+            then.give(&mut script.graph, &format!("{name}_ready"), value);
+        }
+        let supposed = script.settle(&mut then, facts);
+        (then, supposed)
+    }
+
+    /// The ports of everything that can keep the core waiting.
+    fn waits(&self) -> Vec<String> {
+        let memories = self.interface.memories.iter().zip(&self.isa.memories);
+        let memories = memories.filter(|(_, described)| described.is_large()).map(|((name, _), _)| name.clone());
+        let ports = self.interface.operations.iter().filter(|port| port.may_wait).map(|port| port.name.clone());
+        memories.chain(ports).collect()
     }
 
     fn is_not_ready(&self, script: &mut Script, now: &Moment, port: &str, asked: &Condition) -> Condition {
@@ -438,8 +512,8 @@ impl Script {
     }
 
     /// Computes all signals of a cycle; gives what has to be supposed.
-    fn settle(&mut self, moment: &mut Moment) -> Condition {
-        let supposed = moment.settle(&mut self.graph);
+    fn settle(&mut self, moment: &mut Moment, facts: &mut Facts) -> Condition {
+        let supposed = moment.settle(&mut self.graph, facts);
         self.all(supposed.into_iter().map(Condition))
     }
 }
@@ -484,7 +558,7 @@ struct Done {
 
 impl<'a> Run<'a> {
     /// The core at the beginning of an instruction, in a state that the definition knows too.
-    fn new(core: Core<'a>, script: &mut Script, before: &State) -> Run<'a> {
+    fn new(core: Core<'a>, script: &mut Script, before: &State, facts: &mut Facts) -> Run<'a> {
         let mut now = Moment::new(core.module, "s0");
         let mut known = vec![("retire_pc".to_owned(), before.pc)];
         for (name, bits) in [("halted", 1), ("faulted", 1), ("step", core.step_bits())] {
@@ -495,7 +569,7 @@ impl<'a> Run<'a> {
         for (name, value) in known {
             now.give(&mut script.graph, &name, value.node);
         }
-        now.compute(&mut script.graph);
+        now.compute(&mut script.graph, facts);
         let mut values = Vec::new();
         for (at, (memory, lanes)) in core.interface.memories.iter().enumerate() {
             let bits = lanes * core.isa.memory(MemoryId(at as u32)).cell.bits();
@@ -517,9 +591,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn cycle(&mut self, script: &mut Script) {
+    fn cycle(&mut self, script: &mut Script, facts: &mut Facts) {
         self.inputs(script);
-        for same in self.now.settle(&mut script.graph) {
+        for same in self.now.settle(&mut script.graph, facts) {
             self.supposed = script.and(&self.supposed, &Condition(same));
         }
         let retire = script.flag(&self.now, "retire");
@@ -527,7 +601,7 @@ impl<'a> Run<'a> {
         let memories = self.memories(script);
         let devices = self.devices(script, asked);
         self.cycle += 1;
-        let then = self.now.next(&mut script.graph, &format!("s{}", self.cycle));
+        let then = self.now.next(&mut script.graph, &format!("s{}", self.cycle), facts);
         let faulted = script.flag(&then, "faulted");
         let ends = script.or(&retire, &faulted);
         (self.memories, self.values) = memories;
@@ -760,7 +834,7 @@ impl Done {
 }
 
 /// From so many ways on, what decides between two is no longer taken apart.
-const MOST_WAYS: usize = 40;
+const MOST_WAYS: usize = 250;
 
 /// One way through an instruction: in each cycle it is known which accesses have been done, and whether the instruction ends.
 struct Way {
@@ -773,10 +847,10 @@ struct Way {
 impl Way {
     /// All ways. Together they are taken in every case.
     fn all<'a>(core: Core<'a>, script: &mut Script, before: &State, mut facts: Facts, cycles: u32) -> Vec<Way> {
-        let run = Run::new(core, script, before).under(script, &mut facts);
+        let run = Run::new(core, script, before, &mut facts).under(script, &mut facts);
         let mut left = vec![(run, Condition::always(), facts)];
         let mut ways = Vec::new();
-        while let Some((mut run, path, facts)) = left.pop() {
+        while let Some((mut run, path, mut facts)) = left.pop() {
             let is_much = ways.len() + left.len() > MOST_WAYS;
             let split = |script: &mut Script, run: &Run<'a>, condition: Node| {
                 [true, false].map(|holds| {
@@ -789,8 +863,8 @@ impl Way {
                 match script.graph.decides(step.node).filter(|_| !is_much) {
                     Some(decides) => left.extend(split(script, &run, decides)),
                     None => {
-                        run.cycle(script);
-                        left.push((run, path, facts));
+                        run.cycle(script, &mut facts);
+                        left.push((run.under(script, &mut facts), path, facts));
                     }
                 }
                 continue;
@@ -817,7 +891,7 @@ fn learned(
     condition: Node,
     holds: bool,
 ) -> (Condition, Facts) {
-    let mut facts = facts.clone();
+    let mut facts = facts.clone_known();
     script.graph.learn(&mut facts, condition, holds);
     let condition = if holds { Condition(condition) } else { script.not(&Condition(condition)) };
     (script.and(path, &condition), facts)

@@ -66,7 +66,8 @@ pub(crate) enum Form {
     Slice(Node, u32),
 }
 
-/// How many choices are looked through for a condition that is known.
+/// How many choices are looked through for a condition that is known. What is made anew meanwhile looks for conditions that are known
+/// in it in its turn: through a quarter of that, and so on, since otherwise there would be no end to it.
 const CHOICES: u32 = 100;
 
 /// A table by nodes. They come from this crate, so that nobody chooses them to be slow to find.
@@ -107,6 +108,8 @@ pub(crate) struct Graph {
     functions: BTreeMap<String, (Vec<u32>, u32)>,
     /// Slices that have been made, since one may lead to many others.
     sliced: HashMap<(Node, u32, u32), Node>,
+    /// How many choices [`Graph::inside`] looks through next.
+    choices: u32,
 }
 
 /// What is known in some case.
@@ -120,6 +123,13 @@ pub(crate) struct Facts {
     memo: HashMap<Node, Node>,
 }
 
+impl Facts {
+    /// The same facts, without what has been found out from them: for somebody who is about to learn more, which makes that void.
+    pub(crate) fn clone_known(&self) -> Facts {
+        Facts { known: self.known.clone(), numbers: self.numbers.clone(), memo: HashMap::default() }
+    }
+}
+
 fn mask(bits: u32) -> u128 {
     if bits >= CONSTANT { u128::MAX } else { (1 << bits) - 1 }
 }
@@ -131,6 +141,7 @@ impl Default for Graph {
             places: HashMap::default(),
             functions: BTreeMap::new(),
             sliced: HashMap::default(),
+            choices: CHOICES,
         };
         for value in [0, 1] {
             graph.constant(1, value);
@@ -298,7 +309,12 @@ impl Graph {
             for (one, other) in [(x, y), (y, x)] {
                 let new = self.inside(other, one, is_all);
                 if new != other {
-                    return self.operate(own, one, new);
+                    // Two that are told of one another in turn need not come to an end.
+                    let choices = self.choices;
+                    self.choices -= choices.div_ceil(4);
+                    let made = self.operate(own, one, new);
+                    self.choices = choices;
+                    return made;
                 }
             }
         }
@@ -731,7 +747,9 @@ impl Graph {
     /// What a value is where a condition holds, or does not, as far as it is made of choices. Cores come with the same conditions again
     /// and again inside of one another.
     fn inside(&mut self, x: Node, condition: Node, holds: bool) -> Node {
-        if !matches!(self.form(x), Form::Choose(..) | Form::Not(_) | Form::Pair(Operator::And | Operator::Or, ..)) {
+        let is_made_of_choices =
+            matches!(self.form(x), Form::Choose(..) | Form::Not(_) | Form::Pair(Operator::And | Operator::Or, ..));
+        if !is_made_of_choices || self.choices == 0 {
             return x;
         }
         let mut known = HashMap::default();
@@ -745,8 +763,11 @@ impl Graph {
                 _ => {}
             }
         }
-        let mut budget = CHOICES;
-        self.inside_of(x, &mut known, &mut budget)
+        let (mut budget, choices) = (self.choices, self.choices);
+        self.choices /= 4;
+        let new = self.inside_of(x, &mut known, &mut budget);
+        self.choices = choices;
+        new
     }
 
     fn inside_of(&mut self, x: Node, known: &mut HashMap<Node, Node>, budget: &mut u32) -> Node {

@@ -240,24 +240,25 @@ impl<'m> Moment<'m> {
         Moment { values, ..self.clone() }
     }
 
-    /// Computes what can be computed from what has been given.
-    pub(crate) fn compute(&mut self, graph: &mut Graph) {
+    /// Computes what can be computed from what has been given. What follows from the facts is put in at every signal, so that nothing
+    /// is made of what cannot be.
+    pub(crate) fn compute(&mut self, graph: &mut Graph, facts: &mut Facts) {
         for at in 0..self.module.signals.len() {
             if let (None, Some(body)) = (self.values[at], &self.module.signals[at].body) {
-                self.values[at] = evaluate(graph, body, &self.values);
+                self.values[at] = evaluate(graph, body, &self.values).map(|node| graph.under(facts, node));
             }
         }
     }
 
     /// Computes everything; nothing is known about what has not been given. What has to be supposed comes back: that signals which are
     /// more than an input or a part of the state have the values that they were given.
-    pub(crate) fn settle(&mut self, graph: &mut Graph) -> Vec<Node> {
+    pub(crate) fn settle(&mut self, graph: &mut Graph, facts: &mut Facts) -> Vec<Node> {
         for (signal, value) in self.module.signals.iter().zip(&mut self.values) {
             if signal.body.is_none() && value.is_none() {
                 *value = Some(graph.unknown(&format!("{}@{}", signal.name, self.name), signal.bits));
             }
         }
-        self.compute(graph);
+        self.compute(graph, facts);
         let claimed = std::mem::take(&mut self.claimed);
         let same = |(name, value): (String, Node)| {
             let signal = self.signal(graph, &name, graph.bits(value));
@@ -267,13 +268,18 @@ impl<'m> Moment<'m> {
     }
 
     /// The next cycle, of which only the state is known.
-    pub(crate) fn next(&self, graph: &mut Graph, name: &str) -> Moment<'m> {
+    pub(crate) fn next(&self, graph: &mut Graph, name: &str, facts: &mut Facts) -> Moment<'m> {
         let mut then = Moment::new(self.module, name);
         for (place, formula) in &self.module.changes {
-            then.values[*place] = evaluate(graph, formula, &self.values);
+            then.values[*place] = evaluate(graph, formula, &self.values).map(|node| graph.under(facts, node));
         }
-        then.compute(graph);
+        then.compute(graph, facts);
         then
+    }
+
+    /// Everything that stays from one cycle to the next, in an order that is always the same, as far as it is known.
+    pub(crate) fn state(&self) -> impl Iterator<Item = Node> {
+        self.module.changes.iter().filter_map(|(place, _)| self.values[*place])
     }
 
     /// A signal. Nothing is known about one that the core does not have or that cannot be computed yet.
@@ -467,8 +473,9 @@ mod tests {
         let mut now = Moment::new(&module, "now");
         let seven = graph.constant(8, 7);
         now.give(&mut graph, "state", seven);
-        assert_eq!(now.settle(&mut graph), []);
-        let then = now.next(&mut graph, "then");
+        let mut facts = Facts::default();
+        assert_eq!(now.settle(&mut graph, &mut facts), []);
+        let then = now.next(&mut graph, "then", &mut facts);
         let state = then.signal(&mut graph, "state", 8);
         assert_eq!(graph.as_constant(state), Some(8));
     }
