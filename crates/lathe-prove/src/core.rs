@@ -303,18 +303,17 @@ impl<'a> Core<'a> {
         for step in 0..=most {
             let (now, supposed) = self.at_step(script, step, None, &mut Facts::default());
             for (port, blocked) in self.blocked(script, &now) {
-                let path = script.and(&supposed, &blocked);
-                let mut facts = Facts::default();
-                script.graph.learn(&mut facts, path.0, true);
-                let now = now.under(&mut script.graph, &mut facts);
-                let (mut same, supposed) = self.stays(script, &now, &mut facts);
-                let (goes_on, also) = self.goes_on(script, &now, (step, &port), &mut facts);
-                same.push(("it goes on as if it had not waited".to_owned(), goes_on));
-                let path = script.and(&path, &supposed);
-                let path = script.and(&path, &also);
-                let fails = self.fails(script, &path, &same);
-                wrong = script.or(&wrong, &fails);
-                told.extend(compare::held(same));
+                for (path, mut facts) in ways_to(script, &supposed, &blocked) {
+                    let now = now.under(&mut script.graph, &mut facts);
+                    let (mut same, supposed) = self.stays(script, &now, &mut facts);
+                    let (goes_on, also) = self.goes_on(script, &now, (step, &port), &mut facts);
+                    same.push(("it goes on as if it had not waited".to_owned(), goes_on));
+                    let path = script.and(&path, &supposed);
+                    let path = script.and(&path, &also);
+                    let fails = self.fails(script, &path, &same);
+                    wrong = script.or(&wrong, &fails);
+                    told.extend(compare::held(same));
+                }
             }
         }
         script.suppose(wrong);
@@ -882,6 +881,27 @@ impl Way {
         }
         ways
     }
+}
+
+/// The ways to a condition, each with what is known on it. Together they are taken wherever the condition holds.
+fn ways_to(script: &mut Script, supposed: &Condition, wanted: &Condition) -> Vec<(Condition, Facts)> {
+    let wanted = script.and(supposed, wanted);
+    let mut left = vec![(Condition::always(), Facts::default())];
+    let mut ways = Vec::new();
+    while let Some((path, mut facts)) = left.pop() {
+        let here = script.condition_under(&mut facts, wanted);
+        if here.is_never() {
+            continue;
+        }
+        match script.graph.decides(here.0).filter(|_| ways.len() + left.len() < MOST_WAYS) {
+            Some(decides) => left.extend([true, false].map(|holds| learned(script, (&path, &facts), decides, holds))),
+            None => {
+                script.graph.learn(&mut facts, here.0, true);
+                ways.push((script.and(&path, &here), facts));
+            }
+        }
+    }
+    ways
 }
 
 /// A path and what is known on it, with one thing more.

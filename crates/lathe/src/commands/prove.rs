@@ -159,7 +159,9 @@ fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, F
     let sliced = Arc::new(Sliced { isa: Arc::new(machine.isa.clone()), design });
     let wanted = |claim: &Claim| match claim {
         Claim::Instruction(id) => is_wanted(arguments, &machine.isa, *id),
-        _ => arguments.only.is_empty(),
+        // In slices these are asked together with each instruction.
+        Claim::Stopped | Claim::Waiting => arguments.only.is_empty() || !(arguments.whole || arguments.core.is_some()),
+        Claim::Undefined | Claim::Reset => arguments.only.is_empty(),
     };
     let claims: Vec<Claim> =
         lathe_prove::claims(&machine.isa, &sliced.design.interface).into_iter().filter(wanted).collect();
