@@ -127,6 +127,41 @@ fn slices_of_a_large_core_are_what_the_definition_says() {
     assert!(matches!(decide(&tools, &core, claims[0]), Answer::Refuted(_)));
 }
 
+/// A core that has asked a device whether there is something, and then waits for it, goes on as if it had not waited. i8080's `in`
+/// does so; it is told from one that forgets the answer while it waits.
+#[test]
+fn an_answer_is_kept_while_the_core_waits() {
+    let Some(tools) = tools("proofs of waiting") else { return };
+    let isa = machine("i8080");
+    let design = design(&isa);
+    let at = isa.instructions.iter().position(|row| row.syntax.mnemonic() == "in").expect("there is one");
+    let slice = design.slice(at).expect("there is a slice");
+    let kept = "load1_0_q <= load1_0;";
+    assert!(slice.contains(kept));
+    for (verilog, is_right) in [(slice.clone(), true), (slice.replace(kept, "load1_0_q <= 1'b0;"), false)] {
+        let module = module(&tools, &design, &verilog);
+        let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
+        let answer = decide(&tools, &core, Claim::Waiting);
+        assert_eq!(answer == Answer::Proven, is_right, "{answer:?}");
+    }
+}
+
+/// Each cell that `push` writes may belong to a device, and what is known of one of them decides about the other.
+#[test]
+fn neighbours_of_a_device_are_followed_one_by_one() {
+    let Some(tools) = tools("proofs beside devices") else { return };
+    let isa = machine("duo16");
+    let design = design(&isa);
+    let is_wanted = |row: &lathe_isa::model::Instruction| row.syntax.mnemonic() == "push";
+    for at in (0..isa.instructions.len()).filter(|at| is_wanted(&isa.instructions[*at])) {
+        let module = module(&tools, &design, &design.slice(at).expect("there is a slice"));
+        let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
+        for claim in [core.claims()[at], Claim::Stopped, Claim::Waiting] {
+            assert_eq!(decide(&tools, &core, claim), Answer::Proven, "{claim:?}");
+        }
+    }
+}
+
 /// What goes wrong, which claim finds it, what stands in the core, and what stands there instead.
 const MUTATIONS: &[(&str, &str, &str, &str)] = &[
     ("a borrow too much", "sub", "(D - S)", "(D - S - 8'd1)"),

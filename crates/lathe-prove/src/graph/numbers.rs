@@ -117,7 +117,7 @@ impl Graph {
                 self.through(value, numbers.before_adding(amount, mask(bits)))
             }
             Form::Slice(x, low) if low + bits == self.bits(x) => {
-                let numbers = numbers.0.iter().map(|(first, last)| (first << low, (last + 1 << low) - 1));
+                let numbers = numbers.0.iter().map(|(first, last)| (first << low, ((last + 1) << low) - 1));
                 self.through(x, Numbers(numbers.collect()))
             }
             _ => Some((made, numbers)),
