@@ -331,16 +331,19 @@ impl Splitter {
 
     /// A product, where `signs` says whose upper half is but copies of a sign.
     fn product(&mut self, x: &Halves, y: &Halves, signs: [bool; 2]) -> Halves {
-        use BinaryOperator::{Add, And, Multiply, Subtract};
+        use BinaryOperator::{Add, Multiply, Subtract};
         let rest = x.high.width;
         let upper = self.upper_product(&x.low, &y.low);
         let mut high = bits(upper, 0, rest);
-        for (low, factor, is_sign) in [(&y.low, &x.high, signs[0]), (&x.low, &y.high, signs[1])] {
-            let (low, factor) = (bits(low.clone(), 0, rest), factor.clone());
-            // Minus one times something is its opposite.
+        for (of, other, is_sign) in [(x, y, signs[0]), (y, x, signs[1])] {
+            let low = bits(other.low.clone(), 0, rest);
             high = match is_sign {
-                true => binary(Subtract, high, binary(And, low, factor)),
-                false => binary(Add, high, binary(Multiply, low, factor)),
+                // Minus one times something is its opposite.
+                true => {
+                    let is_negative = Expr::slice(of.low.clone(), Width::MAX.bits() - 1, Width::BIT);
+                    binary(Subtract, high, Expr::choose(is_negative, low, Expr::constant(rest, 0)))
+                }
+                false => binary(Add, high, binary(Multiply, low, of.high.clone())),
             };
         }
         Halves { low: binary(Multiply, x.low.clone(), y.low.clone()), high }
