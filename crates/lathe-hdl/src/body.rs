@@ -522,7 +522,11 @@ impl<'a> Lowering<'a> {
             self.out.line(format!("do_{port}({});", given.join(", ")));
             self.out.line(format!("if (step <= {at}) {latch} = {port}_value;"));
         } else {
-            self.out.line(format!("if (!stop && step <= {at}) begin {latch} = {port}_value; step_next = {after}; end"));
+            // What is done in this cycle changes the device only at its end, and the answer must know of it.
+            self.out.open(format!("if (!stop && step <= {at}) begin"));
+            self.out
+                .line(format!("if (busy) stop = 1'b1; else begin {latch} = {port}_value; step_next = {after}; end"));
+            self.out.close("end");
         }
         latch
     }

@@ -146,13 +146,14 @@ fn an_answer_is_kept_while_the_core_waits() {
     }
 }
 
-/// Each cell that `push` writes may belong to a device, and what is known of one of them decides about the other.
+/// Each cell that `push` writes may belong to a device, and what is known of one of them decides about the other. What `pop` reads may be
+/// a byte from the console, and then whether there is another.
 #[test]
 fn neighbours_of_a_device_are_followed_one_by_one() {
     let Some(tools) = tools("proofs beside devices") else { return };
     let isa = machine("duo16");
     let design = design(&isa);
-    let is_wanted = |row: &lathe_isa::model::Instruction| row.syntax.mnemonic() == "push";
+    let is_wanted = |row: &lathe_isa::model::Instruction| ["push", "pop"].contains(&row.syntax.mnemonic());
     for at in (0..isa.instructions.len()).filter(|at| is_wanted(&isa.instructions[*at])) {
         let module = module(&tools, &design, &design.slice(at).expect("there is a slice"));
         let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
