@@ -19,7 +19,7 @@ use crate::context::{Context, NO_JUMP};
 use crate::guarded;
 use crate::jumps::Jumps;
 use crate::orders::{Delivery, Orders};
-use crate::region::{Extent, Known, Region, discover};
+use crate::region::{Extent, INSTRUCTIONS, Known, Region, discover};
 use crate::shared::{Compiled, Effort, SharedCode};
 
 /// Compilations of one address, at most; code that changes all the time is interpreted.
@@ -44,6 +44,15 @@ const ENTRY: u64 = 1 << 10;
 /// A region that has done this many times the threshold of steps for each of its instructions is compiled again, as
 /// well as the compiler can: by then that takes a small part of the time it has run.
 const BETTER: u64 = 16;
+/// It becomes at most this many times as large then, if the program has not run for so long that it can afford more. Where
+/// a program has many places that are equally warm, each of them would take in all others.
+const GROWTH: usize = 4;
+/// Every program can afford to have this many instructions compiled as well as possible, which takes a few milliseconds...
+const CREDIT: u64 = 512;
+/// ...and one more whenever it has done this many times the threshold of steps.
+const AFFORDED: u64 = 8;
+/// Finding out how large a region would become takes this share of compiling it.
+const LOOKS: usize = 8;
 /// Going in and out takes as long as this many of those steps: two regions that lead to one another all the time are
 /// made one soon.
 const CROSSING: u64 = 128;
@@ -75,6 +84,8 @@ pub struct Jit {
     /// Instructions executed so far, and those that were ordered to be compiled.
     executed: u64,
     ordered: u64,
+    /// Those that were compiled as well as possible.
+    improved: usize,
     /// Whether every region is one instruction, compiled before it is first executed.
     stepping: bool,
     /// Steps to be done in compiled code before the engine looks whether more of it has arrived.
@@ -100,6 +111,8 @@ struct InUse {
     strangers: u32,
     /// Steps to be done before it is compiled better.
     until_better: u64,
+    /// The instructions for which it will have done enough by then.
+    earned: usize,
 }
 
 /// What the engine has done.
@@ -158,6 +171,7 @@ impl Jit {
             orders: Orders::new(),
             executed: 0,
             ordered: 0,
+            improved: 0,
             stepping: false,
             until_look: SLICE,
             statistics: Statistics::default(),
@@ -320,7 +334,7 @@ impl Jit {
         if bases(&self.isa, state).is_none() || marks(&self.isa, self.fast.marks()).is_none() {
             return self.fast.set_heat(pc, Heat::Never);
         }
-        match self.discover(state, pc, extent, Effort::Quick) {
+        match self.discover(state, pc, extent, Effort::Quick, INSTRUCTIONS) {
             Some(region) => self.order(state, pc, region, Effort::Quick, None),
             None => self.fast.set_heat(pc, Heat::Never),
         }
@@ -350,11 +364,36 @@ impl Jit {
             return;
         }
         used.until_better = u64::MAX;
-        if let Some(region) = used.region.take_improvable() {
-            // More has run since it was discovered: what became regions of their own becomes part of it.
-            let region = self.discover(state, entry, Extent::Everything, Effort::Best).unwrap_or(region);
-            self.order(state, entry, region, Effort::Best, Some(id));
+        let (known, earned) = (used.region.clone(), used.earned);
+        if !known.is_improvable() {
+            return;
         }
+        // More has run since it was discovered: what became regions of their own becomes part of it, as far as it has earned that.
+        let most = self.most_after(earned);
+        let better = self.discover(state, entry, Extent::Everything, Effort::Best, most);
+        let size = better.as_ref().map_or(earned, |region| region.instructions.len());
+        if better.as_ref().is_some_and(|region| region.is_cut) && most < INSTRUCTIONS {
+            self.improved += size / LOOKS;
+            let until_better = self.price(earned * (GROWTH - 1));
+            if let Some(used) = self.regions.get_mut(&id) {
+                (used.until_better, used.earned) = (until_better, earned * GROWTH);
+            }
+        } else if let Some(region) = known.take_improvable() {
+            self.improved += size;
+            self.order(state, entry, better.unwrap_or(region), Effort::Best, Some(id));
+        }
+    }
+
+    /// How large a region of this many instructions may become: so many times as large, or what the whole program can afford.
+    fn most_after(&self, instructions: usize) -> usize {
+        let affordable = CREDIT + self.executed / (u64::from(self.code.threshold()) * AFFORDED);
+        let affordable = usize::try_from(affordable).unwrap_or(usize::MAX).saturating_sub(self.improved);
+        affordable.max(instructions * GROWTH).min(INSTRUCTIONS)
+    }
+
+    /// The steps in which a region earns that so many instructions are compiled as well as possible.
+    fn price(&self, instructions: usize) -> u64 {
+        instructions as u64 * u64::from(self.code.threshold()) * BETTER
     }
 
     /// Looks again soon whether the code at an address has been compiled.
@@ -419,7 +458,7 @@ impl Jit {
     }
 
     /// The region around an address, if it is worth compiling.
-    fn discover(&self, state: &State, pc: u64, extent: Extent, effort: Effort) -> Option<Region> {
+    fn discover(&self, state: &State, pc: u64, extent: Extent, effort: Effort, most: usize) -> Option<Region> {
         let is_compiled = |pc| self.entries.contains_key(&pc) || self.orders.cover(pc);
         let least = match effort {
             Effort::Quick => u64::from((self.code.threshold() / WARM).max(1)),
@@ -429,8 +468,15 @@ impl Jit {
         let has_run = |pc| self.fast.executions(pc) >= least || self.entries.contains_key(&pc);
         let targets = |pc| self.jumps.targets(&self.fast, pc);
         let modes = self.may_assume_modes(pc);
-        let known =
-            Known { fast: &self.fast, state, modes, targets: &targets, is_compiled: &is_compiled, has_run: &has_run };
+        let known = Known {
+            fast: &self.fast,
+            state,
+            most,
+            modes,
+            targets: &targets,
+            is_compiled: &is_compiled,
+            has_run: &has_run,
+        };
         Some(discover(&known, pc, extent)).filter(Region::is_worth_compiling)
     }
 
@@ -449,9 +495,9 @@ impl Jit {
             self.entries.insert(*leader, (id, *number));
             self.fast.set_heat(*leader, Heat::Always);
         }
-        let instructions = region.instructions.len() as u64;
-        let until_better = instructions * u64::from(self.code.threshold()) * BETTER;
-        let used = InUse { region, visits: 0, steps: 0, additions: None, strangers: 0, until_better };
+        let earned = region.instructions.len();
+        let until_better = self.price(earned);
+        let used = InUse { region, visits: 0, steps: 0, additions: None, strangers: 0, until_better, earned };
         self.regions.insert(id, used);
     }
 
@@ -514,17 +560,18 @@ impl Jit {
     /// comes in its place.
     fn begin_anew(&mut self) {
         self.compilations.clear();
-        self.ordered = 0;
+        (self.ordered, self.improved) = (0, 0);
         self.drop_all();
     }
 
     /// Has a region compiled again, with the targets of its computed jumps that have turned up since.
     fn renew(&mut self, state: &mut State, id: RegionId) {
-        let Some(entry) = self.regions.get(&id).map(|used| used.region.entry) else { return };
+        let Some(used) = self.regions.get(&id) else { return };
+        let (entry, most) = (used.region.entry, self.most_after(used.region.instructions.len()));
         if self.orders.cover(entry) || self.code.is_ordered(entry) || !self.can_afford(entry) {
             return;
         }
-        if let Some(region) = self.discover(state, entry, Extent::Everything, Effort::Quick) {
+        if let Some(region) = self.discover(state, entry, Extent::Everything, Effort::Quick, most) {
             self.order(state, entry, region, Effort::Quick, Some(id));
         }
     }

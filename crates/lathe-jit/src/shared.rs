@@ -179,6 +179,11 @@ impl Library {
 }
 
 impl Compiled {
+    /// Whether it can be compiled better.
+    pub(crate) fn is_improvable(&self) -> bool {
+        lock(&self.improvable).is_some()
+    }
+
     /// What it was compiled from, for whoever asks first, if it can be compiled better.
     pub(crate) fn take_improvable(&self) -> Option<Region> {
         lock(&self.improvable).take()

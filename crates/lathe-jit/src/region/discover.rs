@@ -14,8 +14,8 @@ use lathe_vm::State;
 use super::block::{BlockBuilder, Path};
 use super::{Assumptions, Block, Region};
 
-/// Instructions of one region.
-const INSTRUCTIONS: usize = 1_000;
+/// Instructions of the largest region.
+pub(crate) const INSTRUCTIONS: usize = 1_000;
 /// Blocks of one region.
 const BLOCKS: usize = 256;
 /// Blocks of one region that only lead to the interpreter.
@@ -40,6 +40,8 @@ pub(crate) enum Extent {
 pub(crate) struct Known<'a> {
     pub(crate) fast: &'a Fast,
     pub(crate) state: &'a State,
+    /// How many instructions the region may have, and a few more.
+    pub(crate) most: usize,
     /// Whether the region may be for the present modes only.
     pub(crate) modes: bool,
     /// Where the computed jump at an address went so far.
@@ -61,6 +63,7 @@ pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
         instructions: BTreeMap::new(),
         ends: ByNumber::default(),
         values: 0,
+        is_cut: false,
         written_alone: BTreeSet::new(),
         looks_at_marks: false,
         assumptions: Assumptions::default(),
@@ -97,6 +100,8 @@ pub(super) struct Discovery<'a> {
     ends: ByNumber<u64, bool>,
     /// Values of all blocks so far.
     pub(super) values: usize,
+    /// Whether it would be larger if it might.
+    is_cut: bool,
     /// Cells that some instruction writes without writing one next to them.
     pub(super) written_alone: BTreeSet<(MemoryId, u64)>,
     /// Whether every store looks at the marks, though it can only reach a few cells.
@@ -136,19 +141,20 @@ impl Discovery<'_> {
         let bound = blocks.values().map(|block: &Block| block.longest).sum::<u64>().max(1);
         let armed = self.known.fast.armed().clone();
         let (instructions, assumptions) = (self.instructions.clone(), self.assumptions.clone());
-        Region { blocks, instructions, bound, assumptions, armed }
+        Region { blocks, instructions, is_cut: self.is_cut, bound, assumptions, armed }
     }
 
     /// Builds the block of every leader that is reached, within the limit. One that was built before is kept, unless a
     /// leader has turned up inside it.
     fn blocks(&mut self, entry: u64, mut before: BTreeMap<u64, Built>) -> BTreeMap<u64, Built> {
-        self.values = 0;
+        (self.values, self.is_cut) = (0, false);
         let mut blocks = BTreeMap::new();
         let mut waiting = vec![entry];
         let mut seen = BTreeSet::from([entry]);
         let (mut empty, mut instructions) = (0, 0);
         while let Some(pc) = waiting.pop() {
-            if instructions >= INSTRUCTIONS || blocks.len() >= BLOCKS {
+            if instructions >= self.known.most || blocks.len() >= BLOCKS {
+                self.is_cut = true;
                 break;
             }
             if pc != entry && self.ends_before(pc) {

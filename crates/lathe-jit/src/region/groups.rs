@@ -253,6 +253,7 @@ instructions {
         let known = Known {
             fast: &fast,
             state: &state,
+            most: usize::MAX,
             modes: true,
             targets: &|_| Vec::new(),
             is_compiled: &|_| false,

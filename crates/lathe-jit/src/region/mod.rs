@@ -25,7 +25,7 @@ use lathe_isa::model::MemoryId;
 use lathe_values::{Graph, ValueId};
 
 pub(crate) use self::assumptions::Assumptions;
-pub(crate) use self::discover::{Extent, Known, discover};
+pub(crate) use self::discover::{Extent, INSTRUCTIONS, Known, discover};
 pub(crate) use self::groups::{Group, Stores};
 
 /// A region, ready to be compiled.
@@ -34,6 +34,8 @@ pub(crate) struct Region {
     pub(crate) blocks: BTreeMap<u64, Block>,
     /// The instructions it was made from.
     pub(crate) instructions: BTreeMap<u64, Arc<Lowerable>>,
+    /// Whether it would be larger if it might.
+    pub(crate) is_cut: bool,
     /// More steps than this are never done between two checks of the budget.
     pub(crate) bound: u64,
     /// What it does not look at because it is known already.

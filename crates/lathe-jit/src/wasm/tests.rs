@@ -19,7 +19,15 @@ const STEPS: u64 = 2_000;
 
 fn validate(isa: &Isa, fast: &Fast, state: &State, extent: Extent, place: &str) {
     let targets = |pc| fast.targets(pc).collect();
-    let known = Known { fast, state, modes: true, targets: &targets, is_compiled: &|_| false, has_run: &|_| true };
+    let known = Known {
+        fast,
+        state,
+        most: usize::MAX,
+        modes: true,
+        targets: &targets,
+        is_compiled: &|_| false,
+        has_run: &|_| true,
+    };
     let bytes = module(isa, &discover(&known, state.pc, extent));
     // Nothing newer than the first version is asked of a browser.
     let result = Validator::new_with_features(WasmFeatures::WASM1).validate_all(&bytes);
