@@ -78,6 +78,20 @@ struct Ran {
     instance: lathe_embed::Instance,
 }
 
+/// Each of 256 states leads to two others, so each could take in all of them when it is compiled again, and 66 of them did:
+/// compiling took ten times as long as running.
+#[test]
+fn where_all_code_is_equally_warm_little_is_compiled_twice() {
+    let program = real::ALL.iter().find(|program| (program.machine, program.name) == ("hex8", "states")).unwrap();
+    let machine = Machine::built_in(program.machine).unwrap();
+    let mut instance = machine.instance_on(EngineKind::Jit).unwrap();
+    instance.load(&program.assemble(&machine, MOST_ROUNDS).unwrap());
+    instance.run_for(50_000_000);
+    let done = instance.statistics().unwrap();
+    assert!(done.regions > 100 && done.compiled_steps > 45_000_000, "it is compiled: {done:?}");
+    assert!(done.improved < 8, "{done:?}");
+}
+
 /// Runs a program on the reference interpreter, to its end.
 fn run(program: &Program, rounds: u32) -> Ran {
     let machine = Machine::built_in(program.machine).unwrap();
