@@ -275,8 +275,10 @@ fn devices(sheet: &Sheet) -> String {
 
 fn reset(sheet: &Sheet) -> String {
     let start = code(&sheet.number(sheet.pc.reset, sheet.pc.bits));
+    let has_reset = sheet.hooks.iter().any(|hook| hook.contains("on reset"));
+    let or_where = if has_reset { ", or where <code>on reset</code> says" } else { "" };
     let mut text = format!(
-        "<p>Execution begins at {start} in {}. Registers have the values of the table above; memory is 0 where nothing else is said.</p>\n",
+        "<p>Execution begins at {start} in {}{or_where}. Registers have the values of the table above; memory is 0 where nothing else is said.</p>\n",
         code(&sheet.pc.memory)
     );
     if !sheet.traps.is_empty() {
