@@ -1,3 +1,5 @@
+//! Formulas of a few operations, all of them, and longer ones at random: what the graph keeps of each is what it means.
+
 use super::*;
 use crate::evaluate::Evaluation;
 
