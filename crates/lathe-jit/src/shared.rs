@@ -92,6 +92,7 @@ impl SharedCode {
     /// No code yet; it is compiled when it has been reached this often.
     pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
         let compiler = Arc::new(Mutex::new(Compiler::new()));
+        let threshold = threshold.max(1);
         SharedCode { isa: isa.clone(), threshold, background: None, compiler, library: Arc::default() }
     }
 

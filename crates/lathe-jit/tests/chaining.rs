@@ -135,3 +135,12 @@ fn loops_within_loops_become_one_region() {
     assert!(last.steps > 99_000, "{last:?}");
     assert!(last.entries < 50, "compiled code was left all the time: {last:?}");
 }
+
+/// Whoever asks for code that is compiled before it is reached gets it the first time it is.
+#[test]
+fn a_threshold_of_nothing_is_one() {
+    let isa = isa();
+    let mut jit = Jit::with_threshold(&isa, 0);
+    let (last, _) = run(&isa, with_routines(&isa, [TABLE, 255]), &mut jit, &[20_000, 5_000]);
+    assert!(last.regions > 0 && last.steps > 4_000, "{last:?}");
+}
