@@ -17,6 +17,8 @@ impl Width {
     pub const BYTE: Width = Width(8);
     /// Two bytes.
     pub const TWO_BYTES: Width = Width(16);
+    /// Four bytes.
+    pub const FOUR_BYTES: Width = Width(32);
     /// The widest value that a machine can keep.
     pub const MAX: Width = Width(64);
     /// The widest value of a meaning as it is written.

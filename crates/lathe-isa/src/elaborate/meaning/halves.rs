@@ -352,8 +352,7 @@ impl Splitter {
     /// The upper 64 bits of the product of two values of 64, from products of 32.
     fn upper_product(&mut self, x: &Expr, y: &Expr) -> Expr {
         use BinaryOperator::{Add, Multiply};
-        let half = Width::computed(32).unwrap_or(Width::BIT);
-        let part = |value: &Expr, low| Expr::zero_extend(Width::MAX, bits(value.clone(), low, half));
+        let part = |value: &Expr, low| Expr::zero_extend(Width::MAX, bits(value.clone(), low, Width::FOUR_BYTES));
         let [x0, x1, y0, y1] = [(x, 0), (x, 32), (y, 0), (y, 32)].map(|(value, low)| self.keep(part(value, low)));
         let lowest = self.keep(binary(Multiply, x0.clone(), y0.clone()));
         let one = self.keep(binary(Add, binary(Multiply, x1.clone(), y0), part(&lowest, 32)));

@@ -248,8 +248,8 @@ impl Parser<'_, '_> {
         let span = self.span;
         match &self.token {
             Token::Number(None) => {
-                let help = "write numbers as 42, 0x2A, 0b101010 or 0o52, with at most 64 bits; join longer ones, as in `u64(…) ++ u64(…)`";
-                self.fail(codes::BAD_NUMBER, span, "this is not a number", help)
+                let help = "write numbers as 42, 0x2A, 0b101010 or 0o52; join longer ones, as in `u64(…) ++ u64(…)`";
+                self.fail(codes::BAD_NUMBER, span, "this is not a number of at most 64 bits", help)
             }
             Token::Number(Some(value)) => {
                 let value = *value;
