@@ -334,6 +334,7 @@ impl Graph {
     }
 
     /// The numbers for which a condition holds, if it is about nothing but a value of few bits: the value, and a bit for each number.
+    /// This is asked whenever conditions are joined, so it is quicker than what `numbers.rs` finds out about wider values.
     fn covers(&self, condition: Node) -> Option<(Node, u64)> {
         match *self.form(condition) {
             Form::Pair(Operator::Equal, x, y) if (2..=6).contains(&self.bits(x)) => {
