@@ -104,7 +104,7 @@ impl Block {
     }
 
     /// The address that the block may go on with, and how it is left there otherwise.
-    fn way_on(&self) -> Option<(u64, Option<Side>)> {
+    pub(super) fn way_on(&self) -> Option<(u64, Option<Side>)> {
         match self.end {
             WayOn::Goto(pc) => self.may_follow(pc).then_some((pc, None)),
             WayOn::Branch(condition, taken, other) => {

@@ -575,6 +575,11 @@ impl Fast {
                 }
                 let sides = block.sides().map(|(behind, target)| (behind, self.entry(target))).collect();
                 self.sides.insert(id, sides);
+                // What it goes on with is about as warm, and would be interpreted for as long once more.
+                if let Some((next, _)) = block.way_on() {
+                    let next = self.entry(next);
+                    self.entries[next as usize].cold = self.lowered_after;
+                }
             }
             None => {
                 let reading = self.decode(state, pc).reading;

@@ -10,7 +10,7 @@ use lathe_vm::interpreter::Interpreter;
 use lathe_vm::state::State;
 
 use super::ops::Code;
-use crate::Fast;
+use crate::{Fast, LOWERED_AFTER};
 
 const MACHINE: &str = r#"
 machine t "Calls, a stack of data, a mode"
@@ -349,5 +349,28 @@ fn a_block_looks_at_what_interrupts_only_where_it_may_allow_one() {
             assert!(expected == found, "{program:?} with {line}: {:?}", found.registers());
         }
         assert_eq!(has(&fast, Code::LeaveUnlessNumber), is_looked_at, "{program:?}");
+    }
+}
+
+/// A loop of many blocks was lowered one block at a time, each 24 rounds after the one before it, and everything behind it was
+/// interpreted until then.
+#[test]
+fn a_long_loop_is_lowered_all_at_once() {
+    let isa = isa();
+    // Blocks of these have fewer instructions than usual, because each of them takes many operations.
+    let large: Vec<u64> = [0x0F].repeat(640);
+    // These may be left before their end, to the jump behind all of them.
+    let with_branches: Vec<u64> = [0x07, 0x90, 0x00, 0x0D, 0x07, 0x80].repeat(320);
+    for mut program in [large, with_branches] {
+        program.extend([0x05, 0, 0]);
+        let mut fast = Fast::new(&isa);
+        let mut state = state(&isa, &program, 0x8000);
+        run(&mut fast, &isa, &mut state, 641 * (2 * u64::from(LOWERED_AFTER)));
+        let walks = |fast: &Fast| fast.entries.iter().map(|entry| u64::from(entry.cold)).sum::<u64>();
+        let before = walks(&fast);
+        run(&mut fast, &isa, &mut state, 641 * 20);
+        // The last instructions of a run are interpreted, and it may end anywhere.
+        let since = walks(&fast) - before;
+        assert!(since < 10, "interpreted {since} times in 20 rounds");
     }
 }

@@ -139,7 +139,9 @@ impl Fast {
         if !self.volatiles[number as usize].is_worth_lowering(self.lowered_after) {
             return false;
         }
-        let lengths = if self.stepping { [1, 1] } else { [usize::MAX, 1] };
+        // Where there is a compiler, what follows is better compiled.
+        let is_alone = self.stepping || self.threshold != u32::MAX;
+        let lengths = if is_alone { [1, 1] } else { [usize::MAX, 1] };
         let lowered = lengths.into_iter().find_map(|most| {
             let block = build_from(self, state, self.decode(state, pc), pc, most, &[])?;
             Some((self.with_constants(|fast, constants| lower(&fast.isa.clone(), &block, fast, constants))?, block))

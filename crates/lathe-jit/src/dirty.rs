@@ -7,7 +7,7 @@ use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 use lathe_values::Graph;
 
-use crate::region::{Edge, End, Region, Segment, Snapshot};
+use crate::region::{Region, Snapshot};
 
 /// The registers that may have been changed before each block, by the address of its leader.
 pub(crate) struct Dirty<'a> {
@@ -22,7 +22,7 @@ impl<'a> Dirty<'a> {
         let mut dirty = Dirty { isa, modes: &region.assumptions.modes, before };
         let mut ways = Vec::new();
         for (pc, block) in &region.blocks {
-            ways_of(&block.root, &mut |to: &Snapshot| {
+            block.root.ways_on(&mut |to: &Snapshot| {
                 if region.blocks.contains_key(&to.pc) {
                     ways.push((*pc, to.pc, dirty.changed(&block.graph, to)));
                 }
@@ -51,19 +51,5 @@ impl<'a> Dirty<'a> {
     /// The registers that have changed since the block began.
     fn changed(&self, graph: &Graph, snapshot: &Snapshot) -> BTreeSet<RegisterId> {
         snapshot.changed(self.isa, graph, self.modes).collect()
-    }
-}
-
-/// The ways from a segment to other blocks.
-fn ways_of(segment: &Segment, see: &mut impl FnMut(&Snapshot)) {
-    let mut follow = |edge: &Edge| match edge {
-        Edge::Block(snapshot) => see(snapshot),
-        Edge::Segment(segment) => ways_of(segment, see),
-    };
-    match &segment.end {
-        End::Goto(edge) => follow(edge),
-        End::Branch(_, taken, other) => [taken, other].into_iter().for_each(follow),
-        End::Jump(jump) => jump.arms.iter().for_each(|(_, edge)| follow(edge)),
-        End::Leave(_) => {}
     }
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lathe_base::limits;
-use lathe_base::numbers::ByNumber;
 use lathe_fast::code_map::{CodeMap, GROUP_BITS, MARKS_AT_ONCE, View};
 use lathe_fast::{Fast, Heat, Pause};
 use lathe_isa::Isa;
@@ -20,6 +19,7 @@ use crate::guarded;
 use crate::jumps::Jumps;
 use crate::orders::{Delivery, Orders};
 use crate::region::{Extent, INSTRUCTIONS, Known, Region, discover};
+use crate::regions::{InUse, RegionId, Regions, WayIn};
 use crate::shared::{Compiled, Effort, SharedCode};
 
 /// Compilations of one address, at most; code that changes all the time is interpreted.
@@ -30,6 +30,8 @@ const EXIT: u32 = 16;
 /// A computed jump that leaves a region this often for each of its instructions, divided into the threshold,
 /// has cost about what compiling the region again does.
 const MISSES: u32 = 2;
+/// Of so many computed jumps that leave a region one is looked at. No loop has a multiple of this many jumps, as a rule.
+const SAMPLE: u64 = 13;
 /// A part of a region has been executed at least this share of the threshold, by which it is hot.
 const WARM: u32 = 64;
 /// How often the threshold is doubled for code that is thrown away again and again.
@@ -56,6 +58,9 @@ const LOOKS: usize = 8;
 /// Going in and out takes as long as this many of those steps: two regions that lead to one another all the time are
 /// made one soon.
 const CROSSING: u64 = 128;
+/// Instructions of the largest region that is compiled as well as possible, which takes a tenth of a second. What a browser makes
+/// of blocks that are nested as deeply was not tried.
+const LARGEST: usize = if cfg!(target_arch = "wasm32") { INSTRUCTIONS } else { 4_096 };
 /// Regions in use; beyond that all are let go.
 const REGIONS: usize = 1 << 12;
 
@@ -72,10 +77,7 @@ pub struct Jit {
     isa: Arc<Isa>,
     fast: Fast,
     code: SharedCode,
-    regions: ByNumber<RegionId, InUse>,
-    next_region: RegionId,
-    /// Where compiled code can be entered.
-    entries: ByNumber<u64, (RegionId, u32)>,
+    regions: Regions,
     compilations: HashMap<u64, u32>,
     /// Leaders of regions that were made for a mode and came to be reached in another.
     any_mode: HashSet<u64>,
@@ -96,24 +98,6 @@ pub struct Jit {
 
 /// Tells the time that has passed since some moment. The engine has no clock of its own.
 pub type Clock = fn() -> Duration;
-
-type RegionId = u32;
-
-/// A region that this engine runs, and what came of it.
-struct InUse {
-    region: Arc<Compiled>,
-    /// Times it was left to the interpreter, and steps done, since they were last looked at.
-    visits: u64,
-    steps: u64,
-    /// The number of additions to the marks when its assumptions were last seen to hold.
-    additions: Option<u64>,
-    /// Times it was reached in a mode that it is not for.
-    strangers: u32,
-    /// Steps to be done before it is compiled better.
-    until_better: u64,
-    /// The instructions for which it will have done enough by then.
-    earned: usize,
-}
 
 /// What the engine has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -162,9 +146,7 @@ impl Jit {
             isa: code.isa().clone(),
             fast: Fast::with_threshold(code.isa(), code.threshold()),
             code: code.clone(),
-            regions: ByNumber::default(),
-            next_region: 0,
-            entries: ByNumber::default(),
+            regions: Regions::new(),
             compilations: HashMap::new(),
             any_mode: HashSet::new(),
             jumps: Jumps::default(),
@@ -219,7 +201,7 @@ impl Jit {
         let before = run.steps;
         loop {
             let Place { id, block, fuel } = place;
-            let used = self.regions.get_mut(&id)?;
+            let used = self.regions.get_mut(id)?;
             let mut context = Context {
                 registers: state.registers_mut().as_mut_ptr(),
                 marks,
@@ -259,7 +241,7 @@ impl Jit {
             }
             if context.jump != NO_JUMP {
                 self.statistics.jumped += 1;
-                if self.misses_too_often(id, context.jump, state.pc) {
+                if self.statistics.jumped.is_multiple_of(SAMPLE) && self.misses_too_often(id, context.jump, state.pc) {
                     return Some(Exit::Missed(id));
                 }
             }
@@ -273,19 +255,19 @@ impl Jit {
     /// Counts that a computed jump of a region has gone where the region has no code; whether that happens so often
     /// that it pays to compile the region again.
     fn misses_too_often(&mut self, id: RegionId, jump: u64, target: u64) -> bool {
-        let Some(used) = self.regions.get(&id) else { return false };
+        let Some(used) = self.regions.get(id) else { return false };
         let instructions = used.region.instructions.len() as u32;
-        let patience = (self.code.threshold() / MISSES).max(1).saturating_mul(instructions);
+        let patience = (self.code.threshold() / MISSES).saturating_mul(instructions) / SAMPLE as u32;
         self.jumps.missed(&self.fast, jump, target, patience)
     }
 
     /// Where compiled code can be entered now, with this many steps left.
     fn place(&mut self, state: &State, left: u64) -> Option<Place> {
-        let (id, block) = *self.entries.get(&state.pc)?;
+        let WayIn { id, block } = self.regions.way_in(state.pc)?;
         if !self.is_as_assumed(state, id) {
             return None;
         }
-        let bound = i64::try_from(self.regions.get(&id)?.region.bound).ok()?;
+        let bound = i64::try_from(self.regions.get(id)?.region.bound).ok()?;
         let fuel = i64::try_from(left).unwrap_or(i64::MAX).checked_sub(bound).filter(|fuel| *fuel >= 0)?;
         let fuel = fuel.min(SLICE as i64);
         Some(Place { id, block, fuel })
@@ -294,7 +276,7 @@ impl Jit {
     /// Whether what was assumed for a region holds; one for which it never will again is dropped.
     fn is_as_assumed(&mut self, state: &State, id: RegionId) -> bool {
         let additions = self.fast.marks().additions();
-        let Some(used) = self.regions.get_mut(&id) else { return false };
+        let Some(used) = self.regions.get_mut(id) else { return false };
         let Compiled { assumptions, blocks, .. } = &*used.region;
         if !assumptions.are_modes_of(state) {
             used.strangers += 1;
@@ -316,7 +298,7 @@ impl Jit {
     /// Makes the code at a hot address ready: somebody else's, or a new compilation.
     fn prepare(&mut self, state: &mut State, pc: u64, extent: Extent) {
         self.take_deliveries(state);
-        if self.entries.contains_key(&pc) {
+        if self.regions.has_way_in(pc) {
             return;
         }
         if let Some(region) = self.code.find(&self.fast, state, pc, self.may_assume_modes(pc)) {
@@ -357,7 +339,7 @@ impl Jit {
 
     /// Has a region compiled as well as the compiler can, if it has run for long enough to earn that back.
     fn improve(&mut self, state: &mut State, id: RegionId) {
-        let Some(used) = self.regions.get_mut(&id).filter(|used| used.until_better == 0) else { return };
+        let Some(used) = self.regions.get_mut(id).filter(|used| used.until_better == 0) else { return };
         let entry = used.region.entry;
         if self.orders.cover(entry) {
             used.until_better = SLICE;
@@ -368,19 +350,35 @@ impl Jit {
         if !known.is_improvable() {
             return;
         }
-        // More has run since it was discovered: what became regions of their own becomes part of it, as far as it has earned that.
+        // More has run since it was discovered: what became regions of their own becomes part of it, as far as it has earned
+        // that. Where all of it would be too much, what others took in stays theirs.
         let most = self.most_after(earned);
-        let better = self.discover(state, entry, Extent::Everything, Effort::Best, most);
+        let jump = |pc| self.jumps.all_targets(&self.fast, pc);
+        let mut size = self.regions.reach(id, LARGEST, |_| true, jump);
+        let takes_all = size <= LARGEST;
+        if !takes_all {
+            size = self.regions.reach(id, LARGEST, |region| region.effort == Effort::Quick, jump).min(LARGEST);
+        }
+        if size > most {
+            return self.improve_later(id, earned);
+        }
+        let extent = if takes_all { Extent::Everything } else { Extent::Rest };
+        let better = self.discover(state, entry, extent, Effort::Best, most);
         let size = better.as_ref().map_or(earned, |region| region.instructions.len());
-        if better.as_ref().is_some_and(|region| region.is_cut) && most < INSTRUCTIONS {
+        if better.as_ref().is_some_and(|region| region.is_cut) && most < LARGEST {
             self.improved += size / LOOKS;
-            let until_better = self.price(earned * (GROWTH - 1));
-            if let Some(used) = self.regions.get_mut(&id) {
-                (used.until_better, used.earned) = (until_better, earned * GROWTH);
-            }
+            self.improve_later(id, earned);
         } else if let Some(region) = known.take_improvable() {
             self.improved += size;
             self.order(state, entry, better.unwrap_or(region), Effort::Best, Some(id));
+        }
+    }
+
+    /// Looks again whether to compile a region better when it has earned so many times as much.
+    fn improve_later(&mut self, id: RegionId, earned: usize) {
+        let until_better = self.price(earned * (GROWTH - 1));
+        if let Some(used) = self.regions.get_mut(id) {
+            (used.until_better, used.earned) = (until_better, earned * GROWTH);
         }
     }
 
@@ -388,7 +386,7 @@ impl Jit {
     fn most_after(&self, instructions: usize) -> usize {
         let affordable = CREDIT + self.executed / (u64::from(self.code.threshold()) * AFFORDED);
         let affordable = usize::try_from(affordable).unwrap_or(usize::MAX).saturating_sub(self.improved);
-        affordable.max(instructions * GROWTH).min(INSTRUCTIONS)
+        affordable.max(instructions * GROWTH).min(LARGEST)
     }
 
     /// The steps in which a region earns that so many instructions are compiled as well as possible.
@@ -406,7 +404,7 @@ impl Jit {
         while let Some(Delivery { entry, region, replaces, effort, time }) = self.orders.next() {
             self.statistics.compile_time += time;
             // What it was to replace may still be in use.
-            let is_compiled = self.entries.contains_key(&entry);
+            let is_compiled = self.regions.has_way_in(entry);
             let Some(region) = region else {
                 if !is_compiled {
                     self.fast.set_heat(entry, Heat::Never);
@@ -459,13 +457,20 @@ impl Jit {
 
     /// The region around an address, if it is worth compiling.
     fn discover(&self, state: &State, pc: u64, extent: Extent, effort: Effort, most: usize) -> Option<Region> {
-        let is_compiled = |pc| self.entries.contains_key(&pc) || self.orders.cover(pc);
+        let is_compiled = |pc| match extent {
+            Extent::Rest => self
+                .regions
+                .at(pc)
+                .and_then(|id| self.regions.get(id))
+                .is_some_and(|used| used.region.effort == Effort::Best),
+            _ => self.regions.has_way_in(pc) || self.orders.cover(pc),
+        };
         let least = match effort {
             Effort::Quick => u64::from((self.code.threshold() / WARM).max(1)),
             // By now, what is rare is worth more as part of the region than as a way out of it.
             Effort::Best => 1,
         };
-        let has_run = |pc| self.fast.executions(pc) >= least || self.entries.contains_key(&pc);
+        let has_run = |pc| self.fast.executions(pc) >= least || self.regions.has_way_in(pc);
         let targets = |pc| self.jumps.targets(&self.fast, pc);
         let modes = self.may_assume_modes(pc);
         let known = Known {
@@ -486,24 +491,20 @@ impl Jit {
         if self.regions.len() >= REGIONS {
             self.drop_all();
         }
-        let id = self.next_region;
-        self.next_region += 1;
         for (pc, reading) in &region.instructions {
             self.fast.watch(*pc, reading);
         }
-        for (leader, number) in &region.blocks {
-            self.entries.insert(*leader, (id, *number));
+        for leader in region.blocks.keys() {
             self.fast.set_heat(*leader, Heat::Always);
         }
         let earned = region.instructions.len();
         let until_better = self.price(earned);
-        let used = InUse { region, visits: 0, steps: 0, additions: None, strangers: 0, until_better, earned };
-        self.regions.insert(id, used);
+        self.regions.insert(InUse::new(region, until_better, earned));
     }
 
     /// A region has come back to the interpreter. It is given up if it does so after every few steps.
     fn give_up_if_worthless(&mut self, id: RegionId) {
-        let Some(used) = self.regions.get_mut(&id) else { return };
+        let Some(used) = self.regions.get_mut(id) else { return };
         used.visits += 1;
         if used.visits < VISITS {
             return;
@@ -521,8 +522,8 @@ impl Jit {
     fn forget_changed(&mut self) {
         for pc in self.fast.take_changed() {
             self.jumps.forget(pc);
-            let mut hit: Vec<RegionId> = self.regions.keys().copied().collect();
-            hit.retain(|id| self.regions[id].region.instructions.contains_key(&pc));
+            let is_hit = |(_, used): &(RegionId, &InUse)| used.region.instructions.contains_key(&pc);
+            let hit: Vec<RegionId> = self.regions.iter().filter(is_hit).map(|(id, _)| id).collect();
             for id in hit {
                 self.drop_region(id, Drop::TryAgain);
                 self.statistics.invalidations += 1;
@@ -532,16 +533,7 @@ impl Jit {
 
     /// Lets go of a region.
     fn drop_region(&mut self, id: RegionId, drop: Drop) {
-        self.regions.remove(&id);
-        let mut leaders: Vec<u64> = Vec::new();
-        self.entries.retain(|leader, (region, _)| {
-            let keep = *region != id;
-            if !keep {
-                leaders.push(*leader);
-            }
-            keep
-        });
-        for leader in leaders {
+        for leader in self.regions.remove(id) {
             let heat = match drop {
                 Drop::TryAgain => Heat::After(self.patience(leader)),
                 Drop::ForGood => Heat::Never,
@@ -552,7 +544,7 @@ impl Jit {
 
     /// Lets go of all regions.
     fn drop_all(&mut self) {
-        let all: Vec<RegionId> = self.regions.keys().copied().collect();
+        let all: Vec<RegionId> = self.regions.iter().map(|(id, _)| id).collect();
         all.into_iter().for_each(|id| self.drop_region(id, Drop::TryAgain));
     }
 
@@ -566,7 +558,7 @@ impl Jit {
 
     /// Has a region compiled again, with the targets of its computed jumps that have turned up since.
     fn renew(&mut self, state: &mut State, id: RegionId) {
-        let Some(used) = self.regions.get(&id) else { return };
+        let Some(used) = self.regions.get(id) else { return };
         let (entry, most) = (used.region.entry, self.most_after(used.region.instructions.len()));
         if self.orders.cover(entry) || self.code.is_ordered(entry) || !self.can_afford(entry) {
             return;
@@ -580,7 +572,7 @@ impl Jit {
     /// been led there often enough to go on compiling.
     fn arrive(&mut self, state: &mut State, exit: &Exit) -> bool {
         let pc = state.pc;
-        if self.entries.contains_key(&pc) {
+        if self.regions.has_way_in(pc) {
             return true;
         }
         if self.fast.warm(pc, EXIT) {
@@ -592,7 +584,7 @@ impl Jit {
         {
             self.give_up_if_worthless(id);
         }
-        self.entries.contains_key(&pc)
+        self.regions.has_way_in(pc)
     }
 
     /// One instruction by the interpreter, after compiled code has left it to it.
@@ -729,7 +721,7 @@ impl Jit {
 
     /// Compiles what stands at the next address, unless that was done before.
     fn prepare_step(&mut self, state: &mut State) {
-        if !self.entries.contains_key(&state.pc) {
+        if !self.regions.has_way_in(state.pc) {
             self.prepare(state, state.pc, Extent::One);
         }
     }
@@ -763,7 +755,7 @@ impl Engine for Jit {
         if self.fast.arm(stops) {
             self.begin_anew();
         }
-        if !self.entries.is_empty() {
+        if !self.regions.is_empty() {
             self.make_room(state);
         }
         self.fast.revalidate(state);
@@ -826,7 +818,7 @@ impl Jit {
             Pause::Stopped(stop) => Some(stop),
             Pause::Hot(pc) => {
                 self.forget_changed();
-                if !self.entries.contains_key(&pc) {
+                if !self.regions.has_way_in(pc) {
                     self.prepare(state, pc, Extent::Everything);
                 }
                 None

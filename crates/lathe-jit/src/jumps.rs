@@ -10,7 +10,7 @@ use lathe_base::numbers::ByNumber;
 use lathe_fast::Fast;
 
 /// Targets of one jump, at most; the others leave compiled code every time.
-const TARGETS: usize = 128;
+const TARGETS: usize = 2_048;
 /// Jumps that are remembered; beyond that all are forgotten, which costs time only.
 const REMEMBERED: usize = 1 << 12;
 
@@ -35,12 +35,16 @@ struct Seen {
 impl Jumps {
     /// Where the jump at an address went, as far as that is remembered; first where most has been executed.
     pub(crate) fn targets(&self, fast: &Fast, pc: u64) -> Vec<u64> {
-        let first: Vec<u64> = fast.targets(pc).collect();
-        let later = self.seen.get(&pc).into_iter().flat_map(|seen| &seen.targets).copied();
-        let later: Vec<u64> = later.filter(|target| !first.contains(target)).collect();
-        let mut all = [first, later].concat();
+        let mut all: Vec<u64> = self.all_targets(fast, pc).collect();
+        all.sort_unstable();
+        all.dedup();
         all.sort_by_key(|target| Reverse(fast.executions(*target)));
         all
+    }
+
+    /// Where the jump at an address went, in no order; some may be there twice.
+    pub(crate) fn all_targets(&self, fast: &Fast, pc: u64) -> impl Iterator<Item = u64> {
+        fast.targets(pc).chain(self.seen.get(&pc).into_iter().flat_map(|seen| &seen.targets).copied())
     }
 
     /// Compiled code was left because the jump went to this target. Whether the code is to be

@@ -43,6 +43,7 @@ mod jumps;
 mod live;
 mod orders;
 mod region;
+mod regions;
 mod shared;
 #[cfg(any(target_arch = "wasm32", test))]
 mod wasm;

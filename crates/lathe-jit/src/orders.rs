@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use lathe_base::numbers::ByNumber;
 
+use crate::regions::RegionId;
 use crate::shared::{Compiled, Effort};
 
 /// Something to be done once.
@@ -23,7 +24,7 @@ pub(crate) struct Delivery {
     pub(crate) entry: u64,
     pub(crate) region: Option<Arc<Compiled>>,
     /// The region in whose place it was ordered.
-    pub(crate) replaces: Option<u32>,
+    pub(crate) replaces: Option<RegionId>,
     pub(crate) effort: Effort,
     /// How long compiling took.
     pub(crate) time: Duration,

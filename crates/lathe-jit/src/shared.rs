@@ -4,7 +4,7 @@
 //! it has no state of its own. So any engine whose memory holds the same cells may run it.
 //! An engine whose program changes itself lets go of its regions; the others keep them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -75,6 +75,10 @@ pub(crate) struct Compiled {
     pub(crate) blocks: BTreeMap<u64, u32>,
     /// The instructions it was made from.
     pub(crate) instructions: BTreeMap<u64, Reading>,
+    /// Where it leads by known jumps, and the computed ones, which lead anywhere.
+    pub(crate) leads_to: BTreeSet<u64>,
+    pub(crate) computed_jumps: BTreeSet<u64>,
+    pub(crate) effort: Effort,
     /// What must hold whenever it is entered.
     pub(crate) assumptions: Assumptions,
     /// What it leaves to the reference interpreter because a run may stop there.
@@ -161,8 +165,21 @@ impl SharedCode {
         let blocks = block_numbers(&region);
         let instructions = region.instructions.iter().map(|(pc, decoded)| (*pc, decoded.reading)).collect();
         let (bound, assumptions, armed) = (region.bound, region.assumptions.clone(), region.armed.clone());
+        let (leads_to, computed_jumps) = (region.leads_to(), region.computed_jumps());
         let improvable = Mutex::new(Some(region).filter(|_| effort == Effort::Quick));
-        Some(Arc::new(Compiled { code, entry, bound, blocks, instructions, assumptions, armed, improvable }))
+        Some(Arc::new(Compiled {
+            code,
+            entry,
+            bound,
+            blocks,
+            instructions,
+            leads_to,
+            computed_jumps,
+            effort,
+            assumptions,
+            armed,
+            improvable,
+        }))
     }
 }
 

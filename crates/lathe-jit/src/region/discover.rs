@@ -16,8 +16,8 @@ use super::{Assumptions, Block, Region};
 
 /// Instructions of the largest region.
 pub(crate) const INSTRUCTIONS: usize = 1_000;
-/// Blocks of one region.
-const BLOCKS: usize = 256;
+/// A region has at least this many instructions for each of its blocks, or it has no more of them.
+const IN_A_BLOCK: usize = 2;
 /// Blocks of one region that only lead to the interpreter.
 const EMPTY_BLOCKS: usize = 16;
 /// Leaders found later split blocks that were built before, so all are built again, but not
@@ -32,6 +32,8 @@ pub(crate) enum Extent {
     /// As far as nothing is compiled: what compiled code leads to leads back to it soon, and would
     /// be there once more for every way out of it.
     Gap,
+    /// To everything but what has been compiled as well as possible.
+    Rest,
     /// One instruction.
     One,
 }
@@ -153,7 +155,7 @@ impl Discovery<'_> {
         let mut seen = BTreeSet::from([entry]);
         let (mut empty, mut instructions) = (0, 0);
         while let Some(pc) = waiting.pop() {
-            if instructions >= self.known.most || blocks.len() >= BLOCKS {
+            if instructions >= self.known.most || blocks.len() * IN_A_BLOCK >= self.known.most {
                 self.is_cut = true;
                 break;
             }
@@ -209,7 +211,7 @@ impl Discovery<'_> {
         let Known { is_compiled, has_run, .. } = self.known;
         let ends = || match self.extent {
             Extent::Everything => !has_run(pc),
-            Extent::Gap => is_compiled(pc) || !has_run(pc),
+            Extent::Gap | Extent::Rest => is_compiled(pc) || !has_run(pc),
             Extent::One => true,
         };
         *self.ends.entry(pc).or_insert_with(ends)

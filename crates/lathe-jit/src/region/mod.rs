@@ -17,7 +17,7 @@ mod registers;
 mod stores;
 mod ways;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lathe_fast::{Armed, Lowerable};
@@ -136,5 +136,62 @@ impl Region {
     /// Whether there is more in it than ways to the interpreter.
     pub(crate) fn is_worth_compiling(&self) -> bool {
         self.blocks.values().any(|block| block.longest > 0)
+    }
+
+    /// Where it leads and has no code, by known jumps.
+    pub(crate) fn leads_to(&self) -> BTreeSet<u64> {
+        let mut outside = BTreeSet::new();
+        let mut see = |to: &Snapshot| {
+            if !self.blocks.contains_key(&to.pc) {
+                outside.insert(to.pc);
+            }
+        };
+        self.blocks.values().for_each(|block| block.root.ways_on(&mut see));
+        outside
+    }
+
+    /// The addresses of its computed jumps.
+    pub(crate) fn computed_jumps(&self) -> BTreeSet<u64> {
+        let mut jumps = BTreeSet::new();
+        self.blocks.values().for_each(|block| {
+            block.root.visit(&mut |segment| {
+                if let End::Jump(jump) = &segment.end {
+                    jumps.insert(jump.after.pc);
+                }
+            })
+        });
+        jumps
+    }
+}
+
+impl Segment {
+    /// This segment and those that it leads deeper into.
+    fn visit(&self, see: &mut impl FnMut(&Segment)) {
+        see(self);
+        for edge in self.edges() {
+            if let Edge::Segment(segment) = edge {
+                segment.visit(see);
+            }
+        }
+    }
+
+    /// The ways to other blocks.
+    pub(crate) fn ways_on(&self, see: &mut impl FnMut(&Snapshot)) {
+        self.visit(&mut |segment| {
+            for edge in segment.edges() {
+                if let Edge::Block(snapshot) = edge {
+                    see(snapshot);
+                }
+            }
+        });
+    }
+
+    fn edges(&self) -> Vec<&Edge> {
+        match &self.end {
+            End::Goto(edge) => vec![edge],
+            End::Branch(_, taken, other) => vec![taken, other],
+            End::Jump(jump) => jump.arms.iter().map(|(_, edge)| edge).collect(),
+            End::Leave(_) => Vec::new(),
+        }
     }
 }

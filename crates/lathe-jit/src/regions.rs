@@ -1,0 +1,195 @@
+//! The regions that an engine runs, and where they can be entered. Compiled code leads from one to another many
+//! million times a second, so both are found in one look.
+
+use std::sync::Arc;
+
+use lathe_base::numbers::ByNumber;
+
+use crate::shared::Compiled;
+
+/// Addresses that are found in one look, as a power of two.
+const CLOSE_BITS: u32 = 10;
+
+/// A region in use. No other region of the same engine ever has the same one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RegionId {
+    slot: u32,
+    /// How many others were in the slot before.
+    generation: u32,
+}
+
+/// A region that this engine runs, and what came of it.
+pub(crate) struct InUse {
+    pub(crate) region: Arc<Compiled>,
+    /// In how many places it is entered, and not another region.
+    ways_in: usize,
+    /// Times it was left to the interpreter, and steps done, since they were last looked at.
+    pub(crate) visits: u64,
+    pub(crate) steps: u64,
+    /// The number of additions to the marks when its assumptions were last seen to hold.
+    pub(crate) additions: Option<u64>,
+    /// Times it was reached in a mode that it is not for.
+    pub(crate) strangers: u32,
+    /// Steps to be done before it is compiled better.
+    pub(crate) until_better: u64,
+    /// The instructions for which it will have done enough by then.
+    pub(crate) earned: usize,
+}
+
+impl InUse {
+    /// A region that is new, with the instructions for which it will have earned better code after so many steps.
+    pub(crate) fn new(region: Arc<Compiled>, until_better: u64, earned: usize) -> InUse {
+        InUse { region, ways_in: 0, visits: 0, steps: 0, additions: None, strangers: 0, until_better, earned }
+    }
+}
+
+/// A block of a region, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WayIn {
+    pub(crate) id: RegionId,
+    pub(crate) block: u32,
+}
+
+/// All regions in use.
+pub(crate) struct Regions {
+    slots: Vec<Slot>,
+    /// Slots with nothing in them.
+    free: Vec<u32>,
+    ways_in: ByNumber<u64, WayIn>,
+    /// Those that were looked for last, each where its address belongs. There is room for them from the first region on.
+    close: Vec<Option<(u64, WayIn)>>,
+}
+
+struct Slot {
+    generation: u32,
+    used: Option<InUse>,
+}
+
+impl Regions {
+    pub(crate) fn new() -> Regions {
+        Regions { slots: Vec::new(), free: Vec::new(), ways_in: ByNumber::default(), close: Vec::new() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(crate) fn get(&self, id: RegionId) -> Option<&InUse> {
+        let slot = self.slots.get(id.slot as usize)?;
+        slot.used.as_ref().filter(|_| slot.generation == id.generation)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: RegionId) -> Option<&mut InUse> {
+        let slot = self.slots.get_mut(id.slot as usize)?;
+        slot.used.as_mut().filter(|_| slot.generation == id.generation)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (RegionId, &InUse)> {
+        (0..).zip(&self.slots).filter_map(|(slot, held)| {
+            let id = RegionId { slot, generation: held.generation };
+            held.used.as_ref().map(|used| (id, used))
+        })
+    }
+
+    /// Uses a region from now on; where another one could be entered, this one is. One that is nowhere entered any more is
+    /// let go.
+    pub(crate) fn insert(&mut self, used: InUse) -> RegionId {
+        self.close.resize(1 << CLOSE_BITS, None);
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { generation: 0, used: None });
+            self.slots.len() as u32 - 1
+        });
+        let id = RegionId { slot, generation: self.slots[slot as usize].generation };
+        let region = used.region.clone();
+        self.slots[slot as usize].used = Some(InUse { ways_in: region.blocks.len(), ..used });
+        for (leader, block) in &region.blocks {
+            self.close[close(*leader)] = None;
+            let before = self.ways_in.insert(*leader, WayIn { id, block: *block });
+            if let Some(WayIn { id, .. }) = before
+                && let Some(other) = self.get_mut(id)
+            {
+                other.ways_in -= 1;
+                if other.ways_in == 0 {
+                    self.remove(id);
+                }
+            }
+        }
+        id
+    }
+
+    /// Lets go of a region; where it could be entered so far.
+    pub(crate) fn remove(&mut self, id: RegionId) -> Vec<u64> {
+        let Some(used) = self.get_mut(id) else { return Vec::new() };
+        let region = used.region.clone();
+        let held = &mut self.slots[id.slot as usize];
+        held.used = None;
+        held.generation += 1;
+        self.free.push(id.slot);
+        let is_its = |leader: &u64| self.ways_in.get(leader).is_some_and(|way| way.id == id);
+        let leaders: Vec<u64> = region.blocks.keys().copied().filter(is_its).collect();
+        for leader in &leaders {
+            self.ways_in.remove(leader);
+            self.close[close(*leader)] = None;
+        }
+        leaders
+    }
+
+    /// The region that is entered at an address.
+    pub(crate) fn at(&self, pc: u64) -> Option<RegionId> {
+        self.ways_in.get(&pc).map(|way| way.id)
+    }
+
+    /// The instructions of a region and of all those that it leads to, as far as they are asked for; more than `most` if there
+    /// are. `jump` tells where the computed jump at an address goes.
+    pub(crate) fn reach<J: Iterator<Item = u64>>(
+        &self,
+        id: RegionId,
+        most: usize,
+        is_asked_for: impl Fn(&Compiled) -> bool,
+        jump: impl Fn(u64) -> J,
+    ) -> usize {
+        let mut seen = vec![false; self.slots.len()];
+        seen[id.slot as usize] = true;
+        let (mut waiting, mut instructions) = (vec![id], 0);
+        while let Some(InUse { region, .. }) = waiting.pop().and_then(|id| self.get(id)) {
+            instructions += region.instructions.len();
+            if instructions > most {
+                break;
+            }
+            let computed = region.computed_jumps.iter().flat_map(|at| jump(*at));
+            for next in region.leads_to.iter().copied().chain(computed).filter_map(|pc| self.at(pc)) {
+                let is_new = !std::mem::replace(&mut seen[next.slot as usize], true);
+                if is_new && self.get(next).is_some_and(|used| is_asked_for(&used.region)) {
+                    waiting.push(next);
+                }
+            }
+        }
+        instructions
+    }
+
+    /// Whether compiled code can be entered at an address.
+    pub(crate) fn has_way_in(&self, pc: u64) -> bool {
+        self.ways_in.contains_key(&pc)
+    }
+
+    /// Where compiled code is entered from an address.
+    pub(crate) fn way_in(&mut self, pc: u64) -> Option<WayIn> {
+        match self.close.get_mut(close(pc))? {
+            Some((at, way)) if *at == pc => Some(*way),
+            other => {
+                let way = *self.ways_in.get(&pc)?;
+                *other = Some((pc, way));
+                Some(way)
+            }
+        }
+    }
+}
+
+/// Where an address belongs among the close ones: code of one program lies together, so its lowest bits tell most.
+fn close(pc: u64) -> usize {
+    (pc ^ (pc >> CLOSE_BITS)) as usize & ((1 << CLOSE_BITS) - 1)
+}
