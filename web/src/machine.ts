@@ -128,6 +128,15 @@ export class MachinePane {
     this.#bench.look(window);
   }
 
+  /** What somebody has set at the ports. */
+  get ports(): string {
+    return this.#ports.settings;
+  }
+
+  bringPorts(settings: string): void {
+    this.#ports.bring(settings);
+  }
+
   /** The machine is at its beginning: what was set from outside stays set. */
   giveAgain(): void {
     this.#ports.giveAgain();

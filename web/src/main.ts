@@ -37,6 +37,7 @@ instructions {
   program: ".machine mine\n\n        ldi '!'\n        out\n        halt\n",
   library: "",
   input: "",
+  ports: "",
   tab: "program",
 };
 
@@ -94,7 +95,7 @@ function textChanged(): void {
 
 function project(): Project {
   const { library, input, tab } = state;
-  return { definition: editors.definition.text, program: editors.program.text, library, input, tab };
+  return { definition: editors.definition.text, program: editors.program.text, library, input, ports: machinePane.ports, tab };
 }
 
 /** Checks and assembles the texts; changes made meanwhile are checked together afterwards. Ends when all is checked. */
@@ -356,6 +357,7 @@ function open(next: Project): void {
   state.library = next.library;
   state.input = next.input;
   state.given = next.input;
+  machinePane.bringPorts(next.ports);
   state.anew = true;
   state.sheetIsOld = true;
   state.breakpoints = [];
@@ -370,7 +372,7 @@ async function openShipped(machine: string, program?: string): Promise<void> {
   const problem = problemOf(answer);
   if (problem) return notice(`${problem.message}.`);
   const texts = answer as { definition: string; program: string };
-  open({ ...texts, library: machine, input: "", tab: "program" });
+  open({ ...texts, library: machine, input: "", ports: "", tab: "program" });
   byId("chosen").textContent = program ? `${machine} · ${program}` : machine;
   if (state.machine?.display) setPane("machine");
 }
@@ -489,7 +491,7 @@ function drawGallery(gallery: Gallery): void {
 
 function startTour(): void {
   leaveLink();
-  open({ ...START, library: "", input: "", tab: "program" });
+  open({ ...START, library: "", input: "", ports: "", tab: "program" });
   tour.open();
   void refreshSheet();
 }
@@ -559,7 +561,7 @@ async function share(): Promise<void> {
   const isTooLong = link.length > LINK_LIMIT;
   const about = isTooLong
     ? `These texts make a link of ${grouped(link.length)} characters. Beyond ${grouped(LINK_LIMIT)}, chat programs and browsers cut links. Send the project as a file instead: Files, then The project.`
-    : `The definition, the program and its input are in the link itself, ${grouped(link.length)} characters of it. No server sees them.`;
+    : `The definition, the program, its input and its ports are in the link itself, ${grouped(link.length)} characters of it. No server sees them.`;
   byId("link-about").textContent = about;
   byId<HTMLInputElement>("link-text").value = isTooLong ? "" : link;
   byId<HTMLInputElement>("link-embed").value = isTooLong ? "" : `<iframe src="${base}?embed#${fragment}" width="100%" height="640" title="Lathe"></iframe>`;

@@ -15,6 +15,8 @@ export class PortsPane {
   #buses: Machine["buses"] = [];
   /** What somebody has set; a machine that begins again is given it again. */
   #set = new Map<string, Setting>();
+  /** What came with a link or a draft, until its machine begins. */
+  #brought = "";
   /** Which ports are on the screen, and the parts of their rows that change. */
   #shown = "";
   #cells: { written: HTMLElement; read: HTMLInputElement }[] = [];
@@ -39,8 +41,31 @@ export class PortsPane {
     this.#note.textContent = "";
   }
 
+  /** What is set, one in a line. */
+  get settings(): string {
+    if (this.#brought !== "") return this.#brought;
+    return [...this.#set.values()].map(({ bus, port, value }) => `${bus}[${port}] = ${value}`).join("\n");
+  }
+
+  /** What the ports of the machine that comes next are set to. */
+  bring(settings: string): void {
+    this.#set.clear();
+    this.#brought = settings;
+  }
+
+  /** A line that says nothing about a port of this machine is dropped: it may come from a stranger. */
+  #takeBrought(): void {
+    for (const line of this.#brought.split("\n")) {
+      const [, bus, port, value] = /^(\w+)\[(\d{1,15})\] = (\d{1,15})$/.exec(line) ?? [];
+      if (!bus || !this.#buses.some((known) => known.name === bus)) continue;
+      this.#set.set(`${bus} ${port}`, { bus, port: Number(port), value: Number(value) });
+    }
+    this.#brought = "";
+  }
+
   /** The machine is at its beginning: what was set stays set. */
   giveAgain(): void {
+    this.#takeBrought();
     for (const setting of this.#set.values()) void this.#bench.ask({ call: "port", ...setting });
   }
 

@@ -8,6 +8,8 @@ export interface Project {
   library: string;
   /** What the console is given at the start. */
   input: string;
+  /** What somebody has set at the ports, one in a line: `ports[4] = 42`. */
+  ports: string;
   /** What is open beside the definition. */
   tab: string;
 }
@@ -89,6 +91,7 @@ export function fromText(text: string): Project {
     program: text_of("program"),
     library: text_of("library"),
     input: text_of("input"),
+    ports: text_of("ports"),
     tab: text_of("tab"),
   };
 }

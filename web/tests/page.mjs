@@ -290,7 +290,7 @@ test("a link that is too long says what to do instead", async () => {
 
 test("hostile links do nothing but say so", async () => {
   const markup = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
-  const strings = { lathe: 1, definition: `machine ${markup} "${markup}"\n${markup}`, program: `${markup}\n"${markup}"`, library: markup, input: markup, tab: markup };
+  const strings = { lathe: 1, definition: `machine ${markup} "${markup}"\n${markup}`, program: `${markup}\n"${markup}"`, library: markup, input: markup, ports: `${markup}\nports[99999999999999999999] = 1`, tab: markup };
   const good = link({ lathe: 1, definition: DEFINITION, program: PROGRAM });
   const cases = [
     [link({ lathe: 2 }), /another version/],
@@ -403,6 +403,17 @@ test("ports are seen and set", async () => {
   await page.click("#restart");
   await until(page, "#position", /^step 0$/);
   assert.equal(await page.inputValue("#ports-rows input"), "2A", "what is set stays set");
+  const other = await open({ hash: new URL(await share(page)).hash });
+  await other.page.click("#tab-ports");
+  await until(other.page, "#ports-rows", /^04/);
+  assert.equal(await other.page.inputValue("#ports-rows input"), "2A", "and is in the link");
+  await other.profile.close();
+  await page.keyboard.press("Escape");
+  await page.reload();
+  await checked(page);
+  await page.click("#tab-ports");
+  await until(page, "#ports-rows", /^04/);
+  assert.equal(await page.inputValue("#ports-rows input"), "2A", "and in the draft");
   await write(page, "definition", DEFINITION);
   await page.waitForSelector("#console-part:not([hidden])");
   assert.equal(await page.isVisible("#tab-ports"), false);
