@@ -40,10 +40,10 @@ export class MachinePane {
   readonly #keypad = byId("keypad");
   readonly #ports: PortsPane;
 
-  /** `said` is told what somebody has typed for the program. */
-  constructor(bench: Bench, said: (text: string) => void) {
+  /** `said` is told what somebody has typed for the program, `portsChanged` that a port was set. */
+  constructor(bench: Bench, said: (text: string) => void, portsChanged: () => void) {
     this.#bench = bench;
-    this.#ports = new PortsPane(bench);
+    this.#ports = new PortsPane(bench, portsChanged);
     this.#scroller.addEventListener("scroll", () => this.look());
     new ResizeObserver(() => this.#resize()).observe(this.#scroller);
     new ResizeObserver(() => this.look()).observe(this.#code);

@@ -71,7 +71,7 @@ const editors: Record<Pane, Editor> = {
   definition: new Editor("definition", byId("definition"), "Definition of the machine", bench, events),
   program: new Editor("program", byId("program"), "Program in assembly", bench, events),
 };
-const machinePane = new MachinePane(bench, say);
+const machinePane = new MachinePane(bench, say, keepDraft);
 const tour = new Tour(
   () => ({ definition: editors.definition.text, program: editors.program.text }),
   (texts) => {
@@ -98,6 +98,13 @@ function project(): Project {
   return { definition: editors.definition.text, program: editors.program.text, library, input, ports: machinePane.ports, tab };
 }
 
+/** Keeps what there is for the next visit. What was typed for the program belongs to this run, and not to that. */
+function keepDraft(): Project {
+  const now = { ...project(), input: state.given };
+  if (!embedded && !state.fromLink) draft.write(now);
+  return now;
+}
+
 /** Checks and assembles the texts; changes made meanwhile are checked together afterwards. Ends when all is checked. */
 function recheck(): Promise<void> {
   isDirty = true;
@@ -120,9 +127,7 @@ async function checkWhileDirty(): Promise<void> {
 }
 
 async function check(): Promise<void> {
-  // What was typed for the program belongs to this run, and not to the draft.
-  const now = { ...project(), input: state.given };
-  if (!embedded && !state.fromLink) draft.write(now);
+  const now = keepDraft();
   const anew = state.anew;
   state.anew = false;
   const answer = await bench.ask<Edited>({ call: "edit", definition: now.definition, program: now.program, library: now.library, anew });

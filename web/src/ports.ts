@@ -9,6 +9,8 @@ type Setting = { bus: string; port: number; value: number };
 
 export class PortsPane {
   readonly #bench: Bench;
+  /** Told when somebody has set a port. */
+  readonly #changed: () => void;
   readonly #rows = byId("ports-rows");
   readonly #bus = byId<HTMLSelectElement>("ports-bus");
   readonly #note = byId("ports-note");
@@ -21,8 +23,9 @@ export class PortsPane {
   #shown = "";
   #cells: { written: HTMLElement; read: HTMLInputElement }[] = [];
 
-  constructor(bench: Bench) {
+  constructor(bench: Bench, changed: () => void) {
     this.#bench = bench;
+    this.#changed = changed;
     const [port, value] = [byId<HTMLInputElement>("ports-port"), byId<HTMLInputElement>("ports-value")];
     byId<HTMLFormElement>("ports-form").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -107,7 +110,9 @@ export class PortsPane {
     const setting = { bus, port, value };
     const problem = problemOf(await this.#bench.ask({ call: "port", ...setting }));
     this.#note.textContent = problem ? `${problem.message}${problem.help ? `; ${problem.help}` : ""}` : "";
-    if (!problem) this.#set.set(`${bus} ${port}`, setting);
-    return !problem;
+    if (problem) return false;
+    this.#set.set(`${bus} ${port}`, setting);
+    this.#changed();
+    return true;
   }
 }
