@@ -10,7 +10,6 @@
 use std::process::Command;
 use std::time::Instant;
 
-use lathe_base::limits;
 use lathe_benches::programs;
 use lathe_embed::{Fleet, Image, Instance, Machine};
 use lathe_isa::model::Memory;
@@ -73,7 +72,7 @@ fn measure(name: &str) {
 /// What a memory takes; of one that is kept in pages, next to nothing.
 fn bytes(memory: &Memory) -> u64 {
     let each = if memory.cell.bits() <= 8 { 1 } else { 8 };
-    Some(memory.cells()).filter(|cells| *cells <= limits::FLAT_CELLS).unwrap_or(0) * each
+    if memory.is_large() { 0 } else { (memory.last() + 1) * each }
 }
 
 /// An instance whose hot code is compiled.

@@ -23,7 +23,7 @@ const VALUES: &str = "field V : u5 in { 8, 1..3, _, 31, 4 }\n";
 /// The definition that belongs to a seed.
 pub fn definition(seed: u64) -> String {
     let mut random = Random(seed ^ 0x6A09_E667_F3BC_C908);
-    let machine = Machine::choose(&mut random);
+    let machine = Machine::choose(&mut random).with_wide_addresses(seed);
     let mut text = machine.declarations(seed);
     if random.once_in(3) {
         text += &machine.hook(&mut random);
@@ -71,7 +71,7 @@ pub fn definition(seed: u64) -> String {
 
 /// Whether instructions are fetched through a map.
 fn has_code_map(seed: u64) -> bool {
-    seed % 4 < 2
+    seed % 4 < 2 && !matches!(seed % 16, 1 | 4)
 }
 
 /// Whether encodings depend on modes: some of those that cannot become hardware anyway.
@@ -124,6 +124,15 @@ impl Machine {
         }
     }
 
+    /// Now and then one memory or both are too wide for tables. No hardware is made for those, as for machines with a
+    /// code map, so some of them have none.
+    fn with_wide_addresses(self, seed: u64) -> Machine {
+        let bits = [33, 40, 47, 64][(seed / 16 % 4) as usize];
+        let address = if matches!(seed % 16, 0 | 1 | 5) { bits } else { self.address };
+        let data_address = if matches!(seed % 16, 0 | 4) { bits } else { self.data_address };
+        Machine { address, data_address, ..self }
+    }
+
     fn declarations(&self, seed: u64) -> String {
         let order = if self.little { "little" } else { "big" };
         let Machine { cell, address, data_cell, data_address, bank, number, .. } = self;
@@ -136,7 +145,7 @@ impl Machine {
         for (width, at) in self.others.iter().zip(0..) {
             let cells = width / data_cell;
             // Some of the registers are cells of the second memory.
-            if seed.is_multiple_of(3) && width % data_cell == 0 && cell + cells <= 1 << data_address {
+            if seed.is_multiple_of(3) && width % data_cell == 0 && u128::from(cell + cells) <= 1 << data_address {
                 let _ = writeln!(text, "register r{at} : u{width} at data[{cell}]");
                 cell += cells;
             } else {

@@ -37,7 +37,7 @@ fn seeds() -> std::ops::Range<u64> {
 
 /// The machines that ship, and those that are there for tests, with the files of their definitions.
 fn machines() -> impl Iterator<Item = (Arc<Isa>, Vec<Source>)> {
-    let others = ["acc12", "tape16", "twice8", "word32"].map(|name| {
+    let others = ["acc12", "far40", "far64", "tape16", "twice8", "word32"].map(|name| {
         let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
         Source::new(name, std::fs::read_to_string(path).expect("the definition is there"))
     });

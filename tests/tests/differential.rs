@@ -29,7 +29,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
 
 /// Compares the programs of one machine, divided by this many, and by more if there is much memory to compare.
 fn check(isa: &Arc<Isa>, machine: &str, engine: &Contestant, divided_by: u64) {
-    let cells: u64 = isa.memories.iter().filter(|memory| !memory.is_large()).map(|memory| memory.cells()).sum();
+    let cells: u64 = isa.memories.iter().filter(|memory| !memory.is_large()).map(|memory| memory.last() + 1).sum();
     let divided_by = divided_by * (cells / CELLS).max(1);
     let (programs, seed) = (number("LATHE_PROGRAMS", 400) / divided_by, number("LATHE_SEED", 1));
     println!("{machine}: {programs} programs from seed {seed}");
@@ -56,10 +56,12 @@ fn isa(name: &str) -> Arc<Isa> {
 }
 
 /// The machines of `tests/machines`.
-const MACHINES: [&str; 13] = [
+const MACHINES: [&str; 15] = [
     "acc12",
     "banked8",
     "clock8",
+    "far40",
+    "far64",
     "irq8",
     "prefix8",
     "refresh8",

@@ -147,7 +147,6 @@ fn every_limit_stands_in_the_table() {
         (limits::LIST as u64, "names in a list, members of a family, items of a `for`"),
         (limits::FIELD_NAMES as u64, "names in the lists of all fields together"),
         (limits::MEMORIES as u64, "memories"),
-        (limits::ADDRESS_BITS as u64, "bits of an address"),
         (limits::INSTRUCTIONS as u64, "instructions, families spread out"),
         (limits::INSTRUCTION_BITS as u64, "bits of an instruction, modes included"),
         (u64::from(limits::MODE_BITS), "bits of all modes of a machine together"),

@@ -53,7 +53,7 @@ fn run_on_random_memory(isa: &Arc<Isa>, mut seed: u64) {
     };
     let mut state = State::new(isa);
     for (at, memory) in isa.memories.iter().enumerate() {
-        for address in 0..memory.cells().min(256) {
+        for address in 0..=memory.last().min(255) {
             state.memory_mut(MemoryId(at as u32)).set(address, random());
         }
     }
@@ -342,7 +342,8 @@ fn edges_of_numbers() {
         ("view v = a[18446744073709551615:0]\n", "E304"),
         ("view v = a[0:18446744073709551615]\n", "E304"),
         ("memory m : u32 -> u64\n", "E206"),
-        ("memory m : u33 -> u64\n", "E901"),
+        ("memory m : u64 -> u64\n", "E206"),
+        ("memory m : u65 -> u64\n", "E308"),
         ("map ram {\n 0..255 | 0 |\n}\n", "E206"),
         ("map ram {\n 0..256 | 0 |\n}\n", "E303"),
     ] {

@@ -37,7 +37,7 @@ fn seeds(divided_by: u64) -> std::ops::Range<u64> {
 /// The machines that ship, and those that are there for tests.
 fn machines() -> impl Iterator<Item = Arc<Isa>> {
     let load = |text: &str| Arc::new(lathe_isa::load(text).isa.expect("the definition is right"));
-    let others = ["acc12", "clock8", "tape16", "twice8", "word32"].map(|name| {
+    let others = ["acc12", "clock8", "far40", "far64", "tape16", "twice8", "word32"].map(|name| {
         let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
         load(&std::fs::read_to_string(path).expect("the definition is there"))
     });
@@ -302,7 +302,7 @@ fn snapshots_share_the_pages_that_stay_the_same() {
         for (_, engine) in engines(&isa) {
             let mut instance = Instance::on(engine);
             for (id, memory) in (0..).map(MemoryId).zip(&isa.memories) {
-                let cells = memory.cells().min(1 << 16);
+                let cells = memory.last().min((1 << 16) - 1) + 1;
                 (0..cells).step_by(64).for_each(|address| instance.state_mut().memory_mut(id).set(address, 1));
             }
             let first = instance.snapshot();
@@ -315,7 +315,8 @@ fn snapshots_share_the_pages_that_stay_the_same() {
                 instance.run_for(0);
                 snapshots.push(instance.snapshot());
             }
-            let page = 4096.min(isa.code_memory().cells()) * if isa.code_memory().cell.bits() <= 8 { 1 } else { 8 };
+            let page = 4096.min(isa.code_memory().last().saturating_add(1))
+                * if isa.code_memory().cell.bits() <= 8 { 1 } else { 8 };
             assert!(Snapshot::total_size(&snapshots) <= all + COUNT * page, "{}", isa.name);
             instance.restore(&snapshots[7]).expect("it is its own");
             assert!(instance.snapshot() == snapshots[7], "{}", isa.name);

@@ -48,10 +48,15 @@ function inline(text: string): Node[] {
 
 /** A number as somebody types it, with 0x, $ or letters if it is hexadecimal; nothing if it is none. */
 export function numberOf(text: string): number | null {
+  const number = Number(addressOf(text) ?? Number.NaN);
+  return Number.isSafeInteger(number) ? number : null;
+}
+
+/** The same, of any size. */
+export function addressOf(text: string): bigint | null {
   const [, prefix, digits] = /^(0x|\$)?([0-9a-f]+)$/i.exec(text.trim()) ?? [];
   if (digits === undefined) return null;
-  const number = Number.parseInt(digits, prefix || /[a-f]/i.test(digits) ? 16 : 10);
-  return Number.isSafeInteger(number) ? number : null;
+  return BigInt(prefix || /[a-f]/i.test(digits) ? `0x${digits}` : digits);
 }
 
 /** Numbers with thin gaps: 12 345 678. */

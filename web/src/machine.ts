@@ -1,7 +1,7 @@
 // The machine: registers, the code around the next instruction, cells, console, display and keys.
 
 import type { Bench } from "./bench";
-import { byId, element, numberOf } from "./dom";
+import { addressOf, byId, element } from "./dom";
 import { PortsPane } from "./ports";
 import type { Machine, View, Window } from "./protocol";
 
@@ -17,7 +17,7 @@ export class MachinePane {
   #bench: Bench;
   #machine: Machine | null = null;
   #memory = "";
-  #base = 0;
+  #base = 0n;
   #columns = 16;
   #view: View | null = null;
   /** Bytes that the program had written when the console was last shown, and how much of it is on the screen. */
@@ -49,7 +49,7 @@ export class MachinePane {
     new ResizeObserver(() => this.look()).observe(this.#code);
     this.#choice.addEventListener("change", () => this.#choose(this.#choice.value));
     this.#address.addEventListener("change", () => {
-      const address = numberOf(this.#address.value);
+      const address = addressOf(this.#address.value);
       if (address !== null) this.#goTo(address);
     });
     const input = byId<HTMLInputElement>("console-input");
@@ -62,8 +62,9 @@ export class MachinePane {
   }
 
   /** The cells that the memory on the screen has. */
-  #cells(): number {
-    return this.#machine?.memories.find((memory) => memory.name === this.#memory)?.cells ?? 0;
+  #cells(): bigint {
+    const memory = this.#machine?.memories.find((one) => one.name === this.#memory);
+    return memory ? 1n << BigInt(memory.address_bits) : 0n;
   }
 
   /** Another machine, or the same with other parts. */
@@ -85,7 +86,7 @@ export class MachinePane {
   #choose(name: string): void {
     this.#memory = name;
     this.#choice.value = name;
-    this.#base = 0;
+    this.#base = 0n;
     this.#scroller.scrollTop = 0;
     this.#resize();
   }
@@ -95,16 +96,18 @@ export class MachinePane {
     const room = this.#scroller.clientWidth - 95;
     const fitting = room / (digits === 2 ? 27 : digits * 7.4 + 6);
     this.#columns = fitting >= 16 ? 16 : fitting >= 8 ? 8 : 4;
-    const reach = Math.min(REACH, this.#cells() - this.#base);
+    const rest = this.#cells() - this.#base;
+    const reach = rest < REACH ? Number(rest) : REACH;
     this.#spacer.style.height = `${Math.ceil(reach / this.#columns) * ROW_HEIGHT}px`;
     this.look();
   }
 
-  #goTo(address: number): void {
+  #goTo(address: bigint): void {
     if (address >= this.#cells()) return;
-    this.#base = Math.floor(address / REACH) * REACH;
+    const offset = Number(address % BigInt(REACH));
+    this.#base = address - BigInt(offset);
     this.#resize();
-    this.#scroller.scrollTop = Math.floor((address - this.#base) / this.#columns) * ROW_HEIGHT;
+    this.#scroller.scrollTop = Math.floor(offset / this.#columns) * ROW_HEIGHT;
     this.look();
   }
 
@@ -116,7 +119,7 @@ export class MachinePane {
     const before = Math.floor(lines / 3);
     const window: Window = {
       memory: this.#memory,
-      from: this.#base + first * this.#columns,
+      from: (this.#base + BigInt(first * this.#columns)).toString(16),
       count: rows * this.#columns,
       before,
       // What comes before may be less; what does not fit is not seen.
@@ -155,7 +158,7 @@ export class MachinePane {
     this.#make(this.#rows, [view.memory, this.#memory, this.#base, this.#columns], () => this.#showMemory(view));
     this.#showConsole(view);
     this.#showDisplay(view);
-    if (this.#follow.checked && view.memory.first_change !== null) this.#reveal(view.memory.first_change);
+    if (this.#follow.checked && view.memory.first_change !== null) this.#reveal(BigInt(`0x${view.memory.first_change}`));
   }
 
   /** Makes a part of the pane again if that is different from what it was made from. */
@@ -166,8 +169,8 @@ export class MachinePane {
     make();
   }
 
-  #reveal(address: number): void {
-    const row = Math.floor((address - this.#base) / this.#columns);
+  #reveal(address: bigint): void {
+    const row = Math.floor(Number(address - this.#base) / this.#columns);
     const first = Math.ceil(this.#scroller.scrollTop / ROW_HEIGHT);
     const rows = Math.floor(this.#scroller.clientHeight / ROW_HEIGHT);
     if (row < first || row >= first + rows) this.#goTo(address);
@@ -212,11 +215,12 @@ export class MachinePane {
     const described = this.#machine?.memories.find((one) => one.name === memory.name);
     const digits = Math.ceil((described?.address_bits ?? 8) / 4);
     const changed = new Set(memory.changed);
+    const from = BigInt(`0x${memory.from}`);
     const count = memory.cells.length / memory.digits;
     const rows: HTMLElement[] = [];
     for (let at = 0; at < count; at += this.#columns) {
       const row = element("div", { class: "memory-row" });
-      row.append(element("span", { class: "address" }, (memory.from + at).toString(16).toUpperCase().padStart(digits, "0")));
+      row.append(element("span", { class: "address" }, (from + BigInt(at)).toString(16).toUpperCase().padStart(digits, "0")));
       const cells = element("span", { class: "cells" });
       let text = "";
       for (let column = at; column < Math.min(at + this.#columns, count); column += 1) {
@@ -231,7 +235,7 @@ export class MachinePane {
       if (memory.digits === 2) row.append(element("span", { class: "characters" }, text));
       rows.push(row);
     }
-    this.#rows.style.transform = `translateY(${(Math.floor((memory.from - this.#base) / this.#columns)) * ROW_HEIGHT}px)`;
+    this.#rows.style.transform = `translateY(${Math.floor(Number(from - this.#base) / this.#columns) * ROW_HEIGHT}px)`;
     this.#rows.replaceChildren(...rows);
   }
 

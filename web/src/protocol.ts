@@ -55,7 +55,7 @@ export interface Checked {
 export interface Machine {
   name: string;
   title: string;
-  memories: { name: string; cells: number; cell_bits: number; address_bits: number; code: boolean }[];
+  memories: { name: string; cell_bits: number; address_bits: number; code: boolean }[];
   console: boolean;
   keys: number;
   display: [number, number] | null;
@@ -72,7 +72,7 @@ export interface Edited {
 }
 
 export interface CodeLine {
-  address: number;
+  /** Its address. */
   hex: string;
   label: string | null;
   cells: string;
@@ -97,11 +97,12 @@ export interface View {
   code: CodeLine[];
   memory: {
     name: string;
-    from: number;
+    /** Addresses are hexadecimal: not every one is a number that JavaScript holds. */
+    from: string;
     cells: string;
     digits: number;
     changed: number[];
-    first_change: number | null;
+    first_change: string | null;
   };
   console: { written: number; from: number; text: string; unread: number };
   display?: { width: number; height: number; rows: string };
@@ -160,7 +161,8 @@ export interface Sheet {
 /** Which part of the machine is on the screen. */
 export interface Window {
   memory: string;
-  from: number;
+  /** The first cell, in hexadecimal. */
+  from: string;
   count: number;
   before: number;
   after: number;

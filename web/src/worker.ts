@@ -29,7 +29,7 @@ let lathe: Exports | null = null;
 let failure: string | null = null;
 /** What the page said before the module was there. */
 const early: ToWorker[] = [];
-let view: Window = { memory: "", from: 0, count: 256, before: 6, after: 24 };
+let view: Window = { memory: "", from: "0", count: 256, before: 6, after: 24 };
 let written = 0;
 let running: { speed: Speed; since: number; done: number; limit: number } | null = null;
 let status: Status = { kind: "stopped", reason: "ready", message: "" };

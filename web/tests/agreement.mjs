@@ -22,7 +22,7 @@ function ask(request) {
   return new TextDecoder().decode(new Uint8Array(memory.buffer, lathe_text(), length));
 }
 
-const view = { call: "view", from: 0, count: 4096, before: 8, after: 8, settle: true };
+const view = { call: "view", from: "0", count: 4096, before: 8, after: 8, settle: true };
 const command = (line) => ({ call: "command", line, limit: STEPS });
 const requests = [];
 for (const machine of JSON.parse(ask('{"call":"gallery"}')).machines) {

@@ -116,7 +116,7 @@ pub fn remains(isa: &Isa, state: &State) -> Remains {
     let memories = (0..isa.memories.len() as u32).map(MemoryId);
     let digest = memories.fold(registers, |digest, id| {
         let memory = state.memory(id);
-        (0..isa.memory(id).cells()).fold(digest, |digest, address| add(digest, memory.get(address)))
+        (0..=isa.memory(id).last()).fold(digest, |digest, address| add(digest, memory.get(address)))
     });
     Remains { pc: state.pc, digest }
 }

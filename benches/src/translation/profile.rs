@@ -73,7 +73,7 @@ fn collect<'b>(block: &'b [Statement], targets: &mut Vec<&'b Expr>) {
 impl Profile {
     /// Runs a program for a while, and notes where it has been.
     pub(super) fn of(isa: &Arc<Isa>, image: &Image) -> Result<Profile, NoTranslation> {
-        if isa.memories.iter().any(|memory| memory.cells() > CELLS) {
+        if isa.memories.iter().any(|memory| memory.last() >= CELLS) {
             return Err(NoTranslation::LargeMemory);
         }
         let mut state = State::new(isa);

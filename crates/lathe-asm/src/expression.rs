@@ -298,7 +298,7 @@ impl Expressions {
             Definition::Number(number) => Ok(Some(Value::number(number))),
             Definition::Label(_, None) => Err(NoValue::Later(id, span)),
             Definition::Label(memory, Some(address)) => {
-                Ok(Some(Value { number: address.into(), memory: Some(memory) }))
+                Ok(Some(Value { number: address as i128, memory: Some(memory) }))
             }
             Definition::Busy(_) => Err(NoValue::Circular(id, span)),
             Definition::Constant(expr) => {

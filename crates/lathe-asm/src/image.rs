@@ -5,6 +5,7 @@
 use std::fmt;
 
 use lathe_base::Span;
+use lathe_base::numbers::addresses_from;
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 use lathe_isa::reset::AtReset;
@@ -33,7 +34,7 @@ impl Image {
         let reset = self.at_reset(isa).map_or(isa.pc.reset, |reset| reset.pc);
         let code =
             || self.segments.iter().filter(|segment| segment.memory == isa.pc.memory && !segment.cells.is_empty());
-        let at_reset = code().any(|segment| (segment.start..segment.end()).contains(&reset));
+        let at_reset = code().any(|segment| segment.contains(reset));
         let lowest = code().map(|segment| segment.start).min().filter(|_| !at_reset);
         isa.pc.width.wrap(self.entry.or(lowest).unwrap_or(reset))
     }
@@ -80,8 +81,13 @@ pub struct Segment {
 
 impl Segment {
     /// The address after the last cell, not wrapped.
-    pub fn end(&self) -> u64 {
-        self.start + self.cells.len() as u64
+    pub fn end(&self) -> u128 {
+        u128::from(self.start) + self.cells.len() as u128
+    }
+
+    /// Whether the cell at an address is one of them.
+    pub fn contains(&self, address: u64) -> bool {
+        self.start <= address && u128::from(address) < self.end()
     }
 }
 
@@ -116,7 +122,7 @@ impl Image {
         let of_memory = || self.segments.iter().filter(|segment| segment.memory == memory && !segment.cells.is_empty());
         let start = of_memory().map(|segment| segment.start).min()?;
         let end = of_memory().map(Segment::end).max()?;
-        let mut cells = vec![fill; (end - start) as usize];
+        let mut cells = vec![fill; (end - u128::from(start)) as usize];
         for segment in of_memory() {
             let at = (segment.start - start) as usize;
             cells[at..at + segment.cells.len()].copy_from_slice(&segment.cells);
@@ -127,7 +133,7 @@ impl Image {
     /// The cells of one memory with their addresses, segment by segment.
     pub fn cells_of(&self, memory: MemoryId) -> impl Iterator<Item = (u64, u64)> {
         let segments = self.segments.iter().filter(move |segment| segment.memory == memory);
-        segments.flat_map(|segment| (segment.start..).zip(segment.cells.iter().copied()))
+        segments.flat_map(|segment| addresses_from(segment.start).zip(segment.cells.iter().copied()))
     }
 
     /// The memories that it has cells for, in order.

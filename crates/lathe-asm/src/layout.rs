@@ -125,11 +125,15 @@ fn pass(isa: &Isa, program: &mut Program) -> Changes {
     changes
 }
 
+/// The cells of the largest memory. Where more of them are asked for, positions mean nothing, but must not overflow.
+const MOST: u128 = 1 << u64::BITS;
+
 /// A walk over the program that keeps the position in each memory and section.
 struct Walk<'w> {
     isa: &'w Isa,
     program: &'w mut Program,
-    positions: Vec<u64>,
+    /// May be just beyond the last cell, whose address may be the last of a `u64`.
+    positions: Vec<u128>,
     place: usize,
     memory: MemoryId,
 }
@@ -138,17 +142,17 @@ impl<'w> Walk<'w> {
     fn new(isa: &'w Isa, program: &'w mut Program) -> Self {
         // Code begins where the machine does.
         let mut positions = vec![0; isa.memories.len()];
-        positions[isa.pc.memory.index()] = isa.pc.reset;
-        positions.extend(isa.assembly.sections.iter().map(|section| section.address));
+        positions[isa.pc.memory.index()] = isa.pc.reset.into();
+        positions.extend(isa.assembly.sections.iter().map(|section| u128::from(section.address)));
         Walk { isa, program, positions, place: isa.pc.memory.index(), memory: isa.pc.memory }
     }
 
-    fn position(&self) -> u64 {
+    fn position(&self) -> u128 {
         self.positions[self.place]
     }
 
     fn here(&self) -> Value {
-        Value { number: self.position().into(), memory: Some(self.memory) }
+        Value { number: self.position() as i128, memory: Some(self.memory) }
     }
 
     fn value(&mut self, id: ExprId) -> Result<Value, NoValue> {
@@ -158,9 +162,9 @@ impl<'w> Walk<'w> {
     }
 
     /// A count of cells, as far as it is known and makes sense.
-    fn count(&mut self, id: ExprId) -> u64 {
+    fn count(&mut self, id: ExprId) -> u128 {
         let value = self.value(id).map_or(0, |value| value.number);
-        u64::try_from(value).unwrap_or(0).min(1 << limits::ADDRESS_BITS)
+        u128::try_from(value).unwrap_or(0).min(MOST)
     }
 
     /// Moves on over an item.
@@ -175,19 +179,19 @@ impl<'w> Walk<'w> {
                 return;
             }
             ItemKind::Instruction { first, chosen, .. } => {
-                u64::from(self.encoding_of(self.program.alternatives[(first + u32::from(chosen)) as usize]).cells)
+                u128::from(self.encoding_of(self.program.alternatives[(first + u32::from(chosen)) as usize]).cells)
             }
-            ItemKind::Data { count, cells, .. } => u64::from(count) * u64::from(cells),
+            ItemKind::Data { count, cells, .. } => u128::from(count) * u128::from(cells),
             ItemKind::Bytes { count, .. } => count.into(),
             ItemKind::Space { count, .. } => self.count(count),
             ItemKind::Align { to, .. } => self.padding(to),
             ItemKind::Label(_) | ItemKind::Assert { .. } | ItemKind::Entry(_) => 0,
         };
         let position = &mut self.positions[self.place];
-        *position = position.saturating_add(cells).min(1 << (limits::ADDRESS_BITS + 1));
+        *position = (*position + cells).min(2 * MOST);
     }
 
-    fn padding(&mut self, to: ExprId) -> u64 {
+    fn padding(&mut self, to: ExprId) -> u128 {
         let to = self.count(to).max(1);
         (to - self.position() % to) % to
     }
@@ -199,7 +203,7 @@ impl<'w> Walk<'w> {
 
     fn location(&self, cells: u32) -> Location {
         let width = self.isa.pc.width;
-        let pc = width.wrap(self.position());
+        let pc = width.wrap(self.position() as u64);
         Location { pc, next: width.wrap(pc.wrapping_add(cells.into())), width }
     }
 
@@ -333,11 +337,11 @@ impl<'w, 'd> Writer<'w, 'd> {
         }
     }
 
-    fn checked_count(&mut self, item: Item, id: ExprId) -> Option<u64> {
+    fn checked_count(&mut self, item: Item, id: ExprId) -> Option<u128> {
         let number = self.value(item, id)?.number;
         let cells = self.walk.isa.memory(self.walk.memory).cells();
-        if (0..=i128::from(cells)).contains(&number) {
-            return Some(number as u64);
+        if let Some(count) = u128::try_from(number).ok().filter(|count| *count <= cells) {
+            return Some(count);
         }
         let span = self.walk.program.expressions.span(id);
         let name = &self.walk.isa.memory(self.walk.memory).name;
@@ -361,7 +365,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         }
     }
 
-    fn fill(&mut self, item: Item, count: u64, fill: Option<ExprId>) {
+    fn fill(&mut self, item: Item, count: u128, fill: Option<ExprId>) {
         let value = match fill {
             Some(fill) => self.cell(item, fill).unwrap_or(0),
             None => 0,
@@ -401,7 +405,7 @@ impl<'w, 'd> Writer<'w, 'd> {
                 Order::Big => values.extend((0..u32::from(cells)).rev().map(cell)),
             }
         }
-        self.put(item, values.len() as u64, |cells, _| cells.extend(values));
+        self.put(item, values.len() as u128, |cells, _| cells.extend(values));
     }
 
     fn instruction(&mut self, item: Item, alternative: Alternative) {
@@ -437,7 +441,7 @@ impl<'w, 'd> Writer<'w, 'd> {
             let diagnostic = Diagnostic::new(codes::BAD_DIRECTIVE, item.span, message);
             self.report(item, diagnostic.help(format!("write `.section {code}` before it")));
         }
-        self.put(item, count as u64, |cells, _| cells.extend(&values[..count]));
+        self.put(item, count as u128, |cells, _| cells.extend(&values[..count]));
     }
 
     fn operand(&mut self, item: Item, expr: ExprId, field: &Field, location: Location) -> Option<u64> {
@@ -475,7 +479,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         let Some(value) = self.value(item, address) else { return };
         let isa = self.walk.isa;
         let span = self.walk.program.expressions.span(address);
-        let (code, last) = (isa.code_memory(), isa.code_memory().cells() - 1);
+        let (code, last) = (isa.code_memory(), isa.code_memory().last());
         let diagnostic = match value.memory {
             Some(memory) if memory != isa.pc.memory => {
                 let name = &isa.memory(memory).name;
@@ -507,11 +511,11 @@ impl<'w, 'd> Writer<'w, 'd> {
     }
 
     /// Whether this many more cells fit in the memory and in an image; said once if not.
-    fn room(&mut self, item: Item, count: u64) -> bool {
+    fn room(&mut self, item: Item, count: u128) -> bool {
         let memory = self.walk.memory;
         let (start, size) = (self.walk.position(), self.walk.isa.memory(memory).cells());
-        let fits = start.saturating_add(count) <= size;
-        if fits && self.placed + count <= limits::IMAGE_CELLS {
+        let fits = start + count <= size;
+        if fits && u128::from(self.placed) + count <= u128::from(limits::IMAGE_CELLS) {
             return true;
         }
         if !self.full.contains(&memory) {
@@ -532,19 +536,19 @@ impl<'w, 'd> Writer<'w, 'd> {
     }
 
     /// Lays this many cells down, if there is room for them; `write` adds them.
-    fn put(&mut self, item: Item, count: u64, write: impl FnOnce(&mut Vec<u64>, &Program)) {
+    fn put(&mut self, item: Item, count: u128, write: impl FnOnce(&mut Vec<u64>, &Program)) {
         if count == 0 || !self.room(item, count) {
             self.moved = true;
             return;
         }
-        let (memory, address) = (self.walk.memory, self.walk.position());
+        let (memory, address) = (self.walk.memory, self.walk.position() as u64);
         if self.moved {
             self.image.segments.push(Segment { memory, start: address, cells: Vec::new() });
             self.moved = false;
         }
         let (cells, span, call) = (count as u32, item.span, item.call);
         self.lines.push(Line { memory, address, cells, kind: line_kind(item.kind), span, call });
-        self.placed += count;
+        self.placed += count as u64;
         if let Some(segment) = self.image.segments.last_mut() {
             write(&mut segment.cells, self.walk.program);
         }
@@ -721,13 +725,11 @@ fn check_overlap(isa: &Isa, program: &Program, image: &Image, diagnostics: &mut 
             return;
         }
         let (one, other) = (pair[0], pair[1]);
-        if one.memory != other.memory || other.start >= one.end() {
+        if one.memory != other.memory || !one.contains(other.start) {
             continue;
         }
         let at = other.start;
-        let covers = |line: &&Line| {
-            line.memory == one.memory && (line.address..line.address + u64::from(line.cells)).contains(&at)
-        };
+        let covers = |line: &&Line| line.memory == one.memory && line.address <= at && u128::from(at) < line.end();
         let mut lines = image.lines.iter().filter(covers);
         let (first, second) = (lines.next(), lines.next());
         let name = &isa.memory(one.memory).name;

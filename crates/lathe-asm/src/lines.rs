@@ -176,9 +176,9 @@ impl Image {
     /// The line that made the cell at an address. Where lines lie on one another, the later one.
     pub fn line_at(&self, memory: MemoryId, address: u64) -> Option<&Line> {
         let pieces = &self.lines.index().pieces;
-        let after = pieces.partition_point(|piece| (piece.memory, piece.start) <= (memory, address));
+        let after = pieces.partition_point(|piece| (piece.memory, piece.start) <= (memory, u128::from(address)));
         let piece = pieces.get(after.checked_sub(1)?)?;
-        (piece.memory == memory && address < piece.end).then(|| &self.lines[piece.line as usize])
+        (piece.memory == memory && u128::from(address) < piece.end).then(|| &self.lines[piece.line as usize])
     }
 
     /// The lines that a place in a source made, in the order they were read: those whose text begins
@@ -229,8 +229,8 @@ struct Index {
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     memory: MemoryId,
-    start: u64,
-    end: u64,
+    start: u128,
+    end: u128,
     line: u32,
 }
 
@@ -273,7 +273,7 @@ fn begin_in(places: &[Begins], place: Span) -> impl Iterator<Item = u32> + '_ {
 /// Sweeps over the addresses of each memory; `open` are the lines there, the latest on top.
 fn pieces(lines: &[Line]) -> Vec<Piece> {
     let mut order: Vec<u32> = (0..lines.len() as u32).filter(|at| lines[*at as usize].cells > 0).collect();
-    let start = |at: u32| (lines[at as usize].memory, lines[at as usize].address);
+    let start = |at: u32| (lines[at as usize].memory, u128::from(lines[at as usize].address));
     order.sort_by_key(|at| start(*at));
     let mut pieces = Vec::with_capacity(order.len());
     let mut open = BinaryHeap::new();
@@ -321,7 +321,7 @@ fn widen(made: &mut [Range<u32>], call: u32, by: Range<u32>) {
 
 impl Line {
     /// The address after its last cell, not wrapped.
-    pub fn end(&self) -> u64 {
-        self.address + u64::from(self.cells)
+    pub fn end(&self) -> u128 {
+        u128::from(self.address) + u128::from(self.cells)
     }
 }

@@ -32,7 +32,7 @@ pub(crate) enum Definition {
     /// Not yet, or never.
     None,
     /// `name:`; the address in its memory, once a pass has come by.
-    Label(MemoryId, Option<u64>),
+    Label(MemoryId, Option<u128>),
     /// `name = …`
     Constant(ExprId),
     /// A constant whose value cannot be read, which has been reported.
@@ -144,9 +144,7 @@ impl Symbols {
     /// The address of a label in the last pass, with its memory.
     pub(crate) fn label(&self, id: SymbolId) -> Option<Value> {
         match self.entry(id).definition {
-            Definition::Label(memory, Some(address)) => {
-                Some(Value { number: i128::from(address), memory: Some(memory) })
-            }
+            Definition::Label(memory, Some(address)) => Some(Value { number: address as i128, memory: Some(memory) }),
             _ => None,
         }
     }

@@ -89,7 +89,7 @@ fn random_images_of_all_machines() {
                 let mut start = random() % 4;
                 for _ in 0..random() % 4 {
                     let length = 1 + random() % 60;
-                    if start + length > size {
+                    if u128::from(start + length) > size {
                         break;
                     }
                     let cells = (0..length)

@@ -777,6 +777,73 @@ fn bytes_that_are_no_cells_are_refused() {
     );
 }
 
+/// Formats with addresses of any width hold the whole of a wide memory, up to its last cell; the others say why not.
+#[test]
+fn addresses_of_64_bits() {
+    let top = u64::MAX - 1;
+    for (cell, order) in [(8, "little"), (20, "big")] {
+        let isa = machine(64, cell, order);
+        let image = Image { entry: Some(top), ..image(&[(0, &[1]), (1 << 47, &[2, 3]), (top, &[4, 5])]) };
+        for format in [Format::ReadMemH, Format::ReadMemB, Format::Image] {
+            let file = write(format, &image, &isa, &[], &FormatOptions::default()).unwrap();
+            assert_eq!(read(format, &file, &isa).unwrap().segments, image.segments, "{}", format.name());
+        }
+        let refused = |format| write_refusal(format, &image, &isa, &FormatOptions::default());
+        let bytes = u128::from(u64::MAX) * u128::from(cell.div_ceil(8)) + u128::from(cell.div_ceil(8)) - 1;
+        assert!(refused(Format::IntelHex).starts_with(&format!("byte address {bytes:#x} is beyond the 32 bits")));
+        assert!(refused(Format::SRecord).starts_with(&format!("byte address {bytes:#x} is beyond the 32 bits")));
+        assert!(refused(Format::Logisim).starts_with("address 0xffffffffffffffff is beyond the 32 bits"));
+        assert!(refused(Format::Mif).starts_with("a MIF file says how many cells there are"));
+        for format in [Format::Binary, Format::Logisim2, Format::Coe, Format::C, Format::Vhdl] {
+            let message = refused(format);
+            assert!(message.starts_with("the file would have 18446744073709551616 cells"), "{message}");
+            assert!(message.ends_with("such as `readmemh` or `image`"), "{message}");
+        }
+        // A range, counted from its start, fits in any of them.
+        let range = Some(AddressRange { first: top, last: u64::MAX });
+        let options = FormatOptions { range, addresses: Addresses::OfChip, ..FormatOptions::default() };
+        for format in [Format::IntelHex, Format::SRecord, Format::Logisim, Format::Logisim2, Format::Binary] {
+            let file = write(format, &image, &isa, &[], &options).unwrap();
+            assert_eq!(cells(&read(format, &file, &isa).unwrap()), [(0, 4), (1, 5)].into(), "{}", format.name());
+        }
+        let mif = text(Format::Mif, &image, &isa, &options);
+        assert!(mif.contains("DEPTH = 2;"), "{mif}");
+        let csv = text(Format::Csv, &image, &isa, &FormatOptions::default());
+        assert!(
+            csv.ends_with(&format!("{},5,0x{:0digits$x}\n", u64::MAX, 5, digits = cell.div_ceil(4) as usize)),
+            "{csv}"
+        );
+    }
+}
+
+#[test]
+fn what_is_beyond_a_wide_memory_is_refused() {
+    let wide = machine(64, 8, "big");
+    assert!(
+        refusal(Format::ReadMemH, b"@ffffffffffffffff 01 02", &wide).contains("address 0x10000000000000000 is beyond")
+    );
+    let narrower = machine(40, 8, "big");
+    assert!(refusal(Format::ReadMemH, b"@10000000000 01", &narrower).contains("whose last cell is at 0xffffffffff"));
+    let image = image(&[(u64::MAX, &[1, 2])]);
+    let message = write_refusal(Format::Image, &image, &wide, &FormatOptions::default());
+    assert!(message.starts_with("the cells at 0xffffffffffffffff run past the end"), "{message}");
+    // Addresses are strings where readers of JSON would round them; both are read, and nothing beyond the memory.
+    let file = |start: &str| {
+        let memories = r#"[{"name":"ram","address_bits":64,"cell_bits":8}]"#;
+        format!(
+            r#"{{"format":"lathe-image","version":1,"machine":"test","memories":{memories},
+            "segments":[{{"memory":"ram","start":{start},"cells":"05"}}]}}"#
+        )
+    };
+    for start in ["18446744073709551615", "\"18446744073709551615\""] {
+        let back = read(Format::Image, file(start).as_bytes(), &wide).unwrap();
+        assert_eq!(cells(&back), [(u64::MAX, 5)].into());
+    }
+    for start in ["\"18446744073709551616\"", "-1", "1.5", "\"x\""] {
+        assert!(refusal(Format::Image, file(start).as_bytes(), &wide).contains("the image is damaged"), "{start}");
+    }
+}
+
 #[test]
 fn a_short_file_cannot_make_a_vast_image() {
     let isa = machine(32, 8, "big");
@@ -883,7 +950,8 @@ fn unknown_keys_of_an_image_are_ignored() {
 
 /// Every cell that an image has, the later of two at one address.
 fn cells(image: &Image) -> std::collections::BTreeMap<u64, u64> {
-    let of_segment = |segment: &Segment| (segment.start..).zip(segment.cells.clone()).collect::<Vec<_>>();
+    let of_segment =
+        |segment: &Segment| (0..).map(|at| segment.start + at).zip(segment.cells.clone()).collect::<Vec<_>>();
     image.segments.iter().flat_map(of_segment).collect()
 }
 

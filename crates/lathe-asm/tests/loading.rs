@@ -46,6 +46,32 @@ fn parts_of_an_elf_file_go_to_their_physical_addresses() {
 }
 
 #[test]
+fn elf_files_of_64_bits_reach_the_last_address() {
+    let text =
+        "machine m \"\"\nmemory ram : u64 -> u8\npc pc : u64 in ram\ninstructions {\n  h | 0000 0000 | halt\n}\n";
+    let isa = lathe_isa::load(text).isa.unwrap();
+    let (start, entry): (u64, u64) = (u64::MAX - 3, u64::MAX - 1);
+    let mut file = b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    file.extend([2u16, 0xF3].into_iter().flat_map(u16::to_le_bytes));
+    file.extend(1u32.to_le_bytes());
+    file.extend([entry, 64, 0].into_iter().flat_map(u64::to_le_bytes));
+    file.extend(0u32.to_le_bytes());
+    file.extend([64u16, 56, 1, 64, 0, 0].into_iter().flat_map(u16::to_le_bytes));
+    file.extend([1u32, 7].into_iter().flat_map(u32::to_le_bytes));
+    file.extend([64 + 56, start, start, 4, 4, 1].into_iter().flat_map(u64::to_le_bytes));
+    file.extend([1, 2, 3, 4]);
+    assert_eq!(guess("far.elf", &file), Format::Elf);
+    let image = formats::read(Format::Elf, &file, &isa).unwrap();
+    assert_eq!((runs(&image), image.entry), (vec![(start, vec![1, 2, 3, 4])], Some(entry)));
+    let refused = formats::read(Format::Elf, &file, &shipped("rv32i")).unwrap_err().to_string();
+    assert!(refused.contains("beyond memory `ram`, whose last byte is at 0xffffffff"), "{refused}");
+    // The highest byte first.
+    file[5] = 2;
+    let refused = formats::read(Format::Elf, &file, &isa).unwrap_err().to_string();
+    assert!(refused.contains("build it for a little-endian target"), "{refused}");
+}
+
+#[test]
 fn an_object_file_of_the_lc3_says_where_it_goes() {
     let isa = shipped("lc3");
     let file = [0x30, 0x00, 0xF0, 0x25, 0x12, 0x34];

@@ -51,8 +51,9 @@ pub const CONTENTS: usize = 1 << 16;
 pub const DISPLAY: u64 = 1_024;
 /// Keys of a keypad.
 pub const KEYS: u64 = 256;
-/// Bits of an address.
-pub const ADDRESS_BITS: u32 = 32;
+/// Bits of an address of a memory that is kept in one piece or has a table of its pages. The pages of one whose addresses
+/// have more, up to the 64 of any value, are found by their numbers.
+pub const TABLE_ADDRESS_BITS: u32 = 32;
 /// Cells of a memory that is kept in one piece; larger ones are kept in pages.
 pub const FLAT_CELLS: u64 = 1 << 20;
 /// Bytes of an image that is loaded.

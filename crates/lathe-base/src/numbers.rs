@@ -4,6 +4,11 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+/// The addresses from this one on. Counting wraps, so that the last address of all may be among them.
+pub fn addresses_from(start: u64) -> impl Iterator<Item = u64> + Clone {
+    std::iter::successors(Some(start), |address| Some(address.wrapping_add(1)))
+}
+
 /// A map by number.
 pub type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
 

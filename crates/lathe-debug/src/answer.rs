@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use lathe_base::numbers::addresses_from;
 use serde::Serialize;
 
 use crate::expression::Value;
@@ -376,7 +377,7 @@ fn dump(f: &mut fmt::Formatter, memory: &str, start: u64, bits: (u32, u32), cell
     let (address_digits, digits) = (bits.0.div_ceil(4) as usize, bits.1.div_ceil(4) as usize);
     let per_row = (48 / (digits + 1)).next_power_of_two() / if (48 / (digits + 1)).is_power_of_two() { 1 } else { 2 };
     let per_row = per_row.clamp(1, 16);
-    for (row, address) in cells.chunks(per_row).zip((start..).step_by(per_row)) {
+    for (row, address) in cells.chunks(per_row).zip(addresses_from(start).step_by(per_row)) {
         let values: Vec<String> = row.iter().map(|cell| format!("{cell:0digits$X}")).collect();
         let width = per_row * (digits + 1) - 1;
         write!(f, "{memory} {address:0address_digits$X}  {:<width$}", values.join(" "))?;

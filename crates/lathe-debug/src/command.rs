@@ -549,9 +549,9 @@ impl Executor<'_> {
         };
         let described = isa.memory(memory);
         let (first, last) = (*addresses.start(), *addresses.end());
-        let wanted = if last > first { last - first + 1 } else { count(cells, 64)? };
-        let length = wanted.clamp(1, SHOWN).min(described.cells() - first.min(described.cells() - 1));
-        let cells = (first..first + length).map(|address| self.debugger.state().memory(memory).get(address)).collect();
+        let wanted = if last > first { (last - first).saturating_add(1) } else { count(cells, 64)? };
+        let length = wanted.clamp(1, SHOWN).min((described.last() - first.min(described.last())).saturating_add(1));
+        let cells = (0..length).map(|at| self.debugger.state().memory(memory).get(first.wrapping_add(at))).collect();
         Ok(Answer::Memory {
             memory: described.name.clone(),
             address: first,

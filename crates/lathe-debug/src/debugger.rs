@@ -3,6 +3,7 @@
 //! Every way forward is [`Debugger::next_hit`], every way back is [`Debugger::go_to`] after a search
 //! (`search.rs`). Questions about stretches of the past are in `watching.rs`.
 
+use lathe_base::numbers::addresses_from;
 use lathe_base::{Source, Width};
 use lathe_embed::{DeviceId, Fault, Instance, State, Stop, Stops};
 use lathe_isa::Isa;
@@ -635,7 +636,7 @@ impl Debugger {
 
     /// Writes cells. What came after this position is forgotten.
     pub fn write_cells(&mut self, memory: MemoryId, address: u64, values: &[u64]) {
-        let cells = (address..).zip(values).map(|(address, value)| (memory.0, address, *value)).collect();
+        let cells = addresses_from(address).zip(values).map(|(address, value)| (memory.0, address, *value)).collect();
         self.happen(EventKind::Edit(Edit { cells, ..Edit::default() }));
     }
 

@@ -165,7 +165,8 @@ impl Program {
             let mut at = start;
             while at < address {
                 addresses.push(at);
-                at += self.length(self.decode(state, at).as_ref());
+                let Some(next) = at.checked_add(self.length(self.decode(state, at).as_ref())) else { break };
+                at = next;
             }
             if at == address {
                 let first = addresses.len().saturating_sub(count);
@@ -191,7 +192,8 @@ impl Program {
         let line = |address: u64| self.image.line_at(self.isa.pc.memory, address);
         let mut at = next;
         while let Some(data) = line(at).filter(|line| line.kind == LineKind::Data) {
-            at = data.address + u64::from(data.cells);
+            let Ok(after) = u64::try_from(data.end()) else { return next };
+            at = after;
         }
         if line(at).is_some_and(|line| line.kind == LineKind::Code) { at } else { next }
     }

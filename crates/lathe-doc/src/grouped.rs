@@ -45,7 +45,10 @@ pub(crate) fn maps(sheet: &Sheet) -> Vec<MapData> {
         map.first == map.last && map.documentation.is_empty() && map.write == format!("{} = value", map.read)
     };
     let follows = |one: &MapData, next: &MapData| {
-        one.memory == next.memory && one.last + 1 == next.first && is_register(one) && is_register(next)
+        one.memory == next.memory
+            && one.last.checked_add(1) == Some(next.first)
+            && is_register(one)
+            && is_register(next)
     };
     let lines = |run: &[MapData]| match run {
         [first, _, .., last] => {

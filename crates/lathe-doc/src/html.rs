@@ -106,13 +106,10 @@ pub(crate) fn length(instruction: &InstructionData) -> String {
     }
 }
 
-pub(crate) fn size(cells: u64) -> String {
-    match cells {
-        _ if cells >= 1 << 30 && cells.is_multiple_of(1 << 30) => format!("{} Gi", cells >> 30),
-        _ if cells >= 1 << 20 && cells.is_multiple_of(1 << 20) => format!("{} Mi", cells >> 20),
-        _ if cells >= 1 << 10 && cells.is_multiple_of(1 << 10) => format!("{} Ki", cells >> 10),
-        _ => cells.to_string(),
-    }
+pub(crate) fn size(cells: u128) -> String {
+    let units = [(60, "Ei"), (50, "Pi"), (40, "Ti"), (30, "Gi"), (20, "Mi"), (10, "Ki")];
+    let unit = units.into_iter().find(|(bits, _)| cells >= 1 << bits && cells.is_multiple_of(1 << bits));
+    unit.map_or_else(|| cells.to_string(), |(bits, name)| format!("{} {name}", cells >> bits))
 }
 
 fn registers(sheet: &Sheet) -> String {
@@ -186,7 +183,7 @@ fn memories(sheet: &Sheet) -> String {
         .memories
         .iter()
         .map(|memory| {
-            let last = sheet.number(memory.cells - 1, memory.address_bits);
+            let last = sheet.number((memory.cells - 1) as u64, memory.address_bits);
             let range = format!("<code>{}</code> to <code>{last}</code>", sheet.number(0, memory.address_bits));
             let order = if memory.order == "little" { "low cell first" } else { "high cell first" };
             let holds = joined(if memory.code { "code" } else { "" }, &memory.documentation);

@@ -93,7 +93,7 @@ data! {
         /// Bits of an address.
         address_bits: u32,
         /// How many cells it has.
-        cells: u64,
+        cells: u128,
         /// Bits of a cell.
         cell_bits: u32,
         /// `little` or `big`: which cell of a wider value comes first.

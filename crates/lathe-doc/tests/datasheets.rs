@@ -47,7 +47,7 @@ fn registers_views_and_memories_are_those_of_the_model() {
         }
         for (row, memory) in table(&page, "memories").iter().zip(&isa.memories) {
             assert_eq!(row[0], memory.name);
-            assert_eq!((number(&row[1]), number(&row[2])), (memory.cells(), memory.cell.bits().into()));
+            assert_eq!((u128::from(number(&row[1])), number(&row[2])), (memory.cells(), memory.cell.bits().into()));
         }
         let maps = table(&page, "maps");
         let places = maps.iter().map(|row| row[1].split_once(" to ").unwrap_or((&row[1], &row[1])));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lathe_asm::Image;
+use lathe_base::numbers::addresses_from;
 use lathe_base::{Width, nearest};
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, MemoryId, Place};
@@ -66,7 +67,7 @@ impl Snapshot {
 /// are fetched from there. Everything else stays as it is.
 pub fn lay_down(image: &Image, isa: &Isa, state: &mut State) {
     for segment in &image.segments {
-        for (cell, address) in segment.cells.iter().zip(segment.start..) {
+        for (cell, address) in segment.cells.iter().zip(addresses_from(segment.start)) {
             let cell_of =
                 if segment.memory == isa.pc.memory { state.code_cell(isa, address) } else { (segment.memory, address) };
             state.memory_mut(cell_of.0).set(cell_of.1, *cell);

@@ -48,12 +48,10 @@ fn header(isa: &Isa) -> String {
     let mut text = format!("; {}: {}\n", isa.name, isa.title);
     let _ = writeln!(text, "; Rules for customasm, made by `lathe export customasm -m {}`.", isa.name);
     let memory = isa.code_memory();
-    let (bits, size) = (memory.cell.bits(), memory.cells());
-    let _ = write!(
-        text,
-        "\n#bankdef {}\n{{\n    bits = {bits}\n    addr = 0\n    size = {size:#x}\n    outp = 0\n}}\n\n",
-        memory.name
-    );
+    let bits = memory.cell.bits();
+    // A bank without a size has no end that a program could reach, and customasm counts no higher.
+    let size = if memory.has_wide_addresses() { String::new() } else { format!("    size = {:#x}\n", memory.cells()) };
+    let _ = write!(text, "\n#bankdef {}\n{{\n    bits = {bits}\n    addr = 0\n{size}    outp = 0\n}}\n\n", memory.name);
     text
 }
 

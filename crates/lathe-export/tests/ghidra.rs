@@ -154,11 +154,12 @@ fn ghidra_shows_and_executes_what_lathe_does() {
         let mut start = State::new(&isa);
         let mut memories = Vec::new();
         for (index, memory) in isa.memories.iter().enumerate() {
-            let filled: Vec<u64> = (0..memory.cells().min(FILLED)).map(|_| memory.cell.wrap(random.number())).collect();
+            let filled: Vec<u64> =
+                (0..=memory.last().min(FILLED - 1)).map(|_| memory.cell.wrap(random.number())).collect();
             let own = start.memory_mut(MemoryId(index as u32));
             filled.iter().zip(0..).for_each(|(value, at)| own.set(at, *value));
             let unit = memory.cell.bits().div_ceil(8).next_power_of_two();
-            let bytes = memory.cells() * u64::from(unit);
+            let bytes = memory.cells() as u64 * u64::from(unit);
             let name = sleigh_name(&memory.name);
             memories.push(json!({ "name": name, "unit": unit, "bytes": bytes, "cells": filled }));
         }

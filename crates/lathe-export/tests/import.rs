@@ -416,7 +416,7 @@ fn carried_over(back: &Isa, instructions: &[(u64, String, Vec<u64>)], name: &str
         return if first.is_empty() { 0 } else { carried_over(back, first, name) + carried_over(back, second, name) };
     };
     for (address, line, cells) in instructions {
-        let made = made.segments.iter().find(|segment| (segment.start..segment.end()).contains(address));
+        let made = made.segments.iter().find(|segment| segment.contains(*address));
         let at = |segment: &Segment| (address - segment.start) as usize;
         let made = made.and_then(|segment| segment.cells.get(at(segment)..at(segment) + cells.len()));
         assert_eq!(made, Some(cells.as_slice()), "{name}: {line}");

@@ -57,7 +57,7 @@ impl Fast {
         let (ops, entries): (&[Op], &mut [super::Entry]) = (ops, entries);
         let flat: &[u8] = match marks.view() {
             View::Flat(marks) => marks,
-            View::Paged { .. } => &[],
+            View::Paged { .. } | View::Numbered => &[],
         };
         let (registers, memories) = state.parts_mut();
         let mut memories = Memories::new(memories, isa.pc.memory);

@@ -35,15 +35,50 @@ pub struct CodeMap {
 enum Marks {
     /// As many as there are cells, and those after the last.
     Flat(Vec<u8>),
-    Paged(PagedMarks),
+    Paged(PagedMarks<Vec<usize>>),
+    Numbered(PagedMarks<ByNumber<u64, usize>>),
+}
+
+/// Where the marks of the first cell of every page are.
+trait Table {
+    fn row_of(&self, number: u64) -> usize;
+    fn set_row_of(&mut self, number: u64, row: usize);
+}
+
+impl Table for Vec<usize> {
+    #[inline]
+    fn row_of(&self, number: u64) -> usize {
+        self[number as usize]
+    }
+
+    fn set_row_of(&mut self, number: u64, row: usize) {
+        self[number as usize] = row;
+    }
+}
+
+/// A page without an entry is closed.
+impl Table for ByNumber<u64, usize> {
+    #[inline]
+    fn row_of(&self, number: u64) -> usize {
+        self.get(&number).copied().unwrap_or(CLOSED)
+    }
+
+    fn set_row_of(&mut self, number: u64, row: usize) {
+        if row == CLOSED {
+            self.remove(&number);
+        } else {
+            self.insert(number, row);
+        }
+    }
 }
 
 /// The marks of a memory that is too large to have one for every cell. A page is open if it is
 /// [open](Memory::is_open) in the memory too; the cells of one that is not all count as marked, so that the first
 /// store into it is seen.
-struct PagedMarks {
-    /// For every page, where the marks of its first cell are.
-    table: Vec<usize>,
+struct PagedMarks<T> {
+    table: T,
+    /// The number of the last page.
+    last: u64,
     /// Rows of [`ROW`] marks: one for each cell of a page, and those behind the last. The first rows are for pages
     /// in which all cells have the same mark.
     rows: Vec<u8>,
@@ -86,22 +121,27 @@ pub enum View<'m> {
         /// and of the next [`MARKS_AT_ONCE`] is marked.
         permits: Option<&'m [u8]>,
     },
+    /// Of a memory that is too wide for a table: one by one only.
+    Numbered,
 }
 
 impl CodeMap {
     /// Only what is mapped is marked.
     pub fn new(isa: &Isa) -> CodeMap {
-        let cells = isa.code_memory().cells();
+        let last = isa.code_memory().last();
         let spans = mapped_spans(isa, isa.pc.memory);
-        let marks = if isa.code_memory().is_large() {
-            Marks::Paged(PagedMarks::new(cells, spans))
+        let marks = if isa.code_memory().has_wide_addresses() {
+            Marks::Numbered(PagedMarks::new(ByNumber::default(), last >> PAGE_BITS, spans))
+        } else if isa.code_memory().is_large() {
+            let table = vec![CLOSED; (last >> PAGE_BITS) as usize + 1];
+            Marks::Paged(PagedMarks::new(table, last >> PAGE_BITS, spans))
         } else {
-            let mut marks = vec![0; cells as usize];
+            let mut marks = vec![0; last as usize + 1];
             spans.iter().for_each(|(first, last)| marks[*first as usize..=*last as usize].fill(MAPPED));
             marks.extend([END; MARKS_AT_ONCE as usize]);
             Marks::Flat(marks)
         };
-        CodeMap { mask: cells - 1, marks, additions: 0 }
+        CodeMap { mask: last, marks, additions: 0 }
     }
 
     /// Marks a cell as code.
@@ -111,6 +151,7 @@ impl CodeMap {
         match &mut self.marks {
             Marks::Flat(marks) => marks[address as usize] |= CODE,
             Marks::Paged(paged) => paged.change(address, |mark| mark | CODE),
+            Marks::Numbered(paged) => paged.change(address, |mark| mark | CODE),
         }
     }
 
@@ -120,6 +161,7 @@ impl CodeMap {
         match &mut self.marks {
             Marks::Flat(marks) => marks[address as usize] &= !CODE,
             Marks::Paged(paged) => paged.change(address, |mark| mark & !CODE),
+            Marks::Numbered(paged) => paged.change(address, |mark| mark & !CODE),
         }
     }
 
@@ -130,6 +172,7 @@ impl CodeMap {
         match &self.marks {
             Marks::Flat(marks) => marks[address as usize] != 0,
             Marks::Paged(paged) => paged.is_marked(address),
+            Marks::Numbered(paged) => paged.is_marked(address),
         }
     }
 
@@ -141,6 +184,7 @@ impl CodeMap {
             Marks::Flat(marks) => &marks[address as usize..],
             // Those of the next page follow in the row.
             Marks::Paged(paged) => &paged.row(address)[within_page(address)..],
+            Marks::Numbered(paged) => &paged.row(address)[within_page(address)..],
         };
         match marks.first_chunk() {
             Some(marks) if (1..=8).contains(&count) => u64::from_le_bytes(*marks) << (64 - 8 * count) != 0,
@@ -155,6 +199,7 @@ impl CodeMap {
         match &self.marks {
             Marks::Flat(marks) => marks[address as usize] & MAPPED != 0,
             Marks::Paged(paged) => is_mapped(&paged.spans, address),
+            Marks::Numbered(paged) => is_mapped(&paged.spans, address),
         }
     }
 
@@ -169,26 +214,31 @@ impl CodeMap {
         match &self.marks {
             Marks::Flat(marks) => marks[first as usize..=last as usize].iter().all(|mark| *mark == 0),
             // A page may be closed at any time.
-            Marks::Paged(_) => false,
+            Marks::Paged(_) | Marks::Numbered(_) => false,
         }
     }
 
     /// Stores into the page of this address are permitted from now on, because it is open.
     pub fn open(&mut self, address: u64) {
-        if let Marks::Paged(paged) = &mut self.marks {
-            paged.open((address & self.mask) >> PAGE_BITS);
+        let number = (address & self.mask) >> PAGE_BITS;
+        match &mut self.marks {
+            Marks::Flat(_) => {}
+            Marks::Paged(paged) => paged.open(number),
+            Marks::Numbered(paged) => paged.open(number),
         }
     }
 
     /// Closes the pages that are not open in this memory: a snapshot may have been taken, or it may be another than
     /// before.
     pub fn close_as(&mut self, memory: &Memory) {
-        if let Marks::Paged(paged) = &mut self.marks {
-            paged.close_as(memory);
+        match &mut self.marks {
+            Marks::Flat(_) => {}
+            Marks::Paged(paged) => paged.close_as(memory),
+            Marks::Numbered(paged) => paged.close_as(memory),
         }
     }
 
-    /// Keeps permits from now on, if the memory is large and this makes room for them: zeros.
+    /// Keeps permits from now on, if the memory is large, not too wide for a table, and this makes room for them: zeros.
     pub fn keep_permits(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn CellStorage<u8>>>) {
         let Marks::Paged(paged) = &mut self.marks else { return };
         if paged.permits.is_none() {
@@ -206,24 +256,25 @@ impl CodeMap {
                 let permits = paged.permits.as_ref().map(|permits| permits.cells());
                 View::Paged { table: &paged.table, rows: &paged.rows, permits }
             }
+            Marks::Numbered(_) => View::Numbered,
         }
     }
 }
 
-impl PagedMarks {
-    fn new(cells: u64, spans: Vec<(u64, u64)>) -> PagedMarks {
+impl<T: Table> PagedMarks<T> {
+    /// All pages are closed, as the table says.
+    fn new(table: T, last: u64, spans: Vec<(u64, u64)>) -> Self {
         let mut rows = vec![END; ROW];
         rows.extend([0; PAGE as usize]);
         rows.extend([END; MARKS_AT_ONCE as usize]);
         rows.extend([0; ROW]);
-        let table = vec![CLOSED; (cells >> PAGE_BITS) as usize];
-        PagedMarks { table, rows, own: ByNumber::default(), spans, opened: Vec::new(), permits: None }
+        PagedMarks { table, last, rows, own: ByNumber::default(), spans, opened: Vec::new(), permits: None }
     }
 
     /// The marks of the page of an address, and those behind it.
     #[inline]
     fn row(&self, address: u64) -> &[u8] {
-        &self.rows[self.table[(address >> PAGE_BITS) as usize]..][..ROW]
+        &self.rows[self.table.row_of(address >> PAGE_BITS)..][..ROW]
     }
 
     #[inline]
@@ -252,7 +303,7 @@ impl PagedMarks {
         }
         let (row, first) = (self.rows.len(), number << PAGE_BITS);
         let mapped = |address| if is_mapped(&self.spans, address) { MAPPED } else { 0 };
-        let marks: Vec<u8> = (first..first + PAGE).map(mapped).collect();
+        let marks: Vec<u8> = (first..=first + (PAGE - 1)).map(mapped).collect();
         self.rows.extend(marks);
         self.rows.extend([END; MARKS_AT_ONCE as usize]);
         self.own.insert(number, row);
@@ -260,7 +311,7 @@ impl PagedMarks {
     }
 
     fn is_open(&self, number: u64) -> bool {
-        self.table.get(number as usize).is_some_and(|row| *row != CLOSED)
+        number <= self.last && self.table.row_of(number) != CLOSED
     }
 
     fn open(&mut self, number: u64) {
@@ -268,11 +319,11 @@ impl PagedMarks {
             return;
         }
         let first = number << PAGE_BITS;
-        if self.spans.iter().any(|(start, last)| *start < first + PAGE && first <= *last) {
+        if self.spans.iter().any(|(start, last)| *start <= first + (PAGE - 1) && first <= *last) {
             self.own_row(number);
         }
         self.opened.push(number);
-        self.table[number as usize] = FREE;
+        self.table.set_row_of(number, FREE);
         self.arrange(number);
         self.permit_page(number);
         self.arrange_before(number);
@@ -283,7 +334,7 @@ impl PagedMarks {
         let (open, closed): (Vec<u64>, Vec<u64>) =
             opened.into_iter().partition(|number| memory.is_open(number << PAGE_BITS));
         self.opened = open;
-        closed.iter().for_each(|number| self.table[*number as usize] = CLOSED);
+        closed.iter().for_each(|number| self.table.set_row_of(*number, CLOSED));
         closed.iter().for_each(|number| {
             self.permit_page(*number);
             self.arrange_before(*number);
@@ -301,7 +352,7 @@ impl PagedMarks {
             let row = self.row(next << PAGE_BITS);
             row[..MARKS_AT_ONCE as usize].iter().all(|mark| *mark == 0)
         };
-        self.table[number as usize] = match self.own.get(&number) {
+        let row = match self.own.get(&number) {
             Some(row) => {
                 let behind = if begins_free { 0 } else { END };
                 self.rows[*row + PAGE as usize..][..MARKS_AT_ONCE as usize].fill(behind);
@@ -310,6 +361,7 @@ impl PagedMarks {
             None if begins_free => FREE_ON,
             None => FREE,
         };
+        self.table.set_row_of(number, row);
     }
 
     /// What is behind the page before this one has changed.
@@ -332,7 +384,7 @@ impl PagedMarks {
         let Some(permits) = &mut self.permits else { return };
         for group in groups {
             let first = group << GROUP_BITS;
-            let marks = &self.rows[self.table[(first >> PAGE_BITS) as usize] + within_page(first)..];
+            let marks = &self.rows[self.table.row_of(first >> PAGE_BITS) + within_page(first)..];
             let is_free = marks[..2 * MARKS_AT_ONCE as usize - 1].iter().all(|mark| *mark == 0);
             permits.cells_mut()[group as usize] = u8::from(is_free);
         }
@@ -418,6 +470,28 @@ mod tests {
         assert!(across(&map) && !map.is_marked(0x1FFF));
         map.open(0xFF_F000);
         assert!(map.is_any_marked(0xFF_FFFE, 4) && !map.is_any_marked(0xFF_FFFE, 2), "the last page has no next");
+    }
+
+    #[test]
+    fn a_memory_too_wide_for_a_table_has_marks_too() {
+        let (mut map, mut memory) = map_of(
+            "machine m \"\"\nmemory r : u64 -> u8\npc pc : u64 in r\ndevice out : stream\n\
+            map r {\n 0xFFFF_FFFF_FFFF_FFFE | 0 | out.write(value)\n}\ninstructions {\n h | 0000 0000 | halt\n}\n",
+        );
+        let top = u64::MAX - 3;
+        map.mark(top);
+        assert_eq!(marks(&map, top..=u64::MAX), [true; 4], "the page is closed");
+        memory.set(top, 1);
+        map.open(top);
+        assert_eq!(marks(&map, top..=u64::MAX), [true, false, true, false]);
+        assert!(map.is_mapped(top + 2) && !map.is_mapped(top));
+        assert!(map.is_any_marked(u64::MAX, 2) && !map.is_any_marked(u64::MAX, 1), "the last page has no next");
+        map.unmark(top);
+        assert!(!map.is_marked(top));
+        memory.snapshot();
+        map.close_as(&memory);
+        assert_eq!(marks(&map, top..=u64::MAX), [true; 4]);
+        assert!(matches!(map.view(), View::Numbered));
     }
 
     #[test]

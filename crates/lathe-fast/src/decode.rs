@@ -90,7 +90,7 @@ impl Reading {
 
     /// The cells that are watched, with what was in them, of an instruction at this address.
     pub fn watched_cells(&self, isa: &Isa, pc: u64) -> Vec<(u64, u64)> {
-        let (cell, last) = (isa.code_memory().cell, isa.code_memory().cells() - 1);
+        let (cell, last) = (isa.code_memory().cell, isa.code_memory().last());
         let watched = self.watched(cell);
         let cells = (0..self.cells).filter(|at| cell_of(watched, *at, cell) != 0);
         cells.map(|at| (pc.wrapping_add(u64::from(at)) & last, cell_of(self.window, at, cell))).collect()

@@ -141,6 +141,31 @@ fn addresses_are_pushed_and_popped_at_once() {
     agree(&isa, &program, 0xFFFF, 17..20);
 }
 
+/// Words at addresses of 64 bits: in one page, over the ends of pages and of the memory, and over the program.
+#[test]
+fn words_are_pushed_and_popped_anywhere() {
+    for order in ["little", "big"] {
+        let text = format!(
+            "machine far \"Far\"\nmemory ram : u64 -> u8 {order}\npc pc : u64 in ram\nregister a, b, sp : u64\n\
+             field J : s8 from next\ninstructions {{\n  push | 0x01 | sp = sp - 8; ram.u64[sp] = a\n  \
+             pop | 0x02 | let v = ram.u64[sp]; sp = sp + 8; b = b ^ v\n  inc | 0x03 | a = a * 5 + b + 1\n  \
+             walk | 0x04 | sp = sp + 0x1003\n  jump J | 0x05 {{J}} | pc = J\n}}\n"
+        );
+        let loaded = lathe_isa::load(&text);
+        let isa = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
+        let program = [0x03, 0x01, 0x03, 0x01, 0x02, 0x02, 0x05, 0xF8];
+        for sp in [0, 1, 8, 16, 0x17, 0x1000, 0x1004, 0x8000_0000_1003, u64::MAX, u64::MAX - 20] {
+            agree(&isa, &program, sp, 17..60);
+        }
+        // One cell after the other: operations on several at once have no room for such a mask.
+        let fast = agree(&isa, &program, 0x8000_0000_0804, 300..301);
+        assert!(has(&fast, Code::Load) && has(&fast, Code::StoreUnmarked));
+        assert!(!has(&fast, Code::LoadWide) && !has(&fast, Code::StoreWideUnmarked));
+        // A page that is not there yet, again and again.
+        agree(&isa, &[0x03, 0x01, 0x04, 0x02, 0x05, 0xFA], u64::MAX - 0x8000, 17..400);
+    }
+}
+
 #[test]
 fn half_of_an_address_may_be_of_use_alone() {
     let isa = isa();

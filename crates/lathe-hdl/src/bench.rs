@@ -1,6 +1,7 @@
 //! A test bench: the core with memories and devices for simulation. It runs a program and prints its console, or
 //! writes down everything that the core does.
 
+use lathe_base::numbers::addresses_from;
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, MemoryId};
 
@@ -45,7 +46,7 @@ pub(crate) fn images(isa: &Isa, program: &Program) -> Vec<File> {
 pub(crate) fn contents(isa: &Isa, program: &Program, id: MemoryId) -> Vec<(u64, u64)> {
     let mut cells = std::collections::BTreeMap::new();
     for contents in isa.contents.iter().filter(|contents| contents.memory == id) {
-        cells.extend((contents.address..).zip(contents.values.iter().copied()));
+        cells.extend(addresses_from(contents.address).zip(contents.values.iter().copied()));
     }
     cells.extend(program.cells.get(id.index()).into_iter().flatten().copied());
     cells.into_iter().collect()
@@ -145,7 +146,7 @@ impl Bench<'_> {
             out.raw("`endif\n");
             out.line(format!("assign {name}_ready = 1'b1;"));
         } else {
-            let last = memory.cells() - 1;
+            let last = memory.last();
             out.line(format!("reg {}{cells} [0:{last}];\ninteger {name}_at;", range(cell)));
             out.line(format!(
                 "initial for ({name}_at = 0; {name}_at <= {last}; {name}_at = {name}_at + 1) {cells}[{name}_at] = 0;"

@@ -1,6 +1,6 @@
 //! What the generator has no hardware for, found before anything is written; and which writes to devices have to wait.
 
-use lathe_base::Span;
+use lathe_base::{Span, limits};
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, MemoryId};
 use lathe_isa::semantics::{Block, Body, Expr, Statement};
@@ -16,7 +16,7 @@ const LANES: u32 = 16;
 /// If there is something that cannot become hardware.
 pub(crate) fn supported(isa: &Isa) -> Result<(), Unsupported> {
     let code = isa.code_memory();
-    if isa.longest() > LANES || u64::from(isa.longest().next_power_of_two()) > code.cells() {
+    if isa.longest() > LANES || u128::from(isa.longest().next_power_of_two()) > code.cells() {
         return Err(Unsupported {
             what: format!("instructions of {} cells, which are fetched in one step", isa.longest()),
             help: format!(
@@ -24,6 +24,13 @@ pub(crate) fn supported(isa: &Isa) -> Result<(), Unsupported> {
                 code.name
             ),
             place: code.span,
+        });
+    }
+    if let Some(memory) = isa.memories.iter().find(|memory| memory.has_wide_addresses()) {
+        return Err(Unsupported {
+            what: format!("addresses of {} bits, as `{}` has", memory.address.bits(), memory.name),
+            help: format!("give it addresses of {} bits or fewer", limits::TABLE_ADDRESS_BITS),
+            place: memory.span,
         });
     }
     if let Some(mapping) = isa.maps.iter().find(|mapping| mapping.code.is_some()) {

@@ -951,14 +951,24 @@ impl Register {
 }
 
 impl Memory {
-    /// How many cells it has.
-    pub fn cells(&self) -> u64 {
+    /// How many cells it has: one more than a `u64` holds, if its addresses are as wide as that.
+    pub fn cells(&self) -> u128 {
         1 << self.address.bits()
+    }
+
+    /// The address of its last cell.
+    pub fn last(&self) -> u64 {
+        self.address.mask()
     }
 
     /// Whether it has too many cells to be kept in one piece.
     pub fn is_large(&self) -> bool {
-        self.cells() > limits::FLAT_CELLS
+        self.last() >= limits::FLAT_CELLS
+    }
+
+    /// Whether it has too many cells for a table of its pages.
+    pub fn has_wide_addresses(&self) -> bool {
+        self.address.bits() > limits::TABLE_ADDRESS_BITS
     }
 
     /// How many cells a value of this width takes.

@@ -10,7 +10,7 @@ use lathe_base::limits;
 use lathe_fast::code_map::{CodeMap, GROUP_BITS, MARKS_AT_ONCE, View};
 use lathe_fast::{Fast, Heat, Pause};
 use lathe_isa::Isa;
-use lathe_isa::model::MemoryId;
+use lathe_isa::model::{Memory, MemoryId};
 use lathe_vm::memory::{LARGE_IN_ONE_PIECE, PAGE_BITS};
 use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stop, Stops};
 
@@ -297,6 +297,10 @@ impl Jit {
 
     /// Makes the code at a hot address ready: somebody else's, or a new compilation.
     fn prepare(&mut self, state: &mut State, pc: u64, extent: Extent) {
+        // Compiled code finds a cell by its distance from the first, and no host has room for so many.
+        if self.isa.memories.iter().any(Memory::has_wide_addresses) {
+            return self.fast.set_heat(pc, Heat::Never);
+        }
         self.take_deliveries(state);
         if self.regions.has_way_in(pc) {
             return;
@@ -663,12 +667,12 @@ struct Marks {
 fn marks(isa: &Isa, marks: &CodeMap) -> Option<Marks> {
     let cells = isa.code_memory().cells();
     match marks.view() {
-        View::Flat(marks) if marks.len() as u64 == cells + MARKS_AT_ONCE => {
+        View::Flat(marks) if marks.len() as u128 == cells + u128::from(MARKS_AT_ONCE) => {
             Some(Marks { marks: marks.as_ptr(), rows: null(), permits: null() })
         }
-        View::Paged { table, rows, permits } if table.len() as u64 == cells >> PAGE_BITS => {
+        View::Paged { table, rows, permits } if table.len() as u128 == cells >> PAGE_BITS => {
             let permits = match permits {
-                Some(permits) => (permits.len() as u64 == cells >> GROUP_BITS).then_some(permits.as_ptr())?,
+                Some(permits) => (permits.len() as u128 == cells >> GROUP_BITS).then_some(permits.as_ptr())?,
                 None => (!LARGE_IN_ONE_PIECE).then_some(null())?,
             };
             Some(Marks { marks: rows.as_ptr(), rows: table.as_ptr(), permits })

@@ -42,7 +42,7 @@ fn value(random: &mut Random) -> u64 {
 fn scrambled(isa: &Isa, random: &mut Random) -> State {
     let mut state = State::new(isa);
     for id in (0..isa.memories.len() as u32).map(MemoryId) {
-        let count = isa.memory(id).cells().min(1 << 16);
+        let count = isa.memory(id).last().min((1 << 16) - 1) + 1;
         let program: Vec<u64> = (0..1 + random.below(20)).flat_map(|_| instruction(isa, random)).collect();
         state.memory_mut(id).fill(program.into_iter().cycle().take(count as usize));
     }
@@ -126,7 +126,7 @@ fn assert_guarded(isa: &Isa, state: &mut State) {
         let padding = state.memory(id).padding();
         assert!(padding.iter().all(|byte| *byte == 0), "{}: the padding was written", isa.name);
         let each = if described.cell.bits() <= 8 { 1 } else { 8 };
-        let bytes = described.cells() * each + padding.len() as u64;
+        let bytes = described.cells() as u64 * each + padding.len() as u64;
         let first = state.memory_mut(id).cells_pointer(described).expect("compiled code has run on it") as u64;
         let last = first + bytes - 1;
         assert_eq!(permissions_at(&now, first), "rw-p");

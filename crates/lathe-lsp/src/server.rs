@@ -352,9 +352,7 @@ impl Server {
         let is_here = |span: Span| span.file == file && bytes.contains(&(span.start as usize));
         for line in image.lines.iter().filter(|line| is_here(line.span)) {
             let memory = machine.isa.memory(line.memory);
-            let holds = |segment: &&lathe_asm::Segment| {
-                segment.memory == line.memory && (segment.start..segment.end()).contains(&line.address)
-            };
+            let holds = |segment: &&lathe_asm::Segment| segment.memory == line.memory && segment.contains(line.address);
             let Some(segment) = image.segments.iter().find(holds) else { continue };
             let start = (line.address - segment.start) as usize;
             let digits = memory.cell.bits().div_ceil(4) as usize;

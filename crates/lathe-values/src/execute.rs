@@ -675,7 +675,7 @@ pub fn mapped_spans(isa: &Isa, memory: MemoryId) -> Vec<(u64, u64)> {
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for mapping in isa.maps.iter().filter(|mapping| mapping.memory == memory) {
         match spans.last_mut() {
-            Some((_, last)) if *last + 1 == mapping.first => *last = mapping.last,
+            Some((_, last)) if last.checked_add(1) == Some(mapping.first) => *last = mapping.last,
             _ => spans.push((mapping.first, mapping.last)),
         }
     }

@@ -1,5 +1,6 @@
 //! A memory: cells of one width, at addresses that wrap. Small ones are kept in one piece,
-//! large ones in pages that come into being when written.
+//! large ones in pages that come into being when written, and are found in tables or, where addresses are too wide for
+//! those, by their numbers.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 use lathe_base::limits;
 
-use crate::pages::Pages;
+use crate::pages::{NumberedPages, Pages};
 pub use crate::pages::{PAGE, PAGE_BITS, within_page};
 use crate::shared_pages::SharedPages;
 
@@ -43,6 +44,8 @@ enum Cells {
     Words(Piece<u64>),
     BytePages(Pages<u8>),
     WordPages(Pages<u64>),
+    NumberedBytes(NumberedPages<u8>),
+    NumberedWords(NumberedPages<u64>),
 }
 
 /// The cells of one memory as they were. Pages that did not change between two snapshots are shared.
@@ -93,13 +96,13 @@ impl MemorySnapshot {
 
     fn page_size(&self) -> u64 {
         let cell = if matches!(self.pages, SnapshotPages::Bytes(_)) { 1 } else { 8 };
-        PAGE.min(self.mask + 1) * cell
+        PAGE.min(self.mask.saturating_add(1)) * cell
     }
 
     /// Whether it is one of a memory as the definition describes it.
     pub(crate) fn fits(&self, described: &lathe_isa::model::Memory) -> bool {
         let in_bytes = matches!(self.pages, SnapshotPages::Bytes(_));
-        (self.mask, self.cell_mask) == (described.cells() - 1, described.cell.mask())
+        (self.mask, self.cell_mask) == (described.last(), described.cell.mask())
             && in_bytes == (described.cell.bits() <= 8)
     }
 }
@@ -223,27 +226,32 @@ fn is_zero<T: Default + PartialEq>(page: &[T]) -> bool {
 impl Memory {
     /// A memory as the definition describes it, all zero.
     pub fn new(described: &lathe_isa::model::Memory) -> Memory {
-        let count = described.cells();
-        let in_one_piece = !described.is_large();
+        let (last, in_one_piece, wide) = (described.last(), !described.is_large(), described.has_wide_addresses());
+        let pages = (last >> PAGE_BITS) + 1;
         let cells = match described.cell.bits() <= 8 {
-            true if in_one_piece => Cells::Bytes(Piece::new(count, SPARE)),
-            false if in_one_piece => Cells::Words(Piece::new(count, 0)),
-            true => Cells::BytePages(Pages::new(count)),
-            false => Cells::WordPages(Pages::new(count)),
+            true if in_one_piece => Cells::Bytes(Piece::new(last + 1, SPARE)),
+            false if in_one_piece => Cells::Words(Piece::new(last + 1, 0)),
+            true if wide => Cells::NumberedBytes(NumberedPages::new(pages)),
+            false if wide => Cells::NumberedWords(NumberedPages::new(pages)),
+            true => Cells::BytePages(Pages::new(pages)),
+            false => Cells::WordPages(Pages::new(pages)),
         };
-        Memory { mask: count - 1, cell_mask: described.cell.mask(), cells }
+        Memory { mask: last, cell_mask: described.cell.mask(), cells }
     }
 
     /// Whether it is a memory as the definition describes it.
     pub fn fits(&self, described: &lathe_isa::model::Memory) -> bool {
-        let (count, in_bytes, large) = (described.cells(), described.cell.bits() <= 8, described.is_large());
+        let (last, in_bytes) = (described.last(), described.cell.bits() <= 8);
+        let (large, wide) = (described.is_large(), described.has_wide_addresses());
         let kept = match &self.cells {
-            Cells::Bytes(cells) => in_bytes && !large && cells.len() as u64 == count + SPARE as u64,
-            Cells::Words(cells) => !in_bytes && !large && cells.len() as u64 == count,
-            Cells::BytePages(_) => in_bytes && large,
-            Cells::WordPages(_) => !in_bytes && large,
+            Cells::Bytes(cells) => in_bytes && !large && cells.len() as u64 == last + 1 + SPARE as u64,
+            Cells::Words(cells) => !in_bytes && !large && cells.len() as u64 == last + 1,
+            Cells::BytePages(_) => in_bytes && large && !wide,
+            Cells::WordPages(_) => !in_bytes && large && !wide,
+            Cells::NumberedBytes(_) => in_bytes && wide,
+            Cells::NumberedWords(_) => !in_bytes && wide,
         };
-        kept && (self.mask, self.cell_mask) == (count - 1, described.cell.mask())
+        kept && (self.mask, self.cell_mask) == (last, described.cell.mask())
     }
 
     /// Bytes that its cells take; of a large memory, those of the pages that are there.
@@ -253,6 +261,8 @@ impl Memory {
             Cells::Words(cells) => cells.len() as u64 * 8,
             Cells::BytePages(pages) => pages.size(),
             Cells::WordPages(pages) => pages.size() * 8,
+            Cells::NumberedBytes(pages) => pages.size(),
+            Cells::NumberedWords(pages) => pages.size() * 8,
         }
     }
 
@@ -262,6 +272,8 @@ impl Memory {
             Cells::Bytes(_) | Cells::Words(_) => self.size(),
             Cells::BytePages(pages) => pages.opened_size(),
             Cells::WordPages(pages) => pages.opened_size() * 8,
+            Cells::NumberedBytes(pages) => pages.opened_size(),
+            Cells::NumberedWords(pages) => pages.opened_size() * 8,
         }
     }
 
@@ -269,14 +281,16 @@ impl Memory {
     pub(crate) fn grown(&self) -> u64 {
         match &self.cells {
             Cells::Bytes(_) | Cells::Words(_) => 0,
-            Cells::BytePages(_) | Cells::WordPages(_) => self.size(),
+            Cells::BytePages(_) | Cells::WordPages(_) | Cells::NumberedBytes(_) | Cells::NumberedWords(_) => {
+                self.size()
+            }
         }
     }
 
     /// The cells as they are now. Of a large memory only those pages are copied that were written since the last
     /// snapshot.
     pub fn snapshot(&mut self) -> MemorySnapshot {
-        let count = self.mask as usize + 1;
+        let count = self.count();
         let bytes = |(pages, copied)| (SnapshotPages::Bytes(pages), copied);
         let words = |(pages, copied)| (SnapshotPages::Words(pages), copied);
         let (pages, copied) = match &mut self.cells {
@@ -284,13 +298,15 @@ impl Memory {
             Cells::Words(cells) => words(cells.snapshot(count)),
             Cells::BytePages(pages) => bytes(pages.snapshot()),
             Cells::WordPages(pages) => words(pages.snapshot()),
+            Cells::NumberedBytes(pages) => bytes(pages.snapshot()),
+            Cells::NumberedWords(pages) => words(pages.snapshot()),
         };
         MemorySnapshot { mask: self.mask, cell_mask: self.cell_mask, pages, copied }
     }
 
     /// Makes the cells what they were, where they are. Nothing happens if it is the snapshot of another memory.
     pub(crate) fn restore(&mut self, snapshot: &MemorySnapshot) {
-        let count = self.mask as usize + 1;
+        let count = self.count();
         if snapshot.mask != self.mask {
             return;
         }
@@ -299,13 +315,20 @@ impl Memory {
             (Cells::Words(cells), SnapshotPages::Words(kept)) => cells.restore(kept, count),
             (Cells::BytePages(pages), SnapshotPages::Bytes(kept)) => pages.restore(kept),
             (Cells::WordPages(pages), SnapshotPages::Words(kept)) => pages.restore(kept),
+            (Cells::NumberedBytes(pages), SnapshotPages::Bytes(kept)) => pages.restore(kept),
+            (Cells::NumberedWords(pages), SnapshotPages::Words(kept)) => pages.restore(kept),
             _ => {}
         }
     }
 
+    /// How many cells a memory in one piece has; of others this means nothing.
+    fn count(&self) -> usize {
+        (self.mask as usize).saturating_add(1)
+    }
+
     /// Whether it is kept in pages.
     pub fn is_paged(&self) -> bool {
-        matches!(self.cells, Cells::BytePages(_) | Cells::WordPages(_))
+        !matches!(self.cells, Cells::Bytes(_) | Cells::Words(_))
     }
 
     /// Bytes of a page that would come into being if this cell were written; none if it is there.
@@ -314,6 +337,8 @@ impl Memory {
         match &self.cells {
             Cells::BytePages(pages) if !pages.is_there(address) => PAGE,
             Cells::WordPages(pages) if !pages.is_there(address) => PAGE * 8,
+            Cells::NumberedBytes(pages) if !pages.is_there(address) => PAGE,
+            Cells::NumberedWords(pages) if !pages.is_there(address) => PAGE * 8,
             _ => 0,
         }
     }
@@ -326,6 +351,8 @@ impl Memory {
             Cells::Bytes(_) | Cells::Words(_) => true,
             Cells::BytePages(pages) => pages.is_open(address & self.mask),
             Cells::WordPages(pages) => pages.is_open(address & self.mask),
+            Cells::NumberedBytes(pages) => pages.is_open(address & self.mask),
+            Cells::NumberedWords(pages) => pages.is_open(address & self.mask),
         }
     }
 
@@ -338,6 +365,8 @@ impl Memory {
             Cells::Words(cells) => cells[address as usize],
             Cells::BytePages(pages) => u64::from(pages.get(address)),
             Cells::WordPages(pages) => pages.get(address),
+            Cells::NumberedBytes(pages) => u64::from(pages.get(address)),
+            Cells::NumberedWords(pages) => pages.get(address),
         }
     }
 
@@ -346,6 +375,7 @@ impl Memory {
     pub fn rest_of_page(&self, address: u64) -> Option<&[u8]> {
         match &self.cells {
             Cells::BytePages(pages) => pages.rest_of_page(address & self.mask),
+            Cells::NumberedBytes(pages) => pages.rest_of_page(address & self.mask),
             _ => None,
         }
     }
@@ -355,6 +385,7 @@ impl Memory {
     pub fn rest_of_page_mut(&mut self, address: u64) -> Option<&mut [u8]> {
         match &mut self.cells {
             Cells::BytePages(pages) if self.cell_mask == 0xFF => Some(pages.rest_of_page_mut(address & self.mask)),
+            Cells::NumberedBytes(pages) if self.cell_mask == 0xFF => Some(pages.rest_of_page_mut(address & self.mask)),
             _ => None,
         }
     }
@@ -368,6 +399,8 @@ impl Memory {
             Cells::Words(cells) => cells[address as usize] = value,
             Cells::BytePages(pages) => pages.set(address, value as u8),
             Cells::WordPages(pages) => pages.set(address, value),
+            Cells::NumberedBytes(pages) => pages.set(address, value as u8),
+            Cells::NumberedWords(pages) => pages.set(address, value),
         }
     }
 
@@ -378,7 +411,7 @@ impl Memory {
         match &mut self.cells {
             Cells::Bytes(cells) => Some(cells),
             Cells::BytePages(pages) => pages.lent_mut().map(CellStorage::cells_mut),
-            Cells::Words(_) | Cells::WordPages(_) => None,
+            Cells::Words(_) | Cells::WordPages(_) | Cells::NumberedBytes(_) | Cells::NumberedWords(_) => None,
         }
     }
 
@@ -388,24 +421,26 @@ impl Memory {
         match &mut self.cells {
             Cells::Words(cells) => Some(cells),
             Cells::WordPages(pages) => pages.lent_mut().map(CellStorage::cells_mut),
-            Cells::Bytes(_) | Cells::BytePages(_) => None,
+            Cells::Bytes(_) | Cells::BytePages(_) | Cells::NumberedBytes(_) | Cells::NumberedWords(_) => None,
         }
     }
 
     /// Moves the cells to storage that an engine provides for this many, all zero, if they were not moved
     /// yet and it has as many. The content stays the same. Whoever then writes there may do so only in pages that
-    /// are open, if the memory is large.
+    /// are open, if the memory is large. Those of a memory too wide for tables stay where they are.
     pub fn move_into(
         &mut self,
         bytes: impl Fn(usize) -> Option<Box<dyn CellStorage<u8>>>,
         words: impl Fn(usize) -> Option<Box<dyn CellStorage<u64>>>,
     ) {
-        let Ok(count) = usize::try_from(self.mask + 1) else { return };
+        // A host of 32 bits has no room for all cells of a large memory.
+        let Some(count) = usize::try_from(self.mask).ok().and_then(|last| last.checked_add(1)) else { return };
         match &mut self.cells {
             Cells::Bytes(cells) => cells.move_into(bytes),
             Cells::Words(cells) => cells.move_into(words),
             Cells::BytePages(pages) => pages.move_into(|| bytes(count + SPARE)),
             Cells::WordPages(pages) => pages.move_into(|| words(count)),
+            Cells::NumberedBytes(_) | Cells::NumberedWords(_) => {}
         }
     }
 
@@ -424,7 +459,7 @@ impl Memory {
     /// Makes a table of where the pages are, if the memory is large and not in one piece.
     pub fn make_page_table(&mut self) {
         match &mut self.cells {
-            Cells::Bytes(_) | Cells::Words(_) => {}
+            Cells::Bytes(_) | Cells::Words(_) | Cells::NumberedBytes(_) | Cells::NumberedWords(_) => {}
             Cells::BytePages(pages) => pages.make_places(),
             Cells::WordPages(pages) => pages.make_places(),
         }
@@ -435,12 +470,12 @@ impl Memory {
     /// In pages that are not open nothing may be written.
     pub fn page_table_pointer(&self, described: &lathe_isa::model::Memory) -> Option<*const usize> {
         let (table, in_bytes) = match &self.cells {
-            Cells::Bytes(_) | Cells::Words(_) => return None,
+            Cells::Bytes(_) | Cells::Words(_) | Cells::NumberedBytes(_) | Cells::NumberedWords(_) => return None,
             Cells::BytePages(pages) => (pages.places()?, true),
             Cells::WordPages(pages) => (pages.places()?, false),
         };
         let is_as_described =
-            table.len() as u64 == described.cells() >> PAGE_BITS && in_bytes == (described.cell.bits() <= 8);
+            table.len() as u128 == described.cells() >> PAGE_BITS && in_bytes == (described.cell.bits() <= 8);
         is_as_described.then_some(table.as_ptr())
     }
 
@@ -452,20 +487,20 @@ impl Memory {
             return Some(std::ptr::null());
         }
         let table = match &self.cells {
-            Cells::Bytes(_) | Cells::Words(_) => return None,
+            Cells::Bytes(_) | Cells::Words(_) | Cells::NumberedBytes(_) | Cells::NumberedWords(_) => return None,
             Cells::BytePages(pages) => pages.open_pages(),
             Cells::WordPages(pages) => pages.open_pages(),
         };
-        (table.len() as u64 == described.cells() >> PAGE_BITS).then_some(table.as_ptr())
+        (table.len() as u128 == described.cells() >> PAGE_BITS).then_some(table.as_ptr())
     }
 
     /// The padding after the last cell: nothing is ever written there. Empty where there is none.
     pub fn padding(&self) -> &[u8] {
-        let count = self.mask as usize + 1;
+        let count = self.count();
         match &self.cells {
             Cells::Bytes(cells) => &cells[count..],
             Cells::BytePages(pages) => pages.lent().map_or(&[], |lent| &lent.cells()[count..]),
-            Cells::Words(_) | Cells::WordPages(_) => &[],
+            Cells::Words(_) | Cells::WordPages(_) | Cells::NumberedBytes(_) | Cells::NumberedWords(_) => &[],
         }
     }
 
@@ -479,13 +514,15 @@ impl Memory {
         let flat = |cells: &mut dyn Iterator<Item = u64>| -> Vec<(u64, u64)> {
             (0..).zip(cells).filter(|(_, value)| *value != 0).collect()
         };
+        let set = |(address, value): (u64, u64)| (value != 0).then_some((address, value));
+        let byte = |(address, value)| set((address, u64::from(value)));
         match &self.cells {
             Cells::Bytes(cells) => flat(&mut cells.iter().map(|value| u64::from(*value))),
             Cells::Words(cells) => flat(&mut cells.iter().copied()),
-            Cells::BytePages(pages) => {
-                pages.iter().filter(|(_, value)| *value != 0).map(|(at, value)| (at, u64::from(value))).collect()
-            }
-            Cells::WordPages(pages) => pages.iter().filter(|(_, value)| *value != 0).collect(),
+            Cells::BytePages(pages) => pages.iter().filter_map(byte).collect(),
+            Cells::WordPages(pages) => pages.iter().filter_map(set).collect(),
+            Cells::NumberedBytes(pages) => pages.iter().filter_map(byte).collect(),
+            Cells::NumberedWords(pages) => pages.iter().filter_map(set).collect(),
         }
     }
 }
@@ -516,6 +553,49 @@ mod tests {
         memory.set(0x1F, 0x23);
         assert_eq!(memory.get(0xF), 3);
         assert_eq!(memory.nonzero(), [(0xF, 3)]);
+    }
+
+    /// Every way of keeping cells, with addresses up to the last there is.
+    #[test]
+    fn snapshots_restore_every_kind_of_memory() {
+        for (address, cell) in [(6, 8), (6, 20), (24, 8), (24, 20), (33, 8), (33, 20), (64, 8), (64, 64)] {
+            let mut memory = memory(address, cell);
+            let last = u64::MAX >> (64 - address);
+            let cells = |memory: &Memory| [0, 1, last / 2, last - 1, last].map(|at| memory.get(at));
+            memory.set(last, 1);
+            memory.set(last.wrapping_add(1), 2);
+            let first = memory.snapshot();
+            assert_eq!(cells(&memory), [2, 0, 0, 0, 1], "{address}");
+            assert_eq!([first.get(last), first.get(0), first.get(1)], [1, 2, 0]);
+            assert_eq!(memory.is_open(last), address == 6, "a snapshot closes all pages");
+            memory.set(last, 3);
+            memory.set(last / 2, 4);
+            let copy = memory.clone();
+            assert_eq!((&copy, copy.size()), (&memory, memory.size()));
+            let second = memory.snapshot();
+            memory.set(1, 5);
+            memory.restore(&first);
+            assert_eq!(cells(&memory), [2, 0, 0, 0, 1], "{address}");
+            assert_eq!(memory.snapshot(), first);
+            memory.restore(&second);
+            assert_eq!(cells(&memory), [2, 0, 4, 0, 3], "{address}");
+            assert_eq!(memory, copy);
+            assert_eq!(memory.nonzero(), [(0, 2), (last / 2, 4), (last, 3)]);
+        }
+    }
+
+    #[test]
+    fn a_wide_memory_is_open_where_it_is_written_and_grows_by_pages() {
+        let mut memory = memory(64, 8);
+        assert_eq!((memory.growth(u64::MAX), memory.size(), memory.is_open(u64::MAX)), (PAGE, 0, false));
+        memory.set(u64::MAX, 1);
+        assert_eq!((memory.growth(u64::MAX), memory.size(), memory.is_open(u64::MAX)), (0, PAGE, true));
+        assert_eq!((memory.growth(0), memory.is_open(0)), (PAGE, false));
+        let snapshot = memory.snapshot();
+        assert_eq!((memory.growth(u64::MAX), memory.is_open(u64::MAX), snapshot.copied()), (0, false, PAGE));
+        assert_eq!(memory.rest_of_page(u64::MAX), Some([1].as_slice()));
+        assert_eq!(memory.rest_of_page_mut(u64::MAX - 1).map(|rest| rest.len()), Some(2));
+        assert_eq!(memory.snapshot_size(), PAGE);
     }
 
     #[test]

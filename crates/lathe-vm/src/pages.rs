@@ -2,11 +2,15 @@
 //! written, or in storage for all of them that an engine lends, most of which is never touched. An engine for which no
 //! host has that much room asks for a table that tells where every page is.
 //!
+//! Where addresses are so wide that no table has room for all pages, those that are there are found by their numbers.
+//!
 //! A page is open or closed. Every store to a closed one comes by [`Pages::open`], which notes it; afterwards it may
 //! be written without a word. Taking a snapshot closes all pages. So whoever takes the next one knows which pages
 //! have been written since, and copies only those.
 
 use std::sync::Arc;
+
+use lathe_base::numbers::{ByNumber, addresses_from};
 
 use crate::memory::{CellStorage, SPARE};
 use crate::shared_pages::SharedPages;
@@ -20,17 +24,54 @@ const TABLE_BITS: u32 = 10;
 /// The page is open.
 const OPEN: u8 = 1;
 
-/// Cells of one type, by address.
-pub(crate) struct Pages<T> {
-    cells: Cells<T>,
-    /// One byte for every page, not zero where it is open.
-    is_open: Vec<u8>,
+/// Cells of one type, by address, kept in one of the ways below.
+pub(crate) struct Pages<T, S = Tabled<T>> {
+    store: S,
     /// The numbers of the pages that are open.
-    opened: Vec<u32>,
+    opened: Vec<u64>,
     /// What the pages were when they were last closed.
     kept: SharedPages<T>,
     /// How many pages are there: open, or kept.
     count: u64,
+}
+
+/// Pages of a memory that is too wide for tables.
+pub(crate) type NumberedPages<T> = Pages<T, Numbered<T>>;
+
+/// Where pages are, and which of them are open.
+pub(crate) trait Store<T> {
+    /// None of this many pages.
+    fn new(pages: u64) -> Self;
+    /// As many pages, none of them there.
+    fn without_pages(&self) -> Self;
+    /// The page with a number, if that is there.
+    fn page(&self, number: u64) -> Option<&[T]>;
+    /// The page with a number, which comes into being if it is not there.
+    fn page_mut(&mut self, number: u64) -> &mut [T];
+    /// Makes the page with a number one of zeros.
+    fn clear(&mut self, number: u64);
+    fn is_open(&self, number: u64) -> bool;
+    /// Opens or closes a page. One that is opened is there.
+    fn set_open(&mut self, number: u64, open: bool);
+    /// The cell at an address.
+    fn get(&self, address: u64) -> T;
+    /// Writes the cell at an address, whose page is there.
+    fn set(&mut self, address: u64, value: T);
+}
+
+/// Pages found in tables, or all in one piece.
+pub(crate) struct Tabled<T> {
+    cells: Cells<T>,
+    /// One byte for every page, not zero where it is open.
+    is_open: Vec<u8>,
+}
+
+/// Pages found by their numbers.
+pub(crate) struct Numbered<T>(ByNumber<u64, NumberedPage<T>>);
+
+struct NumberedPage<T> {
+    cells: Box<[T]>,
+    is_open: bool,
 }
 
 /// Where the cells are.
@@ -122,17 +163,43 @@ impl<T: Copy + Default> Cells<T> {
     }
 }
 
-impl<T: Copy + Default> Pages<T> {
-    /// This many cells, all zero, and none of them there.
-    pub(crate) fn new(cells: u64) -> Self {
-        let pages = cells >> PAGE_BITS;
-        let (opened, kept) = (Vec::new(), SharedPages::new(pages));
-        Pages { cells: Cells::Own(OwnPages::new()), is_open: vec![0; pages as usize], opened, kept, count: 0 }
+impl<T: Copy + Default> Store<T> for Tabled<T> {
+    fn new(pages: u64) -> Self {
+        Tabled { cells: Cells::Own(OwnPages::new()), is_open: vec![0; pages as usize] }
     }
 
-    /// The cell at an address.
+    fn without_pages(&self) -> Self {
+        Tabled::new(self.is_open.len() as u64)
+    }
+
     #[inline]
-    pub(crate) fn get(&self, address: u64) -> T {
+    fn page(&self, number: u64) -> Option<&[T]> {
+        self.cells.page(number)
+    }
+
+    #[inline]
+    fn page_mut(&mut self, number: u64) -> &mut [T] {
+        self.cells.page_mut(number)
+    }
+
+    fn clear(&mut self, number: u64) {
+        self.cells.clear(number);
+    }
+
+    #[inline]
+    fn is_open(&self, number: u64) -> bool {
+        self.is_open[number as usize] == OPEN
+    }
+
+    fn set_open(&mut self, number: u64, open: bool) {
+        self.is_open[number as usize] = if open { OPEN } else { 0 };
+        if open {
+            self.cells.page_mut(number);
+        }
+    }
+
+    #[inline]
+    fn get(&self, address: u64) -> T {
         match &self.cells {
             Cells::Own(pages) => {
                 let page = pages.pages.get(address).and_then(Option::as_ref);
@@ -142,50 +209,87 @@ impl<T: Copy + Default> Pages<T> {
         }
     }
 
-    /// Writes the cell at an address.
     #[inline]
-    pub(crate) fn set(&mut self, address: u64, value: T) {
-        self.open(address);
+    fn set(&mut self, address: u64, value: T) {
         match &mut self.cells {
             Cells::Own(pages) => pages.page_mut(address >> PAGE_BITS)[within_page(address)] = value,
             Cells::Lent(storage) => storage.cells_mut()[address as usize] = value,
         }
     }
+}
 
-    /// The cells from an address to the end of its page, if that is there.
-    #[inline]
-    pub(crate) fn rest_of_page(&self, address: u64) -> Option<&[T]> {
-        self.cells.page(address >> PAGE_BITS)?.get(within_page(address)..)
+impl<T: Copy + Default> Numbered<T> {
+    fn entry(&mut self, number: u64) -> &mut NumberedPage<T> {
+        let page = || NumberedPage { cells: vec![T::default(); PAGE as usize].into_boxed_slice(), is_open: false };
+        self.0.entry(number).or_insert_with(page)
+    }
+}
+
+impl<T: Copy + Default> Store<T> for Numbered<T> {
+    fn new(_: u64) -> Self {
+        Numbered(ByNumber::default())
     }
 
-    /// The cells from an address to the end of its page, to be written.
-    #[inline]
-    pub(crate) fn rest_of_page_mut(&mut self, address: u64) -> &mut [T] {
-        self.open(address);
-        &mut self.cells.page_mut(address >> PAGE_BITS)[within_page(address)..]
+    fn without_pages(&self) -> Self {
+        Numbered(ByNumber::default())
     }
 
+    #[inline]
+    fn page(&self, number: u64) -> Option<&[T]> {
+        self.0.get(&number).map(|page| &*page.cells)
+    }
+
+    #[inline]
+    fn page_mut(&mut self, number: u64) -> &mut [T] {
+        &mut self.entry(number).cells
+    }
+
+    fn clear(&mut self, number: u64) {
+        self.0.remove(&number);
+    }
+
+    #[inline]
+    fn is_open(&self, number: u64) -> bool {
+        self.0.get(&number).is_some_and(|page| page.is_open)
+    }
+
+    fn set_open(&mut self, number: u64, open: bool) {
+        self.entry(number).is_open = open;
+    }
+
+    #[inline]
+    fn get(&self, address: u64) -> T {
+        self.page(address >> PAGE_BITS).map_or_else(T::default, |page| page[within_page(address)])
+    }
+
+    #[inline]
+    fn set(&mut self, address: u64, value: T) {
+        self.page_mut(address >> PAGE_BITS)[within_page(address)] = value;
+    }
+}
+
+impl<T: Copy + Default> Pages<T> {
     /// Moves the cells to storage for all of them, which must be all zero.
     pub(crate) fn move_into(&mut self, storage: impl FnOnce() -> Option<Box<dyn CellStorage<T>>>) {
-        let Cells::Own(pages) = &self.cells else { return };
+        let Cells::Own(pages) = &self.store.cells else { return };
         let Some(mut storage) = storage() else { return };
         for (base, page) in pages.pages.iter().filter_map(|(base, page)| Some((base, page.as_ref()?))) {
             storage.cells_mut()[base as usize..][..PAGE as usize].copy_from_slice(&page[..PAGE as usize]);
         }
-        self.cells = Cells::Lent(storage);
+        self.store.cells = Cells::Lent(storage);
     }
 
     /// Makes a table of where the pages are, unless they are in one piece.
     pub(crate) fn make_places(&mut self) {
-        let count = self.is_open.len();
-        if let Cells::Own(pages) = &mut self.cells {
-            pages.make_places(count);
+        let Tabled { cells, is_open } = &mut self.store;
+        if let Cells::Own(pages) = cells {
+            pages.make_places(is_open.len());
         }
     }
 
     /// The table of where the pages are, if there is one.
     pub(crate) fn places(&self) -> Option<&[usize]> {
-        match &self.cells {
+        match &self.store.cells {
             Cells::Own(pages) => pages.places.as_ref().map(|places| &*places.table),
             Cells::Lent(_) => None,
         }
@@ -193,7 +297,7 @@ impl<T: Copy + Default> Pages<T> {
 
     /// The storage that was lent for them, to be read.
     pub(crate) fn lent(&self) -> Option<&dyn CellStorage<T>> {
-        match &self.cells {
+        match &self.store.cells {
             Cells::Own(_) => None,
             Cells::Lent(storage) => Some(&**storage),
         }
@@ -201,7 +305,7 @@ impl<T: Copy + Default> Pages<T> {
 
     /// The storage that was lent for them.
     pub(crate) fn lent_mut(&mut self) -> Option<&mut dyn CellStorage<T>> {
-        match &mut self.cells {
+        match &mut self.store.cells {
             Cells::Own(_) => None,
             Cells::Lent(storage) => Some(&mut **storage),
         }
@@ -209,13 +313,46 @@ impl<T: Copy + Default> Pages<T> {
 
     /// One byte for every page, not zero where it is open.
     pub(crate) fn open_pages(&self) -> &[u8] {
-        &self.is_open
+        &self.store.is_open
+    }
+}
+
+impl<T: Copy + Default, S: Store<T>> Pages<T, S> {
+    /// This many pages of cells that are all zero, and none of them there.
+    pub(crate) fn new(pages: u64) -> Self {
+        Pages { store: S::new(pages), opened: Vec::new(), kept: SharedPages::new(pages), count: 0 }
+    }
+
+    /// The cell at an address.
+    #[inline]
+    pub(crate) fn get(&self, address: u64) -> T {
+        self.store.get(address)
+    }
+
+    /// Writes the cell at an address.
+    #[inline]
+    pub(crate) fn set(&mut self, address: u64, value: T) {
+        self.open(address);
+        self.store.set(address, value);
+    }
+
+    /// The cells from an address to the end of its page, if that is there.
+    #[inline]
+    pub(crate) fn rest_of_page(&self, address: u64) -> Option<&[T]> {
+        self.store.page(address >> PAGE_BITS)?.get(within_page(address)..)
+    }
+
+    /// The cells from an address to the end of its page, to be written.
+    #[inline]
+    pub(crate) fn rest_of_page_mut(&mut self, address: u64) -> &mut [T] {
+        self.open(address);
+        &mut self.store.page_mut(address >> PAGE_BITS)[within_page(address)..]
     }
 
     /// Whether the page of an address is open.
     #[inline]
     pub(crate) fn is_open(&self, address: u64) -> bool {
-        self.is_open[(address >> PAGE_BITS) as usize] == OPEN
+        self.store.is_open(address >> PAGE_BITS)
     }
 
     /// Whether the page of an address is there.
@@ -233,9 +370,8 @@ impl<T: Copy + Default> Pages<T> {
 
     fn open_closed(&mut self, number: u64) {
         self.count += u64::from(self.kept.get(number).is_none());
-        self.is_open[number as usize] = OPEN;
-        self.opened.push(number as u32);
-        self.cells.page_mut(number);
+        self.store.set_open(number, true);
+        self.opened.push(number);
     }
 
     /// How many cells are there.
@@ -252,9 +388,9 @@ impl<T: Copy + Default> Pages<T> {
     pub(crate) fn snapshot(&mut self) -> (SharedPages<T>, u64) {
         let copied = self.opened.len() as u64;
         for number in self.opened.drain(..) {
-            self.is_open[number as usize] = 0;
-            if let Some(page) = self.cells.page(u64::from(number)) {
-                self.kept.set(u64::from(number), Arc::from(page));
+            self.store.set_open(number, false);
+            if let Some(page) = self.store.page(number) {
+                self.kept.set(number, Arc::from(page));
             }
         }
         (self.kept.clone(), copied)
@@ -264,13 +400,13 @@ impl<T: Copy + Default> Pages<T> {
     pub(crate) fn restore(&mut self, kept: &SharedPages<T>) {
         let mut changed = self.kept.differences(kept);
         for number in self.opened.drain(..) {
-            self.is_open[number as usize] = 0;
-            changed.push(u64::from(number));
+            self.store.set_open(number, false);
+            changed.push(number);
         }
         for number in changed {
             match kept.get(number) {
-                Some(page) => self.cells.page_mut(number).copy_from_slice(page),
-                None => self.cells.clear(number),
+                Some(page) => self.store.page_mut(number).copy_from_slice(page),
+                None => self.store.clear(number),
             }
         }
         self.kept = kept.clone();
@@ -279,43 +415,40 @@ impl<T: Copy + Default> Pages<T> {
 
     /// The cells that are there, with their addresses, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, T)> {
-        self.pages().flat_map(|(base, page)| (base..).zip(page.iter().copied()))
+        self.pages().flat_map(|(base, page)| addresses_from(base).zip(page.iter().copied()))
     }
 
     /// The pages that are there, with the addresses of their first cells, in order.
     fn pages(&self) -> impl Iterator<Item = (u64, &[T])> {
         let mut numbers = self.kept.numbers();
-        numbers.extend(self.opened.iter().map(|number| u64::from(*number)));
+        numbers.extend(&self.opened);
         numbers.sort_unstable();
         numbers.dedup();
-        numbers.into_iter().filter_map(|number| Some((number << PAGE_BITS, self.cells.page(number)?)))
+        numbers.into_iter().filter_map(|number| Some((number << PAGE_BITS, self.store.page(number)?)))
     }
 }
 
 /// A copy is at no particular place.
-impl<T: Copy + Default> Clone for Pages<T> {
+impl<T: Copy + Default, S: Store<T>> Clone for Pages<T, S> {
     fn clone(&self) -> Self {
-        let mut copy = OwnPages::new();
-        self.pages().for_each(|(base, page)| copy.page_mut(base >> PAGE_BITS).copy_from_slice(page));
-        // Most of the table is zero, and was never touched.
-        let mut is_open = vec![0; self.is_open.len()];
-        self.opened.iter().for_each(|number| is_open[*number as usize] = OPEN);
-        let (opened, kept, count) = (self.opened.clone(), self.kept.clone(), self.count);
-        Pages { cells: Cells::Own(copy), is_open, opened, kept, count }
+        let mut store = self.store.without_pages();
+        self.pages().for_each(|(base, page)| store.page_mut(base >> PAGE_BITS).copy_from_slice(page));
+        self.opened.iter().for_each(|number| store.set_open(*number, true));
+        Pages { store, opened: self.opened.clone(), kept: self.kept.clone(), count: self.count }
     }
 }
 
 /// A page that is not there is the same as one full of zeros.
-impl<T: Copy + Default + PartialEq> PartialEq for Pages<T> {
+impl<T: Copy + Default + PartialEq, S: Store<T>> PartialEq for Pages<T, S> {
     fn eq(&self, other: &Self) -> bool {
         let differs = |(_, x): &(u64, T)| *x != T::default();
         self.iter().filter(differs).eq(other.iter().filter(differs))
     }
 }
 
-impl<T: Copy + Default + Eq> Eq for Pages<T> {}
+impl<T: Copy + Default + Eq, S: Store<T>> Eq for Pages<T, S> {}
 
-impl<T: Copy + Default + std::fmt::Debug> std::fmt::Debug for Pages<T> {
+impl<T: Copy + Default + std::fmt::Debug, S: Store<T>> std::fmt::Debug for Pages<T, S> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
         formatter.debug_map().entries(self.pages()).finish()
     }

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use lathe_base::numbers::addresses_from;
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, Place, RegisterId};
 
@@ -84,7 +85,9 @@ impl State {
         };
         for contents in &isa.contents {
             let memory = state.memory_mut(contents.memory);
-            (contents.address..).zip(&contents.values).for_each(|(address, value)| memory.set(address, *value));
+            addresses_from(contents.address)
+                .zip(&contents.values)
+                .for_each(|(address, value)| memory.set(address, *value));
         }
         state
     }

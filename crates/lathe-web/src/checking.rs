@@ -129,7 +129,6 @@ struct BusData {
 #[derive(Debug, Serialize)]
 struct MemoryData {
     name: String,
-    cells: u64,
     cell_bits: u32,
     address_bits: u32,
     code: bool,
@@ -229,9 +228,7 @@ fn encodings(image: &Image, isa: &Isa, sources: &[Source]) -> Vec<(usize, String
     let Some(source) = sources.first() else { return Vec::new() };
     let mut found: Vec<(usize, String)> = Vec::new();
     for line in image.lines.iter().filter(|line| line.span.file.0 == 0) {
-        let holds = |segment: &&lathe_asm::Segment| {
-            segment.memory == line.memory && (segment.start..segment.end()).contains(&line.address)
-        };
+        let holds = |segment: &&lathe_asm::Segment| segment.memory == line.memory && segment.contains(line.address);
         let Some(segment) = image.segments.iter().find(holds) else { continue };
         let memory = isa.memory(line.memory);
         let (address, digits) = (hex_digits(memory.address.bits()), hex_digits(memory.cell.bits()));
@@ -255,7 +252,6 @@ pub(crate) fn hex_digits(bits: u32) -> usize {
 pub(crate) fn machine_data(isa: &Isa) -> MachineData {
     let memories = isa.memories.iter().map(|memory| MemoryData {
         name: memory.name.clone(),
-        cells: memory.cells(),
         cell_bits: memory.cell.bits(),
         address_bits: memory.address.bits(),
         code: std::ptr::eq(memory, isa.code_memory()),

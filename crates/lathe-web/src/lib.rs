@@ -20,7 +20,7 @@
 //! ask(r#"{"call": "breakpoints", "lines": []}"#);
 //! let stopped = ask(r#"{"call": "command", "line": "run", "limit": 1000000}"#);
 //! assert_eq!(stopped["reason"], "idle");
-//! let view = ask(r#"{"call": "view", "memory": "ram", "from": 0, "count": 64}"#);
+//! let view = ask(r#"{"call": "view", "memory": "ram", "from": "0", "count": 64}"#);
 //! assert!(view["console"]["text"].as_str().unwrap().starts_with("Hello"));
 //! ask(r#"{"call": "command", "line": "back 3", "limit": 1000000}"#);
 //! ```
@@ -34,7 +34,7 @@
 //! | `reference` | the machine as data: rows, fields, opcode map |
 //! | `command` | a line of the debugger's language, for at most `limit` instructions |
 //! | `input`, `end_input`, `key`, `port`, `breakpoints` | what somebody does to the machine |
-//! | `view` | registers, code, cells, console and display as they are now, with what has changed |
+//! | `view` | registers, code, cells, console and display as they are now, with what has changed; addresses in hexadecimal |
 //! | `download` | the image, the datasheet, the card or the hardware as files |
 //!
 //! Places in texts count UTF-16 units, as a page does; values are hexadecimal texts, because a page's

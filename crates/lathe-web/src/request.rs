@@ -1,7 +1,8 @@
 //! What a page can ask for.
 
 use lathe_debug::Problem;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A request; the table in `lib.rs` says what each does.
 #[derive(Debug, Deserialize)]
@@ -51,7 +52,8 @@ pub(crate) enum Pane {
 pub(crate) struct Window {
     /// The memory; the code memory if empty.
     pub(crate) memory: String,
-    /// The first cell.
+    /// The first cell, in hexadecimal: a page's numbers do not hold every address.
+    #[serde(deserialize_with = "address")]
     pub(crate) from: u64,
     /// How many cells.
     pub(crate) count: u64,
@@ -63,6 +65,11 @@ pub(crate) struct Window {
     pub(crate) written: u64,
     /// Whether changes count from here on: not if only another part of the same moment is shown.
     pub(crate) settle: bool,
+}
+
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let digits = String::deserialize(deserializer)?;
+    u64::from_str_radix(&digits, 16).map_err(D::Error::custom)
 }
 
 /// Why something could not be done, as an answer.

@@ -51,7 +51,7 @@ struct RegisterView {
 
 #[derive(Debug, Serialize)]
 struct CodeView {
-    address: u64,
+    /// Its address in hexadecimal.
     hex: String,
     /// The label here, if there is one.
     label: Option<String>,
@@ -64,14 +64,15 @@ struct CodeView {
 #[derive(Debug, Serialize)]
 struct MemoryView {
     name: String,
-    from: u64,
+    /// The address of the first cell, in hexadecimal.
+    from: String,
     /// The cells in hexadecimal, all digits, one after the other.
     cells: String,
     digits: usize,
     /// Which of them are different, counted from the first.
     changed: Vec<u64>,
-    /// The first address of this memory that is different, whether it is shown or not.
-    first_change: Option<u64>,
+    /// The first address of this memory that is different, whether it is shown or not, in hexadecimal.
+    first_change: Option<String>,
 }
 
 /// Output, as characters whose numbers are the bytes.
@@ -154,7 +155,6 @@ fn code(debugger: &Debugger, window: &Window) -> Vec<CodeView> {
         at = next;
     }
     let shown = |line: lathe_debug::program::Line| CodeView {
-        address: line.place.address,
         hex: line.place.hex,
         label: line.place.label.filter(|label| !label.contains('+')),
         cells: line.cells,
@@ -180,19 +180,20 @@ fn memory(isa: &Isa, state: &State, before: Option<&State>, window: &Window) -> 
     let id = isa.memory_named(&window.memory).unwrap_or(isa.pc.memory);
     let described = isa.memory(id);
     let digits = hex_digits(described.cell.bits());
-    let from = window.from.min(described.cells() - 1);
-    let count = window.count.min(CELLS).min(described.cells() - from);
+    let from = window.from.min(described.last());
+    let count = window.count.min(CELLS).min((described.last() - from).saturating_add(1));
     let now = state.memory(id);
-    let cells = (from..from + count).map(|at| format!("{:0digits$X}", now.get(at))).collect();
-    let differs = |at: &u64| before.is_some_and(|before| before.memory(id).get(*at) != now.get(*at));
-    let changed = (0..count).filter(|offset| differs(&(from + offset))).collect();
-    let first_change = before.and_then(|before| first_change(before, state, id, described.cells()));
+    let cells = (0..count).map(|at| format!("{:0digits$X}", now.get(from + at))).collect();
+    let differs = |at: u64| before.is_some_and(|before| before.memory(id).get(at) != now.get(at));
+    let changed = (0..count).filter(|offset| differs(from + offset)).collect();
+    let first_change = before.and_then(|before| first_change(before, state, id, described.last()));
+    let (from, first_change) = (format!("{from:x}"), first_change.map(|address| format!("{address:x}")));
     MemoryView { name: described.name.clone(), from, cells, digits, changed, first_change }
 }
 
-fn first_change(before: &State, now: &State, id: MemoryId, cells: u64) -> Option<u64> {
+fn first_change(before: &State, now: &State, id: MemoryId, last: u64) -> Option<u64> {
     let (before, now) = (before.memory(id), now.memory(id));
-    (0..cells.min(SEARCHED)).find(|at| before.get(*at) != now.get(*at))
+    (0..=last.min(SEARCHED - 1)).find(|at| before.get(*at) != now.get(*at))
 }
 
 fn console(debugger: &Debugger, known: u64) -> ConsoleView {

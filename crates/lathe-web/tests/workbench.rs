@@ -120,7 +120,7 @@ fn steps_go_forward_and_back_and_changes_are_marked() {
     let view = page.view();
     assert_eq!((&view["position"], &view["line"]), (&json!(3), &json!(4)));
     assert_eq!(view["memory"]["changed"], json!([0x80]));
-    assert_eq!(view["memory"]["first_change"], 0x80);
+    assert_eq!(view["memory"]["first_change"], "80");
     assert_eq!(view["console"]["text"], "A");
     page.command("back 2");
     let view = page.view();
@@ -306,6 +306,26 @@ fn what_is_no_request_is_a_problem_and_nothing_more() {
         assert!(page.ask(&json!({"call": call}))["problem"]["help"].is_string(), "{call}");
     }
     assert!(page.command("save x")["problem"].is_object());
+}
+
+/// A page's numbers hold 53 bits, so addresses are texts.
+#[test]
+fn memory_is_shown_at_any_address() {
+    let far = include_str!("../../../tests/machines/far64.isa");
+    let mut page = Page::new(far, "start: li b, 0xFFFF_FFFF_FFFF_FFFE\n li a, 7\n sb a, 1(b)\n halt\n");
+    page.command("run");
+    let view = page.ask(&json!({"call": "view", "from": "fffffffffffffff8", "count": 64, "before": 4, "after": 4}));
+    assert_eq!(
+        (&view["memory"]["from"], &view["memory"]["cells"]),
+        (&json!("fffffffffffffff8"), &json!("3634210000000007"))
+    );
+    assert_eq!(view["code"][0]["hex"], "0x0000800000000000");
+    assert_eq!(page.register("b")["value"], "FFFFFFFFFFFFFFFE");
+    let edited = page.edit(far, "start: halt\n");
+    assert_eq!(edited["machine"]["memories"][0]["address_bits"], 64);
+    for from in [json!("x"), json!(7), json!("10000000000000000")] {
+        assert!(page.ask(&json!({"call": "view", "from": from}))["problem"].is_object(), "{from}");
+    }
 }
 
 #[test]

@@ -69,12 +69,12 @@ fn one_memory(described: &Memory, memory: &lathe_vm::Memory) -> String {
     let in_a_line = cells_in_a_line(described);
     let lines: BTreeSet<u64> = cells.iter().map(|(address, _)| address - address % in_a_line).collect();
     let mut text = format!("{}:\n", described.name);
-    let mut expected = lines.first().copied().unwrap_or(0);
+    let mut expected = lines.first().copied();
     for first in lines {
-        if first != expected {
+        if Some(first) != expected {
             text += "  ...\n";
         }
-        expected = first + in_a_line;
+        expected = first.checked_add(in_a_line);
         text += &line(described, memory, first, in_a_line);
     }
     text
@@ -84,11 +84,11 @@ fn one_memory(described: &Memory, memory: &lathe_vm::Memory) -> String {
 fn cells_in_a_line(described: &Memory) -> u64 {
     let digits = u64::from(described.cell.bits().div_ceil(4));
     let fitting = 48 / (digits + 1);
-    (1u64 << fitting.max(1).ilog2()).min(described.cells())
+    (1u64 << fitting.max(1).ilog2()).min(described.last().saturating_add(1))
 }
 
 fn line(described: &Memory, memory: &lathe_vm::Memory, first: u64, count: u64) -> String {
-    let values: Vec<u64> = (first..first + count).map(|address| memory.get(address)).collect();
+    let values: Vec<u64> = (0..count).map(|at| memory.get(first + at)).collect();
     let cells: String = values.iter().map(|value| format!(" {}", digits(*value, described.cell))).collect();
     let mut text = format!("  {}  {}", digits(first, described.address), cells.trim_start());
     if described.cell.bits() == 8 {

@@ -29,7 +29,7 @@ pub fn generate(isa: &Isa, seed: u64) -> Case {
         _ => 0,
     };
     let length = match random.below(200) {
-        0 => random.within(LARGE).min(isa.code_memory().cells() / 4),
+        0 => random.within(LARGE).min(top / 4),
         1..50 => 1 + random.below(40),
         _ => 1 + random.below(12),
     };
@@ -66,7 +66,8 @@ fn limits(random: &mut Random) -> Vec<u64> {
 
 /// Addresses at which something else begins: what is mapped, and the ends of memories.
 fn edges(isa: &Isa) -> Vec<u64> {
-    let mapped = isa.maps.iter().flat_map(|map| [map.first, map.last, map.first.wrapping_sub(1), map.last + 1]);
+    let mapped =
+        isa.maps.iter().flat_map(|map| [map.first, map.last, map.first.wrapping_sub(1), map.last.wrapping_add(1)]);
     mapped.chain([0, isa.pc.width.mask()]).collect()
 }
 

@@ -1,8 +1,7 @@
 //! The text of a disassembly.
 
 use std::fmt::Write;
-
-use lathe_isa::model::MemoryId;
+use std::ops::Bound;
 
 use super::{Disassembler, Instruction, number};
 use crate::image::{Image, Segment};
@@ -48,12 +47,13 @@ impl Listing<'_, '_> {
     fn segment(&mut self, segment: &Segment) {
         let address = self.disassembler.isa.memory(segment.memory).address;
         let _ = writeln!(self.text, ".org {}", number(self.disassembler.isa, segment.start, address));
-        let mut at = segment.start;
-        while at < segment.end() {
+        let mut offset = 0;
+        while offset < segment.cells.len() as u64 {
+            let at = segment.start + offset;
             if let Some(label) = self.disassembler.labels.get(&(segment.memory, at)) {
                 let _ = writeln!(self.text, "{label}:");
             }
-            at += match self.instruction(segment, at) {
+            offset += match self.instruction(segment, at) {
                 Some(cells) => cells,
                 None => self.data(segment, at),
             };
@@ -139,11 +139,13 @@ impl Listing<'_, '_> {
     /// Where the data that begins here ends, as a position in the segment.
     fn end_of_data(&self, segment: &Segment, at: u64) -> usize {
         let disassembler = self.disassembler;
-        let label = disassembler.labels.range((segment.memory, at + 1)..(MemoryId(segment.memory.0 + 1), 0)).next();
-        let code = disassembler.code.range(at + 1..).next().filter(|_| segment.memory == disassembler.isa.pc.memory);
+        let after = (Bound::Excluded((segment.memory, at)), Bound::Included((segment.memory, u64::MAX)));
+        let label = disassembler.labels.range(after).next();
+        let code = disassembler.code.range((Bound::Excluded(at), Bound::Unbounded)).next();
+        let code = code.filter(|_| segment.memory == disassembler.isa.pc.memory);
         let ends = [label.map(|((_, address), _)| *address), code.map(|(address, _)| *address)];
-        let end = ends.into_iter().flatten().fold(segment.end(), u64::min);
-        (end - segment.start) as usize
+        let positions = ends.into_iter().flatten().map(|end| (end - segment.start) as usize);
+        positions.fold(segment.cells.len(), usize::min)
     }
 
     fn text_line(&mut self, characters: &[u64], ends_with_zero: bool) -> u64 {

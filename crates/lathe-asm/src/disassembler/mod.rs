@@ -11,6 +11,7 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lathe_base::Width;
+use lathe_base::numbers::addresses_from;
 use lathe_isa::Isa;
 use lathe_isa::decode::Decoded;
 use lathe_isa::encoding::window;
@@ -81,7 +82,7 @@ impl<'i> Disassembler<'i> {
 
     /// The instruction at an address, if all its cells are in the image.
     fn decode(&self, address: u64, modes: Modes) -> Option<Instruction> {
-        let inside = |segment: &&Segment| (segment.start..segment.end()).contains(&address);
+        let inside = |segment: &&Segment| segment.contains(address);
         let segment = self.code_segments().find(inside)?;
         let cells = &segment.cells[(address - segment.start) as usize..];
         let window = self.window(cells, modes.bits);
@@ -153,15 +154,16 @@ impl<'i> Disassembler<'i> {
             }
             let Some(found) = self.decode(address, modes) else { continue };
             let (decoded, cells) = (found.decoded, self.cells(&found));
-            if (address..address + cells).any(|cell| taken.contains(&cell)) {
+            let last = address + (cells - 1);
+            if (address..=last).any(|cell| taken.contains(&cell)) {
                 continue;
             }
-            taken.extend(address..address + cells);
+            taken.extend(address..=last);
             let flow = flow::of(self.isa, &decoded, self.location(decoded.instruction, address), modes);
-            if flow.goes_on {
+            if let Some(next) = address.checked_add(cells).filter(|_| flow.goes_on) {
                 // What a routine does to the modes is not known where it returns.
                 let modes = if flow.is_call { flow.modes.assumed() } else { flow.modes };
-                pending.push_front((address + cells, modes));
+                pending.push_front((next, modes));
             }
             pending.extend(flow.targets.into_iter().map(|target| (target, flow.modes)));
             self.code.insert(address, found);
@@ -170,12 +172,14 @@ impl<'i> Disassembler<'i> {
 
     fn linear(&mut self, image: &Image) {
         let at_reset = Modes::with(&image.registers_at_reset(self.isa), self.isa);
-        let runs: Vec<(u64, u64)> = self.code_segments().map(|segment| (segment.start, segment.end())).collect();
-        for (start, end) in runs {
-            let (mut at, mut modes) = (start, at_reset);
-            while at < end {
+        let runs: Vec<(u64, u64)> =
+            self.code_segments().map(|segment| (segment.start, segment.cells.len() as u64)).collect();
+        for (start, count) in runs {
+            let (mut offset, mut modes) = (0, at_reset);
+            while offset < count {
+                let at = start + offset;
                 let found = self.decode(at, modes);
-                at += found.map_or(1, |found| {
+                offset += found.map_or(1, |found| {
                     self.code.insert(at, found);
                     let location = self.location(found.decoded.instruction, at);
                     modes = flow::of(self.isa, &found.decoded, location, modes).modes;
@@ -233,14 +237,14 @@ impl<'i> Disassembler<'i> {
     }
 
     fn is_inside(&self, memory: MemoryId, address: u64) -> bool {
-        let covers = |segment: &Segment| segment.memory == memory && (segment.start..segment.end()).contains(&address);
+        let covers = |segment: &Segment| segment.memory == memory && segment.contains(address);
         self.segments.iter().any(covers)
     }
 
     /// Whether a line of the output begins at this address.
     fn may_have_label(&self, memory: MemoryId, address: u64) -> bool {
         let before = self.code.range(..address).next_back().filter(|_| memory == self.isa.pc.memory);
-        let split = before.is_some_and(|(start, found)| start + self.cells(found) > address);
+        let split = before.is_some_and(|(start, found)| address - start < self.cells(found));
         self.is_inside(memory, address) && !split
     }
 
@@ -313,11 +317,11 @@ fn is_name(name: &str, isa: &Isa) -> bool {
 fn joined(image: &Image) -> Vec<Segment> {
     let mut cells: BTreeMap<(MemoryId, u64), u64> = BTreeMap::new();
     for segment in &image.segments {
-        cells.extend((segment.start..).zip(&segment.cells).map(|(at, cell)| ((segment.memory, at), *cell)));
+        cells.extend(addresses_from(segment.start).zip(&segment.cells).map(|(at, cell)| ((segment.memory, at), *cell)));
     }
     let mut segments: Vec<Segment> = Vec::new();
     for ((memory, address), cell) in cells {
-        match segments.last_mut().filter(|last| last.memory == memory && last.end() == address) {
+        match segments.last_mut().filter(|last| last.memory == memory && last.end() == u128::from(address)) {
             Some(last) => last.cells.push(cell),
             None => segments.push(Segment { memory, start: address, cells: vec![cell] }),
         }

@@ -1,14 +1,14 @@
 //! The annotated image: JSON for tools that want to know which line made which cells.
 //!
 //! Written only. Cells are hexadecimal digits with spaces between, all others are plain
-//! numbers; lines and columns count from 1.
+//! numbers, or strings if an address needs more than 53 bits; lines and columns count from 1.
 
 use lathe_base::Source;
 use lathe_isa::model::{Isa, MemoryId};
 use serde::Serialize;
 
 use super::FormatError;
-use super::json::{Object, hexadecimal};
+use super::json::{Number, Object, hexadecimal};
 use super::places::Places;
 use super::rom::{all_cells, digits};
 use super::runs::{Run, slice};
@@ -37,7 +37,7 @@ struct CallRow<'a> {
 #[derive(Serialize)]
 struct LineRow<'a> {
     memory: &'a str,
-    address: u64,
+    address: Number,
     count: u32,
     cells: String,
     kind: &'static str,
@@ -69,7 +69,7 @@ pub(super) fn write(image: &Image, isa: &Isa, sources: &[Source]) -> Result<Vec<
     let mut out = Object::new();
     out.value("machine", &isa.name)?;
     if let Some(entry) = image.entry {
-        out.value("entry", &entry)?;
+        out.value("entry", &Number::from(entry))?;
     }
     out.list("memories", memory_rows(isa))?;
     out.list("files", sources.iter().map(|source| &source.name))?;
@@ -111,10 +111,10 @@ fn line_row<'a>(
     places: &Places<'a>,
 ) -> Option<LineRow<'a>> {
     let memory = isa.memories.get(line.memory.index())?;
-    let made = slice(&cells[line.memory.index()], line.address, u64::from(line.cells));
+    let made = slice(&cells[line.memory.index()], line.address.into(), u64::from(line.cells));
     Some(LineRow {
         memory: &memory.name,
-        address: line.address,
+        address: line.address.into(),
         count: line.cells,
         cells: hexadecimal(made, digits(memory.cell), " "),
         kind: line.kind.name(),

@@ -21,9 +21,9 @@ pub(super) fn write_binary(rom: &Rom) -> Result<Vec<u8>, FormatError> {
 /// Reads a raw binary, which begins at this address.
 pub(super) fn read_binary(bytes: &[u8], isa: &Isa, memory: MemoryId, at: u64) -> Result<Image, FormatError> {
     let target = isa.memory(memory);
-    let size = target.bytes_per_cell() as u64;
-    let room = target.cells().saturating_sub(at).saturating_mul(size);
-    if bytes.len() as u64 > room {
+    let size = target.bytes_per_cell() as u128;
+    let room = target.cells().saturating_sub(at.into()) * size;
+    if bytes.len() as u128 > room {
         let (length, name) = (bytes.len(), &target.name);
         let place = if at == 0 { String::new() } else { format!(" from {at:#x} on") };
         let cause = format!("{length} bytes do not fit: memory `{name}` has room for {room}{place}");
@@ -32,7 +32,7 @@ pub(super) fn read_binary(bytes: &[u8], isa: &Isa, memory: MemoryId, at: u64) ->
         return Err(FormatError::new(cause, format!("{next}{elsewhere}")));
     }
     let mut collector = Collector::of_bytes(target);
-    collector.put(at * size, bytes)?;
+    collector.put(u128::from(at) * size, bytes)?;
     image_of_bytes(collector, isa, memory, None)
 }
 
@@ -56,13 +56,13 @@ pub(super) fn to_bytes(cells: &[u64], width: Width, order: Order) -> Vec<u8> {
 
 /// The runs of a ROM as runs of bytes.
 pub(super) fn byte_runs(rom: &Rom) -> impl Iterator<Item = Run<u8>> {
-    let size = bytes_per_cell(rom.width) as u64;
+    let size = bytes_per_cell(rom.width) as u128;
     rom.runs.iter().map(move |run| Run { start: run.start * size, items: to_bytes(&run.items, rom.width, rom.order) })
 }
 
 /// The address of a cell, counted in bytes.
-pub(super) fn byte_address(rom: &Rom, cell: u64) -> u64 {
-    cell * bytes_per_cell(rom.width) as u64
+pub(super) fn byte_address(rom: &Rom, cell: u128) -> u128 {
+    cell * bytes_per_cell(rom.width) as u128
 }
 
 /// The image that the bytes of a file make. The entry is counted in bytes.
@@ -81,9 +81,9 @@ pub(super) fn image_of_bytes(
 
 fn segment(run: &Run<u8>, memory: &Memory, id: MemoryId) -> Result<Segment, FormatError> {
     let size = memory.bytes_per_cell();
-    check_whole(run.start, size as u64)?;
-    check_whole(run.end(), size as u64)?;
-    let start = run.start / size as u64;
+    check_whole(run.start, size as u128)?;
+    check_whole(run.end(), size as u128)?;
+    let start = (run.start / size as u128) as u64;
     let cells: Vec<u64> = run.items.chunks_exact(size).map(|bytes| cell(bytes, memory.order)).collect();
     match cells.iter().position(|cell| !memory.cell.holds(*cell)) {
         Some(at) => Err(too_wide(cells[at], memory.cell).at_address(start + at as u64)),
@@ -92,7 +92,7 @@ fn segment(run: &Run<u8>, memory: &Memory, id: MemoryId) -> Result<Segment, Form
 }
 
 /// That a run begins or ends between two cells.
-fn check_whole(byte: u64, size: u64) -> Result<(), FormatError> {
+fn check_whole(byte: u128, size: u128) -> Result<(), FormatError> {
     if byte.is_multiple_of(size) {
         return Ok(());
     }
@@ -112,7 +112,7 @@ fn entry_cell(entry: u64, isa: &Isa) -> Result<u64, FormatError> {
     let memory = isa.code_memory();
     let size = memory.bytes_per_cell() as u64;
     let cell = entry / size;
-    if entry.is_multiple_of(size) && cell < memory.cells() {
+    if entry.is_multiple_of(size) && cell <= memory.last() {
         return Ok(cell);
     }
     let cause = format!("byte address {entry:#x}, where execution begins, is not a cell of memory `{}`", memory.name);

@@ -9,7 +9,7 @@ use lathe_base::Span;
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 use object::LittleEndian;
-use object::elf::{FileHeader32, PT_LOAD, SHN_UNDEF, SHT_SYMTAB, STT_FILE, STT_SECTION};
+use object::elf::{FileHeader32, FileHeader64, PT_LOAD, SHN_UNDEF, SHT_SYMTAB, STT_FILE, STT_SECTION};
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 
 use super::FormatError;
@@ -21,28 +21,42 @@ use crate::image::{Symbol, SymbolKind};
 /// What an ELF file begins with.
 pub(super) const MAGIC: &[u8] = b"\x7FELF";
 
-type Header = FileHeader32<LittleEndian>;
-
 /// Reads the parts that are to be loaded into this memory. What a part has beyond its bytes in the
 /// file is 0, as memory is anyway.
 pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, FormatError> {
-    let header = header(file)?;
+    // Byte 4 is the class, byte 5 the order.
+    match file.get(4..6) {
+        Some([1, 1]) | None => read_as::<FileHeader32<LittleEndian>>(file, isa, memory),
+        Some([2, 1]) => read_as::<FileHeader64<LittleEndian>>(file, isa, memory),
+        Some(_) => {
+            let cause = "this ELF file is not one of 32 or 64 bits with the lowest byte first";
+            Err(FormatError::new(cause, "build it for a little-endian target"))
+        }
+    }
+}
+
+fn read_as<H: FileHeader<Endian = LittleEndian>>(
+    file: &[u8],
+    isa: &Isa,
+    memory: MemoryId,
+) -> Result<Image, FormatError> {
+    let header = H::parse(file).map_err(broken)?;
     let parts = header.program_headers(LittleEndian, file).map_err(broken)?;
     let parts: Vec<_> = parts.iter().filter(|part| part.p_type(LittleEndian) == PT_LOAD).collect();
     // Some linkers leave the physical addresses out.
-    let has_physical = parts.iter().any(|part| part.p_paddr(LittleEndian) != 0);
-    let mut entry = u64::from(header.e_entry(LittleEndian));
+    let has_physical = parts.iter().any(|part| part.p_paddr(LittleEndian).into() != 0);
+    let begins: u64 = header.e_entry(LittleEndian).into();
+    let mut entry = begins;
     let mut collector = Collector::of_bytes(isa.memory(memory));
     let mut is_empty = true;
     for part in parts {
         let bytes = part.data(LittleEndian, file).map_err(|()| broken("a part of it lies beyond its end"))?;
-        let virtual_start = u64::from(part.p_vaddr(LittleEndian));
-        let start = if has_physical { u64::from(part.p_paddr(LittleEndian)) } else { virtual_start };
-        collector.put(start, bytes)?;
+        let virtual_start: u64 = part.p_vaddr(LittleEndian).into();
+        let start = if has_physical { part.p_paddr(LittleEndian).into() } else { virtual_start };
+        collector.put(start.into(), bytes)?;
         is_empty &= bytes.is_empty();
-        let begins = u64::from(header.e_entry(LittleEndian)).checked_sub(virtual_start);
-        if let Some(offset) = begins.filter(|offset| *offset < bytes.len() as u64) {
-            entry = start + offset;
+        if let Some(offset) = begins.checked_sub(virtual_start).filter(|offset| *offset < bytes.len() as u64) {
+            entry = start.saturating_add(offset);
         }
     }
     if is_empty {
@@ -54,25 +68,20 @@ pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, Fo
     Ok(image)
 }
 
-fn header(file: &[u8]) -> Result<&Header, FormatError> {
-    let header = Header::parse(file);
-    // Byte 4 is the class, byte 5 the order.
-    if matches!(file.get(4..6), Some(kind) if kind != [1, 1]) {
-        let cause = "this ELF file is not one of 32 bits with the lowest byte first";
-        return Err(FormatError::new(cause, "build it for a 32-bit little-endian target"));
-    }
-    header.map_err(broken)
-}
-
 /// The names of addresses. A file that was stripped has none.
-fn symbols(header: &Header, file: &[u8], isa: &Isa, memory: MemoryId) -> object::Result<Vec<Symbol>> {
+fn symbols<H: FileHeader<Endian = LittleEndian>>(
+    header: &H,
+    file: &[u8],
+    isa: &Isa,
+    memory: MemoryId,
+) -> object::Result<Vec<Symbol>> {
     let table = header.sections(LittleEndian, file)?.symbols(LittleEndian, file, SHT_SYMTAB)?;
     let size = isa.memory(memory).bytes_per_cell() as u64;
-    let named = |symbol: &object::elf::Sym32<LittleEndian>| {
+    let named = |symbol: &H::Sym| {
         let kind = symbol.st_type();
         let name = symbol.name(LittleEndian, table.strings()).ok().and_then(|name| std::str::from_utf8(name).ok())?;
         let is_address = symbol.st_shndx(LittleEndian) != SHN_UNDEF && kind != STT_FILE && kind != STT_SECTION;
-        let value = i128::from(u64::from(symbol.st_value(LittleEndian)) / size);
+        let value = i128::from(symbol.st_value(LittleEndian).into() / size);
         let (name, kind) = (name.to_owned(), SymbolKind::Label(memory));
         (is_address && !name.is_empty()).then_some(Symbol { name, value, kind, exported: true, span: Span::default() })
     };

@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Cells are hexadecimal, each as many digits as its width needs. A symbol without a memory is
-//! a constant; a value beyond 53 bits is a string. Lines are lists because there are many of
+//! a constant; a value or an address beyond 53 bits is a string. Lines are lists because there are many of
 //! them. Keys that are not known are ignored, so that later versions can add some.
 
 use lathe_base::{FileId, Source, Span};
@@ -72,7 +72,7 @@ struct WireHeader {
 #[derive(Deserialize)]
 struct WireImage<'w> {
     #[serde(default)]
-    entry: Option<u64>,
+    entry: Option<Number>,
     memories: Vec<WireMemory>,
     #[serde(default)]
     files: Vec<String>,
@@ -96,7 +96,7 @@ struct WireMemory {
 #[derive(Serialize, Deserialize)]
 struct WireSegment {
     memory: String,
-    start: u64,
+    start: Number,
     cells: String,
 }
 
@@ -125,7 +125,7 @@ struct WireSpan(u32, u32, u32);
 
 /// Memory, address, cells, kind, file, start, end, call.
 #[derive(Serialize, Deserialize)]
-struct WireLine<'w>(u32, u64, u32, &'w str, u32, u32, u32, u32);
+struct WireLine<'w>(u32, Number, u32, &'w str, u32, u32, u32, u32);
 
 /// Writes Lathe's own image.
 pub(super) fn write(
@@ -143,7 +143,7 @@ pub(super) fn write(
         out.value("definition", &definition)?;
     }
     if let Some(entry) = image.entry {
-        out.value("entry", &entry)?;
+        out.value("entry", &Number::from(entry))?;
     }
     out.list("memories", isa.memories.iter().map(wire_memory))?;
     out.list("files", file_names(image, sources))?;
@@ -171,7 +171,7 @@ fn wire_memory(memory: &Memory) -> WireMemory {
 fn wire_segment(segment: &Segment, isa: &Isa) -> WireSegment {
     let memory = isa.memory(segment.memory);
     let cells = hexadecimal(&segment.cells, digits(memory.cell), "");
-    WireSegment { memory: memory.name.clone(), start: segment.start, cells }
+    WireSegment { memory: memory.name.clone(), start: segment.start.into(), cells }
 }
 
 fn wire_symbol(symbol: &Symbol, isa: &Isa) -> WireSymbol {
@@ -194,7 +194,7 @@ fn wire_call(call: &Call) -> WireCall {
 
 fn wire_line(line: &Line) -> WireLine<'static> {
     let WireSpan(file, start, end) = wire_span(line.span);
-    WireLine(line.memory.0, line.address, line.cells, line.kind.name(), file, start, end, line.call)
+    WireLine(line.memory.0, line.address.into(), line.cells, line.kind.name(), file, start, end, line.call)
 }
 
 fn wire_span(span: Span) -> WireSpan {
@@ -301,12 +301,10 @@ impl Reader<'_> {
         Err(FormatError::new(cause, "load a smaller image"))
     }
 
-    fn entry(&self, entry: u64) -> Result<u64, FormatError> {
+    fn entry(&self, entry: Number) -> Result<u64, FormatError> {
         let memory = self.isa.code_memory();
-        if entry < memory.cells() {
-            return Ok(entry);
-        }
-        Err(damaged(format!("execution begins at {entry:#x}, beyond memory `{}`", memory.name)))
+        address(entry, memory)
+            .ok_or_else(|| damaged(format!("execution begins at {:#x}, beyond memory `{}`", entry.0, memory.name)))
     }
 
     /// A memory of the file's list by its name.
@@ -320,7 +318,10 @@ impl Reader<'_> {
         let memory = self.isa.memory(id);
         let chunks = wire.cells.as_bytes().chunks(digits(memory.cell));
         let cells = chunks.map(|digits| cell(digits, memory)).collect::<Result<_, _>>()?;
-        Ok(Segment { memory: id, start: wire.start, cells })
+        let start = address(wire.start, memory);
+        let start =
+            start.ok_or_else(|| damaged(format!("a segment begins at {:#x}, beyond its memory", wire.start.0)))?;
+        Ok(Segment { memory: id, start, cells })
     }
 
     fn symbol(&self, wire: WireSymbol) -> Result<Symbol, FormatError> {
@@ -344,14 +345,15 @@ impl Reader<'_> {
     }
 
     fn line(&self, wire: &WireLine<'_>, calls: usize) -> Result<Line, FormatError> {
-        let WireLine(memory, address, cells, kind, file, start, end, call) = *wire;
+        let WireLine(memory, Number(first), cells, kind, file, start, end, call) = *wire;
         let Some(memory) = self.memories.get(memory as usize).copied() else {
             return Err(damaged(format!("a line is in memory number {memory}, which is not in its list")));
         };
-        let after = address.checked_add(u64::from(cells));
-        if after.is_none_or(|after| after > self.isa.memory(memory).cells()) {
-            return Err(damaged(format!("a line has cells at {address:#x}, beyond its memory")));
-        }
+        let last = first.saturating_add(i128::from(cells.max(1)) - 1);
+        let described = self.isa.memory(memory);
+        let (Some(address), Some(_)) = (address(Number(first), described), address(Number(last), described)) else {
+            return Err(damaged(format!("a line has cells at {first:#x}, beyond its memory")));
+        };
         if call as usize > calls {
             return Err(damaged(format!("a line is in call {call}, but there are only {calls}")));
         }
@@ -367,6 +369,11 @@ impl Reader<'_> {
         }
         Err(damaged(format!("there is no place [{file}, {start}, {end}] in its files")))
     }
+}
+
+/// An address of a memory, if it is one.
+fn address(number: Number, memory: &Memory) -> Option<u64> {
+    u64::try_from(number.0).ok().filter(|address| memory.address.holds(*address))
 }
 
 fn cell(text: &[u8], memory: &Memory) -> Result<u64, FormatError> {

@@ -5,29 +5,29 @@
 
 use lathe_isa::model::{Isa, MemoryId};
 
-use super::FormatError;
 use super::bytes::{byte_address, byte_runs, image_of_bytes};
 use super::records::{DATA, after_the_end, cut_short, number, pairs, push_pairs, sum, wrong_checksum};
 use super::rom::Rom;
 use super::runs::Collector;
 use super::text::{lines, shown};
+use super::{BEYOND, FormatError};
 use crate::Image;
 
-const PAGE: u64 = 1 << 16;
+const PAGE: u128 = 1 << 16;
 
 /// Writes the cells as Intel HEX.
 pub(super) fn write(rom: &Rom) -> Result<Vec<u8>, FormatError> {
     let last = byte_address(rom, rom.end()).max(rom.entry.map_or(0, |entry| byte_address(rom, entry) + 1));
     if last > 1 << 32 {
         let cause = format!("byte address {:#x} is beyond the 32 bits of Intel HEX", last - 1);
-        return Err(FormatError::new(cause, "write a range of addresses counted from its start, or format `image`"));
+        return Err(FormatError::new(cause, BEYOND));
     }
     let mut out = Vec::new();
     let mut upper = 0;
     for run in byte_runs(rom) {
         let mut at = 0;
         while at < run.items.len() {
-            let address = run.start + at as u64;
+            let address = run.start + at as u128;
             if address / PAGE != upper {
                 upper = address / PAGE;
                 push_record(&mut out, 4, 0, &(upper as u16).to_be_bytes());
@@ -81,7 +81,7 @@ pub(super) fn is_record(line: &[u8]) -> bool {
 
 struct Record {
     kind: u8,
-    address: u64,
+    address: u128,
     data: Vec<u8>,
 }
 
@@ -101,15 +101,15 @@ fn record(line: &[u8]) -> Result<Record, FormatError> {
     if *checksum != expected {
         return Err(wrong_checksum(*checksum, expected));
     }
-    Ok(Record { kind: *kind, address: number(&[*high, *low]), data: data.to_vec() })
+    Ok(Record { kind: *kind, address: number(&[*high, *low]).into(), data: data.to_vec() })
 }
 
 /// What the addresses of data records are added to.
 enum Base {
     /// Set by a record of type 04; data runs on past 64 KiB.
-    Linear(u64),
+    Linear(u128),
     /// Set by a record of type 02; data wraps within 64 KiB.
-    Segment(u64),
+    Segment(u128),
 }
 
 struct Reader {
@@ -123,9 +123,9 @@ impl Reader {
         match (record.kind, record.data.as_slice()) {
             (0, data) => self.take_data(record.address, data),
             (1, []) => Ok(()),
-            (2, segment @ [_, _]) => self.set_base(Base::Segment(number(segment) << 4)),
+            (2, segment @ [_, _]) => self.set_base(Base::Segment(u128::from(number(segment)) << 4)),
             (3, start @ [_, _, _, _]) => self.set_entry((number(&start[..2]) << 4) + number(&start[2..])),
-            (4, upper @ [_, _]) => self.set_base(Base::Linear(number(upper) << 16)),
+            (4, upper @ [_, _]) => self.set_base(Base::Linear(u128::from(number(upper)) << 16)),
             (5, start @ [_, _, _, _]) => self.set_entry(number(start)),
             (kind @ 1..=5, data) => {
                 let cause = format!("a record of type {kind:02X} does not have {} bytes of data", data.len());
@@ -138,7 +138,7 @@ impl Reader {
         }
     }
 
-    fn take_data(&mut self, address: u64, data: &[u8]) -> Result<(), FormatError> {
+    fn take_data(&mut self, address: u128, data: &[u8]) -> Result<(), FormatError> {
         match self.base {
             Base::Linear(base) => self.data.put(base + address, data),
             Base::Segment(base) => {

@@ -1,7 +1,9 @@
 //! What the JSON formats share: numbers that every reader can hold, and lists with one entry
 //! a line, so that they can be compared as texts.
 
-use serde::de::Error;
+use std::fmt;
+
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::FormatError;
@@ -23,16 +25,35 @@ impl Serialize for Number {
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Number(i64),
-            Text(String),
-        }
-        match Written::deserialize(deserializer)? {
-            Written::Number(number) => Ok(Number(number.into())),
-            Written::Text(text) => text.parse().map(Number).map_err(|_| D::Error::custom("not a decimal number")),
-        }
+        deserializer.deserialize_any(NumberVisitor)
+    }
+}
+
+struct NumberVisitor;
+
+impl Visitor<'_> for NumberVisitor {
+    type Value = Number;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a whole number, or one in quotes")
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Number, E> {
+        Ok(Number(number.into()))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Number, E> {
+        Ok(Number(number.into()))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Number, E> {
+        text.parse().map(Number).map_err(|_| E::custom("not a decimal number"))
+    }
+}
+
+impl From<u64> for Number {
+    fn from(address: u64) -> Number {
+        Number(address.into())
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn write(rom: &Rom) -> Result<Vec<u8>, FormatError> {
     check_width(rom.width.bits(), rom.end())?;
     let flat = rom.flat()?;
     let cells = &flat[(start - rom.start) as usize..];
-    Ok([start].iter().chain(cells).flat_map(|word| (*word as u16).to_be_bytes()).collect())
+    Ok([start as u64].iter().chain(cells).flat_map(|word| (*word as u16).to_be_bytes()).collect())
 }
 
 /// Reads the words to where the first of them says.
@@ -38,8 +38,8 @@ pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, Fo
     let mut words = file.chunks_exact(2).map(|pair| u64::from(u16::from_be_bytes([pair[0], pair[1]])));
     let start = words.next().unwrap_or(0);
     let mut collector = Collector::of_cells(isa.memory(memory));
-    collector.put(start, &words.collect::<Vec<_>>())?;
-    let segment = |run: super::runs::Run<u64>| Segment { memory, start: run.start, cells: run.items };
+    collector.put(start.into(), &words.collect::<Vec<_>>())?;
+    let segment = |run: super::runs::Run<u64>| Segment { memory, start: run.start as u64, cells: run.items };
     Ok(Image {
         segments: collector.finish().into_iter().map(segment).collect(),
         entry: Some(start),
@@ -47,7 +47,7 @@ pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, Fo
     })
 }
 
-fn check_width(bits: u32, end: u64) -> Result<(), FormatError> {
+fn check_width(bits: u32, end: u128) -> Result<(), FormatError> {
     if bits == 16 && end <= 1 << 16 {
         return Ok(());
     }

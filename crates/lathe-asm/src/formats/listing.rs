@@ -150,7 +150,7 @@ impl Listing<'_> {
         let Some(memory) = self.isa.memories.get(line.memory.index()) else { return };
         let digits = digits(memory.cell);
         let step = in_a_row(digits);
-        let cells = slice(&self.cells[line.memory.index()], line.address, u64::from(line.cells)).to_vec();
+        let cells = slice(&self.cells[line.memory.index()], line.address.into(), u64::from(line.cells)).to_vec();
         let rows: Vec<&[u64]> = cells.chunks(step).collect();
         if rows.is_empty() {
             self.row(number, &address_text(self.isa, line.memory, line.address), "", text);

@@ -9,14 +9,16 @@ use std::fmt::Write;
 
 use lathe_isa::model::{Isa, Memory, MemoryId};
 
-use super::FormatError;
 use super::rom::{Rom, too_wide};
 use super::runs::Collector;
 use super::text::{hexadecimal, lines, shown};
+use super::{BEYOND, FormatError};
 use crate::{Image, Segment};
 
 /// Cells in a row of version 3.
-const ROW: u64 = 16;
+const ROW: u128 = 16;
+/// No address of version 3 is as high as this.
+const END: u128 = 1 << 32;
 
 /// Writes `v2.0 raw`, runs of four and more equal cells as `count*value`, as Logisim does.
 pub(super) fn write_version_2(rom: &Rom) -> Result<Vec<u8>, FormatError> {
@@ -41,13 +43,17 @@ fn groups(cells: &[u64]) -> impl Iterator<Item = &[u64]> {
 }
 
 /// Writes `v3.0 hex words addressed`.
-pub(super) fn write_version_3(rom: &Rom) -> Vec<u8> {
+pub(super) fn write_version_3(rom: &Rom) -> Result<Vec<u8>, FormatError> {
+    if rom.end() > END {
+        let cause = format!("address {:#x} is beyond the 32 bits that Logisim reads", rom.end() - 1);
+        return Err(FormatError::new(cause, BEYOND));
+    }
     let (digits, address_digits) = (rom.digits(), rom.address_digits());
     let mut out = String::from("v3.0 hex words addressed\n");
     for run in &rom.runs {
         let mut at = 0;
         while at < run.items.len() {
-            let address = run.start + at as u64;
+            let address = run.start + at as u128;
             let length = ((ROW - address % ROW) as usize).min(run.items.len() - at);
             let _ = write!(out, "{address:0address_digits$x}:");
             for cell in &run.items[at..at + length] {
@@ -57,7 +63,7 @@ pub(super) fn write_version_3(rom: &Rom) -> Vec<u8> {
             at += length;
         }
     }
-    out.into_bytes()
+    Ok(out.into_bytes())
 }
 
 /// Reads either version; the first line tells which.
@@ -76,7 +82,8 @@ pub(super) fn read(bytes: &[u8], isa: &Isa, id: MemoryId) -> Result<Image, Forma
         let taken = data.and_then(|data| take(data, memory, &mut cells, &mut address));
         taken.map_err(|error| error.at_line(at))?;
     }
-    let segments = cells.finish().into_iter().map(|run| Segment { memory: id, start: run.start, cells: run.items });
+    let segments =
+        cells.finish().into_iter().map(|run| Segment { memory: id, start: run.start as u64, cells: run.items });
     Ok(Image { segments: segments.collect(), ..Image::default() })
 }
 
@@ -109,12 +116,12 @@ fn without_comment(line: &[u8]) -> &[u8] {
 }
 
 /// Takes the address from the front of a line. What follows two blanks is a remark.
-fn addressed<'a>(line: &'a [u8], address: &mut u64) -> Result<&'a [u8], FormatError> {
+fn addressed<'a>(line: &'a [u8], address: &mut u128) -> Result<&'a [u8], FormatError> {
     let ends = |byte: &u8| *byte == b':' || byte.is_ascii_whitespace();
     let Some(length) = line.iter().position(ends) else {
         return if line.is_empty() { Ok(line) } else { hexadecimal(line).map(|_| &line[..0]) };
     };
-    *address = hexadecimal(&line[..length])?;
+    *address = hexadecimal(&line[..length])?.into();
     let rest = line[length..].trim_ascii_start();
     let data = rest.strip_prefix(b":").unwrap_or(rest).trim_ascii_start();
     let two_blanks = |pair: &[u8]| pair.iter().all(u8::is_ascii_whitespace);
@@ -122,7 +129,7 @@ fn addressed<'a>(line: &'a [u8], address: &mut u64) -> Result<&'a [u8], FormatEr
 }
 
 /// Takes cells, or `count*cell`, from the address on.
-fn take(data: &[u8], memory: &Memory, cells: &mut Collector<u64>, address: &mut u64) -> Result<(), FormatError> {
+fn take(data: &[u8], memory: &Memory, cells: &mut Collector<u64>, address: &mut u128) -> Result<(), FormatError> {
     for word in words(data) {
         let (count, value) = match word.iter().position(|byte| *byte == b'*') {
             Some(at) => (times(&word[..at])?, hexadecimal(&word[at + 1..])?),
@@ -132,7 +139,7 @@ fn take(data: &[u8], memory: &Memory, cells: &mut Collector<u64>, address: &mut 
             return Err(too_wide(value, memory.cell));
         }
         cells.put_times(*address, value, count)?;
-        *address += count;
+        *address += u128::from(count);
     }
     Ok(())
 }

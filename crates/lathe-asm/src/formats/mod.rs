@@ -47,6 +47,10 @@ use crate::Image;
 use readmem::Radix;
 use rom::Rom;
 
+/// What to do about addresses that a format cannot hold.
+const BEYOND: &str =
+    "write format `image`, or `bin` with a range of addresses: it has none itself, and begins with the first";
+
 /// A format of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Format {
@@ -88,7 +92,7 @@ pub enum Format {
     Vice,
     /// The annotated image for tools.
     Json,
-    /// ELF, of 32 bits with the lowest byte first.
+    /// ELF, of 32 or 64 bits with the lowest byte first.
     Elf,
     /// A cartridge of the Game Boy.
     GameBoy,
@@ -160,7 +164,7 @@ const TABLE: &[Row] = &[
     row(Format::SymbolsJson, "symbols-json", &["sym.json"],                           Everything, No,  "symbols as JSON"),
     row(Format::Vice,        "vice",         &["lbl", "labels", "vs"],                Everything, No,  "labels for the VICE monitor"),
     row(Format::Json,        "json",         &["json"],                               Everything, No,  "annotated JSON for tools: which line made which cells"),
-    row(Format::Elf,         "elf",          &["elf"],                                OneMemory,  Yes, "ELF of 32 bits, lowest byte first; can only be read"),
+    row(Format::Elf,         "elf",          &["elf"],                                OneMemory,  Yes, "ELF of 32 or 64 bits, lowest byte first; can only be read"),
     row(Format::GameBoy,     "gb",           &["gb", "gbc"],                          OneMemory,  Yes, "Game Boy cartridge; can only be read"),
     row(Format::Lc3,         "lc3",          &["obj"],                                OneMemory,  Yes, "LC-3 object file: where it goes, then its words"),
     row(Format::Image,       "image",        &["lathe"],                              Everything, Yes, "Lathe's own image, with symbols, lines and the machine's name"),
@@ -258,9 +262,9 @@ pub fn write(
         Format::HexDump => Ok(tables::write_hexdump(&rom()?)),
         Format::ReadMemH => Ok(readmem::write(&rom()?, Radix::Hexadecimal)),
         Format::ReadMemB => Ok(readmem::write(&rom()?, Radix::Binary)),
-        Format::Logisim => Ok(logisim::write_version_3(&rom()?)),
+        Format::Logisim => logisim::write_version_3(&rom()?),
         Format::Logisim2 => logisim::write_version_2(&rom()?),
-        Format::Mif => Ok(fpga::write_mif(&rom()?)),
+        Format::Mif => fpga::write_mif(&rom()?),
         Format::Coe => fpga::write_coe(&rom()?),
         Format::C => arrays::write_c(&rom()?, &options.name),
         Format::Rust => arrays::write_rust(&rom()?, &options.name),

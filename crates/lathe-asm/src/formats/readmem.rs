@@ -47,16 +47,17 @@ pub(super) fn write(rom: &Rom, radix: Radix) -> Vec<u8> {
 pub(super) fn read(bytes: &[u8], radix: Radix, isa: &Isa, id: MemoryId) -> Result<Image, FormatError> {
     let memory = isa.memory(id);
     let mut cells = Collector::of_cells(memory);
-    let mut address: u64 = 0;
+    let mut address: u128 = 0;
     let mut words = Words { rest: without_mark(bytes), line: 1 };
     while let Some((line, word)) = words.next()? {
         let step = match word.strip_prefix(b"@") {
-            Some(digits) => number(digits, Radix::Hexadecimal).map(|value| address = value),
+            Some(digits) => number(digits, Radix::Hexadecimal).map(|value| address = value.into()),
             None => cell(word, radix, memory).and_then(|cell| cells.put(address, &[cell])).map(|()| address += 1),
         };
         step.map_err(|error| error.at_line(line))?;
     }
-    let segments = cells.finish().into_iter().map(|run| Segment { memory: id, start: run.start, cells: run.items });
+    let segments =
+        cells.finish().into_iter().map(|run| Segment { memory: id, start: run.start as u64, cells: run.items });
     Ok(Image { segments: segments.collect(), ..Image::default() })
 }
 

@@ -10,7 +10,7 @@ use lathe_isa::model::{Isa, Memory, MemoryId, Order};
 use super::options::{AddressRange, Addresses, FormatOptions, Interleave, Lane};
 use super::runs::{CELLS, Run, merge};
 use super::{Format, FormatError};
-use crate::Image;
+use crate::{Image, Segment};
 
 /// The cells of one file.
 #[derive(Debug)]
@@ -18,17 +18,17 @@ pub(super) struct Rom {
     /// The cells, in the file's addresses: sorted, with gaps between the runs.
     pub(super) runs: Vec<Run<u64>>,
     /// Where formats without addresses begin.
-    pub(super) start: u64,
+    pub(super) start: u128,
     /// The width of a cell.
     pub(super) width: Width,
     /// The order of a cell's bytes.
     pub(super) order: Order,
     /// How many cells there could be, counted from address 0.
-    pub(super) depth: u64,
+    pub(super) depth: u128,
     /// The value of cells in gaps.
     pub(super) fill: u64,
     /// Where execution begins, if the file holds whole code cells.
-    pub(super) entry: Option<u64>,
+    pub(super) entry: Option<u128>,
     /// What it holds, for a comment.
     pub(super) title: String,
 }
@@ -54,11 +54,11 @@ impl Rom {
             order: memory.order,
             depth: view.depth(),
             fill: (options.fill >> view.lane.low) & view.lane.width.mask(),
-            entry: entry.map(|entry| entry - view.base),
+            entry: entry.map(|entry| u128::from(entry - view.base)),
             title: view.title(isa, memory, options),
         };
         if format == Format::Binary && whole && options.range.is_none() && id == isa.pc.memory {
-            rom.begin_at(isa.pc.reset)?;
+            rom.begin_at(isa.pc.reset.into())?;
         }
         if let Some(size) = options.size {
             rom.fill_up(size)?;
@@ -67,7 +67,7 @@ impl Rom {
     }
 
     /// Lets a raw binary begin where the machine does, as it is loaded there.
-    fn begin_at(&mut self, reset: u64) -> Result<(), FormatError> {
+    fn begin_at(&mut self, reset: u128) -> Result<(), FormatError> {
         if let Some(first) = self.runs.first().filter(|first| first.start < reset) {
             let cause =
                 format!("a raw binary begins at {reset:#x}, and the image has cells from {:#x} on", first.start);
@@ -79,16 +79,17 @@ impl Rom {
     }
 
     /// The address after the last cell; where it begins, if there are none.
-    pub(super) fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u128 {
         self.runs.last().map_or(self.start, Run::end)
     }
 
     /// All cells from the beginning on, gaps filled.
     pub(super) fn flat(&self) -> Result<Vec<u64>, FormatError> {
         let length = self.end() - self.start;
-        if length > CELLS {
+        if length > u128::from(CELLS) {
             let cause = format!("the file would have {length} cells, most of them filled in; the limit is {CELLS}");
-            let next = "write a range of addresses, or a format that gives addresses such as `hex` or `readmemh`";
+            let such_as = if self.end() > 1 << 32 { "`readmemh` or `image`" } else { "`hex` or `readmemh`" };
+            let next = format!("write a range of addresses, or a format that gives addresses such as {such_as}");
             return Err(FormatError::new(cause, next));
         }
         let mut cells = vec![self.fill; length as usize];
@@ -116,7 +117,7 @@ impl Rom {
     /// Hexadecimal digits of an address.
     pub(super) fn address_digits(&self) -> usize {
         let last = self.depth.max(self.end()).max(2) - 1;
-        (64 - last.leading_zeros()).div_ceil(4) as usize
+        (u128::BITS - last.leading_zeros()).div_ceil(4) as usize
     }
 
     fn fill_up(&mut self, size: u64) -> Result<(), FormatError> {
@@ -125,13 +126,13 @@ impl Rom {
             return Err(FormatError::new(cause, "give a smaller size"));
         }
         let needed = self.end() - self.start;
-        if needed > size {
+        if needed > size.into() {
             let cause = format!("the image needs {needed} cells from address {:#x} on, more than {size}", self.start);
             return Err(FormatError::new(cause, "give a larger size, or a range that leaves something out"));
         }
         let mut items = self.flat()?;
         items.resize(size as usize, self.fill);
-        self.depth = self.start + size;
+        self.depth = self.start + u128::from(size);
         self.runs = if items.is_empty() { Vec::new() } else { vec![Run { start: self.start, items }] };
         Ok(())
     }
@@ -158,7 +159,7 @@ impl AddressRange {
 
 impl View {
     fn new(memory: &Memory, options: &FormatOptions) -> Result<View, FormatError> {
-        let range = options.range.unwrap_or(AddressRange { first: 0, last: memory.cells() - 1 });
+        let range = options.range.unwrap_or(AddressRange { first: 0, last: memory.last() });
         let interleave = options.interleave.unwrap_or(Interleave { chips: 1, chip: 0 });
         let lane = options.lane.unwrap_or(Lane { low: 0, width: memory.cell });
         check_range(memory, range)?;
@@ -170,32 +171,33 @@ impl View {
     }
 
     /// The file's address of the first cell of this chip that is not before `address`.
-    fn address(&self, address: u64) -> u64 {
+    fn address(&self, address: u128) -> u128 {
         let Interleave { chips, chip } = self.interleave;
-        (address - self.base).saturating_sub(u64::from(chip)).div_ceil(u64::from(chips))
+        (address - u128::from(self.base)).saturating_sub(chip.into()).div_ceil(chips.into())
     }
 
-    fn start(&self) -> u64 {
-        self.address(self.range.first)
+    fn start(&self) -> u128 {
+        self.address(self.range.first.into())
     }
 
-    fn depth(&self) -> u64 {
-        self.address(self.range.last + 1)
+    fn depth(&self) -> u128 {
+        self.address(u128::from(self.range.last) + 1)
     }
 
     fn runs(&self, image: &Image, memory: MemoryId) -> Vec<Run<u64>> {
         let of_memory = image.segments.iter().filter(|segment| segment.memory == memory);
-        of_memory.map(|segment| self.run(segment.start, &segment.cells)).collect()
+        of_memory.map(|segment| self.run(segment)).collect()
     }
 
     /// The cells of one segment that are in the range, on the chip and in the lane.
-    fn run(&self, start: u64, cells: &[u64]) -> Run<u64> {
-        let first = start.max(self.range.first);
-        let after = (start + cells.len() as u64).min(self.range.last + 1).max(first);
-        let chips = u64::from(self.interleave.chips);
+    fn run(&self, segment: &Segment) -> Run<u64> {
+        let start = u128::from(segment.start);
+        let first = start.max(self.range.first.into());
+        let after = segment.end().min(u128::from(self.range.last) + 1).max(first);
+        let chips = u128::from(self.interleave.chips);
         let address = self.address(first);
-        let from = self.base + address * chips + u64::from(self.interleave.chip);
-        let kept = if from < after { &cells[(from - start) as usize..(after - start) as usize] } else { &[] };
+        let from = u128::from(self.base) + address * chips + u128::from(self.interleave.chip);
+        let kept = if from < after { &segment.cells[(from - start) as usize..(after - start) as usize] } else { &[] };
         let of_chip = kept.iter().step_by(chips as usize);
         let items = of_chip.map(|cell| (cell >> self.lane.low) & self.lane.width.mask()).collect();
         Run { start: address, items }
@@ -219,11 +221,11 @@ impl View {
 
 fn check_range(memory: &Memory, range: AddressRange) -> Result<(), FormatError> {
     let AddressRange { first, last } = range;
-    if first <= last && last < memory.cells() {
+    if first <= last && last <= memory.last() {
         return Ok(());
     }
     let cause = format!("there is no range from {first:#x} to {last:#x} in memory `{}`", memory.name);
-    Err(FormatError::new(cause, format!("give addresses from 0 to {:#x}, the lower one first", memory.cells() - 1)))
+    Err(FormatError::new(cause, format!("give addresses from 0 to {:#x}, the lower one first", memory.last())))
 }
 
 fn check_lane(memory: &Memory, lane: Lane) -> Result<(), FormatError> {
@@ -282,7 +284,7 @@ pub(super) fn all_cells(image: &Image, isa: &Isa) -> Result<Vec<Vec<Run<u64>>>, 
     check(image, isa)?;
     let mut runs: Vec<Vec<Run<u64>>> = vec![Vec::new(); isa.memories.len()];
     for segment in &image.segments {
-        runs[segment.memory.index()].push(Run { start: segment.start, items: segment.cells.clone() });
+        runs[segment.memory.index()].push(Run { start: segment.start.into(), items: segment.cells.clone() });
     }
     Ok(runs.iter().map(|runs| merge(runs)).collect())
 }
@@ -294,8 +296,7 @@ pub(super) fn check(image: &Image, isa: &Isa) -> Result<(), FormatError> {
         let Some(memory) = isa.memories.get(segment.memory.index()) else {
             return Err(FormatError::new("the image has cells for a memory that the machine does not have", next));
         };
-        let end = segment.start.checked_add(segment.cells.len() as u64);
-        if end.is_none_or(|end| end > memory.cells()) {
+        if segment.end() > memory.cells() {
             let cause = format!("the cells at {:#x} run past the end of memory `{}`", segment.start, memory.name);
             return Err(FormatError::new(cause, next));
         }

@@ -1,5 +1,8 @@
 //! Runs of items at addresses: cells of a memory, or bytes of a file. Merging them, and
 //! collecting them from a file within the limits.
+//!
+//! Addresses have 128 bits here, so that there is one after the last cell of every memory, also where cells are counted
+//! in bytes.
 
 use lathe_base::limits;
 use lathe_isa::model::Memory;
@@ -13,15 +16,15 @@ pub(super) const CELLS: u64 = limits::IMAGE_CELLS;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run<T> {
     /// The address of the first.
-    pub(super) start: u64,
+    pub(super) start: u128,
     /// The items.
     pub(super) items: Vec<T>,
 }
 
 impl<T> Run<T> {
     /// The address after the last.
-    pub(super) fn end(&self) -> u64 {
-        self.start + self.items.len() as u64
+    pub(super) fn end(&self) -> u128 {
+        self.start + self.items.len() as u128
     }
 }
 
@@ -30,7 +33,7 @@ impl<T> Run<T> {
 pub(super) fn merge<T: Copy + Default>(runs: &[Run<T>]) -> Vec<Run<T>> {
     let mut order: Vec<usize> = (0..runs.len()).filter(|at| !runs[*at].items.is_empty()).collect();
     order.sort_by_key(|at| runs[*at].start);
-    let mut extents: Vec<(u64, u64)> = Vec::new();
+    let mut extents: Vec<(u128, u128)> = Vec::new();
     let mut extent_of = vec![usize::MAX; runs.len()];
     for at in order {
         match extents.last_mut() {
@@ -39,7 +42,7 @@ pub(super) fn merge<T: Copy + Default>(runs: &[Run<T>]) -> Vec<Run<T>> {
         }
         extent_of[at] = extents.len() - 1;
     }
-    let blank = |(start, end): &(u64, u64)| Run { start: *start, items: vec![T::default(); (end - start) as usize] };
+    let blank = |(start, end): &(u128, u128)| Run { start: *start, items: vec![T::default(); (end - start) as usize] };
     let mut merged: Vec<Run<T>> = extents.iter().map(blank).collect();
     for (run, extent) in runs.iter().zip(extent_of) {
         if let Some(target) = merged.get_mut(extent) {
@@ -51,11 +54,11 @@ pub(super) fn merge<T: Copy + Default>(runs: &[Run<T>]) -> Vec<Run<T>> {
 }
 
 /// As many of the `count` items from `address` on as there are without a gap; `runs` are merged.
-pub(super) fn slice<T>(runs: &[Run<T>], address: u64, count: u64) -> &[T] {
+pub(super) fn slice<T>(runs: &[Run<T>], address: u128, count: u64) -> &[T] {
     let after = runs.partition_point(|run| run.start <= address);
     let Some(run) = after.checked_sub(1).map(|at| &runs[at]) else { return &[] };
-    let from = (address - run.start).min(run.items.len() as u64);
-    let to = from.saturating_add(count).min(run.items.len() as u64);
+    let from = (address - run.start).min(run.items.len() as u128);
+    let to = (from + u128::from(count)).min(run.items.len() as u128);
     &run.items[from as usize..to as usize]
 }
 
@@ -63,7 +66,7 @@ pub(super) fn slice<T>(runs: &[Run<T>], address: u64, count: u64) -> &[T] {
 pub(super) struct Collector<T> {
     runs: Vec<Run<T>>,
     taken: u64,
-    end: u64,
+    end: u128,
     limit: u64,
     beyond: String,
 }
@@ -71,7 +74,7 @@ pub(super) struct Collector<T> {
 impl Collector<u64> {
     /// For cells of a memory.
     pub(super) fn of_cells(memory: &Memory) -> Self {
-        let last = memory.cells() - 1;
+        let last = memory.last();
         let beyond = format!("is beyond memory `{}`, whose last cell is at {last:#x}", memory.name);
         Collector { runs: Vec::new(), taken: 0, end: memory.cells(), limit: CELLS, beyond }
     }
@@ -81,7 +84,7 @@ impl Collector<u8> {
     /// For the bytes that the cells of a memory take in a file.
     pub(super) fn of_bytes(memory: &Memory) -> Self {
         let size = memory.bytes_per_cell() as u64;
-        let end = memory.cells().saturating_mul(size);
+        let end = memory.cells() * u128::from(size);
         let beyond = format!("is beyond memory `{}`, whose last byte is at {:#x}", memory.name, end - 1);
         Collector { runs: Vec::new(), taken: 0, end, limit: CELLS.saturating_mul(size), beyond }
     }
@@ -89,20 +92,20 @@ impl Collector<u8> {
 
 impl<T: Copy + Default> Collector<T> {
     /// Takes items that follow one another.
-    pub(super) fn put(&mut self, address: u64, items: &[T]) -> Result<(), FormatError> {
+    pub(super) fn put(&mut self, address: u128, items: &[T]) -> Result<(), FormatError> {
         self.room(address, items.len() as u64)?.extend_from_slice(items);
         Ok(())
     }
 
     /// Takes one item several times.
-    pub(super) fn put_times(&mut self, address: u64, item: T, count: u64) -> Result<(), FormatError> {
+    pub(super) fn put_times(&mut self, address: u128, item: T, count: u64) -> Result<(), FormatError> {
         self.room(address, count)?.extend(std::iter::repeat_n(item, count as usize));
         Ok(())
     }
 
     /// The run that goes on at the address, after checking that there is room for this many.
-    fn room(&mut self, address: u64, count: u64) -> Result<&mut Vec<T>, FormatError> {
-        let end = address.saturating_add(count);
+    fn room(&mut self, address: u128, count: u64) -> Result<&mut Vec<T>, FormatError> {
+        let end = address.saturating_add(count.into());
         if end > self.end {
             let first_outside = address.max(self.end);
             let cause = format!("address {first_outside:#x} {}", self.beyond);
@@ -130,7 +133,7 @@ impl<T: Copy + Default> Collector<T> {
 mod tests {
     use super::*;
 
-    fn run(start: u64, items: &[u64]) -> Run<u64> {
+    fn run(start: u128, items: &[u64]) -> Run<u64> {
         Run { start, items: items.to_vec() }
     }
 

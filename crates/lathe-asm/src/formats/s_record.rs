@@ -7,12 +7,12 @@
 
 use lathe_isa::model::{Isa, MemoryId};
 
-use super::FormatError;
 use super::bytes::{byte_address, byte_runs, image_of_bytes};
 use super::records::{DATA, after_the_end, cut_short, number, pairs, push_pairs, sum, wrong_checksum};
 use super::rom::Rom;
 use super::runs::Collector;
 use super::text::{lines, shown};
+use super::{BEYOND, FormatError};
 use crate::Image;
 
 /// Writes the cells as S-records.
@@ -25,7 +25,7 @@ pub(super) fn write(rom: &Rom, machine: &str) -> Result<Vec<u8>, FormatError> {
     let mut count: u64 = 0;
     for run in byte_runs(rom) {
         for (address, chunk) in (run.start..).step_by(DATA).zip(run.items.chunks(DATA)) {
-            push_record(&mut out, kinds.data, kinds.address_bytes, address, chunk);
+            push_record(&mut out, kinds.data, kinds.address_bytes, address as u64, chunk);
             count += 1;
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn write(rom: &Rom, machine: &str) -> Result<Vec<u8>, FormatError> {
         0x1_0000..=0xFF_FFFF => push_record(&mut out, b'6', 3, count, &[]),
         _ => {}
     }
-    push_record(&mut out, kinds.end, kinds.address_bytes, entry, &[]);
+    push_record(&mut out, kinds.end, kinds.address_bytes, entry as u64, &[]);
     Ok(out)
 }
 
@@ -47,7 +47,7 @@ struct Kinds {
 
 impl Kinds {
     /// The shortest that reach an address.
-    fn that_reach(last: u64) -> Result<Kinds, FormatError> {
+    fn that_reach(last: u128) -> Result<Kinds, FormatError> {
         let kinds = |data, address_bytes, end| Ok(Kinds { data, address_bytes, end });
         match last {
             0..=0xFFFF => kinds(b'1', 2, b'9'),
@@ -55,8 +55,7 @@ impl Kinds {
             0x100_0000..=0xFFFF_FFFF => kinds(b'3', 4, b'7'),
             _ => {
                 let cause = format!("byte address {last:#x} is beyond the 32 bits of S-records");
-                let next = "write a range of addresses counted from its start, or format `image`";
-                Err(FormatError::new(cause, next))
+                Err(FormatError::new(cause, BEYOND))
             }
         }
     }
@@ -85,7 +84,7 @@ pub(super) fn read(bytes: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, F
         match record.kind {
             b'1'..=b'3' => {
                 count += 1;
-                data.put(record.address, &record.data).map_err(|error| error.at_line(at))?;
+                data.put(record.address.into(), &record.data).map_err(|error| error.at_line(at))?;
             }
             b'5' | b'6' => check_count(count, record.address).map_err(|error| error.at_line(at))?,
             b'7'..=b'9' => entry = Some(record.address),

@@ -8,7 +8,7 @@ use super::runs::slice;
 /// Writes rows of cells with their addresses, and characters where cells are bytes. A cell that
 /// the image says nothing about is shown as dashes; rows without any are left out.
 pub(super) fn write_hexdump(rom: &Rom) -> Vec<u8> {
-    let in_a_row: u64 = if rom.digits() <= 2 { 16 } else { 8 };
+    let in_a_row: u128 = if rom.digits() <= 2 { 16 } else { 8 };
     let mut out = String::new();
     let mut next = 0;
     for run in &rom.runs {
@@ -19,7 +19,7 @@ pub(super) fn write_hexdump(rom: &Rom) -> Vec<u8> {
     out.into_bytes()
 }
 
-fn push_row(out: &mut String, rom: &Rom, start: u64, in_a_row: u64) {
+fn push_row(out: &mut String, rom: &Rom, start: u128, in_a_row: u128) {
     let (digits, address_digits) = (rom.digits(), rom.address_digits());
     let cells = (start..start + in_a_row).map(|address| slice(&rom.runs, address, 1).first());
     let _ = write!(out, "{start:0address_digits$x}:");

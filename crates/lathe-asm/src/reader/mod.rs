@@ -65,7 +65,7 @@ pub(crate) fn read(
 /// Warnings about labels that nothing uses. They make sense only for a program without errors: a line
 /// that could not be read may have used any label.
 pub(crate) fn unused_labels(program: &Program, image: &Image, isa: &Isa, diagnostics: &mut Diagnostics) {
-    let start = Definition::Label(isa.pc.memory, Some(image.start(isa)));
+    let start = Definition::Label(isa.pc.memory, Some(image.start(isa).into()));
     for (_, entry) in program.symbols.iter() {
         // Where execution begins, a label is for the reader.
         let is_label = matches!(entry.definition, Definition::Label(..)) && entry.definition != start;

@@ -86,9 +86,9 @@ fn machine(file: &str, rules: &reading::Rules, cell: u32) -> Machine {
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
         name.insert_str(0, "machine");
     }
-    let start = rules.address.unwrap_or(0).min(u128::from(u32::MAX));
-    let end = start.saturating_add(rules.size.unwrap_or(0x10000 - start.min(0xFFFF))).clamp(2, 1 << 32);
-    let address = (128 - (end - 1).leading_zeros()).clamp(1, 32);
+    let start = rules.address.unwrap_or(0).min(u128::from(u64::MAX));
+    let end = start.saturating_add(rules.size.unwrap_or(0x10000 - start.min(0xFFFF))).clamp(2, 1 << 64);
+    let address = (128 - (end - 1).leading_zeros()).clamp(1, 64);
     let file = file.chars().filter(|c| !c.is_control()).collect();
     Machine { name, file, cell, address, start: start & ((1 << address) - 1) }
 }

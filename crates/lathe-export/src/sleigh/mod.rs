@@ -61,12 +61,19 @@ enum Operand {
 /// The processor module of a machine.
 ///
 /// # Errors
-/// If the cells that hold code are not made of bytes, which SLEIGH needs.
+/// If the cells that hold code are not made of bytes, which SLEIGH needs, or a memory has more bytes than Ghidra counts.
 pub fn ghidra(isa: &Isa) -> Result<Export, String> {
     let code = isa.code_memory();
     if !matches!(code.cell.bits(), 8 | 16 | 32 | 64) {
         let bits = code.cell.bits();
         return Err(format!("the cells of `{}` have {bits} bits, and SLEIGH needs 8, 16, 32 or 64", code.name));
+    }
+    if let Some(memory) = isa.memories.iter().find(|memory| size(memory.address) == 8 && size(memory.cell) > 1) {
+        let bits = memory.address.bits();
+        return Err(format!(
+            "`{}` has addresses of {bits} bits, and its bytes are more than Ghidra counts",
+            memory.name
+        ));
     }
     let lengths = isa.instructions.iter().map(|instruction| instruction.encoding.cells);
     let layout = Layout::new(isa.code_memory().cell.bits(), is_big(isa), lengths);

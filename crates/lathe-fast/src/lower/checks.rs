@@ -55,7 +55,11 @@ impl Lowering<'_> {
             Bail::When(condition) => self.leave_if(*condition, true, exit),
             // One look at the marks answers that for all that is mapped over the code memory.
             Bail::Mapped { memory, address, condition } => match self.graph.base_and_offset(*address) {
-                (Some(base), offset) if *memory == self.isa.pc.memory => self.leave_if_mapped(base, offset, exit),
+                (Some(base), offset)
+                    if *memory == self.isa.pc.memory && !self.isa.code_memory().has_wide_addresses() =>
+                {
+                    self.leave_if_mapped(base, offset, exit)
+                }
                 _ => self.leave_if(*condition, true, exit),
             },
             Bail::Marked(address, guard) => self.leave_if_marked(*address, *guard, exit),

@@ -100,12 +100,6 @@ impl<'a> Declarations<'a> {
             diagnostics.push(Diagnostic::new(codes::TOO_MANY, memory.name.span, message).help(help));
             return;
         }
-        if address.bits() > limits::ADDRESS_BITS {
-            let message = format!("addresses have at most {} bits", limits::ADDRESS_BITS);
-            let help = format!("declare it as `{} : u{} -> {cell}`", memory.name.text, limits::ADDRESS_BITS);
-            diagnostics.push(Diagnostic::new(codes::TOO_LARGE, memory.address.span, message).help(help));
-            return self.names.mark_broken(&memory.name.text);
-        }
         let id = MemoryId(self.memories.len() as u32);
         if self.names.declare(&memory.name, Named::Memory(id), diagnostics) {
             let order = memory.order.unwrap_or(Order::Big);
@@ -580,9 +574,9 @@ pub(crate) fn contents(
         let values = tree.values.iter().map(|value| constant_in(memory.cell, value, &declarations.names, diagnostics));
         let values: Vec<u64> = values.flatten().collect();
         cells += values.len();
-        if values.len() as u64 > memory.cells() - address {
+        if values.len() as u128 > memory.cells() - u128::from(address) {
             let message = format!("{} cells from 0x{address:X} on are more than `{}` has", values.len(), memory.name);
-            let help = format!("its last address is 0x{:X}", memory.cells() - 1);
+            let help = format!("its last address is 0x{:X}", memory.last());
             diagnostics.push(Diagnostic::new(codes::DOES_NOT_FIT, tree.address.span, message).help(help));
         } else if cells > limits::CONTENTS {
             let message = format!("a definition gives at most {} cells a value", limits::CONTENTS);

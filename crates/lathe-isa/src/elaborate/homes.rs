@@ -64,8 +64,8 @@ struct Cells {
     /// How many cells a value takes.
     count: u64,
     first: u64,
-    /// How many cells the memory has.
-    size: u64,
+    /// The last address of the memory.
+    last: u64,
     span: Span,
 }
 
@@ -83,8 +83,8 @@ impl Cells {
             return None;
         }
         let count = u64::from(bits / cell);
-        let (order, cell, size) = (memory.order, memory.cell, memory.cells());
-        Some(Cells { memory: id, order, cell, count, first, size, span: home.memory.span.to(home.address.span) })
+        let (order, cell, last) = (memory.order, memory.cell, memory.last());
+        Some(Cells { memory: id, order, cell, count, first, last, span: home.memory.span.to(home.address.span) })
     }
 
     /// What is mapped over the cells of the value that is the `position`-th from the first address on, unless the memory
@@ -96,13 +96,14 @@ impl Cells {
         constant: bool,
         diagnostics: &mut Diagnostics,
     ) -> Option<Vec<(MemoryId, MapRow)>> {
-        let first = self.first + position * self.count;
-        if first + self.count > self.size {
-            let message = format!("`{}` would be beyond the last cell, 0x{:X}", name.text, self.size - 1);
+        let first = position.checked_mul(self.count).and_then(|offset| offset.checked_add(self.first));
+        let end = first.and_then(|first| first.checked_add(self.count - 1)).filter(|end| *end <= self.last);
+        let (Some(first), Some(_)) = (first, end) else {
+            let message = format!("`{}` would be beyond the last cell, 0x{:X}", name.text, self.last);
             let help = "begin at a lower address, or give the memory wider addresses";
             diagnostics.push(Diagnostic::new(codes::DOES_NOT_FIT, self.span, message).help(help));
             return None;
-        }
+        };
         let rows = (0..self.count.min(limits::ROWS as u64)).map(|at| {
             let from_lowest = if self.order == Order::Little { at } else { self.count - 1 - at };
             (self.memory, self.row(name, first + at, from_lowest * u64::from(self.cell.bits()), constant))

@@ -57,7 +57,7 @@ impl<B: Builder> Emitter<'_, B> {
         computed: &mut Computed<B::Value>,
     ) {
         let Some(permits) = self.permits else { return };
-        let address = self.masked(block, first, self.isa.code_memory().cells() - 1, computed);
+        let address = self.masked(block, first, self.isa.code_memory().last(), computed);
         let group = self.builder.calculate_with(Operation::ShiftRight, B::POINTER, address, u64::from(GROUP_BITS));
         let at = self.builder.calculate(Operation::Add, permits, group);
         let permit = self.builder.load(I32, 1, at, 0);
@@ -74,7 +74,7 @@ impl<B: Builder> Emitter<'_, B> {
     /// The marks of this many cells from an address on, as one number. There are marks after the last
     /// cell, so this does not reach beyond them.
     fn marks(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed<B::Value>) -> B::Value {
-        let address = self.masked(block, first, self.isa.code_memory().cells() - 1, computed);
+        let address = self.masked(block, first, self.isa.code_memory().last(), computed);
         let at = if self.isa.code_memory().is_large() {
             self.mark_in_row(address)
         } else {
@@ -148,7 +148,7 @@ impl<B: Builder> Emitter<'_, B> {
         let ty = B::POINTER;
         let opened = self.builder.load_pointer(self.pointer, offset!(opened));
         let table = self.builder.load_pointer(opened, (memory.0 * ty.bytes()) as i32);
-        let address = self.masked(block, address, self.isa.memory(memory).cells() - 1, computed);
+        let address = self.masked(block, address, self.isa.memory(memory).last(), computed);
         let page = self.builder.calculate_with(Operation::ShiftRight, ty, address, u64::from(PAGE_BITS));
         let at = self.builder.calculate(Operation::Add, table, page);
         let opened = self.builder.load(I64, 1, at, 0);

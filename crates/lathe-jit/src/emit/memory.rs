@@ -43,7 +43,7 @@ impl<B: Builder> Emitter<'_, B> {
         if described.is_large() && !LARGE_IN_ONE_PIECE {
             return self.cell_in_page(block, memory, address, shift, computed);
         }
-        let Indexed { index, mask, beyond } = indexed(&block.graph, address, described.cells() - 1);
+        let Indexed { index, mask, beyond } = indexed(&block.graph, address, described.last());
         let mut offset = self.masked(block, index, mask, computed);
         if shift != 0 {
             offset = self.builder.calculate_with(Operation::ShiftLeft, B::POINTER, offset, shift);
@@ -65,7 +65,7 @@ impl<B: Builder> Emitter<'_, B> {
         computed: &mut Computed<B::Value>,
     ) -> B::Value {
         let ty = B::POINTER;
-        let address = self.masked(block, address, self.isa.memory(memory).cells() - 1, computed);
+        let address = self.masked(block, address, self.isa.memory(memory).last(), computed);
         let page = self.builder.calculate_with(Operation::ShiftRight, ty, address, u64::from(PAGE_BITS));
         let entry = self.builder.calculate_with(Operation::ShiftLeft, ty, page, u64::from(ty.bytes().ilog2()));
         let entry = self.builder.calculate(Operation::Add, self.memories[memory.index()], entry);

@@ -290,7 +290,7 @@ struct MemoryData<'c> {
     name: &'c str,
     address_bits: u32,
     cell_bits: u32,
-    cells: u64,
+    cells: u128,
     order: &'static str,
 }
 

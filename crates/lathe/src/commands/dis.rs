@@ -59,10 +59,10 @@ fn disassembled(arguments: &Dis, inputs: &Inputs) -> Result<String, Failure> {
 
 fn check_entry(entry: u64, isa: &Isa) -> Result<(), Failure> {
     let memory = isa.code_memory();
-    if entry < memory.cells() {
+    if entry <= memory.last() {
         return Ok(());
     }
-    let last = hex(memory.cells() - 1, memory.address.bits());
+    let last = hex(memory.last(), memory.address.bits());
     let message = format!("`--entry {entry:#X}` is outside of memory `{}`", memory.name);
     Err(Failure::usage(message).help(format!("its last address is {last}")))
 }

@@ -53,11 +53,11 @@ fn faults_and_limits_name_the_label_and_the_line() {
 }
 
 /// A machine with memories that hold more than any computer has, one instruction to use them up.
-fn greedy(memories: usize) -> String {
-    let memory = |number| format!("memory m{number} : u32 -> u64\n");
+fn greedy(memories: usize, address: u32) -> String {
+    let memory = |number| format!("memory m{number} : u{address} -> u64\n");
     let memories: String = (0..memories).map(memory).collect();
     format!(
-        "machine greedy \"Writes to page after page\"\n{memories}pc pc : u32 in m0\nregister a : u32\n\
+        "machine greedy \"Writes to page after page\"\n{memories}pc pc : u{address} in m0\nregister a : u{address}\n\
          instructions {{\n  take | 0{} | m1[a] = 1; a = a + 0x1000; pc = 0\n}}\n",
         "0".repeat(63)
     )
@@ -65,7 +65,12 @@ fn greedy(memories: usize) -> String {
 
 #[test]
 fn memory_that_a_machine_may_not_take_is_a_fault() {
-    let bench = Bench::with("greedy.isa", greedy(2)).file("a.asm", " take\n; expect: ends fault\n");
+    may_not_take(32);
+    may_not_take(64);
+}
+
+fn may_not_take(address: u32) {
+    let bench = Bench::with("greedy.isa", greedy(2, address)).file("a.asm", " take\n; expect: ends fault\n");
     let run = |size: &str| bench.run_on_all(&["run", "a.asm", "-m", "greedy.isa", "--max-memory", size], b"");
     // One page of cells in 8 bytes each is taken by the program.
     run("320K").complains(3, &["a page of memory", "`--max-memory SIZE`", "after 9 steps"]);
@@ -82,8 +87,8 @@ fn memory_that_a_machine_may_not_take_is_a_fault() {
 #[cfg(target_os = "linux")]
 #[test]
 fn sixteen_huge_memories_in_a_small_address_space_are_no_abort() {
-    let bench = Bench::with("greedy.isa", greedy(16)).file("a.asm", " take\n");
-    for engine in ENGINES {
+    for (engine, address) in ENGINES.iter().flat_map(|engine| [(engine, 32), (engine, 64)]) {
+        let bench = Bench::with("greedy.isa", greedy(16, address)).file("a.asm", " take\n");
         let program = env!("CARGO_BIN_EXE_lathe");
         let limited =
             format!("ulimit -v 1000000; exec '{program}' run a.asm -m greedy.isa --max-memory 64M --engine {engine}");

@@ -35,6 +35,23 @@ fn what_cannot_be_hardware_is_said_before_anything_is_written() {
 }
 
 #[test]
+fn there_is_no_hardware_for_addresses_of_more_than_32_bits() {
+    let definition = |bits: u32| {
+        format!(
+            "machine far \"Far\"\nmemory ram : u{bits} -> u8\npc pc : u{bits} in ram\ninstructions {{\n  stop | 0x00 | halt\n}}\n"
+        )
+    };
+    let bench = Bench::with("far.isa", definition(33)).file("near.isa", definition(32));
+    for command in [&["hdl", "-m", "far.isa", "-o", "hardware"][..], &["prove", "-m", "far.isa"]] {
+        bench
+            .run(command)
+            .complains(1, &["far.isa, line 2", "no hardware for addresses of 33 bits", "of 32 bits or fewer"]);
+    }
+    assert!(!bench.path().join("hardware").exists());
+    assert_eq!(bench.run(&["hdl", "-m", "near.isa", "-o", "hardware"]).code, 0);
+}
+
+#[test]
 fn wrong_usage_is_told() {
     let bench = Bench::with("ram.hex", "0 1 2\n");
     bench.run(&["hdl", "-o", "hardware"]).complains(2, &["which machine?", "-m"]);

@@ -200,6 +200,35 @@ instructions {
 }
 "#;
 
+/// Code and data at both ends of a memory with addresses of 64 bits, in all the forms that a program has.
+#[test]
+fn a_program_at_addresses_of_64_bits() {
+    let program = ".machine far64\n.entry start\nstart: li b, text\n li sp, 0x10\n call print\n halt\n\
+        .org 0xFFFF_8000_0000_0000\nprint: lb a, 0(b)\n xor c, c\n add a, c\n bz done\n out a\n addi b, 1\n jmp print\n\
+        done: ret\n.org 0xFFFF_FFFF_FFFF_FFFC\ntext: .byte 79, 107, 10, 0\n";
+    let bench = Bench::with("far64.isa", include_str!("../../../../tests/machines/far64.isa")).file("far.asm", program);
+    assert_eq!(bench.run_on_all(&["run", "far.asm"], b"").succeeds(), "Ok\n");
+    assert_eq!(bench.run(&["asm", "far.asm", "--to", "image,listing,symbols"]).code, 0);
+    assert!(bench.read_text("far.lst").contains("  fffffffffffffffc  4f 6b 0a 00"), "{}", bench.read_text("far.lst"));
+    assert!(bench.read_text("far.sym").contains("print = 0xffff800000000000\n"), "{}", bench.read_text("far.sym"));
+    assert_eq!(bench.run_on_all(&["run", "far.lathe", "-m", "far64.isa"], b"").succeeds(), "Ok\n");
+    assert_eq!(bench.run(&["dis", "far.lathe", "-m", "far64.isa", "-o", "again.asm"]).code, 0);
+    assert_eq!(bench.run_on_all(&["run", "again.asm", "-m", "far64.isa"], b"").out, "Ok\n");
+    bench
+        .run(&["asm", "far.asm", "-o", "far.hex"])
+        .complains(1, &["byte address 0xffffffffffffffff is beyond the 32 bits of Intel HEX", "`image`"]);
+    assert!(!bench.path().join("far.hex").exists());
+    // A part of it as plain bytes, and back to where it was.
+    let range = "0xFFFFFFFFFFFFFFFC..0xFFFFFFFFFFFFFFFF";
+    assert_eq!(bench.run(&["asm", "far.asm", "--range", range, "-o", "text.bin"]).code, 0);
+    assert_eq!(bench.read("text.bin"), b"Ok\n\0");
+    let script = bench.file("script", "break print\ncontinue\nmemory ram[0xFFFFFFFFFFFFFFFC]\nback 1\nprint pc\n");
+    let answer = script.run(&["debug", "far.asm", "--batch", "script"]);
+    for text in ["breakpoint 1 reached", "0xFFFF800000000000 <print>", "ram FFFFFFFFFFFFFFFC  4F 6B 0A 00 "] {
+        assert!(answer.out.contains(text), "{}{}", answer.out, answer.err);
+    }
+}
+
 #[test]
 fn wide_cells_are_read_in_the_order_of_the_memory() {
     let bench = Bench::new()
@@ -525,7 +554,8 @@ fn elf_files_that_cannot_be_loaded_say_why() {
         bytes[at] = byte;
         bytes
     };
-    refused(&changed(4, 2), "not one of 32 bits");
+    refused(&changed(5, 2), "not one of 32 or 64 bits with the lowest byte first");
+    refused(&changed(4, 2), "is damaged");
     refused(&changed(52, 6), "nothing to load");
     refused(&whole[..60], "is damaged");
     refused(&changed(52 + 19, 0x7F), "lies beyond its end");

@@ -37,7 +37,7 @@ pub(super) fn read(debugger: &Debugger, arguments: &Value) -> Result<Value, Stri
     let (memory, address, size) = offset(debugger, arguments)?;
     let described = debugger.program().isa().memory(memory);
     let wanted = arguments["count"].as_u64().ok_or("`count` is missing")?.min(MOST);
-    let cells = (wanted / size).min(described.cells() - address);
+    let cells = (wanted / size).min((described.last() - address).saturating_add(1));
     let cell = |at: u64| debugger.state().memory(memory).get(address + at).to_le_bytes()[..size as usize].to_vec();
     let bytes: Vec<u8> = (0..cells).flat_map(cell).collect();
     let unreadable = wanted - bytes.len() as u64;
@@ -50,7 +50,7 @@ pub(super) fn write(debugger: &mut Debugger, arguments: &Value) -> Result<Value,
     let (memory, address, size) = offset(debugger, arguments)?;
     let data = arguments["data"].as_str().and_then(base64::decode).ok_or("`data` is not base64")?;
     let described = debugger.program().isa().memory(memory);
-    let (cell, room) = (described.cell, described.cells() - address);
+    let (cell, room) = (described.cell, (described.last() - address).saturating_add(1));
     let value = |bytes: &[u8]| cell.wrap(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)));
     let values: Vec<u64> = data.chunks_exact(size as usize).take(room as usize).map(value).collect();
     debugger.write_cells(memory, address, &values);

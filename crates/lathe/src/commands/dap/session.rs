@@ -27,6 +27,8 @@ const MACHINE: u64 = 3;
 const MEMORIES: u64 = 100;
 /// Cells that a memory shows as variables.
 const SHOWN: u64 = 256;
+/// The most cells that an editor is told of: it counts them with numbers of 53 bits.
+const COUNTED: u64 = 1 << 53;
 
 /// The memory that a reference of a scope means.
 pub(super) fn memory_of(reference: u64) -> Option<usize> {
@@ -437,7 +439,8 @@ fn scopes(target: &Launched) -> Value {
     scopes.push(json!({ "name": "Machine", "variablesReference": MACHINE, "expensive": false }));
     for (memory, at) in isa.memories.iter().zip(MEMORIES..) {
         scopes.push(json!({
-            "name": memory.name, "variablesReference": at, "expensive": true, "indexedVariables": memory.cells(),
+            "name": memory.name, "variablesReference": at, "expensive": true,
+            "indexedVariables": memory.last().min(COUNTED - 1) + 1,
         }));
     }
     json!({ "scopes": scopes })
@@ -477,11 +480,12 @@ fn variables(target: &Launched, arguments: &Value) -> Result<Value, String> {
             let at = memory_of(reference).filter(|at| *at < isa.memories.len()).ok_or("there is no such scope")?;
             let described = &isa.memories[at];
             let memory = debugger.state().memory(lathe_isa::model::MemoryId(at as u32));
-            let first = arguments["start"].as_u64().unwrap_or(0).min(described.cells());
+            let first = arguments["start"].as_u64().unwrap_or(0);
             let count = arguments["count"].as_u64().filter(|count| *count > 0).unwrap_or(SHOWN).min(4096);
             let digits = |bits: u32| bits.div_ceil(4) as usize;
             let (wide, cell) = (digits(described.address.bits()), digits(described.cell.bits()));
-            let shown = (first..described.cells().min(first.saturating_add(count))).map(|address| {
+            let addresses = (0..count).map_while(|at| first.checked_add(at).filter(|at| *at <= described.last()));
+            let shown = addresses.map(|address| {
                 let name = format!("0x{address:0wide$X}");
                 let mut shown = variable(&name, format!("0x{:0cell$X}", memory.get(address)));
                 shown["evaluateName"] = json!(format!("{}[{name}]", described.name));

@@ -431,7 +431,7 @@ impl End<'_> {
         let cell = |at: u64| self.state.memory(id).get(model.address.wrap(start.wrapping_add(at)));
         let found: Vec<u64> = (0..wanted.len() as u64).map(cell).collect();
         let Some(at) = wanted.iter().zip(&found).position(|(wanted, found)| wanted != found) else { return Ok(None) };
-        let place = hex(model.address.wrap(start + at as u64), model.address.bits());
+        let place = hex(model.address.wrap(start.wrapping_add(at as u64)), model.address.bits());
         let list =
             |cells: &[u64]| cells.iter().skip(at).take(8).map(|cell| hex(*cell, bits)).collect::<Vec<_>>().join(" ");
         Ok(Some(format!("{memory}[{place}]: expected {}, found {}", list(&wanted), list(&found))))

@@ -206,8 +206,8 @@ fn windows(isa: &Isa) -> Vec<Window> {
     for memory in std::iter::once(isa.pc.memory).chain(others) {
         let described = isa.memory(memory);
         let scale = u64::from(described.cell.bits().div_ceil(8).next_power_of_two());
-        let length = described.cells().saturating_mul(scale);
-        if length <= SPACE - base {
+        let length = described.cells() * u128::from(scale);
+        if let Some(length) = u64::try_from(length).ok().filter(|length| *length <= SPACE - base) {
             windows.push(Window { memory, base, scale, length });
             base = (base + length).next_multiple_of(WINDOW);
         }

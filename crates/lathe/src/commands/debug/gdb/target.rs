@@ -25,6 +25,7 @@ use gdbstub::target::ext::target_description_xml_override::{
     TargetDescriptionXmlOverride, TargetDescriptionXmlOverrideOps,
 };
 use gdbstub::target::{TargetError, TargetResult};
+use lathe_base::numbers::addresses_from;
 use lathe_debug::breakpoints::CellAccess;
 use lathe_debug::{Answer, Debugger, Detail, Effect, Host, Problem, Reason, Stopped, What, command, execute};
 
@@ -245,7 +246,7 @@ impl SingleThreadBase for GdbTarget<'_> {
 
     fn read_addrs(&mut self, start: u64, data: &mut [u8]) -> TargetResult<usize, Self> {
         let mut read = 0;
-        for (byte, address) in data.iter_mut().zip(start..) {
+        for (byte, address) in data.iter_mut().zip(addresses_from(start)) {
             let Some(located) = self.guise.locate(address) else { break };
             let cell = self.debugger.state().memory(located.memory).get(located.cell);
             *byte = (cell >> located.shift) as u8;
@@ -255,7 +256,7 @@ impl SingleThreadBase for GdbTarget<'_> {
     }
 
     fn write_addrs(&mut self, start: u64, data: &[u8]) -> TargetResult<(), Self> {
-        for (byte, address) in data.iter().zip(start..) {
+        for (byte, address) in data.iter().zip(addresses_from(start)) {
             let located = self.guise.locate(address).ok_or(TargetError::NonFatal)?;
             let cell = self.debugger.state().memory(located.memory).get(located.cell);
             let cell = cell & !(0xFF << located.shift) | u64::from(*byte) << located.shift;

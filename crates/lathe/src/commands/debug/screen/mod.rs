@@ -233,7 +233,7 @@ impl Screen<'_> {
     fn shown_cells(&self) -> HashMap<(usize, u64), u64> {
         let at = self.memory.0;
         let memory = self.debugger.state().memory(MemoryId(at as u32));
-        self.areas.cells.clone().map(|address| ((at, address), memory.get(address))).collect()
+        self.areas.cells.iter().map(|address| ((at, *address), memory.get(*address))).collect()
     }
 
     /// Lets the memory pane begin with an address.
@@ -246,7 +246,7 @@ impl Screen<'_> {
     /// Scrolls the memory pane by this many rows.
     fn scroll_memory(&mut self, rows: i64) {
         let (at, start) = self.memory;
-        let last = self.debugger.program().isa().memories[at].cells() - self.areas.cells_per_row.max(1);
+        let last = self.debugger.program().isa().memories[at].last() - (self.areas.cells_per_row.max(1) - 1);
         let by = rows.saturating_mul(self.areas.cells_per_row as i64);
         self.memory.1 = start.saturating_add_signed(by).min(last);
     }

@@ -1,8 +1,7 @@
 //! What the debugger's screen looks like: code on the left, the machine's state on the right, the
 //! program's output and the answers below, a timeline and the command line at the bottom.
 
-use std::ops::Range;
-
+use lathe_base::numbers::addresses_from;
 use lathe_debug::answer::RegisterLine;
 use lathe_debug::command::{code_from, registers};
 use lathe_debug::watching::CallLine;
@@ -45,8 +44,8 @@ pub(super) struct Areas {
     lines: Vec<Option<u64>>,
     timeline: Rect,
     memory: Rect,
-    /// The cells of the memory pane, and how many are in a row.
-    pub(super) cells: Range<u64>,
+    /// The addresses in the memory pane, and how many are in a row.
+    pub(super) cells: Vec<u64>,
     pub(super) cells_per_row: u64,
 }
 
@@ -290,12 +289,13 @@ impl Screen<'_> {
         let per_row = [16, 8, 4, 2].into_iter().find(|count| count * (digits + 1) <= room).unwrap_or(1);
         let has_text = digits == 2 && per_row * (digits + 2) < room;
         let rows = u64::from(area.height.saturating_sub(1));
-        let addresses = start..(start + rows * per_row as u64).min(described.cells());
-        let cells: Vec<u64> = addresses.clone().map(|address| memory.get(address)).collect();
+        let addresses = addresses_from(start).take(rows as usize * per_row);
+        let addresses: Vec<u64> = addresses.take_while(|at| (start..=described.last()).contains(at)).collect();
+        let cells: Vec<u64> = addresses.iter().map(|address| memory.get(*address)).collect();
         let before = &self.cells_before;
         let row = |(row, first): (&[u64], u64)| {
             let mut spans = vec![Span::styled(format!("{first:0address_digits$X}  "), QUIET)];
-            for (value, address) in row.iter().zip(first..) {
+            for (value, address) in row.iter().zip(addresses_from(first)) {
                 let style = match before.get(&(at, address)) {
                     Some(before) if before != value => CHANGED,
                     _ if *value == 0 => QUIET,
@@ -308,7 +308,7 @@ impl Screen<'_> {
             }
             Line::from(spans)
         };
-        let lines: Vec<Line> = cells.chunks(per_row).zip((start..).step_by(per_row)).map(row).collect();
+        let lines: Vec<Line> = cells.chunks(per_row).zip(addresses_from(start).step_by(per_row)).map(row).collect();
         let title = if isa.memories.len() > 1 { format!("{} (F3)", described.name) } else { described.name.clone() };
         frame.render_widget(Paragraph::new(lines).block(side_pane(&title, line::VERTICAL_RIGHT)), area);
         self.areas.memory = Rect { y: area.y + 1, height: rows as u16, ..area };
