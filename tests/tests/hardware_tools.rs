@@ -6,11 +6,12 @@
 use std::path::{Path, PathBuf};
 
 use lathe_asm::{Options, assemble};
-use lathe_base::Source;
 use lathe_base::files::MemoryFiles;
+use lathe_base::{Source, Width};
 use lathe_hdl::Program;
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
+use lathe_isa::operators::BinaryOperator;
 use lathe_tests::cosim::{tool, write};
 use lathe_tests::tools;
 
@@ -157,6 +158,92 @@ fn the_board_sends_the_console() {
             .expect("Icarus takes it");
         let printed = tool(&vvp, &board, &["-n", "board"]).expect("it runs");
         assert!(printed.contains(expected), "{name}: {printed}");
+    }
+}
+
+/// Gives pairs of numbers to the unit that divides, one after the other, and prints what it says and how many cycles it took.
+const DIVIDER: &str = "module check #(parameter W = 8);
+  reg clk = 1'b0;
+  reg start = 1'b0;
+  reg [W-1:0] x;
+  reg [W-1:0] y;
+  wire ready;
+  wire [W-1:0] quotient;
+  wire [W-1:0] remainder;
+  hex8_divide #(.W(W)) unit (.clk(clk), .start(start), .x(x), .y(y), .ready(ready), .quotient(quotient), .remainder(remainder));
+  integer pairs;
+  integer cycles;
+  initial begin
+    pairs = $fopen(\"pairs\", \"r\");
+    while ($fscanf(pairs, \"%h %h\", x, y) == 2) begin
+      start = 1'b1;
+      #1 clk = 1'b1;
+      #1 clk = 1'b0;
+      start = 1'b0;
+      x = ~x;
+      y = ~y;
+      for (cycles = 0; !ready && cycles < 1000; cycles = cycles + 1) begin
+        #1 clk = 1'b1;
+        #1 clk = 1'b0;
+      end
+      $display(\"%h %h %0d\", quotient, remainder, cycles);
+    end
+  end
+endmodule
+";
+
+/// Everything that there is to divide in few bits; of more, the ends of the range, powers of two and their neighbours, and random
+/// numbers, whose seed is told.
+fn divided(bits: u32, seed: u64) -> Vec<(u64, u64)> {
+    let mask = u64::MAX >> (64 - bits);
+    if bits <= 8 {
+        return (0..=mask).flat_map(|x| (0..=mask).map(move |y| (x, y))).collect();
+    }
+    let edges: Vec<u64> = (0..bits)
+        .step_by(7)
+        .chain([1, bits - 1])
+        .flat_map(|at| [(1 << at) - 1, 1 << at, (1 << at) + 1, mask - (1 << at), !((1 << at) - 1)])
+        .map(|number: u64| number & mask)
+        .collect();
+    let mut all: Vec<(u64, u64)> = edges.iter().flat_map(|x| edges.iter().map(move |y| (*x, *y))).collect();
+    let mut state = seed;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state ^ state >> 29
+    };
+    // Numbers of all lengths.
+    all.extend((0..4_000).map(|at| (random() & mask >> (at % 5 * bits / 8), random() & mask >> (at % 7 * bits / 8))));
+    all
+}
+
+/// The unit that divides gives what the operators of definitions give. What it does does not depend on its width: in up to 8 bits all
+/// numbers are divided, in more of them some.
+#[test]
+fn the_unit_divides() {
+    let test = "the unit that divides";
+    let (Some(iverilog), Some(vvp)) = (tools::find(test, "iverilog"), tools::find(test, "vvp")) else { return };
+    let seed = std::env::var("LATHE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    println!("the unit that divides: seed {seed}");
+    let (isa, definition) = machine("hex8");
+    for bits in [2, 4, 8, 16, 32, 64] {
+        let folder = folder("divider").join(bits.to_string());
+        write(&isa, definition, &Program::default(), &folder).expect("it can be written");
+        let pairs = divided(bits, seed);
+        let text: String = pairs.iter().map(|(x, y)| format!("{x:x} {y:x}\n")).collect();
+        std::fs::write(folder.join("pairs"), text).expect("it can be written");
+        std::fs::write(folder.join("check.v"), DIVIDER).expect("it can be written");
+        let parameter = format!("-Pcheck.W={bits}");
+        tool(&iverilog, &folder, &["-g2005", "-s", "check", &parameter, "-o", "check", "hex8.v", "check.v"])
+            .expect("Icarus takes it");
+        let said = tool(&vvp, &folder, &["-n", "check"]).expect("it runs");
+        let width = Width::new(u64::from(bits)).expect("it is a width");
+        assert_eq!(said.lines().count(), pairs.len());
+        for ((x, y), line) in pairs.into_iter().zip(said.lines()) {
+            let parts = [BinaryOperator::Divide, BinaryOperator::Remainder].map(|part| part.apply(width, x, y));
+            let digits = bits.div_ceil(4) as usize;
+            let expected = format!("{:0digits$x} {:0digits$x} {bits}", parts[0], parts[1]);
+            assert_eq!(line, expected, "{x:#x} by {y:#x} in {bits} bits, seed {seed}");
+        }
     }
 }
 

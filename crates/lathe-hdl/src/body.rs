@@ -7,9 +7,10 @@ use lathe_isa::Isa;
 use lathe_isa::model::{
     DeviceId, DeviceOperation, Domain, FieldId, InstructionId, Mapping, MemoryId, Operation, Order, RegisterId, Target,
 };
-use lathe_isa::semantics::{Block, Body, Expr, LocalId, OperandId, Statement};
+use lathe_isa::semantics::{Block, Body, Expr, ExprKind, LocalId, OperandId, Statement};
 
 use crate::check;
+use crate::divide::{self, Division};
 use crate::expression::{number, range, select};
 use crate::operators::Functions;
 use crate::range::Ranges;
@@ -51,6 +52,40 @@ impl Way {
     }
 }
 
+/// What is known at a place in a body.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) way: Way,
+    /// Registers that may have been written already.
+    pub(crate) written: BTreeSet<RegisterId>,
+    /// Divisions that have been done, of values that are still the same.
+    pub(crate) divisions: Vec<Division>,
+}
+
+impl Known {
+    /// Where two ways meet: what is known on both.
+    pub(crate) fn join(&mut self, other: &Known) {
+        self.way.join(&other.way);
+        self.written.extend(other.written.iter().copied());
+        self.divisions.retain(|division| other.divisions.contains(division));
+    }
+
+    fn local_changes(&mut self, local: LocalId) {
+        self.divisions.retain(|division| !division.of.mention(|kind| *kind == ExprKind::Local(local)));
+    }
+
+    /// Which register an operand names is not known.
+    fn registers_change(&mut self, registers: impl IntoIterator<Item = RegisterId>) {
+        for register in registers {
+            self.written.insert(register);
+            self.divisions.retain(|division| {
+                let is_register = |kind: &ExprKind| *kind == ExprKind::Register(register);
+                !division.of.mention(|kind| is_register(kind) || matches!(kind, ExprKind::Operand(_)))
+            });
+        }
+    }
+}
+
 /// A body on its way to Verilog.
 pub(crate) struct Lowering<'a> {
     pub(crate) isa: &'a Isa,
@@ -62,9 +97,11 @@ pub(crate) struct Lowering<'a> {
     pub(crate) out: Writer,
     declarations: Vec<String>,
     pub(crate) temporaries: u32,
-    pub(crate) way: Way,
-    /// Registers that may have been written already.
-    pub(crate) written: BTreeSet<RegisterId>,
+    pub(crate) known: Known,
+    /// Whether a division may take clock cycles here; else it is done at once.
+    pub(crate) may_divide_slowly: bool,
+    /// Divisions of the body whose quotient and remainder are both wanted.
+    pub(crate) wanted_both: Vec<divide::Operands>,
     /// The names of the locals of the body being written.
     pub(crate) locals: Vec<String>,
     /// The fields of the operands, and their names here.
@@ -91,8 +128,9 @@ impl<'a> Lowering<'a> {
             out: Writer::at(depth),
             declarations: Vec::new(),
             temporaries: 0,
-            way,
-            written: BTreeSet::new(),
+            known: Known { way, ..Known::default() },
+            may_divide_slowly: true,
+            wanted_both: Vec::new(),
             locals: Vec::new(),
             operands: Vec::new(),
             mapped: false,
@@ -105,7 +143,7 @@ impl<'a> Lowering<'a> {
 
     /// The declarations that the statements need, the statements, and how far the way has come.
     pub(crate) fn finish(self) -> (Vec<String>, String, Way) {
-        (self.declarations, self.out.finish(), self.way)
+        (self.declarations, self.out.finish(), self.known.way)
     }
 
     pub(crate) fn declare(&mut self, bits: u32, name: &str) {
@@ -231,6 +269,9 @@ impl<'a> Lowering<'a> {
             .map(|at| given.get(at).cloned().unwrap_or_else(|| format!("{prefix}_{at}")))
             .collect();
         let outer = std::mem::replace(&mut self.locals, names);
+        let wanted_outside = std::mem::replace(&mut self.wanted_both, divide::wanted_both(body));
+        // Its locals are others than those of the body around it.
+        self.known.divisions.clear();
         let used = used_locals(body);
         for (at, width) in body.locals.iter().enumerate().skip(given.len()).filter(|(at, _)| used.contains(at)) {
             let name = self.locals[at].clone();
@@ -238,6 +279,8 @@ impl<'a> Lowering<'a> {
         }
         self.block(&body.block);
         let value = body.value.as_ref().map(|value| self.expression(value));
+        self.known.divisions.clear();
+        self.wanted_both = wanted_outside;
         self.locals = outer;
         value
     }
@@ -252,11 +295,12 @@ impl<'a> Lowering<'a> {
                 let text = self.expression(value);
                 let name = self.locals[usize::from(local.0)].clone();
                 self.out.line(format!("{name} = {text};"));
+                self.known.local_changes(*local);
             }
             Statement::SetRegister(register, value) => {
                 let text = self.expression(value);
                 self.out.line(format!("{} = {text};", self.shape.names.register(*register)));
-                self.written.insert(*register);
+                self.known.registers_change([*register]);
             }
             Statement::SetOperand(operand, value) => self.set_operand(*operand, value),
             Statement::DeviceRead { into, device, operation, arguments } => {
@@ -264,6 +308,7 @@ impl<'a> Lowering<'a> {
                 let value = self.device_read(*device, *operation, &arguments);
                 let name = self.locals[usize::from(into.0)].clone();
                 self.out.line(format!("{name} = {value};"));
+                self.known.local_changes(*into);
             }
             Statement::DeviceWrite { device, operation, arguments } => {
                 self.write_now_or_later(*device, *operation, arguments)
@@ -280,24 +325,25 @@ impl<'a> Lowering<'a> {
                 self.out.line(format!("cycles = cycles + {};", crate::expression::extend(&text, bits, 64)));
             }
             Statement::If { condition, then, otherwise } => self.choice(condition, then, otherwise),
-            Statement::Load { into, memory, address, cells } => self.load(*into, *memory, address, *cells),
+            Statement::Load { into, memory, address, cells } => {
+                self.load(*into, *memory, address, *cells);
+                self.known.local_changes(*into);
+            }
             Statement::Store { memory, address, cells, value } => self.store(*memory, address, *cells, value),
         }
     }
 
     fn choice(&mut self, condition: &Expr, then: &Block, otherwise: &Block) {
         let text = self.expression(condition);
-        let (before, written) = (self.way.clone(), self.written.clone());
+        let before = self.known.clone();
         self.out.open(format!("if ({text}) begin"));
         self.block(then);
+        let after = std::mem::replace(&mut self.known, before);
         if !otherwise.is_empty() {
-            let (after, changed) =
-                (std::mem::replace(&mut self.way, before), std::mem::replace(&mut self.written, written));
             self.out.turn("end else begin");
             self.block(otherwise);
-            self.way.join(&after);
-            self.written.extend(changed);
         }
+        self.known.join(&after);
         self.out.close("end");
     }
 
@@ -320,21 +366,21 @@ impl<'a> Lowering<'a> {
         let (field, name) = self.operands[usize::from(operand.0)].clone();
         let Domain::Registers(list) = &self.isa.field(field).domain else { return };
         let registers = list.iter().flatten().flat_map(|(_, place)| &place.parts).map(|part| part.register);
-        self.written.extend(registers);
+        self.known.registers_change(registers);
         let list = self.shape.names.field(shape::register_list(self.isa, field));
         self.out.line(format!("write_{list}({name}_code, {text});"));
     }
 
     /// The number of the next access, as text: its own, and the one after it.
-    fn number_site(&mut self) -> (String, String) {
-        let site = self.way.site;
-        self.way.site += 1;
+    pub(crate) fn number_site(&mut self) -> (String, String) {
+        let site = self.known.way.site;
+        self.known.way.site += 1;
         (number(self.step_bits, u64::from(site)), number(self.step_bits, u64::from(site) + 1))
     }
 
     /// A place that keeps what an access gave until the instruction ends.
-    fn latch(&mut self, bits: u32) -> String {
-        let slot = self.way.slots.entry(bits).or_default();
+    pub(crate) fn latch(&mut self, bits: u32) -> String {
+        let slot = self.known.way.slots.entry(bits).or_default();
         let name = format!("load{bits}_{slot}");
         *slot += 1;
         let most = self.latches.entry(bits).or_default();
@@ -433,8 +479,8 @@ impl<'a> Lowering<'a> {
             self.mapped = false;
             return;
         }
-        let (before, written) = (self.way.clone(), self.written.clone());
-        let (mut after, mut changed) = (before.clone(), written.clone());
+        let before = self.known.clone();
+        let mut after = before.clone();
         for (at, mapping) in found.iter().map(|mapping| Some(*mapping)).chain([None]).enumerate() {
             let test = mapping.map(|mapping: &Mapping| {
                 let (first, last) = (number(bits, mapping.first), number(bits, mapping.last));
@@ -451,17 +497,14 @@ impl<'a> Lowering<'a> {
                 (_, Some(test)) => self.out.turn(format!("end else if ({test}) begin")),
                 (_, None) => self.out.turn("end else begin"),
             }
-            self.way = before.clone();
-            self.written = written.clone();
+            self.known = before.clone();
             self.mapped = true;
             branch(self, mapping);
             self.mapped = false;
-            after.join(&self.way);
-            changed.extend(self.written.iter().copied());
+            after.join(&self.known);
         }
         self.out.close("end");
-        self.way = after;
-        self.written = changed;
+        self.known = after;
     }
 
     /// Loads cells, the first in the lowest bits; gives the name of the value.
@@ -567,7 +610,7 @@ impl<'a> Lowering<'a> {
 fn uses_code(body: &Body, operand: OperandId) -> bool {
     let mut uses = false;
     for_each_expression(body, &mut |expr| {
-        expr.visit(&mut |expr| uses |= expr.kind == lathe_isa::semantics::ExprKind::Code(operand));
+        expr.visit(&mut |expr| uses |= expr.kind == ExprKind::Code(operand));
     });
     uses
 }
@@ -588,7 +631,8 @@ fn used_locals(body: &Body) -> BTreeSet<usize> {
     used
 }
 
-fn for_each_expression(body: &Body, see: &mut dyn FnMut(&Expr)) {
+/// The expressions that a body evaluates, in order.
+pub(crate) fn for_each_expression(body: &Body, see: &mut dyn FnMut(&Expr)) {
     for statement in &body.block {
         statement.visit(&mut |statement| statement.expressions().into_iter().for_each(&mut *see));
     }

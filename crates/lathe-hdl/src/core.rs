@@ -6,6 +6,7 @@ use lathe_isa::encoding::Cube;
 use lathe_isa::model::{Domain, FieldId, InstructionId, MemoryId, Place};
 
 use crate::body::{Common, Lowering, Way};
+use crate::divide;
 use crate::expression::{number, range, select};
 use crate::shape::{self, Shape};
 use crate::writer::Writer;
@@ -203,7 +204,7 @@ impl Core<'_> {
         out.line(format!("reg {}step;\nreg {}step_next;", range(self.common.step_bits), range(self.common.step_bits)));
         out.line("reg stop; // nothing after this can be done in this cycle\nreg busy; // this cycle has its access");
         out.blank();
-        out.line("// What it has read so far.");
+        out.line("// What it has read, and what divisions gave.");
         let window = Shape::window_bits(isa);
         out.line(format!("reg {}window;\nreg {}window_q;", range(window), range(window)));
         for (bits, name) in self.latches() {
@@ -212,6 +213,9 @@ impl Core<'_> {
         out.blank();
         self.instruction_numbers(&mut out);
         self.register_lists(&mut out);
+        if let Some(width) = shape.division {
+            divide::instance(&mut out, &names.module, width);
+        }
         self.tasks(&mut out);
         self.common.functions.write(&mut out);
         out.raw(&execution.before);
@@ -222,6 +226,9 @@ impl Core<'_> {
         self.clock(&mut out);
         out.close("endmodule");
         out.blank();
+        if shape.division.is_some() {
+            divide::unit(&mut out, &names.module);
+        }
         out.line("`default_nettype wire\n/* verilator lint_on UNUSEDSIGNAL */\n/* verilator lint_on LATCH */");
         (before, out.finish())
     }
@@ -349,6 +356,9 @@ impl Core<'_> {
         }
         for (id, operation) in &self.shape.operations {
             self.device_task(out, *id, operation);
+        }
+        if let Some(width) = self.shape.division {
+            divide::task(out, width, self.common.step_bits);
         }
     }
 
@@ -517,6 +527,9 @@ impl<'a> Execution<'a> {
         for port in outputs.take_while(|port| port.name != "retire") {
             out.line(format!("{} = {};", port.name, number(port.bits, 0)));
         }
+        if let Some(width) = self.shape.division {
+            divide::defaults(out, width);
+        }
         out.blank();
     }
 
@@ -525,6 +538,8 @@ impl<'a> Execution<'a> {
         let Some(hook) = &self.isa.on_step else { return Way::default() };
         out.line("// on step");
         let mut when = Lowering::new(self.isa, self.shape, self.common, Way::default(), out.depth() + 1);
+        // It is asked before every instruction, and all of them would have to wait.
+        when.may_divide_slowly = false;
         let condition = when.body(&hook.when, &[]).unwrap_or_else(|| "1'b0".to_owned());
         let (declarations, text, _) = when.finish();
         out.open("begin : on_step");

@@ -75,6 +75,9 @@ impl Lowering<'_> {
                 let text = self.named(x);
                 sign_extend(&text, x.width.bits(), bits)
             }
+            ExprKind::Choose(condition, x, y) if self.divides_slowly(x) || self.divides_slowly(y) => {
+                self.choose_one(condition, x, y)
+            }
             ExprKind::Choose(condition, x, y) => {
                 let (condition, x, y) = (self.expression(condition), self.expression(x), self.expression(y));
                 format!("({condition} ? {x} : {y})")
@@ -93,6 +96,23 @@ impl Lowering<'_> {
         }
     }
 
+    /// A choice of which only the one is computed that is chosen.
+    fn choose_one(&mut self, condition: &Expr, x: &Expr, y: &Expr) -> String {
+        let condition = self.expression(condition);
+        let name = self.new_temporary(x.width.bits());
+        let before = self.known.clone();
+        self.out.open(format!("if ({condition}) begin"));
+        let text = self.expression(x);
+        self.out.line(format!("{name} = {text};"));
+        let after = std::mem::replace(&mut self.known, before);
+        self.out.turn("end else begin");
+        let text = self.expression(y);
+        self.out.line(format!("{name} = {text};"));
+        self.known.join(&after);
+        self.out.close("end");
+        name
+    }
+
     fn binary(&mut self, operator: BinaryOperator, x: &Expr, y: &Expr) -> String {
         // Comparisons with the least or the largest number that are always the same are what a reader of Verilog complains about.
         let most = Some(x.width.mask());
@@ -102,6 +122,9 @@ impl Lowering<'_> {
             (BinaryOperator::Less, _, Some(0)) => return "1'b0".to_owned(),
             (BinaryOperator::Less, number, _) if number == most => return "1'b0".to_owned(),
             _ => {}
+        }
+        if let Some(text) = self.division(operator, x, y) {
+            return text;
         }
         let (left, right) = (self.expression(x), self.expression(y));
         match symbol(operator) {
@@ -138,12 +161,17 @@ impl Lowering<'_> {
         if is_name(&text) { text } else { self.temporary(expr.width.bits(), &text) }
     }
 
-    /// A new name for a value.
+    /// A new name for a value, which is given to it at once.
     pub(crate) fn temporary(&mut self, bits: u32, text: &str) -> String {
+        let name = self.new_temporary(bits);
+        self.out.line(format!("{name} = {text};"));
+        name
+    }
+
+    fn new_temporary(&mut self, bits: u32) -> String {
         let name = format!("e_{}", self.temporaries);
         self.temporaries += 1;
         self.declare(bits, &name);
-        self.out.line(format!("{name} = {text};"));
         name
     }
 
@@ -151,8 +179,11 @@ impl Lowering<'_> {
         let at = usize::from(operand.0);
         let (field, name) = self.operands[at].clone();
         let Domain::Registers(list) = &self.isa.field(field).domain else { return name };
-        let may_have_changed =
-            list.iter().flatten().flat_map(|(_, place)| &place.parts).any(|part| self.written.contains(&part.register));
+        let may_have_changed = list
+            .iter()
+            .flatten()
+            .flat_map(|(_, place)| &place.parts)
+            .any(|part| self.known.written.contains(&part.register));
         if may_have_changed { self.read_again(field, &name) } else { name }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! The core executes an instruction as the definition says it, statement by statement, in one combinational
 //! block that starts over in every clock cycle. Each access to a memory or device has a number; `step` says which of them have
-//! been done. The block runs up to the first that has not, and that one is what the cycle does. When nothing is left to do
+//! been done. A division is counted as two, since the unit that divides is given something and answers some cycles later. The block runs up to the first that has not, and that one is what the cycle does. When nothing is left to do
 //! the instruction retires: then, and only then, the registers change. So an instruction that faults has
 //! changed nothing, and an instruction that waits for a device can wait anywhere.
 //!
@@ -17,6 +17,7 @@ mod body;
 mod check;
 mod core;
 mod devices;
+mod divide;
 mod expression;
 mod names;
 mod operators;
@@ -112,6 +113,8 @@ pub struct Interface {
     pub accesses: Vec<u32>,
     /// The bits of the number that goes with a fault.
     pub detail_bits: u32,
+    /// The bits of the unit that divides, if there is one: [`DIVISION`] says how it is called.
+    pub division: Option<u32>,
 }
 
 /// The ports of one operation of a device.
@@ -137,6 +140,9 @@ pub struct DevicePort {
 
 /// The folder of what belongs to a board, so that a simulator can be given all files beside the core.
 pub const BOARD: &str = "board";
+
+/// How the name of the module that divides goes on after the name of the core's module.
+pub const DIVISION: &str = "_divide";
 
 /// The message of a fault at bits that no row has.
 pub use shape::UNDEFINED;
@@ -187,5 +193,6 @@ fn interface(isa: &Isa, shape: &shape::Shape, accesses: Vec<u32>) -> Interface {
         operations: shape.operations.iter().map(port).collect(),
         accesses,
         detail_bits: shape.detail_bits,
+        division: shape.division,
     }
 }

@@ -30,7 +30,8 @@ const OWN: &str = "\
 clk reset reset_pc reset_registers step step_next stop busy jump target next halt fault fault_code fault_detail \
 halted faulted retire retire_pc retire_bits retire_next retire_registers retire_cycles retire_replaced window \
 window_q instruction execute cycles address value at lanes data ready code x y n top bench core memory ILLEGAL \
-quotient remainder negative wide";
+quotient remainder negative wide divide divider divide_start divide_x divide_y divide_take divide_ready \
+divide_quotient divide_remainder";
 
 /// The names of everything in one core.
 #[derive(Debug)]

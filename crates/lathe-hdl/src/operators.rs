@@ -13,6 +13,12 @@ pub(crate) struct Functions {
     needed: BTreeSet<(&'static str, u32, u32)>,
 }
 
+/// Whether an operator divides.
+pub(crate) fn is_division(operator: BinaryOperator) -> bool {
+    use BinaryOperator::{Divide, DivideSigned, Remainder, RemainderSigned};
+    matches!(operator, Divide | DivideSigned | Remainder | RemainderSigned)
+}
+
 /// The functions that operators of this kind have.
 fn stem(operator: BinaryOperator) -> Option<&'static str> {
     Some(match operator {
@@ -112,10 +118,10 @@ fn signed(out: &mut Writer, name: &str, stem: &str, width: u32) {
     out.line(format!("reg {range}a;\nreg {range}b;\nreg {range}r;"));
     out.line(format!("a = x{sign} ? -x : x;\nb = y{sign} ? -y : y;"));
     if stem == "divide_signed" {
-        out.line(format!("r = y == {width}'d0 ? {{{width}{{1'b1}}}} : a / b;"));
+        out.line(format!("r = b == {width}'d0 ? {{{width}{{1'b1}}}} : a / b;"));
         out.line(format!("{name} = y != {width}'d0 && x{sign} != y{sign} ? -r : r;"));
     } else {
-        out.line(format!("r = y == {width}'d0 ? a : a % b;"));
+        out.line(format!("r = b == {width}'d0 ? a : a % b;"));
         out.line(format!("{name} = x{sign} ? -r : r;"));
     }
     out.close("end");

@@ -6,6 +6,7 @@ use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Domain, FieldId, MemoryId, Operation, RegisterId};
 use lathe_isa::semantics::{Body, Statement};
 
+use crate::divide;
 use crate::names::Names;
 
 /// What the parts of the core have to know about one another.
@@ -24,6 +25,8 @@ pub(crate) struct Shape {
     pub(crate) detail_bits: u32,
     /// What devices are asked to do anywhere in the definition.
     pub(crate) operations: Vec<(DeviceId, Operation)>,
+    /// The bits of the unit that divides, if there is one.
+    pub(crate) division: Option<u32>,
 }
 
 /// The message of an encoding that no row has.
@@ -63,7 +66,8 @@ impl Shape {
             operations.extend(known.map(|known| (id, known)));
         }
         let lanes = (0..isa.memories.len() as u32).map(|at| lanes(isa, MemoryId(at))).collect();
-        Shape { names: Names::new(isa), lanes, registers, register_bits, messages, detail_bits, operations }
+        let division = divide::widest(isa);
+        Shape { names: Names::new(isa), lanes, registers, register_bits, messages, detail_bits, operations, division }
     }
 
     /// The number of a fault's message.

@@ -4,6 +4,7 @@
 use lathe_hdl::{DevicePort, Interface};
 use lathe_isa::Isa;
 use lathe_isa::model::{InstructionId, MemoryId};
+use lathe_isa::operators::BinaryOperator;
 
 use crate::compare::{self, Same};
 use crate::graph::{Facts, Node};
@@ -14,6 +15,9 @@ use crate::{Query, Watch};
 
 /// Names of signals, with the bits of each.
 type Signals = Vec<(String, u32)>;
+
+/// The stem of the signals between the core and the unit that divides.
+const DIVIDE: &str = "divide";
 
 /// Something about a core that is to be proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +51,7 @@ pub struct Core<'a> {
 pub fn claims(isa: &Isa, interface: &Interface) -> Vec<Claim> {
     let rows = (0..isa.instructions.len() as u32).map(InstructionId).map(Claim::Instruction);
     let mut all: Vec<Claim> = rows.chain([Claim::Undefined, Claim::Reset, Claim::Stopped]).collect();
-    let waits = interface.operations.iter().any(|port| port.may_wait);
+    let waits = interface.division.is_some() || interface.operations.iter().any(|port| port.may_wait);
     if waits || isa.memories.iter().any(|memory| memory.is_large()) {
         all.push(Claim::Waiting);
     }
@@ -305,7 +309,7 @@ impl<'a> Core<'a> {
             for (port, blocked) in self.blocked(script, &now) {
                 for (path, mut facts) in ways_to(script, &supposed, &blocked) {
                     let now = now.under(&mut script.graph, &mut facts);
-                    let (mut same, supposed) = self.stays(script, &now, &mut facts);
+                    let (mut same, supposed) = self.stays(script, &now, &port, &mut facts);
                     let (goes_on, also) = self.goes_on(script, &now, (step, &port), &mut facts);
                     same.push(("it goes on as if it had not waited".to_owned(), goes_on));
                     let path = script.and(&path, &supposed);
@@ -336,10 +340,21 @@ impl<'a> Core<'a> {
         let number = script.constant(self.step_bits(), u64::from(step));
         now.give(&mut script.graph, "step", number.node);
         if let Some(port) = ready {
-            now.give(&mut script.graph, &format!("{port}_ready"), Condition::always().0);
+            self.is_ready(script, &mut now, port);
         }
         let supposed = script.settle(&mut now, facts);
         (now, supposed)
+    }
+
+    /// Something that the core may have waited for is ready. What the unit that divides gives is right only then.
+    fn is_ready(&self, script: &mut Script, now: &mut Moment, port: &str) {
+        now.give(&mut script.graph, &format!("{port}_ready"), Condition::always().0);
+        if port == DIVIDE {
+            for (name, bits) in self.divided() {
+                let value = script.unknown(&format!("{name} when ready"), bits);
+                now.give(&mut script.graph, &name, value.node);
+            }
+        }
     }
 
     /// The ports of what can keep the core waiting, with the conditions that it is asked for and not ready.
@@ -358,14 +373,18 @@ impl<'a> Core<'a> {
             let asked = script.flag(now, &port.name);
             all.push((port.name.clone(), self.is_not_ready(script, now, &port.name, &asked)));
         }
+        if self.interface.division.is_some() {
+            let asked = script.flag(now, "divide_take");
+            all.push((DIVIDE.to_owned(), self.is_not_ready(script, now, DIVIDE, &asked)));
+        }
         all.retain(|(_, condition)| !condition.is_never());
         all
     }
 
     /// What must hold after a cycle in which the core had to wait, and what has to be supposed. `step` may have changed: what a device
     /// tells at any time need not be asked for again.
-    fn stays(&self, script: &mut Script, now: &Moment<'a>, facts: &mut Facts) -> (Vec<Same>, Condition) {
-        let (then, supposed) = self.after_waiting(script, now, None, facts);
+    fn stays(&self, script: &mut Script, now: &Moment<'a>, port: &str, facts: &mut Facts) -> (Vec<Same>, Condition) {
+        let (then, supposed) = self.after_waiting(script, now, (port, false), facts);
         let mut same = self.kept(script, now, &then);
         let retire = script.flag(now, "retire");
         same.push(("retire".to_owned(), script.not(&retire)));
@@ -387,7 +406,7 @@ impl<'a> Core<'a> {
         facts: &mut Facts,
     ) -> (Condition, Condition) {
         let (at_once, supposed) = self.at_step(script, step, Some(port), facts);
-        let (late, also) = self.after_waiting(script, now, Some(port), facts);
+        let (late, also) = self.after_waiting(script, now, (port, true), facts);
         let mut same = Vec::new();
         for (name, bits) in self.asked().1.into_iter().chain([("retire".to_owned(), 1)]) {
             let (one, other) = (script.look(&at_once, &name, bits), script.look(&late, &name, bits));
@@ -402,28 +421,29 @@ impl<'a> Core<'a> {
         (script.condition_under(facts, same), script.and(&supposed, &also))
     }
 
-    /// The cycle after one in which the core had to wait, with what it waits for ready or nothing known of that. What it is given stays
-    /// the same otherwise.
+    /// The cycle after one in which the core had to wait for something, with that ready or nothing known of it. What the core is given
+    /// stays the same otherwise; but nothing is known of what the unit that divides gives while it is not ready.
     fn after_waiting(
         &self,
         script: &mut Script,
         now: &Moment<'a>,
-        ready: Option<&str>,
+        (port, is_ready): (&str, bool),
         facts: &mut Facts,
     ) -> (Moment<'a>, Condition) {
         let mut then = now.next(&mut script.graph, "then", facts);
         then.give(&mut script.graph, "reset", Condition::never().0);
-        for (name, bits) in self.asked().0 {
+        let quotients = if port == DIVIDE { self.divided() } else { Signals::new() };
+        for (name, bits) in self.asked().0.into_iter().filter(|signal| !quotients.contains(signal)) {
             let value = script.look(now, &name, bits);
             then.give(&mut script.graph, &name, value.node);
         }
-        for name in self.waits() {
-            let value = match ready {
-                Some(port) if port == name => Condition::always().0,
-                Some(_) => script.flag(now, &format!("{name}_ready")).0,
-                None => continue,
-            };
-            then.give(&mut script.graph, &format!("{name}_ready"), value);
+        for name in self.waits().into_iter().filter(|_| is_ready) {
+            if name == port {
+                self.is_ready(script, &mut then, port);
+            } else {
+                let value = script.flag(now, &format!("{name}_ready"));
+                then.give(&mut script.graph, &format!("{name}_ready"), value.0);
+            }
         }
         let supposed = script.settle(&mut then, facts);
         (then, supposed)
@@ -434,7 +454,13 @@ impl<'a> Core<'a> {
         let memories = self.interface.memories.iter().zip(&self.isa.memories);
         let memories = memories.filter(|(_, described)| described.is_large()).map(|((name, _), _)| name.clone());
         let ports = self.interface.operations.iter().filter(|port| port.may_wait).map(|port| port.name.clone());
-        memories.chain(ports).collect()
+        memories.chain(ports).chain(self.interface.division.map(|_| DIVIDE.to_owned())).collect()
+    }
+
+    /// What the unit that divides gives.
+    fn divided(&self) -> Signals {
+        let names = ["divide_quotient", "divide_remainder"];
+        self.interface.division.map_or(Vec::new(), |bits| names.map(|name| (name.to_owned(), bits)).into())
     }
 
     fn is_not_ready(&self, script: &mut Script, now: &Moment, port: &str, asked: &Condition) -> Condition {
@@ -464,6 +490,10 @@ impl<'a> Core<'a> {
             given.push((format!("{memory}_value"), cells));
             let ends = [("address", described.address.bits()), ("write", *lanes), ("data", cells)];
             asked.extend(ends.map(|(end, bits)| (format!("{memory}_{end}"), bits)));
+        }
+        if let Some(bits) = self.interface.division {
+            given.extend(self.divided());
+            asked.extend([("divide_start", 1), ("divide_x", bits), ("divide_y", bits)].map(owned));
         }
         (given, asked)
     }
@@ -517,6 +547,10 @@ impl Script {
     }
 }
 
+fn owned((name, bits): (&str, u32)) -> (String, u32) {
+    (name.to_owned(), bits)
+}
+
 /// The core, its memories and its devices while an instruction is executed.
 #[derive(Clone)]
 struct Run<'a> {
@@ -528,6 +562,8 @@ struct Run<'a> {
     /// What memories and devices answer in this cycle.
     values: Vec<Term>,
     answers: Vec<Option<Term>>,
+    /// Quotient and remainder of what the unit that divides was given last.
+    divided: Vec<Term>,
     /// Whether the instruction has not ended before this cycle.
     active: Condition,
     /// What has to be supposed about signals that are more than inputs and state.
@@ -575,6 +611,8 @@ impl<'a> Run<'a> {
             values.push(script.unknown(&format!("{memory}_value before"), bits));
         }
         let answers = core.interface.operations.iter().map(|_| None).collect();
+        let divided = core.divided().into_iter().map(|(name, bits)| script.unknown(&format!("{name} before"), bits));
+        let divided = divided.collect();
         Run {
             core,
             last: now.clone(),
@@ -585,6 +623,7 @@ impl<'a> Run<'a> {
             devices: before.devices.clone(),
             values,
             answers,
+            divided,
             active: Condition::always(),
             done: None,
         }
@@ -599,6 +638,7 @@ impl<'a> Run<'a> {
         let asked = std::mem::take(&mut self.answers);
         let memories = self.memories(script);
         let devices = self.devices(script, asked);
+        self.divided = self.division(script);
         self.cycle += 1;
         let then = self.now.next(&mut script.graph, &format!("s{}", self.cycle), facts);
         let faulted = script.flag(&then, "faulted");
@@ -626,13 +666,14 @@ impl<'a> Run<'a> {
             memories,
             devices,
             answers: self.answers.iter().map(|one| one.as_ref().map(|term| script.under(facts, term))).collect(),
+            divided: self.divided.iter().map(|term| script.under(facts, term)).collect(),
             supposed: script.condition_under(facts, self.supposed),
             done: self.done.as_ref().map(|done| done.under(script, facts)),
             ..self.clone()
         }
     }
 
-    /// Memories and devices are ready, and answer.
+    /// Memories, devices and the unit that divides are ready, and answer.
     fn inputs(&mut self, script: &mut Script) {
         self.now.give(&mut script.graph, "reset", Condition::never().0);
         for (at, (memory, _)) in self.core.interface.memories.iter().enumerate() {
@@ -660,6 +701,21 @@ impl<'a> Run<'a> {
                 self.now.give(&mut script.graph, &format!("{}_value", port.name), value.node);
             }
         }
+        for ((name, _), value) in self.core.divided().iter().zip(&self.divided) {
+            self.now.give(&mut script.graph, name, value.node);
+        }
+        if self.core.interface.division.is_some() {
+            self.now.give(&mut script.graph, "divide_ready", Condition::always().0);
+        }
+    }
+
+    /// Quotient and remainder after this cycle. That the unit finds them is proven of the unit.
+    fn division(&mut self, script: &mut Script) -> Vec<Term> {
+        let Some(bits) = self.core.interface.division else { return Vec::new() };
+        let start = script.flag(&self.now, "divide_start");
+        let (x, y) = (script.look(&self.now, "divide_x", bits), script.look(&self.now, "divide_y", bits));
+        let new = [BinaryOperator::Divide, BinaryOperator::Remainder].map(|part| script.binary(part, &x, &y));
+        new.iter().zip(&self.divided).map(|(new, old)| script.choose(&start, new, old)).collect()
     }
 
     /// The memories after this cycle, and what they answer in the next.

@@ -511,7 +511,13 @@ impl Graph {
         match self.both(x, y) {
             Some((_, 0)) => self.constant(bits, u128::MAX),
             Some((x, y)) => self.constant(bits, x / y),
-            None => self.pair(Operator::Divide, x, y),
+            None => match self.power_of_two(y) {
+                Some(power) => {
+                    let power = self.constant(bits, power.into());
+                    self.shift_right(x, power)
+                }
+                None => self.pair(Operator::Divide, x, y),
+            },
         }
     }
 
@@ -521,8 +527,19 @@ impl Graph {
         match self.both(x, y) {
             Some((_, 0)) => x,
             Some((x, y)) => self.constant(bits, x % y),
-            None => self.pair(Operator::Remainder, x, y),
+            None => match self.power_of_two(y) {
+                Some(0) => self.constant(bits, 0),
+                Some(power) => {
+                    let rest = self.slice(x, 0, power);
+                    self.zero_extend(bits, rest)
+                }
+                None => self.pair(Operator::Remainder, x, y),
+            },
         }
+    }
+
+    fn power_of_two(&self, node: Node) -> Option<u32> {
+        self.as_constant(node).filter(|number| number.is_power_of_two()).map(u128::trailing_zeros)
     }
 
     /// By a number of the same width.
@@ -625,7 +642,8 @@ impl Graph {
             }
         }
         let is_joined = |node: Node| matches!(self.form(node), Form::Join(_));
-        let is_known = |node: Node| is_joined(node) || self.as_constant(node).is_some();
+        // Bits of a choice between joined values are a choice between bits.
+        let is_known = |node: Node| self.is_sliced(node);
         // Numbers stay in one piece here.
         let joined: Vec<Node> = [x, y].into_iter().filter(|node| is_joined(*node)).collect();
         let cuts = if is_known(x) && is_known(y) { self.cuts(&joined) } else { None };
@@ -928,12 +946,25 @@ impl Graph {
                 let (a, b) = (self.slice(a, 0, bits), self.slice(b, 0, bits));
                 self.operate(pair, a, b)
             }
+            // Zeros above both numbers of a division change nothing below them, not even if it is by zero.
+            Form::Pair(pair @ (Operator::Divide | Operator::Remainder), a, b)
+                if low == 0 && self.is_zero_above(a, bits) && self.is_zero_above(b, bits) =>
+            {
+                let (a, b) = (self.slice(a, 0, bits), self.slice(b, 0, bits));
+                self.operate(pair, a, b)
+            }
             Form::Negate(inner) if low == 0 => {
                 let inner = self.slice(inner, 0, bits);
                 self.negate(inner)
             }
             _ => self.add_node(Form::Slice(x, low), bits),
         }
+    }
+
+    /// Whether all bits from one on are known to be zeros.
+    fn is_zero_above(&mut self, x: Node, low: u32) -> bool {
+        let above = self.slice(x, low, self.bits(x) - low);
+        self.is(above, 0)
     }
 
     /// Whether bits of it are something simpler than that.
@@ -1001,6 +1032,7 @@ impl Graph {
                 Some(known) => *known,
                 None => {
                     let new = self.again(one, &facts.memo);
+                    let new = self.chosen(facts, new);
                     let decided = || self.decided(facts, new).map_or(new, |holds| self.truth(holds));
                     facts.known.get(&new).copied().unwrap_or_else(decided)
                 }
@@ -1008,6 +1040,17 @@ impl Graph {
             facts.memo.insert(one, new);
         }
         facts.memo[&node]
+    }
+
+    /// A choice by a value of few bits, where some numbers are known not to be its value: what is chosen for the last of the others is
+    /// chosen without a question.
+    fn chosen(&mut self, facts: &Facts, node: Node) -> Node {
+        let Form::Choose(condition, ..) = *self.form(node) else { return node };
+        let Some((value, _)) = self.covers(condition) else { return node };
+        match self.excluded(facts, value) {
+            0 => node,
+            numbers => self.otherwise(node, value, numbers),
+        }
     }
 
     /// A node made again, of what its parts are now.

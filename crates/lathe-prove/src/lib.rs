@@ -12,6 +12,7 @@ mod answer;
 mod compare;
 mod core;
 mod definition;
+pub mod division;
 mod evaluate;
 mod graph;
 mod meaning;

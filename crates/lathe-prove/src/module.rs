@@ -3,14 +3,17 @@
 
 use std::collections::HashMap;
 
+use lathe_hdl::DIVISION;
+
 use crate::Watch;
 use crate::graph::{Facts, Graph, Node};
 
-/// What Yosys is told at its standard input (`yosys -q -s /dev/stdin`), so that it prints what [`Module::read`] reads.
+/// What Yosys is told at its standard input (`yosys -q -s /dev/stdin`), so that it prints what [`Module::read`] reads. The unit that
+/// divides is taken out, so that nothing is known of what it gives.
 pub fn yosys_script(module: &str, verilog: &str) -> String {
     format!(
-        "read_verilog <<END_OF_CORE\n{verilog}\nEND_OF_CORE\nhierarchy -top {module}\nproc\n\
-         setattr -set keep 1 w:*_q\nopt_clean -purge\nwrite_smt2 -wires /dev/stdout\n"
+        "read_verilog <<END_OF_CORE\n{verilog}\nEND_OF_CORE\ndelete t:{module}{DIVISION}\nhierarchy -top {module}\nproc\n\
+         setattr -set keep 1 w:*_q w:divide_*\nopt_clean -purge\nwrite_smt2 -wires /dev/stdout\n"
     )
 }
 

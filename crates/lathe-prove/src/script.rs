@@ -195,24 +195,21 @@ impl Script {
     }
 
     /// Division of two's complement numbers: of their amounts. A quotient is negative if one of the two is, a remainder if
-    /// the first is; by zero, all bits of the quotient are ones, and the remainder is the first.
+    /// the first is; by zero, all bits of the quotient are ones, and the remainder is the first, as when amounts are divided.
     fn divide_signed(&mut self, operator: BinaryOperator, x: &Term, y: &Term) -> Term {
         let bits = x.bits;
         let (x_sign, y_sign) = (self.slice(x, bits - 1, 1), self.slice(y, bits - 1, 1));
         let (x_negative, y_negative) = (self.holds(&x_sign), self.holds(&y_sign));
         let (minus_x, minus_y) = (self.unary(UnaryOperator::Negate, x), self.unary(UnaryOperator::Negate, y));
         let (a, b) = (self.choose(&x_negative, &minus_x, x), self.choose(&y_negative, &minus_y, y));
-        let zero = self.constant(bits, 0);
-        let by_zero = self.equal(y, &zero);
         if operator == BinaryOperator::RemainderSigned {
             let rest = self.binary(BinaryOperator::Remainder, &a, &b);
-            let rest = self.choose(&by_zero, &a, &rest);
             let minus = self.unary(UnaryOperator::Negate, &rest);
             return self.choose(&x_negative, &minus, &rest);
         }
-        let ones = self.constant(bits, u64::MAX);
+        let zero = self.constant(bits, 0);
+        let by_zero = self.equal(y, &zero);
         let amount = self.binary(BinaryOperator::Divide, &a, &b);
-        let amount = self.choose(&by_zero, &ones, &amount);
         let minus = self.unary(UnaryOperator::Negate, &amount);
         let (differ, divides) = (Condition(self.graph.xor(x_negative.0, y_negative.0)), self.not(&by_zero));
         let is_negative = self.and(&divides, &differ);

@@ -253,6 +253,87 @@ fn is_example(isa: &Isa, case: &Case, what: &str) -> bool {
     true
 }
 
+/// The slice of an instruction, the only one with this mnemonic or the first of several.
+fn slice_of(isa: &Isa, design: &Design, mnemonic: &str) -> (usize, String) {
+    let at = isa.instructions.iter().position(|row| row.syntax.mnemonic() == mnemonic).expect("there is one");
+    (at, design.slice(at).expect("there is a slice"))
+}
+
+fn decide_division(tools: &Tools, design: &Design, verilog: &str) -> Answer {
+    let (script, unit) = lathe_prove::division::yosys_script(&design.module, verilog);
+    let text = run(&tools.yosys, &["-q", "-s", "/dev/stdin"], &script);
+    let unit = Module::read(&unit, &text).unwrap_or_else(|reason| panic!("{reason}"));
+    ask(tools, &lathe_prove::division::division(&unit))
+}
+
+/// With and without signs, of one width and of several, quotient and remainder of one division and of two.
+#[test]
+fn instructions_that_divide_are_what_the_definition_says() {
+    let Some(tools) = tools("proofs of divisions") else { return };
+    let rows =
+        [("hex8", "div"), ("hex8", "mod"), ("i8051", "div"), ("rv32i", "div"), ("rv32i", "remu"), ("rv64i", "remw")];
+    for (name, mnemonic) in rows {
+        let isa = machine(name);
+        let design = design(&isa);
+        let (at, slice) = slice_of(&isa, &design, mnemonic);
+        let module = module(&tools, &design, &slice);
+        let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
+        for claim in [core.claims()[at], Claim::Stopped, Claim::Waiting] {
+            assert_eq!(decide(&tools, &core, claim), Answer::Proven, "{name}, {mnemonic}, {claim:?}");
+        }
+        assert_eq!(decide_division(&tools, &design, &slice), Answer::Proven, "{name}");
+    }
+}
+
+/// What goes wrong around the unit that divides, which claim finds it, what stands in the core, and what stands there instead.
+const DIVISION_MUTATIONS: &[(&str, &str, &str, &str)] = &[
+    (
+        "the numbers of a division are swapped",
+        "div",
+        "divide_x = x;\n        divide_y = y;",
+        "divide_x = y; divide_y = x;",
+    ),
+    ("a remainder is taken for a quotient", "div", "load8_0 = divide_quotient;", "load8_0 = divide_remainder;"),
+    ("the answer is taken a step late", "div", "if (step == 2'd2) load8_0", "if (step == 2'd3) load8_0"),
+    ("nobody waits for the unit", "(waiting)", "step_next = at + 2'd2; else stop = 1'b1;", "step_next = at + 2'd2;"),
+    (
+        "the answer is not kept",
+        "(waiting)",
+        "if (step == 2'd2) load8_0 = divide_quotient;",
+        "if (step == 2'd2 && !divide_ready) load8_0 = divide_quotient;",
+    ),
+    (
+        "the unit is ready a cycle early",
+        "(division)",
+        "assign ready = left == {COUNT{1'b0}};",
+        "assign ready = left <= 1;",
+    ),
+    ("the unit is ready a cycle late", "(division)", "left <= W[COUNT-1:0];", "left <= W[COUNT-1:0] + 1'b1;"),
+    ("the unit forgets a borrow", "(division)", "wire fits = !rest[W];", "wire fits = 1'b1;"),
+    ("the unit goes on when it is done", "(division)", "else if (!ready)", "else"),
+];
+
+#[test]
+fn cores_that_divide_wrong_are_found_out() {
+    let Some(tools) = tools("mutations of divisions") else { return };
+    let isa = machine("hex8");
+    let design = design(&isa);
+    let (at, slice) = slice_of(&isa, &design, "div");
+    for (what, finder, old, new) in DIVISION_MUTATIONS {
+        assert!(slice.contains(old), "{what}: `{old}` is not in the core");
+        let wrong = slice.replace(old, new);
+        let answer = if *finder == "(division)" {
+            decide_division(&tools, &design, &wrong)
+        } else {
+            let module = module(&tools, &design, &wrong);
+            let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
+            decide(&tools, &core, if *finder == "(waiting)" { Claim::Waiting } else { core.claims()[at] })
+        };
+        let Answer::Refuted(case) = answer else { panic!("{what}: `{finder}` is proven although it is wrong") };
+        assert!(*finder != "div" || is_example(&isa, &case, what), "{what}: {case:?}");
+    }
+}
+
 #[test]
 fn a_case_tells_what_the_core_did() {
     let Some(tools) = tools("cases of cores") else { return };

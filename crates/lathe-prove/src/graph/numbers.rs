@@ -140,6 +140,21 @@ impl Graph {
         facts.numbers.insert(value, numbers);
     }
 
+    /// The numbers that a value of few bits cannot be: a bit for each.
+    pub(super) fn excluded(&self, facts: &Facts, value: Node) -> u64 {
+        let is_excluded = |number: &u128| {
+            let made_of = self.through(value, Numbers::from(*number, *number));
+            made_of.is_some_and(|(of, numbers)| {
+                facts.numbers.get(&of).is_some_and(|known| known.both(&numbers).0.is_empty())
+            })
+        };
+        let is_known = self.through(value, Numbers::from(0, 0)).is_some_and(|(of, _)| facts.numbers.contains_key(&of));
+        if !is_known {
+            return 0;
+        }
+        (0..=mask(self.bits(value))).filter(is_excluded).map(|number| 1 << number).sum()
+    }
+
     /// Whether a condition holds for all numbers that the value can be, or for none of them.
     pub(super) fn decided(&self, facts: &Facts, condition: Node) -> Option<bool> {
         if facts.numbers.is_empty() || self.bits(condition) != 1 {

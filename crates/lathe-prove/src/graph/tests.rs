@@ -371,3 +371,40 @@ fn every_small_condition_is_what_it_means() {
     let count = all.exhaust();
     eprintln!("{count} formulas of conditions");
 }
+
+/// A unit that divides wider numbers than an instruction does.
+#[test]
+fn zeros_above_a_division_change_nothing_below_them() {
+    for (operator, more) in [Operator::Divide, Operator::Remainder].into_iter().flat_map(|one| [(one, 1), (one, 5)]) {
+        let mut graph = Graph::default();
+        let (x, y) = (graph.unknown("x", 3), graph.unknown("y", 3));
+        let (wide_x, wide_y) = (graph.zero_extend(3 + more, x), graph.zero_extend(3 + more, y));
+        let wide = graph.operate(operator, wide_x, wide_y);
+        assert_eq!(graph.slice(wide, 0, 3), graph.operate(operator, x, y));
+        for bits in 1..=3 {
+            let low = graph.slice(wide, 0, bits);
+            for (a, b) in (0..8).flat_map(|a| (0..8).map(move |b| (a, b))) {
+                let unknowns = [("x".to_owned(), a), ("y".to_owned(), b)].into_iter().collect();
+                assert_eq!(
+                    value(&graph, low, &unknowns),
+                    meant(operator, 3, a, b) & mask(bits),
+                    "{a} {operator:?} {b}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn powers_of_two_divide_by_shifting() {
+    for (power, operator) in (0..4).flat_map(|power| [Operator::Divide, Operator::Remainder].map(|one| (power, one))) {
+        let mut graph = Graph::default();
+        let (x, y) = (graph.unknown("x", 4), graph.constant(4, 1 << power));
+        let node = graph.operate(operator, x, y);
+        assert!(!matches!(graph.form(node), Form::Pair(..)), "{:?}", graph.form(node));
+        for a in 0..16 {
+            let unknowns = [("x".to_owned(), a)].into_iter().collect();
+            assert_eq!(value(&graph, node, &unknowns), meant(operator, 4, a, 1 << power), "{a} {operator:?} {power}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ use lathe_asm::disassembler;
 use lathe_hdl::Design;
 use lathe_isa::Isa;
 use lathe_isa::model::{InstructionId, RegisterId};
-use lathe_prove::{Answer, Case, Claim, Core, Module, Query};
+use lathe_prove::{Answer, Case, Claim, Core, Module, Query, division};
 use serde::Serialize;
 
 use super::{Outcome, hdl};
@@ -81,6 +81,8 @@ enum Question {
     Whole(Arc<Sliced>, Arc<Module>, Claim),
     /// All these claims about a slice of a core, which Yosys has to read first.
     Slice(Arc<Sliced>, usize, Vec<Claim>),
+    /// That the unit of a core divides, of which this is the text.
+    Division(Arc<Sliced>, String),
 }
 
 /// A core that is proven slice by slice.
@@ -165,13 +167,20 @@ fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, F
     };
     let claims: Vec<Claim> =
         lathe_prove::claims(&machine.isa, &sliced.design.interface).into_iter().filter(wanted).collect();
-    match &arguments.core {
-        Some(name) => whole(&sliced, &claims, &files::read_text(name, VERILOG_LIMIT)?),
-        None if arguments.whole => {
-            whole(&sliced, &claims, sliced.design.files.first().map_or("", |file| file.text.as_str()))
-        }
-        None => Ok(slices(&sliced, &claims)),
+    let generated = || sliced.design.files.first().map(|file| file.text.clone()).unwrap_or_default();
+    let verilog = arguments.core.as_ref().map(|name| files::read_text(name, VERILOG_LIMIT)).transpose()?;
+    let verilog = verilog.unwrap_or_else(generated);
+    let mut all = if arguments.core.is_some() || arguments.whole {
+        whole(&sliced, &claims, &verilog)?
+    } else {
+        slices(&sliced, &claims)
+    };
+    if sliced.design.interface.division.is_some() && arguments.only.is_empty() {
+        let name = format!("(division of {} bits)", division::BITS);
+        let question = Question::Division(sliced.clone(), verilog);
+        all.push(ToProve { name, question, isa: sliced.isa.clone(), cycles: Some(division::BITS + 2) });
     }
+    Ok(all)
 }
 
 /// Claims about a core in one piece.
@@ -269,7 +278,18 @@ fn syntax(isa: &Isa, id: InstructionId) -> String {
 
 /// The core as a solver reads it.
 fn translate(module: &str, verilog: &str) -> Result<Module, Failure> {
-    let text = run("yosys", &["-q", "-s", "/dev/stdin"], &lathe_prove::yosys_script(module, verilog))?;
+    read(module, &lathe_prove::yosys_script(module, verilog))
+}
+
+/// The unit that divides as a solver reads it.
+fn translate_unit(module: &str, verilog: &str) -> Result<Module, Failure> {
+    let (script, unit) = division::yosys_script(module, verilog);
+    read(&unit, &script)
+}
+
+/// What Yosys makes of a module.
+fn read(module: &str, script: &str) -> Result<Module, Failure> {
+    let text = run("yosys", &["-q", "-s", "/dev/stdin"], script)?;
     Module::read(module, &text).map_err(|reason| {
         Failure::input(format!("Yosys wrote something unexpected: {reason}")).help("Lathe is tried with Yosys 0.23")
     })
@@ -356,6 +376,9 @@ fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
             let text = sliced.design.slice(*at).unwrap_or_default();
             let module = translate(&sliced.design.module, &text)?;
             about(arguments, &sliced.core(&module), claims)?
+        }
+        Question::Division(sliced, verilog) => {
+            ask(arguments, &division::division(&translate_unit(&sliced.design.module, verilog)?))?
         }
     };
     let (found, case) = match answer {
