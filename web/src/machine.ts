@@ -155,7 +155,7 @@ export class MachinePane {
     }
     this.#make(this.#registers, view.registers, () => this.#showRegisters(view));
     this.#make(this.#code, view.code, () => this.#showCode(view));
-    this.#make(this.#rows, [view.memory, this.#memory, this.#base, this.#columns], () => this.#showMemory(view));
+    this.#make(this.#rows, [view.memory, this.#memory, String(this.#base), this.#columns], () => this.#showMemory(view));
     this.#showConsole(view);
     this.#showDisplay(view);
     if (this.#follow.checked && view.memory.first_change !== null) this.#reveal(BigInt(`0x${view.memory.first_change}`));

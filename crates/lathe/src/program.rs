@@ -246,10 +246,12 @@ fn unknown(program: &str, named: &str) -> Failure {
     let message = format!("{} is for a machine `{named}`, which does not exist", files::title(program));
     let beside: Vec<String> = definitions_beside(program);
     let known = lathe_machines::every().map(|machine| machine.name).chain(beside.iter().map(String::as_str));
-    let near = nearest(named, known);
+    // Somebody may have named the file.
+    let name = named.strip_suffix(".isa").unwrap_or(named);
+    let near = nearest(name, known);
     Failure::input(message).help(match near {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("put its definition {named}.isa beside the program, or say where it is with `-m FILE.isa`"),
+        None => format!("put its definition {name}.isa beside the program, or say where it is with `-m FILE.isa`"),
     })
 }
 

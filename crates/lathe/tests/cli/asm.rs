@@ -285,6 +285,7 @@ fn a_definition_beside_the_source_is_found() {
 fn machines_that_are_not_found() {
     let bench = Bench::with("a.asm", " inc a\n")
         .file("b.asm", ".machine quda8\n")
+        .file("file.asm", ".machine quad8.isa\n")
         .file("c.asm", ".machine something\n")
         .file("d.asm", ".machine ../d\n")
         .file("broken.isa", "machine broken \"Nothing in it\"\n")
@@ -292,11 +293,12 @@ fn machines_that_are_not_found() {
     bench.run(&["asm", "a.asm"]).complains(2, &["which machine a.asm is for", "-m NAME", ".machine NAME"]);
     bench.run(&["asm", "a.asm", "-m", "quda8"]).complains(2, &["did you mean `quad8`?"]);
     bench.run(&["asm", "b.asm"]).complains(1, &["b.asm is for a machine `quda8`", "did you mean `quad8`?"]);
+    bench.run(&["asm", "file.asm"]).complains(1, &["a machine `quad8.isa`", "did you mean `quad8`?"]);
     bench.run(&["asm", "c.asm"]).complains(1, &["`something`", "something.isa beside"]);
     bench.run(&["asm", "d.asm"]).complains(1, &["`..", "does not exist"]);
     bench.run(&["asm", "e.asm"]).complains(1, &["broken.isa:1:1", "broken.isa cannot be used"]);
     bench.run(&["asm", "b.asm", "-m", "hex8"]).complains(1, &["A404", "`quda8`", "`hex8`"]);
-    assert_eq!(bench.names().len(), 6);
+    assert_eq!(bench.names().len(), 7);
 }
 
 #[test]
