@@ -352,7 +352,7 @@ impl Jit {
         used.until_better = u64::MAX;
         let (known, earned) = (used.region.clone(), used.earned);
         if !known.is_improvable() {
-            return;
+            return self.take_better(state, id, &known);
         }
         // More has run since it was discovered: what became regions of their own becomes part of it, as far as it has earned
         // that. Where all of it would be too much, what others took in stays theirs.
@@ -375,6 +375,24 @@ impl Jit {
         } else if let Some(region) = known.take_improvable() {
             self.improved += size;
             self.order(state, entry, better.unwrap_or(region), Effort::Best, Some(id));
+        }
+    }
+
+    /// Another engine has had a region compiled as well as possible: takes that up, or looks again when it has been compiled.
+    fn take_better(&mut self, state: &mut State, id: RegionId, known: &Compiled) {
+        let entry = known.entry;
+        if known.effort == Effort::Best {
+            return;
+        }
+        if self.code.is_ordered(entry) {
+            self.regions.get_mut(id).into_iter().for_each(|used| used.until_better = SLICE);
+            return;
+        }
+        let found = self.code.find(&self.fast, state, entry, self.may_assume_modes(entry));
+        if let Some(better) = found.filter(|region| region.effort == Effort::Best) {
+            self.statistics.shared += 1;
+            self.drop_region(id, Drop::TryAgain);
+            self.take_up(state, better);
         }
     }
 
@@ -791,10 +809,11 @@ impl Jit {
                 && !self.fast.is_paused()
                 && let Some(exit) = self.enter(state, limit - run.steps, &mut run)
             {
-                if run.steps == limit {
+                self.executed = before + run.steps;
+                // A run that always ends here must not put off for ever what is to be looked at.
+                if run.steps == limit && !matches!(exit, Exit::Look(_)) {
                     break;
                 }
-                self.executed = before + run.steps;
                 if let Some(stop) = self.leave(&exit, state, devices, limit, &mut run) {
                     run.stop = stop;
                     return run;

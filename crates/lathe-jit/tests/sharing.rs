@@ -156,3 +156,27 @@ fn changed_numbers_are_read_from_memory() {
     let all: u64 = found.0.iter().map(|run| run.steps).sum();
     assert!(patched > 0 && steps > all / 2, "{:?}", jit.statistics());
 }
+
+/// A machine that had the first code of a region went on with that for ever, if another one had it improved.
+#[test]
+fn what_one_machine_has_improved_all_others_take_up() {
+    let isa = isa();
+    let code = SharedCode::with_threshold(&isa, 10);
+    let mut machines: Vec<(Jit, State, Devices)> = (0..3)
+        .map(|_| (Jit::sharing(&code), loaded(&isa, &ADDS, 60_000), Devices::new(&isa, Console::default())))
+        .collect();
+    let mut turn = |steps: u64| {
+        machines
+            .iter_mut()
+            .map(|(jit, state, devices)| {
+                jit.run(state, devices, steps);
+                jit.statistics()
+            })
+            .collect::<Vec<Statistics>>()
+    };
+    let first = turn(500);
+    assert_eq!(first.iter().map(|all| (all.regions, all.shared)).collect::<Vec<_>>(), [(1, 0), (0, 1), (0, 1)]);
+    turn(20_000);
+    let then = turn(20_000);
+    assert_eq!(then.iter().map(|all| (all.improved, all.shared)).collect::<Vec<_>>(), [(1, 0), (0, 2), (0, 2)]);
+}
