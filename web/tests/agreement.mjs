@@ -2,32 +2,16 @@
 // register, cell and byte of output, forward and back. `node web/tests/agreement.mjs` builds the native side itself.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { start } from "../src/compiler.js";
+import { answer, ask, count, root } from "./engine.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const STEPS = 150_000;
-
-const bytes = readFileSync(join(root, "web/generated/lathe.wasm"));
-const { exports, count } = await start(async (imports) => (await WebAssembly.instantiate(bytes, imports)).instance);
-const { memory, lathe_room, lathe_answer, lathe_text } = exports;
-
-function ask(request) {
-  const bytes = new TextEncoder().encode(request);
-  const at = lathe_room(bytes.length);
-  new Uint8Array(memory.buffer, at, bytes.length).set(bytes);
-  const length = lathe_answer();
-  return new TextDecoder().decode(new Uint8Array(memory.buffer, lathe_text(), length));
-}
 
 const view = { call: "view", from: "0", count: 4096, before: 8, after: 8, settle: true };
 const command = (line) => ({ call: "command", line, limit: STEPS });
 const requests = [];
-for (const machine of JSON.parse(ask('{"call":"gallery"}')).machines) {
+for (const machine of ask({ call: "gallery" }).machines) {
   for (const program of machine.programs) {
-    const texts = JSON.parse(ask(JSON.stringify({ call: "shipped", machine: machine.name, program: program.name })));
+    const texts = ask({ call: "shipped", machine: machine.name, program: program.name });
     const place = `${machine.name}/${program.name}`;
     const add = (...all) => requests.push(...all.map((request) => ({ place, text: JSON.stringify(request) })));
     add({ call: "edit", definition: texts.definition, program: texts.program, library: machine.name }, view);
@@ -46,7 +30,7 @@ assert.equal(native.status, 0, "the native side could not be run");
 const answers = native.stdout.toString().trimEnd().split("\n");
 assert.equal(answers.length, requests.length);
 requests.forEach((request, at) => {
-  assert.equal(ask(request.text), answers[at], `${request.place}: ${request.text.slice(0, 80)}`);
+  assert.equal(answer(request.text), answers[at], `${request.place}: ${request.text.slice(0, 80)}`);
 });
 const programs = new Set(requests.map((request) => request.place)).size;
 assert(count.compiled > 0, "hot code is compiled");

@@ -3,24 +3,10 @@
 // comment, and a comment in the middle of the longest program. The figures are medians in milliseconds.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { start } from "../src/compiler.js";
+import { ask, root } from "./engine.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const wanted = process.argv.slice(2);
 const KEYSTROKES = 21;
-const bytes = readFileSync(join(root, "web/generated/lathe.wasm"));
-const { exports } = await start(async (imports) => (await WebAssembly.instantiate(bytes, imports)).instance);
-const { memory, lathe_room, lathe_answer, lathe_text } = exports;
-
-function ask(request) {
-  const bytes = new TextEncoder().encode(JSON.stringify(request));
-  const at = lathe_room(bytes.length);
-  new Uint8Array(memory.buffer, at, bytes.length).set(bytes);
-  const length = lathe_answer();
-  return JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, lathe_text(), length)));
-}
-
 /** The median of the times that a request takes for one text after the other. */
 function median(texts, request) {
   const times = texts.map((text) => {

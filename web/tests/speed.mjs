@@ -3,28 +3,14 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { start } from "../src/compiler.js";
+import { ask, root } from "./engine.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const [native = join(root, "target/release/lathe"), ...wanted] = process.argv.slice(2);
 /** The first instructions are not counted: until code is compiled, and compiled well. */
 const FIRST = 300_000_000;
 const STEPS = 1_000_000_000;
 const folder = join(root, "benches/programs");
 const machines = readdirSync(folder).filter((machine) => wanted.length === 0 || wanted.includes(machine));
-
-const bytes = readFileSync(join(root, "web/generated/lathe.wasm"));
-const { exports } = await start(async (imports) => (await WebAssembly.instantiate(bytes, imports)).instance);
-const { memory, lathe_room, lathe_answer, lathe_text } = exports;
-
-function ask(request) {
-  const bytes = new TextEncoder().encode(JSON.stringify(request));
-  const at = lathe_room(bytes.length);
-  new Uint8Array(memory.buffer, at, bytes.length).set(bytes);
-  const length = lathe_answer();
-  return JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, lathe_text(), length)));
-}
 
 /** Seconds of the processor that this process has used: a machine with other work to do does not count. */
 const used = () => process.cpuUsage().user / 1e6;
