@@ -119,8 +119,17 @@ fn all_bits(cells: u32, cell: Width) -> u128 {
 impl Fast {
     /// The decoded instruction at an address, specialized to it.
     pub fn decode(&self, state: &State, pc: u64) -> Lowerable {
+        self.decode_window(pc, state.window(&self.isa, pc, self.longest))
+    }
+
+    /// What the volatile instruction at an address is while its cells hold one of its [contents](Fast::contents).
+    pub fn decode_content(&self, pc: u64, content: u64) -> Lowerable {
+        let bits = self.longest * self.isa.code_memory().cell.bits();
+        self.decode_window(pc, u128::from(content) << (u128::BITS - bits))
+    }
+
+    fn decode_window(&self, pc: u64, window: u128) -> Lowerable {
         let isa = &*self.isa;
-        let window = state.window(isa, pc, self.longest);
         let (live, volatile) = self.treatment(pc);
         let armed = self.armed.clone();
         let is_left = |cells| armed.stops.breakpoints.contains(&pc) || self.may_change_unseen(pc, cells);

@@ -114,6 +114,23 @@ impl Fast {
         self.isa.modes.is_empty() && self.longest * self.isa.code_memory().cell.bits() <= u64::BITS
     }
 
+    /// What the cells of the volatile instruction at an address have held so often that it was lowered, as long as it is
+    /// volatile: as many cells as the longest instruction has, the first above the others.
+    pub fn contents(&self, pc: u64) -> Vec<u64> {
+        let volatile = self.volatiles.iter().find(|volatile| volatile.pc == pc).filter(|_| self.is_volatile(pc));
+        let all = volatile.into_iter().flat_map(|volatile| &volatile.contents);
+        let lowered = |content: &Content| matches!(content, Content::Lowered(start, _) if *start != INTERPRET);
+        let mut contents: Vec<u64> = all.filter(|(_, known)| lowered(known)).map(|(content, _)| *content).collect();
+        contents.sort_unstable();
+        contents
+    }
+
+    /// Another engine executes the volatile instruction at an address for some contents, so that it is not the same all
+    /// the time, though it may be whenever it is executed here.
+    pub fn is_executed_elsewhere(&mut self, pc: u64) {
+        self.volatiles.iter_mut().filter(|volatile| volatile.pc == pc).for_each(|volatile| volatile.quiet = 0);
+    }
+
     /// Where the operations of the volatile instruction at an address begin.
     pub(super) fn select(&mut self, pc: u64) -> u32 {
         if !self.contents_fit() {

@@ -61,6 +61,8 @@ const CROSSING: u64 = 128;
 /// Instructions of the largest region that is compiled as well as possible, which takes a tenth of a second. What a browser makes
 /// of blocks that are nested as deeply was not tried.
 const LARGEST: usize = if cfg!(target_arch = "wasm32") { INSTRUCTIONS } else { 4_096 };
+/// Contents of a volatile instruction that are compiled; one that is more than this is left to the interpreter.
+const VARIANTS: usize = 512;
 /// Regions in use; beyond that all are let go.
 const REGIONS: usize = 1 << 12;
 
@@ -256,9 +258,14 @@ impl Jit {
     /// that it pays to compile the region again.
     fn misses_too_often(&mut self, id: RegionId, jump: u64, target: u64) -> bool {
         let Some(used) = self.regions.get(id) else { return false };
-        let instructions = used.region.instructions.len() as u32;
-        let patience = (self.code.threshold() / MISSES).saturating_mul(instructions) / SAMPLE as u32;
+        let patience = self.misses_of(used.region.size) / SAMPLE as u32;
         self.jumps.missed(&self.fast, jump, target, patience)
+    }
+
+    /// How often a region of this size is left for something it has no code for before that has cost what compiling it again
+    /// does.
+    fn misses_of(&self, size: usize) -> u32 {
+        (self.code.threshold() / MISSES).saturating_mul(size as u32)
     }
 
     /// Where compiled code can be entered now, with this many steps left.
@@ -330,7 +337,7 @@ impl Jit {
     fn order(&mut self, state: &mut State, entry: u64, region: Region, effort: Effort, replaces: Option<RegionId>) {
         let leaders: Vec<u64> = region.blocks.keys().copied().collect();
         if effort == Effort::Quick {
-            self.ordered += region.instructions.len() as u64;
+            self.ordered += region.size() as u64;
             leaders.iter().for_each(|leader| *self.compilations.entry(*leader).or_default() += 1);
             self.look_again(entry);
         }
@@ -368,7 +375,7 @@ impl Jit {
         }
         let extent = if takes_all { Extent::Everything } else { Extent::Rest };
         let better = self.discover(state, entry, extent, Effort::Best, most);
-        let size = better.as_ref().map_or(earned, |region| region.instructions.len());
+        let size = better.as_ref().map_or(earned, Region::size);
         if better.as_ref().is_some_and(|region| region.is_cut) && most < LARGEST {
             self.improved += size / LOOKS;
             self.improve_later(id, earned);
@@ -494,6 +501,12 @@ impl Jit {
         };
         let has_run = |pc| self.fast.executions(pc) >= least || self.regions.has_way_in(pc);
         let targets = |pc| self.jumps.targets(&self.fast, pc);
+        // On average, each content has been executed as often as other code must have been.
+        let contents = |pc| {
+            let contents = self.fast.contents(pc);
+            let are_often = contents.len() <= VARIANTS && self.fast.executions(pc) >= least * contents.len() as u64;
+            if are_often { contents } else { Vec::new() }
+        };
         let modes = self.may_assume_modes(pc);
         let known = Known {
             fast: &self.fast,
@@ -501,6 +514,7 @@ impl Jit {
             most,
             modes,
             targets: &targets,
+            contents: &contents,
             is_compiled: &is_compiled,
             has_run: &has_run,
         };
@@ -519,7 +533,7 @@ impl Jit {
         for leader in region.blocks.keys() {
             self.fast.set_heat(*leader, Heat::Always);
         }
-        let earned = region.instructions.len();
+        let earned = region.size;
         let until_better = self.price(earned);
         self.regions.insert(InUse::new(region, until_better, earned));
     }
@@ -581,12 +595,29 @@ impl Jit {
     /// Has a region compiled again, with the targets of its computed jumps that have turned up since.
     fn renew(&mut self, state: &mut State, id: RegionId) {
         let Some(used) = self.regions.get(id) else { return };
-        let (entry, most) = (used.region.entry, self.most_after(used.region.instructions.len()));
+        let (entry, most) = (used.region.entry, self.most_after(used.region.size));
         if self.orders.cover(entry) || self.code.is_ordered(entry) || !self.can_afford(entry) {
             return;
         }
         if let Some(region) = self.discover(state, entry, Extent::Everything, Effort::Quick, most) {
             self.order(state, entry, region, Effort::Quick, Some(id));
+        }
+    }
+
+    /// A region has been left at a volatile instruction. If it has code for other contents of that, it is compiled again when
+    /// this has cost enough, and more are known.
+    fn note_unknown(&mut self, state: &mut State, id: RegionId) {
+        let pc = state.pc;
+        let Some(used) = self.regions.get_mut(id) else { return };
+        let Some(known) = used.region.selects.get(&pc).copied() else { return };
+        self.fast.is_executed_elsewhere(pc);
+        used.unknown += 1;
+        let (unknown, size) = (used.unknown, used.region.size);
+        if unknown >= self.misses_of(size) {
+            self.regions.get_mut(id).into_iter().for_each(|used| used.unknown = 0);
+            if self.fast.contents(pc).len() > known {
+                self.renew(state, id);
+            }
         }
     }
 
@@ -718,7 +749,10 @@ impl Jit {
                 let opened = state.snapshot_size();
                 // The fast interpreter knows what the instruction is at the moment, and what follows it.
                 let stop = match self.fast.is_volatile(state.pc) {
-                    true => self.interpret(state, devices, limit, run),
+                    true => {
+                        self.note_unknown(state, id);
+                        self.interpret(state, devices, limit, run)
+                    }
                     false => self.step(state, devices, run),
                 };
                 // A page is opened once, and then it is written without leaving.

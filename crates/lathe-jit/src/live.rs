@@ -89,6 +89,11 @@ impl Roots<'_> {
                 self.exit(&jump.after);
                 jump.arms.iter().for_each(|(_, edge)| self.edge(edge));
             }
+            End::Select(select) => {
+                self.see(select.content);
+                self.exit(&select.before);
+                select.arms.iter().for_each(|(_, edge)| self.edge(edge));
+            }
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct InUse {
     pub(crate) additions: Option<u64>,
     /// Times it was reached in a mode that it is not for.
     pub(crate) strangers: u32,
+    /// Times it was left to the interpreter with a content of a volatile instruction that it has no code for.
+    pub(crate) unknown: u32,
     /// Steps to be done before it is compiled better.
     pub(crate) until_better: u64,
     /// The instructions for which it will have done enough by then.
@@ -39,7 +41,17 @@ pub(crate) struct InUse {
 impl InUse {
     /// A region that is new, with the instructions for which it will have earned better code after so many steps.
     pub(crate) fn new(region: Arc<Compiled>, until_better: u64, earned: usize) -> InUse {
-        InUse { region, ways_in: 0, visits: 0, steps: 0, additions: None, strangers: 0, until_better, earned }
+        InUse {
+            region,
+            ways_in: 0,
+            visits: 0,
+            steps: 0,
+            additions: None,
+            strangers: 0,
+            unknown: 0,
+            until_better,
+            earned,
+        }
     }
 }
 
@@ -156,7 +168,7 @@ impl Regions {
         seen[id.slot as usize] = true;
         let (mut waiting, mut instructions) = (vec![id], 0);
         while let Some(InUse { region, .. }) = waiting.pop().and_then(|id| self.get(id)) {
-            instructions += region.instructions.len();
+            instructions += region.size;
             if instructions > most {
                 break;
             }

@@ -75,6 +75,10 @@ pub(crate) struct Compiled {
     pub(crate) blocks: BTreeMap<u64, u32>,
     /// The instructions it was made from.
     pub(crate) instructions: BTreeMap<u64, Reading>,
+    /// How many there are, with those that volatile ones have been.
+    pub(crate) size: usize,
+    /// The volatile ones that it executes, with how many contents were known of each.
+    pub(crate) selects: BTreeMap<u64, usize>,
     /// Where it leads by known jumps, and the computed ones, which lead anywhere.
     pub(crate) leads_to: BTreeSet<u64>,
     pub(crate) computed_jumps: BTreeSet<u64>,
@@ -165,6 +169,7 @@ impl SharedCode {
         let blocks = block_numbers(&region);
         let instructions = region.instructions.iter().map(|(pc, decoded)| (*pc, decoded.reading)).collect();
         let (bound, assumptions, armed) = (region.bound, region.assumptions.clone(), region.armed.clone());
+        let (size, selects) = (region.size(), region.selects.clone());
         let (leads_to, computed_jumps) = (region.leads_to(), region.computed_jumps());
         let improvable = Mutex::new(Some(region).filter(|_| effort == Effort::Quick));
         Some(Arc::new(Compiled {
@@ -173,6 +178,8 @@ impl SharedCode {
             bound,
             blocks,
             instructions,
+            size,
+            selects,
             leads_to,
             computed_jumps,
             effort,

@@ -186,6 +186,25 @@ impl SymbolicState {
         self.known.retain(|cell| cell.memory != memory || graph.are_distinct(cell.address, address));
     }
 
+    /// What this many cells of the code memory hold from an address on, the first above the others, and what is to be
+    /// read for that.
+    pub fn content(&mut self, isa: &Isa, graph: &mut Graph, first: u64, cells: u32) -> (ValueId, Vec<ValueId>) {
+        let (memory, described) = (isa.pc.memory, isa.code_memory());
+        let mut loads = Vec::new();
+        let mut cell = |at: u32| {
+            let address = graph.constant(described.address, first.wrapping_add(u64::from(at)));
+            self.lookup(graph, memory, address).unwrap_or_else(|| {
+                let load = graph.load(described.cell, memory, address, self.stores);
+                self.learn(memory, address, load);
+                loads.push(load);
+                load
+            })
+        };
+        let cells: Vec<ValueId> = (0..cells).map(&mut cell).collect();
+        let content = cells.into_iter().reduce(|high, low| graph.join(high, low));
+        (content.unwrap_or_else(|| graph.constant(Width::BIT, 0)), loads)
+    }
+
     /// Notes that a cell is written.
     pub fn store(&mut self, graph: &Graph, store: &Store) {
         self.stores += 1;

@@ -159,6 +159,7 @@ impl<B: Builder> Emitter<'_, B> {
                 self.builder.end_if();
             }
             End::Jump(jump) => self.jump(block, jump, computed),
+            End::Select(select) => self.select(block, select, computed),
             End::Leave(snapshot) => self.exit(block, snapshot, computed),
         }
     }

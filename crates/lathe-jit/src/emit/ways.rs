@@ -7,7 +7,7 @@ use super::Type::I64;
 use super::values::{Computed, type_of};
 use super::{Builder, Comparison, Emitter, Operation, Placed, REGISTER, Type};
 use crate::context::{Context, offset};
-use crate::region::{Block, Edge, Jump, Snapshot, Stores};
+use crate::region::{Block, Edge, Jump, Select, Snapshot, Stores};
 
 /// Targets of a computed jump that are compared one after the other.
 const TRIED_IN_TURN: usize = 4;
@@ -101,20 +101,30 @@ impl<B: Builder> Emitter<'_, B> {
     /// A computed jump: to where it has gone so far, else out of the region, for the engine to
     /// remember where it goes.
     pub(super) fn jump(&mut self, block: &Block, jump: &Jump, computed: &mut Computed<B::Value>) {
-        let target = self.values(block, computed).exact(jump.target);
-        let ty = type_of(block.graph.width(jump.target));
-        let mut arms: Vec<&(u64, Edge)> = jump.arms.iter().filter(|(_, edge)| self.stays_inside(edge)).collect();
-        if arms.len() > TRIED_IN_TURN {
-            arms.sort_unstable_by_key(|(pc, _)| *pc);
-            self.search(block, (target, ty), &arms, computed);
-        } else {
-            self.try_in_turn(block, (target, ty), &arms, computed);
-        }
-        self.builder.is_cold();
+        self.arms(block, jump.target, &jump.arms, computed);
         if let Some((checks, before)) = &jump.before {
             self.leave_if(block, checks, before, computed);
         }
         self.exit_to(block, &jump.after, jump.target, computed);
+    }
+
+    /// A volatile instruction: as what its cells hold, else out of the region.
+    pub(super) fn select(&mut self, block: &Block, select: &Select, computed: &mut Computed<B::Value>) {
+        self.arms(block, select.content, &select.arms, computed);
+        self.exit(block, &select.before, computed);
+    }
+
+    /// Goes the way for what a value is, if there is one. What comes behind this is rare.
+    fn arms(&mut self, block: &Block, value: ValueId, arms: &[(u64, Edge)], computed: &mut Computed<B::Value>) {
+        let target = (self.values(block, computed).exact(value), type_of(block.graph.width(value)));
+        let mut arms: Vec<&(u64, Edge)> = arms.iter().filter(|(_, edge)| self.stays_inside(edge)).collect();
+        if arms.len() > TRIED_IN_TURN {
+            arms.sort_unstable_by_key(|(number, _)| *number);
+            self.search(block, target, &arms, computed);
+        } else {
+            self.try_in_turn(block, target, &arms, computed);
+        }
+        self.builder.is_cold();
     }
 
     /// Goes the way for this target, if there is one: tries one after the other, which is how the processor guesses best.

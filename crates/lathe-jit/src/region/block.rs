@@ -56,7 +56,8 @@ impl BlockBuilder<'_, '_> {
         let end = loop {
             let known = self.discovery.leaders.contains_key(&path.pc) || self.discovery.ends_before(path.pc);
             let is_large = self.graph.len() > VALUES || self.graph.deepest() > DEPTH / 2;
-            if !fresh && (known || is_large) && !self.cross(&mut path) {
+            let begins = known || is_large || self.discovery.selects(path.pc);
+            if !fresh && begins && !self.cross(&mut path) {
                 break End::Goto(self.way_to_leader(&path));
             }
             fresh = false;
@@ -70,19 +71,27 @@ impl BlockBuilder<'_, '_> {
 
     /// Adds one instruction; how the segment ends, if it ends there.
     fn instruction(&mut self, path: &mut Path, events: &mut Vec<Event>) -> Option<End> {
-        let pc = path.pc;
-        let decoded = self.discovery.decode(pc);
-        let before = self.snapshot(path, pc);
+        let decoded = self.discovery.decode(path.pc);
         // One that is left to the interpreter belongs to the region too: what follows it was found
         // through its length.
-        self.discovery.instructions.insert(pc, decoded.clone());
-        let Some(effects) = self.effects(&decoded, path) else {
-            return Some(self.leave_to_interpreter(&decoded, before));
+        self.discovery.instructions.insert(path.pc, decoded.clone());
+        match decoded.reading.is_volatile() {
+            true => Some(self.select(&decoded, path, events)),
+            false => self.decoded(&decoded, path, events),
+        }
+    }
+
+    /// Adds what an instruction was decoded as.
+    pub(super) fn decoded(&mut self, decoded: &Lowerable, path: &mut Path, events: &mut Vec<Event>) -> Option<End> {
+        let pc = path.pc;
+        let before = self.snapshot(path, pc);
+        let Some(effects) = self.effects(decoded, path) else {
+            return Some(self.leave_to_interpreter(decoded, before));
         };
         // The machine may stop where an instruction goes on at itself, which is for the interpreter to find out.
         let stays = effects.goes_to(&mut self.graph, pc);
         if self.graph.as_constant(stays) == Some(1) {
-            return Some(self.leave_to_interpreter(&decoded, before));
+            return Some(self.leave_to_interpreter(decoded, before));
         }
         let mut checks: Vec<Check> = Vec::new();
         if self.graph.as_constant(stays).is_none() {
@@ -96,8 +105,8 @@ impl BlockBuilder<'_, '_> {
         if !checks.is_empty() {
             events.push(Event::Leave(checks, before.clone()));
         }
-        self.advance(&decoded, effects.clone(), path, events);
-        self.go_on(&decoded, effects.next, path, events, later.map(|checks| (checks, before)))
+        self.advance(decoded, effects.clone(), path, events);
+        self.go_on(decoded, effects.next, path, events, later.map(|checks| (checks, before)))
     }
 
     /// Takes away the checks that need not be done where a computed jump goes to one of the places that are expected. A
@@ -118,9 +127,6 @@ impl BlockBuilder<'_, '_> {
     }
 
     pub(super) fn effects(&mut self, decoded: &Lowerable, path: &Path) -> Option<Effects> {
-        if decoded.reading.is_volatile() {
-            return None;
-        }
         let meaning = decoded.meaning()?;
         let mut effects = execute(self.discovery.isa, &mut self.graph, &path.frame, &meaning)?;
         effects.bails.retain(|bail| !self.is_needless(bail));
@@ -128,7 +134,7 @@ impl BlockBuilder<'_, '_> {
         Some(effects).filter(|effects| !effects.has_devices() && self.graph.deepest() <= DEPTH)
     }
 
-    fn leave_to_interpreter(&mut self, decoded: &Lowerable, before: Arc<Snapshot>) -> End {
+    pub(super) fn leave_to_interpreter(&mut self, decoded: &Lowerable, before: Arc<Snapshot>) -> End {
         let halts = |body: &Body| {
             body.block.iter().any(|statement| matches!(statement, Statement::Halt | Statement::Fault { .. }))
         };
@@ -149,7 +155,7 @@ impl BlockBuilder<'_, '_> {
         path.count += 1;
     }
 
-    fn snapshot(&mut self, path: &Path, pc: u64) -> Arc<Snapshot> {
+    pub(super) fn snapshot(&mut self, path: &Path, pc: u64) -> Arc<Snapshot> {
         self.snapshot_of(path, pc, Interpret::Yes)
     }
 

@@ -68,6 +68,9 @@ impl BlockBuilder<'_, '_> {
                 return None;
             }
             let decoded = self.discovery.decode(path.pc);
+            if decoded.reading.is_volatile() {
+                return None;
+            }
             let effects = self.effects(&decoded, &path)?;
             let written = effects.stores.iter().all(|store| self.is_written_anyway(store, &path));
             let harmless = effects.bails.is_empty() && written;

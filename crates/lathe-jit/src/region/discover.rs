@@ -48,6 +48,8 @@ pub(crate) struct Known<'a> {
     pub(crate) modes: bool,
     /// Where the computed jump at an address went so far.
     pub(crate) targets: &'a dyn Fn(u64) -> Vec<u64>,
+    /// What the cells of the volatile instruction at an address have held often enough to be part of it.
+    pub(crate) contents: &'a dyn Fn(u64) -> Vec<u64>,
     /// Whether compiled code can be entered at an address.
     pub(crate) is_compiled: &'a dyn Fn(u64) -> bool,
     /// Whether the code at an address has been executed often enough to be part of it.
@@ -62,6 +64,7 @@ pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
         isa: known.fast.isa(),
         leaders: BTreeMap::new(),
         decoded: ByNumber::default(),
+        variants: ByNumber::default(),
         instructions: BTreeMap::new(),
         ends: ByNumber::default(),
         values: 0,
@@ -88,6 +91,9 @@ pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
     if fits { specialized } else { region }
 }
 
+/// A volatile instruction, by what its cells hold.
+pub(super) type Variants = Vec<(u64, Lowerable)>;
+
 /// A region that is being built.
 pub(super) struct Discovery<'a> {
     pub(super) known: &'a Known<'a>,
@@ -96,6 +102,8 @@ pub(super) struct Discovery<'a> {
     /// With how many were known before each.
     pub(super) leaders: BTreeMap<u64, usize>,
     pub(super) decoded: ByNumber<u64, Arc<Lowerable>>,
+    /// The volatile instructions, as far as they were asked for, by what their cells hold.
+    variants: ByNumber<u64, Arc<Variants>>,
     /// The instructions of the block being built, or of all blocks in the end.
     pub(super) instructions: BTreeMap<u64, Arc<Lowerable>>,
     /// Whether the region ends before an address, as far as that was asked.
@@ -143,7 +151,9 @@ impl Discovery<'_> {
         let bound = blocks.values().map(|block: &Block| block.longest).sum::<u64>().max(1);
         let armed = self.known.fast.armed().clone();
         let (instructions, assumptions) = (self.instructions.clone(), self.assumptions.clone());
-        Region { blocks, instructions, is_cut: self.is_cut, bound, assumptions, armed }
+        let selects = self.instructions.keys().filter_map(|pc| Some((*pc, self.variants.get(pc)?.len())));
+        let selects = selects.filter(|(_, contents)| *contents > 0).collect();
+        Region { blocks, instructions, selects, is_cut: self.is_cut, bound, assumptions, armed }
     }
 
     /// Builds the block of every leader that is reached, within the limit. One that was built before is kept, unless a
@@ -171,7 +181,7 @@ impl Discovery<'_> {
                 continue;
             }
             self.values += built.block.graph.len();
-            instructions += built.instructions.len();
+            instructions += built.instructions.len() + self.variants(pc).len();
             for target in &built.targets {
                 let known = self.leaders.len();
                 self.leaders.entry(*target).or_insert(known);
@@ -215,6 +225,20 @@ impl Discovery<'_> {
             Extent::One => true,
         };
         *self.ends.entry(pc).or_insert_with(ends)
+    }
+
+    /// What the volatile instruction at an address is, for each of its contents that are part of the region.
+    pub(super) fn variants(&mut self, pc: u64) -> Arc<Variants> {
+        let Known { fast, contents, .. } = self.known;
+        let decode = |content: u64| (content, fast.decode_content(pc, content));
+        let variants = || Arc::new(contents(pc).into_iter().map(decode).collect());
+        self.variants.entry(pc).or_insert_with(variants).clone()
+    }
+
+    /// Whether the instruction at an address is volatile and compiled. It begins a block: for every content there is a
+    /// way through it, and each would have to do what was put off before.
+    pub(super) fn selects(&mut self, pc: u64) -> bool {
+        !self.variants(pc).is_empty()
     }
 
     pub(super) fn decode(&mut self, pc: u64) -> Arc<Lowerable> {

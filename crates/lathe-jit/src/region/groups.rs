@@ -5,7 +5,7 @@ use lathe_values::{Effects, Graph, Node, Store, ValueId};
 
 use super::block::{BlockBuilder, Path};
 use super::discover::Discovery;
-use super::{Check, Edge, End, Event, Segment};
+use super::{Check, Edge, End, Event, Jump, Segment, Select};
 
 /// Neighbouring bytes that may be read or written together, the most first.
 const GROUPS: [usize; 3] = [8, 4, 2];
@@ -206,7 +206,9 @@ impl Segment {
         match &mut self.end {
             End::Goto(edge) => edge.separate(apart),
             End::Branch(_, x, y) => [x, y].into_iter().for_each(|edge| edge.separate(apart)),
-            End::Jump(jump) => jump.arms.iter_mut().for_each(|(_, edge)| edge.separate(apart)),
+            End::Jump(Jump { arms, .. }) | End::Select(Select { arms, .. }) => {
+                arms.iter_mut().for_each(|(_, edge)| edge.separate(apart));
+            }
             End::Leave(_) => {}
         }
     }
@@ -256,6 +258,7 @@ instructions {
             most: usize::MAX,
             modes: true,
             targets: &|_| Vec::new(),
+            contents: &|_| Vec::new(),
             is_compiled: &|_| false,
             has_run: &|_| true,
         };

@@ -15,6 +15,7 @@ mod discover;
 mod groups;
 mod registers;
 mod stores;
+mod volatile;
 mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +35,8 @@ pub(crate) struct Region {
     pub(crate) blocks: BTreeMap<u64, Block>,
     /// The instructions it was made from.
     pub(crate) instructions: BTreeMap<u64, Arc<Lowerable>>,
+    /// The volatile ones among them that are compiled, with how many contents were known of each.
+    pub(crate) selects: BTreeMap<u64, usize>,
     /// Whether it would be larger if it might.
     pub(crate) is_cut: bool,
     /// More steps than this are never done between two checks of the budget.
@@ -93,8 +96,19 @@ pub(crate) enum End {
     Goto(Edge),
     Branch(ValueId, Edge, Edge),
     Jump(Jump),
+    Select(Select),
     /// Leaves the region.
     Leave(Arc<Snapshot>),
+}
+
+/// A volatile instruction.
+pub(crate) struct Select {
+    /// What its cells hold.
+    pub(crate) content: ValueId,
+    /// What it is for each content that is known.
+    pub(crate) arms: Vec<(u64, Edge)>,
+    /// The machine before it: for any other content the region is left.
+    pub(crate) before: Arc<Snapshot>,
 }
 
 /// A computed jump.
@@ -133,6 +147,11 @@ pub(crate) struct Snapshot {
 }
 
 impl Region {
+    /// How many instructions are compiled.
+    pub(crate) fn size(&self) -> usize {
+        self.instructions.len() + self.selects.values().sum::<usize>()
+    }
+
     /// Whether there is more in it than ways to the interpreter.
     pub(crate) fn is_worth_compiling(&self) -> bool {
         self.blocks.values().any(|block| block.longest > 0)
@@ -190,7 +209,7 @@ impl Segment {
         match &self.end {
             End::Goto(edge) => vec![edge],
             End::Branch(_, taken, other) => vec![taken, other],
-            End::Jump(jump) => jump.arms.iter().map(|(_, edge)| edge).collect(),
+            End::Jump(Jump { arms, .. }) | End::Select(Select { arms, .. }) => arms.iter().map(|(_, edge)| edge).collect(),
             End::Leave(_) => Vec::new(),
         }
     }

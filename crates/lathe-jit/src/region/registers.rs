@@ -65,6 +65,10 @@ impl Written<'_> {
                 before.into_iter().chain([&jump.after]).for_each(|snapshot| self.before(graph, snapshot));
                 jump.arms.iter().for_each(|(_, edge)| self.on_edge(graph, edge));
             }
+            End::Select(select) => {
+                self.before(graph, &select.before);
+                select.arms.iter().for_each(|(_, edge)| self.on_edge(graph, edge));
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use super::block::{BlockBuilder, Interpret, Path};
 use super::{Check, Edge, End, Event, Jump, Snapshot};
 
 /// How deep branches may nest within a block.
-const DEPTH: usize = 6;
+pub(super) const DEPTH: usize = 6;
 /// Leaders that a way through a block may run past, itself included: the code after them is
 /// then there twice, but what it overwrites (flags above all) need not be computed before it.
 const CROSSINGS: usize = 3;
@@ -85,7 +85,7 @@ impl BlockBuilder<'_, '_> {
     pub(super) fn cross(&mut self, path: &mut Path) -> bool {
         let room = self.graph.len() < CROSSING_VALUES && self.discovery.values < REGION_VALUES;
         let new = !path.crossed.contains(&path.pc) && !self.discovery.ends_before(path.pc);
-        let crosses = room && path.crossed.len() < CROSSINGS && new;
+        let crosses = room && path.crossed.len() < CROSSINGS && new && !self.discovery.selects(path.pc);
         if crosses {
             path.crossed.push(path.pc);
         }
