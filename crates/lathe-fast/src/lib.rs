@@ -310,21 +310,23 @@ impl Fast {
 
     /// About how often the instruction at an address has been executed since its block was lowered. Blocks
     /// count how often they are reached; after a branch it is assumed that those who left there are the ones
-    /// who reached the block it leads to, from whichever of the blocks around the address.
+    /// who reached the block it leads to, from whichever of the blocks around the address that have such a branch before it.
     pub fn executions(&self, pc: u64) -> u64 {
         let visits = |id: EntryId| u64::from(self.entries[id as usize].visits);
         let at = [self.by_address.get(&pc), self.careful.get(&pc)].into_iter().flatten();
         let around = self.instructions.get(&pc).into_iter().flat_map(Instruction::blocks);
-        let (mut reached, mut left) = (0, Vec::new());
+        let (mut certain, mut reached, mut left) = (0, 0, Vec::new());
         for (id, position) in around.filter(|(_, position)| *position > 0) {
-            reached += visits(id);
             let sides = self.sides.get(&id).into_iter().flatten();
+            let before = left.len();
             left.extend(sides.take_while(|(behind, _)| *behind <= position).map(|(_, to)| *to));
+            let count = if left.len() == before { &mut certain } else { &mut reached };
+            *count += visits(id);
         }
         left.sort_unstable();
         left.dedup();
         let left: u64 = left.into_iter().map(visits).sum();
-        at.map(|id| visits(*id)).sum::<u64>() + reached.saturating_sub(left)
+        at.map(|id| visits(*id)).sum::<u64>() + certain + reached.saturating_sub(left)
     }
 
     /// Runs until the machine stops, the limit is reached or an address is hot.

@@ -875,8 +875,11 @@ impl Jit {
             Pause::Stopped(stop) => Some(stop),
             Pause::Hot(pc) => {
                 self.forget_changed();
-                if !self.regions.has_way_in(pc) {
-                    self.prepare(state, pc, Extent::Everything);
+                match self.regions.has_way_in(pc) {
+                    true => {}
+                    // This run would not enter it any more, and where the next one goes is not known.
+                    false if self.regions.any_needs_more_than(limit - run.steps) => self.look_again(pc),
+                    false => self.prepare(state, pc, Extent::Everything),
                 }
                 None
             }

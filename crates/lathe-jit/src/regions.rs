@@ -183,6 +183,11 @@ impl Regions {
         instructions
     }
 
+    /// Whether one of them is not entered with so few steps left.
+    pub(crate) fn any_needs_more_than(&self, left: u64) -> bool {
+        self.iter().any(|(_, used)| used.region.bound > left)
+    }
+
     /// Whether compiled code can be entered at an address.
     pub(crate) fn has_way_in(&self, pc: u64) -> bool {
         self.ways_in.contains_key(&pc)
