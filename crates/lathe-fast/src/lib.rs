@@ -95,6 +95,9 @@ pub struct Fast {
     jump_cache: JumpCache,
     /// Whether every block is one instruction.
     stepping: bool,
+    /// Whether the machine does something else before its next instruction. Only instructions that are left to the
+    /// reference interpreter can change that, so it is looked at after those, and when a run begins.
+    due: bool,
     /// Whether what the machine does between instructions is part of each of them.
     has_hook_in_instructions: bool,
     jumps_by_address: ByNumber<u64, u32>,
@@ -214,6 +217,7 @@ impl Fast {
             sides: ByNumber::default(),
             modes: modes(isa),
             stepping: false,
+            due: false,
             has_hook_in_instructions: isa.on_step.as_ref().is_some_and(Hook::is_part_of_instructions),
             jumps: Vec::new(),
             jump_cache: JumpCache::new(),
@@ -335,10 +339,10 @@ impl Fast {
         let mut left = limit - run.steps;
         let began = (state.pc, left);
         let mut entry = if left == 1 { self.single_entry(state.pc) } else { self.reach(state.pc) };
-        let mut due = self.is_due(state);
+        let mut is_unknown = false;
         let pause = loop {
             let Entry { pc, count, .. } = self.entries[entry as usize];
-            if due || self.is_paused() || left < u64::from(count) {
+            if std::mem::take(&mut is_unknown) || self.due || self.is_paused() || left < u64::from(count) {
                 state.pc = pc;
                 if left == 0 {
                     break Pause::Stopped(Stop::Limit);
@@ -347,7 +351,6 @@ impl Fast {
                     break Pause::Stopped(stop);
                 }
                 entry = self.reach(state.pc);
-                due = self.is_due(state);
                 continue;
             }
             match self.burst(entry, &mut left, state, &mut Outside { devices, limit }, run) {
@@ -370,7 +373,6 @@ impl Fast {
                         break Pause::Stopped(stop);
                     }
                     entry = self.reach(state.pc);
-                    due = self.is_due(state);
                 }
                 Event::Decode(next) => entry = self.lower_entry(state, next),
                 Event::Jump(jump, target) => {
@@ -388,14 +390,13 @@ impl Fast {
                 }
                 Event::Unknown(at, number) if self.add_variant(state, at, number) => entry = at,
                 // It is interpreted.
-                Event::Unknown(at, _) => (entry, due) = (at, true),
+                Event::Unknown(at, _) => (entry, is_unknown) = (at, true),
                 Event::Interpret(pc) => {
                     state.pc = pc;
                     if let Some(stop) = self.interpret(HowFar::One, state, devices, run, limit, &mut left) {
                         break Pause::Stopped(stop);
                     }
                     entry = self.reach(state.pc);
-                    due = self.is_due(state);
                 }
             }
         };
@@ -409,10 +410,14 @@ impl Fast {
         self.banks.are_paused()
     }
 
-    /// Whether the machine does something else before its next instruction. Only instructions that
-    /// are left to the reference interpreter can change that.
-    pub fn is_due(&mut self, state: &State) -> bool {
-        !self.has_hook_in_instructions && self.reference.is_due(state)
+    /// Whether the machine does something else before its next instruction, which is for the reference interpreter.
+    pub fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// Looks whether the machine does something else before its next instruction.
+    pub(crate) fn look_whether_due(&mut self, state: &State) {
+        self.due = !self.has_hook_in_instructions && self.reference.is_due(state);
     }
 
     /// Whether a block that has not been lowered is better interpreted this time.
@@ -448,6 +453,7 @@ impl Fast {
             self.end_pause(state);
         }
         self.take_registers(state);
+        self.look_whether_due(state);
         stop
     }
 

@@ -109,9 +109,12 @@ fn place(content: u64) -> usize {
 }
 
 impl Fast {
-    /// Whether what the cells of an instruction hold fits in a word, and nothing else decides what it is.
-    fn contents_fit(&self) -> bool {
-        self.isa.modes.is_empty() && self.longest * self.isa.code_memory().cell.bits() <= u64::BITS
+    /// Whether what the cells of the instruction at an address hold fits in a word, and nothing else decides what it is.
+    fn contents_fit(&self, pc: u64) -> bool {
+        let mut cells = (0..u64::from(self.longest)).map(|at| self.isa.pc.width.wrap(pc.wrapping_add(at)));
+        self.isa.modes.is_empty()
+            && self.longest * self.isa.code_memory().cell.bits() <= u64::BITS
+            && !(self.isa.has_mapped_code && cells.any(|cell| self.fetch(cell).is_some()))
     }
 
     /// What the cells of the volatile instruction at an address have held so often that it was lowered, as long as it is
@@ -133,7 +136,7 @@ impl Fast {
 
     /// Where the operations of the volatile instruction at an address begin.
     pub(super) fn select(&mut self, pc: u64) -> u32 {
-        if !self.contents_fit() {
+        if !self.contents_fit(pc) {
             return INTERPRET;
         }
         let next = self.volatiles.len() as u64;

@@ -68,9 +68,10 @@ impl Fast {
         }
     }
 
-    /// Forgets what was decoded and is not there any more. To be called before a run if the
-    /// state may have been changed by others, or a snapshot has been taken.
+    /// Forgets what was decoded and is not there any more, and looks at all else that a run goes by. To be called before
+    /// a run if the state may have been changed by others, or a snapshot has been taken.
     pub fn revalidate(&mut self, state: &State) {
+        self.look_whether_due(state);
         self.marks.close_as(state.memory(self.isa.pc.memory));
         self.banks.take(&self.isa, state);
         self.end_pause(state);

@@ -27,8 +27,8 @@ const COMPILATIONS: u32 = 8;
 /// Leaving compiled code counts as reaching the place it leads to this many times: it takes about as long as
 /// interpreting this many instructions.
 const EXIT: u32 = 16;
-/// A computed jump that leaves a region this often for each of its instructions, divided into the threshold,
-/// has cost about what compiling the region again does.
+/// Something that leaves a region this often for each of its instructions, divided into the threshold, has cost about what
+/// compiling the region again does.
 const MISSES: u32 = 2;
 /// Of so many computed jumps that leave a region one is looked at. No loop has a multiple of this many jumps, as a rule.
 const SAMPLE: u64 = 13;
@@ -258,14 +258,8 @@ impl Jit {
     /// that it pays to compile the region again.
     fn misses_too_often(&mut self, id: RegionId, jump: u64, target: u64) -> bool {
         let Some(used) = self.regions.get(id) else { return false };
-        let patience = self.misses_of(used.region.size) / SAMPLE as u32;
+        let patience = misses_of(self.code.threshold(), used.region.size) / SAMPLE as u32;
         self.jumps.missed(&self.fast, jump, target, patience)
-    }
-
-    /// How often a region of this size is left for something it has no code for before that has cost what compiling it again
-    /// does.
-    fn misses_of(&self, size: usize) -> u32 {
-        (self.code.threshold() / MISSES).saturating_mul(size as u32)
     }
 
     /// Where compiled code can be entered now, with this many steps left.
@@ -547,11 +541,15 @@ impl Jit {
         }
         let worthless = used.steps < used.visits * WORTH;
         (used.visits, used.steps) = (0, 0);
-        if worthless {
-            used.region.instructions.keys().for_each(|pc| self.jumps.give_up(*pc));
-            self.drop_region(id, Drop::ForGood);
-            self.statistics.given_up += 1;
+        if !worthless {
+            return;
         }
+        if used.region.selects.iter().any(|(pc, compiled)| self.fast.contents(*pc).len() > *compiled) {
+            return self.drop_region(id, Drop::TryAgain);
+        }
+        used.region.instructions.keys().for_each(|pc| self.jumps.give_up(*pc));
+        self.drop_region(id, Drop::ForGood);
+        self.statistics.given_up += 1;
     }
 
     /// Drops the regions that hold an instruction which was changed.
@@ -604,20 +602,22 @@ impl Jit {
         }
     }
 
-    /// A region has been left at a volatile instruction. If it has code for other contents of that, it is compiled again when
-    /// this has cost enough, and more are known.
+    /// A region has been left at a volatile instruction, for a content that it has no code for. It is compiled again when this
+    /// has cost enough, and more contents are known.
     fn note_unknown(&mut self, state: &mut State, id: RegionId) {
         let pc = state.pc;
         let Some(used) = self.regions.get_mut(id) else { return };
-        let Some(known) = used.region.selects.get(&pc).copied() else { return };
-        self.fast.is_executed_elsewhere(pc);
+        let (compiled, size) = (used.region.selects.get(&pc).copied().unwrap_or(0), used.region.size);
         used.unknown += 1;
-        let (unknown, size) = (used.unknown, used.region.size);
-        if unknown >= self.misses_of(size) {
-            self.regions.get_mut(id).into_iter().for_each(|used| used.unknown = 0);
-            if self.fast.contents(pc).len() > known {
-                self.renew(state, id);
-            }
+        let is_often = used.unknown >= misses_of(self.code.threshold(), size);
+        if is_often {
+            used.unknown = 0;
+        }
+        if compiled > 0 {
+            self.fast.is_executed_elsewhere(pc);
+        }
+        if is_often && self.fast.contents(pc).len() > compiled {
+            self.renew(state, id);
         }
     }
 
@@ -677,6 +677,12 @@ enum Exit {
     Elsewhere(RegionId),
     /// It is time to look what has been compiled, and whether the region should be.
     Look(RegionId),
+}
+
+/// How often a region of this size is left for something that it has no code for before that has cost what compiling it
+/// again does.
+fn misses_of(threshold: u32, size: usize) -> u32 {
+    (threshold / MISSES).saturating_mul(size as u32)
 }
 
 /// One pointer for every memory that a machine can have.
@@ -787,8 +793,7 @@ impl Jit {
         let mut run = Run::new();
         while run.steps < limit {
             self.prepare_step(state);
-            let is_due = self.fast.is_due(state);
-            let exit = if is_due { None } else { self.enter(state, 1, &mut run) };
+            let exit = if self.fast.is_due() { None } else { self.enter(state, 1, &mut run) };
             if exit.is_some_and(|exit| !matches!(exit, Exit::Interpret(_))) {
                 continue;
             }
@@ -836,10 +841,8 @@ impl Jit {
     fn advance_compiling(&mut self, state: &mut State, devices: &mut Devices, limit: u64) -> Run {
         let before = self.executed;
         let mut run = Run::new();
-        // Nothing becomes due in compiled code, or where the fast interpreter pauses.
-        let mut is_due = self.fast.is_due(state);
         while run.steps < limit {
-            if !is_due
+            if !self.fast.is_due()
                 && !self.fast.is_paused()
                 && let Some(exit) = self.enter(state, limit - run.steps, &mut run)
             {
@@ -852,7 +855,6 @@ impl Jit {
                     run.stop = stop;
                     return run;
                 }
-                is_due = matches!(exit, Exit::Interpret(_)) && self.fast.is_due(state);
                 if self.arrive(state, &exit) || run.steps == limit {
                     continue;
                 }
@@ -861,7 +863,6 @@ impl Jit {
                 run.stop = stop;
                 return run;
             }
-            is_due = false;
         }
         run
     }

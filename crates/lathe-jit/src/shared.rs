@@ -77,7 +77,7 @@ pub(crate) struct Compiled {
     pub(crate) instructions: BTreeMap<u64, Reading>,
     /// How many there are, with those that volatile ones have been.
     pub(crate) size: usize,
-    /// The volatile ones that it executes, with how many contents were known of each.
+    /// The volatile ones, with how many contents of each are compiled.
     pub(crate) selects: BTreeMap<u64, usize>,
     /// Where it leads by known jumps, and the computed ones, which lead anywhere.
     pub(crate) leads_to: BTreeSet<u64>,

@@ -45,8 +45,9 @@ fn vector(isa: &Isa, random: &mut Random) -> State {
 /// where it is.
 fn can_be_compiled(isa: &Arc<Isa>, state: &State) -> bool {
     let mut fast = Fast::eager(isa);
+    fast.revalidate(state);
     let decoded = fast.decode(state, state.pc);
-    if fast.is_due(state) {
+    if fast.is_due() {
         return false;
     }
     let mut graph = Graph::default();

@@ -151,8 +151,8 @@ impl Discovery<'_> {
         let bound = blocks.values().map(|block: &Block| block.longest).sum::<u64>().max(1);
         let armed = self.known.fast.armed().clone();
         let (instructions, assumptions) = (self.instructions.clone(), self.assumptions.clone());
-        let selects = self.instructions.keys().filter_map(|pc| Some((*pc, self.variants.get(pc)?.len())));
-        let selects = selects.filter(|(_, contents)| *contents > 0).collect();
+        let volatile = instructions.iter().filter(|(_, decoded)| decoded.reading.is_volatile());
+        let selects = volatile.map(|(pc, _)| (*pc, self.variants(*pc).len())).collect();
         Region { blocks, instructions, selects, is_cut: self.is_cut, bound, assumptions, armed }
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct Region {
     pub(crate) blocks: BTreeMap<u64, Block>,
     /// The instructions it was made from.
     pub(crate) instructions: BTreeMap<u64, Arc<Lowerable>>,
-    /// The volatile ones among them that are compiled, with how many contents were known of each.
+    /// The volatile ones among them, with how many contents of each are compiled.
     pub(crate) selects: BTreeMap<u64, usize>,
     /// Whether it would be larger if it might.
     pub(crate) is_cut: bool,

@@ -25,6 +25,7 @@ fn validate(isa: &Isa, fast: &Fast, state: &State, extent: Extent, place: &str) 
         most: usize::MAX,
         modes: true,
         targets: &targets,
+        contents: &|pc| fast.contents(pc),
         is_compiled: &|_| false,
         has_run: &|_| true,
     };
