@@ -105,6 +105,28 @@ fn what_follows_a_changing_opcode_may_change_too() {
     }
 }
 
+/// Nine instructions in turn, of one, two and three cells: those that come first are lowered with what follows them.
+#[test]
+fn an_instruction_may_be_many() {
+    let isa = isa();
+    let program = &[0x00, 0x00, 0x09, 0x06, 0, 0, 0x05, 0, 0, 0x0B];
+    // `pop` skips the one that follows it.
+    let opcodes = [0x00, 0x01, 0x02, 0x07, 0x09, 0x00, 0x0A, 0x0B, 0x0C, 0x0E];
+    let filled = || {
+        let mut filled = state(&isa, program, 0x8000);
+        filled.memory_mut(lathe_isa::model::MemoryId(1)).fill(opcodes.into_iter().cycle().take(256));
+        filled
+    };
+    let (mut expected, mut found) = (filled(), filled());
+    let (mut reference, mut fast) = (Interpreter::new(&isa), Fast::new(&isa));
+    for limit in [2_000, 17, 18, 19, 20, 3_000, 21, 22, 23, 20_000] {
+        let runs = (run(&mut reference, &isa, &mut expected, limit), run(&mut fast, &isa, &mut found, limit));
+        assert_eq!(runs.0, runs.1);
+        assert!(expected == found, "{:?}, {:?}", expected.registers(), found.registers());
+    }
+    assert_eq!(fast.contents(0).len(), 9);
+}
+
 #[test]
 fn an_opcode_that_no_longer_changes_is_decoded_again() {
     let isa = isa();
@@ -337,6 +359,26 @@ fn executions_are_told_where_several_blocks_lead_to_the_same_one() {
         let told = fast.executions(pc as u64);
         assert!(told.abs_diff(times) <= times / 8, "{pc}: {told} instead of {times}");
     }
+}
+
+/// A branch before 5 leads to a loop at 16, which is reached more often than the branch. Most come to 5 by a jump to 4.
+#[test]
+fn executions_are_told_where_a_branch_leads_to_much_else() {
+    let isa = isa();
+    let mut program = [0; 27];
+    program[..9].copy_from_slice(&[0x09, 0x0D, 0, 16, 0, 0, 0x05, 0, 16]);
+    program[16..].copy_from_slice(&[0x09, 0x0D, 0, 16, 0x09, 0x0D, 0, 4, 0x05, 0, 0]);
+    let mut state = state(&isa, &program, 0x8000);
+    state.memory_mut(lathe_isa::model::MemoryId(1)).fill((0..256).map(|at| u64::from(at % 3 != 0)));
+    let (mut stepped, mut times) = (state.clone(), 0);
+    for _ in 0..6000 {
+        times += u64::from(stepped.pc == 5);
+        run(&mut Interpreter::new(&isa), &isa, &mut stepped, 1);
+    }
+    let mut fast = Fast::eager(&isa);
+    run(&mut fast, &isa, &mut state, 6000);
+    let told = fast.executions(5);
+    assert!((times / 2..=times * 2).contains(&told) && times > 100, "{told} instead of {times}");
 }
 
 /// An interrupt that a line asks for, where it is not held off.

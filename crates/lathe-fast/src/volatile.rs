@@ -159,8 +159,10 @@ impl Fast {
         if !self.volatiles[number as usize].is_worth_lowering(self.lowered_after) {
             return false;
         }
-        // Where there is a compiler, what follows is better compiled.
-        let is_alone = self.stepping || self.threshold != u32::MAX;
+        // Where there is a compiler, what follows is better compiled; and where there are many contents, it would be lowered for
+        // each of them.
+        let is_one_of_many = self.volatiles[number as usize].contents.len() > RECENT;
+        let is_alone = self.stepping || self.threshold != u32::MAX || is_one_of_many;
         let lengths = if is_alone { [1, 1] } else { [usize::MAX, 1] };
         let lowered = lengths.into_iter().find_map(|most| {
             let block = build_from(self, state, self.decode(state, pc), pc, most, &[])?;

@@ -106,7 +106,8 @@ fn compiled_code_knows_the_contents() {
 #[test]
 fn contents_that_come_later_are_compiled_too() {
     // Whether the region is left for them now and then, or so often that it is soon given up.
-    for (threshold, later) in [(64, [3, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1]), (640, [3, 4, 3, 4, 3, 4, 3, 4, 3, 4, 3, 1])] {
+    for (threshold, later) in [(64, [3, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1]), (640, [3, 4, 3, 4, 3, 4, 3, 4, 3, 4, 3, 1])]
+    {
         let mut pair = Pair::with_threshold(threshold, &[1, 2]);
         pair.run(100 * ROUND);
         (17..200).for_each(|limit| drop(pair.run(limit)));

@@ -209,7 +209,9 @@ impl Segment {
         match &self.end {
             End::Goto(edge) => vec![edge],
             End::Branch(_, taken, other) => vec![taken, other],
-            End::Jump(Jump { arms, .. }) | End::Select(Select { arms, .. }) => arms.iter().map(|(_, edge)| edge).collect(),
+            End::Jump(Jump { arms, .. }) | End::Select(Select { arms, .. }) => {
+                arms.iter().map(|(_, edge)| edge).collect()
+            }
             End::Leave(_) => Vec::new(),
         }
     }
