@@ -5,17 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_isa::Isa;
 use lathe_isa::model::{
-    DeviceId, DeviceOperation, Domain, FieldId, InstructionId, Mapping, MemoryId, Operation, Order, RegisterId, Target,
+    DeviceId, DeviceOperation, FieldId, InstructionId, Mapping, MemoryId, Operation, Order, RegisterId,
 };
 use lathe_isa::semantics::{Block, Body, Expr, ExprKind, LocalId, OperandId, Statement};
 
 use crate::check;
 use crate::divide::{self, Division};
-use crate::expression::{number, range, select};
+use crate::expression::{number, select};
+use crate::late;
+use crate::operands::{self, Operand};
 use crate::operators::Functions;
 use crate::range::Ranges;
 use crate::shape::{self, Shape};
 use crate::writer::Writer;
+
+/// How many there are of each number of bits.
+pub(crate) type Counts = BTreeMap<u32, u32>;
 
 /// What all bodies of a core have in common, and what has been found out while they were written.
 #[derive(Debug, Default)]
@@ -23,13 +28,37 @@ pub(crate) struct Common {
     /// Functions for operators.
     pub(crate) functions: Functions,
     /// How many values of each width are kept from one step to the next.
-    pub(crate) latches: BTreeMap<u32, u32>,
+    pub(crate) latches: Counts,
+    /// How many names of each width bodies need for what they compute.
+    pub(crate) temporaries: Counts,
+    /// How many of each width they need for writes to devices that have to wait.
+    pub(crate) later: Counts,
     /// The most accesses on any way through an instruction.
     pub(crate) steps: u32,
     /// The most accesses of each instruction, in order; of what stands for none of them last.
     pub(crate) accesses: Vec<u32>,
+    /// The number of accesses that have been done when the instruction has been fetched.
+    pub(crate) fetched: u32,
+    /// Lists of registers that are written after everything else.
+    pub(crate) late: BTreeSet<FieldId>,
     /// The bits of `step`; right from the second writing on.
     pub(crate) step_bits: u32,
+}
+
+impl Common {
+    /// What accesses gave, with its bits.
+    pub(crate) fn loaded(&self) -> Vec<(u32, String)> {
+        names("load", &self.latches)
+    }
+
+    /// What bodies compute, with its bits.
+    pub(crate) fn computed(&self) -> Vec<(u32, String)> {
+        [names("t", &self.temporaries), names("later", &self.later)].concat()
+    }
+}
+
+fn names(stem: &str, counts: &Counts) -> Vec<(u32, String)> {
+    counts.iter().flat_map(|(bits, count)| (0..*count).map(move |at| (*bits, format!("{stem}{bits}_{at}")))).collect()
 }
 
 /// A way through a body: how far the numbers have come.
@@ -38,18 +67,32 @@ pub(crate) struct Way {
     /// The number of the next access.
     pub(crate) site: u32,
     /// The next place of each width for what is loaded.
-    slots: BTreeMap<u32, u32>,
+    slots: Counts,
+    /// The next name of each width for what is computed.
+    temporaries: Counts,
 }
 
 impl Way {
     /// Where two ways meet: beyond both.
     fn join(&mut self, other: &Way) {
         self.site = self.site.max(other.site);
-        for (bits, slot) in &other.slots {
-            let mine = self.slots.entry(*bits).or_default();
-            *mine = (*mine).max(*slot);
-        }
+        at_least(&mut self.slots, &other.slots);
+        at_least(&mut self.temporaries, &other.temporaries);
     }
+}
+
+fn at_least(counts: &mut Counts, others: &Counts) {
+    for (bits, other) in others {
+        let count = counts.entry(*bits).or_default();
+        *count = (*count).max(*other);
+    }
+}
+
+/// The next of those that have so many bits.
+fn next(counts: &mut Counts, bits: u32) -> u32 {
+    let count = counts.entry(bits).or_default();
+    *count += 1;
+    *count - 1
 }
 
 /// What is known at a place in a body.
@@ -86,17 +129,22 @@ impl Known {
     }
 }
 
+/// A write to a device that has to wait for the end of the instruction: the names of whether it is done, and of what is written.
+#[derive(Debug)]
+struct Pending {
+    device: DeviceId,
+    operation: DeviceOperation,
+    is_wanted: String,
+    arguments: Vec<String>,
+}
+
 /// A body on its way to Verilog.
 pub(crate) struct Lowering<'a> {
     pub(crate) isa: &'a Isa,
     pub(crate) shape: &'a Shape,
-    pub(crate) functions: &'a mut Functions,
-    latches: &'a mut BTreeMap<u32, u32>,
-    step_bits: u32,
+    pub(crate) common: &'a mut Common,
     /// The statements so far.
     pub(crate) out: Writer,
-    declarations: Vec<String>,
-    pub(crate) temporaries: u32,
     pub(crate) known: Known,
     /// Whether a division may take clock cycles here; else it is done at once.
     pub(crate) may_divide_slowly: bool,
@@ -104,14 +152,16 @@ pub(crate) struct Lowering<'a> {
     pub(crate) wanted_both: Vec<divide::Operands>,
     /// The names of the locals of the body being written.
     pub(crate) locals: Vec<String>,
-    /// The fields of the operands, and their names here.
-    pub(crate) operands: Vec<(FieldId, String)>,
+    /// The operands.
+    pub(crate) operands: Vec<Operand>,
+    /// Whether each of the next writes to operands can wait until the end.
+    late: std::vec::IntoIter<bool>,
     /// Whether a mapped access is being written, whose own accesses reach the cells themselves.
     mapped: bool,
-    bodies: u32,
     /// Devices whose writes wait until the instruction has ended.
     deferred: Vec<DeviceId>,
-    pending: Vec<(DeviceId, DeviceOperation, String)>,
+    pending: Vec<Pending>,
+    later: Counts,
     /// What the locals can be.
     ranges: Ranges,
 }
@@ -122,32 +172,27 @@ impl<'a> Lowering<'a> {
         Lowering {
             isa,
             shape,
-            functions: &mut common.functions,
-            latches: &mut common.latches,
-            step_bits: common.step_bits,
+            common,
             out: Writer::at(depth),
-            declarations: Vec::new(),
-            temporaries: 0,
             known: Known { way, ..Known::default() },
             may_divide_slowly: true,
             wanted_both: Vec::new(),
             locals: Vec::new(),
             operands: Vec::new(),
+            late: Vec::new().into_iter(),
             mapped: false,
-            bodies: 0,
             deferred: Vec::new(),
             pending: Vec::new(),
+            later: Counts::new(),
             ranges: Ranges::default(),
         }
     }
 
-    /// The declarations that the statements need, the statements, and how far the way has come.
-    pub(crate) fn finish(self) -> (Vec<String>, String, Way) {
-        (self.declarations, self.out.finish(), self.known.way)
-    }
-
-    pub(crate) fn declare(&mut self, bits: u32, name: &str) {
-        self.declarations.push(format!("reg {}{name};", range(bits)));
+    /// The statements, and how far the way has come.
+    pub(crate) fn finish(self) -> (String, Way) {
+        at_least(&mut self.common.temporaries, &self.known.way.temporaries);
+        at_least(&mut self.common.later, &self.later);
+        (self.out.finish(), self.known.way)
     }
 
     /// A whole instruction: its operands, what it does, and the writes to devices that had to wait for its end.
@@ -162,9 +207,8 @@ impl<'a> Lowering<'a> {
         if self.isa.has_cycles {
             self.out.line(format!("cycles = cycles + {};", number(64, instruction.cycles)));
         }
-        for (at, field) in instruction.operands.iter().enumerate() {
-            self.decode_operand(id, at, *field);
-        }
+        self.operands = self.shape.operands.of(id);
+        self.late = late::writes(self.isa, instruction).into_iter();
         self.whole(&instruction.body);
     }
 
@@ -174,109 +218,26 @@ impl<'a> Lowering<'a> {
         let body = &shape::feasible(self.isa, body);
         self.ranges = Ranges::of(body);
         let value = self.body(body, &[]);
-        for (device, operation, name) in std::mem::take(&mut self.pending) {
-            let known = self.operation(device, operation);
-            let arguments: Vec<String> = (0..known.arguments.len()).map(|at| format!("{name}_{at}")).collect();
-            self.out.open(format!("if ({name}) begin"));
-            self.device_write(device, &known, &arguments);
+        for pending in std::mem::take(&mut self.pending) {
+            let known = self.operation(pending.device, pending.operation);
+            self.out.open(format!("if ({}) begin", pending.is_wanted));
+            self.device_write(pending.device, &known, &pending.arguments);
             self.out.close("end");
         }
         value
     }
 
-    fn decode_operand(&mut self, id: InstructionId, at: usize, field: FieldId) {
-        let instruction = self.isa.instruction(id);
-        let described = self.isa.field(field);
-        let mut name = self.shape.names.field(field).to_owned();
-        if instruction.operands[..at].contains(&field) {
-            name = format!("{name}_{}", at + 1);
-        }
-        let effects = instruction.body.effects();
-        let operand = OperandId(at as u8);
-        let (is_read, is_written) =
-            (effects.operands_read.contains(&operand), effects.operands_written.contains(&operand));
-        let is_code_used = uses_code(&instruction.body, operand);
-        self.operands.push((field, name.clone()));
-        if !is_read && !is_written && !is_code_used {
-            return;
-        }
-        let bits = described.width.bits();
-        let code = match &instruction.encoding.operands[at][..] {
-            [] => number(bits, instruction.encoding.constants[at]),
-            segments => self.window_bits(segments, bits),
-        };
-        let value_bits = described.value_width(self.isa.pc.width).bits();
-        match &described.domain {
-            Domain::Registers(_) => {
-                let list = self.shape.names.field(shape::register_list(self.isa, field)).to_owned();
-                self.declare(bits, &format!("{name}_code"));
-                self.out.line(format!("{name}_code = {code};"));
-                if is_read {
-                    self.declare(value_bits, &name);
-                    self.out.line(format!("{name} = read_{list}({name}_code);"));
-                }
-            }
-            domain => {
-                let text = match domain {
-                    Domain::Number(numeric)
-                        if matches!(numeric.target, Some(Target::Relative { .. } | Target::Within(_))) =>
-                    {
-                        self.declare(bits, &format!("{name}_code"));
-                        self.out.line(format!("{name}_code = {code};"));
-                        self.number_operand(field, *numeric, &format!("{name}_code"))
-                    }
-                    _ if is_code_used => {
-                        self.declare(bits, &format!("{name}_code"));
-                        self.out.line(format!("{name}_code = {code};"));
-                        code
-                    }
-                    _ => code,
-                };
-                if is_read {
-                    self.declare(value_bits, &name);
-                    self.out.line(format!("{name} = {text};"));
-                }
-            }
-        }
-    }
-
-    /// The bits of an operand, from where they are in the encoding.
-    fn window_bits(&self, segments: &[lathe_isa::encoding::Segment], bits: u32) -> String {
-        let window = Shape::window_bits(self.isa);
-        let mut segments = segments.to_vec();
-        segments.sort_by_key(|segment| std::cmp::Reverse(segment.low));
-        let mut parts = Vec::new();
-        let mut above = bits;
-        for segment in &segments {
-            let top = segment.low + segment.width.bits();
-            if top < above {
-                parts.push(number(above - top, 0));
-            }
-            parts.push(select("window", window, segment.shift - (128 - window), segment.width.bits()));
-            above = segment.low;
-        }
-        if above > 0 {
-            parts.push(number(above, 0));
-        }
-        if parts.len() == 1 { parts.remove(0) } else { format!("{{{}}}", parts.join(", ")) }
-    }
-
     /// A body with its first locals given; gives the text of its value.
     pub(crate) fn body(&mut self, body: &Body, given: &[String]) -> Option<String> {
-        let prefix = if self.bodies == 0 { "t".to_owned() } else { format!("t_{}", self.bodies) };
-        self.bodies += 1;
-        let names: Vec<String> = (0..body.locals.len())
-            .map(|at| given.get(at).cloned().unwrap_or_else(|| format!("{prefix}_{at}")))
-            .collect();
+        let used = used_locals(body);
+        let mut names = given.to_vec();
+        for (at, width) in body.locals.iter().enumerate().skip(given.len()) {
+            names.push(if used.contains(&at) { self.new_temporary(width.bits()) } else { String::new() });
+        }
         let outer = std::mem::replace(&mut self.locals, names);
         let wanted_outside = std::mem::replace(&mut self.wanted_both, divide::wanted_both(body));
         // Its locals are others than those of the body around it.
         self.known.divisions.clear();
-        let used = used_locals(body);
-        for (at, width) in body.locals.iter().enumerate().skip(given.len()).filter(|(at, _)| used.contains(at)) {
-            let name = self.locals[at].clone();
-            self.declare(width.bits(), &name);
-        }
         self.block(&body.block);
         let value = body.value.as_ref().map(|value| self.expression(value));
         self.known.divisions.clear();
@@ -363,29 +324,41 @@ impl<'a> Lowering<'a> {
 
     fn set_operand(&mut self, operand: OperandId, value: &Expr) {
         let text = self.expression(value);
-        let (field, name) = self.operands[usize::from(operand.0)].clone();
-        let Domain::Registers(list) = &self.isa.field(field).domain else { return };
-        let registers = list.iter().flatten().flat_map(|(_, place)| &place.parts).map(|part| part.register);
-        self.known.registers_change(registers);
-        let list = self.shape.names.field(shape::register_list(self.isa, field));
-        self.out.line(format!("write_{list}({name}_code, {text});"));
+        let Operand { field, code, .. } = self.operands[usize::from(operand.0)].clone();
+        self.known.registers_change(operands::registers(self.isa, field));
+        let first = shape::register_list(self.isa, field);
+        let list = self.shape.names.field(first);
+        if self.late.next() == Some(true) {
+            self.common.late.insert(first);
+            self.out.line(format!("{list}_write = 1'b1; {list}_address = {code}; {list}_data = {text};"));
+        } else {
+            self.out.line(format!("write_{list}({code}, {text});"));
+        }
     }
 
     /// The number of the next access, as text: its own, and the one after it.
     pub(crate) fn number_site(&mut self) -> (String, String) {
         let site = self.known.way.site;
         self.known.way.site += 1;
-        (number(self.step_bits, u64::from(site)), number(self.step_bits, u64::from(site) + 1))
+        let bits = self.common.step_bits;
+        (number(bits, u64::from(site)), number(bits, u64::from(site) + 1))
     }
 
     /// A place that keeps what an access gave until the instruction ends.
     pub(crate) fn latch(&mut self, bits: u32) -> String {
-        let slot = self.known.way.slots.entry(bits).or_default();
-        let name = format!("load{bits}_{slot}");
-        *slot += 1;
-        let most = self.latches.entry(bits).or_default();
-        *most = (*most).max(*slot);
-        name
+        let slot = next(&mut self.known.way.slots, bits);
+        at_least(&mut self.common.latches, &self.known.way.slots);
+        format!("load{bits}_{slot}")
+    }
+
+    /// A name for something that is computed.
+    pub(crate) fn new_temporary(&mut self, bits: u32) -> String {
+        format!("t{bits}_{}", next(&mut self.known.way.temporaries, bits))
+    }
+
+    /// A name that is 0 until something is given to it, whatever way is taken.
+    fn new_later(&mut self, bits: u32) -> String {
+        format!("later{bits}_{}", next(&mut self.later, bits))
     }
 
     /// Nothing is mapped over the cells if they are several.
@@ -514,22 +487,12 @@ impl<'a> Lowering<'a> {
         let (lanes, bits) = (self.shape.lanes[memory.index()], described.cell.bits() * count);
         let (at, after) = self.number_site();
         let latch = self.latch(bits);
-        let ready = self.ready(memory);
-        self.out.line(format!("{name}_load({at}, {address}{ready});"));
+        self.out.line(format!("`{name}_load({at}, {address})"));
         self.out.line(format!(
             "if (step == {after}) {latch} = {};",
             select(&format!("{name}_value"), lanes * described.cell.bits(), 0, bits)
         ));
         latch
-    }
-
-    /// A task sees what it is given, and nothing makes the block look again when a signal changes that only a task reads.
-    fn ready(&self, memory: MemoryId) -> String {
-        if self.isa.memory(memory).is_large() {
-            format!(", {}_ready", self.shape.names.memory(memory))
-        } else {
-            String::new()
-        }
     }
 
     fn store_cells(&mut self, memory: MemoryId, address: &str, value: &str, count: u32) {
@@ -538,8 +501,7 @@ impl<'a> Lowering<'a> {
         let (at, _) = self.number_site();
         let mask = number(lanes, (1 << count) - 1);
         let value = crate::expression::extend(value, cell * count, cell * lanes);
-        let ready = self.ready(memory);
-        self.out.line(format!("{name}_store({at}, {address}, {mask}, {value}{ready});"));
+        self.out.line(format!("`{name}_store({at}, {address}, {mask}, {value})"));
     }
 
     fn operation(&self, device: DeviceId, operation: DeviceOperation) -> Operation {
@@ -555,14 +517,11 @@ impl<'a> Lowering<'a> {
         let latch = self.latch(known.result.map_or(1, |width| width.bits()));
         let mut given = vec![at.clone()];
         given.extend(arguments.iter().cloned());
-        if shape::may_wait(self.isa, device, operation) {
-            given.push(format!("{port}_ready"));
-        }
         if shape::answers_later(&known) {
-            self.out.line(format!("do_{port}({});", given.join(", ")));
+            self.out.line(format!("`do_{port}({})", given.join(", ")));
             self.out.line(format!("if (step == {after}) {latch} = {port}_value;"));
         } else if self.isa.devices[device.index()].kind.consumes(operation) {
-            self.out.line(format!("do_{port}({});", given.join(", ")));
+            self.out.line(format!("`do_{port}({})", given.join(", ")));
             self.out.line(format!("if (step <= {at}) {latch} = {port}_value;"));
         } else {
             // What is done in this cycle changes the device only at its end, and the answer must know of it.
@@ -581,17 +540,16 @@ impl<'a> Lowering<'a> {
             self.device_write(device, &known, &texts);
             return;
         }
-        let name = format!("later_{}", self.pending.len());
-        self.declare(1, &name);
-        // It is cleared before anything else, since the statement may not be reached.
-        self.declarations.push(format!("={name} = 1'b0;"));
-        self.out.line(format!("{name} = 1'b1;"));
-        for (at, (text, argument)) in texts.iter().zip(arguments).enumerate() {
-            self.declare(argument.width.bits(), &format!("{name}_{at}"));
-            self.declarations.push(format!("={name}_{at} = {};", number(argument.width.bits(), 0)));
-            self.out.line(format!("{name}_{at} = {text};"));
+        // The statement may not be reached.
+        let is_wanted = self.new_later(1);
+        self.out.line(format!("{is_wanted} = 1'b1;"));
+        let mut given = Vec::new();
+        for (text, argument) in texts.iter().zip(arguments) {
+            let name = self.new_later(argument.width.bits());
+            self.out.line(format!("{name} = {text};"));
+            given.push(name);
         }
-        self.pending.push((device, operation, name));
+        self.pending.push(Pending { device, operation, is_wanted, arguments: given });
     }
 
     fn device_write(&mut self, device: DeviceId, operation: &Operation, arguments: &[String]) {
@@ -599,20 +557,8 @@ impl<'a> Lowering<'a> {
         let (at, _) = self.number_site();
         let mut given = vec![at];
         given.extend(arguments.iter().cloned());
-        if shape::may_wait(self.isa, device, operation.operation) {
-            given.push(format!("{port}_ready"));
-        }
-        self.out.line(format!("do_{port}({});", given.join(", ")));
+        self.out.line(format!("`do_{port}({})", given.join(", ")));
     }
-}
-
-/// Whether a body looks at the bits of an operand.
-fn uses_code(body: &Body, operand: OperandId) -> bool {
-    let mut uses = false;
-    for_each_expression(body, &mut |expr| {
-        expr.visit(&mut |expr| uses |= expr.kind == ExprKind::Code(operand));
-    });
-    uses
 }
 
 /// The locals that a body assigns or reads.

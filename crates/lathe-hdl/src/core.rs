@@ -28,15 +28,14 @@ impl Text {
 
     /// The core with one arm only. It gets stuck where the whole would go to another.
     pub(crate) fn slice(&self, at: usize) -> Option<String> {
-        let arm = self.arms.get(at)?.replacen(OTHERWISE, &format!("ILLEGAL: {ILLEGAL_ARM}"), 1);
+        let arm = self.arms.get(at)?.replacen(OTHERWISE, "ILLEGAL: begin", 1);
         let others = "      default: stop = 1'b1; // what the core does with other bits is left out\n";
         Some(format!("{}{arm}{others}{}", self.before, self.after))
     }
 }
 
-/// How the arm for bits that no row has begins, and where it stands.
-const ILLEGAL_ARM: &str = "begin : do_illegal";
-const OTHERWISE: &str = "default: begin : do_illegal";
+/// How the arm for bits that no row has begins.
+const OTHERWISE: &str = "default: begin";
 
 /// The text of the core, and how many accesses each of its instructions makes at most.
 pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> (Text, Vec<u32>) {
@@ -148,8 +147,8 @@ impl Core<'_> {
         out.line("// up to the first access to a memory or device that has not been done: `step` tells which have. That access is what");
         out.line("// the cycle is for. When all are done the instruction retires, and only then the registers (`..._q`) change.");
         out.blank();
-        out.line("// An instruction may compute bits that nobody looks at, and names inside it have a value only while it is executed.");
-        out.line("/* verilator lint_off UNUSEDSIGNAL */\n/* verilator lint_off LATCH */");
+        out.line("// An instruction may compute bits that nobody looks at.");
+        out.line("/* verilator lint_off UNUSEDSIGNAL */");
         out.blank();
         out.line("`default_nettype none");
         out.blank();
@@ -205,18 +204,24 @@ impl Core<'_> {
         out.line("reg stop; // nothing after this can be done in this cycle\nreg busy; // this cycle has its access");
         out.blank();
         out.line("// What it has read, and what divisions gave.");
-        let window = Shape::window_bits(isa);
-        out.line(format!("reg {}window;\nreg {}window_q;", range(window), range(window)));
-        for (bits, name) in self.latches() {
+        out.line(format!("reg {}window_q;", range(Shape::window_bits(isa))));
+        for (bits, name) in self.common.loaded() {
             out.line(format!("reg {}{name};\nreg {}{name}_q;", range(bits), range(bits)));
         }
         out.blank();
+        out.line("// What it computes on its way.");
+        for (bits, name) in self.common.computed() {
+            out.line(format!("reg {}{name};", range(bits)));
+        }
+        out.blank();
+        self.window(&mut out);
         self.instruction_numbers(&mut out);
+        self.decode(&mut out);
         self.register_lists(&mut out);
         if let Some(width) = shape.division {
             divide::instance(&mut out, &names.module, width);
         }
-        self.tasks(&mut out);
+        self.accesses(&mut out);
         self.common.functions.write(&mut out);
         out.raw(&execution.before);
         let before = out.finish();
@@ -226,16 +231,30 @@ impl Core<'_> {
         self.clock(&mut out);
         out.close("endmodule");
         out.blank();
+        self.forget_accesses(&mut out);
         if shape.division.is_some() {
             divide::unit(&mut out, &names.module);
         }
-        out.line("`default_nettype wire\n/* verilator lint_on UNUSEDSIGNAL */\n/* verilator lint_on LATCH */");
+        out.line("`default_nettype wire\n/* verilator lint_on UNUSEDSIGNAL */");
         (before, out.finish())
     }
 
-    fn latches(&self) -> Vec<(u32, String)> {
-        let all = self.common.latches.iter();
-        all.flat_map(|(bits, count)| (0..*count).map(move |slot| (*bits, format!("load{bits}_{slot}")))).collect()
+    /// The instruction, as many cells as the longest has, and what of it is an operand.
+    fn window(&self, out: &mut Writer) {
+        let code = self.isa.pc.memory;
+        let (cell, lanes) = (self.isa.memory(code).cell.bits(), self.shape.lanes[code.index()]);
+        let value = format!("{}_value", self.shape.names.memory(code));
+        let cells: Vec<String> =
+            (0..self.isa.longest()).map(|at| select(&value, cell * lanes, at * cell, cell)).collect();
+        let value = if cells.len() == 1 { cells.concat() } else { format!("{{{}}}", cells.join(", ")) };
+        let fetched = number(self.common.step_bits, u64::from(self.common.fetched));
+        out.line("// The instruction, and its operands.");
+        out.line(format!(
+            "wire {}window = step == {fetched} ? {value} : window_q;",
+            range(Shape::window_bits(self.isa))
+        ));
+        self.shape.operands.write(self.isa, self.shape, out);
+        out.blank();
     }
 
     fn instruction_numbers(&self, out: &mut Writer) {
@@ -249,6 +268,32 @@ impl Core<'_> {
         out.blank();
     }
 
+    /// From the bits to the number of the instruction. Rows are disjoint, so their order does not matter.
+    fn decode(&self, out: &mut Writer) {
+        out.open("always @* begin : decode");
+        out.line("instruction = ILLEGAL;");
+        let window = Shape::window_bits(self.isa);
+        let rows = || (0..).map(InstructionId).zip(&self.isa.instructions);
+        out.open("casez (window)");
+        for (id, instruction) in rows().filter(|(_, instruction)| instruction.encoding.excluded.is_empty()) {
+            let cell = self.isa.code_memory().cell.bits();
+            out.line(format!(
+                "{window}'b{}: instruction = {};",
+                pattern(instruction.encoding.fixed, window, cell),
+                self.shape.names.instruction(id)
+            ));
+        }
+        out.line("default: ;");
+        out.close("endcase");
+        for (id, instruction) in rows().filter(|(_, instruction)| !instruction.encoding.excluded.is_empty()) {
+            let excluded = instruction.encoding.excluded.iter().map(|cube| format!("!({})", test(*cube, window)));
+            let all: Vec<String> = std::iter::once(test(instruction.encoding.fixed, window)).chain(excluded).collect();
+            out.line(format!("if ({}) instruction = {};", all.join(" && "), self.shape.names.instruction(id)));
+        }
+        out.close("end");
+        out.blank();
+    }
+
     /// How operands that name registers are read and written.
     fn register_lists(&self, out: &mut Writer) {
         for (id, field) in (0..).map(FieldId).zip(&self.isa.fields) {
@@ -258,16 +303,16 @@ impl Core<'_> {
             }
             let name = self.shape.names.field(id);
             let (bits, width) = (field.width.bits(), field.value_width(self.isa.pc.width).bits());
-            out.open(format!("function {}read_{name}(input {}code);", range(width), range(bits)));
+            out.open(format!("task read_{name}(input {}code, output {}value);", range(bits), range(width)));
             out.open("case (code)");
             for (code, entry) in list.iter().enumerate() {
                 if let Some((_, place)) = entry {
-                    out.line(format!("{}: read_{name} = {};", number(bits, code as u64), self.place(place)));
+                    out.line(format!("{}: value = {};", number(bits, code as u64), self.place(place)));
                 }
             }
-            out.line(format!("default: read_{name} = {};", number(width, 0)));
+            out.line(format!("default: value = {};", number(width, 0)));
             out.close("endcase");
-            out.close("endfunction");
+            out.close("endtask");
             out.blank();
             out.open(format!("task write_{name}(input {}code, input {}value);", range(bits), range(width)));
             out.open("case (code)");
@@ -283,6 +328,15 @@ impl Core<'_> {
             out.close("endcase");
             out.close("endtask");
             out.blank();
+            if self.common.late.contains(&id) {
+                out.line(format!("// What an instruction writes after everything else."));
+                out.line(format!(
+                    "reg {name}_write;\nreg {}{name}_address;\nreg {}{name}_data;",
+                    range(bits),
+                    range(width)
+                ));
+                out.blank();
+            }
         }
     }
 
@@ -319,84 +373,94 @@ impl Core<'_> {
         all
     }
 
-    /// One task for each kind of access. A task does nothing if its access has been done or is not to be done yet.
-    fn tasks(&self, out: &mut Writer) {
-        let step = range(self.common.step_bits);
+    /// One macro for each kind of access, which does nothing if the access has been done or is not to be done yet. They could be
+    /// tasks, but Yosys makes signals of what each call of a task is given, and the time it takes grows with their square.
+    fn accesses(&self, out: &mut Writer) {
+        let one = number(self.common.step_bits, 1);
+        out.line("// Access number AT, unless it has been done or something has to be done before it. What is read comes in the next cycle.");
         for (id, memory) in (0..).map(MemoryId).zip(&self.isa.memories) {
             let name = self.shape.names.memory(id);
-            let (address, lanes) = (range(memory.address.bits()), self.shape.lanes[id.index()]);
-            let cells = range(lanes * memory.cell.bits());
-            let (taken, ready) = if memory.is_large() { ("if (ready) ", ", input ready") } else { ("", "") };
-            let one = number(self.common.step_bits, 1);
-            out.open(format!("task {name}_load(input {step}at, input {address}address{ready});"));
-            out.open("if (!stop && step <= at) begin");
-            out.open("if (!busy) begin");
-            out.line(format!("{name}_read = 1'b1;\n{name}_address = address;\n{taken}step_next = at + {one};"));
-            out.close("end");
-            out.line("stop = 1'b1; // the value comes in the next cycle");
-            out.close("end");
-            out.close("endtask");
-            out.blank();
-            out.open(format!(
-                "task {name}_store(input {step}at, input {address}address, input {}lanes, input {cells}data{ready});",
-                range(lanes)
-            ));
-            out.open("if (!stop && step <= at) begin");
-            out.open("if (busy) stop = 1'b1; else begin");
-            out.line(format!("{name}_write = lanes;\n{name}_address = address;\n{name}_data = data;\nbusy = 1'b1;"));
-            if memory.is_large() {
-                out.line(format!("if (ready) step_next = at + {one}; else stop = 1'b1;"));
-            } else {
-                out.line(format!("step_next = at + {one};"));
-            }
-            out.close("end");
-            out.close("end");
-            out.close("endtask");
-            out.blank();
+            let (taken, advance) = match memory.is_large() {
+                true => (
+                    format!("if ({name}_ready) "),
+                    format!("if ({name}_ready) step_next = AT + {one}; else stop = 1'b1;"),
+                ),
+                false => (String::new(), format!("step_next = AT + {one};")),
+            };
+            out.define(
+                &format!("{name}_load(AT, ADDRESS)"),
+                &format!(
+                    "if (!stop && step <= AT) begin
+  if (!busy) begin {name}_read = 1'b1; {name}_address = ADDRESS; {taken}step_next = AT + {one}; end
+  stop = 1'b1;
+end"
+                ),
+            );
+            out.define(
+                &format!("{name}_store(AT, ADDRESS, LANES, DATA)"),
+                &format!(
+                    "if (!stop && step <= AT) begin
+  if (busy) stop = 1'b1; else begin
+    {name}_write = LANES; {name}_address = ADDRESS; {name}_data = DATA;
+    busy = 1'b1;
+    {advance}
+  end
+end"
+                ),
+            );
         }
         for (id, operation) in &self.shape.operations {
-            self.device_task(out, *id, operation);
+            self.device_access(out, *id, operation);
         }
-        if let Some(width) = self.shape.division {
-            divide::task(out, width, self.common.step_bits);
+        if self.shape.division.is_some() {
+            divide::access(out, self.common.step_bits);
         }
     }
 
-    fn device_task(&self, out: &mut Writer, id: lathe_isa::model::DeviceId, operation: &lathe_isa::model::Operation) {
+    fn device_access(&self, out: &mut Writer, id: lathe_isa::model::DeviceId, operation: &lathe_isa::model::Operation) {
         if !shape::is_asked(self.isa, id, operation) {
             return;
         }
         let port = format!("{}_{}", self.shape.names.device(id), operation.operation.name());
         let names = shape::argument_names(self.isa.devices[id.index()].kind, operation.operation);
-        let waits = shape::may_wait(self.isa, id, operation.operation);
-        let mut inputs = vec![format!("input {}at", range(self.common.step_bits))];
-        inputs.extend(
-            names.iter().zip(&operation.arguments).map(|(name, width)| format!("input {}{name}", range(width.bits()))),
-        );
-        if waits {
-            inputs.push("input ready".to_owned());
-        }
+        let names = &names[..operation.arguments.len().min(names.len())];
+        let given: String = names.iter().map(|name| format!(", {}", name.to_uppercase())).collect();
         let one = number(self.common.step_bits, 1);
-        out.open(format!("task do_{port}({});", inputs.join(", ")));
-        out.open("if (!stop && step <= at) begin");
-        out.open("if (busy) stop = 1'b1; else begin");
-        out.line(format!("{port} = 1'b1;"));
-        names.iter().for_each(|name| out.line(format!("{port}_{name} = {name};")));
-        out.line("busy = 1'b1;");
-        match (waits, shape::answers_later(operation)) {
-            (true, false) => out.line(format!("if (ready) step_next = at + {one}; else stop = 1'b1;")),
-            (false, false) => out.line(format!("step_next = at + {one};")),
-            (true, true) => out.line(format!(
-                "if (ready) step_next = at + {one};\nstop = 1'b1; // the answer comes in the next cycle"
-            )),
-            (false, true) => {
-                out.line(format!("step_next = at + {one};\nstop = 1'b1; // the answer comes in the next cycle"))
-            }
+        let advance = format!("step_next = AT + {one};");
+        let waits = shape::may_wait(self.isa, id, operation.operation);
+        let advance = match (waits, shape::answers_later(operation)) {
+            (true, false) => format!("if ({port}_ready) {advance} else stop = 1'b1;"),
+            (false, false) => advance,
+            (true, true) => format!("if ({port}_ready) {advance}\n    stop = 1'b1;"),
+            (false, true) => format!("{advance}\n    stop = 1'b1;"),
+        };
+        let arguments: String = names.iter().map(|name| format!(" {port}_{name} = {};", name.to_uppercase())).collect();
+        out.define(
+            &format!("do_{port}(AT{given})"),
+            &format!(
+                "if (!stop && step <= AT) begin
+  if (busy) stop = 1'b1; else begin
+    {port} = 1'b1;{arguments}
+    busy = 1'b1;
+    {advance}
+  end
+end"
+            ),
+        );
+    }
+
+    /// A macro is known to all files that are read after this one.
+    fn forget_accesses(&self, out: &mut Writer) {
+        for (id, _) in (0..).map(MemoryId).zip(&self.isa.memories) {
+            let name = self.shape.names.memory(id);
+            out.line(format!("`undef {name}_load\n`undef {name}_store"));
         }
-        out.close("end");
-        out.close("end");
-        out.close("endtask");
-        out.blank();
+        for (id, operation) in self.shape.operations.iter().filter(|(id, one)| shape::is_asked(self.isa, *id, one)) {
+            out.line(format!("`undef do_{}_{}", self.shape.names.device(*id), operation.operation.name()));
+        }
+        if self.shape.division.is_some() {
+            out.line("`undef divide");
+        }
     }
 
     fn retire(&self, out: &mut Writer) {
@@ -434,7 +498,7 @@ impl Core<'_> {
         ));
         out.turn("end else begin");
         out.line("window_q <= window;");
-        for (_, name) in self.latches() {
+        for (_, name) in self.common.loaded() {
             out.line(format!("{name}_q <= {name};"));
         }
         out.open("if (fault) begin");
@@ -478,8 +542,8 @@ impl<'a> Execution<'a> {
         let mut rest = Writer::at(2);
         let way = self.hook(&mut rest);
         let way = self.fetch(&mut rest, way);
-        self.decode(&mut rest);
-        rest.line("// execute");
+        self.shape.operands.read(self.isa, self.shape, &mut rest);
+        rest.blank();
         if self.isa.on_step.is_some() {
             rest.open("if (!replaced) begin");
         }
@@ -496,6 +560,9 @@ impl<'a> Execution<'a> {
         if self.isa.on_step.is_some() {
             end.close("end");
         }
+        for list in self.common.late.iter().map(|list| self.shape.names.field(*list)) {
+            end.line(format!("if ({list}_write) write_{list}({list}_address, {list}_data);"));
+        }
         end.close("end");
         end.blank();
         out.raw(&rest.finish());
@@ -507,9 +574,17 @@ impl<'a> Execution<'a> {
         for (id, _) in &self.shape.registers {
             out.line(format!("{0} = {0}_q;", names.register(*id)));
         }
-        out.line("window = window_q;");
-        for (bits, count) in &self.common.latches {
-            (0..*count).for_each(|slot| out.line(format!("load{bits}_{slot} = load{bits}_{slot}_q;")));
+        self.common.loaded().iter().for_each(|(_, name)| out.line(format!("{name} = {name}_q;")));
+        self.common.computed().iter().for_each(|(bits, name)| out.line(format!("{name} = {};", number(*bits, 0))));
+        for list in &self.common.late {
+            let field = isa.field(*list);
+            let (name, bits) = (names.field(*list), field.width.bits());
+            let width = field.value_width(isa.pc.width).bits();
+            out.line(format!(
+                "{name}_write = 1'b0;\n{name}_address = {};\n{name}_data = {};",
+                number(bits, 0),
+                number(width, 0)
+            ));
         }
         out.line(format!("step_next = step;\nstop = halted || faulted;\nbusy = 1'b0;\njump = 1'b0;\nhalt = 1'b0;\nfault = 1'b0;\ntarget = {0};\nnext = {0};", names.pc));
         out.line(format!(
@@ -537,80 +612,38 @@ impl<'a> Execution<'a> {
     fn hook(&mut self, out: &mut Writer) -> Way {
         let Some(hook) = &self.isa.on_step else { return Way::default() };
         out.line("// on step");
-        let mut when = Lowering::new(self.isa, self.shape, self.common, Way::default(), out.depth() + 1);
+        let mut when = Lowering::new(self.isa, self.shape, self.common, Way::default(), out.depth());
         // It is asked before every instruction, and all of them would have to wait.
         when.may_divide_slowly = false;
         let condition = when.body(&hook.when, &[]).unwrap_or_else(|| "1'b0".to_owned());
-        let (declarations, text, _) = when.finish();
-        out.open("begin : on_step");
-        declare(out, &declarations);
+        let (text, _) = when.finish();
         out.raw(&text);
-        out.open(format!("if ({condition}) begin : do_on_step"));
+        out.open(format!("if ({condition}) begin"));
         let mut body = Lowering::new(self.isa, self.shape, self.common, Way::default(), out.depth());
         body.whole(&hook.body);
-        let (declarations, text, way) = body.finish();
+        let (text, way) = body.finish();
         self.common.steps = self.common.steps.max(way.site);
-        declare(out, &declarations);
         out.raw(&text);
         out.close("end");
         out.line("replaced = jump;");
-        out.close("end");
         out.blank();
         way
     }
 
-    /// The cells of the instruction, as many as the longest has.
     fn fetch(&mut self, out: &mut Writer, mut way: Way) -> Way {
-        let code = self.isa.pc.memory;
-        let (memory, name) = (self.isa.memory(code), self.shape.names.memory(code));
-        let (cell, lanes) = (memory.cell.bits(), self.shape.lanes[code.index()]);
-        let bits = self.common.step_bits;
-        let ready = if memory.is_large() { format!(", {name}_ready") } else { String::new() };
-        let mut cells = (0..self.isa.longest())
-            .map(|at| select(&format!("{name}_value"), cell * lanes, at * cell, cell))
-            .collect::<Vec<_>>();
-        let value = if cells.len() == 1 { cells.remove(0) } else { format!("{{{}}}", cells.join(", ")) };
+        let (memory, pc) = (self.shape.names.memory(self.isa.pc.memory), &self.shape.names.pc);
+        let access = format!("`{memory}_load({}, {pc})", number(self.common.step_bits, u64::from(way.site)));
         if self.isa.on_step.is_some() {
-            out.line("// fetch, unless `on step` went elsewhere\nif (!jump) begin");
-            out.line(format!("  {name}_load({}, {}{ready});", number(bits, u64::from(way.site)), self.shape.names.pc));
-            out.line("end");
+            out.open("if (!replaced) begin");
+            out.line(access);
+            out.close("end");
         } else {
-            out.line("// fetch");
-            out.line(format!("{name}_load({}, {}{ready});", number(bits, u64::from(way.site)), self.shape.names.pc));
+            out.line(access);
         }
         way.site += 1;
+        self.common.fetched = way.site;
         self.common.steps = self.common.steps.max(way.site);
-        out.line(format!("if (step == {}) window = {value};", number(bits, u64::from(way.site))));
-        out.blank();
         way
-    }
-
-    /// From the bits to the number of the instruction. Rows are disjoint, so their order does not matter.
-    fn decode(&self, out: &mut Writer) {
-        out.line("// decode");
-        out.line("instruction = ILLEGAL;");
-        let window = Shape::window_bits(self.isa);
-        let rows = || (0..).map(InstructionId).zip(&self.isa.instructions);
-        out.open("casez (window)");
-        for (id, instruction) in rows().filter(|(_, instruction)| instruction.encoding.excluded.is_empty()) {
-            let cell = self.isa.code_memory().cell.bits();
-            out.line(format!(
-                "{window}'b{}: instruction = {};",
-                pattern(instruction.encoding.fixed, window, cell),
-                self.shape.names.instruction(id)
-            ));
-        }
-        out.line("default: ;");
-        out.close("endcase");
-        for (id, instruction) in rows().filter(|(_, instruction)| !instruction.encoding.excluded.is_empty()) {
-            let excluded = instruction.encoding.excluded.iter().map(|cube| format!("!({})", test(*cube, window)));
-            let all: Vec<String> = std::iter::once(test(instruction.encoding.fixed, window)).chain(excluded).collect();
-            out.line(format!("if ({}) instruction = {};", all.join(" && "), self.shape.names.instruction(id)));
-        }
-        if self.isa.on_step.is_some() {
-            out.line("if (replaced) instruction = ILLEGAL;");
-        }
-        out.blank();
     }
 
     /// What each instruction does, and bits that no row has.
@@ -626,7 +659,7 @@ impl<'a> Execution<'a> {
                 text.lines().for_each(|line| out.line(format!("// {}", line.trim())));
             }
             let name = self.shape.names.instruction(id).to_owned();
-            out.open(format!("{name}: begin : do_{}", name.to_lowercase()));
+            out.open(format!("{name}: begin"));
             let mut lowering = Lowering::new(self.isa, self.shape, self.common, way.clone(), out.depth());
             lowering.instruction(id);
             let done = lowering.finish();
@@ -645,20 +678,13 @@ impl<'a> Execution<'a> {
         arms
     }
 
-    fn arm(&mut self, mut out: Writer, (declarations, text, way): (Vec<String>, String, Way)) -> String {
+    fn arm(&mut self, mut out: Writer, (text, way): (String, Way)) -> String {
         self.common.steps = self.common.steps.max(way.site);
         self.common.accesses.push(way.site);
-        declare(&mut out, &declarations);
         out.raw(&text);
         out.close("end");
         out.finish()
     }
-}
-
-/// Declarations, then what has to be cleared at the beginning.
-fn declare(out: &mut Writer, declarations: &[String]) {
-    declarations.iter().filter(|line| !line.starts_with('=')).for_each(|line| out.line(line));
-    declarations.iter().filter_map(|line| line.strip_prefix('=')).for_each(|line| out.line(line));
 }
 
 /// The bits of a row: 0, 1, and ? where an operand is, with a mark between cells.

@@ -152,7 +152,7 @@ impl Lowering<'_> {
             extend(&amount, bits, width)
         };
         let ((at, take), _) = (self.number_site(), self.number_site());
-        self.out.line(format!("divide({at}, {}, {}, divide_ready);", given(&x), given(&y)));
+        self.out.line(format!("`divide({at}, {}, {})", given(&x), given(&y)));
         let mut done = Division { of, quotient: None, remainder: None };
         let wants_both = self.wanted_both.contains(&done.of);
         for wanted in [Part::Quotient, Part::Remainder] {
@@ -201,22 +201,22 @@ pub(crate) fn defaults(out: &mut Writer, width: u32) {
     out.line(format!("divide_start = 1'b0;\ndivide_x = {zero};\ndivide_y = {zero};\ndivide_take = 1'b0;"));
 }
 
-/// The task of a division: the accesses `at` and the one after it.
-pub(crate) fn task(out: &mut Writer, width: u32, step_bits: u32) {
-    let (step, bits) = (range(step_bits), range(width));
+/// What a division does: the accesses `AT` and the one after it.
+pub(crate) fn access(out: &mut Writer, step_bits: u32) {
     let [one, two] = [1, 2].map(|count| number(step_bits, count));
-    out.open(format!("task divide(input {step}at, input {bits}x, input {bits}y, input ready);"));
-    out.open("if (!stop && step <= at) begin");
-    out.open("if (!busy) begin");
-    out.line(format!("divide_start = 1'b1;\ndivide_x = x;\ndivide_y = y;\nstep_next = at + {one};"));
-    out.close("end");
-    out.line("stop = 1'b1; // the answer comes later");
-    out.turn(format!("end else if (!stop && step == at + {one}) begin"));
-    out.line("divide_take = 1'b1;");
-    out.line(format!("if (ready) step_next = at + {two}; else stop = 1'b1;"));
-    out.close("end");
-    out.close("endtask");
-    out.blank();
+    out.line("// The answer comes later.");
+    out.define(
+        "divide(AT, X, Y)",
+        &format!(
+            "if (!stop && step <= AT) begin
+  if (!busy) begin divide_start = 1'b1; divide_x = X; divide_y = Y; step_next = AT + {one}; end
+  stop = 1'b1;
+end else if (!stop && step == AT + {one}) begin
+  divide_take = 1'b1;
+  if (divide_ready) step_next = AT + {two}; else stop = 1'b1;
+end"
+        ),
+    );
 }
 
 /// The module of the unit.

@@ -1,13 +1,13 @@
 //! Expressions in Verilog. Every part has exactly the bits that the definition gives it: where Verilog would
 //! compute with more, or cannot select bits, a part gets a name first.
 
-use lathe_base::Width;
-use lathe_isa::model::{Base, Domain, FieldId, Numeric, Target};
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_isa::semantics::{Expr, ExprKind, OperandId};
 
 use crate::body::Lowering;
+use crate::operands::{self, Operand};
 use crate::operators::symbol;
+use crate::shape;
 
 /// A declaration's range, with a blank after it; nothing for a single bit.
 pub(crate) fn range(bits: u32) -> String {
@@ -49,7 +49,7 @@ impl Lowering<'_> {
                 if register.constant { number(bits, register.reset) } else { self.shape.names.register(*id).to_owned() }
             }
             ExprKind::Operand(operand) => self.operand(*operand),
-            ExprKind::Code(operand) => self.operand_code(*operand),
+            ExprKind::Code(operand) => self.operands[usize::from(operand.0)].code.clone(),
             ExprKind::Pc => self.shape.names.pc.clone(),
             ExprKind::Next => "next".to_owned(),
             ExprKind::Unary(operator, x) => {
@@ -133,7 +133,7 @@ impl Lowering<'_> {
             }
             Some(symbol) => format!("({left} {symbol} {right})"),
             None => {
-                let name = self.functions.name(operator, x.width.bits(), y.width.bits());
+                let name = self.common.functions.name(operator, x.width.bits(), y.width.bits());
                 format!("{}({left}, {right})", name.unwrap_or_default())
             }
         }
@@ -168,66 +168,15 @@ impl Lowering<'_> {
         name
     }
 
-    fn new_temporary(&mut self, bits: u32) -> String {
-        let name = format!("e_{}", self.temporaries);
-        self.temporaries += 1;
-        self.declare(bits, &name);
-        name
-    }
-
     fn operand(&mut self, operand: OperandId) -> String {
-        let at = usize::from(operand.0);
-        let (field, name) = self.operands[at].clone();
-        let Domain::Registers(list) = &self.isa.field(field).domain else { return name };
-        let may_have_changed = list
-            .iter()
-            .flatten()
-            .flat_map(|(_, place)| &place.parts)
-            .any(|part| self.known.written.contains(&part.register));
-        if may_have_changed { self.read_again(field, &name) } else { name }
-    }
-
-    fn read_again(&self, field: FieldId, name: &str) -> String {
-        let list = self.shape.names.field(crate::shape::register_list(self.isa, field));
-        format!("read_{list}({name}_code)")
-    }
-
-    fn operand_code(&mut self, operand: OperandId) -> String {
-        let (_, name) = &self.operands[usize::from(operand.0)];
-        format!("{name}_code")
-    }
-
-    /// The value of an operand that is a number or an address, from its bits.
-    pub(crate) fn number_operand(&mut self, field: FieldId, numeric: Numeric, code: &str) -> String {
-        let (pc, bits) = (self.isa.pc.width, self.isa.field(field).width.bits());
-        let base = |base: Base| match base {
-            Base::Pc => self.shape.names.pc.clone(),
-            Base::Next => "next".to_owned(),
-            Base::Ahead(cells) => format!("({} + {})", self.shape.names.pc, number(pc.bits(), u64::from(cells))),
-            Base::Address(address) => number(pc.bits(), pc.wrap(address)),
-        };
-        match numeric.target {
-            None | Some(Target::Absolute(_)) => code.to_owned(),
-            Some(Target::Relative { back, from, .. }) => {
-                let distance = match bits.cmp(&pc.bits()) {
-                    std::cmp::Ordering::Greater => select(code, bits, 0, pc.bits()),
-                    _ if numeric.signed => sign_extend(code, bits, pc.bits()),
-                    _ => extend(code, bits, pc.bits()),
-                };
-                format!("({} {} {distance})", base(from), if back { "-" } else { "+" })
-            }
-            Some(Target::Within(from)) if bits >= pc.bits() => {
-                let _ = from;
-                select(code, bits, 0, pc.bits())
-            }
-            Some(Target::Within(from)) => match from {
-                Base::Address(address) => {
-                    let page = Width::new(u64::from(pc.bits() - bits)).map_or(0, |width| width.wrap(address >> bits));
-                    format!("{{{}, {code}}}", number(pc.bits() - bits, page))
-                }
-                _ => format!("{{{}, {code}}}", select(&base(from), pc.bits(), bits, pc.bits() - bits)),
-            },
+        let Operand { field, name, code, .. } = self.operands[usize::from(operand.0)].clone();
+        if !operands::registers(self.isa, field).any(|register| self.known.written.contains(&register)) {
+            return name;
         }
+        let list = self.shape.names.field(shape::register_list(self.isa, field));
+        let name = self.new_temporary(self.isa.field(field).value_width(self.isa.pc.width).bits());
+        self.out.line(format!("read_{list}({code}, {name});"));
+        name
     }
 }
 
@@ -235,7 +184,7 @@ fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-fn sign_extend(name: &str, from: u32, to: u32) -> String {
+pub(crate) fn sign_extend(name: &str, from: u32, to: u32) -> String {
     if from == to {
         return name.to_owned();
     }

@@ -28,8 +28,8 @@ wait wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor x
 /// Words that the core has for itself.
 const OWN: &str = "\
 clk reset reset_pc reset_registers step step_next stop busy jump target next halt fault fault_code fault_detail \
-halted faulted retire retire_pc retire_bits retire_next retire_registers retire_cycles retire_replaced window \
-window_q instruction execute cycles address value at lanes data ready code x y n top bench core memory ILLEGAL \
+halted faulted retire retire_pc retire_bits retire_next retire_registers retire_cycles retire_replaced replaced window \
+window_q instruction decode execute cycles address value at lanes data ready code x y n top bench core memory ILLEGAL \
 quotient remainder negative wide divide divider divide_start divide_x divide_y divide_take divide_ready \
 divide_quotient divide_remainder";
 
@@ -45,6 +45,7 @@ pub(crate) struct Names {
     devices: Vec<String>,
     fields: Vec<String>,
     instructions: Vec<String>,
+    taken: BTreeSet<String>,
 }
 
 impl Names {
@@ -65,7 +66,12 @@ impl Names {
         };
         let instructions: Vec<String> = isa.instructions.iter().map(written).collect();
         let instructions = all(instructions.iter().map(String::as_str).collect());
-        Names { module, pc, registers, memories, devices, fields, instructions }
+        Names { module, pc, registers, memories, devices, fields, instructions, taken }
+    }
+
+    /// A name that nothing else has.
+    pub(crate) fn fresh(&mut self, wanted: &str) -> String {
+        unique(&mut self.taken, wanted.to_owned())
     }
 
     pub(crate) fn register(&self, id: RegisterId) -> &str {
@@ -122,9 +128,9 @@ fn unique(taken: &mut BTreeSet<String>, wanted: String) -> String {
     name
 }
 
-/// Whether the core gives such names to what has none in the definition: `t_0`, `e_3`, `load8_1`.
+/// Whether the core gives such names to what has none in the definition: `t8_0`, `load8_1`.
 fn is_temporary(name: &str) -> bool {
     let Some((stem, number)) = name.split_once('_') else { return false };
     let stem = stem.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    matches!(stem, "t" | "e" | "load" | "later") && number.starts_with(|first: char| first.is_ascii_digit())
+    matches!(stem, "t" | "load" | "later") && number.starts_with(|first: char| first.is_ascii_digit())
 }

@@ -8,11 +8,14 @@ use lathe_isa::semantics::{Body, Statement};
 
 use crate::divide;
 use crate::names::Names;
+use crate::operands::Operands;
 
 /// What the parts of the core have to know about one another.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) names: Names,
+    /// The operands of all instructions.
+    pub(crate) operands: Operands,
     /// How many neighbouring cells of each memory are reached in one step: a power of two.
     pub(crate) lanes: Vec<u32>,
     /// Registers that can change, with the place of their lowest bit in `reset_registers` and `retire_registers`.
@@ -67,7 +70,9 @@ impl Shape {
         }
         let lanes = (0..isa.memories.len() as u32).map(|at| lanes(isa, MemoryId(at))).collect();
         let division = divide::widest(isa);
-        Shape { names: Names::new(isa), lanes, registers, register_bits, messages, detail_bits, operations, division }
+        let mut names = Names::new(isa);
+        let operands = Operands::new(isa, &mut names);
+        Shape { names, operands, lanes, registers, register_bits, messages, detail_bits, operations, division }
     }
 
     /// The number of a fault's message.

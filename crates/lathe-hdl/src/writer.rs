@@ -1,4 +1,4 @@
-//! Lines of Verilog with their indentation. Knows nothing about the language.
+//! Lines of Verilog with their indentation. Knows how macros are written, and nothing else about the language.
 
 /// Text under construction.
 #[derive(Debug, Default)]
@@ -39,6 +39,14 @@ impl Writer {
     pub(crate) fn close(&mut self, line: impl AsRef<str>) {
         self.depth -= 1;
         self.line(line);
+    }
+
+    /// A macro, which is called like a task and is put where it is called.
+    pub(crate) fn define(&mut self, call: &str, body: &str) {
+        let lines: Vec<&str> = body.lines().collect();
+        self.line(format!("`define {call} \\"));
+        self.line(lines.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join(" \\\n"));
+        self.blank();
     }
 
     /// A line that ends one thing and begins the next, such as `end else begin`.

@@ -415,6 +415,13 @@ impl Statement {
             then.iter().chain(otherwise).for_each(|inner| inner.visit(see));
         }
     }
+
+    /// What it may do, with the statements inside it.
+    pub fn effects(&self) -> Effects {
+        let mut effects = Effects::default();
+        self.visit(&mut |statement| effects.add_statement(statement));
+        effects
+    }
 }
 
 /// Statements with some accesses taken apart.

@@ -169,20 +169,27 @@ const MUTATIONS: &[(&str, &str, &str, &str)] = &[
     ("operands the wrong way round", "sub", "(D - S)", "(S - D)"),
     ("the stack grows the wrong way", "pop", "sp = (sp + 8'd1)", "sp = (sp - 8'd1)"),
     ("the halves of an address are swapped", "load", "{page, S}", "{S, page}"),
-    ("no cycle is spent waiting for a load", "load", "stop = 1'b1; // the value comes in the next cycle", ""),
+    (
+        "no cycle is spent waiting for a load",
+        "load",
+        "step_next = AT + 2'd1; end \\\n      stop = 1'b1;",
+        "step_next = AT + 2'd1; end",
+    ),
     ("a loaded value is taken too early", "load", "if (step == 2'd2) load8_0", "if (step == 2'd1) load8_0"),
     ("the next instruction is too far", "nop", "next = pc + 16'd1", "next = pc + 16'd2"),
     ("halt does not halt", "halt", "halt = 1'b1", "halt = 1'b0"),
     ("compared with another number", "skipz", "(D == 8'd0)", "(D == 8'd1)"),
     ("compared without a sign", "skipl", "($signed(D) < $signed(8'd0))", "(D < 8'd0)"),
     ("decoded as another instruction", "sub", "instruction = SUB_D_S", "instruction = ADD_D_S"),
-    ("another register is read", "add", "2'd2: read_D = c", "2'd2: read_D = b"),
+    ("another register is read", "add", "2'd2: value = c", "2'd2: value = b"),
     ("another register is written", "add", "2'd3: d = value", "2'd3: c = value"),
-    ("a store writes nothing", "store", "ram_write = lanes", "ram_write = 1'b0"),
-    ("a store writes something else", "store", "ram_data = data", "ram_data = address[7:0]"),
+    ("what is written at the end is forgotten", "add", "D_write = 1'b1", "D_write = 1'b0"),
+    ("the register that is written is not the one that is named", "jmpfar", "D_address = S_code", "D_address = D_code"),
+    ("a store writes nothing", "store", "ram_write = LANES", "ram_write = 1'b0"),
+    ("a store writes something else", "store", "ram_data = DATA", "ram_data = ram_address[7:0]"),
     ("a register never takes its new value", "page", "page_q <= page;", "page_q <= page_q;"),
     ("jumps are forgotten", "skipz", "pc <= retire_next", "pc <= next"),
-    ("another byte is printed", "out", "console_write_data = data", "console_write_data = 8'd0"),
+    ("another byte is printed", "out", "console_write_data = DATA", "console_write_data = 8'd0"),
     ("input is looked at and not taken", "in", "console_read = 1'b1", "console_read = 1'b0"),
     ("an instruction begins in its middle", "nop", "halted <= halt;", "halted <= halt; step <= 2'd1;"),
     ("undefined bits are no fault", "", "fault = 1'b1; // undefined instruction", "halt = 1'b1;"),
@@ -192,8 +199,8 @@ const MUTATIONS: &[(&str, &str, &str, &str)] = &[
     (
         "nobody waits for the console",
         "(waiting)",
-        "if (ready) step_next = at + 2'd1; else stop = 1'b1;",
-        "step_next = at + 2'd1;",
+        "if (console_write_ready) step_next = AT + 2'd1; else stop = 1'b1;",
+        "step_next = AT + 2'd1;",
     ),
 ];
 
@@ -287,15 +294,10 @@ fn instructions_that_divide_are_what_the_definition_says() {
 
 /// What goes wrong around the unit that divides, which claim finds it, what stands in the core, and what stands there instead.
 const DIVISION_MUTATIONS: &[(&str, &str, &str, &str)] = &[
-    (
-        "the numbers of a division are swapped",
-        "div",
-        "divide_x = x;\n        divide_y = y;",
-        "divide_x = y; divide_y = x;",
-    ),
+    ("the numbers of a division are swapped", "div", "divide_x = X; divide_y = Y;", "divide_x = Y; divide_y = X;"),
     ("a remainder is taken for a quotient", "div", "load8_0 = divide_quotient;", "load8_0 = divide_remainder;"),
     ("the answer is taken a step late", "div", "if (step == 2'd2) load8_0", "if (step == 2'd3) load8_0"),
-    ("nobody waits for the unit", "(waiting)", "step_next = at + 2'd2; else stop = 1'b1;", "step_next = at + 2'd2;"),
+    ("nobody waits for the unit", "(waiting)", "step_next = AT + 2'd2; else stop = 1'b1;", "step_next = AT + 2'd2;"),
     (
         "the answer is not kept",
         "(waiting)",
