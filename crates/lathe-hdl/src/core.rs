@@ -200,7 +200,9 @@ impl Core<'_> {
         }
         out.blank();
         out.line("// How far it has come: accesses below `step` have been done.");
-        out.line(format!("reg {}step;\nreg {}step_next;", range(self.common.step_bits), range(self.common.step_bits)));
+        out.line("// It counts; a synthesiser that takes it for a machine of states needs hours for it.");
+        out.line(format!("(* fsm_encoding = \"none\" *) reg {}step;", range(self.common.step_bits)));
+        out.line(format!("reg {}step_next;", range(self.common.step_bits)));
         out.line("reg stop; // nothing after this can be done in this cycle\nreg busy; // this cycle has its access");
         out.blank();
         out.line("// What it has read, and what divisions gave.");

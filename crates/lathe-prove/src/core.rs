@@ -22,10 +22,12 @@ const DIVIDE: &str = "divide";
 /// Something about a core that is to be proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// From any state, with any memory, this instruction ends as the definition says.
+    /// From any state, with any memory, this instruction ends as the definition says, unless `on step` jumps in its place.
     Instruction(InstructionId),
     /// Bits that no row has do what the definition says.
     Undefined,
+    /// Where `on step` jumps, the core does what it says and nothing else, whatever instruction stands there.
+    Replaced,
     /// Reset begins where it is told, whatever the state was.
     Reset,
     /// A core that has halted or faulted stays as it is and asks for nothing but instructions.
@@ -50,7 +52,10 @@ pub struct Core<'a> {
 /// Everything that makes a core what the definition says.
 pub fn claims(isa: &Isa, interface: &Interface) -> Vec<Claim> {
     let rows = (0..isa.instructions.len() as u32).map(InstructionId).map(Claim::Instruction);
-    let mut all: Vec<Claim> = rows.chain([Claim::Undefined, Claim::Reset, Claim::Stopped]).collect();
+    let jumps = isa.on_step.as_ref().is_some_and(|hook| hook.body.effects().jumps);
+    let replaced = jumps.then_some(Claim::Replaced);
+    let mut all: Vec<Claim> =
+        rows.chain([Claim::Undefined]).chain(replaced).chain([Claim::Reset, Claim::Stopped]).collect();
     let waits = interface.division.is_some() || interface.operations.iter().any(|port| port.may_wait);
     if waits || isa.memories.iter().any(|memory| memory.is_large()) {
         all.push(Claim::Waiting);
@@ -63,7 +68,7 @@ impl Claim {
     pub fn cycles(self, interface: &Interface) -> u32 {
         match self {
             Claim::Instruction(id) => interface.accesses[id.index()] + 1,
-            Claim::Undefined => interface.accesses.last().map_or(1, |accesses| accesses + 1),
+            Claim::Undefined | Claim::Replaced => interface.accesses.last().map_or(1, |accesses| accesses + 1),
             Claim::Reset | Claim::Stopped | Claim::Waiting => 1,
         }
     }
@@ -73,7 +78,7 @@ impl Claim {
         let undefined = isa.instructions.len();
         match self {
             Claim::Instruction(id) => id.index()..=id.index(),
-            Claim::Undefined | Claim::Reset => undefined..=undefined,
+            Claim::Undefined | Claim::Replaced | Claim::Reset => undefined..=undefined,
             Claim::Stopped | Claim::Waiting => 0..=undefined,
         }
     }
@@ -97,10 +102,8 @@ impl<'a> Core<'a> {
 
     fn ask(&self, claim: Claim, is_told: bool) -> Query {
         let mut script = Script::default();
-        let cycles = claim.cycles(self.interface);
         let watched = match claim {
-            Claim::Instruction(id) => self.instruction(&mut script, Row::Instruction(id), cycles, is_told),
-            Claim::Undefined => self.instruction(&mut script, Row::Undefined, cycles, is_told),
+            Claim::Instruction(_) | Claim::Undefined | Claim::Replaced => self.instruction(&mut script, claim, is_told),
             Claim::Reset => self.reset(&mut script),
             Claim::Stopped => self.stopped(&mut script),
             Claim::Waiting => self.waiting(&mut script),
@@ -108,14 +111,21 @@ impl<'a> Core<'a> {
         Query::new(script, watched)
     }
 
-    fn instruction(&self, script: &mut Script, row: Row, cycles: u32, is_told: bool) -> Vec<Watch> {
+    fn instruction(&self, script: &mut Script, claim: Claim, is_told: bool) -> Vec<Watch> {
+        let cycles = claim.cycles(self.interface);
+        let row = if let Claim::Instruction(id) = claim { Row::Instruction(id) } else { Row::Undefined };
         let before = State::with(self.isa, script, row);
         let (stands, meant) = meaning::step(self.isa, script, &before, row, self.isa.longest());
-        // Where the hook goes elsewhere, the row is not looked at: any claim covers that.
-        let looked_at = script.or(&stands, &meant.replaced);
-        script.suppose(looked_at);
+        let supposed = match claim {
+            Claim::Replaced => meant.replaced,
+            _ => {
+                let goes_on = script.not(&meant.replaced);
+                script.and(&stands, &goes_on)
+            }
+        };
+        script.suppose(supposed);
         let mut facts = Facts::default();
-        script.graph.learn(&mut facts, looked_at.0, true);
+        script.graph.learn(&mut facts, supposed.0, true);
         // What is claimed is that no way through the core ends otherwise.
         let mut wrong = Condition::never();
         for mut way in Way::all(*self, script, &before, facts, cycles) {

@@ -163,7 +163,7 @@ fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, F
         Claim::Instruction(id) => is_wanted(arguments, &machine.isa, *id),
         // In slices these are asked together with each instruction.
         Claim::Stopped | Claim::Waiting => arguments.only.is_empty() || !(arguments.whole || arguments.core.is_some()),
-        Claim::Undefined | Claim::Reset => arguments.only.is_empty(),
+        Claim::Undefined | Claim::Replaced | Claim::Reset => arguments.only.is_empty(),
     };
     let claims: Vec<Claim> =
         lathe_prove::claims(&machine.isa, &sliced.design.interface).into_iter().filter(wanted).collect();
@@ -214,6 +214,7 @@ impl Sliced {
         let name = match claim {
             Claim::Instruction(id) => syntax(&self.isa, id),
             Claim::Undefined => "(bits that no row has)".to_owned(),
+            Claim::Replaced => "(on step jumps)".to_owned(),
             Claim::Reset => "(reset)".to_owned(),
             Claim::Stopped => "(stopped)".to_owned(),
             Claim::Waiting => "(waiting)".to_owned(),
