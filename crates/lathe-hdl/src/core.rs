@@ -546,9 +546,9 @@ impl<'a> Execution<'a> {
         let way = self.fetch(&mut rest, way);
         self.shape.operands.read(self.isa, self.shape, &mut rest);
         rest.blank();
-        if self.isa.on_step.is_some() {
-            rest.open("if (!replaced) begin");
-        }
+        // Nothing could be done after the fetch, or if `on step` is not done or jumped. That it is not tried saves simulators
+        // and solvers much.
+        rest.open(if self.isa.on_step.is_some() { "if (!stop && !replaced) begin" } else { "if (!stop) begin" });
         rest.open("case (instruction)");
         let arms = self.arms(rest.depth(), &way);
         let mut out = Writer::at(1);
@@ -559,9 +559,7 @@ impl<'a> Execution<'a> {
         self.defaults(&mut out);
         let mut end = Writer::at(rest.depth());
         end.close("endcase");
-        if self.isa.on_step.is_some() {
-            end.close("end");
-        }
+        end.close("end");
         for list in self.common.late.iter().map(|list| self.shape.names.field(*list)) {
             end.line(format!("if ({list}_write) write_{list}({list}_address, {list}_data);"));
         }
@@ -620,7 +618,7 @@ impl<'a> Execution<'a> {
         let condition = when.body(&hook.when, &[]).unwrap_or_else(|| "1'b0".to_owned());
         let (text, _) = when.finish();
         out.raw(&text);
-        out.open(format!("if ({condition}) begin"));
+        out.open(format!("if (!stop && {condition}) begin"));
         let mut body = Lowering::new(self.isa, self.shape, self.common, Way::default(), out.depth());
         body.whole(&hook.body);
         let (text, way) = body.finish();

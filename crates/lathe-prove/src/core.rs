@@ -32,8 +32,10 @@ pub enum Claim {
     Reset,
     /// A core that has halted or faulted stays as it is and asks for nothing but instructions.
     Stopped,
-    /// While something is not ready the core stays as it is and goes on asking.
+    /// While something is not ready the core stays as it is and goes on asking, unless `on step` jumps.
     Waiting,
+    /// It does where `on step` jumps, too.
+    ReplacedWaiting,
 }
 
 /// A core that claims are made about.
@@ -59,6 +61,7 @@ pub fn claims(isa: &Isa, interface: &Interface) -> Vec<Claim> {
     let waits = interface.division.is_some() || interface.operations.iter().any(|port| port.may_wait);
     if waits || isa.memories.iter().any(|memory| memory.is_large()) {
         all.push(Claim::Waiting);
+        all.extend(jumps.then_some(Claim::ReplacedWaiting));
     }
     all
 }
@@ -69,7 +72,7 @@ impl Claim {
         match self {
             Claim::Instruction(id) => interface.accesses[id.index()] + 1,
             Claim::Undefined | Claim::Replaced => interface.accesses.last().map_or(1, |accesses| accesses + 1),
-            Claim::Reset | Claim::Stopped | Claim::Waiting => 1,
+            Claim::Reset | Claim::Stopped | Claim::Waiting | Claim::ReplacedWaiting => 1,
         }
     }
 
@@ -78,7 +81,8 @@ impl Claim {
         let undefined = isa.instructions.len();
         match self {
             Claim::Instruction(id) => id.index()..=id.index(),
-            Claim::Undefined | Claim::Replaced | Claim::Reset => undefined..=undefined,
+            // Where `on step` jumps, no instruction is looked at.
+            Claim::Undefined | Claim::Replaced | Claim::ReplacedWaiting | Claim::Reset => undefined..=undefined,
             Claim::Stopped | Claim::Waiting => 0..=undefined,
         }
     }
@@ -106,7 +110,8 @@ impl<'a> Core<'a> {
             Claim::Instruction(_) | Claim::Undefined | Claim::Replaced => self.instruction(&mut script, claim, is_told),
             Claim::Reset => self.reset(&mut script),
             Claim::Stopped => self.stopped(&mut script),
-            Claim::Waiting => self.waiting(&mut script),
+            Claim::Waiting => self.waiting(&mut script, false),
+            Claim::ReplacedWaiting => self.waiting(&mut script, true),
         };
         Query::new(script, watched)
     }
@@ -310,12 +315,15 @@ impl<'a> Core<'a> {
     }
 
     /// In every step, and for everything that can keep the core waiting.
-    fn waiting(&self, script: &mut Script) -> Vec<Watch> {
+    fn waiting(&self, script: &mut Script, is_replaced: bool) -> Vec<Watch> {
         let mut told = Vec::new();
         let mut wrong = Condition::never();
         let most = self.interface.accesses.iter().copied().max().unwrap_or(1);
         for step in 0..=most {
             let (now, supposed) = self.at_step(script, step, None, &mut Facts::default());
+            let replaced = script.flag(&now, "retire_replaced");
+            let place = if is_replaced { replaced } else { script.not(&replaced) };
+            let supposed = script.and(&supposed, &place);
             for (port, blocked) in self.blocked(script, &now) {
                 for (path, mut facts) in ways_to(script, &supposed, &blocked) {
                     let now = now.under(&mut script.graph, &mut facts);
@@ -417,7 +425,10 @@ impl<'a> Core<'a> {
     ) -> (Condition, Condition) {
         let (at_once, supposed) = self.at_step(script, step, Some(port), facts);
         let (late, also) = self.after_waiting(script, now, (port, true), facts);
-        let mut same = Vec::new();
+        // Slices are the same in all but what instructions do, as long as it stays the same whether one is done.
+        let replaced = [now, &at_once, &late].map(|moment| script.flag(moment, "retire_replaced"));
+        let mut same: Vec<Condition> =
+            replaced[1..].iter().map(|one| Condition(script.graph.equal(replaced[0].0, one.0))).collect();
         for (name, bits) in self.asked().1.into_iter().chain([("retire".to_owned(), 1)]) {
             let (one, other) = (script.look(&at_once, &name, bits), script.look(&late, &name, bits));
             same.push(script.equal(&one, &other));

@@ -222,6 +222,7 @@ fn cores_that_were_broken_on_purpose_are_found_out() {
             Claim::Reset => *finder == "(reset)",
             Claim::Stopped => *finder == "(stopped)",
             Claim::Waiting => *finder == "(waiting)",
+            Claim::ReplacedWaiting => *finder == "(waiting while on step jumps)",
         };
         let claims: Vec<Claim> = core.claims().into_iter().filter(is_finder).collect();
         assert!(!claims.is_empty(), "{what}: nothing is called `{finder}`");

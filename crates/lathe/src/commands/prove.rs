@@ -163,7 +163,7 @@ fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, F
         Claim::Instruction(id) => is_wanted(arguments, &machine.isa, *id),
         // In slices these are asked together with each instruction.
         Claim::Stopped | Claim::Waiting => arguments.only.is_empty() || !(arguments.whole || arguments.core.is_some()),
-        Claim::Undefined | Claim::Replaced | Claim::Reset => arguments.only.is_empty(),
+        Claim::Undefined | Claim::Replaced | Claim::ReplacedWaiting | Claim::Reset => arguments.only.is_empty(),
     };
     let claims: Vec<Claim> =
         lathe_prove::claims(&machine.isa, &sliced.design.interface).into_iter().filter(wanted).collect();
@@ -198,7 +198,8 @@ fn slices(sliced: &Arc<Sliced>, claims: &[Claim]) -> Vec<ToProve> {
     let is_everywhere = |claim: &&Claim| claim.slices(&sliced.isa).count() > 1;
     let everywhere: Vec<Claim> = claims.iter().filter(is_everywhere).copied().collect();
     let claim = |claim: &Claim| {
-        let together = if *claim == Claim::Reset { &[][..] } else { &everywhere };
+        let is_row = matches!(claim, Claim::Instruction(_) | Claim::Undefined);
+        let together = if is_row { &everywhere } else { &[][..] };
         let all = std::iter::once(claim).chain(together).copied().collect();
         sliced.claim(*claim, Question::Slice(sliced.clone(), *claim.slices(&sliced.isa).start(), all))
     };
@@ -218,6 +219,7 @@ impl Sliced {
             Claim::Reset => "(reset)".to_owned(),
             Claim::Stopped => "(stopped)".to_owned(),
             Claim::Waiting => "(waiting)".to_owned(),
+            Claim::ReplacedWaiting => "(waiting while on step jumps)".to_owned(),
         };
         ToProve { name, question, isa: self.isa.clone(), cycles: Some(claim.cycles(&self.design.interface)) }
     }
