@@ -146,6 +146,30 @@ fn an_answer_is_kept_while_the_core_waits() {
     }
 }
 
+/// i8080's `on step` takes an interrupt in the place of an instruction.
+#[test]
+fn where_on_step_jumps_nothing_else_is_done() {
+    let Some(tools) = tools("proofs of on step") else { return };
+    let isa = machine("i8080");
+    let design = design(&isa);
+    let slice = design.slice(isa.instructions.len()).expect("there is a slice");
+    let mistakes = [
+        ("", ""),
+        ("if (!stop && !replaced) begin", "if (!stop) begin"),
+        ("target = 16'h38;", "target = 16'h30;"),
+        ("replaced = jump;", "replaced = 1'b0;"),
+        ("inte = 1'd0;", ""),
+    ];
+    for (old, new) in mistakes {
+        assert!(slice.contains(old), "`{old}` is not in the core");
+        let module = module(&tools, &design, &slice.replacen(old, new, 1));
+        let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
+        assert!(core.claims().contains(&Claim::Replaced));
+        let answer = decide(&tools, &core, Claim::Replaced);
+        assert_eq!(answer == Answer::Proven, old.is_empty(), "`{old}`: {answer:?}");
+    }
+}
+
 /// Each cell that `push` writes may belong to a device, and what is known of one of them decides about the other. What `pop` reads may be
 /// a byte from the console, and then whether there is another.
 #[test]
