@@ -331,7 +331,7 @@ impl Core<'_> {
             out.close("endtask");
             out.blank();
             if self.common.late.contains(&id) {
-                out.line(format!("// What an instruction writes after everything else."));
+                out.line("// What an instruction writes after everything else.");
                 out.line(format!(
                     "reg {name}_write;\nreg {}{name}_address;\nreg {}{name}_data;",
                     range(bits),
