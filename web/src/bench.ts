@@ -7,7 +7,7 @@ import type { Answer, FromWorker, Gallery, Report, Speed, Status, ToWorker, View
 /** A question that takes longer than this is given up, and the worker with it. */
 const PATIENCE_MS = 20_000;
 
-/** Workers that may fail one after the other before they are ready. */
+/** Workers that may fail one after the other before all of the machine is there. */
 const RETRIES = 2;
 
 export interface Listener {
@@ -20,15 +20,17 @@ export interface Listener {
 
 interface Waiting {
   resolve(answer: unknown): void;
-  timer: number;
+  timer: number | undefined;
 }
 
 export class Bench {
   #worker: Worker;
   #waiting = new Map<number, Waiting>();
   #last = 0;
-  /** How many workers have failed since one was ready. */
+  /** How many workers have failed since all of the machine was there. */
   #failures = 0;
+  /** Whether all of the machine is there: how long a network takes for it is nobody's fault. */
+  #isComplete = false;
   #listener: Listener;
 
   constructor(listener: Listener) {
@@ -38,6 +40,7 @@ export class Bench {
 
   #start(): Worker {
     const worker = nextWorker();
+    this.#isComplete = false;
     worker.onmessage = (event: MessageEvent<FromWorker>) => this.#receive(event.data);
     worker.onerror = (event) => this.#fail(event.message || "the worker could not be started");
     // It may have been there before anybody listened.
@@ -48,8 +51,12 @@ export class Bench {
   #receive(message: FromWorker): void {
     switch (message.kind) {
       case "ready":
-        this.#failures = 0;
         return this.#listener.ready(message.gallery);
+      case "complete":
+        this.#isComplete = true;
+        this.#failures = 0;
+        for (const waiting of this.#waiting.values()) waiting.timer = this.#patience();
+        return;
       case "view":
         this.#listener.view(message.view, message.status);
         // A page that is slow to draw is shown less, and not more and more late.
@@ -87,10 +94,14 @@ export class Bench {
   #expect<T>(make: (id: number) => ToWorker): Promise<Answer<T>> {
     const id = ++this.#last;
     return new Promise((resolve) => {
-      const timer = window.setTimeout(() => this.#fail("it took longer than 20 seconds"), PATIENCE_MS);
+      const timer = this.#isComplete ? this.#patience() : undefined;
       this.#waiting.set(id, { resolve: resolve as (answer: unknown) => void, timer });
       this.#send(make(id));
     });
+  }
+
+  #patience(): number {
+    return window.setTimeout(() => this.#fail("it took longer than 20 seconds"), PATIENCE_MS);
   }
 
   ask<T>(request: Record<string, unknown>): Promise<Answer<T>> {

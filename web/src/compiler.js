@@ -1,11 +1,13 @@
-// What the engine needs from whoever runs it: code that it makes at run time is compiled and put into its table.
+// What the engine needs from whoever runs it: code that it makes at run time is compiled and put into its table, and the part of
+// it that comes later (`build/split.mjs`) is put beside the part that came first.
 
 /**
  * Instantiates a module of Lathe, and compiles what it asks for from then on.
  * @param {(imports: WebAssembly.Imports) => Promise<WebAssembly.Instance>} instantiate
+ * @param {() => BufferSource} [fetchRest] Gives the second module at once, if something of it is needed before it came.
  */
-export async function start(instantiate) {
-  /** @type {{ memory: WebAssembly.Memory, table: WebAssembly.Table }} */
+export async function start(instantiate, fetchRest) {
+  /** @type {{ memory: WebAssembly.Memory, table: WebAssembly.Table, isComplete?: WebAssembly.Global }} */
   let engine;
   /** Places of the table that are empty. @type {number[]} */
   const free = [];
@@ -34,8 +36,21 @@ export async function start(instantiate) {
       free.push(place);
       count.released += 1;
     },
+    /** Comes back when all of the engine is there. */
+    later() {
+      if (engine.isComplete?.value === 0 && fetchRest) complete(new WebAssembly.Module(fetchRest()));
+    },
   };
   const { exports } = await instantiate({ lathe });
-  engine = /** @type {any} */ ({ memory: exports["memory"], table: exports["__indirect_function_table"] });
-  return { exports, count };
+  engine = /** @type {any} */ ({ memory: exports["memory"], table: exports["__indirect_function_table"], isComplete: exports["complete"] });
+  /**
+   * Puts the second module beside the first, unless it is there already.
+   * @param {WebAssembly.Module} module
+   */
+  function complete(module) {
+    if (engine.isComplete?.value !== 0) return;
+    new WebAssembly.Instance(module, { lathe: { ...exports, memory: engine.memory, table: engine.table } });
+    engine.isComplete.value = 1;
+  }
+  return { exports, count, complete };
 }

@@ -1,7 +1,23 @@
 // The machine's thread, started before the page is there: a browser compiles the machine while it reads the rest.
 
+import wasmUrl from "../generated/lathe.wasm?url";
+import type { ToWorker } from "./protocol";
+
+/** The machine, fetched while its thread starts, and not only when that asks for it. */
+let machine: Promise<WebAssembly.Module> | null = null;
+
 function startWorker(): Worker {
-  return new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+  machine ??= WebAssembly.compileStreaming(fetch(wasmUrl));
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+  const send = (message: ToWorker) => worker.postMessage(message);
+  machine.then(
+    (module) => send({ kind: "module", module }),
+    (error: unknown) => {
+      machine = null;
+      send({ kind: "no-module", message: String(error) });
+    },
+  );
+  return worker;
 }
 
 let first: Worker | null = startWorker();

@@ -173,6 +173,9 @@ export type Speed = number | null;
 
 /** From the page to the worker. */
 export type ToWorker =
+  /** The first part of the machine; or why there is none. */
+  | { kind: "module"; module: WebAssembly.Module }
+  | { kind: "no-module"; message: string }
   /** Somebody listens now. */
   | { kind: "hello" }
   | { kind: "ask"; id: number; request: Record<string, unknown> }
@@ -195,6 +198,8 @@ export type Status =
 /** From the worker to the page. */
 export type FromWorker =
   | { kind: "ready"; gallery: Gallery }
+  /** All of the machine is there now. */
+  | { kind: "complete" }
   | { kind: "answer"; id: number; answer: unknown }
   | { kind: "view"; view: View | null; status: Status }
   | { kind: "failed"; message: string };

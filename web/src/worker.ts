@@ -1,7 +1,8 @@
 // The machine's own thread: the workbench as WebAssembly, and the loop that runs it in slices, so that no
 // program keeps the page waiting.
 
-import wasmUrl from "../generated/lathe.wasm?url";
+import restUrl from "../generated/later.wasm?url";
+import opening from "../generated/opening.json";
 import { start as startEngine } from "./compiler.js";
 import type { Edited, FromWorker, Gallery, Report, Speed, Status, ToWorker, View, Window } from "./protocol";
 import { problemOf } from "./protocol";
@@ -29,6 +30,10 @@ let lathe: Exports | null = null;
 let failure: string | null = null;
 /** What the page said before the module was there. */
 const early: ToWorker[] = [];
+/** Whether the part of the module that opening the page does not need is still to come. */
+let isIncomplete = true;
+/** What the page said after that and waits for this part. */
+const held: ToWorker[] = [];
 let view: Window = { memory: "", from: "0", count: 256, before: 6, after: 24 };
 let written = 0;
 let running: { speed: Speed; since: number; done: number; limit: number } | null = null;
@@ -147,9 +152,9 @@ let lastSpeed: Speed = null;
 function receive(message: ToWorker): void {
   switch (message.kind) {
     case "hello":
-      return post({ kind: "ready", gallery: ask<Gallery>({ call: "gallery" }) });
+      return post({ kind: "ready", gallery: opening.gallery satisfies Gallery });
     case "ask": {
-      const answer = ask<unknown>(message.request);
+      const answer = known(message.request) ?? ask<unknown>(message.request);
       if (message.request["call"] === "edit") edited(answer as Edited, message.request["anew"] === true);
       post({ kind: "answer", id: message.id, answer });
       if (["edit", "port"].includes(String(message.request["call"]))) show(false);
@@ -186,11 +191,30 @@ function receive(message: ToWorker): void {
     case "seen":
       isUnseen = false;
       return;
+    case "module":
+    case "no-module":
+      return;
     case "window":
       view = message.window;
       if (!running) show(false);
       return;
   }
+}
+
+/** What the module would answer, as far as that was asked when the page was built: so that its texts can come later. */
+function known(request: Record<string, unknown>): unknown {
+  const { machine, program, ...texts } = opening.first;
+  const isFirst = request["call"] === "shipped" && request["machine"] === machine && request["program"] === program;
+  return isFirst ? texts : null;
+}
+
+/** Whether the first part of the module is enough for this, as far as was tried when the page was built. */
+function isOfOpening(message: ToWorker): boolean {
+  if (message.kind === "do") return message.line === "step";
+  if (message.kind !== "ask") return message.kind !== "input" && message.kind !== "end-input" && message.kind !== "key";
+  const { call, definition, program } = message.request;
+  const isFirst = definition === opening.first.definition && program === opening.first.program;
+  return call === "breakpoints" || (call === "edit" && isFirst) || known(message.request) !== null;
 }
 
 function edited(answer: Edited, anew: boolean): void {
@@ -208,20 +232,47 @@ function handle(message: ToWorker): void {
   }
 }
 
-self.onmessage = (event: MessageEvent<ToWorker>) => {
-  if (failure !== null) post({ kind: "failed", message: failure });
-  else if (lathe) handle(event.data);
-  else early.push(event.data);
+self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
+  if (data.kind === "module") begin(data.module).catch((error: unknown) => fail(String(error)));
+  else if (data.kind === "no-module") fail(data.message);
+  else if (failure !== null) post({ kind: "failed", message: failure });
+  else if (lathe) take(data);
+  else early.push(data);
 };
 
-async function begin(): Promise<void> {
-  const instantiate = async (imports: WebAssembly.Imports) =>
-    (await WebAssembly.instantiateStreaming(fetch(wasmUrl), imports)).instance;
-  lathe = (await startEngine(instantiate)).exports as unknown as Exports;
-  early.splice(0).forEach(handle);
+function fail(message: string): void {
+  failure = message;
+  if (early.length > 0) post({ kind: "failed", message });
 }
 
-begin().catch((error: unknown) => {
-  failure = String(error);
-  if (early.length > 0) post({ kind: "failed", message: failure });
-});
+/** Handles a message, or keeps it until all of the module is there. The order stays; only news of the screen cannot wait. */
+function take(message: ToWorker): void {
+  const mustWait = isIncomplete && message.kind !== "seen" && (held.length > 0 || !isOfOpening(message));
+  if (mustWait) held.push(message);
+  else handle(message);
+}
+
+async function begin(module: WebAssembly.Module): Promise<void> {
+  const engine = await startEngine((imports) => WebAssembly.instantiate(module, imports), restAtOnce);
+  lathe = engine.exports as unknown as Exports;
+  const rest = WebAssembly.compileStreaming(fetch(restUrl));
+  early.splice(0).forEach(take);
+  try {
+    engine.complete(await rest);
+    post({ kind: "complete" });
+  } catch {
+    // It is asked for again when something needs it, and then failing is told.
+  }
+  isIncomplete = false;
+  held.splice(0).forEach(handle);
+}
+
+/** The rest of the module, if it is needed although it has not come. */
+function restAtOnce(): ArrayBuffer {
+  const request = new XMLHttpRequest();
+  request.open("GET", restUrl, false);
+  request.responseType = "arraybuffer";
+  request.send();
+  if (request.status !== 200) throw new Error("the rest of the machine cannot be fetched");
+  return request.response as ArrayBuffer;
+}

@@ -5,8 +5,9 @@ import { fileURLToPath } from "node:url";
 import { start } from "../src/compiler.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-const bytes = readFileSync(join(root, "web/generated/lathe.wasm"));
-const { exports, count } = await start(async (imports) => (await WebAssembly.instantiate(bytes, imports)).instance);
+const part = (name) => readFileSync(join(root, "web/generated", name));
+const instantiate = async (imports) => (await WebAssembly.instantiate(part("lathe.wasm"), imports)).instance;
+const { exports, count } = await start(instantiate, () => part("later.wasm"));
 const { memory, lathe_room, lathe_answer, lathe_text } = exports;
 
 /** How many regions it has compiled, and let go. */

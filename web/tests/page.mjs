@@ -441,6 +441,50 @@ test("a machine that cannot be loaded is told, and the texts are kept", async ()
   await profile.close();
 });
 
+test("opening and stepping do not wait for the rest of the machine, and everything else does", async () => {
+  const profile = await browser.newContext();
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  const asked = [];
+  await profile.route("**/later*.wasm", async (route) => {
+    asked.push(route.request().url());
+    await released;
+    await route.continue();
+  });
+  const { page, errors } = await open({ context: profile });
+  await page.click("#step");
+  await until(page, "#position", /^step 1$/);
+  await page.click("#run");
+  await until(page, "#console-output", /Hello from quad8/);
+  await page.click("#open-gallery");
+  await page.click('[data-program="hex8/fibonacci"]');
+  assert.match(await text(page, "#chosen"), /quad8/);
+  release();
+  await until(page, "#chosen", /hex8 · fibonacci/);
+  assert.equal(asked.length, 1, "it is fetched once");
+  assert.deepEqual(errors, []);
+  await profile.close();
+});
+
+test("a rest of the machine that cannot be loaded is told when it is needed, and the texts are kept", async () => {
+  const profile = await browser.newContext();
+  let isCut = true;
+  await profile.route("**/later*.wasm", (route) => (isCut ? route.abort() : route.continue()));
+  const { page } = await open({ context: profile });
+  await page.click("#step");
+  await until(page, "#position", /^step 1$/);
+  await page.click("#step-back");
+  await until(page, "#notice", /had to be started again/);
+  await until(page, "#program .cm-content", /Hello from quad8/);
+  isCut = false;
+  await page.reload();
+  await checked(page);
+  await page.click("#step");
+  await page.click("#step-back");
+  await until(page, "#position", /^step 0$/);
+  await profile.close();
+});
+
 test("the debugger answers, and completion knows the machine", async () => {
   const { page, profile } = await open();
   await tiny(page);

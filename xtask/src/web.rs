@@ -1,6 +1,7 @@
 //! `cargo xtask web`: the playground, built into `target/web` as files that any static host can serve.
 //!
-//! WebAssembly comes from the compiler that is there: rustup's, or where its target cannot be had, Debian's.
+//! WebAssembly comes from the compiler that is there. The page is smallest where the standard library can be built with
+//! it: with the compiler in use if its `rust-src` is there, or with Debian's. Otherwise rustup's target does.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -48,8 +49,7 @@ fn build() -> Result<(), String> {
     let web = root().join("web");
     let generated = web.join("generated");
     std::fs::create_dir_all(&generated).map_err(|error| format!("{}: {error}", generated.display()))?;
-    let copy = generated.join("lathe.wasm");
-    std::fs::copy(&module, &copy).map_err(|error| format!("{}: {error}", copy.display()))?;
+    split(&module, &generated)?;
     install_packages(&web)?;
     perform(npm(&web).args(["run", "--silent", "check"]), "the types of the page do not fit")?;
     perform(npm(&web).args(["run", "--silent", "build"]), "the page could not be built")?;
@@ -85,10 +85,23 @@ fn wasm_tests() -> Result<PathBuf, String> {
 /// Builds a WebAssembly module into whose table the host can put functions.
 fn wasm_module(what: &[&str], file: &str) -> Result<PathBuf, String> {
     let folder = root().join("target/wasm");
-    let mut command = if has_target() || add_target() { cargo() } else { debian()? };
+    let mut command = if builds_library() {
+        with_library(cargo())
+    } else if has_debian() {
+        debian()
+    } else if has_target() || add_target() {
+        cargo()
+    } else {
+        return Err(format!(
+            "this compiler has no {TARGET}; `rustup target add {TARGET}` adds it, or on Debian `apt-get install {}`",
+            DEBIAN.join(" ")
+        ));
+    };
     command.arg("rustc").args(what).args(["--profile", "web", "--target", TARGET]);
     command.arg("--locked").arg("--target-dir").arg(&folder);
-    command.args(["--", "-C", "link-arg=--export-table", "-C", "link-arg=--growable-table"]);
+    // The last is for `split`.
+    let linking = ["--export-table", "--growable-table", "--emit-relocs"];
+    command.arg("--").args(linking.map(|one| format!("-Clink-arg={one}")));
     perform(&mut command, "the WebAssembly module could not be built")?;
     Ok(folder.join(TARGET).join("web").join(file))
 }
@@ -116,21 +129,42 @@ fn install_debian() -> bool {
     packages::install(&packages).is_empty()
 }
 
-/// Debian's Cargo, which builds the standard library for WebAssembly itself.
-fn debian() -> Result<Command, String> {
-    if !has_debian() {
-        return Err(format!(
-            "this compiler has no {TARGET}; `rustup target add {TARGET}` adds it, or on Debian `apt-get install {}`",
-            DEBIAN.join(" ")
-        ));
-    }
+/// Debian's Cargo, which can only build the standard library for WebAssembly itself.
+fn debian() -> Command {
     let mut command = Command::new("/usr/bin/cargo");
-    command.current_dir(root()).args(["-Zbuild-std=std,panic_abort"]);
-    command.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
+    command.current_dir(root()).env("RUSTC", "/usr/bin/rustc");
     command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", DEBIAN_LINKER);
     // Set by the Cargo that runs this program, for itself.
     command.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC_WRAPPER");
-    Ok(command)
+    with_library(command)
+}
+
+/// Whether the compiler in use can build the standard library: its source is there, and the settings are known.
+fn builds_library() -> bool {
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output();
+    let has_source = sysroot.is_ok_and(|output| {
+        let sysroot = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        sysroot.join("lib/rustlib/src/rust/library/Cargo.lock").is_file()
+    });
+    let mut asked = with_library(cargo());
+    asked.arg("locate-project").stdout(Stdio::null()).stderr(Stdio::null());
+    has_source && asked.status().is_ok_and(|status| status.success())
+}
+
+/// Has the standard library built for size, and a panic end at once: nobody would see its message, and the page starts the
+/// machine again either way. These settings are not stable yet, so a compiler must be told that it may take them.
+fn with_library(mut command: Command) -> Command {
+    command.args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size", "-Zpanic-immediate-abort"]);
+    command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_PROFILE_WEB_PANIC", "immediate-abort");
+    command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-Zlocation-detail=none");
+    command
+}
+
+/// Divides the module into what opening the page needs and what comes after it.
+fn split(module: &Path, folder: &Path) -> Result<(), String> {
+    let mut command = Command::new("node");
+    command.arg(root().join("web/build/split.mjs")).args([module, folder]);
+    perform(&mut command, "the WebAssembly module could not be divided")
 }
 
 /// Installs the packages of the lock file, if they are not there as it says.

@@ -21,6 +21,8 @@ fn file(name: String, bytes: &[u8]) -> File {
 }
 
 /// The machine as a datasheet, card or hardware, or the program in one of the formats.
+// A page has this, and all that only this uses, a moment after it was opened (`web/build/split.mjs`).
+#[inline(never)]
 pub(crate) fn download(what: &str, machine: &mut Machine, program: Option<&Assembled>) -> Result<Vec<File>, Problem> {
     let name = machine.isa.name.clone();
     let page = |extension: &str, text: String| vec![file(format!("{name}{extension}"), text.as_bytes())];

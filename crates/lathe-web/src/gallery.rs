@@ -1,4 +1,7 @@
 //! What ships with Lathe, to choose from.
+//!
+//! A page has these texts only a moment after it was opened: `web/build/split.mjs` moves data that opening does not use. So
+//! what looks at them is not inlined into what opening does use.
 
 use lathe_asm::formats::Format;
 use lathe_base::files::{FileError, Files, Found};
@@ -43,6 +46,7 @@ pub(crate) struct Shipped {
     program: &'static str,
 }
 
+#[inline(never)]
 pub(crate) fn gallery() -> Gallery {
     let machines = every().map(|machine| MachineCard {
         name: machine.name,
@@ -67,6 +71,7 @@ fn title(machine: &Machine) -> &'static str {
 }
 
 /// The texts of a machine and a program; without one, its first that greets or else its first at all.
+#[inline(never)]
 pub(crate) fn shipped(machine: &str, program: Option<&str>) -> Result<Shipped, Problem> {
     let found = find(machine).ok_or_else(|| unknown("machine", machine, every().map(|one| one.name)))?;
     let chosen = match program {

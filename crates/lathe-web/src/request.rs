@@ -1,12 +1,10 @@
 //! What a page can ask for.
 
 use lathe_debug::Problem;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// A request; the table in `lib.rs` says what each does.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "call", rename_all = "snake_case")]
+#[derive(Debug)]
 pub(crate) enum Request {
     Gallery,
     Shipped { machine: String, program: Option<String> },
@@ -26,15 +24,13 @@ pub(crate) enum Request {
 }
 
 /// The texts as they are now.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub(crate) struct Edit {
     pub(crate) definition: String,
     pub(crate) program: String,
     /// The shipped machine whose programs can be included.
-    #[serde(default)]
     pub(crate) library: String,
     /// Whether these are other texts, so that nothing of the last ones is to be kept.
-    #[serde(default)]
     pub(crate) anew: bool,
 }
 
@@ -47,13 +43,11 @@ pub(crate) enum Pane {
 }
 
 /// Which part of the machine is on the screen.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug)]
 pub(crate) struct Window {
     /// The memory; the code memory if empty.
     pub(crate) memory: String,
-    /// The first cell, in hexadecimal: a page's numbers do not hold every address.
-    #[serde(deserialize_with = "address")]
+    /// The first cell.
     pub(crate) from: u64,
     /// How many cells.
     pub(crate) count: u64,
@@ -67,9 +61,90 @@ pub(crate) struct Window {
     pub(crate) settle: bool,
 }
 
-fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    let digits = String::deserialize(deserializer)?;
-    u64::from_str_radix(&digits, 16).map_err(D::Error::custom)
+/// Everything that requests can have. Deriving the reading of [`Request`] itself would be several times as much to
+/// download.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Asked {
+    call: String,
+    machine: Option<String>,
+    definition: Option<String>,
+    program: Option<String>,
+    library: String,
+    anew: bool,
+    pane: Option<Pane>,
+    at: Option<usize>,
+    line: Option<String>,
+    limit: Option<u64>,
+    text: Option<String>,
+    key: Option<u32>,
+    down: Option<bool>,
+    bus: Option<String>,
+    port: Option<u64>,
+    value: Option<u64>,
+    lines: Option<Vec<usize>>,
+    memory: String,
+    /// In hexadecimal: a page's numbers do not hold every address.
+    from: String,
+    count: u64,
+    before: usize,
+    after: usize,
+    written: u64,
+    settle: bool,
+    what: Option<String>,
+}
+
+impl Request {
+    /// The request that a page has sent.
+    pub(crate) fn read(text: &str) -> Result<Request, Problem> {
+        let asked: Asked = serde_json::from_str(text).map_err(|error| none(&error.to_string()))?;
+        Ok(match asked.call.as_str() {
+            "gallery" => Request::Gallery,
+            "shipped" => Request::Shipped { machine: needed(asked.machine, "machine")?, program: asked.program },
+            "edit" => Request::Edit(Edit {
+                definition: needed(asked.definition, "definition")?,
+                program: needed(asked.program, "program")?,
+                library: asked.library,
+                anew: asked.anew,
+            }),
+            "complete" => Request::Complete { pane: needed(asked.pane, "pane")?, at: needed(asked.at, "at")? },
+            "hover" => Request::Hover { pane: needed(asked.pane, "pane")?, at: needed(asked.at, "at")? },
+            "tidy" => Request::Tidy { pane: needed(asked.pane, "pane")? },
+            "reference" => Request::Reference,
+            "command" => Request::Command { line: needed(asked.line, "line")?, limit: needed(asked.limit, "limit")? },
+            "input" => Request::Input { text: needed(asked.text, "text")? },
+            "end_input" => Request::EndInput,
+            "key" => Request::Key { key: needed(asked.key, "key")?, down: needed(asked.down, "down")? },
+            "port" => Request::Port {
+                bus: needed(asked.bus, "bus")?,
+                port: needed(asked.port, "port")?,
+                value: needed(asked.value, "value")?,
+            },
+            "breakpoints" => Request::Breakpoints { lines: needed(asked.lines, "lines")? },
+            "view" => Request::View(Window {
+                memory: asked.memory,
+                from: match asked.from.as_str() {
+                    "" => 0,
+                    digits => u64::from_str_radix(digits, 16).map_err(|error| none(&format!("`from`: {error}")))?,
+                },
+                count: asked.count,
+                before: asked.before,
+                after: asked.after,
+                written: asked.written,
+                settle: asked.settle,
+            }),
+            "download" => Request::Download { what: needed(asked.what, "what")? },
+            other => return Err(none(&format!("`{other}` is not known"))),
+        })
+    }
+}
+
+fn none(why: &str) -> Problem {
+    Problem::new(format!("no such request: {why}"))
+}
+
+fn needed<T>(given: Option<T>, name: &str) -> Result<T, Problem> {
+    given.ok_or_else(|| none(&format!("`{name}` is missing")))
 }
 
 /// Why something could not be done, as an answer.
@@ -84,20 +159,13 @@ struct Told<'p> {
     help: Option<&'p str>,
 }
 
-/// An answer as text.
-pub(crate) fn written(result: Result<serde_json::Value, Problem>) -> String {
-    let result = result.and_then(|value| text(&value));
-    result.unwrap_or_else(|problem| {
-        let told = Told { message: &problem.message, help: problem.help.as_deref() };
-        text(&Failed { problem: told }).unwrap_or_default()
-    })
+/// The answer that something could not be done.
+pub(crate) fn refused(problem: &Problem) -> String {
+    let told = Told { message: &problem.message, help: problem.help.as_deref() };
+    value(Failed { problem: told }).unwrap_or_default()
 }
 
-fn text(value: &impl Serialize) -> Result<String, Problem> {
-    serde_json::to_string(value).map_err(|error| Problem::new(error.to_string()))
-}
-
-/// Anything as an answer.
-pub(crate) fn value(answer: impl Serialize) -> Result<serde_json::Value, Problem> {
-    serde_json::to_value(answer).map_err(|error| Problem::new(error.to_string()))
+/// Anything as an answer: its text at once, since a tree of values would be slower, and more to download.
+pub(crate) fn value(answer: impl Serialize) -> Result<String, Problem> {
+    serde_json::to_string(&answer).map_err(|error| Problem::new(error.to_string()))
 }

@@ -4,6 +4,8 @@ use lathe_debug::{Answer, Debugger, Effect, Host, Problem, Program, What, execut
 use lathe_embed::Machine;
 use serde::Serialize;
 
+use crate::request::value;
+
 /// Bytes that snapshots may take; a page has less room than a terminal.
 const HISTORY: u64 = 64 << 20;
 /// The debugger asks whether to go on about every so many instructions.
@@ -40,7 +42,7 @@ pub(crate) fn start(program: Program) -> Debugger {
 
 /// Does what a line of the debugger's language says. `run` stops after `limit` instructions; what
 /// looks for something, such as `over` or `back run`, goes on a little further before it gives up.
-pub(crate) fn command(debugger: &mut Debugger, line: &str, limit: u64) -> Result<serde_json::Value, Problem> {
+pub(crate) fn command(debugger: &mut Debugger, line: &str, limit: u64) -> Result<String, Problem> {
     let parsed = lathe_debug::parse(line)?;
     if ["save", "quit"].contains(&parsed.name) {
         let problem = Problem::new(format!("`{}` does nothing in a page", parsed.name));
@@ -56,12 +58,13 @@ pub(crate) fn command(debugger: &mut Debugger, line: &str, limit: u64) -> Result
     {
         report.reason = "paused";
     }
-    let text = answer.to_string();
-    let mut value = crate::request::value(&answer)?;
-    if let Some(object) = value.as_object_mut() {
-        object.insert("shown".to_owned(), text.into());
-    }
-    Ok(value)
+    let shown = value(answer.to_string())?;
+    let mut text = value(&answer)?;
+    // An answer is an object with at least its kind; what is shown is one more member of it.
+    debug_assert!(text.starts_with("{\"answer\":") && text.ends_with('}'), "{text}");
+    text.pop();
+    text += &format!(",\"shown\":{shown}}}");
+    Ok(text)
 }
 
 /// Replaces the breakpoints of the margin by those at these lines. What the debugger's language has set stays.

@@ -13,7 +13,7 @@ use crate::checking::{self, Checked, Machine, MachineData};
 use crate::download::download;
 use crate::gallery::{gallery, shipped};
 use crate::places::Places;
-use crate::request::{Edit, Pane, Request, Window, value, written};
+use crate::request::{Edit, Pane, Request, Window, refused, value};
 use crate::{running, view};
 
 /// A definition and a program that somebody edits, and the machine that runs them.
@@ -64,11 +64,11 @@ struct Suggested {
 impl Workbench {
     /// The answer to a request. Both are JSON; the crate's documentation has the calls.
     pub fn answer(&mut self, request: &str) -> String {
-        let request = serde_json::from_str(request).map_err(|error| Problem::new(format!("no such request: {error}")));
-        written(request.and_then(|request| self.perform(request)))
+        let answer = Request::read(request).and_then(|request| self.perform(request));
+        answer.unwrap_or_else(|problem| refused(&problem))
     }
 
-    fn perform(&mut self, request: Request) -> Result<serde_json::Value, Problem> {
+    fn perform(&mut self, request: Request) -> Result<String, Problem> {
         match request {
             Request::Gallery => value(gallery()),
             Request::Shipped { machine, program } => value(shipped(&machine, program.as_deref())?),
@@ -76,7 +76,7 @@ impl Workbench {
             Request::Complete { pane, at } => value(self.complete(pane, at)),
             Request::Hover { pane, at } => value(self.hover(pane, at)),
             Request::Tidy { pane } => value(self.tidy(pane)),
-            Request::Reference => value(self.machine.as_mut().ok_or_else(no_machine)?.sheet()),
+            Request::Reference => self.reference(),
             Request::Command { line, limit } => running::command(self.debugger()?, &line, limit),
             Request::Input { text } => {
                 self.debugger()?.give_input(text.as_bytes());
@@ -166,7 +166,7 @@ impl Workbench {
         self.debugger.as_mut().ok_or_else(no_machine)
     }
 
-    fn view(&mut self, window: &Window) -> Result<serde_json::Value, Problem> {
+    fn view(&mut self, window: &Window) -> Result<String, Problem> {
         self.debugger()?;
         let Some(debugger) = &self.debugger else { return Err(no_machine()) };
         let shown = value(view::view(debugger, self.before.as_ref(), window));
@@ -183,6 +183,13 @@ impl Workbench {
         }
     }
 
+    // This and the following are not inlined because opening the page does not need them (`web/build/split.mjs`).
+    #[inline(never)]
+    fn reference(&mut self) -> Result<String, Problem> {
+        value(self.machine.as_mut().ok_or_else(no_machine)?.sheet())
+    }
+
+    #[inline(never)]
     fn complete(&mut self, pane: Pane, at: usize) -> Vec<Suggested> {
         let at = Places::new(self.text(pane)).byte(at);
         let all = match (pane, &mut self.machine) {
@@ -200,6 +207,7 @@ impl Workbench {
     }
 
     /// Markdown about a place, or nothing.
+    #[inline(never)]
     fn hover(&mut self, pane: Pane, at: usize) -> Option<String> {
         let at = Places::new(self.text(pane)).byte(at);
         let Some(machine) = &mut self.machine else {
@@ -212,6 +220,7 @@ impl Workbench {
         }
     }
 
+    #[inline(never)]
     fn tidy(&self, pane: Pane) -> String {
         match pane {
             Pane::Definition => lathe_fmt::definition(&self.definition),

@@ -1,0 +1,264 @@
+// Takes the module of the page apart: `node web/build/split.mjs MODULE FOLDER` writes what opening the page, a first step and a
+// first look need into FOLDER/lathe.wasm, everything else into FOLDER/later.wasm, and what the gallery says into
+// FOLDER/opening.json. The page fetches the second module as soon as it has the first.
+//
+// What opening needs is found by opening: every function notes that it was called. A function of the second module has a
+// stand-in in the first, which fetches that module if it is not there yet, and calls the function through the table. Constants
+// that only such functions can get at, as the linker's relocations tell, go with them. So where the cut goes decides how soon
+// something is there, and never whether it works.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { start } from "../src/compiler.js";
+import { HEADER, called, codeBegins, concatenated, list, number, parameters, parse, renumbered, section, signed, text } from "./binary.mjs";
+
+/** What is open when somebody comes for the first time: `openFirst` in `src/main.ts`. */
+const FIRST = { machine: "quad8", program: "hello" };
+/** Crates that execute programs: what one uses of them stays together, because a call from one module into the other is slower. */
+const ENGINES = /lathe_(fast|vm)(?![a-z_])/;
+
+const I32 = 0x7f;
+const KINDS = { function: 0, table: 1, memory: 2, global: 3 };
+
+/** The bytes of a module that has these parts. */
+function written(module) {
+  const at = (place) => concatenated([[0, 0x41], signed(place | 0), [0x0b]]);
+  const parts = [
+    [1, module.types],
+    [2, module.imports.map(({ from, name, description }) => concatenated([text(from), text(name), description]))],
+    [3, module.functions.map(({ type }) => number(type))],
+    [4, module.tables.map(({ kind, minimum, maximum }) => [kind, maximum === null ? 0 : 1, ...number(minimum), ...(maximum === null ? [] : number(maximum))])],
+    [5, module.memories],
+    [6, module.globals.map(({ type, mutable, initial }) => concatenated([[type, mutable], initial]))],
+    [7, module.exports.map(({ name, kind, index }) => concatenated([text(name), [kind], number(index)]))],
+    [9, module.elements.map((one) => concatenated([at(one.at), list(one.functions.map(number))]))],
+    [10, module.functions.map(({ body }) => concatenated([number(body.length), body]))],
+    [11, module.data.map(({ at: place, bytes }) => concatenated([at(place), number(bytes.length), bytes]))],
+  ];
+  const dataCount = module.hasDataCount ? [section(12, number(module.data.length))] : [];
+  const sections = parts.filter(([, entries]) => entries.length > 0).map(([id, entries]) => section(id, list(entries)));
+  const codeAt = parts.filter(([id, entries]) => id < 10 && entries.length > 0).length;
+  return concatenated([HEADER, ...sections.slice(0, codeAt), ...dataCount, ...sections.slice(codeAt)]);
+}
+
+const importedFunction = ({ from, name, type }) => ({ from, name, description: [KINDS.function, ...number(type)] });
+
+/** The module with a note in every function that says that it was called. */
+function noting(module) {
+  const first = module.globals.length;
+  const note = ({ body }, at) => {
+    const begin = codeBegins(body);
+    return concatenated([body.subarray(0, begin), [0x41, 1, 0x24, ...number(first + at)], body.subarray(begin)]);
+  };
+  return {
+    ...module,
+    imports: module.imports.map(importedFunction),
+    globals: [...module.globals, ...module.functions.map(() => ({ type: I32, mutable: 1, initial: [0x41, 0, 0x0b] }))],
+    exports: [...module.exports, ...module.functions.map((_, at) => ({ name: `called ${at}`, kind: KINDS.global, index: first + at }))],
+    functions: module.functions.map((one, at) => ({ ...one, body: note(one, at) })),
+  };
+}
+
+/** Opens the first machine as the page does, and runs programs; tells which functions that has called, and what the gallery says. */
+async function opened(module) {
+  const bytes = written(noting(module));
+  const { exports } = await start(async (imports) => (await WebAssembly.instantiate(bytes, imports)).instance);
+  const ask = (request) => {
+    const bytes = new TextEncoder().encode(JSON.stringify(request));
+    const place = exports.lathe_room(bytes.length);
+    new Uint8Array(exports.memory.buffer, place, bytes.length).set(bytes);
+    const length = exports.lathe_answer();
+    const answer = JSON.parse(new TextDecoder().decode(new Uint8Array(exports.memory.buffer, exports.lathe_text(), length)));
+    if (answer?.problem) throw new Error(`${request.call}: ${answer.problem.message}`);
+    return answer;
+  };
+  const noted = () => {
+    const marks = module.functions.map((_, at) => exports[`called ${at}`]);
+    const called = marks.map((mark) => mark.value === 1);
+    marks.forEach((mark) => (mark.value = 0));
+    return called;
+  };
+  // The worker answers these two itself.
+  const gallery = ask({ call: "gallery" });
+  const shipped = ask({ call: "shipped", ...FIRST });
+  noted();
+  const view = () => ask({ call: "view", memory: "", from: "0", count: 256, before: 6, after: 24, written: 0, settle: true });
+  ask({ call: "edit", ...shipped, library: FIRST.machine, anew: true });
+  view();
+  ask({ call: "breakpoints", lines: [] });
+  ask({ call: "command", line: "step", limit: 1000 });
+  view();
+  ask({ call: "command", line: "run", limit: 1000 });
+  view();
+  const first = noted();
+  for (const { name: machine, programs } of gallery.machines) {
+    for (const { name: program } of programs) {
+      ask({ call: "edit", ...ask({ call: "shipped", machine, program }), library: machine, anew: true });
+      ask({ call: "command", line: "run", limit: 10_000 });
+    }
+  }
+  const running = noted();
+  const isEngine = (at) => ENGINES.test(module.names.get(module.imports.length + at) ?? "");
+  const needed = first.map((is, at) => is || (running[at] && isEngine(at)));
+  return { needed, opening: { gallery, first: { ...FIRST, ...shipped } } };
+}
+
+/** For every segment, which of its bytes early functions can get at: what they mention, what that mentions, and so on. */
+function earlyData(module, isNeeded) {
+  const holder = (parts, length) => {
+    const ends = parts.map((part) => part.offset + length(part));
+    return (offset) => {
+      let [low, high] = [0, parts.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (ends[middle] <= offset) low = middle + 1;
+        else high = middle;
+      }
+      return low;
+    };
+  };
+  const functionAt = holder(module.functions, ({ body }) => body.length);
+  const segmentAt = holder(module.data, ({ bytes }) => bytes.length);
+  const isData = ({ symbol }) => symbol !== null && module.symbols[symbol];
+
+  // Mentions in data, by where they are.
+  const mentions = module.data.map(() => []);
+  for (const { offset, symbol } of module.relocations.DATA.filter(isData)) {
+    const segment = segmentAt(offset);
+    mentions[segment].push({ at: offset - module.data[segment].offset, symbol });
+  }
+  const early = module.data.map(({ bytes }) => new Uint8Array(bytes.length));
+  const known = new Set();
+  const waiting = module.relocations.CODE.filter(isData).filter(({ offset }) => isNeeded[functionAt(offset)]).map(({ symbol }) => symbol);
+  while (waiting.length > 0) {
+    const number = waiting.pop();
+    if (known.has(number)) continue;
+    known.add(number);
+    const { segment, offset, size } = module.symbols[number];
+    early[segment]?.fill(1, offset, offset + size);
+    for (const one of mentions[segment] ?? []) if (one.at >= offset && one.at < offset + size) waiting.push(one.symbol);
+  }
+  // What the linker says nothing about stays, too.
+  const named = module.data.map(({ bytes }) => new Uint8Array(bytes.length));
+  for (const symbol of module.symbols) if (symbol) named[symbol.segment]?.fill(1, symbol.offset, symbol.offset + symbol.size);
+  return early.map((bytes, segment) => bytes.map((is, at) => is | (1 - named[segment][at])));
+}
+
+/** Pieces of data with fewer bytes than this between them are one piece: another one would take more. */
+const GAP = 12;
+
+/** Data in two: what stays, and what comes later. Only what is never written can come later. */
+function dividedData(module, isNeeded) {
+  const early = earlyData(module, isNeeded);
+  const [stays, moves] = [[], []];
+  module.data.forEach(({ at, bytes }, segment) => {
+    if (!module.segmentNames.get(segment)?.startsWith(".rodata")) return void stays.push({ at, bytes });
+    const blanked = bytes.map((byte, offset) => (early[segment][offset] ? byte : 0));
+    for (const { from, to } of pieces(early[segment], 1)) stays.push({ at: at + from, bytes: blanked.subarray(from, to) });
+    for (const { from, to } of pieces(early[segment], 0)) moves.push({ at: at + from, bytes: bytes.subarray(from, to) });
+  });
+  return { stays, moves };
+}
+
+/** Where marks are as wanted, with short gaps between them. */
+function pieces(marks, wanted) {
+  const all = [];
+  marks.forEach((mark, at) => {
+    if (mark !== wanted) return;
+    const last = all.at(-1);
+    if (last && at - last.to < GAP) last.to = at + 1;
+    else all.push({ from: at, to: at + 1 });
+  });
+  return all;
+}
+
+/** The two modules. */
+function divided(module, isNeeded) {
+  const imported = module.imports.length;
+  const indices = module.functions.map((_, at) => imported + at);
+  const [early, late] = [indices.filter((index) => isNeeded[index - imported]), indices.filter((index) => !isNeeded[index - imported])];
+  const isLate = new Set(late);
+  const functionOf = (index) => module.functions[index - imported];
+
+  // Late functions that the first module mentions have a place in the table, for their stand-ins.
+  const mentioned = new Set();
+  for (const index of early) for (const one of called(functionOf(index).body)) if (isLate.has(one)) mentioned.add(one);
+  for (const { index, kind } of module.exports) if (kind === KINDS.function && isLate.has(index)) mentioned.add(index);
+  const places = new Map();
+  for (const { at, functions } of module.elements) functions.forEach((index, offset) => isLate.has(index) && places.set(index, at + offset));
+  for (const index of places.keys()) mentioned.add(index);
+  const [table] = module.tables;
+  let size = table.minimum;
+  const standIns = late.filter((index) => mentioned.has(index));
+  for (const index of standIns) if (!places.has(index)) places.set(index, size++);
+
+  const types = [...module.types];
+  const nothing = types.push([0x60, 0, 0]) - 1;
+  const isComplete = module.globals.length;
+  const later = imported;
+  const numbers = new Map([...module.imports.keys(), null, ...early].map((index, at) => [index, at]));
+  const ready = numbers.size;
+  standIns.forEach((index, at) => numbers.set(index, ready + 1 + at));
+  const standIn = (index) => {
+    const { type } = functionOf(index);
+    const passed = Array.from({ length: parameters(types[type]) }, (_, at) => [0x20, ...number(at)]).flat();
+    return { type, body: [0, 0x10, ...number(ready), ...passed, 0x41, ...signed(places.get(index)), 0x11, ...number(type), 0, 0x0b] };
+  };
+
+  // What the second module uses of the first: its memory, table and globals, and functions by short names.
+  const used = new Set(late.flatMap((index) => [...called(functionOf(index).body)]).filter((index) => !isLate.has(index)));
+  const shared = [...used].sort((one, other) => one - other);
+  const nameOf = new Map(shared.map((index, at) => [index, at.toString(36)]));
+  const exported = (name, kind, index) => ({ name, kind, index });
+  const first = {
+    ...module,
+    types,
+    imports: [...module.imports, { from: "lathe", name: "later", type: nothing }].map(importedFunction),
+    tables: [{ ...table, minimum: size }],
+    globals: [...module.globals, { type: I32, mutable: 1, initial: [0x41, 0, 0x0b] }],
+    functions: [
+      ...early.map((index) => ({ type: functionOf(index).type, body: renumbered(functionOf(index).body, (one) => numbers.get(one)) })),
+      { type: nothing, body: [0, 0x23, ...number(isComplete), 0x45, 0x04, 0x40, 0x10, ...number(later), 0x0b, 0x0b] },
+      ...standIns.map(standIn),
+    ],
+    exports: [
+      ...module.exports.map((one) => (one.kind === KINDS.function ? { ...one, index: numbers.get(one.index) } : one)),
+      exported("complete", KINDS.global, isComplete),
+      ...module.globals.map((_, at) => exported(`g${at}`, KINDS.global, at)),
+      ...shared.map((index) => exported(`f${nameOf.get(index)}`, KINDS.function, numbers.get(index))),
+    ],
+    elements: module.elements.map((one) => ({ ...one, functions: one.functions.map((index) => numbers.get(index)) })),
+  };
+
+  const order = new Map([...shared, ...late].map((index, at) => [index, at]));
+  const typeOf = (index) => (index < imported ? module.imports[index].type : functionOf(index).type);
+  const from = "lathe";
+  const byPlace = [...places].sort(([, one], [, other]) => one - other);
+  const elements = [];
+  for (const [index, place] of byPlace) {
+    const last = elements.at(-1);
+    if (last && last.at + last.functions.length === place) last.functions.push(order.get(index));
+    else elements.push({ at: place, functions: [order.get(index)] });
+  }
+  const { stays, moves } = dividedData(module, isNeeded);
+  const second = {
+    types: module.types,
+    imports: [
+      { from, name: "memory", description: [KINDS.memory, 0, 1] },
+      { from, name: "table", description: [KINDS.table, table.kind, 0, 1] },
+      ...module.globals.map(({ type, mutable }, at) => ({ from, name: `g${at}`, description: [KINDS.global, type, mutable] })),
+      ...shared.map((index) => importedFunction({ from, name: `f${nameOf.get(index)}`, type: typeOf(index) })),
+    ],
+    functions: late.map((index) => ({ type: functionOf(index).type, body: renumbered(functionOf(index).body, (one) => order.get(one)) })),
+    tables: [], memories: [], globals: [], exports: [], elements, data: moves, hasDataCount: false,
+  };
+  return [{ ...first, data: stays }, second];
+}
+
+const [path, folder] = process.argv.slice(2);
+const module = parse(readFileSync(path));
+if (module.tables.length !== 1 || module.memories.length !== 1 || module.start !== null) throw new Error("it is not as the linker makes it");
+const { needed, opening } = await opened(module);
+const [first, second] = divided(module, needed);
+writeFileSync(join(folder, "lathe.wasm"), written(first));
+writeFileSync(join(folder, "later.wasm"), written(second));
+writeFileSync(join(folder, "opening.json"), JSON.stringify(opening));
