@@ -67,9 +67,7 @@ async function opened(module) {
     const place = exports.lathe_room(bytes.length);
     new Uint8Array(exports.memory.buffer, place, bytes.length).set(bytes);
     const length = exports.lathe_answer();
-    const answer = JSON.parse(new TextDecoder().decode(new Uint8Array(exports.memory.buffer, exports.lathe_text(), length)));
-    if (answer?.problem) throw new Error(`${request.call}: ${answer.problem.message}`);
-    return answer;
+    return JSON.parse(new TextDecoder().decode(new Uint8Array(exports.memory.buffer, exports.lathe_text(), length)));
   };
   const noted = () => {
     const marks = module.functions.map((_, at) => exports[`called ${at}`]);
@@ -82,6 +80,8 @@ async function opened(module) {
   const shipped = ask({ call: "shipped", ...FIRST });
   noted();
   const view = () => ask({ call: "view", memory: "", from: "0", count: 256, before: 6, after: 24, written: 0, settle: true });
+  // What is on the screen is asked for before there is anything.
+  view();
   ask({ call: "edit", ...shipped, library: FIRST.machine, anew: true });
   view();
   ask({ call: "breakpoints", lines: [] });
@@ -99,7 +99,7 @@ async function opened(module) {
   const running = noted();
   const isEngine = (at) => ENGINES.test(module.names.get(module.imports.length + at) ?? "");
   const needed = first.map((is, at) => is || (running[at] && isEngine(at)));
-  return { needed, opening: { gallery, first: { ...FIRST, ...shipped } } };
+  return { needed, opening: { gallery, first: { asked: FIRST, texts: shipped } } };
 }
 
 /** For every segment, which of its bytes early functions can get at: what they mention, what that mentions, and so on. */

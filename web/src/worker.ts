@@ -25,12 +25,15 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const channel = new MessageChannel();
 
+let engine: Awaited<ReturnType<typeof startEngine>> | null = null;
 let lathe: Exports | null = null;
+/** The part of the module that opening the page does not need, since it was asked for. */
+let rest: Promise<void> | null = null;
 /** Why there will be no module. */
 let failure: string | null = null;
 /** What the page said before the module was there. */
 const early: ToWorker[] = [];
-/** Whether the part of the module that opening the page does not need is still to come. */
+/** Whether that part is still to come. */
 let isIncomplete = true;
 /** What the page said after that and waits for this part. */
 const held: ToWorker[] = [];
@@ -155,7 +158,11 @@ function receive(message: ToWorker): void {
       return post({ kind: "ready", gallery: opening.gallery satisfies Gallery });
     case "ask": {
       const answer = known(message.request) ?? ask<unknown>(message.request);
-      if (message.request["call"] === "edit") edited(answer as Edited, message.request["anew"] === true);
+      if (message.request["call"] === "edit") {
+        edited(answer as Edited, message.request["anew"] === true);
+        // Only now: what opening needs has the network and the processor for itself.
+        fetchRest();
+      }
       post({ kind: "answer", id: message.id, answer });
       if (["edit", "port"].includes(String(message.request["call"]))) show(false);
       return;
@@ -203,8 +210,8 @@ function receive(message: ToWorker): void {
 
 /** What the module would answer, as far as that was asked when the page was built: so that its texts can come later. */
 function known(request: Record<string, unknown>): unknown {
-  const { machine, program, ...texts } = opening.first;
-  const isFirst = request["call"] === "shipped" && request["machine"] === machine && request["program"] === program;
+  const { asked, texts } = opening.first;
+  const isFirst = request["call"] === "shipped" && request["machine"] === asked.machine && request["program"] === asked.program;
   return isFirst ? texts : null;
 }
 
@@ -213,7 +220,8 @@ function isOfOpening(message: ToWorker): boolean {
   if (message.kind === "do") return message.line === "step";
   if (message.kind !== "ask") return message.kind !== "input" && message.kind !== "end-input" && message.kind !== "key";
   const { call, definition, program } = message.request;
-  const isFirst = definition === opening.first.definition && program === opening.first.program;
+  const { texts } = opening.first;
+  const isFirst = definition === texts.definition && program === texts.program;
   return call === "breakpoints" || (call === "edit" && isFirst) || known(message.request) !== null;
 }
 
@@ -248,23 +256,30 @@ function fail(message: string): void {
 /** Handles a message, or keeps it until all of the module is there. The order stays; only news of the screen cannot wait. */
 function take(message: ToWorker): void {
   const mustWait = isIncomplete && message.kind !== "seen" && (held.length > 0 || !isOfOpening(message));
-  if (mustWait) held.push(message);
-  else handle(message);
+  if (!mustWait) return handle(message);
+  held.push(message);
+  fetchRest();
 }
 
 async function begin(module: WebAssembly.Module): Promise<void> {
-  const engine = await startEngine((imports) => WebAssembly.instantiate(module, imports), restAtOnce);
+  engine = await startEngine((imports) => WebAssembly.instantiate(module, imports), restAtOnce);
   lathe = engine.exports as unknown as Exports;
-  const rest = WebAssembly.compileStreaming(fetch(restUrl));
   early.splice(0).forEach(take);
-  try {
-    engine.complete(await rest);
-    post({ kind: "complete" });
-  } catch {
+}
+
+/** Has the rest of the module come, and then goes on with what waits for it. */
+function fetchRest(): void {
+  rest ??= WebAssembly.compileStreaming(fetch(restUrl))
+    .then((module) => {
+      engine?.complete(module);
+      post({ kind: "complete" });
+    })
     // It is asked for again when something needs it, and then failing is told.
-  }
-  isIncomplete = false;
-  held.splice(0).forEach(handle);
+    .catch(() => {})
+    .then(() => {
+      isIncomplete = false;
+      held.splice(0).forEach(handle);
+    });
 }
 
 /** The rest of the module, if it is needed although it has not come. */

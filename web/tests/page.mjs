@@ -481,7 +481,7 @@ test("a rest of the machine that cannot be loaded is told when it is needed, and
   await checked(page);
   await page.click("#step");
   await page.click("#step-back");
-  await until(page, "#position", /^step 0$/);
+  await until(page, "#position", /^step 0 of 1$/);
   await profile.close();
 });
 
