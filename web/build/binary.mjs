@@ -124,7 +124,7 @@ function constant(reader) {
 export function parse(bytes) {
   const module = {
     types: [], imports: [], functions: [], tables: [], memories: [], globals: [], exports: [], start: null,
-    elements: [], data: [], hasDataCount: false, names: new Map(), segmentNames: new Map(), symbols: [], relocations: { CODE: [], DATA: [] },
+    elements: [], data: [], names: new Map(), segmentNames: new Map(), symbols: [], relocations: { CODE: [], DATA: [] },
   };
   const reader = new Reader(bytes, HEADER.length);
   let declared = [];
@@ -193,7 +193,7 @@ export function parse(bytes) {
         });
         break;
       case 12:
-        module.hasDataCount = true;
+        // How many segments there are matters only to code that names them, and `walk` refuses that.
         break;
       default:
         throw new Error(`section ${id} is not known here`);
@@ -300,9 +300,10 @@ const OPERANDS = new Map([
   [0xd0, skip(1)],
   [0xfc, (reader) => {
     const code = reader.number();
-    if (code > 17) throw new Error(`code fc ${code} is not known here`);
-    // Saturating conversions have no operands, and of the rest only copying and initialising has two.
-    if (code >= 8) skip([8, 10, 12, 14].includes(code) ? 2 : 1)(reader);
+    // What names a segment, or is not known: initialising, letting go of it, and everything from 18 on.
+    if ([8, 9, 12, 13].includes(code) || code > 17) throw new Error(`code fc ${code} is not expected here`);
+    // Saturating conversions have no operands, and copying has two.
+    if (code >= 8) skip([10, 14].includes(code) ? 2 : 1)(reader);
   }],
 ]);
 const PLAIN = new Set([0x00, 0x01, 0x05, 0x0b, 0x0f, 0x1a, 0x1b, 0xd1, ...Array.from({ length: 0xc5 - 0x45 }, (_, at) => 0x45 + at)]);

@@ -1,6 +1,6 @@
 // Takes the module of the page apart: `node web/build/split.mjs MODULE FOLDER` writes what opening the page, a first step and a
 // first look need into FOLDER/lathe.wasm, everything else into FOLDER/later.wasm, and what the gallery says into
-// FOLDER/opening.json. The page fetches the second module as soon as it has the first.
+// FOLDER/opening.json. The page fetches the second module as soon as it has checked its first texts.
 //
 // What opening needs is found by opening: every function notes that it was called. A function of the second module has a
 // stand-in in the first, which fetches that module if it is not there yet, and calls the function through the table. Constants
@@ -34,10 +34,7 @@ function written(module) {
     [10, module.functions.map(({ body }) => concatenated([number(body.length), body]))],
     [11, module.data.map(({ at: place, bytes }) => concatenated([at(place), number(bytes.length), bytes]))],
   ];
-  const dataCount = module.hasDataCount ? [section(12, number(module.data.length))] : [];
-  const sections = parts.filter(([, entries]) => entries.length > 0).map(([id, entries]) => section(id, list(entries)));
-  const codeAt = parts.filter(([id, entries]) => id < 10 && entries.length > 0).length;
-  return concatenated([HEADER, ...sections.slice(0, codeAt), ...dataCount, ...sections.slice(codeAt)]);
+  return concatenated([HEADER, ...parts.filter(([, entries]) => entries.length > 0).map(([id, entries]) => section(id, list(entries)))]);
 }
 
 const importedFunction = ({ from, name, type }) => ({ from, name, description: [KINDS.function, ...number(type)] });
@@ -58,8 +55,8 @@ function noting(module) {
   };
 }
 
-/** Opens the first machine as the page does, and runs programs; tells which functions that has called, and what the gallery says. */
-async function opened(module) {
+/** A fresh instance that notes what is called: a way to ask it, and which functions it has called since this was last asked. */
+async function noticed(module) {
   const bytes = written(noting(module));
   const { exports } = await start(async (imports) => (await WebAssembly.instantiate(bytes, imports)).instance);
   const ask = (request) => {
@@ -69,37 +66,44 @@ async function opened(module) {
     const length = exports.lathe_answer();
     return JSON.parse(new TextDecoder().decode(new Uint8Array(exports.memory.buffer, exports.lathe_text(), length)));
   };
-  const noted = () => {
+  const calls = () => {
     const marks = module.functions.map((_, at) => exports[`called ${at}`]);
     const called = marks.map((mark) => mark.value === 1);
     marks.forEach((mark) => (mark.value = 0));
     return called;
   };
+  return { ask, calls };
+}
+
+/** Opens the first machine as the page does, and runs programs; tells which functions are needed, and what the gallery says. */
+async function opened(module) {
   // The worker answers these two itself.
-  const gallery = ask({ call: "gallery" });
-  const shipped = ask({ call: "shipped", ...FIRST });
-  noted();
+  const { ask: askBefore } = await noticed(module);
+  const gallery = askBefore({ call: "gallery" });
+  const texts = askBefore({ call: "shipped", ...FIRST });
+
+  const { ask, calls } = await noticed(module);
   const view = () => ask({ call: "view", memory: "", from: "0", count: 256, before: 6, after: 24, written: 0, settle: true });
   // What is on the screen is asked for before there is anything.
   view();
-  ask({ call: "edit", ...shipped, library: FIRST.machine, anew: true });
+  ask({ call: "edit", ...texts, library: FIRST.machine, anew: true });
   view();
   ask({ call: "breakpoints", lines: [] });
   ask({ call: "command", line: "step", limit: 1000 });
   view();
   ask({ call: "command", line: "run", limit: 1000 });
   view();
-  const first = noted();
+  const first = calls();
   for (const { name: machine, programs } of gallery.machines) {
     for (const { name: program } of programs) {
       ask({ call: "edit", ...ask({ call: "shipped", machine, program }), library: machine, anew: true });
       ask({ call: "command", line: "run", limit: 10_000 });
     }
   }
-  const running = noted();
+  const running = calls();
   const isEngine = (at) => ENGINES.test(module.names.get(module.imports.length + at) ?? "");
   const needed = first.map((is, at) => is || (running[at] && isEngine(at)));
-  return { needed, opening: { gallery, first: { asked: FIRST, texts: shipped } } };
+  return { needed, opening: { gallery, first: { asked: FIRST, texts } } };
 }
 
 /** For every segment, which of its bytes early functions can get at: what they mention, what that mentions, and so on. */
@@ -249,7 +253,7 @@ function divided(module, isNeeded) {
       ...shared.map((index) => importedFunction({ from, name: `f${nameOf.get(index)}`, type: typeOf(index) })),
     ],
     functions: late.map((index) => ({ type: functionOf(index).type, body: renumbered(functionOf(index).body, (one) => order.get(one)) })),
-    tables: [], memories: [], globals: [], exports: [], elements, data: moves, hasDataCount: false,
+    tables: [], memories: [], globals: [], exports: [], elements, data: moves,
   };
   return [{ ...first, data: stays }, second];
 }
