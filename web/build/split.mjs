@@ -6,13 +6,16 @@
 // stand-in in the first, which fetches that module if it is not there yet, and calls the function through the table. Constants
 // that only such functions can get at, as the linker's relocations tell, go with them. So where the cut goes decides how soon
 // something is there, and never whether it works.
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { start } from "../src/compiler.js";
 import { HEADER, called, codeBegins, concatenated, list, number, parameters, parse, renumbered, section, signed, text } from "./binary.mjs";
 
 /** What is open when somebody comes for the first time: `openFirst` in `src/main.ts`. */
 const FIRST = { machine: "quad8", program: "hello" };
+/** Programs whose speed is measured, by machine. */
+const MEASURED = fileURLToPath(new URL("../../benches/programs", import.meta.url));
 /** Crates that execute programs: what one uses of them stays together, because a call from one module into the other is slower. */
 const ENGINES = /lathe_(fast|vm)(?![a-z_])/;
 
@@ -94,11 +97,16 @@ async function opened(module) {
   ask({ call: "command", line: "run", limit: 1000 });
   view();
   const first = calls();
+  const run = (machine, texts) => {
+    ask({ call: "edit", ...texts, library: machine, anew: true });
+    ask({ call: "command", line: "run", limit: 20_000 });
+  };
   for (const { name: machine, programs } of gallery.machines) {
-    for (const { name: program } of programs) {
-      ask({ call: "edit", ...ask({ call: "shipped", machine, program }), library: machine, anew: true });
-      ask({ call: "command", line: "run", limit: 10_000 });
-    }
+    for (const { name: program } of programs) run(machine, ask({ call: "shipped", machine, program }));
+  }
+  for (const machine of readdirSync(MEASURED)) {
+    const { definition } = ask({ call: "shipped", machine });
+    for (const name of readdirSync(join(MEASURED, machine))) run(machine, { definition, program: readFileSync(join(MEASURED, machine, name), "utf8") });
   }
   const running = calls();
   const isEngine = (at) => ENGINES.test(module.names.get(module.imports.length + at) ?? "");
