@@ -4,6 +4,7 @@ use lathe_base::Source;
 use lathe_isa::Isa;
 use lathe_isa::encoding::Cube;
 use lathe_isa::model::{Domain, FieldId, InstructionId, MemoryId, Place};
+use lathe_isa::semantics::{Block, Statement};
 
 use crate::body::{Common, Lowering, Way};
 use crate::divide;
@@ -11,9 +12,14 @@ use crate::expression::{number, range, select};
 use crate::shape::{self, Shape};
 use crate::writer::Writer;
 
-/// The text of a core, with the place where what instructions do stands taken apart.
+/// The text of a core, with the places where stands what instructions do, and what is done before them, taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Text {
+    start: String,
+    /// What `on step` does.
+    hook: String,
+    /// Whether it jumps whenever it is done.
+    hook_jumps: bool,
     before: String,
     /// What each instruction does, in order; what is done at bits that no row has, last.
     arms: Vec<String>,
@@ -23,14 +29,19 @@ pub(crate) struct Text {
 impl Text {
     /// The core.
     pub(crate) fn whole(&self) -> String {
-        format!("{}{}{}", self.before, self.arms.concat(), self.after)
+        format!("{}{}{}{}{}", self.start, self.hook, self.before, self.arms.concat(), self.after)
     }
 
-    /// The core with one arm only. It gets stuck where the whole would go to another.
+    /// The core with one arm only, and with what `on step` does in place of an instruction only in the last. It gets stuck where the
+    /// whole would go to another.
     pub(crate) fn slice(&self, at: usize) -> Option<String> {
         let arm = self.arms.get(at)?.replacen(OTHERWISE, "ILLEGAL: begin", 1);
         let others = "      default: stop = 1'b1; // what the core does with other bits is left out\n";
-        Some(format!("{}{arm}{others}{}", self.before, self.after))
+        let hook = match self.hook_jumps && at + 1 < self.arms.len() {
+            true => "      jump = 1'b1; stop = 1'b1; // what the core does on step is left out\n",
+            false => &self.hook,
+        };
+        Some(format!("{}{hook}{}{arm}{others}{}", self.start, self.before, self.after))
     }
 }
 
@@ -49,9 +60,9 @@ pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> (Text, Vec
     let core = Core { isa, shape, common: &common };
     core.header(&mut out);
     core.ports(&mut out);
-    let (before, after) = core.inside(&execution);
-    out.raw(&before);
-    (Text { before: out.finish(), arms: execution.arms, after }, common.accesses)
+    let (start, after) = core.inside(&execution);
+    out.raw(&start);
+    (Text { start: out.finish(), after, ..execution }, common.accesses)
 }
 
 struct Core<'a> {
@@ -225,8 +236,8 @@ impl Core<'_> {
         }
         self.accesses(&mut out);
         self.common.functions.write(&mut out);
-        out.raw(&execution.before);
-        let before = out.finish();
+        out.raw(&execution.start);
+        let start = out.finish();
         let mut out = Writer::at(1);
         out.raw(&execution.after);
         self.retire(&mut out);
@@ -238,7 +249,7 @@ impl Core<'_> {
             divide::unit(&mut out, &names.module);
         }
         out.line("`default_nettype wire\n/* verilator lint_on UNUSEDSIGNAL */");
-        (before, out.finish())
+        (start, out.finish())
     }
 
     /// The instruction, as many cells as the longest has, and what of it is an operand.
@@ -541,8 +552,13 @@ impl<'a> Execution<'a> {
 
     fn write(mut self) -> Text {
         // What has to be cleared is known only when everything else has been written.
+        let mut first = Writer::at(2);
+        let (hook, way) = self.hook(&mut first);
         let mut rest = Writer::at(2);
-        let way = self.hook(&mut rest);
+        if self.isa.on_step.is_some() {
+            rest.line("end\nreplaced = jump;");
+            rest.blank();
+        }
         let way = self.fetch(&mut rest, way);
         self.shape.operands.read(self.isa, self.shape, &mut rest);
         rest.blank();
@@ -565,8 +581,10 @@ impl<'a> Execution<'a> {
         }
         end.close("end");
         end.blank();
-        out.raw(&rest.finish());
-        Text { before: out.finish(), arms, after: end.finish() }
+        out.raw(&first.finish());
+        let hook_jumps =
+            self.isa.on_step.as_ref().is_some_and(|hook| always_jumps(&hook.body.block) && !hook.body.effects().faults);
+        Text { start: out.finish(), hook, hook_jumps, before: rest.finish(), arms, after: end.finish() }
     }
 
     fn defaults(&self, out: &mut Writer) {
@@ -608,9 +626,9 @@ impl<'a> Execution<'a> {
         out.blank();
     }
 
-    /// What is done before an instruction.
-    fn hook(&mut self, out: &mut Writer) -> Way {
-        let Some(hook) = &self.isa.on_step else { return Way::default() };
+    /// What is done before an instruction: when, and what.
+    fn hook(&mut self, out: &mut Writer) -> (String, Way) {
+        let Some(hook) = &self.isa.on_step else { return (String::new(), Way::default()) };
         out.line("// on step");
         let mut when = Lowering::new(self.isa, self.shape, self.common, Way::default(), out.depth());
         // It is asked before every instruction, and all of them would have to wait.
@@ -623,11 +641,7 @@ impl<'a> Execution<'a> {
         body.whole(&hook.body);
         let (text, way) = body.finish();
         self.common.steps = self.common.steps.max(way.site);
-        out.raw(&text);
-        out.close("end");
-        out.line("replaced = jump;");
-        out.blank();
-        way
+        (text, way)
     }
 
     fn fetch(&mut self, out: &mut Writer, mut way: Way) -> Way {
@@ -685,6 +699,15 @@ impl<'a> Execution<'a> {
         out.close("end");
         out.finish()
     }
+}
+
+/// Whether a block goes on elsewhere, whatever way is taken through it.
+fn always_jumps(block: &Block) -> bool {
+    block.iter().any(|statement| match statement {
+        Statement::Jump(_) => true,
+        Statement::If { then, otherwise, .. } => always_jumps(then) && always_jumps(otherwise),
+        _ => false,
+    })
 }
 
 /// The bits of a row: 0, 1, and ? where an operand is, with a mark between cells.

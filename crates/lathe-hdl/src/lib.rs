@@ -96,7 +96,7 @@ pub struct Design {
 impl Design {
     /// The core as far as one instruction needs it; after the last instruction, for bits that no row has. It is the same text
     /// without what other instructions do, in whose place it stops for ever: so what is true of an instruction in its slice is true
-    /// of it in the core. A tool reads a slice of a large core much faster than the core.
+    /// of it in the core. What `on step` does in place of an instruction is only in the last slice. A tool reads a slice of a large core much faster than the core.
     pub fn slice(&self, at: usize) -> Option<String> {
         self.core.slice(at)
     }
