@@ -86,16 +86,23 @@ async function opened(module) {
   const texts = askBefore({ call: "shipped", ...FIRST });
 
   const { ask, calls } = await noticed(module);
-  const view = () => ask({ call: "view", memory: "", from: "0", count: 256, before: 6, after: 24, written: 0, settle: true });
-  // What is on the screen is asked for before there is anything.
+  // As the worker asks: for a code memory before there is one, by its name, and once more for the same moment.
+  const view = () => {
+    for (const [memory, count] of [["", 192], ["", 96], ["ram", 96]]) {
+      const window = { memory, from: "0", count, before: 3, after: 9 };
+      for (const settle of [false, true]) ask({ call: "view", ...window, written: 0, settle });
+    }
+  };
   view();
   ask({ call: "edit", ...texts, library: FIRST.machine, anew: true });
   view();
   ask({ call: "breakpoints", lines: [] });
-  ask({ call: "command", line: "step", limit: 1000 });
+  ask({ call: "command", line: "step", limit: 10_000_000 });
   view();
-  ask({ call: "command", line: "run", limit: 1000 });
-  view();
+  for (let slice = 0; slice < 3; slice += 1) {
+    ask({ call: "command", line: "run", limit: 20_000 });
+    view();
+  }
   const first = calls();
   const run = (machine, texts) => {
     ask({ call: "edit", ...texts, library: machine, anew: true });
