@@ -149,7 +149,7 @@ pub(crate) struct Lowering<'a> {
     /// Whether a division may take clock cycles here; else it is done at once.
     pub(crate) may_divide_slowly: bool,
     /// Divisions of the body whose quotient and remainder are both wanted.
-    pub(crate) wanted_both: Vec<divide::Operands>,
+    pub(crate) wanted_both: Vec<divide::Fraction>,
     /// The names of the locals of the body being written.
     pub(crate) locals: Vec<String>,
     /// The operands.

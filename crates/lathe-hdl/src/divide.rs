@@ -14,7 +14,7 @@ use crate::writer::Writer;
 
 /// What is divided by what. The unit finds quotient and remainder together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Operands {
+pub(crate) struct Fraction {
     x: Expr,
     y: Expr,
     is_signed: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Operands {
 /// A division that has been done, and the names of what it gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Division {
-    pub(crate) of: Operands,
+    pub(crate) of: Fraction,
     quotient: Option<String>,
     remainder: Option<String>,
 }
@@ -34,10 +34,10 @@ enum Part {
     Remainder,
 }
 
-impl Operands {
-    fn of(operator: BinaryOperator, x: &Expr, y: &Expr) -> Operands {
+impl Fraction {
+    fn of(operator: BinaryOperator, x: &Expr, y: &Expr) -> Fraction {
         let is_signed = matches!(operator, BinaryOperator::DivideSigned | BinaryOperator::RemainderSigned);
-        Operands { x: x.clone(), y: y.clone(), is_signed }
+        Fraction { x: x.clone(), y: y.clone(), is_signed }
     }
 
     /// Whether something that is asked for is a part of them.
@@ -87,12 +87,12 @@ pub(crate) fn widest(isa: &Isa) -> Option<u32> {
 }
 
 /// The divisions of a body of which it wants the quotient somewhere, and the remainder somewhere.
-pub(crate) fn wanted_both(body: &Body) -> Vec<Operands> {
+pub(crate) fn wanted_both(body: &Body) -> Vec<Fraction> {
     let (mut quotients, mut remainders) = (Vec::new(), Vec::new());
     let mut see = |expr: &Expr| {
         if let Some((operator, x, y)) = slow_division(expr) {
             let all = if part(operator) == Part::Quotient { &mut quotients } else { &mut remainders };
-            all.push(Operands::of(operator, x, y));
+            all.push(Fraction::of(operator, x, y));
         }
     };
     for_each_expression(body, &mut |expr| expr.visit(&mut see));
@@ -128,7 +128,7 @@ impl Lowering<'_> {
             });
         }
         let width = self.shape.division.filter(|_| self.may_divide_slowly)?;
-        let operands = Operands::of(operator, x, y);
+        let operands = Fraction::of(operator, x, y);
         let done = self.known.divisions.iter().find(|division| division.of == operands);
         let found = done.and_then(|division| match part(operator) {
             Part::Quotient => division.quotient.clone(),
@@ -138,7 +138,7 @@ impl Lowering<'_> {
     }
 
     /// Lets the unit divide; gives the name of what is wanted.
-    fn divide(&mut self, operator: BinaryOperator, of: Operands, width: u32) -> String {
+    fn divide(&mut self, operator: BinaryOperator, of: Fraction, width: u32) -> String {
         let bits = of.x.width.bits();
         let sign = |name: &str| select(name, bits, bits - 1, 1);
         // Of numbers with a sign the unit divides the amounts.
