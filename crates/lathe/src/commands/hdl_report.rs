@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::exit::Failure;
-use crate::tool;
+use crate::{render, tool};
 
 /// Chips that are tried one after the other: their names, and what nextpnr is told.
 const CHIPS: [(&str, &[&str]); 2] = [
@@ -114,11 +114,10 @@ fn frequency(board: &Path) -> Option<f64> {
 impl Report {
     /// As people read it.
     pub(super) fn text(&self) -> String {
-        let mut text = format!("{} LUTs, {} flip-flops, {} block RAMs", self.luts, self.flip_flops, self.block_rams);
-        if self.dsps > 0 {
-            let _ = write!(text, ", {} multipliers", self.dsps);
-        }
-        text.push('\n');
+        let mut parts = vec![(self.luts, "LUT"), (self.flip_flops, "flip-flop"), (self.block_rams, "block RAM")];
+        parts.extend((self.dsps > 0).then_some((self.dsps, "multiplier")));
+        let parts: Vec<String> = parts.into_iter().map(|(number, thing)| render::count(number, thing)).collect();
+        let mut text = format!("{}\n", parts.join(", "));
         match (self.chip, self.megahertz) {
             (Some(chip), Some(megahertz)) => {
                 let _ = writeln!(text, "{megahertz:.1} MHz on an {chip}");
