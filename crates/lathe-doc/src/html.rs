@@ -283,7 +283,8 @@ fn reset(sheet: &Sheet) -> String {
         let about = sheet.traps.iter().map(|trap| &trap.documentation);
         text += &table_with_prose("traps", &["trap", "number"], rows, about);
     }
-    if !sheet.hooks.iter().any(|hook| hook.contains("illegal")) {
+    let is_full = sheet.coverage.share.is_some_and(|share| share >= 1.0);
+    if !is_full && !sheet.hooks.iter().any(|hook| hook.contains("illegal")) {
         text += "<p>An encoding that no instruction has stops the machine with a fault.</p>\n";
     }
     for hook in &sheet.hooks {

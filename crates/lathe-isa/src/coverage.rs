@@ -1,6 +1,6 @@
 //! How much of the encoding space is defined, and the map of it.
 
-use crate::encoding::{Cube, EFFORT, share_within};
+use crate::encoding::{Cube, EFFORT, TooComplex, share_within, witness};
 use crate::model::{InstructionId, Isa};
 
 /// The encodings of an instruction set, by the leading bits of the first cell.
@@ -58,6 +58,28 @@ pub fn coverage(isa: &Isa) -> Coverage {
     Coverage { bits, slots, share }
 }
 
+/// The pieces of all rows that are looked through for bits that none of them has.
+const PIECES: usize = 100_000;
+
+/// A window that begins with no instruction; nothing if every window begins with one.
+///
+/// # Errors
+/// If there are too many conditions to find out.
+pub fn undefined(isa: &Isa) -> Result<Option<u128>, TooComplex> {
+    let mut defined = Vec::new();
+    for encoding in isa.instructions.iter().map(|instruction| &instruction.encoding) {
+        let mut pieces = vec![encoding.fixed];
+        for excluded in &encoding.excluded {
+            pieces = pieces.into_iter().flat_map(|piece| piece.without(*excluded)).collect();
+            if defined.len() + pieces.len() > PIECES {
+                return Err(TooComplex);
+            }
+        }
+        defined.extend(pieces);
+    }
+    witness(Cube::default(), &defined)
+}
+
 fn slot(isa: &Isa, leading: Cube, scale: f64, effort: &mut usize) -> Slot {
     let mut slot = Slot { instructions: Vec::new(), share: Some(0.0) };
     for (at, instruction) in isa.instructions.iter().enumerate() {
@@ -70,4 +92,27 @@ fn slot(isa: &Isa, leading: Cube, scale: f64, effort: &mut usize) -> Slot {
         slot.share = slot.share.zip(part).map(|(sum, part)| sum + part * scale);
     }
     slot
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(rows: &str) -> Isa {
+        let text = format!(
+            "machine m \"M\"\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a, b, c : u8\nfield D : register {{ a, b, c }}
+instructions {{\n{rows}\n}}\n"
+        );
+        crate::load(&text).shown().expect("it is right").clone()
+    }
+
+    #[test]
+    fn what_no_row_has_is_found() {
+        let all = machine("  x D | 0 ----- DD | D = 0\n  y | 0 ----- 11 |\n  z | 1------- |");
+        assert_eq!(undefined(&all), Ok(None));
+        let some = machine("  x D | 0 ----- DD | D = 0\n  z | 1------- |");
+        let found = undefined(&some).expect("it is simple").expect("there are some");
+        assert_eq!((found >> 127, found >> 120 & 3), (0, 3));
+        assert!(some.decode(found).is_none());
+    }
 }

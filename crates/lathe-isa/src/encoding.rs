@@ -34,7 +34,7 @@ impl Cube {
     }
 
     /// The pieces of this set that are not in `other`, disjoint from one another.
-    fn without(self, other: Cube) -> Vec<Cube> {
+    pub(crate) fn without(self, other: Cube) -> Vec<Cube> {
         if self.intersection(other).is_none() {
             return vec![self];
         }
