@@ -42,8 +42,14 @@ impl<B: Builder> Emitter<'_, B> {
                 None => one,
             });
         }
-        let Some(any) = any else { return };
-        self.exit_if(block, any, snapshot, computed);
+        if let Some(any) = any {
+            self.exit_if(block, any, snapshot, computed);
+        }
+        for check in checks {
+            if let Check::Marked { first, count } | Check::Wraps { first, count } = check {
+                computed.set_contiguous(*first, *count);
+            }
+        }
     }
 
     /// Leaves the region if one of this many cells is marked. Nearly always that is known without a look at the marks of
@@ -98,12 +104,14 @@ impl<B: Builder> Emitter<'_, B> {
     /// Where the mark of a cell of a large memory is: the table tells the row of its page.
     fn mark_in_row(&mut self, address: B::Value) -> B::Value {
         let ty = B::POINTER;
-        // Kept in registers all the time, they would be in the way of guest registers.
-        let marks = self.builder.load_pointer(self.pointer, offset!(marks));
-        let table = self.builder.load_pointer(self.pointer, offset!(rows));
-        let page = self.builder.calculate_with(Operation::ShiftRight, ty, address, u64::from(PAGE_BITS));
-        let entry = self.builder.calculate_with(Operation::ShiftLeft, ty, page, u64::from(ty.bytes().ilog2()));
-        let entry = self.builder.calculate(Operation::Add, table, entry);
+        let (marks, table) = match self.rows {
+            Some(rows) => (self.marks, rows),
+            None => {
+                let marks = self.builder.load_pointer(self.pointer, offset!(marks));
+                (marks, self.builder.load_pointer(self.pointer, offset!(rows)))
+            }
+        };
+        let entry = self.page_entry(table, address);
         let row = self.builder.load_pointer(entry, 0);
         let within = self.builder.calculate_with(Operation::And, ty, address, (1 << PAGE_BITS) - 1);
         let row = self.builder.calculate(Operation::Add, marks, row);

@@ -65,16 +65,41 @@ impl<B: Builder> Emitter<'_, B> {
         computed: &mut Computed<B::Value>,
     ) -> B::Value {
         let ty = B::POINTER;
+        let page = self.page(block, memory, address, computed);
         let address = self.masked(block, address, self.isa.memory(memory).last(), computed);
-        let page = self.builder.calculate_with(Operation::ShiftRight, ty, address, u64::from(PAGE_BITS));
-        let entry = self.builder.calculate_with(Operation::ShiftLeft, ty, page, u64::from(ty.bytes().ilog2()));
-        let entry = self.builder.calculate(Operation::Add, self.memories[memory.index()], entry);
-        let page = self.builder.load_pointer(entry, 0);
         let mut within = self.builder.calculate_with(Operation::And, ty, address, PAGE - 1);
         if shift != 0 {
             within = self.builder.calculate_with(Operation::ShiftLeft, ty, within, shift);
         }
         self.builder.calculate(Operation::Add, page, within)
+    }
+
+    /// Where the page of a cell is. It stays there as long as the region is not left, so it is looked up once for all
+    /// cells that are known to lie together.
+    fn page(
+        &mut self,
+        block: &Block,
+        memory: MemoryId,
+        address: ValueId,
+        computed: &mut Computed<B::Value>,
+    ) -> B::Value {
+        let address = computed.in_same_page(&block.graph, address);
+        if let Some(page) = computed.page(memory, address) {
+            return page;
+        }
+        let masked = self.masked(block, address, self.isa.memory(memory).last(), computed);
+        let entry = self.page_entry(self.memories[memory.index()], masked);
+        let page = self.builder.load_pointer(entry, 0);
+        computed.set_page(memory, address, page);
+        page
+    }
+
+    /// Where a table has the entry for the page of an address.
+    pub(super) fn page_entry(&mut self, table: B::Value, address: B::Value) -> B::Value {
+        let ty = B::POINTER;
+        let page = self.builder.calculate_with(Operation::ShiftRight, ty, address, u64::from(PAGE_BITS));
+        let entry = self.builder.calculate_with(Operation::ShiftLeft, ty, page, u64::from(ty.bytes().ilog2()));
+        self.builder.calculate(Operation::Add, table, entry)
     }
 
     /// An address in as many bits as the host's have, masked.

@@ -52,6 +52,7 @@ pub(crate) fn emit<B: Builder>(isa: &Isa, region: &Region, builder: &mut B, poin
         labels,
         pointer,
         marks: pointer,
+        rows: None,
         permits: None,
         memories: Vec::new(),
         variables,
@@ -80,8 +81,11 @@ struct Emitter<'a, B: Builder> {
     labels: BTreeMap<u64, B::Block>,
     /// The context.
     pointer: B::Value,
-    /// The marks, if the code memory is not large.
+    /// The marks, unless the permits are mostly enough: kept in registers all the time, they would be in the way of
+    /// guest registers.
     marks: B::Value,
+    /// The table of rows of marks, if the code memory is large and there are no permits.
+    rows: Option<B::Value>,
     /// The permits, if it is and the host has room for them.
     permits: Option<B::Value>,
     memories: Vec<B::Value>,
@@ -101,9 +105,13 @@ impl<B: Builder> Emitter<'_, B> {
         if is_large && LARGE_IN_ONE_PIECE {
             let permits = self.builder.load_pointer(pointer, offset!(permits));
             self.permits = Some(self.builder.keep(permits));
-        } else if !is_large {
+        } else {
             let marks = self.builder.load_pointer(pointer, offset!(marks));
             self.marks = self.builder.keep(marks);
+            if is_large {
+                let rows = self.builder.load_pointer(pointer, offset!(rows));
+                self.rows = Some(self.builder.keep(rows));
+            }
         }
         let memories = self.builder.load_pointer(pointer, offset!(memories));
         for memory in 0..self.isa.memories.len() as i32 {

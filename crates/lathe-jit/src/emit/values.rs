@@ -5,6 +5,7 @@
 //! not look at higher bits, so masking is left to those that do.
 
 use lathe_base::Width;
+use lathe_isa::model::MemoryId;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_values::{Graph, Node, ValueId};
 
@@ -21,25 +22,69 @@ pub(super) struct Computed<V> {
     exact: Vec<Option<V>>,
     loose: Vec<Option<V>>,
     log: Vec<(ValueId, bool)>,
+    /// Where the pages of addresses are, of memories that are in pieces.
+    pages: Vec<(MemoryId, ValueId, V)>,
+    /// Cells that are known to be contiguous, from an address on.
+    contiguous: Vec<(ValueId, u64)>,
+}
+
+/// How much has been computed.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    log: usize,
+    pages: usize,
+    contiguous: usize,
 }
 
 impl<V: Copy> Computed<V> {
     /// For a graph of this many values.
     pub(super) fn new(values: usize) -> Computed<V> {
-        Computed { exact: vec![None; values], loose: vec![None; values], log: Vec::new() }
+        Computed {
+            exact: vec![None; values],
+            loose: vec![None; values],
+            log: Vec::new(),
+            pages: Vec::new(),
+            contiguous: Vec::new(),
+        }
     }
 
     /// A position to come back to.
-    pub(super) fn mark(&self) -> usize {
-        self.log.len()
+    pub(super) fn mark(&self) -> Mark {
+        Mark { log: self.log.len(), pages: self.pages.len(), contiguous: self.contiguous.len() }
     }
 
     /// Forgets what was computed since the mark, because it is not computed on other ways.
-    pub(super) fn rewind(&mut self, mark: usize) {
-        for (id, exact) in self.log.drain(mark..) {
+    pub(super) fn rewind(&mut self, mark: Mark) {
+        for (id, exact) in self.log.drain(mark.log..) {
             let list = if exact { &mut self.exact } else { &mut self.loose };
             list[id.index()] = None;
         }
+        self.pages.truncate(mark.pages);
+        self.contiguous.truncate(mark.contiguous);
+    }
+
+    /// Notes that this many cells from an address on are contiguous.
+    pub(super) fn set_contiguous(&mut self, first: ValueId, count: u64) {
+        self.contiguous.push((first, count));
+    }
+
+    /// An address in the same page as this one, which many others may have in common with it.
+    pub(super) fn in_same_page(&self, graph: &Graph, address: ValueId) -> ValueId {
+        let is_covered = |(first, count): &&(ValueId, u64)| {
+            let distance = graph.distance(*first, address);
+            distance.is_some_and(|distance| distance >= 0 && distance.unsigned_abs() < *count)
+        };
+        self.contiguous.iter().find(is_covered).map_or(address, |(first, _)| *first)
+    }
+
+    /// Where the page of an address is, if it has been looked up.
+    pub(super) fn page(&self, memory: MemoryId, address: ValueId) -> Option<V> {
+        let found = self.pages.iter().find(|(of, at, _)| (*of, *at) == (memory, address));
+        found.map(|(.., page)| *page)
+    }
+
+    pub(super) fn set_page(&mut self, memory: MemoryId, address: ValueId, page: V) {
+        self.pages.push((memory, address, page));
     }
 
     /// Notes an exact value.

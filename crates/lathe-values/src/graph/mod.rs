@@ -2,6 +2,7 @@
 //! few forms, and finds it again if it exists already.
 
 mod facts;
+mod logic;
 mod sums;
 
 pub use facts::WayOn;
@@ -206,8 +207,13 @@ impl Graph {
             (Some(_), None) if is_commutative(operator) => self.binary(operator, y, x),
             (None, Some(constant)) => self.binary_with_constant(operator, x, y, constant, width),
             _ if x == y => self.binary_with_itself(operator, x, width),
-            _ => match self.put_together(operator, x, y) {
-                Some(whole) => whole,
+            // Whether a number is not negative is one of its bits.
+            (Some(0), None) if operator == BinaryOperator::LessOrEqualSigned => {
+                let is_negative = self.binary(BinaryOperator::LessSigned, y, x);
+                self.not(is_negative)
+            }
+            _ => match self.put_together(operator, x, y).or_else(|| self.simpler_logic(operator, x, y)) {
+                Some(simpler) => simpler,
                 None => self.add(Node::Binary(operator, x, y), width),
             },
         }
