@@ -2,10 +2,14 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { deflateRawSync } from "node:zlib";
+import { deflateRawSync, gzipSync } from "node:zlib";
 import { launch } from "./browser.mjs";
-import { serve } from "./server.mjs";
+import { folder, serve } from "./server.mjs";
+
+/** KB that opening the page may fetch: `cargo xtask web test` knows with which standard library it was built. */
+const MOST = Number(process.argv[2] ?? 615);
 
 const DEFINITION = `machine tiny "One accumulator"
 
@@ -122,6 +126,21 @@ test("the first program runs, nothing is asked of others, and no policy is broke
   assert.equal(requests.length, loaded, "nothing is fetched after loading");
   assert.ok(requests.every((url) => url.startsWith(server.address)), requests.join(" "));
   assert.deepEqual(errors, []);
+  await profile.close();
+});
+
+test("opening the page fetches no more than it may", async () => {
+  const { profile, requests } = await open();
+  const fetched = [...new Set(requests)].map((url) => {
+    const path = new URL(url).pathname;
+    return { path, size: gzipSync(readFileSync(join(folder, path.endsWith("/") ? "index.html" : path)), { level: 9 }).length };
+  });
+  // The rest of the machine comes when the first texts have been checked.
+  const [first, rest] = ["lathe", "later"].map((part) => fetched.filter(({ path }) => path.startsWith(`/assets/${part}-`)));
+  assert.equal(first.length, 1, "the first module is fetched");
+  const opening = fetched.filter((one) => !rest.includes(one));
+  const size = opening.reduce((sum, one) => sum + one.size, 0) / 1000;
+  assert.ok(size <= MOST, `${size.toFixed(1)} KB instead of ${MOST} at most: ${opening.map(({ path, size }) => `${path} ${size}`).join(", ")}`);
   await profile.close();
 });
 

@@ -1,5 +1,5 @@
-//! `and`, `or` and `not` of the same values, as machines have them that make all logic of one instruction (NAND). Neither
-//! of the compilers behind finds all of these, and an interpreter has none.
+//! `and`, `or` and `not` of the same values, as machines have them that make all logic of one instruction (NAND). A
+//! compiler behind an engine may find them, too; that of browsers does not, and an interpreter has none.
 
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
