@@ -7,7 +7,7 @@
 use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
-use lathe_values::{Effects, Graph, Node, SymbolicState, ValueId, WayOn};
+use lathe_values::{Effects, Graph, Node, Start, SymbolicState, ValueId, WayOn};
 use lathe_vm::state::State;
 
 use super::decode::{Lowerable, Reading, effects_at};
@@ -89,8 +89,7 @@ pub(super) fn build_from(
 
 impl Block {
     fn new(fast: &Fast, pc: u64, most: usize, modes: &[(RegisterId, u64)]) -> Block {
-        let mut graph = Graph::default();
-        let mut before = SymbolicState::new(&fast.isa, &mut graph);
+        let Start { mut graph, frame: mut before } = fast.start.clone();
         for (register, value) in modes {
             before.assume(&fast.isa, &mut graph, *register, *value);
         }

@@ -36,6 +36,7 @@ use lathe_base::numbers::ByNumber;
 use lathe_isa::Isa;
 use lathe_isa::model::{Hook, MemoryId, RegisterId};
 use lathe_isa::semantics::Body;
+use lathe_values::Start;
 use lathe_vm::device::Devices;
 use lathe_vm::engine::Engine;
 use lathe_vm::interpreter::Interpreter;
@@ -60,7 +61,7 @@ use watch::Instruction;
 /// Operations beyond this number are forgotten all at once.
 const OPERATIONS: usize = 1 << 20;
 /// Times that a block is reached before it is lowered; [why](Fast::lowered_after).
-const LOWERED_AFTER: u8 = 24;
+const LOWERED_AFTER: u8 = 12;
 /// A run that pauses at hot blocks lowers them after this share of the threshold, if that is sooner.
 const SOON: u32 = 64;
 /// A register is a mode if at most one in this many instructions changes it.
@@ -76,6 +77,7 @@ pub struct Fast {
     isa: Arc<Isa>,
     reference: Interpreter,
     longest: u32,
+    start: Start,
     /// Registers, values of the running block, constants.
     slots: Box<[u64; SLOTS]>,
     constants: Constants,
@@ -207,6 +209,7 @@ impl Fast {
             isa: isa.clone(),
             reference: Interpreter::new(isa),
             longest: isa.longest(),
+            start: Start::new(isa),
             slots: Box::new([0; SLOTS]),
             constants: Constants::default(),
             ops: Vec::new(),
@@ -260,6 +263,11 @@ impl Fast {
     /// The instruction set it runs.
     pub fn isa(&self) -> &Arc<Isa> {
         &self.isa
+    }
+
+    /// Where every block begins.
+    pub fn start(&self) -> &Start {
+        &self.start
     }
 
     /// The cells that must not be written behind its back.

@@ -200,23 +200,25 @@ impl Jit {
         let Marks { marks, rows, permits } = marks(&self.isa, self.fast.marks())?;
         let memories = bases(&self.isa, state)?;
         let opened = opened(&self.isa, state)?;
+        let mut context = Context {
+            registers: state.registers_mut().as_mut_ptr(),
+            marks,
+            rows,
+            permits,
+            memories: memories.as_ptr(),
+            opened: opened.as_ptr(),
+            fuel: 0,
+            cycles: 0,
+            pc: 0,
+            interpret: 0,
+            jump: NO_JUMP,
+        };
         let before = run.steps;
         loop {
             let Place { id, block, fuel } = place;
             let used = self.regions.get_mut(id)?;
-            let mut context = Context {
-                registers: state.registers_mut().as_mut_ptr(),
-                marks,
-                rows,
-                permits,
-                memories: memories.as_ptr(),
-                opened: opened.as_ptr(),
-                fuel,
-                cycles: 0,
-                pc: 0,
-                interpret: 0,
-                jump: NO_JUMP,
-            };
+            (context.fuel, context.jump) = (fuel, NO_JUMP);
+            context.registers = state.registers_mut().as_mut_ptr();
             // SAFETY: the region was compiled for this instruction set. There are as many registers as it has:
             // `advance` has looked, and nobody can take some away. There are as many marks, permits, cells and pages as
             // it says: that was looked at above, and nothing in this loop changes where they are. Every number in
@@ -226,7 +228,7 @@ impl Jit {
             state.pc = context.pc;
             let steps = (fuel - context.fuel) as u64;
             run.steps += steps;
-            run.cycles = run.cycles.wrapping_add(context.cycles);
+            run.cycles = run.cycles.wrapping_add(std::mem::take(&mut context.cycles));
             self.statistics.entries += 1;
             self.statistics.steps += steps;
             used.steps += steps;
@@ -265,10 +267,14 @@ impl Jit {
     /// Where compiled code can be entered now, with this many steps left.
     fn place(&mut self, state: &State, left: u64) -> Option<Place> {
         let WayIn { id, block } = self.regions.way_in(state.pc)?;
-        if !self.is_as_assumed(state, id) {
+        let additions = self.fast.marks().additions();
+        let used = self.regions.get(id)?;
+        let bound = i64::try_from(used.region.bound).ok()?;
+        // This is asked whenever one region leads to another, and most of them need no closer look.
+        let is_as_before = used.additions == Some(additions) && used.region.assumptions.modes.is_empty();
+        if !is_as_before && !self.is_as_assumed(state, id) {
             return None;
         }
-        let bound = i64::try_from(self.regions.get(id)?.region.bound).ok()?;
         let fuel = i64::try_from(left).unwrap_or(i64::MAX).checked_sub(bound).filter(|fuel| *fuel >= 0)?;
         let fuel = fuel.min(SLICE as i64);
         Some(Place { id, block, fuel })

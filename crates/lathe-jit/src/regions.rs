@@ -8,7 +8,7 @@ use lathe_base::numbers::ByNumber;
 use crate::shared::Compiled;
 
 /// Addresses that are found in one look, as a power of two.
-const CLOSE_BITS: u32 = 10;
+const CLOSE_BITS: u32 = 12;
 
 /// A region in use. No other region of the same engine ever has the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

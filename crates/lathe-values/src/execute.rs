@@ -18,6 +18,8 @@ use super::graph::{Graph, ValueId};
 const LONG_ALTERNATIVE: usize = 12;
 /// Mapped addresses that are no further apart are looked for together.
 const CLOSE: u64 = 16;
+/// Values that most blocks have no more of.
+const VALUES: usize = 100;
 /// The width in which cycles are counted.
 const CYCLES: Width = Width::MAX;
 
@@ -150,6 +152,25 @@ impl Effects {
         let row = graph.constant(CYCLES, row);
         let own = graph.binary(BinaryOperator::Add, self.cycles, row);
         graph.binary(BinaryOperator::Add, before, own)
+    }
+}
+
+/// Where every block begins: a graph with the registers, and a state in which each has the value it has at the beginning. A
+/// copy of it takes a small part of what making it does.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The registers.
+    pub graph: Graph,
+    /// The machine at the beginning.
+    pub frame: SymbolicState,
+}
+
+impl Start {
+    /// That of an instruction set.
+    pub fn new(isa: &Isa) -> Start {
+        let mut graph = Graph::with_room_for(VALUES);
+        let frame = SymbolicState::new(isa, &mut graph);
+        Start { graph, frame }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lathe_base::limits;
 use lathe_isa::Isa;
-use lathe_isa::model::{DeviceId, Domain, Field, InstructionId, MemoryId, Part, Place, RegisterId, Status};
+use lathe_isa::model::{DeviceId, Domain, Field, Hook, InstructionId, MemoryId, Part, Place, RegisterId, Status};
 use lathe_isa::operand::Location;
 use lathe_isa::semantics::{Block, Body, Expr, ExprKind, OperandId, Statement};
 
@@ -22,7 +22,7 @@ pub struct Interpreter {
 }
 
 /// How many instructions are kept decoded.
-const RECENT: usize = 1 << 10;
+const RECENT: usize = 1 << 12;
 
 /// What one step did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,19 +204,21 @@ impl Stepper {
     pub(crate) fn step(&mut self, isa: &Isa, state: &mut State, devices: &mut Devices) -> Step {
         self.log.clear();
         let pc = state.pc;
-        let progress = Progress::new();
-        let between = Fetched::between(isa, state);
-        let mut execution = Execution { isa, stepper: self, fetched: &between, progress, state, devices };
-        let done = execution.hook();
-        if done.is_err() || execution.progress.pc.is_some() {
-            return execution.end(pc, done);
+        let mut progress = Progress::new();
+        if let Some(hook) = &isa.on_step {
+            let between = Fetched::between(isa, state);
+            let mut execution = Execution { isa, stepper: self, fetched: &between, progress, state, devices };
+            let done = execution.hook(hook);
+            if done.is_err() || execution.progress.pc.is_some() {
+                return execution.end(pc, done);
+            }
+            progress = execution.progress;
         }
-        let Execution { stepper, progress, state, devices, .. } = execution;
-        let window = state.window(isa, pc, stepper.longest);
+        let window = state.window(isa, pc, self.longest);
         let slot = pc as usize % RECENT;
-        let known = stepper.recent[slot].take().filter(|known| known.window == window && known.location.pc == pc);
+        let known = self.recent[slot].take().filter(|known| known.window == window && known.location.pc == pc);
         let fetched = known.unwrap_or_else(|| Box::new(Fetched::new(isa, window, pc)));
-        let mut execution = Execution { isa, stepper, fetched: &fetched, progress, state, devices };
+        let mut execution = Execution { isa, stepper: self, fetched: &fetched, progress, state, devices };
         let done = execution.execute();
         let step = execution.end(pc, done);
         self.recent[slot] = Some(fetched);
@@ -441,10 +443,8 @@ struct Execution<'e> {
 
 impl Execution<'_> {
     /// What is done before an instruction.
-    fn hook(&mut self) -> Result<(), Box<Refusal>> {
-        if let Some(hook) = &self.isa.on_step
-            && self.stepper.holds(&hook.when, self.fetched, self.state)
-        {
+    fn hook(&mut self, hook: &Hook) -> Result<(), Box<Refusal>> {
+        if self.stepper.holds(&hook.when, self.fetched, self.state) {
             self.body(&hook.body, &[])?;
         }
         Ok(())

@@ -28,8 +28,7 @@ pub(crate) struct Assumptions {
 impl Assumptions {
     /// Whether a machine in this state is in the modes.
     pub(crate) fn are_modes_of(&self, state: &State) -> bool {
-        // Most regions have none, and this is asked whenever one leads to another.
-        self.modes.is_empty() || self.modes.iter().all(|(id, value)| state.register(*id) == *value)
+        self.modes.iter().all(|(id, value)| state.register(*id) == *value)
     }
 
     /// Whether cells are unmarked as they should be.

@@ -8,7 +8,7 @@ use lathe_base::numbers::ByNumber;
 use lathe_fast::{Fast, Lowerable};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
-use lathe_values::{Graph, SymbolicState};
+use lathe_values::Start;
 use lathe_vm::State;
 
 use super::block::{BlockBuilder, Path};
@@ -200,8 +200,7 @@ impl Discovery<'_> {
 
     fn block(&mut self, pc: u64) -> Built {
         self.instructions.clear();
-        let mut graph = Graph::default();
-        let mut frame = SymbolicState::new(self.isa, &mut graph);
+        let Start { mut graph, mut frame } = self.known.fast.start().clone();
         for (id, value) in &self.assumptions.modes {
             frame.assume(self.isa, &mut graph, *id, *value);
         }

@@ -71,6 +71,12 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// No value yet, and room for this many.
+    pub fn with_room_for(values: usize) -> Graph {
+        let found = ByNumber::with_capacity_and_hasher(values, Default::default());
+        Graph { values: Vec::with_capacity(values), found, deepest: 0 }
+    }
+
     /// How a value comes about.
     pub fn node(&self, id: ValueId) -> Node {
         self.values[id.index()].node
