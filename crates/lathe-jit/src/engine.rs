@@ -46,6 +46,8 @@ const ENTRY: u64 = 1 << 10;
 /// A region that has done this many times the threshold of steps for each of its instructions is compiled again, as
 /// well as the compiler can: by then that takes a small part of the time it has run.
 const BETTER: u64 = 16;
+/// After this share of that time it is looked whether it should be made one with others.
+const YOUNG: u64 = 4;
 /// It becomes at most this many times as large then, if the program has not run for so long that it can afford more. Where
 /// a program has many places that are equally warm, each of them would take in all others.
 const GROWTH: usize = 4;
@@ -232,6 +234,8 @@ impl Jit {
             self.statistics.entries += 1;
             self.statistics.steps += steps;
             used.steps += steps;
+            used.done += steps;
+            used.entries += 1;
             used.until_better = used.until_better.saturating_sub(steps + CROSSING);
             let is_to_be_better = used.until_better == 0;
             if context.interpret != 0 {
@@ -356,8 +360,17 @@ impl Jit {
             used.until_better = SLICE;
             return;
         }
-        used.until_better = u64::MAX;
         let (known, earned) = (used.region.clone(), used.earned);
+        if used.is_crossed_often(CROSSING) && self.merge(state, id) {
+            return;
+        }
+        let rest = self.price(earned) / YOUNG * (YOUNG - 1);
+        let Some(used) = self.regions.get_mut(id) else { return };
+        if std::mem::take(&mut used.is_young) {
+            used.until_better = rest;
+            return;
+        }
+        used.until_better = u64::MAX;
         if !known.is_improvable() {
             return self.take_better(state, id, &known);
         }
@@ -382,6 +395,32 @@ impl Jit {
         } else if let Some(region) = known.take_improvable() {
             self.improved += size;
             self.order(state, entry, better.unwrap_or(region), Effort::Best, Some(id));
+        }
+    }
+
+    /// Has a region compiled together with all that it leads to, once the program has run for long enough to afford that.
+    /// Quickly, because it is going from one to another that takes the time. Whether this is what becomes of it, now or later.
+    fn merge(&mut self, state: &mut State, id: RegionId) -> bool {
+        let Some(used) = self.regions.get(id) else { return false };
+        let (entry, own, soonest) = (used.region.entry, used.region.size, self.price(used.earned) / YOUNG);
+        let jump = |pc| self.jumps.all_targets(&self.fast, pc);
+        let size = self.regions.reach(id, LARGEST, |_| true, jump);
+        if used.region.effort == Effort::Best || size <= own || size > LARGEST || self.code.is_ordered(entry) {
+            return false;
+        }
+        let affordable_at = (self.ordered + size as u64).saturating_mul(u64::from(self.code.threshold()));
+        if affordable_at > self.executed {
+            let wait = (affordable_at - self.executed).max(soonest);
+            self.regions.get_mut(id).into_iter().for_each(|used| used.until_better = wait);
+            return true;
+        }
+        let region = self.discover(state, entry, Extent::Everything, Effort::Quick, LARGEST);
+        match region.filter(|region| region.size() > own) {
+            Some(region) => {
+                self.order(state, entry, region, Effort::Quick, Some(id));
+                true
+            }
+            None => false,
         }
     }
 
@@ -534,7 +573,7 @@ impl Jit {
             self.fast.set_heat(*leader, Heat::Always);
         }
         let earned = region.size;
-        let until_better = self.price(earned);
+        let until_better = self.price(earned) / YOUNG;
         self.regions.insert(InUse::new(region, until_better, earned));
     }
 

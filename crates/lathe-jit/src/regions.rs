@@ -36,6 +36,11 @@ pub(crate) struct InUse {
     pub(crate) until_better: u64,
     /// The instructions for which it will have done enough by then.
     pub(crate) earned: usize,
+    /// Whether it has not yet been looked whether it should be made one with others.
+    pub(crate) is_young: bool,
+    /// Times it was entered, and steps done.
+    pub(crate) entries: u64,
+    pub(crate) done: u64,
 }
 
 impl InUse {
@@ -51,7 +56,17 @@ impl InUse {
             unknown: 0,
             until_better,
             earned,
+            is_young: true,
+            entries: 0,
+            done: 0,
         }
+    }
+}
+
+impl InUse {
+    /// Whether going in and out, which takes as long as so many steps, has taken longer than the steps themselves.
+    pub(crate) fn is_crossed_often(&self, crossing: u64) -> bool {
+        self.entries * crossing > self.done
     }
 }
 

@@ -144,3 +144,35 @@ fn a_threshold_of_nothing_is_one() {
     let (last, _) = run(&isa, with_routines(&isa, [TABLE, 255]), &mut jit, &[20_000, 5_000]);
     assert!(last.regions > 0 && last.steps > 4_000, "{last:?}");
 }
+
+/// A run that ends before the regions there are could be entered compiles nothing more: it would not enter that either.
+#[test]
+fn nothing_is_compiled_in_the_last_steps_of_a_run() {
+    let isa = isa();
+    let long = (0..300).flat_map(|at| [ADD, at % 256]).chain([START]);
+    let mut jit = Jit::with_threshold(&isa, 50);
+    let (last, mut state) = run(&isa, with_routines(&isa, long), &mut jit, &[40_000, 1_000]);
+    assert_eq!(last.regions, 1, "{last:?}");
+    assert!(last.steps > 500, "{last:?}");
+    let short = [ADD, 1, TABLE, 0].into_iter().zip(0x4000..);
+    short.for_each(|(cell, at)| state.memory_mut(isa.pc.memory).set(at, cell));
+    state.pc = 0x4000;
+    let (last, state) = run(&isa, state, &mut jit, &[100; 100]);
+    assert_eq!(last.regions, 1, "{last:?}");
+    let (last, _) = run(&isa, state, &mut jit, &[10_000]);
+    assert_eq!(last.regions, 2, "{last:?}");
+}
+
+/// Routines that lead to one another are regions of their own at first. They become one when going from one to another has
+/// taken long enough, and not only when each of them has run for long enough to be made better.
+#[test]
+fn regions_that_lead_to_one_another_all_the_time_become_one() {
+    let isa = isa();
+    let mut jit = Jit::with_threshold(&isa, 50);
+    let routines = with_routines(&isa, [ADD, 1, STEP, TABLE, 255]);
+    let (early, state) = run(&isa, routines, &mut jit, &[10_000, 10_000]);
+    assert!(early.entries > 1_000, "{early:?}");
+    let (last, _) = run(&isa, state, &mut jit, &[10_000, 10_000]);
+    assert!(last.entries < 10, "{last:?}");
+    assert_eq!(last.improved, early.improved, "{last:?}");
+}

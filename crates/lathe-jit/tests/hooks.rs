@@ -89,3 +89,29 @@ fn what_is_done_before_every_instruction_is_compiled_with_it() {
     let steps = compiled_steps(&isa, &[]);
     assert!(steps > STEPS * 9 / 10, "{steps}");
 }
+
+/// Somebody else asks for an interrupt between two runs. It comes before the next instruction, and when it has come
+/// compiled code goes on.
+#[test]
+fn an_interrupt_that_is_asked_for_between_two_runs_comes_at_once() {
+    let isa = load(PULLING);
+    let register = |name: &str| isa.registers.iter().position(|register| register.name == name).expect("it has one");
+    let (irq, mask) = (register("irq"), register("mask"));
+    let run = |engine: &mut dyn Engine| {
+        let mut state = State::new(&isa);
+        state.memory_mut(isa.pc.memory).fill([1, 1, 3]);
+        state.memory_mut(isa.pc.memory).set(0x80, 3);
+        let mut devices = Devices::new(&isa, Console::default());
+        let first = engine.run(&mut state, &mut devices, STEPS);
+        state.registers_mut()[irq] = 1;
+        let second = engine.run(&mut state, &mut devices, STEPS);
+        assert_eq!(state.registers()[mask], 1, "it has come");
+        (first, second, state)
+    };
+    let expected = run(&mut Interpreter::new(&isa));
+    assert!(run(&mut Fast::eager(&isa)) == expected);
+    let mut jit = Jit::with_threshold(&isa, 10);
+    assert!(run(&mut jit) == expected);
+    let steps = jit.statistics().steps;
+    assert!(steps > 2 * STEPS * 9 / 10, "{steps}");
+}

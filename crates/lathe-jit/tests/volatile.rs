@@ -155,3 +155,30 @@ fn one_that_becomes_an_end_ends_there() {
     assert_eq!(pair.run(100 * ROUND), Stop::Halted);
     assert_eq!(pair.found.pc, 1, "behind it");
 }
+
+/// The cell behind a volatile instruction is fetched from a cartridge. What lies below it says nothing of the instruction.
+#[test]
+fn one_before_a_map_is_what_is_fetched() {
+    let mapped = MACHINE.replace(
+        "register a, b, i : u16",
+        "register a, b, i : u16\nmemory rom : u8 -> u8\nmap ram with code {\n  0x0001 .. 0x00FF | rom[address[7:0]] |\n}",
+    );
+    let loaded = lathe_isa::load(&mapped);
+    let isa = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
+    let mut state = State::new(&isa);
+    state.memory_mut(isa.pc.memory).fill(PROGRAM);
+    let rom = lathe_isa::model::MemoryId(1);
+    state.memory_mut(rom).fill([0, 0x08, 0x08, 0x09, 0x0A]);
+    let opcodes = [1, 4, 2, 3].into_iter().cycle();
+    (0x100..0x200).zip(opcodes).for_each(|(at, opcode)| state.memory_mut(isa.pc.memory).set(at, opcode));
+    // Below the map are the operands of other instructions.
+    state.memory_mut(isa.pc.memory).set(1, 0x80);
+    let mut expected = state.clone();
+    let mut devices = Devices::new(&isa, Console::default());
+    let mut jit = Jit::with_threshold(&isa, 64);
+    for limit in [10 * ROUND, 10 * ROUND, 100 * ROUND] {
+        let run = jit.run(&mut state, &mut devices, limit);
+        assert_eq!(run, Interpreter::new(&isa).run(&mut expected, &mut devices, limit));
+        assert!(state == expected, "{:?}, {:?}", state.registers(), expected.registers());
+    }
+}
