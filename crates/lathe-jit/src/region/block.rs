@@ -84,15 +84,14 @@ impl BlockBuilder<'_, '_> {
     /// Adds what an instruction was decoded as.
     pub(super) fn decoded(&mut self, decoded: &Lowerable, path: &mut Path, events: &mut Vec<Event>) -> Option<End> {
         let pc = path.pc;
-        let before = self.snapshot(path, pc);
-        let Some(effects) = self.effects(decoded, path) else {
+        let effects = self.effects(decoded, path);
+        // The machine may stop where an instruction goes on at itself, which is for the interpreter to find out.
+        let stays = effects.as_ref().map(|effects| effects.goes_to(&mut self.graph, pc));
+        let always = stays.is_some_and(|stays| self.graph.as_constant(stays) == Some(1));
+        let Some((effects, stays)) = effects.zip(stays).filter(|_| !always) else {
+            let before = self.snapshot(path, pc);
             return Some(self.leave_to_interpreter(decoded, before));
         };
-        // The machine may stop where an instruction goes on at itself, which is for the interpreter to find out.
-        let stays = effects.goes_to(&mut self.graph, pc);
-        if self.graph.as_constant(stays) == Some(1) {
-            return Some(self.leave_to_interpreter(decoded, before));
-        }
         let mut checks: Vec<Check> = Vec::new();
         if self.graph.as_constant(stays).is_none() {
             checks.push(Check::When(stays));
@@ -102,11 +101,12 @@ impl BlockBuilder<'_, '_> {
         }
         self.read(&effects, path, &mut checks, events);
         let later = self.take_later(&effects, pc, &mut checks);
-        if !checks.is_empty() {
-            events.push(Event::Leave(checks, before.clone()));
-        }
-        self.advance(decoded, effects.clone(), path, events);
-        self.go_on(decoded, effects.next, path, events, later.map(|checks| (checks, before)))
+        // Most instructions are never left, and putting stores together takes long.
+        let before = (!checks.is_empty() || later.is_some()).then(|| self.snapshot(path, pc));
+        events.extend(before.clone().filter(|_| !checks.is_empty()).map(|before| Event::Leave(checks, before)));
+        let next = effects.next;
+        self.advance(decoded, effects, path, events);
+        self.go_on(decoded, next, path, events, later.zip(before))
     }
 
     /// Takes away the checks that need not be done where a computed jump goes to one of the places that are expected. A
