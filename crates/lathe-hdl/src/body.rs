@@ -13,6 +13,7 @@ use crate::check;
 use crate::divide::{self, Division};
 use crate::expression::{number, select};
 use crate::late;
+use crate::maps::{self, Access, Numbers};
 use crate::operands::{self, Operand};
 use crate::operators::Functions;
 use crate::range::Ranges;
@@ -43,12 +44,18 @@ pub(crate) struct Common {
     pub(crate) late: BTreeSet<FieldId>,
     /// The bits of `step`; right from the second writing on.
     pub(crate) step_bits: u32,
+    /// How many values of each width are kept by what is mapped over memories.
+    pub(crate) kept: Counts,
+    /// Registers that `on step` may change before an instruction.
+    pub(crate) on_step: BTreeSet<RegisterId>,
+    /// What is mapped over each memory and done in one place.
+    pub(crate) maps: Vec<Numbers>,
 }
 
 impl Common {
     /// What accesses gave, with its bits.
     pub(crate) fn loaded(&self) -> Vec<(u32, String)> {
-        names("load", &self.latches)
+        [names("load", &self.latches), names("kept", &self.kept)].concat()
     }
 
     /// What bodies compute, with its bits.
@@ -158,6 +165,8 @@ pub(crate) struct Lowering<'a> {
     late: std::vec::IntoIter<bool>,
     /// Whether a mapped access is being written, whose own accesses reach the cells themselves.
     mapped: bool,
+    /// From where accesses are counted, in what is done for all instructions.
+    first: Option<String>,
     /// Devices whose writes wait until the instruction has ended.
     deferred: Vec<DeviceId>,
     pending: Vec<Pending>,
@@ -181,11 +190,28 @@ impl<'a> Lowering<'a> {
             operands: Vec::new(),
             late: Vec::new().into_iter(),
             mapped: false,
+            first: None,
             deferred: Vec::new(),
             pending: Vec::new(),
             later: Counts::new(),
             ranges: Ranges::default(),
         }
+    }
+
+    /// Begins something that is mapped over a memory, and done for all instructions: they say where its numbers begin.
+    pub(crate) fn mapped(
+        isa: &'a Isa,
+        shape: &'a Shape,
+        common: &'a mut Common,
+        first: String,
+        depth: usize,
+    ) -> Lowering<'a> {
+        Lowering { mapped: true, first: Some(first), ..Lowering::new(isa, shape, common, Way::default(), depth) }
+    }
+
+    /// Whether it is done for all instructions, after they have changed what they change.
+    pub(crate) fn is_for_all(&self) -> bool {
+        self.first.is_some()
     }
 
     /// The statements, and how far the way has come.
@@ -340,15 +366,27 @@ impl<'a> Lowering<'a> {
     pub(crate) fn number_site(&mut self) -> (String, String) {
         let site = self.known.way.site;
         self.known.way.site += 1;
-        let bits = self.common.step_bits;
-        (number(bits, u64::from(site)), number(bits, u64::from(site) + 1))
+        (self.site(site), self.site(site + 1))
+    }
+
+    fn site(&self, site: u32) -> String {
+        let number = number(self.common.step_bits, u64::from(site));
+        match &self.first {
+            None => number,
+            Some(first) if site == 0 => first.clone(),
+            Some(first) => format!("({first} + {number})"),
+        }
     }
 
     /// A place that keeps what an access gave until the instruction ends.
     pub(crate) fn latch(&mut self, bits: u32) -> String {
         let slot = next(&mut self.known.way.slots, bits);
-        at_least(&mut self.common.latches, &self.known.way.slots);
-        format!("load{bits}_{slot}")
+        let (stem, all) = match self.first {
+            None => ("load", &mut self.common.latches),
+            Some(_) => ("kept", &mut self.common.kept),
+        };
+        at_least(all, &self.known.way.slots);
+        format!("{stem}{bits}_{slot}")
     }
 
     /// A name for something that is computed.
@@ -364,7 +402,7 @@ impl<'a> Lowering<'a> {
     /// Nothing is mapped over the cells if they are several.
     fn load(&mut self, into: LocalId, memory: MemoryId, address: &Expr, cells: u8) {
         let name = self.locals[usize::from(into.0)].clone();
-        let found = self.mappings(memory, address);
+        let found = self.mappings(memory, address, Access::Read);
         if found.is_empty() {
             let address = self.expression(address);
             let value = self.load_cells(memory, &address, u32::from(cells));
@@ -375,8 +413,13 @@ impl<'a> Lowering<'a> {
         let bits = address.width.bits();
         let address_is_known = address.as_constant().is_some();
         let text = self.expression(address);
+        if !address_is_known && self.can_share(memory, Access::Read) {
+            let value = self.mapped_load(memory, &text);
+            self.out.line(format!("{name} = {value};"));
+            return;
+        }
         let address = if address_is_known { text } else { self.temporary(bits, &text) };
-        self.mapped(&found, &address, bits, address_is_known, &mut |this, mapping| {
+        self.either(&found, &address, address_is_known, &mut |this, mapping| {
             let value = match mapping {
                 Some(mapping) => this.side(&mapping.read, std::slice::from_ref(&address)).unwrap_or_default(),
                 None => this.load_cells(memory, &address, 1),
@@ -387,7 +430,7 @@ impl<'a> Lowering<'a> {
 
     /// Nothing is mapped over the cells if they are several.
     fn store(&mut self, memory: MemoryId, address: &Expr, cells: u8, value: &Expr) {
-        let found = self.mappings(memory, address);
+        let found = self.mappings(memory, address, Access::Write);
         if found.is_empty() {
             let (address, mut text) = (self.expression(address), self.expression(value));
             if cells > 1 && self.isa.memory(memory).order == Order::Big {
@@ -403,12 +446,62 @@ impl<'a> Lowering<'a> {
         let address = if address_is_known { text } else { self.temporary(bits, &text) };
         let text = self.expression(value);
         let value = self.temporary(value_bits, &text);
-        self.mapped(&found, &address, bits, address_is_known, &mut |this, mapping| match mapping {
+        if !address_is_known && self.can_share(memory, Access::Write) {
+            self.mapped_store(memory, &address, &value);
+            self.mapped_registers(&found, &address, &value);
+            return;
+        }
+        self.either(&found, &address, address_is_known, &mut |this, mapping| match mapping {
             Some(mapping) => {
                 this.side(&mapping.write, &[address.clone(), value.clone()]);
             }
             None => this.store_cells(memory, &address, &value, 1),
         });
+    }
+
+    /// Whether what is mapped over a memory can be done in the one place for all instructions.
+    fn can_share(&self, memory: MemoryId, access: Access) -> bool {
+        let (isa, maps) = (self.isa, &self.shape.maps);
+        let written = |id| self.known.written.contains(&id) || self.common.on_step.contains(&id);
+        let waits = access == Access::Write && self.deferred.iter().any(|device| maps.may_write(isa, memory, *device));
+        !waits && maps.can_share(isa, memory, access, written)
+    }
+
+    /// Reads an address over which something may be mapped; gives the name of the value.
+    fn mapped_load(&mut self, memory: MemoryId, address: &str) -> String {
+        let name = self.shape.names.memory(memory).to_owned();
+        let at = self.site(self.known.way.site);
+        self.known.way.site += self.common.maps[memory.index()].reads;
+        let after = self.site(self.known.way.site);
+        let latch = self.latch(self.isa.memory(memory).cell.bits());
+        self.out.line(format!("`{name}_mapped_load({at}, {address})"));
+        self.out.line(format!("if (step == {after}) {latch} = {name}_answer;"));
+        latch
+    }
+
+    /// Writes to an address over which something may be mapped, but for what that does to registers.
+    fn mapped_store(&mut self, memory: MemoryId, address: &str, value: &str) {
+        let numbers = self.common.maps[memory.index()].writes;
+        if numbers == 0 {
+            // Only to registers.
+            return self.store_cells(memory, address, value, 1);
+        }
+        let name = self.shape.names.memory(memory).to_owned();
+        let at = self.site(self.known.way.site);
+        self.known.way.site += numbers;
+        self.out.line(format!("`{name}_mapped_store({at}, {address}, {value})"));
+    }
+
+    /// What a write does to registers, if something is mapped there.
+    fn mapped_registers(&mut self, found: &[usize], address: &str, value: &str) {
+        for at in found {
+            let Some(body) = self.shape.maps.registers(*at) else { continue };
+            let before = self.known.clone();
+            self.out.open(format!("if ({}) begin", maps::test(self.isa, &self.isa.maps[*at], address)));
+            self.body(body, &[address.to_owned(), value.to_owned()]);
+            self.out.close("end");
+            self.known.join(&before);
+        }
     }
 
     /// A value between the order of its memory and that of lanes, in which the lowest address has the lowest bits.
@@ -427,45 +520,37 @@ impl<'a> Lowering<'a> {
         self.body(&shape::feasible(self.isa, body), given)
     }
 
-    /// What may be mapped over an address.
-    fn mappings(&self, memory: MemoryId, address: &Expr) -> Vec<&'a Mapping> {
+    /// What may be mapped over an address and makes a difference there.
+    fn mappings(&self, memory: MemoryId, address: &Expr, access: Access) -> Vec<usize> {
         if self.mapped {
             return Vec::new();
         }
         let (first, last) = self.ranges.expression(address);
-        let reached = |map: &&Mapping| map.memory == memory && map.first <= last && first <= map.last;
-        self.isa.maps.iter().filter(reached).collect()
+        let reached = |map: &Mapping| map.memory == memory && map.first <= last && first <= map.last;
+        let all =
+            self.isa.maps.iter().enumerate().filter(|(at, map)| reached(map) && self.shape.maps.matters(*at, access));
+        all.map(|(at, _)| at).collect()
     }
 
     /// One branch for each mapping, and one for the cells themselves.
-    fn mapped(
+    fn either(
         &mut self,
-        found: &[&'a Mapping],
+        found: &[usize],
         address: &str,
-        bits: u32,
         is_known: bool,
         branch: &mut dyn FnMut(&mut Self, Option<&'a Mapping>),
     ) {
+        let found = found.iter().map(|at| &self.isa.maps[*at]);
         if is_known {
             self.mapped = true;
-            branch(self, found.first().copied());
+            branch(self, found.into_iter().next());
             self.mapped = false;
             return;
         }
         let before = self.known.clone();
         let mut after = before.clone();
-        for (at, mapping) in found.iter().map(|mapping| Some(*mapping)).chain([None]).enumerate() {
-            let test = mapping.map(|mapping: &Mapping| {
-                let (first, last) = (number(bits, mapping.first), number(bits, mapping.last));
-                let top = mapping.last == self.isa.memory(mapping.memory).address.mask();
-                match () {
-                    () if first == last => format!("{address} == {first}"),
-                    () if mapping.first == 0 => format!("{address} <= {last}"),
-                    () if top => format!("{address} >= {first}"),
-                    () => format!("{address} >= {first} && {address} <= {last}"),
-                }
-            });
-            match (at, test) {
+        for (at, mapping) in found.map(Some).chain([None]).enumerate() {
+            match (at, mapping.map(|mapping| maps::test(self.isa, mapping, address))) {
                 (0, Some(test)) => self.out.open(format!("if ({test}) begin")),
                 (_, Some(test)) => self.out.turn(format!("end else if ({test}) begin")),
                 (_, None) => self.out.turn("end else begin"),

@@ -9,10 +9,11 @@ use lathe_isa::semantics::{Block, Statement};
 use crate::body::{Common, Lowering, Way};
 use crate::divide;
 use crate::expression::{number, range, select};
+use crate::maps;
 use crate::shape::{self, Shape};
 use crate::writer::Writer;
 
-/// The text of a core, with the places where stands what instructions do, and what is done before them, taken apart.
+/// The text of a core, in the pieces that a slice leaves out or keeps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Text {
     start: String,
@@ -65,10 +66,10 @@ pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> (Text, Vec
     (Text { start: out.finish(), after, ..execution }, common.accesses)
 }
 
-struct Core<'a> {
-    isa: &'a Isa,
-    shape: &'a Shape,
-    common: &'a Common,
+pub(crate) struct Core<'a> {
+    pub(crate) isa: &'a Isa,
+    pub(crate) shape: &'a Shape,
+    pub(crate) common: &'a Common,
 }
 
 /// A port: its direction with `wire` or `reg`, its bits, its name.
@@ -211,19 +212,20 @@ impl Core<'_> {
         }
         out.blank();
         out.line("// How far it has come: accesses below `step` have been done.");
-        out.line("// It counts; a synthesiser that takes it for a machine of states needs hours for it.");
+        out.line("// It counts. Yosys would take it for a state machine, and need hours.");
         out.line(format!("(* fsm_encoding = \"none\" *) reg {}step;", range(self.common.step_bits)));
         out.line(format!("reg {}step_next;", range(self.common.step_bits)));
         out.line("reg stop; // nothing after this can be done in this cycle\nreg busy; // this cycle has its access");
         out.blank();
         out.line("// What it has read, and what divisions gave.");
         out.line(format!("reg {}window_q;", range(Shape::window_bits(isa))));
-        for (bits, name) in self.common.loaded() {
+        for (bits, name) in loaded(isa, shape, self.common) {
             out.line(format!("reg {}{name};\nreg {}{name}_q;", range(bits), range(bits)));
         }
+        maps::answers(isa, shape, self.common, &mut out);
         out.blank();
         out.line("// What it computes on its way.");
-        for (bits, name) in self.common.computed() {
+        for (bits, name) in computed(isa, shape, self.common) {
             out.line(format!("reg {}{name};", range(bits)));
         }
         out.blank();
@@ -386,96 +388,6 @@ impl Core<'_> {
         all
     }
 
-    /// One macro for each kind of access, which does nothing if the access has been done or is not to be done yet. They could be
-    /// tasks, but Yosys makes signals of what each call of a task is given, and the time it takes grows with their square.
-    fn accesses(&self, out: &mut Writer) {
-        let one = number(self.common.step_bits, 1);
-        out.line("// Access number AT, unless it has been done or something has to be done before it. What is read comes in the next cycle.");
-        for (id, memory) in (0..).map(MemoryId).zip(&self.isa.memories) {
-            let name = self.shape.names.memory(id);
-            let (taken, advance) = match memory.is_large() {
-                true => (
-                    format!("if ({name}_ready) "),
-                    format!("if ({name}_ready) step_next = AT + {one}; else stop = 1'b1;"),
-                ),
-                false => (String::new(), format!("step_next = AT + {one};")),
-            };
-            out.define(
-                &format!("{name}_load(AT, ADDRESS)"),
-                &format!(
-                    "if (!stop && step <= AT) begin
-  if (!busy) begin {name}_read = 1'b1; {name}_address = ADDRESS; {taken}step_next = AT + {one}; end
-  stop = 1'b1;
-end"
-                ),
-            );
-            out.define(
-                &format!("{name}_store(AT, ADDRESS, LANES, DATA)"),
-                &format!(
-                    "if (!stop && step <= AT) begin
-  if (busy) stop = 1'b1; else begin
-    {name}_write = LANES; {name}_address = ADDRESS; {name}_data = DATA;
-    busy = 1'b1;
-    {advance}
-  end
-end"
-                ),
-            );
-        }
-        for (id, operation) in &self.shape.operations {
-            self.device_access(out, *id, operation);
-        }
-        if self.shape.division.is_some() {
-            divide::access(out, self.common.step_bits);
-        }
-    }
-
-    fn device_access(&self, out: &mut Writer, id: lathe_isa::model::DeviceId, operation: &lathe_isa::model::Operation) {
-        if !shape::is_asked(self.isa, id, operation) {
-            return;
-        }
-        let port = format!("{}_{}", self.shape.names.device(id), operation.operation.name());
-        let names = shape::argument_names(self.isa.devices[id.index()].kind, operation.operation);
-        let names = &names[..operation.arguments.len().min(names.len())];
-        let given: String = names.iter().map(|name| format!(", {}", name.to_uppercase())).collect();
-        let one = number(self.common.step_bits, 1);
-        let advance = format!("step_next = AT + {one};");
-        let waits = shape::may_wait(self.isa, id, operation.operation);
-        let advance = match (waits, shape::answers_later(operation)) {
-            (true, false) => format!("if ({port}_ready) {advance} else stop = 1'b1;"),
-            (false, false) => advance,
-            (true, true) => format!("if ({port}_ready) {advance}\n    stop = 1'b1;"),
-            (false, true) => format!("{advance}\n    stop = 1'b1;"),
-        };
-        let arguments: String = names.iter().map(|name| format!(" {port}_{name} = {};", name.to_uppercase())).collect();
-        out.define(
-            &format!("do_{port}(AT{given})"),
-            &format!(
-                "if (!stop && step <= AT) begin
-  if (busy) stop = 1'b1; else begin
-    {port} = 1'b1;{arguments}
-    busy = 1'b1;
-    {advance}
-  end
-end"
-            ),
-        );
-    }
-
-    /// A macro is known to all files that are read after this one.
-    fn forget_accesses(&self, out: &mut Writer) {
-        for (id, _) in (0..).map(MemoryId).zip(&self.isa.memories) {
-            let name = self.shape.names.memory(id);
-            out.line(format!("`undef {name}_load\n`undef {name}_store"));
-        }
-        for (id, operation) in self.shape.operations.iter().filter(|(id, one)| shape::is_asked(self.isa, *id, one)) {
-            out.line(format!("`undef do_{}_{}", self.shape.names.device(*id), operation.operation.name()));
-        }
-        if self.shape.division.is_some() {
-            out.line("`undef divide");
-        }
-    }
-
     fn retire(&self, out: &mut Writer) {
         let names = &self.shape.names;
         out.line("// The retire port: what has been done, for whoever looks on.");
@@ -511,7 +423,7 @@ end"
         ));
         out.turn("end else begin");
         out.line("window_q <= window;");
-        for (_, name) in self.common.loaded() {
+        for (_, name) in loaded(self.isa, self.shape, self.common) {
             out.line(format!("{name}_q <= {name};"));
         }
         out.open("if (fault) begin");
@@ -530,6 +442,16 @@ end"
         out.close("end");
         out.close("end");
     }
+}
+
+/// What stays from one step to the next, with its bits.
+fn loaded(isa: &Isa, shape: &Shape, common: &Common) -> Vec<(u32, String)> {
+    [common.loaded(), maps::found(isa, shape, common)].concat()
+}
+
+/// What is computed anew in every cycle, with its bits.
+fn computed(isa: &Isa, shape: &Shape, common: &Common) -> Vec<(u32, String)> {
+    [common.computed(), maps::said(isa, shape, common)].concat()
 }
 
 /// How many bits tell the instructions apart, with one for what is none.
@@ -552,6 +474,8 @@ impl<'a> Execution<'a> {
 
     fn write(mut self) -> Text {
         // What has to be cleared is known only when everything else has been written.
+        let mut mapped = Writer::at(2);
+        maps::write(self.isa, self.shape, self.common, &mut mapped);
         let mut first = Writer::at(2);
         let (hook, way) = self.hook(&mut first);
         let mut rest = Writer::at(2);
@@ -562,8 +486,8 @@ impl<'a> Execution<'a> {
         let way = self.fetch(&mut rest, way);
         self.shape.operands.read(self.isa, self.shape, &mut rest);
         rest.blank();
-        // Nothing could be done after the fetch, or if `on step` is not done or jumped. That it is not tried saves simulators
-        // and solvers much.
+        // While the fetch is under way nothing can be done here, and after `on step` has jumped nothing is. Not trying saves
+        // simulators and solvers much work.
         rest.open(if self.isa.on_step.is_some() { "if (!stop && !replaced) begin" } else { "if (!stop) begin" });
         rest.open("case (instruction)");
         let arms = self.arms(rest.depth(), &way);
@@ -576,6 +500,7 @@ impl<'a> Execution<'a> {
         let mut end = Writer::at(rest.depth());
         end.close("endcase");
         end.close("end");
+        end.raw(&mapped.finish());
         for list in self.common.late.iter().map(|list| self.shape.names.field(*list)) {
             end.line(format!("if ({list}_write) write_{list}({list}_address, {list}_data);"));
         }
@@ -592,8 +517,9 @@ impl<'a> Execution<'a> {
         for (id, _) in &self.shape.registers {
             out.line(format!("{0} = {0}_q;", names.register(*id)));
         }
-        self.common.loaded().iter().for_each(|(_, name)| out.line(format!("{name} = {name}_q;")));
-        self.common.computed().iter().for_each(|(bits, name)| out.line(format!("{name} = {};", number(*bits, 0))));
+        let (loaded, computed) = (loaded(isa, self.shape, self.common), computed(isa, self.shape, self.common));
+        loaded.iter().for_each(|(_, name)| out.line(format!("{name} = {name}_q;")));
+        computed.iter().for_each(|(bits, name)| out.line(format!("{name} = {};", number(*bits, 0))));
         for list in &self.common.late {
             let field = isa.field(*list);
             let (name, bits) = (names.field(*list), field.width.bits());
@@ -641,6 +567,12 @@ impl<'a> Execution<'a> {
         body.whole(&hook.body);
         let (text, way) = body.finish();
         self.common.steps = self.common.steps.max(way.site);
+        if !always_jumps(&hook.body.block) {
+            let effects = hook.body.effects();
+            let mapped = self.isa.maps.iter().filter(|map| effects.stores.contains(&map.memory));
+            let mapped = mapped.flat_map(|map| map.write.effects().writes);
+            self.common.on_step = mapped.chain(effects.writes.iter().copied()).collect();
+        }
         (text, way)
     }
 

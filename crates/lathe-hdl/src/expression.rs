@@ -46,7 +46,13 @@ impl Lowering<'_> {
             ExprKind::Local(local) => self.locals[usize::from(local.0)].clone(),
             ExprKind::Register(id) => {
                 let register = self.isa.register(*id);
-                if register.constant { number(bits, register.reset) } else { self.shape.names.register(*id).to_owned() }
+                let name = self.shape.names.register(*id);
+                match register.constant {
+                    true => number(bits, register.reset),
+                    // The instruction may have gone on and changed it.
+                    false if self.is_for_all() => format!("{name}_q"),
+                    false => name.to_owned(),
+                }
             }
             ExprKind::Operand(operand) => self.operand(*operand),
             ExprKind::Code(operand) => self.operands[usize::from(operand.0)].code.clone(),

@@ -11,6 +11,7 @@
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod accesses;
 mod bench;
 mod board;
 mod body;
@@ -20,6 +21,7 @@ mod devices;
 mod divide;
 mod expression;
 mod late;
+mod maps;
 mod names;
 mod operands;
 mod operators;

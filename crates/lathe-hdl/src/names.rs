@@ -30,7 +30,7 @@ const OWN: &str = "\
 clk reset reset_pc reset_registers step step_next stop busy jump target next halt fault fault_code fault_detail \
 halted faulted retire retire_pc retire_bits retire_next retire_registers retire_cycles retire_replaced replaced window \
 window_q instruction decode execute cycles address value at lanes data ready code x y n top bench core memory ILLEGAL \
-quotient remainder negative wide divide divider divide_start divide_x divide_y divide_take divide_ready \
+held quotient remainder negative wide divide divider divide_start divide_x divide_y divide_take divide_ready \
 divide_quotient divide_remainder";
 
 /// The names of everything in one core.
@@ -122,7 +122,26 @@ fn unique(taken: &mut BTreeSet<String>, wanted: String) -> String {
         count += 1;
         name = if count == 2 { format!("{wanted}_") } else { format!("{wanted}_{count}") };
     }
-    let made = ["_q", "_address", "_read", "_write", "_data", "_value", "_ready", "_code"];
+    let made = [
+        "_q",
+        "_address",
+        "_read",
+        "_write",
+        "_data",
+        "_value",
+        "_ready",
+        "_code",
+        "_answer",
+        "_found",
+        "_found_q",
+        "_found_value",
+        "_found_value_q",
+        "_mapped_read",
+        "_mapped_write",
+        "_mapped_at",
+        "_mapped_address",
+        "_mapped_data",
+    ];
     taken.extend(made.map(|ending| format!("{name}{ending}")));
     taken.insert(name.clone());
     name
@@ -132,5 +151,5 @@ fn unique(taken: &mut BTreeSet<String>, wanted: String) -> String {
 fn is_temporary(name: &str) -> bool {
     let Some((stem, number)) = name.split_once('_') else { return false };
     let stem = stem.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    matches!(stem, "t" | "load" | "later") && number.starts_with(|first: char| first.is_ascii_digit())
+    matches!(stem, "t" | "load" | "kept" | "later") && number.starts_with(|first: char| first.is_ascii_digit())
 }

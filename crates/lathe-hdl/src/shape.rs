@@ -7,6 +7,7 @@ use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Domain, FieldId, M
 use lathe_isa::semantics::{Body, Statement};
 
 use crate::divide;
+use crate::maps::Maps;
 use crate::names::Names;
 use crate::operands::Operands;
 
@@ -30,6 +31,8 @@ pub(crate) struct Shape {
     pub(crate) operations: Vec<(DeviceId, Operation)>,
     /// The bits of the unit that divides, if there is one.
     pub(crate) division: Option<u32>,
+    /// What is mapped over memories.
+    pub(crate) maps: Maps,
 }
 
 /// The message of an encoding that no row has.
@@ -72,7 +75,8 @@ impl Shape {
         let division = divide::widest(isa);
         let mut names = Names::new(isa);
         let operands = Operands::new(isa, &mut names);
-        Shape { names, operands, lanes, registers, register_bits, messages, detail_bits, operations, division }
+        let maps = Maps::new(isa);
+        Shape { names, operands, lanes, registers, register_bits, messages, detail_bits, operations, division, maps }
     }
 
     /// The number of a fault's message.

@@ -1,0 +1,413 @@
+//! What is mapped over memories, where hardware has it: between the instructions and the memory, once for all of them. An instruction
+//! says which address it wants, and after the `case` what is mapped there does its accesses. The instruction has left numbers
+//! free for them, and goes on when they are done.
+
+use lathe_isa::Isa;
+use lathe_isa::model::{DeviceId, Mapping, MemoryId, RegisterId};
+use lathe_isa::semantics::{Block, Body, Expr, ExprKind, Statement};
+
+use crate::body::{Common, Lowering};
+use crate::expression::{number, range, select};
+use crate::shape::{self, Shape};
+use crate::writer::Writer;
+
+/// Reading or writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// What the mappings of a machine are to its core, in their order.
+#[derive(Debug)]
+pub(crate) struct Maps {
+    all: Vec<Sides>,
+}
+
+#[derive(Debug)]
+struct Sides {
+    read: Side,
+    write: Side,
+    /// What a write does to registers, which every instruction does itself.
+    registers: Option<Body>,
+}
+
+/// What a read or write does to memories and devices.
+#[derive(Debug)]
+enum Side {
+    /// It reaches the cell, as if nothing were mapped.
+    Cell,
+    /// It can be done in one place for all instructions.
+    Shared(Body),
+    /// Every instruction has to do it itself.
+    Own,
+}
+
+impl Maps {
+    pub(crate) fn new(isa: &Isa) -> Maps {
+        let sides = |mapping: &Mapping| {
+            let read = shape::feasible(isa, &mapping.read);
+            let write = shape::feasible(isa, &mapping.write);
+            let (write, registers) = match taken_apart(&write) {
+                Some((accesses, registers)) => (side(accesses, mapping.memory), registers),
+                None => (Side::Own, None),
+            };
+            let read = if changes_core(&read) { Side::Own } else { side(read, mapping.memory) };
+            Sides { read, write, registers }
+        };
+        Maps { all: isa.maps.iter().map(sides).collect() }
+    }
+
+    fn side(&self, at: usize, access: Access) -> &Side {
+        match access {
+            Access::Read => &self.all[at].read,
+            Access::Write => &self.all[at].write,
+        }
+    }
+
+    /// Whether a mapping makes a difference to an access.
+    pub(crate) fn matters(&self, at: usize, access: Access) -> bool {
+        let to_registers = access == Access::Write && self.all[at].registers.is_some();
+        to_registers || !matches!(self.side(at, access), Side::Cell)
+    }
+
+    /// What a write does to registers.
+    pub(crate) fn registers(&self, at: usize) -> Option<&Body> {
+        self.all[at].registers.as_ref()
+    }
+
+    fn of<'a>(&'a self, isa: &'a Isa, memory: MemoryId) -> impl Iterator<Item = usize> + 'a {
+        (0..self.all.len()).filter(move |at| isa.maps[*at].memory == memory)
+    }
+
+    /// Whether what an access to a memory does to memories and devices can be done in one place for all instructions. That is after
+    /// they have changed what they change, so it looks at registers as they were: none that it looks at may be `written` before.
+    pub(crate) fn can_share(
+        &self,
+        isa: &Isa,
+        memory: MemoryId,
+        access: Access,
+        written: impl Fn(RegisterId) -> bool,
+    ) -> bool {
+        self.of(isa, memory).all(|at| match self.side(at, access) {
+            Side::Cell => true,
+            Side::Shared(body) => !body.effects().reads.into_iter().any(&written),
+            Side::Own => false,
+        })
+    }
+
+    /// Whether a write to a memory may be one to a device.
+    pub(crate) fn may_write(&self, isa: &Isa, memory: MemoryId, device: DeviceId) -> bool {
+        self.of(isa, memory).any(|at| isa.maps[at].write.effects().devices.contains(&device))
+    }
+
+    /// What is done in one place, with where.
+    fn shared<'a>(
+        &'a self,
+        isa: &'a Isa,
+        memory: MemoryId,
+        access: Access,
+    ) -> impl Iterator<Item = (&'a Mapping, &'a Body)> + 'a {
+        self.of(isa, memory).filter_map(move |at| match self.side(at, access) {
+            Side::Shared(body) if self.can_share(isa, memory, access, |_| false) => Some((&isa.maps[at], body)),
+            _ => None,
+        })
+    }
+}
+
+/// The accesses of a read or write.
+fn side(body: Body, memory: MemoryId) -> Side {
+    let is = |expr: &Expr, local: u16| matches!(expr.kind, ExprKind::Local(id) if id.0 == local);
+    let is_cell = match &body.block[..] {
+        [Statement::Load { into, memory: reached, address, cells: 1 }] => {
+            *reached == memory && is(address, 0) && body.value.as_ref().is_some_and(|value| is(value, into.0))
+        }
+        [Statement::Store { memory: reached, address, cells: 1, value }] => {
+            *reached == memory && is(address, 0) && is(value, 1)
+        }
+        _ => false,
+    };
+    if is_cell { Side::Cell } else { Side::Shared(body) }
+}
+
+/// Whether a body does something that the core does anew in every cycle: to registers, to where it goes on, to the number of cycles.
+fn changes_core(body: &Body) -> bool {
+    let effects = body.effects();
+    !effects.writes.is_empty() || effects.jumps || effects.halts || effects.faults || adds_cycles(&body.block)
+}
+
+fn adds_cycles(block: &Block) -> bool {
+    let mut adds = false;
+    let mut see = |statement: &Statement| adds |= matches!(statement, Statement::Cycles(_));
+    block.iter().for_each(|statement| statement.visit(&mut see));
+    adds
+}
+
+/// What a write does to memories and devices, and what it does to registers, if each can be done without the other.
+fn taken_apart(body: &Body) -> Option<(Body, Option<Body>)> {
+    if !changes_core(body) {
+        return Some((body.clone(), None));
+    }
+    let effects = body.effects();
+    if effects.jumps || effects.halts || effects.faults || adds_cycles(&body.block) || !effects.loads.is_empty() {
+        return None;
+    }
+    let part = |block: Block| Body { locals: body.locals.clone(), block, value: None };
+    let (mut accesses, mut registers) = (Block::new(), Block::new());
+    for statement in &body.block {
+        let effects_here = statement.effects();
+        let reaches = !effects_here.stores.is_empty() || !effects_here.devices.is_empty();
+        match (reaches, !effects_here.writes.is_empty()) {
+            // It may read registers that the other part changes, or depend on an answer of a device.
+            (true, true) => return None,
+            (true, false) if matches!(statement, Statement::DeviceRead { .. }) => return None,
+            (true, false) => accesses.push(statement.clone()),
+            (false, true) => registers.push(statement.clone()),
+            (false, false) => {
+                accesses.push(statement.clone());
+                registers.push(statement.clone());
+            }
+        }
+    }
+    let (accesses, registers) = (part(accesses), part(registers));
+    let depends = accesses.effects().reads.iter().any(|register| effects.writes.contains(register));
+    (!depends).then_some((accesses, Some(registers)))
+}
+
+/// What the accesses to a memory with something mapped over it are, for the instructions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Numbers {
+    /// How many numbers a read takes.
+    pub(crate) reads: u32,
+    /// How many a write takes.
+    pub(crate) writes: u32,
+}
+
+/// Whether an address belongs to a mapping.
+pub(crate) fn test(isa: &Isa, mapping: &Mapping, address: &str) -> String {
+    let width = isa.memory(mapping.memory).address;
+    let (first, last) = (number(width.bits(), mapping.first), number(width.bits(), mapping.last));
+    match () {
+        () if first == last => format!("{address} == {first}"),
+        () if mapping.first == 0 => format!("{address} <= {last}"),
+        () if mapping.last == width.mask() => format!("{address} >= {first}"),
+        () => format!("{address} >= {first} && {address} <= {last}"),
+    }
+}
+
+/// Writes what is done in one place, and notes how many numbers instructions have to leave free for it.
+pub(crate) fn write(isa: &Isa, shape: &Shape, common: &mut Common, out: &mut Writer) {
+    common.maps = vec![Numbers::default(); isa.memories.len()];
+    for memory in (0..isa.memories.len() as u32).map(MemoryId) {
+        for access in [Access::Read, Access::Write] {
+            let branches = branches(isa, shape, common, memory, access, out.depth() + 2);
+            if branches.is_empty() {
+                continue;
+            }
+            let count = branches.iter().map(|branch| branch.numbers).max().unwrap_or(1).max(1);
+            match access {
+                Access::Read => {
+                    common.maps[memory.index()].reads = count;
+                    read(isa, shape, common, out, memory, &branches);
+                }
+                Access::Write => {
+                    common.maps[memory.index()].writes = count;
+                    written(isa, shape, common, out, memory, &branches);
+                }
+            }
+        }
+    }
+}
+
+/// What is done at some addresses.
+struct Branch {
+    test: String,
+    text: String,
+    /// What is read.
+    value: String,
+    /// How many numbers it takes.
+    numbers: u32,
+}
+
+fn branches(
+    isa: &Isa,
+    shape: &Shape,
+    common: &mut Common,
+    memory: MemoryId,
+    access: Access,
+    depth: usize,
+) -> Vec<Branch> {
+    let name = shape.names.memory(memory);
+    let (address, data) = (format!("{name}_mapped_address"), format!("{name}_mapped_data"));
+    let mut branches = Vec::new();
+    for (mapping, body) in shape.maps.shared(isa, memory, access) {
+        let mut lowering = Lowering::mapped(isa, shape, common, format!("{name}_mapped_at"), depth);
+        let given = match access {
+            Access::Read => &[address.clone()][..],
+            Access::Write => &[address.clone(), data.clone()],
+        };
+        let value = lowering.body(body, given).unwrap_or_default();
+        let (text, way) = lowering.finish();
+        // What was read is there one step after the access.
+        let numbers = if access == Access::Read && way.site > 0 { way.site + 1 } else { way.site };
+        branches.push(Branch { test: test(isa, mapping, &address), text, value, numbers });
+    }
+    branches
+}
+
+fn open(out: &mut Writer, at: usize, test: &str) {
+    if at == 0 { out.open(format!("if ({test}) begin")) } else { out.turn(format!("end else if ({test}) begin")) }
+}
+
+fn read(isa: &Isa, shape: &Shape, common: &Common, out: &mut Writer, memory: MemoryId, branches: &[Branch]) {
+    let name = shape.names.memory(memory);
+    let after = number(common.step_bits, u64::from(common.maps[memory.index()].reads));
+    out.line(format!("// What is mapped over {name}: reading. The instruction goes on when there is an answer."));
+    out.open(format!("if ({name}_mapped_read) begin"));
+    out.line("stop = 1'b0;");
+    for (at, branch) in branches.iter().enumerate() {
+        open(out, at, &branch.test);
+        out.raw(&branch.text);
+        let value = &branch.value;
+        out.line(format!(
+            "if (!stop) begin {name}_found = 1'b1; {name}_found_value = {value}; step_next = {name}_mapped_at + {after}; end"
+        ));
+    }
+    out.turn("end else begin");
+    out.line(format!("{name}_read = 1'b1;\n{name}_address = {name}_mapped_address;"));
+    let taken = format!("{name}_found = 1'b0;\nstep_next = {name}_mapped_at + {after};");
+    if isa.memory(memory).is_large() {
+        out.open(format!("if ({name}_ready) begin"));
+        out.line(taken);
+        out.close("end");
+    } else {
+        out.line(taken);
+    }
+    out.close("end");
+    out.line("stop = 1'b1;");
+    out.close("end");
+}
+
+fn written(isa: &Isa, shape: &Shape, common: &Common, out: &mut Writer, memory: MemoryId, branches: &[Branch]) {
+    let name = shape.names.memory(memory);
+    let (lanes, cell) = (shape.lanes[memory.index()], isa.memory(memory).cell.bits());
+    let after = number(common.step_bits, u64::from(common.maps[memory.index()].writes));
+    out.line(format!(
+        "// What is mapped over {name}: writing. The instruction may have come to its end, or to its next access."
+    ));
+    out.open(format!("if ({name}_mapped_write) begin"));
+    out.line("held = stop; stop = 1'b0; busy = 1'b0;");
+    for (at, branch) in branches.iter().enumerate() {
+        open(out, at, &branch.test);
+        out.raw(&branch.text);
+    }
+    out.turn("end else begin");
+    let data = crate::expression::extend(&format!("{name}_mapped_data"), cell, cell * lanes);
+    out.line(format!("`{name}_store({name}_mapped_at, {name}_mapped_address, {}, {data})", number(lanes, 1)));
+    out.close("end");
+    out.line(format!("if (!stop) step_next = {name}_mapped_at + {after};"));
+    out.line("if (held) stop = 1'b1;");
+    out.close("end");
+}
+
+/// Which memories have something mapped over them that is done in one place, and how many numbers that takes.
+fn shared<'a>(
+    isa: &'a Isa,
+    shape: &'a Shape,
+    common: &'a Common,
+) -> impl Iterator<Item = (MemoryId, &'a str, Numbers)> + 'a {
+    let ids = (0..isa.memories.len() as u32).map(MemoryId);
+    ids.zip(&common.maps)
+        .filter(|(_, numbers)| numbers.reads + numbers.writes > 0)
+        .map(|(id, numbers)| (id, shape.names.memory(id), *numbers))
+}
+
+/// What is kept of a read until the next, with its bits.
+pub(crate) fn found(isa: &Isa, shape: &Shape, common: &Common) -> Vec<(u32, String)> {
+    let reads = shared(isa, shape, common).filter(|(_, _, numbers)| numbers.reads > 0);
+    reads
+        .flat_map(|(id, name, _)| {
+            [(1, format!("{name}_found")), (isa.memory(id).cell.bits(), format!("{name}_found_value"))]
+        })
+        .collect()
+}
+
+/// What an instruction says, with its bits.
+pub(crate) fn said(isa: &Isa, shape: &Shape, common: &Common) -> Vec<(u32, String)> {
+    let mut all = Vec::new();
+    for (id, name, numbers) in shared(isa, shape, common) {
+        let memory = isa.memory(id);
+        let mut add = |bits: u32, ending: &str| all.push((bits, format!("{name}_mapped_{ending}")));
+        if numbers.reads > 0 {
+            add(1, "read");
+        }
+        if numbers.writes > 0 {
+            add(1, "write");
+        }
+        add(common.step_bits, "at");
+        add(memory.address.bits(), "address");
+        if numbers.writes > 0 {
+            add(memory.cell.bits(), "data");
+        }
+    }
+    if shared(isa, shape, common).any(|(_, _, numbers)| numbers.writes > 0) {
+        all.push((1, "held".to_owned()));
+    }
+    all
+}
+
+/// What was read, from what is mapped or from the memory.
+pub(crate) fn answers(isa: &Isa, shape: &Shape, common: &Common, out: &mut Writer) {
+    for (id, name, _) in shared(isa, shape, common).filter(|(_, _, numbers)| numbers.reads > 0) {
+        let (cell, lanes) = (isa.memory(id).cell.bits(), shape.lanes[id.index()]);
+        let value = select(&format!("{name}_value"), cell * lanes, 0, cell);
+        out.line(format!("wire {}{name}_answer = {name}_found_q ? {name}_found_value_q : {value};", range(cell)));
+    }
+}
+
+/// The accesses of instructions, as macros.
+pub(crate) fn accesses(isa: &Isa, shape: &Shape, common: &Common, out: &mut Writer) {
+    for (_, name, numbers) in shared(isa, shape, common) {
+        let last = |count: u32| match count {
+            1 => "AT".to_owned(),
+            _ => format!("AT + {}", number(common.step_bits, u64::from(count - 1))),
+        };
+        let said = format!("{name}_mapped_at = AT; {name}_mapped_address = ADDRESS;");
+        if numbers.reads > 0 {
+            out.define(
+                &format!("{name}_mapped_load(AT, ADDRESS)"),
+                &format!(
+                    "if (!stop && step <= {}) begin
+  if (!busy) begin {name}_mapped_read = 1'b1; {said} end
+  stop = 1'b1;
+end",
+                    last(numbers.reads)
+                ),
+            );
+        }
+        if numbers.writes > 0 {
+            out.define(
+                &format!("{name}_mapped_store(AT, ADDRESS, DATA)"),
+                &format!(
+                    "if (!stop && step <= {}) begin
+  if (busy) stop = 1'b1; else begin
+    {name}_mapped_write = 1'b1; {said} {name}_mapped_data = DATA;
+    busy = 1'b1;
+  end
+end",
+                    last(numbers.writes)
+                ),
+            );
+        }
+    }
+}
+
+/// The names of these macros.
+pub(crate) fn macros(isa: &Isa, shape: &Shape, common: &Common) -> Vec<String> {
+    let names = |(_, name, numbers): (MemoryId, &str, Numbers)| {
+        let read = (numbers.reads > 0).then(|| format!("{name}_mapped_load"));
+        let write = (numbers.writes > 0).then(|| format!("{name}_mapped_store"));
+        read.into_iter().chain(write)
+    };
+    shared(isa, shape, common).flat_map(names).collect()
+}
