@@ -1,9 +1,11 @@
 //! The module of the core: ports, registers, the combinational block that executes, and the clock that makes it final.
 
+use std::collections::BTreeSet;
+
 use lathe_base::Source;
 use lathe_isa::Isa;
 use lathe_isa::encoding::Cube;
-use lathe_isa::model::{Domain, FieldId, InstructionId, MemoryId, Place};
+use lathe_isa::model::{Domain, FieldId, InstructionId, MemoryId, Place, RegisterId};
 use lathe_isa::semantics::{Block, Statement};
 
 use crate::body::{Common, Lowering, Way};
@@ -567,12 +569,7 @@ impl<'a> Execution<'a> {
         body.whole(&hook.body);
         let (text, way) = body.finish();
         self.common.steps = self.common.steps.max(way.site);
-        if !always_jumps(&hook.body.block) {
-            let effects = hook.body.effects();
-            let mapped = self.isa.maps.iter().filter(|map| effects.stores.contains(&map.memory));
-            let mapped = mapped.flat_map(|map| map.write.effects().writes);
-            self.common.on_step = mapped.chain(effects.writes.iter().copied()).collect();
-        }
+        self.common.on_step = changed(self.isa, &hook.body.block);
         (text, way)
     }
 
@@ -640,6 +637,22 @@ fn always_jumps(block: &Block) -> bool {
         Statement::If { then, otherwise, .. } => always_jumps(then) && always_jumps(otherwise),
         _ => false,
     })
+}
+
+/// Registers that a block may change when it does not go on elsewhere.
+fn changed(isa: &Isa, block: &Block) -> BTreeSet<RegisterId> {
+    if always_jumps(block) {
+        return BTreeSet::new();
+    }
+    let changed = |statement: &Statement| match statement {
+        Statement::If { then, otherwise, .. } => &changed(isa, then) | &changed(isa, otherwise),
+        _ => {
+            let effects = statement.effects();
+            let mapped = isa.maps.iter().filter(|map| effects.stores.contains(&map.memory));
+            mapped.flat_map(|map| map.write.effects().writes).chain(effects.writes).collect()
+        }
+    };
+    block.iter().flat_map(changed).collect()
 }
 
 /// The bits of a row: 0, 1, and ? where an operand is, with a mark between cells.

@@ -152,12 +152,14 @@ fn taken_apart(body: &Body) -> Option<(Body, Option<Body>)> {
     if effects.jumps || effects.halts || effects.faults || adds_cycles(&body.block) || !effects.loads.is_empty() {
         return None;
     }
+    let reaches = |statement: &Statement| {
+        let effects = statement.effects();
+        !effects.stores.is_empty() || !effects.devices.is_empty()
+    };
     let part = |block: Block| Body { locals: body.locals.clone(), block, value: None };
     let (mut accesses, mut registers) = (Block::new(), Block::new());
     for statement in &body.block {
-        let effects_here = statement.effects();
-        let reaches = !effects_here.stores.is_empty() || !effects_here.devices.is_empty();
-        match (reaches, !effects_here.writes.is_empty()) {
+        match (reaches(statement), !statement.effects().writes.is_empty()) {
             // It may read registers that the other part changes, or depend on an answer of a device.
             (true, true) => return None,
             (true, false) if matches!(statement, Statement::DeviceRead { .. }) => return None,
@@ -168,6 +170,9 @@ fn taken_apart(body: &Body) -> Option<(Body, Option<Body>)> {
                 registers.push(statement.clone());
             }
         }
+    }
+    if !accesses.iter().any(reaches) {
+        accesses.clear();
     }
     let (accesses, registers) = (part(accesses), part(registers));
     let depends = accesses.effects().reads.iter().any(|register| effects.writes.contains(register));
@@ -191,7 +196,7 @@ pub(crate) fn test(isa: &Isa, mapping: &Mapping, address: &str) -> String {
         () if first == last => format!("{address} == {first}"),
         () if mapping.first == 0 => format!("{address} <= {last}"),
         () if mapping.last == width.mask() => format!("{address} >= {first}"),
-        () => format!("{address} >= {first} && {address} <= {last}"),
+        () => format!("({address} >= {first} && {address} <= {last})"),
     }
 }
 
@@ -250,7 +255,11 @@ fn branches(
         let (text, way) = lowering.finish();
         // What was read is there one step after the access.
         let numbers = if access == Access::Read && way.site > 0 { way.site + 1 } else { way.site };
-        branches.push(Branch { test: test(isa, mapping, &address), text, value, numbers });
+        let test = test(isa, mapping, &address);
+        match branches.iter_mut().find(|known: &&mut Branch| known.text == text && known.value == value) {
+            Some(same) => same.test.push_str(&format!(" || {test}")),
+            None => branches.push(Branch { test, text, value, numbers }),
+        }
     }
     branches
 }
@@ -262,28 +271,23 @@ fn open(out: &mut Writer, at: usize, test: &str) {
 fn read(isa: &Isa, shape: &Shape, common: &Common, out: &mut Writer, memory: MemoryId, branches: &[Branch]) {
     let name = shape.names.memory(memory);
     let after = number(common.step_bits, u64::from(common.maps[memory.index()].reads));
-    out.line(format!("// What is mapped over {name}: reading. The instruction goes on when there is an answer."));
+    out.line(format!(
+        "// What is mapped over {name}: reading. The instruction goes on in the next cycle, when there is an answer."
+    ));
     out.open(format!("if ({name}_mapped_read) begin"));
-    out.line("stop = 1'b0;");
+    out.line(format!("stop = 1'b0; {name}_found = 1'b1;"));
     for (at, branch) in branches.iter().enumerate() {
         open(out, at, &branch.test);
         out.raw(&branch.text);
-        let value = &branch.value;
-        out.line(format!(
-            "if (!stop) begin {name}_found = 1'b1; {name}_found_value = {value}; step_next = {name}_mapped_at + {after}; end"
-        ));
+        out.line(format!("{name}_found_value = {};", branch.value));
     }
     out.turn("end else begin");
-    out.line(format!("{name}_read = 1'b1;\n{name}_address = {name}_mapped_address;"));
-    let taken = format!("{name}_found = 1'b0;\nstep_next = {name}_mapped_at + {after};");
+    out.line(format!("{name}_read = 1'b1; {name}_address = {name}_mapped_address; {name}_found = 1'b0;"));
     if isa.memory(memory).is_large() {
-        out.open(format!("if ({name}_ready) begin"));
-        out.line(taken);
-        out.close("end");
-    } else {
-        out.line(taken);
+        out.line(format!("if (!{name}_ready) stop = 1'b1;"));
     }
     out.close("end");
+    out.line(format!("if (!stop) step_next = {name}_mapped_at + {after};"));
     out.line("stop = 1'b1;");
     out.close("end");
 }
