@@ -448,7 +448,7 @@ impl<'a> Lowering<'a> {
         let value = self.temporary(value_bits, &text);
         if !address_is_known && self.can_share(memory, Access::Write) {
             self.mapped_store(memory, &address, &value);
-            self.mapped_registers(&found, &address, &value);
+            self.mapped_to_core(&found, &address, &value);
             return;
         }
         self.either(&found, &address, address_is_known, &mut |this, mapping| match mapping {
@@ -479,11 +479,11 @@ impl<'a> Lowering<'a> {
         latch
     }
 
-    /// Writes to an address over which something may be mapped, but for what that does to registers.
+    /// Writes to an address over which something may be mapped, but for what that does to the core.
     fn mapped_store(&mut self, memory: MemoryId, address: &str, value: &str) {
         let numbers = self.common.maps[memory.index()].writes;
         if numbers == 0 {
-            // Only to registers.
+            // What is mapped there reaches nothing else.
             return self.store_cells(memory, address, value, 1);
         }
         let name = self.shape.names.memory(memory).to_owned();
@@ -492,10 +492,10 @@ impl<'a> Lowering<'a> {
         self.out.line(format!("`{name}_mapped_store({at}, {address}, {value})"));
     }
 
-    /// What a write does to registers, if something is mapped there.
-    fn mapped_registers(&mut self, found: &[usize], address: &str, value: &str) {
+    /// What a write does to registers, or to where the core goes on, if something is mapped there.
+    fn mapped_to_core(&mut self, found: &[usize], address: &str, value: &str) {
         for at in found {
-            let Some(body) = self.shape.maps.registers(*at) else { continue };
+            let Some(body) = self.shape.maps.core(*at) else { continue };
             let before = self.known.clone();
             self.out.open(format!("if ({}) begin", maps::test(self.isa, &self.isa.maps[*at], address)));
             self.body(body, &[address.to_owned(), value.to_owned()]);

@@ -28,8 +28,8 @@ pub(crate) struct Maps {
 struct Sides {
     read: Side,
     write: Side,
-    /// What a write does to registers, which every instruction does itself.
-    registers: Option<Body>,
+    /// What a write does to registers, or to where the core goes on, which every instruction does itself.
+    core: Option<Body>,
 }
 
 /// What a read or write does to memories and devices.
@@ -48,12 +48,12 @@ impl Maps {
         let sides = |mapping: &Mapping| {
             let read = shape::feasible(isa, &mapping.read);
             let write = shape::feasible(isa, &mapping.write);
-            let (write, registers) = match taken_apart(&write) {
-                Some((accesses, registers)) => (side(accesses, mapping.memory), registers),
+            let (write, core) = match taken_apart(&write) {
+                Some((accesses, core)) => (side(accesses, mapping.memory), core),
                 None => (Side::Own, None),
             };
-            let read = if changes_core(&read) { Side::Own } else { side(read, mapping.memory) };
-            Sides { read, write, registers }
+            let read = if changes_core(&read.block) { Side::Own } else { side(read, mapping.memory) };
+            Sides { read, write, core }
         };
         Maps { all: isa.maps.iter().map(sides).collect() }
     }
@@ -67,13 +67,13 @@ impl Maps {
 
     /// Whether a mapping makes a difference to an access.
     pub(crate) fn matters(&self, at: usize, access: Access) -> bool {
-        let to_registers = access == Access::Write && self.all[at].registers.is_some();
-        to_registers || !matches!(self.side(at, access), Side::Cell)
+        let to_core = access == Access::Write && self.all[at].core.is_some();
+        to_core || !matches!(self.side(at, access), Side::Cell)
     }
 
-    /// What a write does to registers.
-    pub(crate) fn registers(&self, at: usize) -> Option<&Body> {
-        self.all[at].registers.as_ref()
+    /// What a write does that every instruction does itself.
+    pub(crate) fn core(&self, at: usize) -> Option<&Body> {
+        self.all[at].core.as_ref()
     }
 
     fn of<'a>(&'a self, isa: &'a Isa, memory: MemoryId) -> impl Iterator<Item = usize> + 'a {
@@ -131,52 +131,60 @@ fn side(body: Body, memory: MemoryId) -> Side {
 }
 
 /// Whether a body does something that the core does anew in every cycle: to registers, to where it goes on, to the number of cycles.
-fn changes_core(body: &Body) -> bool {
-    let effects = body.effects();
-    !effects.writes.is_empty() || effects.jumps || effects.halts || effects.faults || adds_cycles(&body.block)
+fn changes_core(block: &[Statement]) -> bool {
+    any(block, |statement| match statement {
+        Statement::SetRegister(..)
+        | Statement::SetOperand(..)
+        | Statement::Jump(_)
+        | Statement::Halt
+        | Statement::Fault { .. }
+        | Statement::Cycles(_) => true,
+        Statement::Let(..)
+        | Statement::Load { .. }
+        | Statement::Store { .. }
+        | Statement::DeviceRead { .. }
+        | Statement::DeviceWrite { .. }
+        | Statement::If { .. } => false,
+    })
 }
 
-fn adds_cycles(block: &Block) -> bool {
-    let mut adds = false;
-    let mut see = |statement: &Statement| adds |= matches!(statement, Statement::Cycles(_));
-    block.iter().for_each(|statement| statement.visit(&mut see));
-    adds
-}
-
-/// What a write does to memories and devices, and what it does to registers, if each can be done without the other.
+/// What a write does to memories and devices, and what it does to the core, if each can be done without the other.
 fn taken_apart(body: &Body) -> Option<(Body, Option<Body>)> {
-    if !changes_core(body) {
+    if !changes_core(&body.block) {
         return Some((body.clone(), None));
     }
     let effects = body.effects();
-    if effects.jumps || effects.halts || effects.faults || adds_cycles(&body.block) || !effects.loads.is_empty() {
+    let asks = |statement: &Statement| matches!(statement, Statement::Load { .. } | Statement::DeviceRead { .. });
+    if effects.faults || any(&body.block, asks) {
         return None;
     }
-    let reaches = |statement: &Statement| {
-        let effects = statement.effects();
-        !effects.stores.is_empty() || !effects.devices.is_empty()
-    };
-    let part = |block: Block| Body { locals: body.locals.clone(), block, value: None };
-    let (mut accesses, mut registers) = (Block::new(), Block::new());
+    let reaches = |statement: &Statement| matches!(statement, Statement::Store { .. } | Statement::DeviceWrite { .. });
+    let (mut accesses, mut core) = (Block::new(), Block::new());
     for statement in &body.block {
-        match (reaches(statement), !statement.effects().writes.is_empty()) {
-            // It may read registers that the other part changes, or depend on an answer of a device.
+        let one = std::slice::from_ref(statement);
+        match (any(one, reaches), changes_core(one)) {
             (true, true) => return None,
-            (true, false) if matches!(statement, Statement::DeviceRead { .. }) => return None,
             (true, false) => accesses.push(statement.clone()),
-            (false, true) => registers.push(statement.clone()),
+            (false, true) => core.push(statement.clone()),
             (false, false) => {
                 accesses.push(statement.clone());
-                registers.push(statement.clone());
+                core.push(statement.clone());
             }
         }
     }
-    if !accesses.iter().any(reaches) {
+    if !any(&accesses, reaches) {
         accesses.clear();
     }
-    let (accesses, registers) = (part(accesses), part(registers));
+    let part = |block: Block| Body { locals: body.locals.clone(), block, value: None };
+    let (accesses, core) = (part(accesses), part(core));
     let depends = accesses.effects().reads.iter().any(|register| effects.writes.contains(register));
-    (!depends).then_some((accesses, Some(registers)))
+    (!depends).then_some((accesses, Some(core)))
+}
+
+fn any(block: &[Statement], is_it: impl Fn(&Statement) -> bool) -> bool {
+    let mut found = false;
+    block.iter().for_each(|statement| statement.visit(&mut |inner| found |= is_it(inner)));
+    found
 }
 
 /// What the accesses to a memory with something mapped over it are, for the instructions.
@@ -287,7 +295,12 @@ fn read(isa: &Isa, shape: &Shape, common: &Common, out: &mut Writer, memory: Mem
         out.line(format!("if (!{name}_ready) stop = 1'b1;"));
     }
     out.close("end");
-    out.line(format!("if (!stop) step_next = {name}_mapped_at + {after};"));
+    // An instruction that waits here may still look at the answer to its last question.
+    out.open("if (stop) begin");
+    out.line(format!("{name}_found = {name}_found_q; {name}_found_value = {name}_found_value_q;"));
+    out.turn("end else begin");
+    out.line(format!("step_next = {name}_mapped_at + {after};"));
+    out.close("end");
     out.line("stop = 1'b1;");
     out.close("end");
 }

@@ -188,6 +188,23 @@ fn neighbours_of_a_device_are_followed_one_by_one() {
     }
 }
 
+/// Maps of every kind: those that a core does in one place for all instructions, and those that it cannot.
+#[test]
+fn what_is_mapped_is_done_in_its_place() {
+    let Some(tools) = tools("proofs of maps") else { return };
+    let definition = include_str!("../../../tests/machines/mapped8.isa");
+    let isa = lathe_isa::load(definition).isa.expect("the definition is right");
+    let design = design(&isa);
+    for at in 0..=isa.instructions.len() {
+        let module = module(&tools, &design, &design.slice(at).expect("there is a slice"));
+        let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
+        for claim in core.claims().into_iter().filter(|claim| claim.slices(&isa).contains(&at)) {
+            let name = isa.instructions.get(at).map_or("no row", |row| row.syntax.mnemonic());
+            assert_eq!(decide(&tools, &core, claim), Answer::Proven, "{name}: {claim:?}");
+        }
+    }
+}
+
 /// What goes wrong, which claim finds it, what stands in the core, and what stands there instead.
 const MUTATIONS: &[(&str, &str, &str, &str)] = &[
     ("a borrow too much", "sub", "(D - S)", "(D - S - 8'd1)"),
