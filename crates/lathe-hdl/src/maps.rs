@@ -3,7 +3,7 @@
 //! free for them, and goes on when they are done.
 
 use lathe_isa::Isa;
-use lathe_isa::model::{DeviceId, Mapping, MemoryId, RegisterId};
+use lathe_isa::model::{DeviceId, Mapping, MemoryId, Operation, RegisterId};
 use lathe_isa::semantics::{Block, Body, Expr, ExprKind, Statement};
 
 use crate::body::{Common, Lowering};
@@ -261,8 +261,8 @@ fn branches(
         };
         let value = lowering.body(body, given).unwrap_or_default();
         let (text, way) = lowering.finish();
-        // What was read is there one step after the access.
-        let numbers = if access == Access::Read && way.site > 0 { way.site + 1 } else { way.site };
+        // What comes after the last access has to be looked at once more.
+        let numbers = if access == Access::Read && answers_later(shape, body) { way.site + 1 } else { way.site };
         let test = test(isa, mapping, &address);
         match branches.iter_mut().find(|known: &&mut Branch| known.text == text && known.value == value) {
             Some(same) => same.test.push_str(&format!(" || {test}")),
@@ -270,6 +270,18 @@ fn branches(
         }
     }
     branches
+}
+
+/// Whether there is an access whose answer comes in the next cycle.
+fn answers_later(shape: &Shape, body: &Body) -> bool {
+    any(&body.block, |statement| match statement {
+        Statement::Load { .. } => true,
+        Statement::DeviceRead { device, operation, .. } => {
+            let is_it = |(id, known): &&(DeviceId, Operation)| id == device && known.operation == *operation;
+            shape.operations.iter().find(is_it).is_some_and(|(_, known)| shape::answers_later(known))
+        }
+        _ => false,
+    })
 }
 
 fn open(out: &mut Writer, at: usize, test: &str) {
