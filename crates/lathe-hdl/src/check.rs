@@ -77,7 +77,8 @@ pub(crate) fn supported(isa: &Isa) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Devices whose writes must wait until the body has ended, because a read of the same device or a fault may follow.
+/// Devices whose writes must wait until the body has ended, because a read of the same device or a fault may follow: an instruction
+/// that faults has told nobody anything, and nor has one that waits for input.
 pub(crate) fn deferred(isa: &Isa, body: &Body) -> Vec<DeviceId> {
     let mut walk = Walk::new(isa, isa.pc.span);
     // What is refused has been refused before.

@@ -3,9 +3,10 @@
 //!
 //! The core executes an instruction as the definition says it, statement by statement, in one combinational
 //! block that starts over in every clock cycle. Each access to a memory or device has a number; `step` says which of them have
-//! been done. A division is counted as two, since the unit that divides is given something and answers some cycles later. The block runs up to the first that has not, and that one is what the cycle does. When nothing is left to do
-//! the instruction retires: then, and only then, the registers change. So an instruction that faults has
-//! changed nothing, and an instruction that waits for a device can wait anywhere.
+//! been done. A division is counted as two, since the unit that divides is given something and answers some cycles later. The block
+//! runs up to the first access that has not been done, and that one is what the cycle does. When nothing is left to do the instruction
+//! retires: then, and only then, the registers change. So an instruction that faults has changed nothing, and an instruction that waits
+//! for a device can wait anywhere.
 //!
 //! This crate writes text. It runs no tool, and knows no file.
 
