@@ -11,11 +11,13 @@ use std::sync::Arc;
 use lathe_asm::{Image, Options, assemble};
 use lathe_base::Source;
 use lathe_base::files::{FileError, Files, Found};
+use lathe_hdl::Small;
 use lathe_isa::Isa;
+use lathe_isa::model::{MemoryId, RegisterId};
 use lathe_tests::cosim::{Compared, Model, Start};
 use lathe_tests::differential::generate;
 use lathe_tests::tools;
-use lathe_vm::State;
+use lathe_vm::{Console, Devices, Interpreter, State};
 
 /// Generated programs for each machine in a plain run.
 const PROGRAMS: u64 = 40;
@@ -157,4 +159,65 @@ fn generated_definitions() {
         }
     }
     assert!(refused <= DEFINITIONS / 2, "{refused} of {DEFINITIONS} definitions are refused");
+}
+
+/// Cores with registers in a memory are compared like others.
+#[test]
+fn small_cores() {
+    for (name, is_always_done) in [("quad8", true), ("hex8", false), ("rv32i", false)] {
+        let (isa, definition) = machine(name);
+        let small = Arc::new(Small::new(&isa).expect("it has such registers").isa);
+        let programs = programs(&isa, name);
+        check_definition(&format!("{name}-small"), &small, definition, &programs, is_always_done);
+    }
+}
+
+/// The machine that a small core is the core of does what the machine does that it was made of, instruction by instruction.
+#[test]
+fn a_machine_with_registers_in_a_memory_is_the_same_machine() {
+    let mut found = Vec::new();
+    for shipped in lathe_machines::every() {
+        let isa = lathe_isa::load_with(shipped.source(), &lathe_machines::Shipped).isa;
+        let isa = Arc::new(isa.expect("its definition is right"));
+        let Ok(small) = Small::new(&isa) else { continue };
+        let seed = number("LATHE_SEED").unwrap_or(1);
+        (seed..seed + PROGRAMS).for_each(|seed| compare_in_memory(&isa, &small, seed));
+        found.push(shipped.name);
+    }
+    found.sort_unstable();
+    assert_eq!(found, ["avr", "chip8", "hex8", "lc3", "quad8", "rv32i", "rv32imc", "rv64i", "superchip"]);
+}
+
+/// Runs a generated program on both machines.
+fn compare_in_memory(isa: &Arc<Isa>, small: &Small, seed: u64) {
+    let other = Arc::new(small.isa.clone());
+    let case = generate(isa, seed);
+    let (mut one, mut two) = (State::new(isa), State::new(&other));
+    case.lay_down(isa, &mut one);
+    case.lay_down(&other, &mut two);
+    for (register, cell) in &small.registers {
+        two.memory_mut(small.memory).set(*cell, one.register(*register));
+    }
+    let start = |isa: &Arc<Isa>| (Interpreter::new(isa), Devices::new(isa, Console::with_input(case.input.clone())));
+    let ((mut first, mut its_devices), (mut second, mut other_devices)) = (start(isa), start(&other));
+    for step in 0..LIMITS[0] {
+        let (a, b) = (first.step(&mut one, &mut its_devices), second.step(&mut two, &mut other_devices));
+        let place = format!("{}, seed {seed}, step {step}", isa.name);
+        assert_eq!(a, b, "{place}");
+        assert_eq!(one.pc, two.pc, "{place}");
+        for id in (0..isa.registers.len() as u32).map(RegisterId) {
+            let value = match small.registers.get(&id) {
+                Some(cell) => two.memory(small.memory).get(*cell),
+                None => two.register(id),
+            };
+            assert_eq!(one.register(id), value, "{place}: {}", isa.register(id).name);
+        }
+        if a.stop.is_some() {
+            break;
+        }
+    }
+    for id in (0..isa.memories.len() as u32).map(MemoryId) {
+        let cells = [&one, &two].map(|state| state.memory(id).nonzero());
+        assert_eq!(cells[0], cells[1], "{}, seed {seed}: {}", isa.name, isa.memory(id).name);
+    }
 }

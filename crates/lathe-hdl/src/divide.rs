@@ -212,7 +212,7 @@ pub(crate) fn access(out: &mut Writer, step_bits: u32) {
   if (!busy) begin divide_start = 1'b1; divide_x = X; divide_y = Y; step_next = AT + {one}; end
   stop = 1'b1;
 end else if (!stop && step == AT + {one}) begin
-  divide_take = 1'b1;
+  divide_take = 1'b1; busy = 1'b1;
   if (divide_ready) step_next = AT + {two}; else stop = 1'b1;
 end"
         ),

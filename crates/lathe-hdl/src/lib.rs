@@ -28,6 +28,7 @@ mod operands;
 mod operators;
 mod range;
 mod shape;
+mod small;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -151,6 +152,7 @@ pub const DIVISION: &str = "_divide";
 
 /// The message of a fault at bits that no row has.
 pub use shape::UNDEFINED;
+pub use small::Small;
 
 /// The hardware of a machine. `sources` are the files of its definition, whose rows become comments.
 ///

@@ -316,6 +316,16 @@ impl Expr {
         }
     }
 
+    /// Puts something else in the place of what no operator computes, where there is something else.
+    pub fn replace_leaves(&mut self, other: &mut impl FnMut(&Expr) -> Option<Expr>) {
+        let parts = self.parts_mut();
+        if !parts.is_empty() {
+            parts.into_iter().for_each(|part| part.replace_leaves(other));
+        } else if let Some(other) = other(self) {
+            *self = other;
+        }
+    }
+
     /// Its value, given the values of what it is made of that no operator computes.
     #[inline]
     pub fn evaluate(&self, leaf: &impl Fn(&ExprKind) -> u64) -> u64 {
@@ -371,7 +381,7 @@ impl Expr {
 
 impl Statement {
     /// The expressions it evaluates itself, to be changed.
-    pub(crate) fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+    pub fn expressions_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Statement::Let(_, value)
             | Statement::SetRegister(_, value)

@@ -1009,6 +1009,23 @@ pub(crate) enum ImportTool {
     Customasm,
 }
 
+/// How a core is made.
+#[derive(Debug, Args)]
+pub(crate) struct StyleArgument {
+    /// How the core is made
+    #[arg(long, value_name = "STYLE", value_enum, default_value_t = Style::Quick)]
+    pub(crate) style: Style,
+}
+
+/// What a core is good at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Style {
+    /// Registers are flip-flops, and an instruction reaches all of them at once
+    Quick,
+    /// Registers that operands name are in block RAM, and are read and written one at a time
+    Small,
+}
+
 /// Write the hardware of a machine: a core in Verilog
 ///
 /// The core is plain Verilog-2005 that Icarus, Verilator and Yosys read. Names are those of the definition, and
@@ -1019,6 +1036,7 @@ pub(crate) enum ImportTool {
 Examples:
   lathe hdl -m quad8 -o hardware               The core, with empty memories
   lathe hdl --program hello.asm -o hardware    With a program in its memories
+  lathe hdl -m rv32i --style small -o small    With its registers in block RAM
 
 Then, to run it in a simulator:
   cd hardware && iverilog -g2005 -o bench *.v && vvp -n bench")]
@@ -1033,6 +1051,9 @@ pub(crate) struct Hdl {
     /// The program that is in the memories when the power comes on: assembly, or an image
     #[arg(long, value_name = "FILE")]
     pub(crate) program: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) style: StyleArgument,
 
     /// How many address bits the memories of the board have at most, for a chip with little block RAM
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=24))]
@@ -1093,6 +1114,9 @@ pub(crate) struct Prove {
     /// A core that was written or changed by hand, instead of the one of `lathe hdl`; its ports are the same
     #[arg(long, value_name = "FILE", conflicts_with_all = ["equal", "keeps"])]
     pub(crate) core: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) style: StyleArgument,
 
     /// Read the core in one piece, and not slice by slice; takes long for a large one
     #[arg(long, conflicts_with_all = ["equal", "keeps"])]

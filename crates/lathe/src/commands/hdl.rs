@@ -4,13 +4,13 @@ use std::path::Path;
 
 use lathe_asm::Image;
 use lathe_base::Source;
-use lathe_hdl::{Program, Unsupported};
+use lathe_hdl::{Program, Small, Unsupported};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 
 use super::asm::FileData;
 use super::{Outcome, hdl_report};
-use crate::arguments::{Format, Hdl};
+use crate::arguments::{Format, Hdl, Style};
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Whole};
 use crate::inputs::Inputs;
@@ -21,6 +21,7 @@ use crate::{machine, output};
 pub(super) fn execute(arguments: &Hdl) -> Outcome {
     let inputs = Inputs::default();
     let (isa, sources, program) = load(arguments, &inputs)?;
+    let (isa, program) = styled(isa, &sources, program, arguments.style.style)?;
     let design = lathe_hdl::generate(&isa, &sources, &program).map_err(|found| unsupported(&sources, &found))?;
     let folder = Path::new(&arguments.output);
     let name = |file: &lathe_hdl::File| folder.join(&file.name).to_string_lossy().into_owned();
@@ -76,6 +77,18 @@ fn load(arguments: &Hdl, inputs: &Inputs) -> Result<(Isa, Vec<Source>, Program),
     let entry = Some(loaded.image.start(&loaded.isa));
     let program = Program { cells, entry, registers, board_bits: arguments.block_ram };
     Ok((loaded.isa, loaded.definition, program))
+}
+
+/// The machine and its program as a core of this style has them.
+pub(super) fn styled(isa: Isa, sources: &[Source], program: Program, style: Style) -> Result<(Isa, Program), Failure> {
+    match style {
+        Style::Quick => Ok((isa, program)),
+        Style::Small => {
+            let small = Small::new(&isa).map_err(|found| unsupported(sources, &found))?;
+            let program = small.program(&isa, &program);
+            Ok((small.isa, program))
+        }
+    }
 }
 
 /// The cells of an image, memory by memory.

@@ -156,9 +156,11 @@ fn example(isa: &Isa, case: &Case) -> Option<String> {
 
 /// That the core of `lathe hdl`, or one made of it by hand, does what the definition says.
 fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, Failure> {
-    let design = lathe_hdl::generate(&machine.isa, &machine.written.sources, &lathe_hdl::Program::default())
-        .map_err(|found| hdl::unsupported(&machine.written.sources, &found))?;
-    let sliced = Arc::new(Sliced { isa: Arc::new(machine.isa.clone()), design });
+    let sources = &machine.written.sources;
+    let (isa, program) = (machine.isa.clone(), lathe_hdl::Program::default());
+    let (isa, program) = hdl::styled(isa, sources, program, arguments.style.style)?;
+    let design = lathe_hdl::generate(&isa, sources, &program).map_err(|found| hdl::unsupported(sources, &found))?;
+    let sliced = Arc::new(Sliced { isa: Arc::new(isa), design });
     let wanted = |claim: &Claim| match claim {
         Claim::Instruction(id) => is_wanted(arguments, &machine.isa, *id),
         // In slices these are asked together with each instruction.
@@ -166,7 +168,7 @@ fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, F
         Claim::Undefined | Claim::Replaced | Claim::ReplacedWaiting | Claim::Reset => arguments.only.is_empty(),
     };
     let claims: Vec<Claim> =
-        lathe_prove::claims(&machine.isa, &sliced.design.interface).into_iter().filter(wanted).collect();
+        lathe_prove::claims(&sliced.isa, &sliced.design.interface).into_iter().filter(wanted).collect();
     let generated = || sliced.design.files.first().map(|file| file.text.clone()).unwrap_or_default();
     let verilog = arguments.core.as_ref().map(|name| files::read_text(name, VERILOG_LIMIT)).transpose()?;
     let verilog = verilog.unwrap_or_else(generated);
