@@ -87,6 +87,14 @@ struct Changes<'a> {
     cells: BTreeMap<RegisterId, u64>,
 }
 
+/// What a code of an operand names.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    address: u64,
+    /// The number that it is instead.
+    constant: Option<u64>,
+}
+
 impl Changes<'_> {
     /// Whether something is said of these registers that cannot be said of cells.
     fn check(&self) -> Result<(), Unsupported> {
@@ -127,14 +135,14 @@ impl Changes<'_> {
         self.cells.contains_key(&register) && !self.isa.register(register).constant
     }
 
-    /// The cell of each code of an operand, if all of them have one; a number instead where it is a constant.
-    fn codes(&self, field: &Field) -> Option<Vec<(u64, Result<u64, u64>)>> {
-        let cell = |register: RegisterId| match self.isa.register(register) {
-            known if known.constant => Some(Err(known.reset)),
-            _ => self.cells.get(&register).copied().map(Ok),
+    /// The cell of each code of an operand, if all of them have one.
+    fn codes(&self, field: &Field) -> Option<Vec<Cell>> {
+        let cell = |register: RegisterId| {
+            let known = self.isa.register(register);
+            Some(Cell { address: *self.cells.get(&register)?, constant: known.constant.then_some(known.reset) })
         };
         let found = whole_registers(self.isa, field)?.into_iter().map(cell).collect::<Option<Vec<_>>>()?;
-        (field.value_width(self.isa.pc.width) == self.cell).then(|| (0..).zip(found).collect())
+        (field.value_width(self.isa.pc.width) == self.cell).then_some(found)
     }
 
     fn make(&self, field: &Field) -> Small {
@@ -221,9 +229,8 @@ impl Walk<'_> {
     }
 
     /// What the codes of an operand name, if that is in the memory.
-    fn codes(&self, operand: OperandId) -> Option<Vec<(u64, Result<u64, u64>)>> {
-        let field = self.changes.isa.field(*self.operands.get(usize::from(operand.0))?);
-        self.changes.codes(field).filter(|codes| codes.iter().any(|(_, cell)| cell.is_ok()))
+    fn codes(&self, operand: OperandId) -> Option<Vec<Cell>> {
+        self.changes.codes(self.changes.isa.field(*self.operands.get(usize::from(operand.0))?))
     }
 
     fn new_local(&mut self, width: Width) -> LocalId {
@@ -260,13 +267,9 @@ impl Walk<'_> {
     }
 
     fn write(&mut self, name: Name, value: Expr, out: &mut Block) {
-        let store = Statement::Store { memory: self.changes.memory, address: self.address(name), cells: 1, value };
-        let store = self.constants(name).into_iter().fold(store, |store, (code, _)| Statement::If {
-            condition: self.is(name, code),
-            then: Block::new(),
-            otherwise: vec![store],
-        });
-        out.push(store);
+        // A constant has a cell that nobody reads.
+        let (memory, address) = (self.changes.memory, self.address(name));
+        out.push(Statement::Store { memory, address, cells: 1, value });
         // Another name may have meant the same register.
         self.known.clear();
     }
@@ -275,7 +278,7 @@ impl Walk<'_> {
     fn constants(&self, name: Name) -> Vec<(u64, u64)> {
         let Name::Operand(operand) = name else { return Vec::new() };
         let codes = self.codes(operand).unwrap_or_default();
-        codes.into_iter().filter_map(|(code, cell)| Some((code, cell.err()?))).collect()
+        (0..).zip(codes).filter_map(|(code, cell)| Some((code, cell.constant?))).collect()
     }
 
     fn code(&self, operand: OperandId) -> Expr {
@@ -298,12 +301,11 @@ impl Walk<'_> {
             Name::Operand(operand) => {
                 let codes = self.codes(operand).unwrap_or_default();
                 let bits = self.code(operand);
-                if bits.width == width && codes.iter().all(|(code, cell)| cell.is_err() || *cell == Ok(*code)) {
+                if bits.width == width && (0..).zip(&codes).all(|(code, cell)| cell.address == code) {
                     return bits;
                 }
-                let cells = codes.into_iter().filter_map(|(code, cell)| Some((code, cell.ok()?)));
-                cells.fold(Expr::constant(width, 0), |others, (code, cell)| {
-                    Expr::choose(self.is(name, code), Expr::constant(width, cell), others)
+                (0..).zip(codes).fold(Expr::constant(width, 0), |others, (code, cell)| {
+                    Expr::choose(self.is(name, code), Expr::constant(width, cell.address), others)
                 })
             }
         }
