@@ -150,10 +150,24 @@ impl Maker {
         self.add(sum, upper)
     }
 
+    /// Logic of two values that is made of NANDs only.
+    fn nands(&mut self) -> Value {
+        let x = self.any();
+        let mut made = vec![x, self.like(x.width)];
+        for _ in 0..6 {
+            let (x, y) = (*self.random.pick(&made), *self.random.pick(&made));
+            let both_set = self.graph.and(x.id, y.id);
+            let wanted = both(&x, &y, |a, b| x.width.wrap(!(a & b)));
+            made.push(Value { id: self.graph.not(both_set), width: x.width, wanted });
+        }
+        *self.random.pick(&made[2..])
+    }
+
     /// A new value from those there are.
     fn make(&mut self) -> Value {
         let x = self.any();
-        match self.random.below(11) {
+        match self.random.below(12) {
+            11 => self.nands(),
             10 => self.digits(),
             0 => {
                 let width = self.width();

@@ -52,9 +52,13 @@ pub(super) fn execute(arguments: &Prove) -> Outcome {
                 let _ = write!(text, ", {refuted} refuted");
             }
             if undecided > 0 {
-                let _ = write!(text, ", {undecided} not decided in {} s", arguments.timeout);
+                let _ = write!(text, ", {undecided} not decided in {} s:", arguments.timeout);
             }
-            text + "\n"
+            text.push('\n');
+            for proof in proofs.iter().filter(|proof| proof.found == Found::Undecided) {
+                let _ = writeln!(text, "  {}{}", proof.claim, undecided_questions(proof));
+            }
+            text
         }
         Format::Json => output::json(&serde_json::json!({
             "ok": ok, "machine": machine, "proven": proven, "refuted": refuted, "undecided": undecided, "claims": proofs,
@@ -99,6 +103,9 @@ struct Proof {
     #[serde(skip_serializing_if = "Option::is_none")]
     cycles: Option<u32>,
     seconds: f64,
+    /// The questions that were not decided, of those that it consists of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    undecided: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     case: Option<CaseData>,
 }
@@ -354,16 +361,37 @@ fn take<'c>(claims: &'c [ToProve], next: &AtomicUsize) -> Option<(usize, &'c ToP
     claims.get(at).map(|claim| (at, claim))
 }
 
-/// Decides claims about a core, up to the first that is not proven. Only about that one a case is told.
-fn about(arguments: &Prove, core: &Core, claims: &[Claim]) -> Result<Answer, Failure> {
+/// Decides claims about a core, up to the first that is refuted. Only about that one a case is told. Tells also which
+/// of them were not decided.
+fn about(arguments: &Prove, core: &Core, claims: &[Claim]) -> Result<(Answer, Vec<&'static str>), Failure> {
+    let mut undecided = Vec::new();
     for claim in claims {
         match ask(arguments, &core.query(*claim))? {
             Answer::Proven => {}
-            Answer::Undecided => return Ok(Answer::Undecided),
-            Answer::Refuted(_) => return ask(arguments, &core.query_with_case(*claim)),
+            Answer::Undecided => undecided.push(question(*claim)),
+            Answer::Refuted(_) => return Ok((ask(arguments, &core.query_with_case(*claim))?, undecided)),
         }
     }
-    Ok(Answer::Proven)
+    let answer = if undecided.is_empty() { Answer::Proven } else { Answer::Undecided };
+    Ok((answer, undecided))
+}
+
+/// A claim as one of the questions that are asked together.
+fn question(claim: Claim) -> &'static str {
+    match claim {
+        Claim::Instruction(_) => "the instruction itself",
+        Claim::Undefined => "what is done with such bits",
+        Claim::Stopped => "staying stopped",
+        Claim::Waiting => "waiting",
+        Claim::Replaced => "jumping instead",
+        Claim::ReplacedWaiting => "waiting while jumping instead",
+        Claim::Reset => "the reset",
+    }
+}
+
+/// Which questions of a claim were not decided, after its name.
+fn undecided_questions(proof: &Proof) -> String {
+    if proof.undecided.is_empty() { String::new() } else { format!(": {}", proof.undecided.join(", ")) }
 }
 
 fn ask(arguments: &Prove, query: &Query) -> Result<Answer, Failure> {
@@ -374,8 +402,8 @@ fn ask(arguments: &Prove, query: &Query) -> Result<Answer, Failure> {
 /// Asks everything that a claim is made of.
 fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
     let begin = Instant::now();
-    let answer = match &claim.question {
-        Question::Asked(query) => ask(arguments, query)?,
+    let (answer, undecided) = match &claim.question {
+        Question::Asked(query) => (ask(arguments, query)?, Vec::new()),
         Question::Whole(sliced, module, claim) => about(arguments, &sliced.core(module), &[*claim])?,
         Question::Slice(sliced, at, claims) => {
             let text = sliced.design.slice(*at).unwrap_or_default();
@@ -383,7 +411,8 @@ fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
             about(arguments, &sliced.core(&module), claims)?
         }
         Question::Division(sliced, verilog) => {
-            ask(arguments, &division::division(&translate_unit(&sliced.design.module, verilog)?))?
+            let unit = translate_unit(&sliced.design.module, verilog)?;
+            (ask(arguments, &division::division(&unit))?, Vec::new())
         }
     };
     let (found, case) = match answer {
@@ -395,7 +424,7 @@ fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
         }
     };
     let (claim, cycles) = (claim.name.clone(), claim.cycles);
-    Ok(Proof { claim, found, cycles, seconds: rounded(begin.elapsed()), case })
+    Ok(Proof { claim, found, cycles, seconds: rounded(begin.elapsed()), undecided, case })
 }
 
 /// Writes the waveform of a case, if it is wanted and there is one; gives the name of the file.
@@ -424,7 +453,8 @@ fn line(proof: &Proof, width: usize) -> String {
         Found::Undecided => "undecided",
     };
     let cycles = proof.cycles.map_or(String::new(), |cycles| format!("  {cycles:>2} cycles"));
-    let mut text = format!("{word:<9}  {:<width$}{cycles}  {:>6.2} s\n", proof.claim, proof.seconds);
+    let undecided = undecided_questions(proof);
+    let mut text = format!("{word:<9}  {:<width$}{cycles}  {:>6.2} s{undecided}\n", proof.claim, proof.seconds);
     let Some(case) = &proof.case else { return text };
     let before: Vec<String> = case.before.iter().map(|(name, value)| format!("{name} = {value:#x}")).collect();
     if !before.is_empty() {
