@@ -90,12 +90,12 @@ fn where_all_code_is_equally_warm_little_is_compiled_twice() {
     let done = instance.statistics().unwrap();
     assert!(done.regions > 100 && done.compiled_steps > 45_000_000, "it is compiled: {done:?}");
     assert!(done.improved < 8, "{done:?}");
-    // By then all of them are one region, and what is left of it is no more than a look now and then.
+    // By then all of them are one region. What is left of it is a look now and then, and ways that had not been taken before.
     let before = instance.run_for(20_000_000).steps;
     let entered = instance.statistics().unwrap().entries;
     let steps = instance.run_for(20_000_000).steps;
     let times = instance.statistics().unwrap().entries - entered;
-    assert!(before == steps && times * 10_000 < steps, "left {times} times in {steps} steps");
+    assert!(before == steps && times * 5_000 < steps, "left {times} times in {steps} steps");
 }
 
 /// Runs a program on the reference interpreter, to its end.
