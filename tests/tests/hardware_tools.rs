@@ -101,6 +101,21 @@ fn verilator_reads_every_core_without_a_warning() {
     }
 }
 
+/// A machine may have the names that a core has, in both styles.
+#[test]
+fn names_of_a_core_may_be_names_of_a_machine() {
+    let Some(verilator) = tools::find("names in Verilog", "verilator") else { return };
+    let definition = include_str!("../machines/names8.isa");
+    let isa = lathe_isa::load(definition).isa.expect("the definition is right");
+    let small = lathe_hdl::Small::new(&isa).expect("it has such registers").isa;
+    for (isa, style) in [(isa, "quick"), (small, "small")] {
+        let folder = folder("names").join(style);
+        let design = write(&isa, definition, &Program::default(), &folder).expect("it can be written");
+        let core = format!("{}.v", design.module);
+        tool(&verilator, &folder, &["--lint-only", "-Wall", &core]).unwrap_or_else(|error| panic!("{style}: {error}"));
+    }
+}
+
 /// The bench prints the program's console in Icarus.
 #[test]
 fn icarus_prints_the_console() {

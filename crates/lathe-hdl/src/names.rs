@@ -113,37 +113,43 @@ fn plain(name: &str) -> String {
     }
 }
 
-/// A name that nothing has yet. Names that the core makes from this one end in a word of its own, so they
-/// are taken with it.
+/// What the core puts after a name to make names of its own, and before one.
+const ENDINGS: [&str; 18] = [
+    "_q",
+    "_address",
+    "_read",
+    "_write",
+    "_data",
+    "_value",
+    "_ready",
+    "_code",
+    "_answer",
+    "_found",
+    "_found_q",
+    "_found_value",
+    "_found_value_q",
+    "_mapped_read",
+    "_mapped_write",
+    "_mapped_at",
+    "_mapped_address",
+    "_mapped_data",
+];
+const BEGINNINGS: [&str; 2] = ["read_", "write_"];
+
+/// A name that nothing has yet. Names that the core makes from it are taken with it.
 fn unique(taken: &mut BTreeSet<String>, wanted: String) -> String {
+    let with_made = |name: &str| -> Vec<String> {
+        let ends = ENDINGS.map(|ending| format!("{name}{ending}"));
+        let begins = BEGINNINGS.map(|beginning| format!("{beginning}{name}"));
+        [name.to_owned()].into_iter().chain(ends).chain(begins).collect()
+    };
     let mut name = wanted.clone();
     let mut count = 1;
-    while taken.contains(&name) || is_temporary(&name) {
+    while is_temporary(&name) || with_made(&name).iter().any(|made| taken.contains(made)) {
         count += 1;
         name = if count == 2 { format!("{wanted}_") } else { format!("{wanted}_{count}") };
     }
-    let made = [
-        "_q",
-        "_address",
-        "_read",
-        "_write",
-        "_data",
-        "_value",
-        "_ready",
-        "_code",
-        "_answer",
-        "_found",
-        "_found_q",
-        "_found_value",
-        "_found_value_q",
-        "_mapped_read",
-        "_mapped_write",
-        "_mapped_at",
-        "_mapped_address",
-        "_mapped_data",
-    ];
-    taken.extend(made.map(|ending| format!("{name}{ending}")));
-    taken.insert(name.clone());
+    taken.extend(with_made(&name));
     name
 }
 
@@ -151,5 +157,5 @@ fn unique(taken: &mut BTreeSet<String>, wanted: String) -> String {
 fn is_temporary(name: &str) -> bool {
     let Some((stem, number)) = name.split_once('_') else { return false };
     let stem = stem.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    matches!(stem, "t" | "load" | "kept" | "later") && number.starts_with(|first: char| first.is_ascii_digit())
+    matches!(stem, "t" | "load" | "kept" | "later") && number.chars().all(|letter| letter.is_ascii_digit())
 }
