@@ -48,13 +48,22 @@ impl Terminal {
 
     /// Waits until the screen shows all of these at once; it may be looked at while it is being drawn.
     pub(super) fn shows_all(&self, texts: &[&str]) -> String {
+        self.waits(&format!("does not show all of {texts:?}"), |screen| texts.iter().all(|text| screen.contains(text)))
+    }
+
+    /// Waits until the screen has stopped showing something.
+    fn shows_no_longer(&self, text: &str) {
+        self.waits(&format!("still shows {text:?}"), |screen| !screen.contains(text));
+    }
+
+    fn waits(&self, otherwise: &str, until: impl Fn(&str) -> bool) -> String {
         let start = Instant::now();
         loop {
             let screen = self.screen();
-            if texts.iter().all(|text| screen.contains(text)) {
+            if until(&screen) {
                 return screen;
             }
-            assert!(start.elapsed() < PATIENCE, "the screen does not show all of {texts:?}:\n{screen}");
+            assert!(start.elapsed() < PATIENCE, "the screen {otherwise}:\n{screen}");
             std::thread::yield_now();
         }
     }
@@ -93,7 +102,9 @@ fn the_screen_steps_forward_and_back_and_leaves_the_terminal_as_it_was() {
     // Completion and help.
     terminal.keys(&["breakp", "Tab"]);
     terminal.shows("> breakpoints");
+    // Nobody can type two keys at once, of which the terminal would make `Esc`, `O` and `P`.
     terminal.keys(&["Escape"]);
+    terminal.shows_no_longer("> breakpoints");
     terminal.keys(&["F1"]);
     terminal.shows("Any key closes this");
     terminal.keys(&["Space"]);
