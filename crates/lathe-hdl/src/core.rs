@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use lathe_base::Source;
 use lathe_isa::Isa;
 use lathe_isa::encoding::Cube;
-use lathe_isa::model::{Domain, FieldId, InstructionId, MemoryId, Place, RegisterId};
+use lathe_isa::model::{Domain, FieldId, Instruction, InstructionId, MemoryId, Place, RegisterId};
 use lathe_isa::semantics::{Block, Statement};
 
 use crate::body::{Common, Lowering, Way};
 use crate::divide;
 use crate::expression::{number, range, select};
 use crate::maps;
+use crate::names::Names;
 use crate::shape::{self, Shape};
 use crate::writer::Writer;
 
@@ -19,6 +20,8 @@ use crate::writer::Writer;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Text {
     start: String,
+    decode: Decode,
+    declared: String,
     /// What `on step` does.
     hook: String,
     /// Whether it jumps whenever it is done.
@@ -32,19 +35,86 @@ pub(crate) struct Text {
 impl Text {
     /// The core.
     pub(crate) fn whole(&self) -> String {
-        format!("{}{}{}{}{}", self.start, self.hook, self.before, self.arms.concat(), self.after)
+        let decode = self.decode.of(&self.decode.rows);
+        let arms = self.arms.concat();
+        format!("{}{decode}{}{}{}{arms}{}", self.start, self.declared, self.hook, self.before, self.after)
     }
 
-    /// The core with one arm only, and with what `on step` does in place of an instruction only in the last. It gets stuck where the
-    /// whole would go to another.
+    /// The core with one arm only, and with what `on step` does in place of an instruction only in the last. Other rows are not decoded.
+    /// It gets stuck where the whole would go to another.
     pub(crate) fn slice(&self, at: usize) -> Option<String> {
         let arm = self.arms.get(at)?.replacen(OTHERWISE, "ILLEGAL: begin", 1);
+        let decode = self.decode.of(self.decode.rows.get(at).map_or(&[], std::slice::from_ref));
         let others = "      default: stop = 1'b1; // what the core does with other bits is left out\n";
         let hook = match self.hook_jumps && at + 1 < self.arms.len() {
             true => "      jump = 1'b1; stop = 1'b1; // what the core does on step is left out\n",
             false => &self.hook,
         };
-        Some(format!("{}{hook}{}{arm}{others}{}", self.start, self.before, self.after))
+        let (start, declared) = (&self.start, &self.declared);
+        Some(format!("{start}{decode}{declared}{hook}{}{arm}{others}{}", self.before, self.after))
+    }
+
+    /// What decodes, as a module of its own.
+    pub(crate) fn decoder(&self, module: &str) -> String {
+        let Decode { bits, window, rows } = &self.decode;
+        let ports = format!("input wire {}window, output reg {}instruction", range(*window), range(*bits));
+        format!("module {module} ({ports});\n{}endmodule\n", self.decode.of(rows))
+    }
+}
+
+/// From the bits to the number of an instruction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Decode {
+    /// The bits of such a number.
+    bits: u32,
+    /// The bits that are looked at.
+    window: u32,
+    rows: Vec<DecodeRow>,
+}
+
+/// A row of the definition in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct DecodeRow {
+    /// The declaration of its number.
+    number: String,
+    /// The bits that tell it, with its number, if nothing is excepted of them.
+    pattern: Option<String>,
+    /// The same, if something is.
+    test: Option<String>,
+}
+
+impl Decode {
+    fn new(isa: &Isa, names: &Names) -> Decode {
+        let (bits, window, cell) = (instruction_bits(isa), Shape::window_bits(isa), isa.code_memory().cell.bits());
+        let row = |(at, instruction): (u32, &Instruction)| {
+            let name = names.instruction(InstructionId(at));
+            let encoding = &instruction.encoding;
+            let (fixed, is_whole) = (encoding.fixed, encoding.excluded.is_empty());
+            let excluded = encoding.excluded.iter().map(|cube| format!(" && !({})", test(*cube, window)));
+            let number = format!("localparam {}{name} = {};", range(bits), number(bits, u64::from(at) + 1));
+            let pattern = || format!("{window}'b{}: instruction = {name};", pattern(fixed, window, cell));
+            let test = || format!("if ({}{}) instruction = {name};", test(fixed, window), excluded.collect::<String>());
+            DecodeRow { number, pattern: is_whole.then(pattern), test: (!is_whole).then(test) }
+        };
+        Decode { bits, window, rows: (0..).zip(&isa.instructions).map(row).collect() }
+    }
+
+    /// What decodes some rows. They are disjoint, so their order does not matter.
+    fn of(&self, rows: &[DecodeRow]) -> String {
+        let mut out = Writer::at(1);
+        out.line(format!("localparam {}ILLEGAL = {};", range(self.bits), number(self.bits, 0)));
+        rows.iter().for_each(|row| out.line(&row.number));
+        out.blank();
+        out.open("always @* begin : decode");
+        out.line("instruction = ILLEGAL;");
+        out.open("casez (window)");
+        rows.iter().filter_map(|row| row.pattern.as_ref()).for_each(|pattern| out.line(pattern));
+        out.line("default: ;");
+        out.close("endcase");
+        rows.iter().filter_map(|row| row.test.as_ref()).for_each(|test| out.line(test));
+        out.close("end");
+        out.blank();
+        out.finish()
     }
 }
 
@@ -63,9 +133,10 @@ pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> (Text, Vec
     let core = Core { isa, shape, common: &common };
     core.header(&mut out);
     core.ports(&mut out);
-    let (start, after) = core.inside(&execution);
+    let (start, declared, after) = core.inside(&execution);
     out.raw(&start);
-    (Text { start: out.finish(), after, ..execution }, common.accesses)
+    let decode = Decode::new(isa, &shape.names);
+    (Text { start: out.finish(), decode, declared, after, ..execution }, common.accesses)
 }
 
 pub(crate) struct Core<'a> {
@@ -184,8 +255,8 @@ impl Core<'_> {
         out.close(");");
     }
 
-    /// What stands before and after what instructions do.
-    fn inside(&self, execution: &Text) -> (String, String) {
+    /// What stands before decoding, between that and what instructions do, and after it.
+    fn inside(&self, execution: &Text) -> (String, String, String) {
         let (isa, shape) = (self.isa, self.shape);
         let names = &shape.names;
         let pc = isa.pc.width.bits();
@@ -232,8 +303,9 @@ impl Core<'_> {
         }
         out.blank();
         self.window(&mut out);
-        self.instruction_numbers(&mut out);
-        self.decode(&mut out);
+        out.line(format!("reg {}instruction;", range(instruction_bits(isa))));
+        let start = out.finish();
+        let mut out = Writer::at(1);
         self.register_lists(&mut out);
         if let Some(width) = shape.division {
             divide::instance(&mut out, &names.module, width);
@@ -241,7 +313,7 @@ impl Core<'_> {
         self.accesses(&mut out);
         self.common.functions.write(&mut out);
         out.raw(&execution.start);
-        let start = out.finish();
+        let declared = out.finish();
         let mut out = Writer::at(1);
         out.raw(&execution.after);
         self.retire(&mut out);
@@ -253,7 +325,7 @@ impl Core<'_> {
             divide::unit(&mut out, &names.module);
         }
         out.line("`default_nettype wire\n/* verilator lint_on UNUSEDSIGNAL */");
-        (start, out.finish())
+        (start, declared, out.finish())
     }
 
     /// The instruction, as many cells as the longest has, and what of it is an operand.
@@ -271,43 +343,6 @@ impl Core<'_> {
             range(Shape::window_bits(self.isa))
         ));
         self.shape.operands.write(self.isa, self.shape, out);
-        out.blank();
-    }
-
-    fn instruction_numbers(&self, out: &mut Writer) {
-        let bits = instruction_bits(self.isa);
-        out.line(format!("reg {}instruction;", range(bits)));
-        out.line(format!("localparam {}ILLEGAL = {};", range(bits), number(bits, 0)));
-        for at in 0..self.isa.instructions.len() {
-            let name = self.shape.names.instruction(InstructionId(at as u32));
-            out.line(format!("localparam {}{name} = {};", range(bits), number(bits, at as u64 + 1)));
-        }
-        out.blank();
-    }
-
-    /// From the bits to the number of the instruction. Rows are disjoint, so their order does not matter.
-    fn decode(&self, out: &mut Writer) {
-        out.open("always @* begin : decode");
-        out.line("instruction = ILLEGAL;");
-        let window = Shape::window_bits(self.isa);
-        let rows = || (0..).map(InstructionId).zip(&self.isa.instructions);
-        out.open("casez (window)");
-        for (id, instruction) in rows().filter(|(_, instruction)| instruction.encoding.excluded.is_empty()) {
-            let cell = self.isa.code_memory().cell.bits();
-            out.line(format!(
-                "{window}'b{}: instruction = {};",
-                pattern(instruction.encoding.fixed, window, cell),
-                self.shape.names.instruction(id)
-            ));
-        }
-        out.line("default: ;");
-        out.close("endcase");
-        for (id, instruction) in rows().filter(|(_, instruction)| !instruction.encoding.excluded.is_empty()) {
-            let excluded = instruction.encoding.excluded.iter().map(|cube| format!("!({})", test(*cube, window)));
-            let all: Vec<String> = std::iter::once(test(instruction.encoding.fixed, window)).chain(excluded).collect();
-            out.line(format!("if ({}) instruction = {};", all.join(" && "), self.shape.names.instruction(id)));
-        }
-        out.close("end");
         out.blank();
     }
 
@@ -511,7 +546,8 @@ impl<'a> Execution<'a> {
         out.raw(&first.finish());
         let hook_jumps =
             self.isa.on_step.as_ref().is_some_and(|hook| always_jumps(&hook.body.block) && !hook.body.effects().faults);
-        Text { start: out.finish(), hook, hook_jumps, before: rest.finish(), arms, after: end.finish() }
+        let (start, before, after) = (out.finish(), rest.finish(), end.finish());
+        Text { start, hook, hook_jumps, before, arms, after, ..Text::default() }
     }
 
     fn defaults(&self, out: &mut Writer) {

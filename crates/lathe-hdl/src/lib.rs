@@ -99,10 +99,18 @@ pub struct Design {
 
 impl Design {
     /// The core as far as one instruction needs it; after the last instruction, for bits that no row has. It is the same text
-    /// without what other instructions do, in whose place it stops for ever: so what is true of an instruction in its slice is true
-    /// of it in the core. What `on step` does in place of an instruction is only in the last slice. A tool reads a slice of a large core much faster than the core.
+    /// without what other instructions do, in whose place it stops for ever, and without the decoding of other rows: so what is true
+    /// of an instruction in its slice is true of it in the core, if that decodes every row as what it is ([`Design::decoder`]). What
+    /// `on step` does in place of an instruction is only in the last slice. A tool reads a slice of a large core much faster than the
+    /// core.
     pub fn slice(&self, at: usize) -> Option<String> {
         self.core.slice(at)
+    }
+
+    /// What decodes in the core, in a module of its own: from `window`, the cells at the program counter with the first highest, to
+    /// `instruction`, which is 0 for bits that no row has, 1 for the first row, and so on.
+    pub fn decoder(&self) -> String {
+        self.core.decoder(DECODER)
     }
 }
 
@@ -149,6 +157,9 @@ pub const BOARD: &str = "board";
 
 /// How the name of the module that divides goes on after the name of the core's module.
 pub const DIVISION: &str = "_divide";
+
+/// The name of the module that decodes, where it is one.
+pub const DECODER: &str = "decoder";
 
 /// The message of a fault at bits that no row has.
 pub use shape::UNDEFINED;

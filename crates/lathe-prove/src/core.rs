@@ -551,7 +551,7 @@ impl<'a> Core<'a> {
 
 impl Script {
     /// A signal of a core.
-    fn look(&mut self, moment: &Moment, name: &str, bits: u32) -> Term {
+    pub(crate) fn look(&mut self, moment: &Moment, name: &str, bits: u32) -> Term {
         let node = moment.signal(&mut self.graph, name, bits);
         Term { bits, node }
     }
@@ -562,7 +562,7 @@ impl Script {
     }
 
     /// Computes all signals of a cycle; gives what has to be supposed.
-    fn settle(&mut self, moment: &mut Moment, facts: &mut Facts) -> Condition {
+    pub(crate) fn settle(&mut self, moment: &mut Moment, facts: &mut Facts) -> Condition {
         let supposed = moment.settle(&mut self.graph, facts);
         self.all(supposed.into_iter().map(Condition))
     }

@@ -11,6 +11,7 @@
 mod answer;
 mod compare;
 mod core;
+pub mod decoder;
 mod definition;
 pub mod division;
 mod evaluate;

@@ -253,7 +253,7 @@ pub(crate) fn step(isa: &Isa, script: &mut Script, before: &State, row: Row, lon
 }
 
 /// Whether a row stands in the cells of a window, with these registers.
-fn stands(isa: &Isa, script: &mut Script, window: (&[Term], &[Term]), row: Row) -> Condition {
+pub(crate) fn stands(isa: &Isa, script: &mut Script, window: (&[Term], &[Term]), row: Row) -> Condition {
     match row {
         Row::Instruction(id) => matches(isa, script, window, id),
         // A solver would take long to find out that there are none.

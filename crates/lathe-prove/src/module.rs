@@ -18,7 +18,7 @@ pub fn yosys_script(module: &str, verilog: &str) -> String {
 }
 
 /// A core as Yosys describes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Module {
     name: String,
     signals: Vec<Signal>,
@@ -26,6 +26,8 @@ pub struct Module {
     places: HashMap<String, usize>,
     /// How the state changes at a clock edge: a part of it, and what it becomes.
     changes: Vec<(usize, Formula)>,
+    /// Whether that has been said.
+    is_complete: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,8 +54,7 @@ impl Module {
     /// # Errors
     /// If it is not what Yosys writes with these options.
     pub fn read(name: &str, text: &str) -> Result<Module, String> {
-        let mut module =
-            Module { name: name.to_owned(), signals: Vec::new(), places: HashMap::new(), changes: Vec::new() };
+        let mut module = Module { name: name.to_owned(), ..Module::default() };
         let code: String = text.lines().map(|line| line.split_once(';').map_or(line, |(code, _)| code)).fold(
             String::new(),
             |mut all, line| {
@@ -69,7 +70,7 @@ impl Module {
             module.form(form).ok_or_else(|| format!("there is something unknown: {}", start(form)))?;
             rest = after.trim_start();
         }
-        if module.changes.is_empty() { Err("it does not say how the state changes".to_owned()) } else { Ok(module) }
+        module.is_complete.then_some(module).ok_or_else(|| "it does not say how the state changes".to_owned())
     }
 
     fn form(&mut self, form: &str) -> Option<()> {
@@ -105,8 +106,12 @@ impl Module {
         Some(())
     }
 
-    /// `(and (= what-it-becomes (|part| next_state)) …)`, or one of these alone.
+    /// `(and (= what-it-becomes (|part| next_state)) …)`, one of these alone, or `true` where there is no state.
     fn transition(&mut self, body: &str) -> Option<()> {
+        self.is_complete = true;
+        if body.trim() == "true" {
+            return Some(());
+        }
         let all = items(body.trim().strip_prefix('(')?.strip_suffix(')')?)?;
         let changes = if all.first() == Some(&"and") { all[1..].to_vec() } else { vec![body.trim()] };
         for change in changes {

@@ -9,10 +9,10 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use lathe_asm::disassembler;
-use lathe_hdl::Design;
+use lathe_hdl::{DECODER, Design};
 use lathe_isa::Isa;
 use lathe_isa::model::{InstructionId, RegisterId};
-use lathe_prove::{Answer, Case, Claim, Core, Module, Query, division};
+use lathe_prove::{Answer, Case, Claim, Core, Module, Query, decoder, division};
 use serde::Serialize;
 
 use super::{Outcome, hdl};
@@ -85,6 +85,8 @@ enum Question {
     Whole(Arc<Sliced>, Arc<Module>, Claim),
     /// All these claims about a slice of a core, which Yosys has to read first.
     Slice(Arc<Sliced>, usize, Vec<Claim>),
+    /// That a core decodes every row as what it is, on which slices rely.
+    Decoding(Arc<Sliced>),
     /// That the unit of a core divides, of which this is the text.
     Division(Arc<Sliced>, String),
 }
@@ -212,7 +214,13 @@ fn slices(sliced: &Arc<Sliced>, claims: &[Claim]) -> Vec<ToProve> {
         let all = std::iter::once(claim).chain(together).copied().collect();
         sliced.claim(*claim, Question::Slice(sliced.clone(), *claim.slices(&sliced.isa).start(), all))
     };
-    claims.iter().filter(|claim| !is_everywhere(claim)).map(claim).collect()
+    let decoding = ToProve {
+        name: "(decoding)".to_owned(),
+        question: Question::Decoding(sliced.clone()),
+        isa: sliced.isa.clone(),
+        cycles: None,
+    };
+    claims.iter().filter(|claim| !is_everywhere(claim)).map(claim).chain([decoding]).collect()
 }
 
 impl Sliced {
@@ -409,6 +417,10 @@ fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
             let text = sliced.design.slice(*at).unwrap_or_default();
             let module = translate(&sliced.design.module, &text)?;
             about(arguments, &sliced.core(&module), claims)?
+        }
+        Question::Decoding(sliced) => {
+            let decoder = read(DECODER, &decoder::yosys(&sliced.design.decoder()))?;
+            (ask(arguments, &decoder::decoding(&sliced.isa, &decoder))?, Vec::new())
         }
         Question::Division(sliced, verilog) => {
             let unit = translate_unit(&sliced.design.module, verilog)?;
