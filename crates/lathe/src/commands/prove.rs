@@ -214,13 +214,12 @@ fn slices(sliced: &Arc<Sliced>, claims: &[Claim]) -> Vec<ToProve> {
         let all = std::iter::once(claim).chain(together).copied().collect();
         sliced.claim(*claim, Question::Slice(sliced.clone(), *claim.slices(&sliced.isa).start(), all))
     };
-    let decoding = ToProve {
-        name: "(decoding)".to_owned(),
-        question: Question::Decoding(sliced.clone()),
-        isa: sliced.isa.clone(),
-        cycles: None,
-    };
-    claims.iter().filter(|claim| !is_everywhere(claim)).map(claim).chain([decoding]).collect()
+    let mut all: Vec<ToProve> = claims.iter().filter(|claim| !is_everywhere(claim)).map(claim).collect();
+    if !all.is_empty() {
+        let (name, question) = ("(decoding)".to_owned(), Question::Decoding(sliced.clone()));
+        all.push(ToProve { name, question, isa: sliced.isa.clone(), cycles: None });
+    }
+    all
 }
 
 impl Sliced {
@@ -419,7 +418,7 @@ fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
             about(arguments, &sliced.core(&module), claims)?
         }
         Question::Decoding(sliced) => {
-            let decoder = read(DECODER, &decoder::yosys(&sliced.design.decoder()))?;
+            let decoder = read(DECODER, &decoder::yosys_script(&sliced.design.decoder()))?;
             (ask(arguments, &decoder::decoding(&sliced.isa, &decoder))?, Vec::new())
         }
         Question::Division(sliced, verilog) => {
