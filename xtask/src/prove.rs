@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::{cargo, exit, root};
 
-/// Has no core: banks of a cartridge are not hardware that `lathe hdl` knows.
+/// Has no core: its code is fetched through a map.
 const LEFT_OUT: &str = "gameboy";
 
 /// Proves the cores of some machines, or of all; the table is that of `docs/hardware.md`.
