@@ -122,6 +122,18 @@ impl Fast {
         self.decode_window(pc, state.window(&self.isa, pc, self.longest))
     }
 
+    /// The instruction that is expected at an address, for an engine that decodes it long before it is reached.
+    pub fn decode_ahead(&self, state: &State, pc: u64) -> Lowerable {
+        self.decode_window(pc, self.expected(state, pc, self.longest))
+    }
+
+    /// What is in the cells at an address when they are executed. Opcodes in live cells are as they were decoded: where a
+    /// program keeps changing them, they may hold something at the moment that is never executed.
+    fn expected(&self, state: &State, pc: u64, cells: u32) -> u128 {
+        let (now, known) = (self.head(state, pc, cells), self.reading(pc));
+        known.map_or(now, |known| now & !known.guarded | known.window & known.guarded)
+    }
+
     /// What the volatile instruction at an address is while its cells hold one of its [contents](Fast::contents).
     pub fn decode_content(&self, pc: u64, content: u64) -> Lowerable {
         let bits = self.longest * self.isa.code_memory().cell.bits();
@@ -189,11 +201,11 @@ impl Fast {
         self.isa.mapping(self.isa.pc.memory, address)?.code.as_ref()
     }
 
-    /// Whether the cells at an address would be read like this now.
+    /// Whether the cells at an address would be read like this ahead of time.
     pub fn reads_like(&self, state: &State, pc: u64, reading: &Reading) -> bool {
         let (live, volatile) = self.treatment(pc);
         let compared = reading.watched(self.isa.code_memory().cell) | reading.guarded;
-        let same = (self.head(state, pc, reading.cells) ^ reading.window) & compared == 0;
+        let same = (self.expected(state, pc, reading.cells) ^ reading.window) & compared == 0;
         same && reading.live == live && reading.volatile == volatile
     }
 }

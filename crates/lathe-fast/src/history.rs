@@ -15,7 +15,7 @@ const MISMATCHES: u32 = 2;
 /// Executions of the same instruction after which one that is volatile is decoded like any other once more.
 /// It is twice as many after each relapse, so that one which changes now and then is not compiled and thrown
 /// away again and again.
-const QUIET: u32 = 200;
+const QUIET: u32 = 2_000;
 /// Relapses that count.
 const RELAPSES: u32 = 16;
 /// Instructions that are remembered; beyond that all are forgotten, which costs time only.

@@ -137,10 +137,24 @@ fn an_opcode_that_no_longer_changes_is_decoded_again() {
     // It is xored with nothing from now on.
     found.memory_mut(isa.pc.memory).set(6, 0);
     let mut expected = found.clone();
-    run(&mut Interpreter::new(&isa), &isa, &mut expected, 6 * 400);
-    run(&mut fast, &isa, &mut found, 6 * 400);
+    run(&mut Interpreter::new(&isa), &isa, &mut expected, 6 * 4_000);
+    run(&mut fast, &isa, &mut found, 6 * 4_000);
     assert!(expected == found);
     assert!(!fast.decode(&found, 0).reading.is_volatile());
+}
+
+/// The first cell is `nop` whenever it is executed, and the opcode of `jmp` in between.
+#[test]
+fn what_is_never_executed_is_not_expected() {
+    let isa = isa();
+    let program = &[0x00, 0x01, 0x05, 0x06, 0, 0, 0x01, 0x00, 0x06, 0, 0, 0x05, 0, 0];
+    let (mut found, mut fast) = (state(&isa, program, 0x8000), Fast::eager(&isa));
+    run(&mut fast, &isa, &mut found, 6 * 100 + 3);
+    assert_eq!(found.memory(isa.pc.memory).get(0), 0x05);
+    assert_eq!(fast.decode(&found, 0).next, 3);
+    let ahead = fast.decode_ahead(&found, 0);
+    assert_eq!(ahead.next, 1);
+    assert!(ahead.reading.is_patched() && fast.reads_like(&found, 0, &ahead.reading));
 }
 
 /// Everywhere on the stack, over the end of the memory and over the program.

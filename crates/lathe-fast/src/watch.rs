@@ -130,7 +130,12 @@ impl Fast {
 
     /// Whether the instruction at an address keeps changing its opcode, so that it is looked up by its content.
     pub fn is_volatile(&self, pc: u64) -> bool {
-        self.instructions.get(&pc).is_some_and(|known| known.reading.volatile)
+        self.reading(pc).is_some_and(|reading| reading.volatile)
+    }
+
+    /// How the instruction at an address was read, if it has been decoded.
+    pub(super) fn reading(&self, pc: u64) -> Option<&Reading> {
+        self.instructions.get(&pc).map(|known| &known.reading)
     }
 
     fn before(&self, address: u64, back: u32) -> u64 {

@@ -241,7 +241,7 @@ impl Discovery<'_> {
     }
 
     pub(super) fn decode(&mut self, pc: u64) -> Arc<Lowerable> {
-        let decode = || Arc::new(self.known.fast.decode(self.known.state, pc));
+        let decode = || Arc::new(self.known.fast.decode_ahead(self.known.state, pc));
         self.decoded.entry(pc).or_insert_with(decode).clone()
     }
 }
