@@ -96,18 +96,28 @@ impl Graph {
                 (None, Some(number)) => self.through(x, Numbers::from(0, number.checked_sub(1)?)),
                 _ => None,
             },
+            // The highest bit, such as the carry of a sum.
+            Form::Slice(x, low) if low + 1 == self.bits(x) => {
+                self.through(x, Numbers::from(1 << low, mask(self.bits(x))))
+            }
             _ => None,
         }
     }
 
-    /// A value that something is made of by adding a number or by taking the highest bits, and the numbers that it must be for
-    /// that to be one of these.
+    /// A value that something is made of by adding a number, by taking the highest bits or by putting zeros above it, and the numbers
+    /// that it must be for that to be one of these.
     fn through(&self, made: Node, numbers: Numbers) -> Option<(Node, Numbers)> {
         let bits = self.bits(made);
         if !(2..=WIDEST).contains(&bits) {
             return None;
         }
         match *self.form(made) {
+            Form::Join(ref parts) => match parts[..] {
+                [above, value] if self.as_constant(above) == Some(0) => {
+                    self.through(value, numbers.both(&Numbers::from(0, mask(self.bits(value)))))
+                }
+                _ => Some((made, numbers)),
+            },
             Form::Pair(Operator::Add, x, y) => {
                 let (value, amount) =
                     match self.as_constant(x).map(|amount| (y, amount)).or_else(|| Some((x, self.as_constant(y)?))) {
@@ -237,5 +247,32 @@ mod tests {
         let top = graph.slice(address, 8, 8);
         let known = graph.under(&mut facts, top);
         assert_eq!(graph.as_constant(known), Some(0xFF));
+    }
+
+    /// Rows of a sprite that are below the last row of a screen.
+    #[test]
+    fn what_is_known_of_one_carry_decides_about_others() {
+        for known in 1..8_u128 {
+            let mut graph = Graph::default();
+            let y = graph.unknown("y", 3);
+            let carry = |graph: &mut Graph, amount: u128| {
+                let (zero, amount) = (graph.constant(1, 0), graph.constant(4, amount));
+                let wide = graph.join(&[zero, y]);
+                let sum = graph.add(wide, amount);
+                graph.slice(sum, 3, 1)
+            };
+            for holds in [false, true] {
+                let (mut facts, condition) = (Facts::default(), carry(&mut graph, known));
+                graph.learn(&mut facts, condition, holds);
+                for other in 1..8 {
+                    let values: Vec<bool> =
+                        (0..8).filter(|y| (y + known >= 8) == holds).map(|y| y + other >= 8).collect();
+                    let expected = values.iter().all(|value| *value == values[0]).then_some(u128::from(values[0]));
+                    let condition = carry(&mut graph, other);
+                    let found = graph.under(&mut facts, condition);
+                    assert_eq!(graph.as_constant(found), expected, "{known} {holds} {other}");
+                }
+            }
+        }
     }
 }
