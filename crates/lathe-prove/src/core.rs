@@ -910,7 +910,7 @@ impl Done {
 }
 
 /// From so many ways on, what decides between two is no longer taken apart.
-const MOST_WAYS: usize = 250;
+const MOST_WAYS: usize = 500;
 
 /// One way through an instruction: in each cycle it is known which accesses have been done, and whether the instruction ends.
 struct Way {

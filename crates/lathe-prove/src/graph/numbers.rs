@@ -63,6 +63,16 @@ impl Numbers {
         Numbers(low).any(&Numbers(high), most)
     }
 
+    /// The numbers which are these when they stand so many bits higher, with something else in the other bits.
+    fn before_joining(&self, rest: u128, low: u32, most: u128) -> Numbers {
+        let step = 1 << low;
+        let parts = self.0.iter().filter(|(_, last)| *last >= rest).map(|(first, last)| {
+            let first = first.saturating_sub(rest).div_ceil(step);
+            Numbers::from(first, ((last - rest) / step).min(most))
+        });
+        parts.fold(Numbers(Vec::new()), |all, part| all.any(&part, most))
+    }
+
     /// The only one, if there is one only.
     fn single(&self) -> Option<u128> {
         match self.0[..] {
@@ -104,19 +114,20 @@ impl Graph {
         }
     }
 
-    /// A value that something is made of by adding a number, by taking the highest bits or by putting zeros above it, and the numbers
-    /// that it must be for that to be one of these.
+    /// A value that something is made of by adding a number, by taking the highest bits or by putting numbers beside it, and the
+    /// numbers that it must be for that to be one of these.
     fn through(&self, made: Node, numbers: Numbers) -> Option<(Node, Numbers)> {
         let bits = self.bits(made);
         if !(2..=WIDEST).contains(&bits) {
             return None;
         }
         match *self.form(made) {
-            Form::Join(ref parts) => match parts[..] {
-                [above, value] if self.as_constant(above) == Some(0) => {
-                    self.through(value, numbers.both(&Numbers::from(0, mask(self.bits(value)))))
+            Form::Join(ref parts) => match self.only_unknown(parts) {
+                Some((value, rest, low)) => {
+                    let most = mask(self.bits(value));
+                    self.through(value, numbers.before_joining(rest, low, most))
                 }
-                _ => Some((made, numbers)),
+                None => Some((made, numbers)),
             },
             Form::Pair(Operator::Add, x, y) => {
                 let (value, amount) =
@@ -132,6 +143,20 @@ impl Graph {
             }
             _ => Some((made, numbers)),
         }
+    }
+
+    /// The only part that is not a number, what the others are if it is 0, and how many bits are below it.
+    fn only_unknown(&self, parts: &[Node]) -> Option<(Node, u128, u32)> {
+        let (mut at, mut rest, mut found) = (0, 0, None);
+        for part in parts.iter().rev() {
+            match (self.as_constant(*part), found) {
+                (Some(number), _) => rest |= number << at,
+                (None, None) => found = Some((*part, at)),
+                (None, Some(_)) => return None,
+            }
+            at += self.bits(*part);
+        }
+        found.map(|(value, low)| (value, rest, low))
     }
 
     /// Notes which numbers a value can be if a condition about it holds, or does not.
@@ -207,6 +232,13 @@ mod tests {
                 // Each number, with the amount added to it, must be one of them.
                 let moved = (one >> amount | one << (16 - amount)) & 0xFFFF;
                 assert_eq!(bits(&set.before_adding(amount, 15)), moved, "{one:b} and {amount}");
+            }
+            for (rest, low, width) in [(0, 0, 3), (8, 0, 3), (0, 1, 3), (1, 1, 3), (9, 1, 2), (2, 2, 2), (6, 0, 1)] {
+                let joined = (0..1 << width).filter(|number| one >> (number << low | rest) & 1 == 1);
+                let joined = joined.map(|number: u32| 1 << number).sum::<u32>();
+                let found = set.before_joining(u128::from(rest), low, mask(width));
+                assert_eq!(bits(&found), joined, "{one:b} {rest} {low} {width}");
+                assert_eq!(found, found.any(&Numbers(Vec::new()), 15), "with gaps between them");
             }
             let other = one.wrapping_mul(40503) & 0xFFFF;
             assert_eq!(bits(&set.both(&numbers(other))), one & other);
