@@ -1,14 +1,15 @@
 //! The regions that an engine runs, and where they can be entered. Compiled code leads from one to another many
 //! million times a second, so both are found in one look.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use lathe_base::numbers::ByNumber;
 
 use crate::shared::Compiled;
 
-/// Addresses that are found in one look, as a power of two.
-const CLOSE_BITS: u32 = 12;
+/// Addresses that are found in one look, at least and at most, as powers of two.
+const CLOSE_BITS: RangeInclusive<u32> = 6..=12;
 
 /// A region in use. No other region of the same engine ever has the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +84,8 @@ pub(crate) struct Regions {
     /// Slots with nothing in them.
     free: Vec<u32>,
     ways_in: ByNumber<u64, WayIn>,
-    /// Those that were looked for last, each where its address belongs. There is room for them from the first region on.
+    /// Those that were looked for last, each where its address belongs. There is room for twice as many as there are, up to a
+    /// limit: a thousand machines, most of which run a few regions, need not have the room for many.
     close: Vec<Option<(u64, WayIn)>>,
 }
 
@@ -125,7 +127,6 @@ impl Regions {
     /// Uses a region from now on; where another one could be entered, this one is. One that is nowhere entered any more is
     /// let go.
     pub(crate) fn insert(&mut self, used: InUse) -> RegionId {
-        self.close.resize(1 << CLOSE_BITS, None);
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, used: None });
             self.slots.len() as u32 - 1
@@ -134,7 +135,7 @@ impl Regions {
         let region = used.region.clone();
         self.slots[slot as usize].used = Some(InUse { ways_in: region.blocks.len(), ..used });
         for (leader, block) in &region.blocks {
-            self.close[close(*leader)] = None;
+            self.forget_close(*leader);
             let before = self.ways_in.insert(*leader, WayIn { id, block: *block });
             if let Some(WayIn { id, .. }) = before
                 && let Some(other) = self.get_mut(id)
@@ -145,7 +146,22 @@ impl Regions {
                 }
             }
         }
+        self.make_room_for_close();
         id
+    }
+
+    fn make_room_for_close(&mut self) {
+        let wanted = (self.ways_in.len() * 2).next_power_of_two();
+        let wanted = wanted.clamp(1 << CLOSE_BITS.start(), 1 << CLOSE_BITS.end());
+        if wanted > self.close.len() {
+            self.close = vec![None; wanted];
+        }
+    }
+
+    fn forget_close(&mut self, pc: u64) {
+        if let Some(close) = close(&mut self.close, pc) {
+            *close = None;
+        }
     }
 
     /// Lets go of a region; where it could be entered so far.
@@ -160,7 +176,7 @@ impl Regions {
         let leaders: Vec<u64> = region.blocks.keys().copied().filter(is_its).collect();
         for leader in &leaders {
             self.ways_in.remove(leader);
-            self.close[close(*leader)] = None;
+            self.forget_close(*leader);
         }
         leaders
     }
@@ -210,7 +226,7 @@ impl Regions {
 
     /// Where compiled code is entered from an address.
     pub(crate) fn way_in(&mut self, pc: u64) -> Option<WayIn> {
-        match self.close.get_mut(close(pc))? {
+        match close(&mut self.close, pc)? {
             Some((at, way)) if *at == pc => Some(*way),
             other => {
                 let way = *self.ways_in.get(&pc)?;
@@ -221,7 +237,10 @@ impl Regions {
     }
 }
 
-/// Where an address belongs among the close ones: code of one program lies together, so its lowest bits tell most.
-fn close(pc: u64) -> usize {
-    (pc ^ (pc >> CLOSE_BITS)) as usize & ((1 << CLOSE_BITS) - 1)
+/// Where an address belongs among the close ones, of which there are a power of two. On some machines its lowest bits are
+/// always the same.
+fn close<T>(places: &mut [T], pc: u64) -> Option<&mut T> {
+    let mask = places.len().checked_sub(1)?;
+    let at = (pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> u32::BITS) as usize & mask;
+    places.get_mut(at)
 }
