@@ -1,28 +1,45 @@
 //! A core of `lathe hdl` beside the reference interpreter, compared after every instruction: addresses, bits, all registers,
 //! every cell and every byte that was written, and how it ended.
 //!
-//! The core runs in a process of its own, a model that Verilator has compiled, and tells over a pipe what it does. A
-//! shared object in this process would need `unsafe`, and a model that crashes would take the test with it.
+//! The core runs in a process of its own, a model that Verilator has compiled, and tells over a pipe what it does, as numbers
+//! (`cosim.cpp`). A shared object in this process would need `unsafe`, and a model that crashes would take the test with it. So the
+//! two run at the same time, each on a processor of its own. Nothing is allocated for an instruction, and text is made only
+//! of a difference.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader};
+use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
 use lathe_base::Source;
 use lathe_hdl::{Design, Program};
 use lathe_isa::Isa;
-use lathe_isa::model::{MemoryId, RegisterId};
+use lathe_isa::model::{DeviceId, DeviceOperation, MemoryId, RegisterId};
 use lathe_vm::{Console, Devices, FaultCause, Interpreter, State, Stop};
 
 /// A core that can be run.
 pub struct Model {
     isa: Arc<Isa>,
     messages: Vec<String>,
+    /// What a device may be asked to do, by the numbers that the core tells.
+    operations: Vec<(DeviceId, DeviceOperation)>,
+    registers: Vec<Register>,
     folder: PathBuf,
     binary: PathBuf,
+    /// The process that has run the last program to its end, and can be given another.
+    waiting: RefCell<Option<Process>>,
+    starts: Cell<u64>,
+}
+
+/// A register that can change, and where its bits are in what the core tells.
+struct Register {
+    id: RegisterId,
+    word: usize,
+    shift: u32,
+    mask: u64,
 }
 
 /// What a run begins with.
@@ -40,6 +57,16 @@ pub struct Compared {
     pub instructions: u64,
     /// Runs that ended with a fault.
     pub faults: u64,
+    /// Clock cycles of the core for these instructions.
+    pub cycles: u64,
+}
+
+impl std::ops::AddAssign for Compared {
+    fn add_assign(&mut self, other: Compared) {
+        self.instructions += other.instructions;
+        self.faults += other.faults;
+        self.cycles += other.cycles;
+    }
 }
 
 /// Writes the hardware of a machine to a folder.
@@ -82,32 +109,50 @@ impl Model {
     /// # Errors
     /// If either cannot be done.
     pub fn build(isa: &Arc<Isa>, definition: &str, folder: &Path, verilator: &Path) -> Result<Model, String> {
+        Model::build_changed(isa, definition, folder, verilator, |_, text| text)
+    }
+
+    /// The same, with files of the design changed before they are compiled: to see whether a mistake is found.
+    ///
+    /// # Errors
+    /// If either cannot be done.
+    pub fn build_changed(
+        isa: &Arc<Isa>,
+        definition: &str,
+        folder: &Path,
+        verilator: &Path,
+        change: impl Fn(&str, String) -> String,
+    ) -> Result<Model, String> {
         let design = write(isa, definition, &Program::default(), folder)?;
         let core = format!("{}.v", design.module);
-        let flags = [
-            "-Wno-fatal",
-            "-Wno-WIDTH",
-            "--cc",
-            "--exe",
-            "--build",
-            "-O3",
-            "--x-assign",
-            "fast",
-            "--top-module",
-            "bench",
-            "-CFLAGS",
-            "-O1",
-            "-o",
-            "model",
-        ];
-        let arguments: Vec<&str> = flags.into_iter().chain([core.as_str(), "bench.v", "bench.cpp"]).collect();
+        let save = |name: &str, text: String| std::fs::write(folder.join(name), text).map_err(|error| error.to_string());
+        for file in design.files.iter().filter(|file| [core.as_str(), "bench.v"].contains(&file.name.as_str())) {
+            save(&file.name, change(&file.name, file.text.clone()))?;
+        }
+        save("cosim.cpp", include_str!("cosim.cpp").to_owned())?;
+        let arguments = [FLAGS, &[core.as_str(), "bench.v", "cosim.cpp"]].concat();
         tool(verilator, folder, &arguments)?;
-        Ok(Model {
+        Ok(Model::of(isa, design, folder))
+    }
+
+    fn of(isa: &Arc<Isa>, design: Design, folder: &Path) -> Model {
+        let mut low = 0;
+        let mut registers = Vec::new();
+        for (id, bits) in changing(isa) {
+            let mask = u64::MAX >> (64 - bits);
+            registers.push(Register { id, word: low as usize / 64, shift: low % 64, mask });
+            low += bits;
+        }
+        Model {
             isa: isa.clone(),
             messages: design.messages,
+            operations: design.interface.operations.iter().map(|port| (port.device, port.operation)).collect(),
+            registers,
             folder: folder.to_owned(),
             binary: folder.join("obj_dir/model"),
-        })
+            waiting: RefCell::new(None),
+            starts: Cell::new(0),
+        }
     }
 
     /// Runs for so many instructions at most, on both, and compares.
@@ -115,19 +160,68 @@ impl Model {
     /// # Errors
     /// With what is not the same, and where.
     pub fn compare(&self, start: Start, limit: u64) -> Result<Compared, String> {
-        let run = Run::start(self, &start, limit)?;
-        let result = run.compare(self, start, limit);
-        result.map_err(|difference| format!("{}: {difference}", self.isa.name))
+        let mut process = match self.waiting.take() {
+            Some(process) => process,
+            None => Process::start(self)?,
+        };
+        process.give(self, &start, limit)?;
+        let compared =
+            compare(self, &mut process, start, limit).map_err(|difference| format!("{}: {difference}", self.isa.name))?;
+        // A machine in which nothing can change any more is left running, and so is its process if that takes long.
+        if process.finish()? && process.given < PROGRAMS {
+            self.waiting.replace(Some(process));
+        }
+        Ok(compared)
     }
 }
 
-/// A core that is running.
-struct Run {
-    child: std::process::Child,
-    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+/// How Verilator makes a model.
+const FLAGS: &[&str] = &[
+    "-Wno-fatal",
+    "-Wno-WIDTH",
+    "--cc",
+    "--exe",
+    "--build",
+    "-O3",
+    "--x-assign",
+    "fast",
+    "--x-initial",
+    "fast",
+    "--noassert",
+    "--output-split",
+    "20000",
+    "-DRECORDS",
+    "--top-module",
+    "bench",
+    "-CFLAGS",
+    "-O1 -DVL_USER_FINISH",
+    "-o",
+    "model",
+];
+
+/// How many instructions more than were compared are waited for before a process is given up.
+const PATIENCE: u64 = 1000;
+
+/// How many programs a process is given: the simulator keeps their input open.
+const PROGRAMS: u32 = 500;
+
+/// A process with the core.
+struct Process {
+    child: Child,
+    programs: ChildStdin,
+    records: ChildStdout,
+    buffer: Vec<u8>,
+    /// What of the buffer has been read from the pipe and not been looked at.
+    from: usize,
+    to: usize,
+    told: Told,
+    /// 64-bit numbers with registers after an instruction.
+    words: usize,
+    /// Programs that it was given.
+    given: u32,
 }
 
-impl Drop for Run {
+impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -137,17 +231,60 @@ impl Drop for Run {
 /// What the core did in one instruction.
 #[derive(Debug, Default)]
 struct Told {
-    cells: BTreeMap<(u32, u64), u64>,
-    devices: Vec<String>,
-    end: String,
+    /// Cells by memory and address, each once.
+    cells: Vec<(u32, u64, u64)>,
+    /// Operations with their arguments.
+    devices: Vec<(usize, [u64; 3])>,
+    end: End,
+    registers: Vec<u64>,
 }
 
-impl Run {
-    fn start(model: &Model, start: &Start, limit: u64) -> Result<Run, String> {
+/// How an instruction ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum End {
+    /// Nothing has been told.
+    #[default]
+    Nothing,
+    /// Its address, the next, its bits, and the clock cycles until then.
+    Retired(u64, u64, u128, u64),
+    /// The code of a fault and the number with it.
+    Faulted(u64, u64),
+    /// The machine has halted.
+    Halted,
+    /// The run is over.
+    Over,
+}
+
+impl Process {
+    fn start(model: &Model) -> Result<Process, String> {
+        let mut command = Command::new(&model.binary);
+        command.current_dir(&model.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn().map_err(|error| error.to_string())?;
+        let programs = child.stdin.take().ok_or("the model has no input")?;
+        let records = child.stdout.take().ok_or("the model has no output")?;
+        let bits: u32 = changing(&model.isa).map(|(_, bits)| bits).sum();
+        let words = bits.div_ceil(64) as usize;
+        Ok(Process {
+            child,
+            programs,
+            records,
+            buffer: vec![0; 1 << 18],
+            from: 0,
+            to: 0,
+            told: Told { registers: vec![0; words], ..Told::default() },
+            words,
+            given: 0,
+        })
+    }
+
+    /// Lets it run a program.
+    fn give(&mut self, model: &Model, start: &Start, limit: u64) -> Result<(), String> {
         let isa = &model.isa;
         let failure = |error: std::io::Error| error.to_string();
-        let mut command = Command::new(&model.binary);
-        command.current_dir(&model.folder).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        self.given += 1;
+        // A program that was given up may still be reading its files.
+        let number = model.starts.replace(model.starts.get() + 1) % 2;
+        let mut line = String::new();
         for (id, memory) in (0..).map(MemoryId).zip(&isa.memories) {
             let mut text = String::new();
             let mut expected = None;
@@ -158,142 +295,275 @@ impl Run {
                 let _ = writeln!(text, "{value:x}");
                 expected = Some(address + 1);
             }
-            let name = format!("start.{}.hex", memory.name);
+            let name = format!("start{number}.{}.hex", memory.name);
             std::fs::write(model.folder.join(&name), text).map_err(failure)?;
-            command.arg(format!("+{}={name}", memory.name));
+            let _ = write!(line, "+{}={name} ", memory.name);
         }
         let mut text = format!("{:x}\n", start.state.pc);
         for (id, _) in changing(isa) {
             let _ = writeln!(text, "{:x}", start.state.register(id));
         }
-        std::fs::write(model.folder.join("start.state"), text).map_err(failure)?;
-        std::fs::write(model.folder.join("start.input"), &start.input).map_err(failure)?;
-        command.args(["+state=start.state", "+input=start.input", "+trace"]).arg(format!("+limit={limit}"));
-        let mut child = command.spawn().map_err(failure)?;
-        let stdout = child.stdout.take().ok_or("the model has no output")?;
-        Ok(Run { child, lines: BufReader::with_capacity(1 << 16, stdout).lines() })
+        std::fs::write(model.folder.join(format!("start{number}.state")), text).map_err(failure)?;
+        std::fs::write(model.folder.join(format!("start{number}.input")), &start.input).map_err(failure)?;
+        let _ = writeln!(line, "+state=start{number}.state +input=start{number}.input +trace +limit={limit}");
+        self.programs.write_all(line.as_bytes()).and_then(|()| self.programs.flush()).map_err(failure)
+    }
+
+    /// So many numbers of what it tells.
+    fn numbers<const COUNT: usize>(&mut self) -> Result<[u64; COUNT], String> {
+        self.have(COUNT * 8)?;
+        let mut numbers = [0; COUNT];
+        for (number, bytes) in numbers.iter_mut().zip(self.buffer[self.from..].chunks_exact(8)) {
+            *number = word(bytes);
+        }
+        self.from += COUNT * 8;
+        Ok(numbers)
+    }
+
+    /// Waits until so many bytes are there.
+    fn have(&mut self, count: usize) -> Result<(), String> {
+        while self.to - self.from < count {
+            self.buffer.copy_within(self.from..self.to, 0);
+            (self.from, self.to) = (0, self.to - self.from);
+            match self.records.read(&mut self.buffer[self.to..]) {
+                Ok(0) => return Err("the core stopped without a word".to_owned()),
+                Ok(read) => self.to += read,
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Ok(())
     }
 
     /// Everything up to the end of an instruction, or of the run.
-    fn next(&mut self) -> Result<Told, String> {
-        let mut told = Told::default();
-        for line in self.lines.by_ref() {
-            let line = line.map_err(|error| error.to_string())?;
-            match line.split_once(' ').unwrap_or((&line, "")) {
-                ("W", rest) => {
-                    let numbers: Vec<u64> =
-                        rest.split(' ').filter_map(|text| u64::from_str_radix(text, 16).ok()).collect();
-                    if let [memory, address, value] = numbers[..] {
-                        told.cells.insert((memory as u32, address), value);
+    fn next(&mut self) -> Result<(), String> {
+        self.told.cells.clear();
+        self.told.devices.clear();
+        loop {
+            let [kind] = self.numbers()?;
+            let code = kind >> 8;
+            self.told.end = match kind & 0xff {
+                1 => {
+                    let [address, value] = self.numbers()?;
+                    let same = |cell: &&mut (u32, u64, u64)| cell.0 == code as u32 && cell.1 == address;
+                    match self.told.cells.iter_mut().find(same) {
+                        Some(cell) => cell.2 = value,
+                        None => self.told.cells.push((code as u32, address, value)),
                     }
+                    continue;
                 }
-                ("D", rest) => told.devices.push(rest.to_owned()),
-                ("R" | "F" | "H", _) => {
-                    told.end = line;
-                    return Ok(told);
+                2 => {
+                    let arguments = self.numbers()?;
+                    self.told.devices.push((code as usize, arguments));
+                    continue;
                 }
-                // Words of the simulator itself.
-                _ => {}
-            }
+                3 => {
+                    let [pc, next, low, high, cycles] = self.numbers()?;
+                    self.have(self.words * 8)?;
+                    let bytes = &self.buffer[self.from..self.from + self.words * 8];
+                    for (register, bytes) in self.told.registers.iter_mut().zip(bytes.chunks_exact(8)) {
+                        *register = word(bytes);
+                    }
+                    self.from += self.words * 8;
+                    End::Retired(pc, next, u128::from(high) << 64 | u128::from(low), cycles)
+                }
+                4 => {
+                    let [detail] = self.numbers()?;
+                    End::Faulted(code, detail)
+                }
+                5 => End::Halted,
+                6 => End::Over,
+                _ => return Err(format!("the core says {kind:#x}, which is nothing")),
+            };
+            return Ok(());
         }
-        Err("the core stopped without a word".to_owned())
     }
 
-    fn compare(mut self, model: &Model, start: Start, limit: u64) -> Result<Compared, String> {
-        let isa = &model.isa;
-        let mut interpreter = Interpreter::new(isa);
-        let mut devices = Devices::new(isa, Console::with_input(start.input));
-        let mut state = start.state;
-        let mut compared = Compared::default();
-        let mut cycles = 0u64;
-        while compared.instructions < limit {
-            devices.catch_up(compared.instructions, cycles);
-            let pc = state.pc;
-            let window = state.window(isa, pc, isa.longest()) >> (128 - isa.longest() * isa.code_memory().cell.bits());
-            let step = interpreter.step(&mut state, &mut devices);
-            cycles = cycles.wrapping_add(step.cycles);
-            let told = self
-                .next()
-                .map_err(|error| format!("{error} at {pc:#x}, after {} instructions", compared.instructions))?;
-            let at = format!("after {} instructions, at {pc:#x} with the bits {window:#x}", compared.instructions);
-            if let Some(Stop::Fault(fault)) = &step.stop {
-                let (message, detail) = match &fault.cause {
-                    FaultCause::Undefined => (lathe_hdl::UNDEFINED, 0),
-                    FaultCause::ForeignState => ("a state of another machine", 0),
-                    FaultCause::OutOfMemory => ("out of memory", 0),
-                    FaultCause::Declared(message, detail) => (message.as_str(), detail.unwrap_or(0)),
-                };
-                compared.faults += 1;
-                check(&at, "the fault", fault_text(&told.end, &model.messages), format!("{message} {detail:x}"))?;
-                check(&at, "cells before a fault", &told.cells, &BTreeMap::new())?;
-                check(&at, "devices before a fault", &told.devices, &Vec::new())?;
-                return Ok(compared);
+    /// Waits for the end of the run, if that does not take long.
+    fn finish(&mut self) -> Result<bool, String> {
+        for _ in 0..PATIENCE {
+            if self.told.end == End::Over {
+                return Ok(true);
             }
-            self.check_retired(model, &at, &told, (pc, window), &state, &interpreter)?;
-            compared.instructions += 1;
-            match step.stop {
-                Some(Stop::Halted) => {
-                    let end = self.next().map(|told| told.end).unwrap_or_default();
-                    if compared.instructions < limit {
-                        check(&at, "the end", end, "H".to_owned())?;
-                    }
-                    return Ok(compared);
-                }
-                Some(Stop::Idle) => return Ok(compared),
-                _ => {}
-            }
+            self.next()?;
         }
-        Ok(compared)
-    }
-
-    fn check_retired(
-        &self,
-        model: &Model,
-        at: &str,
-        told: &Told,
-        (pc, window): (u64, u128),
-        state: &State,
-        interpreter: &Interpreter,
-    ) -> Result<(), String> {
-        let isa = &model.isa;
-        let parts: Vec<&str> = told.end.split(' ').collect();
-        let ["R", told_pc, told_next, told_bits, registers] = parts[..] else {
-            return Err(format!("{at}: the core says `{}`, the interpreter has gone on to {:#x}", told.end, state.pc));
-        };
-        let number = |text: &str| u128::from_str_radix(text, 16).unwrap_or(u128::MAX);
-        check(at, "its address", number(told_pc), u128::from(pc))?;
-        check(at, "the next address", number(told_next), u128::from(state.pc))?;
-        // What `on step` has put in the place of an instruction was not fetched.
-        if isa.on_step.is_none() {
-            check(at, "its bits", number(told_bits), window)?;
-        }
-        let mut low = 0;
-        for (id, bits) in changing(isa) {
-            check(at, &isa.register(id).name, digits(registers, low, bits), state.register(id))?;
-            low += bits;
-        }
-        let changes = interpreter.changes(state);
-        let cells: BTreeMap<(u32, u64), u64> =
-            changes.cells.iter().map(|cell| ((cell.memory.0, cell.address), cell.new)).collect();
-        check(at, "the cells written", &told.cells, &cells)?;
-        let writes = changes.devices.iter().filter(|used| used.value.is_none());
-        let writes: Vec<String> = writes
-            .map(|used| {
-                used.arguments.iter().fold(format!("{} {}", used.device.0, used.operation.name()), |text, value| {
-                    format!("{text} {value:x}")
-                })
-            })
-            .collect();
-        let told: Vec<String> = told.devices.iter().map(|line| without_zeros(line)).collect();
-        check(at, "the devices written", &told, &writes)
+        Ok(false)
     }
 }
 
-fn check<T: PartialEq + std::fmt::Debug>(at: &str, what: &str, core: T, interpreter: T) -> Result<(), String> {
+fn word(bytes: &[u8]) -> u64 {
+    bytes.try_into().map_or(0, u64::from_le_bytes)
+}
+
+fn compare(model: &Model, process: &mut Process, start: Start, limit: u64) -> Result<Compared, String> {
+    let isa = &model.isa;
+    let mut interpreter = Interpreter::new(isa);
+    let mut devices = Devices::new(isa, Console::with_input(start.input));
+    let mut state = start.state;
+    let mut compared = Compared::default();
+    let mut cycles = 0u64;
+    let longest = isa.longest();
+    let unused = 128 - longest * isa.code_memory().cell.bits();
+    while compared.instructions < limit {
+        devices.catch_up(compared.instructions, cycles);
+        let pc = state.pc;
+        let window = state.window(isa, pc, longest) >> unused;
+        let step = interpreter.step(&mut state, &mut devices);
+        cycles = cycles.wrapping_add(step.cycles);
+        process.next().map_err(|error| format!("{error} at {pc:#x}, after {} instructions", compared.instructions))?;
+        let told = &process.told;
+        let done = compared.instructions;
+        let place = |difference: String| {
+            format!("after {done} instructions, at {pc:#x} with the bits {window:#x}: {difference}")
+        };
+        if let Some(Stop::Fault(fault)) = &step.stop {
+            check_fault(model, told, &fault.cause).map_err(place)?;
+            compared.faults += 1;
+            return Ok(compared);
+        }
+        check_retired(model, told, (pc, window), &state, &interpreter).map_err(place)?;
+        if let End::Retired(.., clock) = told.end {
+            compared.cycles = clock;
+        }
+        match step.stop {
+            Some(Stop::Halted) => {
+                process.next().map_err(|error| format!("{error} at {pc:#x}"))?;
+                // With its last instruction the run may be over before the core says that it has halted.
+                if compared.instructions + 1 < limit && process.told.end != End::Halted {
+                    return Err(place(format!("the interpreter has halted, the core says {:x?}", process.told.end)));
+                }
+                compared.instructions += 1;
+                return Ok(compared);
+            }
+            Some(Stop::Idle) => {
+                compared.instructions += 1;
+                return Ok(compared);
+            }
+            _ => compared.instructions += 1,
+        }
+    }
+    Ok(compared)
+}
+
+/// Compares a fault, before which nothing may have been done.
+fn check_fault(model: &Model, told: &Told, cause: &FaultCause) -> Result<(), String> {
+    let (message, detail) = match cause {
+        FaultCause::Undefined => (lathe_hdl::UNDEFINED, 0),
+        FaultCause::ForeignState => ("a state of another machine", 0),
+        FaultCause::OutOfMemory => ("out of memory", 0),
+        FaultCause::Declared(message, detail) => (message.as_str(), detail.unwrap_or(0)),
+    };
+    let is_same = matches!(told.end, End::Faulted(code, number)
+        if number == detail && model.messages.get(code as usize).is_some_and(|told| told == message));
+    if !is_same {
+        let core = match told.end {
+            End::Faulted(code, number) => format!("{:?} {number:x}", model.messages.get(code as usize)),
+            other => format!("{other:x?}"),
+        };
+        return Err(format!("the fault: the core has {core}, the interpreter {message:?} {detail:x}"));
+    }
+    check("cells before a fault", &told.cells, &Vec::new())?;
+    check("devices before a fault", &told.devices, &Vec::new())
+}
+
+/// Compares what an instruction did that was executed.
+fn check_retired(
+    model: &Model,
+    told: &Told,
+    (pc, window): (u64, u128),
+    state: &State,
+    interpreter: &Interpreter,
+) -> Result<(), String> {
+    let isa = &model.isa;
+    let End::Retired(told_pc, told_next, told_bits, _) = told.end else {
+        return Err(format!("the core says {:x?}, the interpreter has gone on to {:#x}", told.end, state.pc));
+    };
+    check("its address", told_pc, pc)?;
+    check("the next address", told_next, state.pc)?;
+    // What `on step` has put in the place of an instruction was not fetched.
+    if isa.on_step.is_none() {
+        check("its bits", told_bits, window)?;
+    }
+    for register in &model.registers {
+        check(&isa.register(register.id).name, register.of(&told.registers), state.register(register.id))?;
+    }
+    check_cells(told, state, interpreter)?;
+    check_devices(model, told, interpreter)
+}
+
+/// Compares the cells that were written, each with what it holds at last.
+fn check_cells(told: &Told, state: &State, interpreter: &Interpreter) -> Result<(), String> {
+    let value = |memory: MemoryId, address: u64| state.memory(memory).get(address);
+    let is_told = |(memory, address): (MemoryId, u64)| {
+        told.cells.contains(&(memory.0, address, value(memory, address)))
+    };
+    let is_done = |(memory, address, _): &(u32, u64, u64)| interpreter.written().any(|done| done == (MemoryId(*memory), *address));
+    if interpreter.written().all(is_told) && told.cells.iter().all(is_done) {
+        return Ok(());
+    }
+    let core: BTreeMap<(u32, u64), u64> =
+        told.cells.iter().map(|(memory, address, value)| ((*memory, *address), *value)).collect();
+    let done: BTreeMap<(u32, u64), u64> = interpreter
+        .written()
+        .map(|(memory, address)| ((memory.0, address), value(memory, address)))
+        .collect();
+    Err(difference("the cells written", &core, &done))
+}
+
+/// Compares what devices were told, in its order.
+fn check_devices(model: &Model, told: &Told, interpreter: &Interpreter) -> Result<(), String> {
+    let mut rest = told.devices.iter();
+    let is_same = interpreter.device_uses().filter(|used| used.value.is_none()).all(|used| {
+        let mut arguments = [0; 3];
+        arguments.iter_mut().zip(&used.arguments).for_each(|(to, from)| *to = *from);
+        rest.next().is_some_and(|(at, told)| {
+            model.operations.get(*at) == Some(&(used.device, used.operation)) && *told == arguments
+        })
+    });
+    if is_same && rest.next().is_none() {
+        return Ok(());
+    }
+    let text = |device: DeviceId, operation: DeviceOperation, arguments: &[u64]| {
+        let name = &model.isa.devices[device.index()].name;
+        format!("{name}.{}{arguments:x?}", operation.name())
+    };
+    let core: Vec<String> = told
+        .devices
+        .iter()
+        .map(|(at, arguments)| match model.operations.get(*at) {
+            Some((device, operation)) => text(*device, *operation, arguments),
+            None => format!("operation {at}"),
+        })
+        .collect();
+    let done: Vec<String> = interpreter
+        .device_uses()
+        .filter(|used| used.value.is_none())
+        .map(|used| text(used.device, used.operation, &used.arguments))
+        .collect();
+    Err(format!("the devices written: the core has {core:?}, the interpreter {done:?}"))
+}
+
+impl Register {
+    /// Its value in what the core tells.
+    fn of(&self, words: &[u64]) -> u64 {
+        let value = words[self.word] >> self.shift;
+        let reached = 64 - self.shift;
+        let above = match words.get(self.word + 1) {
+            Some(above) if reached < 64 && self.mask >> reached != 0 => above << reached,
+            _ => 0,
+        };
+        (value | above) & self.mask
+    }
+}
+
+fn check<T: PartialEq + std::fmt::Debug>(what: &str, core: T, interpreter: T) -> Result<(), String> {
     if core == interpreter {
         return Ok(());
     }
-    Err(format!("{at}: {what}: the core has {core:x?}, the interpreter {interpreter:x?}"))
+    Err(difference(what, &core, &interpreter))
+}
+
+fn difference<T: std::fmt::Debug>(what: &str, core: &T, interpreter: &T) -> String {
+    format!("{what}: the core has {core:x?}, the interpreter {interpreter:x?}")
 }
 
 /// Registers that can change, with their bits, in the order in which the core tells them.
@@ -305,35 +575,108 @@ fn changing(isa: &Isa) -> impl Iterator<Item = (RegisterId, u32)> {
         .map(|(id, register)| (id, register.width.bits()))
 }
 
-/// Some bits of a number in hexadecimal.
-fn digits(text: &str, low: u32, bits: u32) -> u64 {
-    let bytes = text.as_bytes();
-    let digit =
-        |at: u32| bytes.len().checked_sub(at as usize + 1).and_then(|at| (bytes[at] as char).to_digit(16)).unwrap_or(0);
-    let (first, last) = (low / 4, (low + bits - 1) / 4);
-    let whole = (first..=last).rev().fold(0u128, |value, at| value << 4 | u128::from(digit(at)));
-    (whole >> (low % 4)) as u64 & if bits == 64 { u64::MAX } else { (1 << bits) - 1 }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::differential::generate;
 
-/// `0 write 0a` becomes `0 write a`.
-fn without_zeros(line: &str) -> String {
-    let mut parts = line.split(' ');
-    let mut text = format!("{} {}", parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    for part in parts {
-        let short = part.trim_start_matches('0');
-        let _ = write!(text, " {}", if short.is_empty() { "0" } else { short });
+    /// What a core would tell that does what the interpreter has done.
+    fn right(model: &Model, (pc, window): (u64, u128), state: &State, interpreter: &Interpreter) -> Told {
+        let mut bits: Vec<bool> = Vec::new();
+        for (id, width) in changing(&model.isa) {
+            bits.extend((0..width).map(|at| state.register(id) >> at & 1 == 1));
+        }
+        let word = |bits: &[bool]| (0..).zip(bits).fold(0, |word, (at, bit)| word | u64::from(*bit) << at);
+        let changes = interpreter.changes(state);
+        let writes = changes.devices.iter().filter(|used| used.value.is_none()).map(|used| {
+            let wanted = (used.device, used.operation);
+            let at = model.operations.iter().position(|known| *known == wanted).expect("the core has it");
+            let mut arguments = used.arguments.clone();
+            arguments.resize(3, 0);
+            (at, [arguments[0], arguments[1], arguments[2]])
+        });
+        Told {
+            cells: changes.cells.iter().map(|cell| (cell.memory.0, cell.address, cell.new)).collect(),
+            devices: writes.collect(),
+            end: End::Retired(pc, state.pc, window, 0),
+            registers: bits.chunks(64).map(word).collect(),
+        }
     }
-    text
-}
 
-/// `F 1 00ff` becomes the message with its number.
-fn fault_text(line: &str, messages: &[String]) -> String {
-    let mut parts = line.split(' ');
-    let is_fault = parts.next() == Some("F");
-    let number = |text: Option<&str>| text.and_then(|text| u64::from_str_radix(text, 16).ok()).unwrap_or(u64::MAX);
-    let (code, detail) = (number(parts.next()), number(parts.next()));
-    match messages.get(code as usize).filter(|_| is_fault) {
-        Some(message) => format!("{message} {detail:x}"),
-        None => line.to_owned(),
+    /// Everything that can be wrong about it, once.
+    fn wrong(model: &Model, told: &Told) -> Vec<(String, Told)> {
+        let mut all = Vec::new();
+        let mut add = |what: String, change: &dyn Fn(&mut Told)| {
+            let Told { cells, devices, end, registers } = told;
+            let mut changed =
+                Told { cells: cells.clone(), devices: devices.clone(), end: *end, registers: registers.clone() };
+            change(&mut changed);
+            all.push((what, changed));
+        };
+        let bits: u32 = changing(&model.isa).map(|(_, bits)| bits).sum();
+        for bit in 0..bits {
+            add(format!("bit {bit} of the registers"), &|told| told.registers[bit as usize / 64] ^= 1 << (bit % 64));
+        }
+        if let End::Retired(pc, next, bits, _) = told.end {
+            add("the address".to_owned(), &|told| told.end = End::Retired(pc ^ 1, next, bits, 0));
+            add("the next address".to_owned(), &|told| told.end = End::Retired(pc, next ^ 1, bits, 0));
+            if model.isa.on_step.is_none() {
+                add("the bits".to_owned(), &|told| told.end = End::Retired(pc, next, bits ^ 1, 0));
+            }
+        }
+        add("halted".to_owned(), &|told| told.end = End::Halted);
+        add("faulted".to_owned(), &|told| told.end = End::Faulted(0, 0));
+        for at in 0..told.cells.len() {
+            add(format!("cell {at} not written"), &|told| drop(told.cells.remove(at)));
+            add(format!("cell {at} in another memory"), &|told| told.cells[at].0 ^= 1);
+            add(format!("cell {at} elsewhere"), &|told| told.cells[at].1 ^= 1 << 63);
+            add(format!("cell {at} with another value"), &|told| told.cells[at].2 ^= 1);
+        }
+        add("a cell too many".to_owned(), &|told| told.cells.push((0, 1 << 62, 0)));
+        for at in 0..told.devices.len() {
+            add(format!("operation {at} lost"), &|told| drop(told.devices.remove(at)));
+            add(format!("operation {at} is another"), &|told| told.devices[at].0 ^= 1);
+            for lane in 0..3 {
+                add(format!("argument {lane} of operation {at}"), &|told| told.devices[at].1[lane] ^= 1);
+            }
+        }
+        add("an operation too many".to_owned(), &|told| told.devices.push((0, [0; 3])));
+        all
+    }
+
+    /// A core that is right is taken for right, and none that is wrong in anything that is compared.
+    #[test]
+    fn every_difference_is_seen() {
+        let mut seen = [0, 0];
+        for name in ["quad8", "duo16", "hex8", "chip8", "rv64i", "rv32i"] {
+            let machine = lathe_machines::find(name).expect("it ships");
+            let loaded = lathe_isa::load_with(machine.source(), &lathe_machines::Shipped);
+            let isa = Arc::new(loaded.isa.expect("its definition is right"));
+            let design = lathe_hdl::generate(&isa, &[], &Program::default()).expect("it becomes hardware");
+            let model = Model::of(&isa, design, Path::new("."));
+            for seed in 1..=20 {
+                let case = generate(&isa, seed);
+                let mut state = State::new(&isa);
+                case.lay_down(&isa, &mut state);
+                let mut interpreter = Interpreter::new(&isa);
+                let mut devices = Devices::new(&isa, Console::with_input(case.input.clone()));
+                for _ in 0..20 {
+                    let before = (state.pc, 5);
+                    let step = interpreter.step(&mut state, &mut devices);
+                    if step.stop.is_some() {
+                        break;
+                    }
+                    let told = right(&model, before, &state, &interpreter);
+                    let check = |told: &Told| check_retired(&model, told, before, &state, &interpreter);
+                    check(&told).unwrap_or_else(|found| panic!("{name}, seed {seed}: {found}"));
+                    for (what, told) in wrong(&model, &told) {
+                        assert!(check(&told).is_err(), "{name}, seed {seed}: {what} was not seen");
+                    }
+                    seen[0] += told.cells.len();
+                    seen[1] += told.devices.len();
+                }
+            }
+        }
+        assert!(seen.iter().all(|count| *count > 20), "too few cells and operations to be wrong about: {seen:?}");
     }
 }

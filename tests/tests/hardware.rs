@@ -1,12 +1,13 @@
 //! The cores of `lathe hdl` against the reference interpreter, after every instruction: the programs that come with the
 //! machines, and generated ones.
 //!
-//! A plain run takes a few machines, since compiling a model takes longer than running it. `cargo xtask cosim` takes all of
-//! them, and more of everything: it sets `LATHE_COSIM` to the number of generated programs for each. `LATHE_SEED` sets where
-//! their seeds start.
+//! A plain run takes a few machines, since compiling a model takes longer than running it, and compares a million
+//! instructions of each. `cargo xtask cosim` takes all of them, and more of everything: it sets `LATHE_COSIM` to the number of
+//! instructions for each machine that ships. `LATHE_SEED` sets where the seeds of generated programs start.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use lathe_asm::{Image, Options, assemble};
 use lathe_base::Source;
@@ -19,10 +20,14 @@ use lathe_tests::differential::generate;
 use lathe_tests::tools;
 use lathe_vm::{Console, Devices, Interpreter, State};
 
-/// Generated programs for each machine in a plain run.
+/// Instructions that are compared for each machine in a plain run.
+const INSTRUCTIONS: u64 = 1_000_000;
+/// Generated programs for each machine at least, however many instructions there were before.
 const PROGRAMS: u64 = 40;
-/// Instructions of each program at most, in a plain run and in a long one.
-const LIMITS: [u64; 2] = [3_000, 200_000];
+/// Instructions of each generated program at most. Those that do not end by themselves go round in circles.
+const GENERATED: u64 = 3_000;
+/// Instructions of each program that comes with a machine at most, in a plain run and in a long one.
+const LIMITS: [u64; 2] = [200_000, 5_000_000];
 /// What programs that read find at their console.
 const INPUT: &[u8] = b"12 34\nHello, world!\n7\n";
 
@@ -32,7 +37,8 @@ fn number(variable: &str) -> Option<u64> {
 
 fn machine(name: &str) -> (Arc<Isa>, &'static str) {
     let machine = lathe_machines::find(name).expect("the machine ships");
-    (Arc::new(lathe_isa::load(machine.definition).isa.expect("its definition is right")), machine.definition)
+    let loaded = lathe_isa::load_with(machine.source(), &lathe_machines::Shipped);
+    (Arc::new(loaded.isa.expect("its definition is right")), machine.definition)
 }
 
 /// Includes come from the folder of the program.
@@ -80,39 +86,50 @@ fn check(name: &str, is_always_done: bool) {
 
 /// Compares a core with the interpreter on everything there is for its machine.
 fn check_definition(name: &str, isa: &Arc<Isa>, definition: &str, programs: &[(PathBuf, Image)], is_always_done: bool) {
-    let wanted = number("LATHE_COSIM");
-    let limit = LIMITS[usize::from(wanted.is_some())];
-    let programs_wanted = match wanted {
+    let long = number("LATHE_COSIM");
+    let limit = LIMITS[usize::from(long.is_some())];
+    let wanted = match long {
         None if !is_always_done => return println!("{name}: left to `cargo xtask cosim`"),
-        found => found.unwrap_or(PROGRAMS),
+        // There are many machines that do not ship, and they are small.
+        Some(instructions) if !MACHINES.contains(&name) => instructions / 10,
+        found => found.unwrap_or(INSTRUCTIONS),
     };
     let Some(verilator) = tools::find(&format!("the hardware of {name}"), "verilator") else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hardware").join(name);
     let model = Model::build(isa, definition, &folder, &verilator).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let since = Instant::now();
     let mut total = Compared::default();
-    let mut add = |compared: Compared| {
-        total.instructions += compared.instructions;
-        total.faults += compared.faults;
-    };
     for (path, image) in programs {
         let start = Start { state: loaded(isa, image), input: INPUT.to_vec() };
-        add(model.compare(start, limit).unwrap_or_else(|difference| panic!("{}: {difference}", path.display())));
+        total += model.compare(start, limit).unwrap_or_else(|difference| panic!("{}: {difference}", path.display()));
     }
-    let seed = number("LATHE_SEED").unwrap_or(1);
-    for seed in seed..seed + programs_wanted {
-        let case = generate(isa, seed);
-        let mut state = State::new(isa);
-        case.lay_down(isa, &mut state);
-        let start = Start { state, input: case.input.clone() };
-        add(model
-            .compare(start, limit)
-            .unwrap_or_else(|difference| panic!("the program of seed {seed}: {difference}")));
+    let first = number("LATHE_SEED").unwrap_or(1);
+    let mut seed = first;
+    while seed < first + PROGRAMS || total.instructions < wanted {
+        total += compare_generated(&model, isa, seed)
+            .unwrap_or_else(|difference| panic!("the program of seed {seed}: {difference}"));
+        seed += 1;
     }
-    println!("{name}: {} instructions compared, {} faults", total.instructions, total.faults);
+    let Compared { instructions, faults, cycles } = total;
+    println!(
+        "{name}: {instructions} instructions compared, {cycles} clock cycles, {faults} faults; {} programs, seeds {first} to {}; {:.1} seconds",
+        programs.len(),
+        seed - 1,
+        since.elapsed().as_secs_f64()
+    );
+}
+
+/// Compares a core with the interpreter on a generated program.
+fn compare_generated(model: &Model, isa: &Isa, seed: u64) -> Result<Compared, String> {
+    let case = generate(isa, seed);
+    let mut state = State::new(isa);
+    case.lay_down(isa, &mut state);
+    model.compare(Start { state, input: case.input.clone() }, GENERATED)
 }
 
 macro_rules! machines {
     ($($name:ident $always:literal)*) => {
+        const MACHINES: &[&str] = &[$(stringify!($name)),*];
         $(#[test]
         fn $name() {
             check(stringify!($name), $always);
@@ -120,7 +137,52 @@ macro_rules! machines {
     };
 }
 
-machines! { quad8 true duo16 true stack8a true stack8b true hex8 true sm83 false mos6502 false rv32i true chip8 false lc3 false }
+machines! {
+    quad8 true duo16 true stack8a true stack8b true hex8 true rv32i true
+    avr false chip8 false i8051 false i8080 false lc3 false mos6502 false mos6502x false msp430 false pdp11 false pdp8 false
+    rv32imc false rv64i false sm83 false superchip false w65c02 false z80 false
+}
+
+/// Every machine is compared but gameboy, whose code is fetched through a map.
+#[test]
+fn all_machines_are_there() {
+    let mut all: Vec<&str> =
+        lathe_machines::every().map(|machine| machine.name).filter(|name| *name != "gameboy").collect();
+    let mut known = MACHINES.to_vec();
+    known.sort_unstable();
+    all.sort_unstable();
+    assert_eq!(known, all);
+}
+
+/// Mistakes in a core of hex8 or in what is around it, each with what is replaced: the file, the text, and another.
+const MISTAKES: &[(&str, &str, &str, &str)] = &[];
+
+/// Mistakes made on purpose are found. Each is a model of its own, so a plain run leaves it out.
+#[test]
+fn mistakes_are_found() {
+    if number("LATHE_COSIM").is_none() {
+        return println!("mistakes: left to `cargo xtask cosim`");
+    }
+    let Some(verilator) = tools::find("mistakes in hardware", "verilator") else { return };
+    let (isa, definition) = machine("hex8");
+    let programs = programs(&isa, "hex8");
+    for (what, file, right, wrong) in MISTAKES {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hardware/mistake");
+        let change = |name: &str, text: String| {
+            if name != *file {
+                return text;
+            }
+            assert!(text.contains(right), "{what}: {file} has no {right}");
+            text.replacen(right, wrong, 1)
+        };
+        let model = Model::build_changed(&isa, definition, &folder, &verilator, change);
+        let model = model.unwrap_or_else(|error| panic!("{what}: {error}"));
+        let starts = programs.iter().map(|(_, image)| Start { state: loaded(&isa, image), input: INPUT.to_vec() });
+        let found = starts.map(|start| model.compare(start, LIMITS[0])).find_map(Result::err);
+        let found = found.or_else(|| (1..1000).find_map(|seed| compare_generated(&model, &isa, seed).err()));
+        println!("{what}: {}", found.unwrap_or_else(|| panic!("{what}: not found")));
+    }
+}
 
 /// Machines that do not ship: other cell and address widths, other word orders, interrupts, every device.
 /// Two are always compared: pair8, with several cells at once in both orders, and mapped8, with maps of every kind.
@@ -224,7 +286,7 @@ fn compare_in_memory(isa: &Arc<Isa>, small: &Small, seed: u64) {
     }
     let start = |isa: &Arc<Isa>| (Interpreter::new(isa), Devices::new(isa, Console::with_input(case.input.clone())));
     let ((mut first, mut its_devices), (mut second, mut other_devices)) = (start(isa), start(&other));
-    for step in 0..LIMITS[0] {
+    for step in 0..GENERATED {
         let (a, b) = (first.step(&mut one, &mut its_devices), second.step(&mut two, &mut other_devices));
         let place = format!("{}, seed {seed}, step {step}", isa.name);
         assert_eq!(a, b, "{place}");

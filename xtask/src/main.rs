@@ -46,9 +46,10 @@ Chores of this project:
       edits of each file in the language server. Then a check for other computers, and Miri, where rustup has
       them. Takes hours; prints the seed, and the commands as it goes.
 
-  cargo xtask cosim [PROGRAMS [SEED]]
-      The cores of `lathe hdl` beside the interpreter, for all machines, on their programs and on so
-      many generated ones (500), and the gates of the five small ones. Needs verilator, iverilog and yosys.
+  cargo xtask cosim [INSTRUCTIONS [SEED]]
+      The cores of `lathe hdl` beside the interpreter, for all machines, on their programs and on
+      generated ones, until so many instructions (1,000,000,000 over all machines) have been
+      compared; and the gates of the five small ones. Needs verilator, iverilog and yosys.
 
   cargo xtask prove [--timeout SECONDS] [MACHINE ...]
       Proves the cores of `lathe hdl`, of all machines or of some, instruction by instruction, and
@@ -86,9 +87,9 @@ fn main() -> ExitCode {
             seconds.parse().map_or_else(|_| usage(), |seconds| prove::run(seconds, wanted))
         }
         ["prove", wanted @ ..] => prove::run(120, wanted),
-        ["cosim"] => cosim("500", "1"),
-        ["cosim", programs] => cosim(programs, "1"),
-        ["cosim", programs, seed] => cosim(programs, seed),
+        ["cosim"] => cosim("1000000000", "1"),
+        ["cosim", instructions] => cosim(instructions, "1"),
+        ["cosim", instructions, seed] => cosim(instructions, seed),
         ["edits", rest @ ..] if rest.len() <= 3 => edits(rest),
         ["nightly"] => nightly::run(1),
         ["nightly", "--seed", seed] => seed.parse().map_or_else(|_| usage(), nightly::run),
@@ -107,11 +108,13 @@ fn picture() -> ExitCode {
     if made { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// Machines that ship with a core: all but gameboy.
+const CORES: u64 = 22;
+
 /// The long version of the tests of hardware, with everything that they need.
-fn cosim(programs: &str, seed: &str) -> ExitCode {
-    if programs.parse::<u64>().is_err() || seed.parse::<u64>().is_err() {
-        return usage();
-    }
+fn cosim(instructions: &str, seed: &str) -> ExitCode {
+    let (Ok(instructions), true) = (instructions.parse::<u64>(), seed.parse::<u64>().is_ok()) else { return usage() };
+    let each = instructions.div_ceil(CORES).to_string();
     let mut command = cargo();
     command.args([
         "test",
@@ -124,7 +127,7 @@ fn cosim(programs: &str, seed: &str) -> ExitCode {
         "--",
         "--nocapture",
     ]);
-    command.envs([("LATHE_COSIM", programs), ("LATHE_SEED", seed), ("LATHE_TOOLS_REQUIRED", "1")]);
+    command.envs([("LATHE_COSIM", each.as_str()), ("LATHE_SEED", seed), ("LATHE_TOOLS_REQUIRED", "1")]);
     exit(&mut command)
 }
 

@@ -15,6 +15,9 @@ use crate::{File, Program};
 /// How many cells of a memory of 2^32 a simulator without associative arrays has.
 const LARGE: u32 = 20;
 
+/// How many arguments an operation of a device has at most.
+const ARGUMENTS: usize = 3;
+
 /// The main program for Verilator, which needs one; Icarus makes its own clock.
 pub(crate) fn driver() -> String {
     include_str!("bench.cpp").to_owned()
@@ -62,6 +65,7 @@ pub(crate) fn module(isa: &Isa, shape: &Shape, program: &Program) -> String {
     out.line("// +state=FILE    the program counter and the registers at first, one a line, in hexadecimal");
     out.line("// +limit=COUNT   stop after so many instructions\n// +trace         write down everything that the core does, instead of the console");
     out.line("// +count         at the end, say how many instructions and clock cycles there were");
+    out.line("//\n// Where RECORDS is defined (only Verilator can), functions record_... of the main program are called instead of +trace's text.");
     out.blank();
     out.line("`timescale 1ns / 1ns\n`default_nettype none");
     out.blank();
@@ -93,6 +97,7 @@ impl Bench<'_> {
         }
         self.devices(out);
         out.line("reg tracing = 1'b0;\ninitial if ($test$plusargs(\"trace\")) tracing = 1'b1;");
+        self.records(out);
         self.watch(out);
         out.close("endmodule\n/* verilator lint_on UNUSEDSIGNAL */");
     }
@@ -236,6 +241,32 @@ impl Bench<'_> {
         }
     }
 
+    /// Functions that are told what the core does, in the place of text, where `RECORDS` is defined: numbers need not be
+    /// written and read again, which takes longer than the core does.
+    fn records(&self, out: &mut Writer) {
+        let registers = self.shape.register_bits.max(2);
+        out.raw("`ifdef RECORDS\n");
+        for declared in [
+            "record_cell(input int memory, input longint unsigned address, input longint unsigned value)",
+            "record_device(input int operation, input longint unsigned a, input longint unsigned b, input longint unsigned c)",
+            &format!("record_retired(input longint unsigned pc, input longint unsigned next, input bit [127:0] bits, input int halves, input bit [{}:0] registers)", registers - 1),
+            "record_halted()",
+            "record_faulted(input int code, input longint unsigned detail)",
+        ] {
+            out.line(format!("import \"DPI-C\" function void {declared};"));
+        }
+        out.raw("`endif\n");
+    }
+
+    /// Writes down what the core does, as a line of text or by a function of [`Bench::records`].
+    fn trace(out: &mut Writer, condition: &str, text: &str, record: &str) {
+        out.raw("`ifdef RECORDS\n");
+        out.line(format!("if ({condition}) {record};"));
+        out.raw("`else\n");
+        out.line(format!("if ({condition}) $write({text});"));
+        out.raw("`endif\n");
+    }
+
     /// What is printed after each clock cycle.
     fn watch(&self, out: &mut Writer) {
         let (names, isa) = (&self.shape.names, self.isa);
@@ -262,14 +293,25 @@ impl Bench<'_> {
         }
         out.open("if (!reset) begin");
         out.line("clocks <= clocks + 64'd1;");
-        for (id, operation) in self.shape.operations.iter().filter(|(_, operation)| operation.result.is_none()) {
-            self.device_write(out, *id, operation);
+        for (at, (id, operation)) in self.shape.operations.iter().enumerate() {
+            if operation.result.is_none() {
+                self.device_write(out, at, *id, operation);
+            }
         }
         self.memory_writes(out);
         out.line(format!("touched <= !retire && (touched || {touched});"));
         out.open("if (retire) begin");
         let values = if has_registers { "retire_registers" } else { "1'b0" };
-        out.line(format!("if (tracing) $write(\"R %h %h %h %h\\n\", retire_pc, retire_next, retire_bits, {values});"));
+        Self::trace(
+            out,
+            "tracing",
+            &format!("\"R %h %h %h %h\\n\", retire_pc, retire_next, retire_bits, {values}"),
+            &format!(
+                "record_retired(64'(retire_pc), 64'(retire_next), 128'(retire_bits), {}, {}'({values}))",
+                self.shape.register_bits.div_ceil(32),
+                self.shape.register_bits.max(2)
+            ),
+        );
         out.line("count <= count + 64'd1;\nif (limit != 64'd0 && count + 64'd1 >= limit) finish;");
         let same = if has_registers { " && retire_registers == registers" } else { "" };
         out.line(format!("if (!tracing && retire_next == retire_pc{same} && !touched && !({touched})) finish; // nothing can change any more"));
@@ -278,10 +320,17 @@ impl Bench<'_> {
         }
         out.close("end");
         out.open("if (halted) begin");
-        out.line("if (tracing) $write(\"H\\n\");\nfinish;");
+        Self::trace(out, "tracing", "\"H\\n\"", "record_halted()");
+        out.line("finish;");
         out.close("end");
         out.open("if (faulted) begin");
-        out.line("if (tracing) $write(\"F %h %h\\n\", faulted_code, faulted_detail);\nelse $write(\"\\nfault %0d (0x%h) at 0x%h\\n\", faulted_code, faulted_detail, retire_pc);\nfinish;");
+        Self::trace(
+            out,
+            "tracing",
+            "\"F %h %h\\n\", faulted_code, faulted_detail",
+            "record_faulted(32'(faulted_code), 64'(faulted_detail))",
+        );
+        out.line("else $write(\"\\nfault %0d (0x%h) at 0x%h\\n\", faulted_code, faulted_detail, retire_pc);\nfinish;");
         out.close("end");
         out.close("end");
         out.close("end");
@@ -295,7 +344,12 @@ impl Bench<'_> {
             for lane in 0..lanes {
                 let data = select(&format!("{name}_data"), cell * lanes, lane * cell, cell);
                 let write = select(&format!("{name}_write"), lanes, lane, 1);
-                out.line(format!("if (tracing && {write}) $write(\"W {} %h %h\\n\", {name}_at_{lane}, {data});", id.0));
+                Self::trace(
+                    out,
+                    &format!("tracing && {write}"),
+                    &format!("\"W {} %h %h\\n\", {name}_at_{lane}, {data}", id.0),
+                    &format!("record_cell({}, 64'({name}_at_{lane}), 64'({data}))", id.0),
+                );
             }
         }
     }
@@ -307,7 +361,7 @@ impl Bench<'_> {
             .any(|(id, operation)| port == format!("{}_{}", self.shape.names.device(*id), operation.operation.name()))
     }
 
-    fn device_write(&self, out: &mut Writer, id: DeviceId, operation: &lathe_isa::model::Operation) {
+    fn device_write(&self, out: &mut Writer, at: usize, id: DeviceId, operation: &lathe_isa::model::Operation) {
         let kind = self.isa.devices[id.index()].kind;
         let port = format!("{}_{}", self.shape.names.device(id), operation.operation.name());
         let names = shape::argument_names(kind, operation.operation);
@@ -319,7 +373,14 @@ impl Bench<'_> {
         let formats: String = names.iter().map(|_| " %h").collect();
         let values: String = names.iter().map(|name| format!(", {port}_{name}")).collect();
         out.open(format!("if ({taken}) begin"));
-        out.line(format!("if (tracing) $write(\"D {} {}{formats}\\n\"{values});", id.0, operation.operation.name()));
+        let mut arguments: Vec<String> = names.iter().map(|name| format!("64'({port}_{name})")).collect();
+        arguments.resize(ARGUMENTS, "64'd0".to_owned());
+        Self::trace(
+            out,
+            "tracing",
+            &format!("\"D {} {}{formats}\\n\"{values}", id.0, operation.operation.name()),
+            &format!("record_device({at}, {})", arguments.join(", ")),
+        );
         let first = self.isa.devices.iter().position(|device| device.kind == DeviceKind::Stream) == Some(id.index());
         if first && kind == DeviceKind::Stream {
             out.line(format!("else begin $write(\"%c\", {port}_data); $fflush; end"));

@@ -92,6 +92,14 @@ impl Interpreter {
         })
     }
 
+    /// What passed between the instruction executed last and devices, in its order.
+    pub fn device_uses(&self) -> impl Iterator<Item = &DeviceUse> {
+        self.stepper.log.iter().filter_map(|record| match record {
+            Record::Device(used) => Some(used),
+            _ => None,
+        })
+    }
+
     /// The accesses to memory of the instruction executed last.
     pub fn accesses(&self) -> impl Iterator<Item = Access> {
         self.stepper.accesses()
