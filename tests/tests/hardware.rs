@@ -155,7 +155,22 @@ fn all_machines_are_there() {
 }
 
 /// Mistakes in a core of hex8 or in what is around it, each with what is replaced: the file, the text, and another.
-const MISTAKES: &[(&str, &str, &str, &str)] = &[];
+const MISTAKES: &[(&str, &str, &str, &str)] = &[
+    ("a borrow too much", "hex8.v", "A_data = (A_2 - B_2);", "A_data = (A_2 - B_2 - 8'd1);"),
+    ("a cell that is not written", "bench.v", "if (ram_write[0] && !reset)", "if (ram_write[0] && ram_address[0])"),
+    (
+        "a cell that is written elsewhere",
+        "hex8.v",
+        "ram_address = ADDRESS; ram_data",
+        "ram_address = ADDRESS ^ 16'd1; ram_data",
+    ),
+    ("a byte that is lost", "hex8.v", "console_write = 1'b1;", "console_write = !A[0];"),
+    ("a register too early", "hex8.v", "step <= step_next;", "step <= step_next; sp_q <= sp;"),
+    ("a wrong next address", "hex8.v", "next = pc + 16'd3;", "next = pc + 16'd2;"),
+    ("a jump that is only told", "hex8.v", "pc <= retire_next;", "pc <= next;"),
+    ("the bits of the instruction before", "hex8.v", "assign retire_bits = window;", "assign retire_bits = window_q;"),
+    ("a register that is not kept", "hex8.v", "r15_q <= r15;", ""),
+];
 
 /// Mistakes made on purpose are found. Each is a model of its own, so a plain run leaves it out.
 #[test]

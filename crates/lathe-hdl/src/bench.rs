@@ -249,7 +249,10 @@ impl Bench<'_> {
         for declared in [
             "record_cell(input int memory, input longint unsigned address, input longint unsigned value)",
             "record_device(input int operation, input longint unsigned a, input longint unsigned b, input longint unsigned c)",
-            &format!("record_retired(input longint unsigned pc, input longint unsigned next, input bit [127:0] bits, input int halves, input bit [{}:0] registers)", registers - 1),
+            &format!(
+                "record_retired(input longint unsigned pc, input longint unsigned next, input bit [127:0] bits, input int halves, input bit [{}:0] registers)",
+                registers - 1
+            ),
             "record_halted()",
             "record_faulted(input int code, input longint unsigned detail)",
         ] {
