@@ -646,14 +646,29 @@ mod tests {
         all
     }
 
+    /// Registers that begin in one number of 64 bits and end in another.
+    const UNEVEN: &str = "
+machine uneven \"Registers across numbers\"
+memory ram : u8 -> u8
+pc     pc  : u8 in ram
+register a : u5
+register b, c : u64
+field D : register { b, c }
+instructions {
+  grow D | 0000000 D | D = D + D + 1; a = a + 1
+}
+";
+
     /// A core that is right is taken for right, and none that is wrong in anything that is compared.
     #[test]
     fn every_difference_is_seen() {
         let mut seen = [0, 0];
-        for name in ["quad8", "duo16", "hex8", "chip8", "rv64i", "rv32i"] {
-            let machine = lathe_machines::find(name).expect("it ships");
-            let loaded = lathe_isa::load_with(machine.source(), &lathe_machines::Shipped);
+        let machines = ["quad8", "duo16", "hex8", "chip8", "rv64i", "rv32i"];
+        let shipped = machines.map(|name| lathe_machines::find(name).expect("it ships"));
+        let loaded = shipped.map(|machine| lathe_isa::load_with(machine.source(), &lathe_machines::Shipped));
+        for loaded in loaded.into_iter().chain([lathe_isa::load(UNEVEN)]) {
             let isa = Arc::new(loaded.isa.expect("its definition is right"));
+            let name = &isa.name;
             let design = lathe_hdl::generate(&isa, &[], &Program::default()).expect("it becomes hardware");
             let model = Model::of(&isa, design, Path::new("."));
             for seed in 1..=20 {
