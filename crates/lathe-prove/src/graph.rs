@@ -108,6 +108,9 @@ pub(crate) struct Graph {
     functions: BTreeMap<String, (Vec<u32>, u32)>,
     /// Slices that have been made, since one may lead to many others.
     sliced: HashMap<(Node, u32, u32), Node>,
+    /// Of which values that are chosen between something is a bit or several, from which bit on: what they have become does not
+    /// show it.
+    slices_of: HashMap<Node, Vec<(Node, u32)>>,
     /// How many choices [`Graph::inside`] looks through next.
     choices: u32,
 }
@@ -141,6 +144,7 @@ impl Default for Graph {
             places: HashMap::default(),
             functions: BTreeMap::new(),
             sliced: HashMap::default(),
+            slices_of: HashMap::default(),
             choices: CHOICES,
         };
         for value in [0, 1] {
@@ -876,21 +880,26 @@ impl Graph {
         if let Some((x, y)) = self.both(high, low) {
             return (bits <= CONSTANT).then(|| self.constant(bits, x << self.bits(low) | y));
         }
-        match (self.form(high).clone(), self.form(low).clone()) {
+        let as_they_are = match (self.form(high).clone(), self.form(low).clone()) {
             (Form::Slice(x, at), Form::Slice(y, below)) if x == y && at == below + self.bits(low) => {
                 Some(self.slice(x, below, bits))
             }
+            // Bits of two values that were chosen between together.
             (Form::Choose(one, a, b), Form::Choose(other, c, d)) if one == other => {
-                // Bits of two values that were chosen between together.
-                let (x, y) = (self.meet(a, c)?, self.meet(b, d)?);
-                Some(self.choose(one, x, y))
+                let (x, y) = (self.meet(a, c), self.meet(b, d));
+                x.zip(y).map(|(x, y)| self.choose(one, x, y))
             }
-            (Form::Not(a), Form::Not(b)) => {
-                let both = self.meet(a, b)?;
-                Some(self.not(both))
-            }
+            (Form::Not(a), Form::Not(b)) => self.meet(a, b).map(|both| self.not(both)),
             _ => None,
-        }
+        };
+        as_they_are.or_else(|| {
+            let (above, below) = (self.slices_of.get(&high)?, self.slices_of.get(&low)?);
+            let is_next = |(x, at): &&(Node, u32)| above.contains(&(*x, at + self.bits(low)));
+            let values: Vec<(Node, u32)> = below.iter().filter(is_next).copied().collect();
+            // What comes next may be another bit of any of them.
+            let all: Vec<Node> = values.into_iter().map(|(x, at)| self.slice(x, at, bits)).collect();
+            all.first().copied()
+        })
     }
 
     /// So many bits from one on.
@@ -903,6 +912,9 @@ impl Graph {
         }
         let node = self.new_slice(x, low, bits);
         self.sliced.insert((x, low, bits), node);
+        if matches!(self.form(x), Form::Choose(..)) && self.as_constant(node).is_none() {
+            self.slices_of.entry(node).or_default().push((x, low));
+        }
         node
     }
 

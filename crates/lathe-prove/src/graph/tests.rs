@@ -408,3 +408,23 @@ fn powers_of_two_divide_by_shifting() {
         }
     }
 }
+
+/// Yosys takes neighbouring bits of a value together, and a definition takes them one by one: both are one formula, also where
+/// a single bit is no longer a choice.
+#[test]
+fn bits_taken_one_by_one_are_bits_taken_together() {
+    let mut graph = Graph::default();
+    let (condition, x) = (graph.unknown("c", 1), graph.unknown("x", 4));
+    for number in 0..16 {
+        let number = graph.constant(4, number);
+        for value in [graph.choose(condition, number, x), graph.choose(condition, x, number)] {
+            let bits: Vec<Node> = (0..4).rev().map(|low| graph.slice(value, low, 1)).collect();
+            assert_eq!(graph.join(&bits), value);
+            for (low, many) in [(0, 2), (1, 2), (2, 2), (0, 3), (1, 3)] {
+                let (first, last) = (4 - low - many, 4 - low);
+                let joined = graph.join(&bits[first..last]);
+                assert_eq!(joined, graph.slice(value, low as u32, many as u32));
+            }
+        }
+    }
+}
