@@ -133,7 +133,9 @@ impl Model {
             save(&file.name, change(&file.name, file.text.clone()))?;
         }
         save("cosim.cpp", include_str!("cosim.cpp").to_owned())?;
-        let arguments = [FLAGS, &[core.as_str(), "bench.v", "cosim.cpp"]].concat();
+        let is_large = design.files.iter().any(|file| file.name == core && file.text.len() > LARGE);
+        let unoptimised: &[&str] = if is_large { &["-MAKEFLAGS", "OPT_FAST=-O0"] } else { &[] };
+        let arguments = [FLAGS, unoptimised, &[core.as_str(), "bench.v", "cosim.cpp"]].concat();
         tool(verilator, folder, &arguments)?;
         Ok(Model::of(isa, design, folder))
     }
@@ -198,10 +200,13 @@ const FLAGS: &[&str] = &[
     "--top-module",
     "bench",
     "-CFLAGS",
-    "-O2 -DVL_USER_FINISH",
+    "-DVL_USER_FINISH",
     "-o",
     "model",
 ];
+
+/// A longer core is not optimised: that of pdp11 becomes one function, for which a compiler takes more than ten minutes and five gigabytes.
+const LARGE: usize = 2 << 20;
 
 /// How many instructions more than were compared are waited for before a process is given up.
 const PATIENCE: u64 = 1000;
