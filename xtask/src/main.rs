@@ -108,7 +108,7 @@ fn picture() -> ExitCode {
     if made { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Machines of which the core is compared: all but gameboy and pdp11.
+/// Machines of which the core is compared: all but gameboy.
 const CORES: u64 = 22;
 
 /// The long version of the tests of hardware, with everything that they need.
