@@ -118,6 +118,7 @@ fn cosim(instructions: &str, seed: &str) -> ExitCode {
     let mut command = cargo();
     command.args([
         "test",
+        "--release",
         "--package",
         "lathe-tests",
         "--test",

@@ -29,13 +29,14 @@ mod watch;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 
 use crate::arguments::Format;
 
 fn main() -> ExitCode {
     let arguments = match arguments::Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&with_tip(error)),
     };
     arguments.color.apply();
     let format = arguments.command.format();
@@ -52,6 +53,17 @@ fn main() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// Tells those who write a machine where a program belongs, or nothing, how its name is given.
+fn with_tip(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg)
+        && found.ends_with(".isa")
+    {
+        let tip = format!("a machine is named with `-m {found}`");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 /// Help, or a command line that cannot be read. What format it asks for is then a guess.

@@ -15,6 +15,13 @@ const CHIPS: [(&str, &[&str]); 2] = [
     ("iCE40 HX8K", &["--hx8k", "--package", "ct256"]),
 ];
 
+/// What Yosys does for these chips.
+const SYNTHESIS: &str = "synth_ice40 -dsp -top top";
+
+/// Makes gates of shifts before Yosys looks which of them could be one, which it asks a solver: where there are many, as in
+/// chip8's `drw`, that takes all memory there is, and elsewhere it gives nothing.
+const SHIFTS: &str = "techmap t:$shl t:$shr t:$sshr";
+
 /// The figures of a board.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
@@ -45,7 +52,9 @@ pub(super) fn measure(folder: &Path, module: &str, limit: Option<u64>) -> Result
         simulate(folder, module, limit, &mut report)?;
     }
     let board = folder.join(lathe_hdl::BOARD);
-    let script = format!("read_verilog ../{module}.v top.v; synth_ice40 -dsp -top top -json top.json");
+    let script = format!(
+        "read_verilog ../{module}.v top.v; {SYNTHESIS} -run begin:coarse; {SHIFTS}; {SYNTHESIS} -run coarse: -json top.json"
+    );
     tool::run("yosys", Some(&board), &["-q", "-p", &script], "")?.if_well("yosys")?;
     count(&board, &mut report)?;
     for (chip, arguments) in CHIPS {

@@ -25,6 +25,7 @@ fn wrong_usage_ends_with_2() {
     bench.run(&["run", "x.bin"]).complains(2, &["which machine x.bin is for", "`-m NAME`"]);
     bench.run(&["run", "x.bin", "-m", "quad8", "--max-steps", "many"]).complains(2, &["many", "0x3E8"]);
     bench.run(&["verify", "-m", "quad8"]).complains(2, &["<FILE>"]);
+    bench.run(&["hdl", "mine.isa"]).complains(2, &["unexpected argument 'mine.isa'", "`-m mine.isa`"]);
     bench.run(&["machines", "--format", "xml"]).complains(2, &["text", "json"]);
 }
 
