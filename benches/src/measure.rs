@@ -172,7 +172,7 @@ impl Job<'_> {
     /// # Errors
     /// If the contestants disagree, or one cannot be run.
     pub fn measure(&self, progress: &mut Progress) -> Result<Measured, Trouble> {
-        let translation = (self.baselines == Baselines::All).then(|| Translation::new(self.isa, self.image));
+        let translation = (self.baselines == Baselines::All).then(|| self.translate());
         let (translation, no_translation) = match translation.transpose() {
             Ok(translation) => (translation, None),
             Err(why) => (None, Some(why)),
@@ -188,6 +188,13 @@ impl Job<'_> {
         }
         let scores = runners.iter().zip(rounds).map(|(runner, rounds)| Score::new(runner.contestant(), rounds));
         Ok(Measured { scores: scores.collect(), no_translation })
+    }
+
+    /// The static translation, if it can do all steps.
+    fn translate(&self) -> Result<Translation, NoTranslation> {
+        let translation = Translation::new(self.isa, self.image)?;
+        let (timed, _) = translation.run(self.steps)?;
+        if timed.steps < self.steps { Err(NoTranslation::Stops) } else { Ok(translation) }
     }
 
     fn runners<'t>(&self, translation: Option<&'t Translation>) -> Vec<Runner<'t>> {
@@ -264,7 +271,7 @@ impl Job<'_> {
     fn translation_agrees(&self, translation: &Translation, limit: u64) -> bool {
         translation.run(limit).is_ok_and(|(timed, left)| {
             let (_, _, state) = self.run(EngineKind::Fast, timed.steps);
-            timed.steps >= limit && remains(self.isa, &state) == left
+            remains(self.isa, &state) == left
         })
     }
 }

@@ -40,7 +40,7 @@ impl fmt::Display for NoTranslation {
         match self {
             NoTranslation::NoCompiler => write!(f, "there is no gcc here"),
             NoTranslation::ChangesItself => write!(f, "the program changes its own code"),
-            NoTranslation::Stops => write!(f, "the program comes to its end"),
+            NoTranslation::Stops => write!(f, "the program ends, or does what only an engine can do"),
             NoTranslation::LargeMemory => write!(f, "the machine has a memory that is too large for it"),
             NoTranslation::Failed(why) => write!(f, "{why}"),
         }

@@ -16,7 +16,7 @@ use lathe_vm::{Console, Devices, Interpreter, State};
 use super::NoTranslation;
 
 /// Steps after which every benchmark program has been everywhere.
-const STEPS: u64 = 500_000;
+const STEPS: u64 = 5_000_000;
 /// Cells of a memory that a C array is made of.
 const CELLS: u64 = 1 << 24;
 

@@ -14,8 +14,21 @@ use crate::machine;
 use crate::output;
 use crate::render::{bold, count};
 
-/// The columns of the table.
+/// The engines that are measured.
 const ENGINES: [EngineKind; 4] = [EngineKind::Interpreter, EngineKind::Fast, EngineKind::Jit, EngineKind::Auto];
+
+/// The columns of the table.
+const COLUMNS: [Contestant; 5] = [
+    Contestant::Engine(ENGINES[0]),
+    Contestant::Engine(ENGINES[1]),
+    Contestant::Engine(ENGINES[2]),
+    Contestant::Engine(ENGINES[3]),
+    Contestant::Translation,
+];
+
+fn column(ratio: Option<f64>) -> String {
+    format!("{:>8}", ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")))
+}
 
 /// Measures and tells, a line as soon as it is known.
 pub(super) fn execute(arguments: &Bench) -> Outcome {
@@ -29,7 +42,9 @@ pub(super) fn execute(arguments: &Bench) -> Outcome {
     for program in programs {
         let machine = Machine::from(machine::load(program.machine)?);
         for length in &lengths {
-            let line = measure(arguments, &machine, program, *length)?;
+            // What gcc takes for compiling is not counted, so one length tells what it can do.
+            let baselines = if Some(length) == lengths.last() { Baselines::All } else { Baselines::ByHand };
+            let line = measure(arguments, &machine, program, *length, baselines)?;
             if shown {
                 output::answer(&line.text())?;
             }
@@ -37,7 +52,7 @@ pub(super) fn execute(arguments: &Bench) -> Outcome {
         }
     }
     match arguments.format.format {
-        Format::Text => output::answer(&means_text(&lines, &lengths))?,
+        Format::Text => output::answer(&(means_text(&lines, &lengths) + &notes(&lines)))?,
         Format::Json => output::answer(&output::json(&data(arguments, &lines, &lengths))?)?,
     }
     Ok(Exit::Done)
@@ -56,11 +71,17 @@ fn programs(machine: Option<&str>) -> Result<Vec<&'static Program>, Failure> {
     Ok(programs)
 }
 
-fn measure(arguments: &Bench, machine: &Machine, program: &Program, steps: u64) -> Result<Line, Failure> {
+fn measure(
+    arguments: &Bench,
+    machine: &Machine,
+    program: &Program,
+    steps: u64,
+    baselines: Baselines,
+) -> Result<Line, Failure> {
     let title = format!("{} {}, {} million", program.machine, program.name, steps as f64 / 1e6);
     let image = program.assemble(machine, MOST_ROUNDS).map_err(|error| Failure::input(error.to_string()))?;
     let rounds = arguments.rounds as usize;
-    let job = Job { isa: machine.isa(), image: &image, baselines: Baselines::ByHand, engines: &ENGINES, steps, rounds };
+    let job = Job { isa: machine.isa(), image: &image, baselines, engines: &ENGINES, steps, rounds };
     let progress = Progress::begin(&title);
     let measured = job.measure(&mut |round, whose| progress.show(&title, round, rounds, whose));
     progress.end();
@@ -86,14 +107,13 @@ impl Line {
         &self.measured.scores[0]
     }
 
-    /// How many times as fast as the base an engine is, in the best round of each.
-    fn ratio(&self, kind: EngineKind) -> Option<f64> {
-        Some(self.base().best() / self.score(Contestant::Engine(kind))?.best())
+    /// How many times as fast as the base a contestant is, in the best round of each.
+    fn ratio(&self, contestant: Contestant) -> Option<f64> {
+        Some(self.base().best() / self.score(contestant)?.best())
     }
 
     fn text(&self) -> String {
-        let ratio = |kind| self.ratio(kind).map_or("-".to_owned(), |ratio| format!("{ratio:.2}"));
-        let ratios: String = ENGINES.map(|kind| format!("{:>8}", ratio(kind))).concat();
+        let ratios: String = COLUMNS.map(|whose| column(self.ratio(whose))).concat();
         let compiling = self.score(super::JIT).map_or("-".to_owned(), |jit| format!("{:.0} %", jit.compiling * 100.0));
         format!(
             "  {:<8}{:<12}{:>9}{:>13.1}{ratios}{compiling:>11}\n",
@@ -106,7 +126,7 @@ impl Line {
 }
 
 fn head(arguments: &Bench) -> String {
-    let names = ENGINES.map(|kind| format!("{:>8}", kind.name())).concat();
+    let names = COLUMNS.map(|whose| format!("{:>8}", whose.name())).concat();
     let rounds = count(arguments.rounds as usize, "round");
     format!(
         "{}: times as fast as the hand-written interpreter, best of {rounds}; compiling: its share of the time of `jit`\n  \
@@ -120,18 +140,26 @@ fn head(arguments: &Bench) -> String {
     )
 }
 
-/// The geometric mean of an engine over all programs at one length.
-fn mean(lines: &[Line], length: u64, kind: EngineKind) -> Option<f64> {
-    geometric_mean(lines.iter().filter(|line| line.steps == length).filter_map(|line| line.ratio(kind)))
+/// The geometric mean of a contestant over all programs at one length that it has run.
+fn mean(lines: &[Line], length: u64, whose: Contestant) -> Option<f64> {
+    geometric_mean(lines.iter().filter(|line| line.steps == length).filter_map(|line| line.ratio(whose)))
 }
 
 fn means_text(lines: &[Line], lengths: &[u64]) -> String {
     let line = |length: &u64| {
-        let means = ENGINES.map(|kind| mean(lines, *length, kind).map_or("-".to_owned(), |mean| format!("{mean:.2}")));
-        let means = means.map(|mean| format!("{mean:>8}")).concat();
+        let means = COLUMNS.map(|whose| column(mean(lines, *length, whose))).concat();
         format!("  {:<20}{:>9}{:>13}{means}\n", "mean", *length as f64 / 1e6, "")
     };
     lengths.iter().map(line).collect()
+}
+
+/// Why a program has no translation.
+fn notes(lines: &[Line]) -> String {
+    let without = lines.iter().filter_map(|line| Some((line, line.measured.no_translation.as_ref()?)));
+    let note = |(line, why): (&Line, _)| {
+        format!("  {} {}: not translated for gcc, because {why}\n", line.machine, line.program)
+    };
+    without.map(note).collect()
 }
 
 /// Everything as data.
@@ -191,9 +219,9 @@ fn data(arguments: &Bench, lines: &[Line], lengths: &[u64]) -> RealData {
     };
     let means = |steps: &u64| {
         let steps = *steps;
-        ENGINES
+        COLUMNS
             .into_iter()
-            .filter_map(move |kind| Some(MeanData { name: kind.name(), steps, ratio: mean(lines, steps, kind)? }))
+            .filter_map(move |whose| Some(MeanData { name: whose.name(), steps, ratio: mean(lines, steps, whose)? }))
     };
     RealData {
         rounds: arguments.rounds,
