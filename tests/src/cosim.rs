@@ -290,6 +290,12 @@ impl Process {
     fn give(&mut self, model: &Model, start: &Start, limit: u64) -> Result<(), String> {
         let isa = &model.isa;
         let failure = |error: std::io::Error| error.to_string();
+        // As a new file: one that is overwritten goes to the disk at once, which takes longer than most programs.
+        let save = |name: &str, bytes: &[u8]| {
+            let path = model.folder.join(name);
+            let _ = std::fs::remove_file(&path);
+            std::fs::write(path, bytes).map_err(failure)
+        };
         self.given += 1;
         // A program that was given up may still be reading its files.
         let number = model.starts.replace(model.starts.get() + 1) % 2;
@@ -305,15 +311,15 @@ impl Process {
                 expected = Some(address + 1);
             }
             let name = format!("start{number}.{}.hex", memory.name);
-            std::fs::write(model.folder.join(&name), text).map_err(failure)?;
+            save(&name, text.as_bytes())?;
             let _ = write!(line, "+{}={name} ", memory.name);
         }
         let mut text = format!("{:x}\n", start.state.pc);
         for (id, _) in changing(isa) {
             let _ = writeln!(text, "{:x}", start.state.register(id));
         }
-        std::fs::write(model.folder.join(format!("start{number}.state")), text).map_err(failure)?;
-        std::fs::write(model.folder.join(format!("start{number}.input")), &start.input).map_err(failure)?;
+        save(&format!("start{number}.state"), text.as_bytes())?;
+        save(&format!("start{number}.input"), &start.input)?;
         let _ = writeln!(line, "+state=start{number}.state +input=start{number}.input +trace +limit={limit}");
         self.programs.write_all(line.as_bytes()).and_then(|()| self.programs.flush()).map_err(failure)
     }
