@@ -15,8 +15,9 @@ const CHIPS: [(&str, &[&str]); 2] = [
     ("iCE40 HX8K", &["--hx8k", "--package", "ct256"]),
 ];
 
-/// What Yosys does for these chips.
-const SYNTHESIS: &str = "synth_ice40 -dsp -top top";
+/// What Yosys does for these chips. With the chip's multipliers (`-dsp`) first: Yosys 0.23 fails on some cores, as that of chip8,
+/// when it gives them a multiplication.
+const SYNTHESIS: &str = "synth_ice40 -top top";
 
 /// Makes gates of shifts before Yosys looks which of them could be one, which it asks a solver: where there are many, as in
 /// chip8's `drw`, that takes all memory there is, and elsewhere it gives nothing.
@@ -52,10 +53,15 @@ pub(super) fn measure(folder: &Path, module: &str, limit: Option<u64>) -> Result
         simulate(folder, module, limit, &mut report)?;
     }
     let board = folder.join(lathe_hdl::BOARD);
-    let script = format!(
-        "read_verilog ../{module}.v top.v; {SYNTHESIS} -run begin:coarse; {SHIFTS}; {SYNTHESIS} -run coarse: -json top.json"
-    );
-    tool::run("yosys", Some(&board), &["-q", "-p", &script], "")?.if_well("yosys")?;
+    let synthesise = |command: &str| {
+        let script = format!(
+            "read_verilog ../{module}.v top.v; {command} -run begin:coarse; {SHIFTS}; {command} -run coarse: -json top.json"
+        );
+        tool::run("yosys", Some(&board), &["-q", "-p", &script], "")
+    };
+    if !synthesise(&format!("{SYNTHESIS} -dsp"))?.succeeded {
+        synthesise(SYNTHESIS)?.if_well("yosys")?;
+    }
     count(&board, &mut report)?;
     for (chip, arguments) in CHIPS {
         let common = ["--json", "top.json", "--asc", "top.asc", "--report", "report.json", "-q"];
