@@ -41,7 +41,7 @@ use lathe_vm::device::Devices;
 use lathe_vm::engine::Engine;
 use lathe_vm::interpreter::Interpreter;
 use lathe_vm::memory::CellStorage;
-use lathe_vm::state::State;
+use lathe_vm::state::{Stamp, State};
 use lathe_vm::stops::{Run, Stop, Stops};
 
 use crate::code_map::CodeMap;
@@ -127,6 +127,8 @@ pub struct Fast {
     stops: Stops,
     /// How often something was left to the reference interpreter at which no run stops any more.
     needless: u32,
+    /// What the state was when the last run had ended.
+    stamp: Option<Stamp>,
 }
 
 /// The block at one address.
@@ -238,6 +240,7 @@ impl Fast {
             armed: Arc::new(Armed::new(&Stops::never())),
             stops: Stops::never(),
             needless: 0,
+            stamp: None,
         };
         fast.forget_everything();
         fast
@@ -704,6 +707,7 @@ impl Engine for Fast {
             match self.run_until_hot(state, devices, limit, &mut run) {
                 Pause::Stopped(stop) => {
                     run.stop = stop;
+                    self.take_note_of(state);
                     return stops.at_limit(run, state);
                 }
                 Pause::Hot(pc) => self.set_heat(pc, Heat::Never),

@@ -74,7 +74,17 @@ impl Fast {
         self.look_whether_due(state);
         self.marks.close_as(state.memory(self.isa.pc.memory));
         self.banks.take(&self.isa, state);
-        self.end_pause(state);
+        // There may be many instructions, and many short runs.
+        let is_as_left = self.stamp.is_some_and(|stamp| state.has(stamp)) && !self.is_paused();
+        if !is_as_left {
+            self.end_pause(state);
+        }
+    }
+
+    /// After a run: what is in the state has been seen, and need not be looked at before the next run unless somebody
+    /// else changes it.
+    pub fn take_note_of(&mut self, state: &mut State) {
+        self.stamp = Some(state.stamp());
     }
 
     /// Forgets what was decoded where something else is fetched now, because an instruction has changed a register that

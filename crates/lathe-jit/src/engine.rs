@@ -188,7 +188,7 @@ impl Jit {
             self.fast.keep_permits(guarded::room);
         }
         for id in memories(&self.isa) {
-            let memory = state.memory_mut(id);
+            let memory = state.storage_mut(id);
             memory.move_into(guarded::room, guarded::room);
             if !LARGE_IN_ONE_PIECE {
                 memory.make_page_table();
@@ -867,12 +867,16 @@ impl Engine for Jit {
         self.fast.revalidate(state);
         self.forget_changed();
         self.take_deliveries(state);
-        if self.stepping {
-            return stops.at_limit(self.advance_in_steps(state, devices, limit), state);
-        }
-        let before = self.executed;
-        let run = self.advance_compiling(state, devices, limit);
-        self.executed = before + run.steps;
+        let run = match self.stepping {
+            true => self.advance_in_steps(state, devices, limit),
+            false => {
+                let before = self.executed;
+                let run = self.advance_compiling(state, devices, limit);
+                self.executed = before + run.steps;
+                run
+            }
+        };
+        self.fast.take_note_of(state);
         stops.at_limit(run, state)
     }
 

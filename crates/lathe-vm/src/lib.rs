@@ -49,5 +49,5 @@ pub use device::{
 pub use engine::Engine;
 pub use interpreter::{Interpreter, Step};
 pub use memory::{Memory, MemorySnapshot};
-pub use state::{MAX_MEMORY, State, StateSnapshot};
+pub use state::{MAX_MEMORY, Stamp, State, StateSnapshot};
 pub use stops::{Access, AccessKind, Fault, FaultCause, Run, Stop, Stops, Watch, WhenIdle};

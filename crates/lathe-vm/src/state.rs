@@ -2,6 +2,7 @@
 //! devices are outside.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lathe_base::numbers::addresses_from;
 use lathe_isa::Isa;
@@ -20,9 +21,15 @@ pub struct State {
     registers: Vec<u64>,
     memories: Vec<Memory>,
     max_memory: u64,
+    /// Taken away by whoever may change registers or memories.
+    stamp: Option<Stamp>,
 }
 
-/// What memory it may take says nothing about the state.
+/// Says that registers and memories are the same as before: no two contents ever have the same one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp(u64);
+
+/// What memory it may take, and whether somebody has stamped it, says nothing about the state.
 impl PartialEq for State {
     fn eq(&self, other: &State) -> bool {
         (self.pc, &self.registers, &self.memories) == (other.pc, &other.registers, &other.memories)
@@ -82,6 +89,7 @@ impl State {
             registers: isa.registers.iter().map(|register| register.reset).collect(),
             memories: isa.memories.iter().map(Memory::new).collect(),
             max_memory: MAX_MEMORY,
+            stamp: None,
         };
         for contents in &isa.contents {
             let memory = state.memory_mut(contents.memory);
@@ -102,6 +110,18 @@ impl State {
             && isa.memories.iter().zip(&self.memories).all(|(described, memory)| memory.fits(described))
     }
 
+    /// The stamp of what is in registers and memories now. The state has it until somebody may have changed them, and so
+    /// do its copies.
+    pub fn stamp(&mut self) -> Stamp {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        *self.stamp.get_or_insert_with(|| Stamp(NEXT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Whether nobody can have changed registers or memories since this stamp was given.
+    pub fn has(&self, stamp: Stamp) -> bool {
+        self.stamp == Some(stamp)
+    }
+
     /// Everything as it is now.
     pub fn snapshot(&mut self) -> StateSnapshot {
         let memories = self.memories.iter_mut().map(Memory::snapshot).collect();
@@ -116,6 +136,7 @@ impl State {
 
     /// Makes everything as it was. The snapshot must [fit](StateSnapshot::fits).
     pub fn restore(&mut self, snapshot: &StateSnapshot) {
+        self.stamp = None;
         self.pc = snapshot.pc;
         self.registers.clone_from(&snapshot.registers);
         self.memories.iter_mut().zip(&snapshot.memories).for_each(|(memory, kept)| memory.restore(kept));
@@ -150,6 +171,7 @@ impl State {
     /// Writes a register. The value must fit, and a constant register must not be written.
     #[inline]
     pub(crate) fn set_register(&mut self, id: RegisterId, value: u64) {
+        self.stamp = None;
         self.registers[id.index()] = value;
     }
 
@@ -160,6 +182,7 @@ impl State {
 
     /// All registers, to be written by an engine: values must fit, constant registers must stay.
     pub fn registers_mut(&mut self) -> &mut [u64] {
+        self.stamp = None;
         &mut self.registers
     }
 
@@ -191,11 +214,18 @@ impl State {
 
     /// A memory, to be written.
     pub fn memory_mut(&mut self, id: MemoryId) -> &mut Memory {
+        self.stamp = None;
+        &mut self.memories[id.index()]
+    }
+
+    /// A memory, for those who change where it is kept and nothing of what is in it.
+    pub fn storage_mut(&mut self, id: MemoryId) -> &mut Memory {
         &mut self.memories[id.index()]
     }
 
     /// All registers and all memories, for engines that keep both at hand.
     pub fn parts_mut(&mut self) -> (&mut [u64], &mut [Memory]) {
+        self.stamp = None;
         (&mut self.registers, &mut self.memories)
     }
 
