@@ -12,7 +12,7 @@ use std::time::Instant;
 use lathe_asm::{Image, Options, assemble};
 use lathe_base::Source;
 use lathe_base::files::{FileError, Files, Found};
-use lathe_hdl::Small;
+use lathe_hdl::{Form, Small};
 use lathe_isa::Isa;
 use lathe_isa::model::{MemoryId, RegisterId};
 use lathe_tests::cosim::{Compared, Model, Start};
@@ -99,6 +99,13 @@ fn check_definition(name: &str, isa: &Arc<Isa>, definition: &str, programs: &[(P
     let Some(verilator) = tools::find(&format!("the hardware of {name}"), "verilator") else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hardware").join(name);
     let model = Model::build(isa, definition, &folder, &verilator).unwrap_or_else(|error| panic!("{name}: {error}"));
+    compare_all(&model, name, isa, programs, (wanted, counted, limit));
+}
+
+/// Compares a core with the interpreter on programs, and on generated ones until there have been so many instructions; each of these
+/// counts for some more. Programs end after a limit.
+fn compare_all(model: &Model, name: &str, isa: &Isa, programs: &[(PathBuf, Image)], numbers: (u64, u64, u64)) {
+    let (wanted, counted, limit) = numbers;
     let since = Instant::now();
     let mut total = Compared::default();
     for (path, image) in programs {
@@ -108,7 +115,7 @@ fn check_definition(name: &str, isa: &Arc<Isa>, definition: &str, programs: &[(P
     let first = number("LATHE_SEED").unwrap_or(1);
     let mut seed = first;
     while seed < first + PROGRAMS || total.instructions + counted * (seed - first) < wanted {
-        total += compare_generated(&model, isa, seed)
+        total += compare_generated(model, isa, seed)
             .unwrap_or_else(|difference| panic!("the program of seed {seed}: {difference}"));
         seed += 1;
     }
@@ -235,6 +242,30 @@ fn generated_definitions() {
         }
     }
     assert!(refused <= DEFINITIONS / 2, "{refused} of {DEFINITIONS} definitions are refused");
+}
+
+/// Instructions in parts do what they do in one piece, whatever the machine. Where they are shorter in parts, they are compared anyway.
+#[test]
+fn cores_in_parts() {
+    let is_long = number("LATHE_COSIM").is_some();
+    for (name, is_always_done) in
+        [("hex8", true), ("mos6502", false), ("z80", false), ("sm83", false), ("avr", false), ("i8051", false)]
+    {
+        if !is_long && !is_always_done {
+            println!("{name} in parts: left to `cargo xtask cosim`");
+            continue;
+        }
+        let Some(verilator) = tools::find(&format!("the hardware of {name} in parts"), "verilator") else { return };
+        let (isa, definition) = machine(name);
+        let program = lathe_hdl::Program::default();
+        let parts = lathe_hdl::generate_as(&isa, &[], &program, Form::Parts).expect("it can be hardware");
+        let core = format!("{}.v", parts.module);
+        let change = |file: &str, text: String| if file == core { parts.files[0].text.clone() } else { text };
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hardware").join(format!("{name}-parts"));
+        let model = Model::build_changed(&isa, definition, &folder, &verilator, change);
+        let model = model.unwrap_or_else(|error| panic!("{name}: {error}"));
+        compare_all(&model, &format!("{name} in parts"), &isa, &programs(&isa, name), (INSTRUCTIONS, 0, LIMITS[0]));
+    }
 }
 
 /// Cores with registers in a memory are compared like others.

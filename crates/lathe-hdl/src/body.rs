@@ -16,6 +16,7 @@ use crate::late;
 use crate::maps::{self, Access, Numbers};
 use crate::operands::{self, Operand};
 use crate::operators::Functions;
+use crate::parts::{self, Parts};
 use crate::range::Ranges;
 use crate::shape::{self, Shape};
 use crate::writer::Writer;
@@ -40,6 +41,8 @@ pub(crate) struct Common {
     pub(crate) accesses: Vec<u32>,
     /// The number of accesses that have been done when the instruction has been fetched.
     pub(crate) fetched: u32,
+    /// What parts of instructions hand on, with its bits.
+    pub(crate) handed: BTreeMap<String, u32>,
     /// Lists of registers that are written after everything else.
     pub(crate) late: BTreeSet<FieldId>,
     /// The bits of `step`; right from the second writing on.
@@ -60,7 +63,8 @@ impl Common {
 
     /// What bodies compute, with its bits.
     pub(crate) fn computed(&self) -> Vec<(u32, String)> {
-        [names("t", &self.temporaries), names("later", &self.later)].concat()
+        let handed = self.handed.iter().map(|(name, bits)| (*bits, name.clone())).collect();
+        [names("t", &self.temporaries), names("later", &self.later), handed].concat()
     }
 }
 
@@ -81,10 +85,18 @@ pub(crate) struct Way {
 
 impl Way {
     /// Where two ways meet: beyond both.
-    fn join(&mut self, other: &Way) {
+    pub(crate) fn join(&mut self, other: &Way) {
         self.site = self.site.max(other.site);
         at_least(&mut self.slots, &other.slots);
         at_least(&mut self.temporaries, &other.temporaries);
+    }
+}
+
+impl Way {
+    /// As far, with the temporaries of another.
+    pub(crate) fn with_temporaries_of(mut self, other: &Way) -> Way {
+        self.temporaries.clone_from(&other.temporaries);
+        self
     }
 }
 
@@ -143,6 +155,29 @@ struct Pending {
     operation: DeviceOperation,
     is_wanted: String,
     arguments: Vec<String>,
+}
+
+/// An instruction that is written part by part, and what a part has to know of those before it.
+pub(crate) struct Doing {
+    parts: Parts,
+    ranges: Ranges,
+    late: std::vec::IntoIter<bool>,
+    written: BTreeSet<RegisterId>,
+}
+
+impl Doing {
+    /// Nothing, if the instruction has to stay in one piece: what divides looks back at divisions before it, and writes that wait for
+    /// the end are done there.
+    pub(crate) fn new(isa: &Isa, id: InstructionId) -> Option<Doing> {
+        let instruction = isa.instruction(id);
+        if divide::divides(&instruction.body) || !check::deferred(isa, &instruction.body).is_empty() {
+            return None;
+        }
+        let parts = Parts::of(isa, &instruction.operands, &shape::feasible(isa, &instruction.body));
+        let body = parts.body();
+        let late = late::writes(isa, &instruction.operands, &body.block).into_iter();
+        Some(Doing { ranges: Ranges::of(&body), parts, late, written: BTreeSet::new() })
+    }
 }
 
 /// A body on its way to Verilog.
@@ -224,6 +259,42 @@ impl<'a> Lowering<'a> {
     /// A whole instruction: its operands, what it does, and the writes to devices that had to wait for its end.
     pub(crate) fn instruction(&mut self, id: InstructionId) {
         let instruction = self.isa.instruction(id);
+        self.operands = self.shape.operands.of(id);
+        self.late = late::writes(self.isa, &instruction.operands, &instruction.body.block).into_iter();
+        self.whole(&instruction.body);
+    }
+
+    /// A part of an instruction, after those before it.
+    pub(crate) fn part(&mut self, id: InstructionId, doing: &mut Doing, at: usize) {
+        self.operands = self.shape.operands.of(id);
+        let Doing { parts, ranges, late, written } = doing;
+        std::mem::swap(&mut self.late, late);
+        std::mem::swap(&mut self.known.written, written);
+        std::mem::swap(&mut self.ranges, ranges);
+        let mut own = BTreeSet::new();
+        parts::assignments(&parts.blocks[at], &mut |local| {
+            own.insert(local);
+        });
+        for (local, width) in (0..).map(LocalId).zip(&parts.locals) {
+            let name = match parts.handed.get(&local) {
+                Some(name) => {
+                    self.common.handed.insert(name.clone(), width.bits());
+                    name.clone()
+                }
+                None if own.contains(&local) => self.new_temporary(width.bits()),
+                None => String::new(),
+            };
+            self.locals.push(name);
+        }
+        self.block(&parts.blocks[at]);
+        std::mem::swap(&mut self.late, late);
+        std::mem::swap(&mut self.known.written, written);
+        std::mem::swap(&mut self.ranges, ranges);
+    }
+
+    /// Where the next instruction is, and how long this one takes.
+    pub(crate) fn length(&mut self, id: InstructionId) {
+        let instruction = self.isa.instruction(id);
         let width = self.isa.pc.width;
         self.out.line(format!(
             "next = {} + {};",
@@ -233,9 +304,6 @@ impl<'a> Lowering<'a> {
         if self.isa.has_cycles {
             self.out.line(format!("cycles = cycles + {};", number(64, instruction.cycles)));
         }
-        self.operands = self.shape.operands.of(id);
-        self.late = late::writes(self.isa, instruction).into_iter();
-        self.whole(&instruction.body);
     }
 
     /// A body that stands by itself.

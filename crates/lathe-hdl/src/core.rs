@@ -1,6 +1,6 @@
 //! The module of the core: ports, registers, the combinational block that executes, and the clock that makes it final.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_base::Source;
 use lathe_isa::Isa;
@@ -8,11 +8,13 @@ use lathe_isa::encoding::Cube;
 use lathe_isa::model::{Domain, FieldId, Instruction, InstructionId, MemoryId, Place, RegisterId};
 use lathe_isa::semantics::{Block, Statement};
 
-use crate::body::{Common, Lowering, Way};
+use crate::Form;
+use crate::body::{Common, Doing, Lowering, Way};
 use crate::divide;
 use crate::expression::{number, range, select};
 use crate::maps;
 use crate::names::Names;
+use crate::parts::PARTS;
 use crate::shape::{self, Shape};
 use crate::writer::Writer;
 
@@ -27,31 +29,68 @@ pub(crate) struct Text {
     /// Whether it jumps whenever it is done.
     hook_jumps: bool,
     before: String,
-    /// What each instruction does, in order; what is done at bits that no row has, last.
-    arms: Vec<String>,
+    /// What instructions do: all of it, or part by part.
+    cases: Vec<Case>,
+    /// Which arm each instruction has in each case, if it has one; what is done at bits that no row has, last.
+    arms: Vec<Vec<Option<usize>>>,
     after: String,
+}
+
+/// One of several things is done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Case {
+    /// What tells which.
+    of: String,
+    /// The bits of that.
+    bits: u32,
+    arms: Vec<String>,
+}
+
+impl Case {
+    fn of<'a>(&self, arms: impl Iterator<Item = &'a String>, otherwise: &str) -> String {
+        let arms: String = arms.map(String::as_str).collect();
+        let mut out = Writer::at(CASES);
+        out.open(format!("case ({})", self.of));
+        out.raw(&arms);
+        if !otherwise.is_empty() {
+            out.line(otherwise);
+        }
+        out.close("endcase");
+        out.finish()
+    }
 }
 
 impl Text {
     /// The core.
     pub(crate) fn whole(&self) -> String {
         let decode = self.decode.of(&self.decode.rows);
-        let arms = self.arms.concat();
-        format!("{}{decode}{}{}{}{arms}{}", self.start, self.declared, self.hook, self.before, self.after)
+        // The last arm of the first is for whatever no other is for.
+        let otherwise = std::iter::once("").chain(std::iter::repeat("default: ;"));
+        let cases: String =
+            self.cases.iter().zip(otherwise).map(|(case, other)| case.of(case.arms.iter(), other)).collect();
+        format!("{}{decode}{}{}{}{cases}{}", self.start, self.declared, self.hook, self.before, self.after)
     }
 
-    /// The core with one arm only, and with what `on step` does in place of an instruction only in the last. Other rows are not decoded.
-    /// It gets stuck where the whole would go to another.
+    /// The core with what one instruction does only, and with what `on step` does in place of an instruction only in the last. Other rows
+    /// are not decoded. It gets stuck where the whole would go to another.
     pub(crate) fn slice(&self, at: usize) -> Option<String> {
-        let arm = self.arms.get(at)?.replacen(OTHERWISE, "ILLEGAL: begin", 1);
+        let arms = self.arms.get(at)?;
         let decode = self.decode.of(self.decode.rows.get(at).map_or(&[], std::slice::from_ref));
-        let others = "      default: stop = 1'b1; // what the core does with other bits is left out\n";
+        let others = "default: stop = 1'b1; // what the core does with other bits is left out";
+        let others = std::iter::once(others).chain(std::iter::repeat("default: ;"));
+        let cases: String = (self.cases.iter().zip(arms).zip(others))
+            .map(|((case, arm), others)| {
+                let none = if self.cases.len() == 1 { "ILLEGAL".to_owned() } else { number(case.bits, 0) };
+                let arm = arm.map(|arm| case.arms[arm].replacen(OTHERWISE, &format!("{none}: begin"), 1));
+                case.of(arm.iter(), others)
+            })
+            .collect();
         let hook = match self.hook_jumps && at + 1 < self.arms.len() {
             true => "      jump = 1'b1; stop = 1'b1; // what the core does on step is left out\n",
             false => &self.hook,
         };
         let (start, declared) = (&self.start, &self.declared);
-        Some(format!("{start}{decode}{declared}{hook}{}{arm}{others}{}", self.before, self.after))
+        Some(format!("{start}{decode}{declared}{hook}{}{cases}{}", self.before, self.after))
     }
 
     /// What decodes, as a module of its own.
@@ -60,7 +99,41 @@ impl Text {
         let ports = format!("input wire {}window, output reg {}instruction", range(*window), range(*bits));
         format!("module {module} ({ports});\n{}endmodule\n", self.decode.of(rows))
     }
+
+    /// How many lines say what instructions do, without comments.
+    fn length(&self) -> usize {
+        let lines = self.cases.iter().flat_map(|case| &case.arms).flat_map(|arm| arm.lines());
+        lines.filter(|line| !line.trim_start().starts_with("//")).count()
+    }
+
+    /// The number of each instruction: those of its arms, one above the other. 0 is for what is none.
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        let number = |arms: &Vec<Option<usize>>| {
+            self.cases.iter().zip(arms).fold(0, |above, (case, arm)| above << case.bits | arm_number(*arm))
+        };
+        self.arms[..self.arms.len() - 1].iter().map(number).collect()
+    }
+
+    /// The bits of such a number.
+    pub(crate) fn number_bits(&self) -> u32 {
+        self.cases.iter().map(|case| case.bits).sum()
+    }
+
+    /// The number of an instruction as text.
+    fn number(&self, at: usize) -> String {
+        let parts: Vec<String> =
+            self.cases.iter().zip(&self.arms[at]).map(|(case, arm)| number(case.bits, arm_number(*arm))).collect();
+        if parts.len() == 1 { parts.concat() } else { format!("{{{}}}", parts.join(", ")) }
+    }
 }
+
+/// How an arm is called; 0 is where there is none, and the one for what no row has.
+fn arm_number(arm: Option<usize>) -> u64 {
+    arm.map_or(0, |arm| arm as u64 + 1)
+}
+
+/// How deep the cases are.
+const CASES: usize = 3;
 
 /// From the bits to the number of an instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,14 +157,14 @@ struct DecodeRow {
 }
 
 impl Decode {
-    fn new(isa: &Isa, names: &Names) -> Decode {
-        let (bits, window, cell) = (instruction_bits(isa), Shape::window_bits(isa), isa.code_memory().cell.bits());
+    fn new(isa: &Isa, names: &Names, execution: &Text) -> Decode {
+        let (bits, window, cell) = (execution.number_bits(), Shape::window_bits(isa), isa.code_memory().cell.bits());
         let row = |(at, instruction): (u32, &Instruction)| {
             let name = names.instruction(InstructionId(at));
             let encoding = &instruction.encoding;
             let (fixed, is_whole) = (encoding.fixed, encoding.excluded.is_empty());
             let excluded = encoding.excluded.iter().map(|cube| format!(" && !({})", test(*cube, window)));
-            let number = format!("localparam {}{name} = {};", range(bits), number(bits, u64::from(at) + 1));
+            let number = format!("localparam {}{name} = {};", range(bits), execution.number(at as usize));
             let pattern = || format!("{window}'b{}: instruction = {name};", pattern(fixed, window, cell));
             let test = || format!("if ({}{}) instruction = {name};", test(fixed, window), excluded.collect::<String>());
             DecodeRow { number, pattern: is_whole.then(pattern), test: (!is_whole).then(test) }
@@ -121,22 +194,39 @@ impl Decode {
 /// How the arm for bits that no row has begins.
 const OTHERWISE: &str = "default: begin";
 
-/// The text of the core, and how many accesses each of its instructions makes at most.
-pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape) -> (Text, Vec<u32>) {
-    let mut common = Common { step_bits: 1, ..Common::default() };
-    // The first writing finds out how many steps there are, which the second needs to know.
-    Execution::new(isa, sources, shape, &mut common).write();
-    let bits = u32::BITS - common.steps.leading_zeros();
-    let mut common = Common { step_bits: bits.max(1), ..Common::default() };
-    let execution = Execution::new(isa, sources, shape, &mut common).write();
+/// The text of the core, how many accesses each of its instructions makes at most, and how far `step` counts.
+pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape, form: Form) -> (Text, Vec<u32>, u32) {
+    let write = |in_parts| execution(isa, sources, shape, in_parts);
+    let (execution, common) = match form {
+        Form::Whole => write(false),
+        Form::Parts => write(true),
+        Form::Best => {
+            let (whole, parts) = (write(false), write(true));
+            if parts.0.length() * WORTH < whole.0.length() { parts } else { whole }
+        }
+    };
     let mut out = Writer::default();
     let core = Core { isa, shape, common: &common };
-    core.header(&mut out);
+    core.header(&mut out, execution.cases.len() > 1);
     core.ports(&mut out);
     let (start, declared, after) = core.inside(&execution);
     out.raw(&start);
-    let decode = Decode::new(isa, &shape.names);
-    (Text { start: out.finish(), decode, declared, after, ..execution }, common.accesses)
+    let decode = Decode::new(isa, &shape.names, &execution);
+    (Text { start: out.finish(), decode, declared, after, ..execution }, common.accesses, common.steps)
+}
+
+/// Instructions are written in parts if they are so many times shorter then. In one piece they are easier to read.
+const WORTH: usize = 3;
+
+/// What instructions do, and what has been found out about it.
+fn execution(isa: &Isa, sources: &[Source], shape: &Shape, in_parts: bool) -> (Text, Common) {
+    let mut common = Common { step_bits: 1, ..Common::default() };
+    // The first writing finds out how many steps there are, which the second needs to know.
+    Execution { isa, sources, shape, common: &mut common, in_parts }.write();
+    let bits = u32::BITS - common.steps.leading_zeros();
+    let mut common = Common { step_bits: bits.max(1), ..Common::default() };
+    let text = Execution { isa, sources, shape, common: &mut common, in_parts }.write();
+    (text, common)
 }
 
 pub(crate) struct Core<'a> {
@@ -225,12 +315,16 @@ pub(crate) fn ports(isa: &Isa, shape: &Shape) -> Vec<Port> {
 }
 
 impl Core<'_> {
-    fn header(&self, out: &mut Writer) {
+    fn header(&self, out: &mut Writer, in_parts: bool) {
         out.line(format!("// {}: {}", self.isa.name, self.isa.title));
         out.line("// Written by `lathe hdl` from the definition: change that, not this.");
         out.line("//\n// In every clock cycle the block `execute` does an instruction from its beginning, as the definition says it,");
         out.line("// up to the first access to a memory or device that has not been done: `step` tells which have. That access is what");
         out.line("// the cycle is for. When all are done the instruction retires, and only then the registers (`..._q`) change.");
+        if in_parts {
+            out.line("//\n// Instructions are done in parts, and those that are alike in one of them share it: `first` and `second` read the operands");
+            out.line("// (`in..._...`) and find out where the result goes (`place..._...`), `operation` makes it (`out..._...`), `result` puts it there.");
+        }
         out.blank();
         out.line("// An instruction may compute bits that nobody looks at.");
         out.line("/* verilator lint_off UNUSEDSIGNAL */");
@@ -303,7 +397,15 @@ impl Core<'_> {
         }
         out.blank();
         self.window(&mut out);
-        out.line(format!("reg {}instruction;", range(instruction_bits(isa))));
+        out.line(format!("reg {}instruction;", range(execution.number_bits())));
+        if execution.cases.len() > 1 {
+            let mut low = execution.number_bits();
+            for Case { of, bits, .. } in &execution.cases {
+                low -= bits;
+                let value = select("instruction", execution.number_bits(), low, *bits);
+                out.line(format!("wire {}{of} = {value};", range(*bits)));
+            }
+        }
         let start = out.finish();
         let mut out = Writer::at(1);
         self.register_lists(&mut out);
@@ -491,24 +593,16 @@ fn computed(isa: &Isa, shape: &Shape, common: &Common) -> Vec<(u32, String)> {
     [common.computed(), maps::said(isa, shape, common)].concat()
 }
 
-/// How many bits tell the instructions apart, with one for what is none.
-fn instruction_bits(isa: &Isa) -> u32 {
-    lathe_base::Width::to_tell_apart(isa.instructions.len() + 1).bits()
-}
-
 /// The block that executes.
 struct Execution<'a> {
     isa: &'a Isa,
     sources: &'a [Source],
     shape: &'a Shape,
     common: &'a mut Common,
+    in_parts: bool,
 }
 
-impl<'a> Execution<'a> {
-    fn new(isa: &'a Isa, sources: &'a [Source], shape: &'a Shape, common: &'a mut Common) -> Self {
-        Execution { isa, sources, shape, common }
-    }
-
+impl Execution<'_> {
     fn write(mut self) -> Text {
         // What has to be cleared is known only when everything else has been written.
         let mut mapped = Writer::at(2);
@@ -526,8 +620,7 @@ impl<'a> Execution<'a> {
         // While the fetch is under way nothing can be done here, and after `on step` has jumped nothing is. Not trying saves
         // simulators and solvers much work.
         rest.open(if self.isa.on_step.is_some() { "if (!stop && !replaced) begin" } else { "if (!stop) begin" });
-        rest.open("case (instruction)");
-        let arms = self.arms(rest.depth(), &way);
+        let (cases, arms) = if self.in_parts { self.parts(&way) } else { self.instructions(&way) };
         let mut out = Writer::at(1);
         if self.isa.on_step.is_some() {
             out.line("reg replaced;");
@@ -535,7 +628,6 @@ impl<'a> Execution<'a> {
         out.open("always @* begin : execute");
         self.defaults(&mut out);
         let mut end = Writer::at(rest.depth());
-        end.close("endcase");
         end.close("end");
         end.raw(&mapped.finish());
         for list in self.common.late.iter().map(|list| self.shape.names.field(*list)) {
@@ -547,7 +639,7 @@ impl<'a> Execution<'a> {
         let hook_jumps =
             self.isa.on_step.as_ref().is_some_and(|hook| always_jumps(&hook.body.block) && !hook.body.effects().faults);
         let (start, before, after) = (out.finish(), rest.finish(), end.finish());
-        Text { start, hook, hook_jumps, before, arms, after, ..Text::default() }
+        Text { start, hook, hook_jumps, before, cases, arms, after, ..Text::default() }
     }
 
     fn defaults(&self, out: &mut Writer) {
@@ -625,26 +717,130 @@ impl<'a> Execution<'a> {
         way
     }
 
-    /// What each instruction does, and bits that no row has.
-    fn arms(&mut self, depth: usize, way: &Way) -> Vec<String> {
+    /// What each instruction does, in one piece.
+    fn instructions(&mut self, way: &Way) -> (Vec<Case>, Vec<Vec<Option<usize>>>) {
         let mut arms = Vec::new();
         let mut row = None;
         for (id, instruction) in (0..).map(InstructionId).zip(&self.isa.instructions) {
-            let mut out = Writer::at(depth);
-            if row != Some(instruction.row) {
-                row = Some(instruction.row);
-                let file = self.sources.get(instruction.span.file.0 as usize);
-                let text = file.and_then(|file| file.text.get(instruction.span.range())).unwrap_or_default();
-                text.lines().for_each(|line| out.line(format!("// {}", line.trim())));
+            let mut out = Writer::at(CASES + 1);
+            if row.replace(instruction.row) != Some(instruction.row) {
+                self.row(&mut out, id);
             }
-            let name = self.shape.names.instruction(id).to_owned();
-            out.open(format!("{name}: begin"));
+            out.open(format!("{}: begin", self.shape.names.instruction(id)));
             let mut lowering = Lowering::new(self.isa, self.shape, self.common, way.clone(), out.depth());
+            lowering.length(id);
             lowering.instruction(id);
-            let done = lowering.finish();
-            arms.push(self.arm(out, done));
+            let (text, done) = lowering.finish();
+            self.common.steps = self.common.steps.max(done.site);
+            self.common.accesses.push(done.site);
+            out.raw(&text);
+            out.close("end");
+            arms.push(out.finish());
         }
-        let mut out = Writer::at(depth);
+        arms.push(self.undefined(way));
+        let count = arms.len();
+        let bits = lathe_base::Width::to_tell_apart(count).bits();
+        (vec![Case { of: "instruction".to_owned(), bits, arms }], (0..count).map(|arm| vec![Some(arm)]).collect())
+    }
+
+    /// What each instruction does, in parts that others may share.
+    fn parts(&mut self, way: &Way) -> (Vec<Case>, Vec<Vec<Option<usize>>>) {
+        let ids = (0..self.isa.instructions.len() as u32).map(InstructionId);
+        let mut doing: Vec<(InstructionId, Option<Doing>)> = ids.map(|id| (id, Doing::new(self.isa, id))).collect();
+        let mut accesses = vec![way.site; doing.len()];
+        let (mut cases, mut arms) = (Vec::new(), vec![Vec::new(); doing.len() + 1]);
+        let mut start = way.clone();
+        for (at, part) in std::iter::once("length").chain(PARTS).enumerate() {
+            let mut shared: Vec<(String, Vec<InstructionId>)> = Vec::new();
+            let mut known: BTreeMap<String, usize> = BTreeMap::new();
+            let mut furthest = start.clone();
+            for (id, doing) in &mut doing {
+                let mut lowering = Lowering::new(self.isa, self.shape, self.common, start.clone(), CASES + 2);
+                match (at, doing) {
+                    (0, _) => lowering.length(*id),
+                    (_, Some(doing)) => lowering.part(*id, doing, at - 1),
+                    (1, None) => lowering.instruction(*id),
+                    (_, None) => {}
+                }
+                let (text, done) = lowering.finish();
+                accesses[id.index()] += done.site - start.site;
+                furthest.join(&done);
+                let arm = (!text.is_empty()).then(|| {
+                    *known.entry(text.clone()).or_insert_with(|| {
+                        shared.push((text, Vec::new()));
+                        shared.len() - 1
+                    })
+                });
+                arm.iter().for_each(|arm| shared[*arm].1.push(*id));
+                arms[id.index()].push(arm);
+            }
+            let bits = lathe_base::Width::to_tell_apart(shared.len() + 1).bits();
+            let mut texts: Vec<String> = shared
+                .iter()
+                .enumerate()
+                .map(|(arm, (text, users))| {
+                    self.shared(number(bits, arm as u64 + 1), text, if at == 0 { &[] } else { users })
+                })
+                .collect();
+            if at == 0 {
+                texts.push(self.undefined(way));
+            }
+            cases.push(Case { of: part.to_owned(), bits, arms: texts });
+            // Nothing but what has a name is handed on.
+            start = furthest.with_temporaries_of(way);
+        }
+        let undefined = self.common.accesses.pop();
+        self.common.accesses.extend(accesses.into_iter().chain(undefined));
+        self.common.steps = self.common.steps.max(start.site);
+        let last = cases[0].arms.len() - 1;
+        arms[doing.len()] = vec![Some(last), None, None, None, None];
+        (cases, arms)
+    }
+
+    /// An arm of several instructions.
+    fn shared(&self, number: String, text: &str, users: &[InstructionId]) -> String {
+        let mut out = Writer::at(CASES + 1);
+        let mut rows: Vec<InstructionId> = users.to_vec();
+        rows.dedup_by_key(|id| self.isa.instruction(*id).row);
+        match rows.as_slice() {
+            [] => {}
+            [only] => self.row(&mut out, *only),
+            several => {
+                let shown = if several.len() > MOST_ROWS { MOST_ROWS - 1 } else { several.len() };
+                let mut names: Vec<String> = several[..shown].iter().map(|id| self.syntax(*id).to_owned()).collect();
+                if shown < several.len() {
+                    names.push(format!("and {} other rows", several.len() - shown));
+                }
+                out.line(format!("// {}", names.join("; ")));
+            }
+        }
+        out.open(format!("{number}: begin"));
+        out.raw(text);
+        out.close("end");
+        out.finish()
+    }
+
+    /// The text of an instruction's row.
+    fn text(&self, id: InstructionId) -> &str {
+        let span = self.isa.instruction(id).span;
+        let file = self.sources.get(span.file.0 as usize);
+        file.and_then(|file| file.text.get(span.range())).unwrap_or_default()
+    }
+
+    /// How a row is written in programs.
+    fn syntax(&self, id: InstructionId) -> &str {
+        let text = self.text(id);
+        text.split_once('|').map_or(text, |(syntax, _)| syntax).trim()
+    }
+
+    /// The row of an instruction as a comment.
+    fn row(&self, out: &mut Writer, id: InstructionId) {
+        self.text(id).lines().for_each(|line| out.line(format!("// {}", line.trim())));
+    }
+
+    /// What is done at bits that no row has.
+    fn undefined(&mut self, way: &Way) -> String {
+        let mut out = Writer::at(CASES + 1);
         out.line("// no row has these bits");
         out.open(OTHERWISE);
         let mut lowering = Lowering::new(self.isa, self.shape, self.common, way.clone(), out.depth());
@@ -652,19 +848,17 @@ impl<'a> Execution<'a> {
             Some(body) => drop(lowering.whole(body)),
             None => lowering.fault(shape::UNDEFINED, None),
         }
-        let done = lowering.finish();
-        arms.push(self.arm(out, done));
-        arms
-    }
-
-    fn arm(&mut self, mut out: Writer, (text, way): (String, Way)) -> String {
-        self.common.steps = self.common.steps.max(way.site);
-        self.common.accesses.push(way.site);
+        let (text, done) = lowering.finish();
+        self.common.steps = self.common.steps.max(done.site);
+        self.common.accesses.push(done.site);
         out.raw(&text);
         out.close("end");
         out.finish()
     }
 }
+
+/// So many rows are named at an arm that they share.
+const MOST_ROWS: usize = 5;
 
 /// Whether a block goes on elsewhere, whatever way is taken through it.
 fn always_jumps(block: &Block) -> bool {

@@ -86,6 +86,13 @@ pub(crate) fn widest(isa: &Isa) -> Option<u32> {
     widest.map(|bits| bits.max(2))
 }
 
+/// Whether the unit has something to do in a body.
+pub(crate) fn divides(body: &Body) -> bool {
+    let mut divides = false;
+    for_each_expression(body, &mut |expr| expr.visit(&mut |expr| divides |= slow_division(expr).is_some()));
+    divides
+}
+
 /// The divisions of a body of which it wants the quotient somewhere, and the remainder somewhere.
 pub(crate) fn wanted_both(body: &Body) -> Vec<Fraction> {
     let (mut quotients, mut remainders) = (Vec::new(), Vec::new());

@@ -4,16 +4,17 @@
 use std::collections::BTreeSet;
 
 use lathe_isa::Isa;
-use lathe_isa::model::{FieldId, Instruction, RegisterId};
+use lathe_isa::model::{FieldId, RegisterId};
 use lathe_isa::semantics::{Block, Statement};
 
 use crate::operands;
 
-/// For each write of an instruction to an operand, in the order in which they stand there, whether it can wait.
-pub(crate) fn writes(isa: &Isa, instruction: &Instruction) -> Vec<bool> {
-    let search = Search { isa, fields: &instruction.operands };
+/// For each write of an instruction to an operand, in the order in which they stand there, whether it can wait. `fields` are those of its
+/// operands.
+pub(crate) fn writes(isa: &Isa, fields: &[FieldId], block: &Block) -> Vec<bool> {
+    let search = Search { isa, fields };
     let mut found = Vec::new();
-    search.block(&instruction.body.block, &BTreeSet::new(), &mut found);
+    search.block(block, &BTreeSet::new(), &mut found);
     found
 }
 

@@ -8,6 +8,9 @@
 //! retires: then, and only then, the registers change. So an instruction that faults has changed nothing, and an instruction that waits
 //! for a device can wait anywhere.
 //!
+//! Where instructions are many because operands have many modes, they are cut into parts ([`Form::Parts`]), which are done one after the
+//! other in the same block. What is proven about a core does not depend on how it is written.
+//!
 //! This crate writes text. It runs no tool, and knows no file.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -26,6 +29,7 @@ mod maps;
 mod names;
 mod operands;
 mod operators;
+mod parts;
 mod range;
 mod shape;
 mod small;
@@ -83,6 +87,17 @@ impl Program {
     }
 }
 
+/// How what instructions do is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Each in one piece, under its row.
+    Whole,
+    /// In parts that are shared by all instructions that have them: the operands, the operation, the result.
+    Parts,
+    /// In parts where that is much less.
+    Best,
+}
+
 /// The hardware of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Design {
@@ -108,7 +123,7 @@ impl Design {
     }
 
     /// What decodes in the core, in a module of its own: from `window`, the cells at the program counter with the first highest, to
-    /// `instruction`, which is 0 for bits that no row has, 1 for the first row, and so on.
+    /// `instruction`, one of [`Interface::numbers`].
     pub fn decoder(&self) -> String {
         self.core.decoder(DECODER)
     }
@@ -125,6 +140,12 @@ pub struct Interface {
     pub operations: Vec<DevicePort>,
     /// How many accesses each instruction makes at most, the fetch included; the last is for bits that no row has.
     pub accesses: Vec<u32>,
+    /// How far `step` counts them, which may leave numbers out.
+    pub steps: u32,
+    /// What the decoder calls each instruction, in order.
+    pub numbers: Vec<u64>,
+    /// The bits of such a number. 0 is for bits that no row has.
+    pub number_bits: u32,
     /// The bits of the number that goes with a fault.
     pub detail_bits: u32,
     /// The bits of the unit that divides, if there is one: [`DIVISION`] says how it is called.
@@ -170,9 +191,17 @@ pub use small::Small;
 /// # Errors
 /// If the definition asks for something that the generator has no hardware for.
 pub fn generate(isa: &Isa, sources: &[Source], program: &Program) -> Result<Design, Unsupported> {
+    generate_as(isa, sources, program, Form::Best)
+}
+
+/// The same, written in a form.
+///
+/// # Errors
+/// If the definition asks for something that the generator has no hardware for.
+pub fn generate_as(isa: &Isa, sources: &[Source], program: &Program, form: Form) -> Result<Design, Unsupported> {
     check::supported(isa)?;
     let shape = shape::Shape::new(isa);
-    let (core, accesses) = core::module(isa, sources, &shape);
+    let (core, accesses, steps) = core::module(isa, sources, &shape, form);
     let module = shape.names.module.clone();
     let mut files = vec![
         File { name: format!("{module}.v"), text: core.whole() },
@@ -181,11 +210,11 @@ pub fn generate(isa: &Isa, sources: &[Source], program: &Program) -> Result<Desi
     ];
     files.extend(bench::images(isa, program));
     files.extend(board::files(isa, &shape, program));
-    let interface = interface(isa, &shape, accesses);
+    let interface = interface(isa, &shape, &core, (accesses, steps));
     Ok(Design { module, messages: shape.messages, interface, files, core })
 }
 
-fn interface(isa: &Isa, shape: &shape::Shape, accesses: Vec<u32>) -> Interface {
+fn interface(isa: &Isa, shape: &shape::Shape, core: &core::Text, (accesses, steps): (Vec<u32>, u32)) -> Interface {
     let names = &shape.names;
     let port = |(device, known): &(DeviceId, lathe_isa::model::Operation)| {
         let name = format!("{}_{}", names.device(*device), known.operation.name());
@@ -210,6 +239,9 @@ fn interface(isa: &Isa, shape: &shape::Shape, accesses: Vec<u32>) -> Interface {
             .collect(),
         operations: shape.operations.iter().map(port).collect(),
         accesses,
+        steps,
+        numbers: core.numbers(),
+        number_bits: core.number_bits(),
         detail_bits: shape.detail_bits,
         division: shape.division,
     }

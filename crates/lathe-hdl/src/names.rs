@@ -31,7 +31,7 @@ clk reset reset_pc reset_registers step step_next stop busy jump target next hal
 halted faulted retire retire_pc retire_bits retire_next retire_registers retire_cycles retire_replaced replaced window \
 window_q instruction decode execute cycles address value at lanes data ready code x y n top bench core memory ILLEGAL \
 held quotient remainder negative wide divide divider divide_start divide_x divide_y divide_take divide_ready \
-divide_quotient divide_remainder";
+divide_quotient divide_remainder length first second operation result";
 
 /// The names of everything in one core.
 #[derive(Debug)]
@@ -156,6 +156,9 @@ fn unique(taken: &mut BTreeSet<String>, wanted: String) -> String {
 /// Whether the core gives such names to what has none in the definition: `t8_0`, `load8_1`.
 fn is_temporary(name: &str) -> bool {
     let Some((stem, number)) = name.split_once('_') else { return false };
-    let stem = stem.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    matches!(stem, "t" | "load" | "kept" | "later") && number.chars().all(|letter| letter.is_ascii_digit())
+    let Some(digit) = stem.find(|letter: char| letter.is_ascii_digit()) else { return false };
+    let (stem, bits) = stem.split_at(digit);
+    let mut number = bits.chars().chain(number.chars());
+    matches!(stem, "t" | "load" | "kept" | "later" | "in" | "out" | "place" | "before")
+        && number.all(|letter| letter.is_ascii_digit())
 }

@@ -29,11 +29,11 @@ pub struct Body {
 pub type Block = Vec<Statement>;
 
 /// A local value of a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocalId(pub u16);
 
 /// An operand of the instruction, in the order of its syntax.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OperandId(pub u8);
 
 /// One effect.
@@ -361,7 +361,7 @@ impl Expr {
 
 impl Expr {
     /// The expressions it is made of, to be changed.
-    pub(crate) fn parts_mut(&mut self) -> Vec<&mut Expr> {
+    pub fn parts_mut(&mut self) -> Vec<&mut Expr> {
         match &mut self.kind {
             ExprKind::Unary(_, x) | ExprKind::Slice(x, _) | ExprKind::ZeroExtend(x) | ExprKind::SignExtend(x) => {
                 vec![x]

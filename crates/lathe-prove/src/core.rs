@@ -318,8 +318,7 @@ impl<'a> Core<'a> {
     fn waiting(&self, script: &mut Script, is_replaced: bool) -> Vec<Watch> {
         let mut told = Vec::new();
         let mut wrong = Condition::never();
-        let most = self.interface.accesses.iter().copied().max().unwrap_or(1);
-        for step in 0..=most {
+        for step in 0..=self.interface.steps {
             let (now, supposed) = self.at_step(script, step, None, &mut Facts::default());
             let replaced = script.flag(&now, "retire_replaced");
             let place = if is_replaced { replaced } else { script.not(&replaced) };
@@ -544,8 +543,7 @@ impl<'a> Core<'a> {
     }
 
     fn step_bits(&self) -> u32 {
-        let most = self.interface.accesses.iter().copied().max().unwrap_or(1);
-        (u32::BITS - most.leading_zeros()).max(1)
+        (u32::BITS - self.interface.steps.leading_zeros()).max(1)
     }
 }
 

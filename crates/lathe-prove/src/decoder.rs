@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use lathe_hdl::DECODER;
+use lathe_hdl::{DECODER, Interface};
 use lathe_isa::Isa;
 use lathe_isa::model::InstructionId;
 
@@ -28,7 +28,7 @@ pub fn yosys_script(verilog: &str) -> String {
 }
 
 /// The question whether bits are taken for another row than the definition says, or for one although no row has them.
-pub fn decoding(isa: &Isa, decoder: &Module) -> Query {
+pub fn decoding(isa: &Isa, interface: &Interface, decoder: &Module) -> Query {
     let mut script = Script::default();
     let cell = isa.code_memory().cell.bits();
     let cells: Vec<Term> = (0..isa.longest()).map(|at| script.unknown(&format!("cell {at}"), cell)).collect();
@@ -46,7 +46,9 @@ pub fn decoding(isa: &Isa, decoder: &Module) -> Query {
             here = script.and(&here, &one);
         }
         let cells: Vec<Term> = known.chunks(cell as usize).map(|bits| script.join_all(bits)).collect();
-        for (taken, (_, holds)) in decoded(isa, decoder, &mut script, &cells, &rows).into_iter().zip(&mut same) {
+        for (taken, (_, holds)) in
+            decoded(isa, (interface, decoder), &mut script, &cells, &rows).into_iter().zip(&mut same)
+        {
             let taken = script.implies(&here, &taken);
             *holds = script.and(holds, &taken);
         }
@@ -77,17 +79,23 @@ fn telling(isa: &Isa, window: u32) -> Vec<usize> {
 }
 
 /// Whether each row is decoded as what it is where it stands in these cells.
-fn decoded(isa: &Isa, decoder: &Module, script: &mut Script, cells: &[Term], rows: &[Row]) -> Vec<Condition> {
+fn decoded(
+    isa: &Isa,
+    (interface, decoder): (&Interface, &Module),
+    script: &mut Script,
+    cells: &[Term],
+    rows: &[Row],
+) -> Vec<Condition> {
     let mut now = Moment::new(decoder, "now");
     let window = script.join_all(cells);
     now.give(&mut script.graph, "window", window.node);
     let supposed = script.settle(&mut now, &mut Facts::default());
-    let found = script.look(&now, "instruction", lathe_base::Width::to_tell_apart(rows.len()).bits());
+    let found = script.look(&now, "instruction", interface.number_bits);
     let mut all = Vec::new();
-    for (number, row) in (0..).zip(rows) {
+    for (number, row) in std::iter::once(&0).chain(&interface.numbers).zip(rows) {
         let stands = meaning::stands(isa, script, (cells, &[]), *row);
         let stands = script.and(&stands, &supposed);
-        let number = script.constant(found.bits, number);
+        let number = script.constant(found.bits, *number);
         let taken = script.equal(&found, &number);
         all.push(script.implies(&stands, &taken));
     }

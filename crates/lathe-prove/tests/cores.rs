@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use lathe_base::Source;
-use lathe_hdl::Design;
+use lathe_hdl::{Design, Form, Interface};
 use lathe_isa::Isa;
 use lathe_prove::{Answer, Case, Claim, Core, Module, Query, decoder};
 use lathe_tests::tools;
@@ -76,36 +76,75 @@ fn the_cores_of_small_machines_are_what_their_definitions_say() {
 }
 
 /// A slice has the whole text of the core but what other instructions do and how they are decoded, so that what is proven of it is
-/// proven of the core, if that decodes what it should.
+/// proven of the core, if that decodes what it should. The slices together have all of it. msp430's instructions are in parts.
 #[test]
 fn slices_are_the_core_without_other_instructions() {
-    for (name, is_replaced) in [("quad8", false), ("rv32i", false), ("chip8", false), ("i8080", true), ("sm83", false)]
+    for (name, is_replaced) in
+        [("quad8", false), ("rv32i", false), ("chip8", false), ("i8080", true), ("sm83", false), ("msp430", true)]
     {
         let isa = machine(name);
         let design = design(&isa);
-        let whole: Vec<&str> = design.files[0].text.lines().collect();
+        let is_code = |line: &&str| !line.trim_start().starts_with("//");
+        let whole: Vec<&str> = design.files[0].text.lines().filter(is_code).collect();
+        let mut is_there = vec![false; whole.len()];
         let arms = isa.instructions.len() + 1;
         assert_eq!(design.slice(arms), None);
-        let mut lines = 0;
         for at in 0..arms {
             let slice = design.slice(at).expect("there is one");
-            let mut rest = whole.iter();
+            let mut rest = whole.iter().enumerate();
             let mut own = 0;
-            for line in slice.lines() {
-                let line = line.replace("ILLEGAL: begin", "default: begin");
+            for line in slice.lines().filter(is_code) {
+                let line = match line.trim_start() {
+                    "ILLEGAL: begin" | "2'd0: begin" => "        default: begin",
+                    _ => line,
+                };
                 if line.contains("is left out") {
                     own += 1;
                 } else {
-                    assert!(rest.any(|known| *known == line), "{name}, slice {at}: `{line}` is not there in the core");
+                    let found = rest.find(|(_, known)| **known == line);
+                    let found =
+                        found.unwrap_or_else(|| panic!("{name}, slice {at}: `{line}` is not there in the core"));
+                    is_there[found.0] = true;
                 }
             }
             assert_eq!(own, if is_replaced && at + 1 < arms { 2 } else { 1 }, "{name}, slice {at}");
-            lines += slice.lines().count() - own;
         }
-        // All lines outside of the arms are in every slice, and each arm is in one of them with how it is decoded; so is what `on step`
-        // does if it jumps.
-        let outside = (lines - whole.len()) / (arms - 1);
-        assert_eq!(lines, whole.len() + outside * (arms - 1), "{name}");
+        let missing = is_there.iter().position(|is_there| !is_there);
+        assert_eq!(missing.map(|at| whole[at]), None, "{name}: a line that no slice has");
+    }
+}
+
+/// Instructions in parts that they share with others: operands in registers and in memory, and where the result goes. What is wrong in
+/// any of the parts is found.
+#[test]
+fn instructions_in_parts_are_what_the_definition_says() {
+    let Some(tools) = tools("proofs of parts") else { return };
+    let isa = machine("msp430");
+    let design = design(&isa);
+    let proven = |at: usize, verilog: &str| {
+        let module = module(&tools, &design, verilog);
+        let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
+        [core.claims()[at], Claim::Stopped, Claim::Waiting].map(|claim| decide(&tools, &core, claim) == Answer::Proven)
+    };
+    for mnemonic in ["mov", "add.b", "push", "call", "reti", "jne"] {
+        let (at, slice) = slice_of(&isa, &design, mnemonic);
+        assert_eq!(proven(at, &slice), [true; 3], "{mnemonic}");
+    }
+    let add = isa.instructions.iter().position(|row| row.syntax.mnemonic() == "add" && row.operands.len() == 4);
+    let at = add.expect("both operands are in memory");
+    let slice = design.slice(at).expect("there is a slice");
+    assert_eq!(proven(at, &slice), [true; 3]);
+    let mistakes = [
+        ("next = pc + 16'd6;", "next = pc + 16'd4;"),
+        ("in16_0 = {t8_1, t8_0};", "in16_0 = {t8_0, t8_1};"),
+        ("place16_0 = ((D_Q + D_X_2)", "place16_0 = ((S_Q + D_X_2)"),
+        ("in16_1 = {t8_1, t8_0};", "in16_1 = in16_0;"),
+        ("out16_0 = ((in16_0 + in16_1)", "out16_0 = ((in16_0 - in16_1)"),
+        ("t8_1 = out16_0[15:8];", "t8_1 = out16_0[7:0];"),
+    ];
+    for (old, new) in mistakes {
+        assert!(slice.contains(old), "`{old}` is not in the core");
+        assert!(!proven(at, &slice.replacen(old, new, 1))[0], "`{old}`");
     }
 }
 
@@ -136,10 +175,10 @@ fn slices_of_a_large_core_are_what_the_definition_says() {
 #[test]
 fn every_row_is_decoded_as_what_it_is() {
     let Some(tools) = tools("proofs of decoding") else { return };
-    let decide = |isa: &Isa, verilog: &str| {
+    let decide = |isa: &Isa, interface: &Interface, verilog: &str| {
         let text = run(&tools.yosys, &["-q", "-s", "/dev/stdin"], &decoder::yosys_script(verilog));
         let module = Module::read(lathe_hdl::DECODER, &text).unwrap_or_else(|reason| panic!("{reason}"));
-        ask(&tools, &decoder::decoding(isa, &module))
+        ask(&tools, &decoder::decoding(isa, interface, &module))
     };
     for name in ["duo16", "sm83"] {
         let isa = machine(name);
@@ -148,7 +187,7 @@ fn every_row_is_decoded_as_what_it_is() {
         let (_, inside) = right.split_once('\n').expect("it begins with its ports");
         let inside = inside.strip_suffix("endmodule\n").expect("it ends");
         assert!(design.files[0].text.contains(inside), "{name}");
-        assert_eq!(decide(&isa, &right), Answer::Proven, "{name}");
+        assert_eq!(decide(&isa, &design.interface, &right), Answer::Proven, "{name}");
         let mut mistakes = vec![("default: ;", "default: instruction = 1;", "bits that no row has")];
         mistakes.extend(match name {
             "duo16" => [("= NOP;", "= HALT;", "`nop`"), ("instruction = HALT;", ";", "`halt`")],
@@ -159,7 +198,7 @@ fn every_row_is_decoded_as_what_it_is() {
         });
         for (old, new, finder) in mistakes {
             assert!(right.contains(old), "{name}: `{old}` is not there");
-            let answer = decide(&isa, &right.replacen(old, new, 1));
+            let answer = decide(&isa, &design.interface, &right.replacen(old, new, 1));
             let Answer::Refuted(case) = answer else { panic!("{name}, `{old}`: {answer:?}") };
             assert!(case.broken.iter().any(|what| what.contains(finder)), "{name}, `{old}`: {case:?}");
             // The definition says so, too.
@@ -168,6 +207,19 @@ fn every_row_is_decoded_as_what_it_is() {
             assert_eq!(row, finder.trim_matches('`'), "{name}, `{old}`: {case:?}");
         }
     }
+    // The numbers of instructions in parts are those of their parts.
+    let isa = machine("mos6502");
+    let parts = lathe_hdl::generate_as(&isa, &[], &lathe_hdl::Program::default(), Form::Parts).expect("it is hardware");
+    let right = parts.decoder();
+    assert_eq!(decide(&isa, &parts.interface, &right), Answer::Proven);
+    let number = |name: &str| {
+        let line = right.lines().find(|line| line.contains(&format!(" {name} = "))).expect("it has a number");
+        line.split_once(" = ").expect("it is given there").1
+    };
+    let wrong = right.replace(&format!(" TAX = {}", number("TAX")), &format!(" TAX = {}", number("TAY")));
+    let answer = decide(&isa, &parts.interface, &wrong);
+    let Answer::Refuted(case) = answer else { panic!("{answer:?}") };
+    assert!(case.broken.iter().any(|what| what.contains("`tax`")), "{case:?}");
 }
 
 /// A core that has asked a device whether there is something, and then waits for it, goes on as if it had not waited. i8080's `in`

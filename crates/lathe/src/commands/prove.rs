@@ -419,7 +419,7 @@ fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
         }
         Question::Decoding(sliced) => {
             let decoder = read(DECODER, &decoder::yosys_script(&sliced.design.decoder()))?;
-            (ask(arguments, &decoder::decoding(&sliced.isa, &decoder))?, Vec::new())
+            (ask(arguments, &decoder::decoding(&sliced.isa, &sliced.design.interface, &decoder))?, Vec::new())
         }
         Question::Division(sliced, verilog) => {
             let unit = translate_unit(&sliced.design.module, verilog)?;

@@ -1,0 +1,467 @@
+//! Instructions in parts, so that those that are alike in one of them share it. Of `add` with two operands the first part finds out where
+//! the first operand is and reads it, the second does so with the other, the operation computes, and the result is put in its place. A
+//! machine with many modes has thousands of instructions, but few of each part: what `add` does is the same wherever its operands come
+//! from, and where they come from is the same for `sub`.
+//!
+//! Only what has no effect changes its place: a value that is computed earlier than the definition says is one that nothing in between
+//! can change.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lathe_base::Width;
+use lathe_isa::Isa;
+use lathe_isa::model::{Domain, FieldId, RegisterId};
+use lathe_isa::semantics::{Block, Body, Expr, ExprKind, LocalId, OperandId, Statement};
+
+use crate::operands;
+
+/// The names of the parts.
+pub(crate) const PARTS: [&str; 4] = ["first", "second", "operation", "result"];
+
+/// An instruction in its parts.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) locals: Vec<Width>,
+    /// What each part does.
+    pub(crate) blocks: [Block; 4],
+    /// The names of locals that one part gives to another.
+    pub(crate) handed: BTreeMap<LocalId, String>,
+}
+
+impl Parts {
+    /// Everything in the first part.
+    fn whole(body: &Body) -> Parts {
+        let blocks = [body.block.clone(), Block::new(), Block::new(), Block::new()];
+        Parts { locals: body.locals.clone(), blocks, handed: BTreeMap::new() }
+    }
+
+    /// The parts of a body without divisions and without writes that have to wait for its end.
+    pub(crate) fn of(isa: &Isa, fields: &[FieldId], body: &Body) -> Parts {
+        let cut = body.block.iter().rposition(reads).map_or(0, |at| at + 1);
+        let (opening, rest) = body.block.split_at(cut);
+        let mut assigned = BTreeMap::new();
+        assignments(&body.block, &mut |local| *assigned.entry(local).or_insert(0) += 1);
+        let mut given = BTreeSet::new();
+        assignments(opening, &mut |local| {
+            given.insert(local);
+        });
+        let mut cutting = Cutting {
+            isa,
+            fields,
+            addresses: addresses(rest, &assigned),
+            assigned,
+            locals: body.locals.clone(),
+            opening: opening.to_vec(),
+            given,
+            hoisted: Vec::new(),
+        };
+        let (mut middle, ending) = cutting.tail(rest);
+        let ending = cutting.ending(&mut middle, ending);
+        let Cutting { locals, opening: mut first, .. } = cutting;
+        let second = first.split_off(second_operand(&first));
+        let mut parts = Parts { locals, blocks: [first, second, middle, ending], handed: BTreeMap::new() };
+        if parts.assigns_twice() {
+            return Parts::whole(body);
+        }
+        parts.name();
+        parts
+    }
+
+    /// The blocks one after the other.
+    pub(crate) fn body(&self) -> Body {
+        Body { locals: self.locals.clone(), block: self.blocks.concat(), value: None }
+    }
+
+    fn assigned(&self) -> [BTreeSet<LocalId>; 4] {
+        self.blocks.each_ref().map(|block| {
+            let mut assigned = BTreeSet::new();
+            assignments(block, &mut |local| {
+                assigned.insert(local);
+            });
+            assigned
+        })
+    }
+
+    /// Whether a local gets values in more than one part.
+    fn assigns_twice(&self) -> bool {
+        let assigned = self.assigned();
+        let all: BTreeSet<LocalId> = assigned.iter().flatten().copied().collect();
+        assigned.iter().map(BTreeSet::len).sum::<usize>() > all.len()
+    }
+
+    /// Names what is handed on, in the order in which it is looked at, so that parts which do the same have the same text.
+    fn name(&mut self) {
+        let [first, second, operation, _] = self.assigned();
+        let operands = &first | &second;
+        let mut counts = BTreeMap::new();
+        for (to, from, stem) in
+            [(2, &operands, "in"), (3, &operation, "out"), (3, &operands, "place"), (1, &first, "before")]
+        {
+            for_each_local(&self.blocks[to], &mut |local| {
+                if from.contains(&local) && !self.handed.contains_key(&local) {
+                    let bits = self.locals[usize::from(local.0)].bits();
+                    let count = counts.entry((stem, bits)).or_insert(0);
+                    self.handed.insert(local, format!("{stem}{bits}_{count}"));
+                    *count += 1;
+                }
+            });
+        }
+    }
+}
+
+/// Where the second operand begins: what comes from there on has nothing to do with what is before.
+fn second_operand(opening: &[Statement]) -> usize {
+    let begins = |at: &usize| {
+        let (before, after) = opening.split_at(*at);
+        let mut made = BTreeSet::new();
+        assignments(before, &mut |local| {
+            made.insert(local);
+        });
+        let mut is_apart = mentioned(before).is_disjoint(&mentioned(after));
+        for_each_local(after, &mut |local| is_apart &= !made.contains(&local));
+        is_apart
+    };
+    (1..opening.len()).find(begins).unwrap_or(opening.len())
+}
+
+/// The operands that statements have something to do with.
+fn mentioned(block: &[Statement]) -> BTreeSet<OperandId> {
+    let mut mentioned = BTreeSet::new();
+    for statement in block {
+        mentioned.extend(statement.effects().operands_written);
+        statement.visit(&mut |statement| {
+            for expr in statement.expressions() {
+                expr.visit(&mut |expr| {
+                    if let ExprKind::Operand(operand) | ExprKind::Code(operand) = expr.kind {
+                        mentioned.insert(operand);
+                    }
+                });
+            }
+        });
+    }
+    mentioned
+}
+
+/// Whether a statement reads a memory or asks a device.
+fn reads(statement: &Statement) -> bool {
+    let mut found = false;
+    statement.visit(&mut |inner| found |= matches!(inner, Statement::Load { .. } | Statement::DeviceRead { .. }));
+    found
+}
+
+/// The locals to which statements give values, as often as they do.
+pub(crate) fn assignments(block: &[Statement], see: &mut impl FnMut(LocalId)) {
+    for statement in block {
+        statement.visit(&mut |statement| {
+            if let Statement::Let(local, _)
+            | Statement::Load { into: local, .. }
+            | Statement::DeviceRead { into: local, .. } = statement
+            {
+                see(*local);
+            }
+        });
+    }
+}
+
+/// The locals that statements look at, in order.
+fn for_each_local(block: &[Statement], see: &mut impl FnMut(LocalId)) {
+    for statement in block {
+        statement.visit(&mut |statement| statement.expressions().into_iter().for_each(|expr| locals_of(expr, see)));
+    }
+}
+
+fn locals_of(expr: &Expr, see: &mut impl FnMut(LocalId)) {
+    expr.visit(&mut |expr| {
+        if let ExprKind::Local(local) = expr.kind {
+            see(local);
+        }
+    });
+}
+
+/// Locals that get one value and of which nothing but addresses is made.
+fn addresses(rest: &[Statement], assigned: &BTreeMap<LocalId, u32>) -> BTreeSet<LocalId> {
+    let made = |statement: &Statement| match statement {
+        Statement::Let(local, _) if assigned[local] == 1 => Some(*local),
+        _ => None,
+    };
+    let mut addresses: BTreeSet<LocalId> = rest.iter().filter_map(made).collect();
+    loop {
+        let mut other = BTreeSet::new();
+        for statement in rest {
+            statement.visit(&mut |statement| match statement {
+                Statement::Let(local, _) if addresses.contains(local) => {}
+                Statement::Store { value, .. } => locals_of(value, &mut |local| {
+                    other.insert(local);
+                }),
+                _ => statement.expressions().into_iter().for_each(|expr| {
+                    locals_of(expr, &mut |local| {
+                        other.insert(local);
+                    })
+                }),
+            });
+        }
+        let before = addresses.len();
+        addresses.retain(|local| !other.contains(local));
+        if addresses.len() == before {
+            return addresses;
+        }
+    }
+}
+
+/// Whether an expression begins with the program counter.
+fn is_about_pc(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Binary(_, x, _) => is_about_pc(x),
+        kind => matches!(kind, ExprKind::Pc | ExprKind::Next),
+    }
+}
+
+/// A body that is being cut.
+struct Cutting<'a> {
+    isa: &'a Isa,
+    /// The fields of the instruction's operands.
+    fields: &'a [FieldId],
+    /// How often each local gets a value.
+    assigned: BTreeMap<LocalId, u32>,
+    /// Locals that are only addresses.
+    addresses: BTreeSet<LocalId>,
+    locals: Vec<Width>,
+    opening: Block,
+    /// Locals that get their value in the opening.
+    given: BTreeSet<LocalId>,
+    /// What the opening reads of operands at its end, with the locals that have it.
+    hoisted: Vec<(Expr, LocalId)>,
+}
+
+impl Cutting<'_> {
+    /// What comes after the last read: what computes, and what puts results in their places. What is only about where things are goes to
+    /// the opening.
+    fn tail(&mut self, rest: &[Statement]) -> (Block, Block) {
+        let mut middle = Block::new();
+        let mut written = BTreeSet::new();
+        for statement in rest {
+            match statement {
+                Statement::Let(local, value) if self.assigned[local] == 1 && self.belongs(*local, value, &written) => {
+                    self.open(*local, value.clone());
+                }
+                _ => {
+                    let statement = self.hoist_statement(statement, &mut written);
+                    match statement {
+                        Statement::Let(local, value) if self.assigned[&local] == 1 && self.is_wired(&value) => {
+                            self.open(local, value);
+                        }
+                        statement => middle.push(statement),
+                    }
+                }
+            }
+        }
+        let is_end = |statement: &Statement| {
+            matches!(statement, Statement::Store { .. } | Statement::SetOperand(..) | Statement::Jump(_))
+        };
+        let cut = middle.iter().rposition(|statement| !is_end(statement)).map_or(0, |at| at + 1);
+        let ending = middle.split_off(cut);
+        (middle, ending)
+    }
+
+    fn open(&mut self, local: LocalId, value: Expr) {
+        if self.is_operand(&value) {
+            self.hoisted.push((value.clone(), local));
+        }
+        self.given.insert(local);
+        self.opening.push(Statement::Let(local, value));
+    }
+
+    /// Whether a local is an operand, or where something is, and can be known at the end of the opening.
+    fn belongs(&self, local: LocalId, value: &Expr, written: &BTreeSet<RegisterId>) -> bool {
+        (self.addresses.contains(&local) || self.is_operand(value)) && self.is_settled(value, written)
+    }
+
+    /// Whether an expression has the same value at the end of the opening as where these registers have been written.
+    fn is_settled(&self, expr: &Expr, written: &BTreeSet<RegisterId>) -> bool {
+        let mut settled = true;
+        expr.visit(&mut |expr| {
+            settled &= match expr.kind {
+                ExprKind::Local(local) => self.given.contains(&local),
+                _ => !self.looks_at(expr, written),
+            }
+        });
+        settled
+    }
+
+    /// Whether what no operator computes looks at one of these registers.
+    fn looks_at(&self, leaf: &Expr, registers: &BTreeSet<RegisterId>) -> bool {
+        match leaf.kind {
+            ExprKind::Register(register) => registers.contains(&register),
+            ExprKind::Operand(operand) => self.registers(operand).any(|register| registers.contains(&register)),
+            _ => false,
+        }
+    }
+
+    fn registers(&self, operand: OperandId) -> impl Iterator<Item = RegisterId> + '_ {
+        operands::registers(self.isa, self.fields[usize::from(operand.0)])
+    }
+
+    /// Whether an expression is an operand, some bits of one, the number that an operand chooses, or the program counter as an operand.
+    fn is_operand(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Operand(_) | ExprKind::Code(_) | ExprKind::Pc | ExprKind::Next => true,
+            ExprKind::Slice(x, _) => self.is_operand(x),
+            ExprKind::Binary(_, x, y) => self.is_operand(x) && y.as_constant().is_some() && is_about_pc(x),
+            ExprKind::Choose(..) => self.is_numeric(expr),
+            _ => false,
+        }
+    }
+
+    /// Whether an expression is made of numbers in the instruction only.
+    fn is_numeric(&self, expr: &Expr) -> bool {
+        let mut numeric = true;
+        expr.visit(&mut |expr| {
+            numeric &= match expr.kind {
+                ExprKind::Operand(operand) => {
+                    let field = self.isa.field(self.fields[usize::from(operand.0)]);
+                    !matches!(field.domain, Domain::Registers(_))
+                }
+                ExprKind::Register(_) | ExprKind::Local(_) | ExprKind::Pc | ExprKind::Next => false,
+                _ => true,
+            }
+        });
+        numeric
+    }
+
+    /// Whether an expression is only the bits of what the opening has, in some order.
+    fn is_wired(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Local(local) => self.given.contains(local),
+            ExprKind::Slice(x, _) => self.is_wired(x),
+            ExprKind::Join(x, y) => self.is_wired(x) && self.is_wired(y),
+            _ => false,
+        }
+    }
+
+    fn new_local(&mut self, width: Width) -> LocalId {
+        self.locals.push(width);
+        LocalId((self.locals.len() - 1) as u16)
+    }
+
+    /// A statement with operands read in the opening, where nothing has changed them since. `written` becomes what has been written
+    /// after it.
+    fn hoist_statement(&mut self, statement: &Statement, written: &mut BTreeSet<RegisterId>) -> Statement {
+        let mut statement = statement.clone();
+        statement.expressions_mut().into_iter().for_each(|expr| self.hoist(expr, written));
+        if let Statement::If { then, otherwise, .. } = &mut statement {
+            let before = written.clone();
+            then.iter_mut().for_each(|inner| *inner = self.hoist_statement(inner, written));
+            let mut others = before;
+            otherwise.iter_mut().for_each(|inner| *inner = self.hoist_statement(inner, &mut others));
+            written.extend(others);
+        } else {
+            written.extend(self.writes(&statement));
+        }
+        statement
+    }
+
+    fn hoist(&mut self, expr: &mut Expr, written: &BTreeSet<RegisterId>) {
+        if !self.is_operand(expr) {
+            expr.parts_mut().into_iter().for_each(|part| self.hoist(part, written));
+        } else if self.is_settled(expr, written) {
+            let local = match self.hoisted.iter().find(|(known, _)| known == expr) {
+                Some((_, local)) => *local,
+                None => {
+                    let local = self.new_local(expr.width);
+                    self.open(local, expr.clone());
+                    local
+                }
+            };
+            *expr = Expr::local(expr.width, local);
+        }
+    }
+
+    /// The registers that a statement may write. Reaching a memory may do what its maps do.
+    fn writes(&self, statement: &Statement) -> BTreeSet<RegisterId> {
+        let effects = statement.effects();
+        let maps = self.isa.maps.iter().filter(|map| effects.stores.contains(&map.memory));
+        let mapped = maps.flat_map(|map| map.write.effects().writes);
+        let named = effects.operands_written.iter().flat_map(|operand| self.registers(*operand));
+        named.chain(mapped).chain(effects.writes.iter().copied()).collect()
+    }
+
+    /// The ending, given values that the middle makes and places that the opening has found. A statement that needs anything else
+    /// stays in the middle, with what comes before it.
+    fn ending(&mut self, middle: &mut Block, statements: Block) -> Block {
+        let mut before: BTreeSet<RegisterId> = middle.iter().flat_map(|statement| self.writes(statement)).collect();
+        let mut copies = Vec::new();
+        let mut ending = Block::new();
+        // What the statements of the ending have written so far.
+        let mut written = BTreeSet::new();
+        for mut statement in statements {
+            let is_kept = statement.expressions().iter().all(|expr| {
+                let mut kept = true;
+                expr.visit(&mut |expr| kept &= !self.looks_at(expr, &written));
+                kept
+            });
+            if !is_kept {
+                before.append(&mut written);
+                before.extend(self.writes(&statement));
+                middle.append(&mut ending);
+                middle.push(statement);
+                copies.clear();
+                continue;
+            }
+            written.extend(self.writes(&statement));
+            match &mut statement {
+                Statement::Store { address, value, .. } => {
+                    self.place(address, &before, middle);
+                    self.result(value, middle, &mut copies);
+                }
+                Statement::SetOperand(_, value) | Statement::Jump(value) => self.result(value, middle, &mut copies),
+                _ => {}
+            }
+            ending.push(statement);
+        }
+        ending
+    }
+
+    /// An address in the ending: the opening finds it, or the middle if it has to.
+    fn place(&mut self, address: &mut Expr, written: &BTreeSet<RegisterId>, middle: &mut Block) {
+        let mut is_given = true;
+        locals_of(address, &mut |local| is_given &= self.given.contains(&local));
+        address.visit(&mut |expr| {
+            is_given &= !matches!(
+                expr.kind,
+                ExprKind::Register(_) | ExprKind::Operand(_) | ExprKind::Code(_) | ExprKind::Pc | ExprKind::Next
+            );
+        });
+        if is_given {
+            return;
+        }
+        let local = self.new_local(address.width);
+        if self.is_settled(address, written) {
+            self.open(local, address.clone());
+        } else {
+            middle.push(Statement::Let(local, address.clone()));
+        }
+        *address = Expr::local(address.width, local);
+    }
+
+    /// A value in the ending, which the middle gives it: a local or some bits of one.
+    fn result(&mut self, value: &mut Expr, middle: &mut Block, copies: &mut Vec<(Expr, LocalId)>) {
+        let mut of = &mut *value;
+        while let ExprKind::Slice(..) | ExprKind::ZeroExtend(_) | ExprKind::SignExtend(_) = of.kind {
+            of = of.parts_mut().remove(0);
+        }
+        match of.kind {
+            ExprKind::Local(local) if !self.given.contains(&local) => return,
+            _ => {}
+        }
+        let local = match copies.iter().find(|(known, _)| known == of) {
+            Some((_, local)) => *local,
+            None => {
+                let local = self.new_local(of.width);
+                middle.push(Statement::Let(local, of.clone()));
+                copies.push((of.clone(), local));
+                local
+            }
+        };
+        *of = Expr::local(of.width, local);
+    }
+}
