@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lathe_base::Source;
 use lathe_isa::Isa;
-use lathe_isa::encoding::Cube;
-use lathe_isa::model::{Domain, FieldId, Instruction, InstructionId, MemoryId, Place, RegisterId};
+use lathe_isa::model::{Domain, FieldId, InstructionId, MemoryId, Place, RegisterId};
 use lathe_isa::semantics::{Block, Statement};
 
 use crate::Form;
 use crate::body::{Common, Doing, Lowering, Way};
+use crate::decode::Decode;
 use crate::divide;
 use crate::expression::{number, range, select};
 use crate::maps;
-use crate::names::Names;
 use crate::parts::PARTS;
 use crate::shape::{self, Shape};
 use crate::writer::Writer;
@@ -63,7 +62,7 @@ impl Case {
 impl Text {
     /// The core.
     pub(crate) fn whole(&self) -> String {
-        let decode = self.decode.of(&self.decode.rows);
+        let decode = self.decode.whole();
         // The last arm of the first is for whatever no other is for.
         let otherwise = std::iter::once("").chain(std::iter::repeat("default: ;"));
         let cases: String =
@@ -75,7 +74,7 @@ impl Text {
     /// are not decoded. It gets stuck where the whole would go to another.
     pub(crate) fn slice(&self, at: usize) -> Option<String> {
         let arms = self.arms.get(at)?;
-        let decode = self.decode.of(self.decode.rows.get(at).map_or(&[], std::slice::from_ref));
+        let decode = self.decode.row(at);
         let others = "default: stop = 1'b1; // what the core does with other bits is left out";
         let others = std::iter::once(others).chain(std::iter::repeat("default: ;"));
         let cases: String = (self.cases.iter().zip(arms).zip(others))
@@ -95,9 +94,7 @@ impl Text {
 
     /// What decodes, as a module of its own.
     pub(crate) fn decoder(&self, module: &str) -> String {
-        let Decode { bits, window, rows } = &self.decode;
-        let ports = format!("input wire {}window, output reg {}instruction", range(*window), range(*bits));
-        format!("module {module} ({ports});\n{}endmodule\n", self.decode.of(rows))
+        self.decode.module(module)
     }
 
     /// How many lines say what instructions do, without comments.
@@ -119,11 +116,9 @@ impl Text {
         self.cases.iter().map(|case| case.bits).sum()
     }
 
-    /// The number of an instruction as text.
-    fn number(&self, at: usize) -> String {
-        let parts: Vec<String> =
-            self.cases.iter().zip(&self.arms[at]).map(|(case, arm)| number(case.bits, arm_number(*arm))).collect();
-        if parts.len() == 1 { parts.concat() } else { format!("{{{}}}", parts.join(", ")) }
+    /// The number of an instruction in each case.
+    fn number(&self, at: usize) -> Vec<u64> {
+        self.arms[at].iter().map(|arm| arm_number(*arm)).collect()
     }
 }
 
@@ -134,62 +129,6 @@ fn arm_number(arm: Option<usize>) -> u64 {
 
 /// How deep the cases are.
 const CASES: usize = 3;
-
-/// From the bits to the number of an instruction.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Decode {
-    /// The bits of such a number.
-    bits: u32,
-    /// The bits that are looked at.
-    window: u32,
-    rows: Vec<DecodeRow>,
-}
-
-/// A row of the definition in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct DecodeRow {
-    /// The declaration of its number.
-    number: String,
-    /// The bits that tell it, with its number, if nothing is excepted of them.
-    pattern: Option<String>,
-    /// The same, if something is.
-    test: Option<String>,
-}
-
-impl Decode {
-    fn new(isa: &Isa, names: &Names, execution: &Text) -> Decode {
-        let (bits, window, cell) = (execution.number_bits(), Shape::window_bits(isa), isa.code_memory().cell.bits());
-        let row = |(at, instruction): (u32, &Instruction)| {
-            let name = names.instruction(InstructionId(at));
-            let encoding = &instruction.encoding;
-            let (fixed, is_whole) = (encoding.fixed, encoding.excluded.is_empty());
-            let excluded = encoding.excluded.iter().map(|cube| format!(" && !({})", test(*cube, window)));
-            let number = format!("localparam {}{name} = {};", range(bits), execution.number(at as usize));
-            let pattern = || format!("{window}'b{}: instruction = {name};", pattern(fixed, window, cell));
-            let test = || format!("if ({}{}) instruction = {name};", test(fixed, window), excluded.collect::<String>());
-            DecodeRow { number, pattern: is_whole.then(pattern), test: (!is_whole).then(test) }
-        };
-        Decode { bits, window, rows: (0..).zip(&isa.instructions).map(row).collect() }
-    }
-
-    /// What decodes some rows. They are disjoint, so their order does not matter.
-    fn of(&self, rows: &[DecodeRow]) -> String {
-        let mut out = Writer::at(1);
-        out.line(format!("localparam {}ILLEGAL = {};", range(self.bits), number(self.bits, 0)));
-        rows.iter().for_each(|row| out.line(&row.number));
-        out.blank();
-        out.open("always @* begin : decode");
-        out.line("instruction = ILLEGAL;");
-        out.open("casez (window)");
-        rows.iter().filter_map(|row| row.pattern.as_ref()).for_each(|pattern| out.line(pattern));
-        out.line("default: ;");
-        out.close("endcase");
-        rows.iter().filter_map(|row| row.test.as_ref()).for_each(|test| out.line(test));
-        out.close("end");
-        out.blank();
-        out.finish()
-    }
-}
 
 /// How the arm for bits that no row has begins.
 const OTHERWISE: &str = "default: begin";
@@ -211,7 +150,9 @@ pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape, form: Form) -
     core.ports(&mut out);
     let (start, declared, after) = core.inside(&execution);
     out.raw(&start);
-    let decode = Decode::new(isa, &shape.names, &execution);
+    let numbers: Vec<Vec<u64>> = (0..isa.instructions.len()).map(|at| execution.number(at)).collect();
+    let bits: Vec<u32> = execution.cases.iter().map(|case| case.bits).collect();
+    let decode = Decode::new(isa, &shape.names, &bits, &numbers);
     (Text { start: out.finish(), decode, declared, after, ..execution }, common.accesses, common.steps)
 }
 
@@ -883,28 +824,4 @@ fn changed(isa: &Isa, block: &Block) -> BTreeSet<RegisterId> {
         }
     };
     block.iter().flat_map(changed).collect()
-}
-
-/// The bits of a row: 0, 1, and ? where an operand is, with a mark between cells.
-fn pattern(cube: Cube, window: u32, cell: u32) -> String {
-    let mut text = String::new();
-    for at in 0..window {
-        if at > 0 && at % cell == 0 {
-            text.push('_');
-        }
-        let bit = 1u128 << (127 - at);
-        text.push(match (cube.mask & bit != 0, cube.value & bit != 0) {
-            (false, _) => '?',
-            (true, false) => '0',
-            (true, true) => '1',
-        });
-    }
-    text
-}
-
-/// Whether the window is in a set.
-fn test(cube: Cube, window: u32) -> String {
-    let digits = (window as usize).div_ceil(4);
-    let (mask, value) = (cube.mask >> (128 - window), cube.value >> (128 - window));
-    format!("(window & {window}'h{mask:0digits$X}) == {window}'h{value:0digits$X}")
 }

@@ -21,6 +21,7 @@ mod board;
 mod body;
 mod check;
 mod core;
+mod decode;
 mod devices;
 mod divide;
 mod expression;
