@@ -97,10 +97,10 @@ impl Text {
         self.decode.module(module)
     }
 
-    /// How many lines say what instructions do, without comments.
+    /// How long the text is that says what instructions do, without comments.
     fn length(&self) -> usize {
-        let lines = self.cases.iter().flat_map(|case| &case.arms).flat_map(|arm| arm.lines());
-        lines.filter(|line| !line.trim_start().starts_with("//")).count()
+        let lines = self.cases.iter().flat_map(|case| &case.arms).flat_map(|arm| arm.lines()).map(str::trim_start);
+        lines.filter(|line| !line.starts_with("//")).map(str::len).sum()
     }
 
     /// The number of each instruction: those of its arms, one above the other. 0 is for what is none.
@@ -156,7 +156,8 @@ pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape, form: Form) -
     (Text { start: out.finish(), decode, declared, after, ..execution }, common.accesses, common.steps)
 }
 
-/// Instructions are written in parts if they are so many times shorter then. In one piece they are easier to read.
+/// Instructions are written in parts if they are so many times shorter then. In one piece they are easier to read, and where parts are
+/// shared by few they do not make the core smaller: mos6502, 3.3 times shorter, loses a fifth of its LUTs, and i8051, 2.3 times, none.
 const WORTH: usize = 3;
 
 /// What instructions do, and what has been found out about it.

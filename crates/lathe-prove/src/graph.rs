@@ -108,6 +108,8 @@ pub(crate) struct Graph {
     functions: BTreeMap<String, (Vec<u32>, u32)>,
     /// Slices that have been made, since one may lead to many others.
     sliced: HashMap<(Node, u32, u32), Node>,
+    /// Slices that are being made.
+    slicing: Vec<(Node, u32, u32)>,
     /// Of which values that are chosen between something is a bit or several, from which bit on: what they have become does not
     /// show it.
     slices_of: HashMap<Node, Vec<(Node, u32)>>,
@@ -144,6 +146,7 @@ impl Default for Graph {
             places: HashMap::default(),
             functions: BTreeMap::new(),
             sliced: HashMap::default(),
+            slicing: Vec::new(),
             slices_of: HashMap::default(),
             choices: CHOICES,
         };
@@ -894,7 +897,10 @@ impl Graph {
         };
         as_they_are.or_else(|| {
             let (above, below) = (self.slices_of.get(&high)?, self.slices_of.get(&low)?);
-            let is_next = |(x, at): &&(Node, u32)| above.contains(&(*x, at + self.bits(low)));
+            // A value whose bits are just being found out may be made of these two.
+            let is_next = |(x, at): &&(Node, u32)| {
+                above.contains(&(*x, at + self.bits(low))) && !self.slicing.contains(&(*x, *at, bits))
+            };
             let values: Vec<(Node, u32)> = below.iter().filter(is_next).copied().collect();
             // What comes next may be another bit of any of them.
             let all: Vec<Node> = values.into_iter().map(|(x, at)| self.slice(x, at, bits)).collect();
@@ -910,7 +916,9 @@ impl Graph {
         if let Some(known) = self.sliced.get(&(x, low, bits)) {
             return *known;
         }
+        self.slicing.push((x, low, bits));
         let node = self.new_slice(x, low, bits);
+        self.slicing.pop();
         self.sliced.insert((x, low, bits), node);
         if matches!(self.form(x), Form::Choose(..)) && self.as_constant(node).is_none() {
             self.slices_of.entry(node).or_default().push((x, low));

@@ -130,6 +130,11 @@ fn instructions_in_parts_are_what_the_definition_says() {
         let (at, slice) = slice_of(&isa, &design, mnemonic);
         assert_eq!(proven(at, &slice), [true; 3], "{mnemonic}");
     }
+    // Bits of what is chosen between are put together again here.
+    let is_rrc = |at: &usize| isa.instructions[*at].syntax.mnemonic() == "rrc";
+    for at in (0..isa.instructions.len()).filter(is_rrc).take(2) {
+        assert_eq!(proven(at, &design.slice(at).expect("there is a slice")), [true; 3], "rrc");
+    }
     let add = isa.instructions.iter().position(|row| row.syntax.mnemonic() == "add" && row.operands.len() == 4);
     let at = add.expect("both operands are in memory");
     let slice = design.slice(at).expect("there is a slice");
