@@ -24,6 +24,7 @@ mod core;
 mod decode;
 mod devices;
 mod divide;
+mod execution;
 mod expression;
 mod late;
 mod maps;
@@ -34,6 +35,7 @@ mod parts;
 mod range;
 mod shape;
 mod small;
+mod text;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -110,7 +112,7 @@ pub struct Design {
     pub interface: Interface,
     /// The core, and everything around it for simulation and for a board.
     pub files: Vec<File>,
-    core: core::Text,
+    core: text::Text,
 }
 
 impl Design {
@@ -215,7 +217,7 @@ pub fn generate_as(isa: &Isa, sources: &[Source], program: &Program, form: Form)
     Ok(Design { module, messages: shape.messages, interface, files, core })
 }
 
-fn interface(isa: &Isa, shape: &shape::Shape, core: &core::Text, (accesses, steps): (Vec<u32>, u32)) -> Interface {
+fn interface(isa: &Isa, shape: &shape::Shape, core: &text::Text, (accesses, steps): (Vec<u32>, u32)) -> Interface {
     let names = &shape.names;
     let port = |(device, known): &(DeviceId, lathe_isa::model::Operation)| {
         let name = format!("{}_{}", names.device(*device), known.operation.name());
