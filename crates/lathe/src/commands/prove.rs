@@ -80,7 +80,7 @@ struct ToProve {
 /// How it is asked.
 enum Question {
     /// As it stands.
-    Asked(Query),
+    Asked(Box<Query>),
     /// A claim about a core.
     Whole(Arc<Sliced>, Arc<Module>, Claim),
     /// All these claims about a slice of a core, which Yosys has to read first.
@@ -252,7 +252,7 @@ fn equal(one: &str, other: &str) -> Result<(String, Vec<ToProve>), Failure> {
     let claim = |pair: lathe_prove::Pair| {
         let (first, second) = (text(&a, pair.0), text(&b, pair.1));
         let name = if first == second { first } else { format!("{first} = {second}") };
-        let question = Question::Asked(lathe_prove::equal(&a, &b, pair));
+        let question = Question::Asked(Box::new(lathe_prove::equal(&a, &b, pair)));
         ToProve { name, question, isa: a.clone(), cycles: None }
     };
     Ok((format!("{one} and {other}"), pairs.into_iter().map(claim).collect()))
@@ -280,7 +280,7 @@ fn keeps(arguments: &Prove, isa: &Isa) -> Result<Vec<ToProve>, Failure> {
     let claimed = ids.filter(|id| !may(id) && is_wanted(arguments, isa, *id));
     let shared = Arc::new(isa.clone());
     let claim = |id: InstructionId| {
-        let question = Question::Asked(lathe_prove::keeps(isa, id, &registers));
+        let question = Question::Asked(Box::new(lathe_prove::keeps(isa, id, &registers)));
         ToProve { name: syntax(isa, id), question, isa: shared.clone(), cycles: None }
     };
     Ok(claimed.map(claim).collect())
