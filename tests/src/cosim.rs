@@ -133,10 +133,7 @@ impl Model {
             save(&file.name, change(&file.name, file.text.clone()))?;
         }
         save("cosim.cpp", include_str!("cosim.cpp").to_owned())?;
-        let is_large = design.files.iter().any(|file| file.name == core && file.text.len() > LARGE);
-        let unoptimised: &[&str] = if is_large { &["-MAKEFLAGS", "OPT_FAST=-O0"] } else { &[] };
-        let arguments = [FLAGS, unoptimised, &[core.as_str(), "bench.v", "cosim.cpp"]].concat();
-        tool(verilator, folder, &arguments)?;
+        tool(verilator, folder, &[FLAGS, &[core.as_str(), "bench.v", "cosim.cpp"]].concat())?;
         Ok(Model::of(isa, design, folder))
     }
 
@@ -204,9 +201,6 @@ const FLAGS: &[&str] = &[
     "-o",
     "model",
 ];
-
-/// A longer core is not optimised: that of pdp11 becomes one function, for which a compiler takes more than ten minutes and five gigabytes.
-const LARGE: usize = 2 << 20;
 
 /// How many instructions more than were compared are waited for before a process is given up.
 const PATIENCE: u64 = 1000;
