@@ -58,8 +58,6 @@ fn with_program_of(isa: &Isa, definition: &str, folder: &Path, text: &str) {
 
 /// Machines that cannot become hardware, and what is said of them.
 const REFUSED: [(&str, &str); 1] = [("gameboy", "code that is fetched through a map")];
-/// Read in a plain run; the others take minutes together, pdp11 most of them, and are left to `cargo xtask cosim`.
-const QUICK: [&str; 9] = ["quad8", "duo16", "stack8a", "stack8b", "hex8", "rv32i", "lc3", "pdp8", "superchip"];
 
 /// Every machine that ships becomes hardware, or is refused with a reason.
 #[test]
@@ -82,10 +80,8 @@ fn every_machine_becomes_hardware_or_is_refused() {
 #[test]
 fn verilator_reads_every_core_without_a_warning() {
     let Some(verilator) = tools::find("Verilator's warnings", "verilator") else { return };
-    let is_long = std::env::var_os("LATHE_COSIM").is_some();
     let is_refused = |name: &str| REFUSED.iter().any(|(refused, _)| *refused == name);
-    let wanted = |name: &str| !is_refused(name) && (is_long || QUICK.contains(&name));
-    for machine in lathe_machines::every().filter(|machine| wanted(machine.name)) {
+    for machine in lathe_machines::every().filter(|machine| !is_refused(machine.name)) {
         let folder = folder("lint").join(machine.name);
         let isa =
             lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("its definition is right");
