@@ -35,7 +35,7 @@ pub(crate) struct Common {
     pub(crate) temporaries: Counts,
     /// How many of each width they need for writes to devices that have to wait.
     pub(crate) later: Counts,
-    /// The most accesses on any way through an instruction.
+    /// The highest number of an access, and one: where parts are shared, some instructions leave numbers out.
     pub(crate) steps: u32,
     /// The most accesses of each instruction, in order; of what stands for none of them last.
     pub(crate) accesses: Vec<u32>,
@@ -90,9 +90,7 @@ impl Way {
         at_least(&mut self.slots, &other.slots);
         at_least(&mut self.temporaries, &other.temporaries);
     }
-}
 
-impl Way {
     /// As far, with the temporaries of another.
     pub(crate) fn with_temporaries_of(mut self, other: &Way) -> Way {
         self.temporaries.clone_from(&other.temporaries);
@@ -159,24 +157,24 @@ struct Pending {
 
 /// An instruction that is written part by part, and what a part has to know of those before it.
 pub(crate) struct Doing {
-    parts: Parts,
+    id: InstructionId,
+    /// Nothing, if it has to stay in one piece: what divides looks back at divisions before it, and writes that wait for the end are
+    /// done there.
+    parts: Option<Parts>,
     ranges: Ranges,
     late: std::vec::IntoIter<bool>,
     written: BTreeSet<RegisterId>,
 }
 
 impl Doing {
-    /// Nothing, if the instruction has to stay in one piece: what divides looks back at divisions before it, and writes that wait for
-    /// the end are done there.
-    pub(crate) fn new(isa: &Isa, id: InstructionId) -> Option<Doing> {
+    pub(crate) fn new(isa: &Isa, id: InstructionId) -> Doing {
         let instruction = isa.instruction(id);
-        if divide::divides(&instruction.body) || !check::deferred(isa, &instruction.body).is_empty() {
-            return None;
-        }
-        let parts = Parts::of(isa, &instruction.operands, &shape::feasible(isa, &instruction.body));
-        let body = parts.body();
+        let body = shape::feasible(isa, &instruction.body);
+        let is_whole = divide::divides(&body) || !check::deferred(isa, &body).is_empty();
+        let parts = if is_whole { None } else { Parts::of(isa, &instruction.operands, &body) };
+        let body = parts.as_ref().map_or(body, Parts::body);
         let late = late::writes(isa, &instruction.operands, &body.block).into_iter();
-        Some(Doing { ranges: Ranges::of(&body), parts, late, written: BTreeSet::new() })
+        Doing { id, parts, ranges: Ranges::of(&body), late, written: BTreeSet::new() }
     }
 }
 
@@ -265,14 +263,28 @@ impl<'a> Lowering<'a> {
     }
 
     /// A part of an instruction, after those before it.
-    pub(crate) fn part(&mut self, id: InstructionId, doing: &mut Doing, at: usize) {
-        self.operands = self.shape.operands.of(id);
-        let Doing { parts, ranges, late, written } = doing;
-        std::mem::swap(&mut self.late, late);
-        std::mem::swap(&mut self.known.written, written);
-        std::mem::swap(&mut self.ranges, ranges);
+    pub(crate) fn part(&mut self, doing: &mut Doing, at: usize) {
+        match (at, &doing.parts) {
+            (0, _) => self.length(doing.id),
+            (1, None) => self.instruction(doing.id),
+            (_, None) => {}
+            (_, Some(parts)) => {
+                self.operands = self.shape.operands.of(doing.id);
+                self.late = std::mem::take(&mut doing.late);
+                self.ranges = std::mem::take(&mut doing.ranges);
+                self.known.written = std::mem::take(&mut doing.written);
+                self.block_of(parts, &parts.blocks[at - 1]);
+                doing.late = std::mem::take(&mut self.late);
+                doing.ranges = std::mem::take(&mut self.ranges);
+                doing.written = std::mem::take(&mut self.known.written);
+            }
+        }
+    }
+
+    /// Does one of the blocks of an instruction in parts.
+    fn block_of(&mut self, parts: &Parts, block: &Block) {
         let mut own = BTreeSet::new();
-        parts::assignments(&parts.blocks[at], &mut |local| {
+        parts::assignments(block, &mut |local| {
             own.insert(local);
         });
         for (local, width) in (0..).map(LocalId).zip(&parts.locals) {
@@ -286,10 +298,7 @@ impl<'a> Lowering<'a> {
             };
             self.locals.push(name);
         }
-        self.block(&parts.blocks[at]);
-        std::mem::swap(&mut self.late, late);
-        std::mem::swap(&mut self.known.written, written);
-        std::mem::swap(&mut self.ranges, ranges);
+        self.block(block);
     }
 
     /// Where the next instruction is, and how long this one takes.

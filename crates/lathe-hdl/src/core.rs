@@ -123,8 +123,9 @@ impl Core<'_> {
         out.line("// up to the first access to a memory or device that has not been done: `step` tells which have. That access is what");
         out.line("// the cycle is for. When all are done the instruction retires, and only then the registers (`..._q`) change.");
         if in_parts {
-            out.line("//\n// Instructions are done in parts, and those that are alike in one of them share it: `first` and `second` read the operands");
-            out.line("// (`in..._...`) and find out where the result goes (`place..._...`), `operation` makes it (`out..._...`), `result` puts it there.");
+            out.line("//\n// Instructions are done in parts, and those that are alike in one of them share it: their length; the first and the second operand,");
+            out.line("// read into `in..._...`, with the place of the result, `place..._...`; the operation, which makes `out..._...`; the result, which puts");
+            out.line("// it there. The number of an instruction tells which of each it has.");
         }
         out.blank();
         out.line("// An instruction may compute bits that nobody looks at.");

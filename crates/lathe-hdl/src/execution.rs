@@ -26,7 +26,8 @@ pub(crate) fn execution(isa: &Isa, sources: &[Source], shape: &Shape, form: Form
         Form::Parts => write(true),
         Form::Best => {
             let (whole, parts) = (write(false), write(true));
-            if parts.0.length() * WORTH < whole.0.length() { parts } else { whole }
+            let is_worth_it = parts.0.length() * WORTH < whole.0.length() && parts.0.number_bits() <= u64::BITS;
+            if is_worth_it { parts } else { whole }
         }
     }
 }
@@ -197,60 +198,43 @@ impl Execution<'_> {
 
     /// What each instruction does, in parts that others may share.
     fn parts(&mut self, way: &Way) -> (Vec<Case>, Vec<Vec<Option<usize>>>) {
-        let ids = (0..self.isa.instructions.len() as u32).map(InstructionId);
-        let mut doing: Vec<(InstructionId, Option<Doing>)> = ids.map(|id| (id, Doing::new(self.isa, id))).collect();
-        let mut accesses = vec![way.site; doing.len()];
-        let (mut cases, mut arms) = (Vec::new(), vec![Vec::new(); doing.len() + 1]);
+        let ids: Vec<InstructionId> = (0..self.isa.instructions.len() as u32).map(InstructionId).collect();
+        let mut doing: Vec<Doing> = ids.iter().map(|id| Doing::new(self.isa, *id)).collect();
+        let mut accesses = vec![way.site; ids.len()];
+        let (mut cases, mut arms) = (Vec::new(), vec![Vec::new(); ids.len()]);
         let mut start = way.clone();
-        for (at, part) in std::iter::once("length").chain(PARTS).enumerate() {
-            let mut shared: Vec<(String, Vec<InstructionId>)> = Vec::new();
-            let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for (at, part) in PARTS.into_iter().enumerate() {
+            let mut shared = Shared::default();
             let mut furthest = start.clone();
-            for (id, doing) in &mut doing {
+            for (index, (id, doing)) in ids.iter().zip(&mut doing).enumerate() {
                 let mut lowering = Lowering::new(self.isa, self.shape, self.common, start.clone(), CASES + 2);
-                match (at, doing) {
-                    (0, _) => lowering.length(*id),
-                    (_, Some(doing)) => lowering.part(*id, doing, at - 1),
-                    (1, None) => lowering.instruction(*id),
-                    (_, None) => {}
-                }
+                lowering.part(doing, at);
                 let (text, done) = lowering.finish();
-                accesses[id.index()] += done.site - start.site;
+                accesses[index] += done.site - start.site;
                 furthest.join(&done);
-                let arm = (!text.is_empty()).then(|| {
-                    *known.entry(text.clone()).or_insert_with(|| {
-                        shared.push((text, Vec::new()));
-                        shared.len() - 1
-                    })
-                });
-                arm.iter().for_each(|arm| shared[*arm].1.push(*id));
-                arms[id.index()].push(arm);
+                arms[index].push(shared.arm(text, *id));
             }
-            let bits = Width::to_tell_apart(shared.len() + 1).bits();
-            let mut texts: Vec<String> = shared
-                .iter()
-                .enumerate()
-                .map(|(arm, (text, users))| {
-                    self.shared(number(bits, arm as u64 + 1), text, if at == 0 { &[] } else { users })
-                })
-                .collect();
-            if at == 0 {
-                texts.push(self.undefined(way));
-            }
-            cases.push(Case { of: part.to_owned(), bits, arms: texts });
+            let bits = Width::to_tell_apart(shared.texts.len() + 1).bits();
+            let arm = |(number, text): (u64, &String)| {
+                // Lengths have nothing to do with rows.
+                let users = if at == 0 { &[] } else { shared.users[number as usize - 1].as_slice() };
+                self.shared(&crate::expression::number(bits, number), text, users)
+            };
+            cases.push(Case { of: part.to_owned(), bits, arms: (1..).zip(&shared.texts).map(arm).collect() });
             // Nothing but what has a name is handed on.
             start = furthest.with_temporaries_of(way);
         }
-        let undefined = self.common.accesses.pop();
-        self.common.accesses.extend(accesses.into_iter().chain(undefined));
+        self.common.accesses = accesses;
         self.common.steps = self.common.steps.max(start.site);
-        let last = cases[0].arms.len() - 1;
-        arms[doing.len()] = vec![Some(last), None, None, None, None];
+        cases[0].arms.push(self.undefined(way));
+        let mut undefined = vec![None; cases.len()];
+        undefined[0] = Some(cases[0].arms.len() - 1);
+        arms.push(undefined);
         (cases, arms)
     }
 
     /// An arm of several instructions.
-    fn shared(&self, number: String, text: &str, users: &[InstructionId]) -> String {
+    fn shared(&self, number: &str, text: &str, users: &[InstructionId]) -> String {
         let mut out = Writer::at(CASES + 1);
         let mut rows: Vec<InstructionId> = users.to_vec();
         rows.dedup_by_key(|id| self.isa.instruction(*id).row);
@@ -306,6 +290,30 @@ impl Execution<'_> {
         out.raw(&text);
         out.close("end");
         out.finish()
+    }
+}
+
+/// One of the parts of all instructions: the texts that there are, and who has each of them.
+#[derive(Default)]
+struct Shared {
+    texts: Vec<String>,
+    users: Vec<Vec<InstructionId>>,
+    known: BTreeMap<String, usize>,
+}
+
+impl Shared {
+    /// Which of the texts this is, if there is any.
+    fn arm(&mut self, text: String, user: InstructionId) -> Option<usize> {
+        if text.is_empty() {
+            return None;
+        }
+        let arm = *self.known.entry(text).or_insert_with_key(|text| {
+            self.texts.push(text.clone());
+            self.users.push(Vec::new());
+            self.texts.len() - 1
+        });
+        self.users[arm].push(user);
+        Some(arm)
     }
 }
 

@@ -31,7 +31,8 @@ clk reset reset_pc reset_registers step step_next stop busy jump target next hal
 halted faulted retire retire_pc retire_bits retire_next retire_registers retire_cycles retire_replaced replaced window \
 window_q instruction decode execute cycles address value at lanes data ready code x y n top bench core memory ILLEGAL \
 held quotient remainder negative wide divide divider divide_start divide_x divide_y divide_take divide_ready \
-divide_quotient divide_remainder length first second operation result";
+divide_quotient divide_remainder which_length which_first which_second which_operation \
+which_result";
 
 /// The names of everything in one core.
 #[derive(Debug)]

@@ -15,28 +15,22 @@ use lathe_isa::semantics::{Block, Body, Expr, ExprKind, LocalId, OperandId, Stat
 
 use crate::operands;
 
-/// The names of the parts.
-pub(crate) const PARTS: [&str; 4] = ["first", "second", "operation", "result"];
+/// What tells which of each part an instruction has. How long it is comes before all others.
+pub(crate) const PARTS: [&str; 5] = ["which_length", "which_first", "which_second", "which_operation", "which_result"];
 
 /// An instruction in its parts.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) locals: Vec<Width>,
-    /// What each part does.
+    /// What each part does but the length.
     pub(crate) blocks: [Block; 4],
     /// The names of locals that one part gives to another.
     pub(crate) handed: BTreeMap<LocalId, String>,
 }
 
 impl Parts {
-    /// Everything in the first part.
-    fn whole(body: &Body) -> Parts {
-        let blocks = [body.block.clone(), Block::new(), Block::new(), Block::new()];
-        Parts { locals: body.locals.clone(), blocks, handed: BTreeMap::new() }
-    }
-
-    /// The parts of a body without divisions and without writes that have to wait for its end.
-    pub(crate) fn of(isa: &Isa, fields: &[FieldId], body: &Body) -> Parts {
+    /// The parts of a body without divisions and without writes that have to wait for its end. Nothing, if it cannot be cut.
+    pub(crate) fn of(isa: &Isa, fields: &[FieldId], body: &Body) -> Option<Parts> {
         let cut = body.block.iter().rposition(reads).map_or(0, |at| at + 1);
         let (opening, rest) = body.block.split_at(cut);
         let mut assigned = BTreeMap::new();
@@ -61,10 +55,10 @@ impl Parts {
         let second = first.split_off(second_operand(&first));
         let mut parts = Parts { locals, blocks: [first, second, middle, ending], handed: BTreeMap::new() };
         if parts.assigns_twice() {
-            return Parts::whole(body);
+            return None;
         }
         parts.name();
-        parts
+        Some(parts)
     }
 
     /// The blocks one after the other.
@@ -111,35 +105,42 @@ impl Parts {
 
 /// Where the second operand begins: what comes from there on has nothing to do with what is before.
 fn second_operand(opening: &[Statement]) -> usize {
-    let begins = |at: &usize| {
-        let (before, after) = opening.split_at(*at);
-        let mut made = BTreeSet::new();
-        assignments(before, &mut |local| {
-            made.insert(local);
-        });
-        let mut is_apart = mentioned(before).is_disjoint(&mentioned(after));
-        for_each_local(after, &mut |local| is_apart &= !made.contains(&local));
-        is_apart
-    };
-    (1..opening.len()).find(begins).unwrap_or(opening.len())
-}
-
-/// The operands that statements have something to do with.
-fn mentioned(block: &[Statement]) -> BTreeSet<OperandId> {
-    let mut mentioned = BTreeSet::new();
-    for statement in block {
-        mentioned.extend(statement.effects().operands_written);
-        statement.visit(&mut |statement| {
-            for expr in statement.expressions() {
-                expr.visit(&mut |expr| {
-                    if let ExprKind::Operand(operand) | ExprKind::Code(operand) = expr.kind {
-                        mentioned.insert(operand);
-                    }
-                });
-            }
+    let mut last = BTreeMap::new();
+    for (at, statement) in opening.iter().enumerate() {
+        things(statement, &mut |thing| {
+            last.insert(thing, at);
         });
     }
-    mentioned
+    let mut reach = 0;
+    for (at, statement) in opening.iter().enumerate() {
+        if at > reach {
+            return at;
+        }
+        things(statement, &mut |thing| reach = reach.max(last[&thing]));
+    }
+    opening.len()
+}
+
+/// Something that statements have to do with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Thing {
+    Local(LocalId),
+    Operand(OperandId),
+}
+
+/// What a statement has to do with.
+fn things(statement: &Statement, see: &mut impl FnMut(Thing)) {
+    statement.effects().operands_written.into_iter().map(Thing::Operand).for_each(&mut *see);
+    assignments(std::slice::from_ref(statement), &mut |local| see(Thing::Local(local)));
+    statement.visit(&mut |statement| {
+        for expr in statement.expressions() {
+            expr.visit(&mut |expr| match expr.kind {
+                ExprKind::Local(local) => see(Thing::Local(local)),
+                ExprKind::Operand(operand) | ExprKind::Code(operand) => see(Thing::Operand(operand)),
+                _ => {}
+            });
+        }
+    });
 }
 
 /// Whether a statement reads a memory or asks a device.
@@ -208,11 +209,12 @@ fn addresses(rest: &[Statement], assigned: &BTreeMap<LocalId, u32>) -> BTreeSet<
     }
 }
 
-/// Whether an expression begins with the program counter.
-fn is_about_pc(expr: &Expr) -> bool {
+/// Whether an expression is the program counter and some numbers.
+fn is_pc(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Binary(_, x, _) => is_about_pc(x),
-        kind => matches!(kind, ExprKind::Pc | ExprKind::Next),
+        ExprKind::Pc | ExprKind::Next => true,
+        ExprKind::Binary(_, x, y) => is_pc(x) && y.as_constant().is_some(),
+        _ => false,
     }
 }
 
@@ -273,11 +275,11 @@ impl Cutting<'_> {
 
     /// Whether a local is an operand, or where something is, and can be known at the end of the opening.
     fn belongs(&self, local: LocalId, value: &Expr, written: &BTreeSet<RegisterId>) -> bool {
-        (self.addresses.contains(&local) || self.is_operand(value)) && self.is_settled(value, written)
+        (self.addresses.contains(&local) || self.is_operand(value)) && self.is_known_early(value, written)
     }
 
     /// Whether an expression has the same value at the end of the opening as where these registers have been written.
-    fn is_settled(&self, expr: &Expr, written: &BTreeSet<RegisterId>) -> bool {
+    fn is_known_early(&self, expr: &Expr, written: &BTreeSet<RegisterId>) -> bool {
         let mut settled = true;
         expr.visit(&mut |expr| {
             settled &= match expr.kind {
@@ -304,11 +306,10 @@ impl Cutting<'_> {
     /// Whether an expression is an operand, some bits of one, the number that an operand chooses, or the program counter as an operand.
     fn is_operand(&self, expr: &Expr) -> bool {
         match &expr.kind {
-            ExprKind::Operand(_) | ExprKind::Code(_) | ExprKind::Pc | ExprKind::Next => true,
+            ExprKind::Operand(_) | ExprKind::Code(_) => true,
             ExprKind::Slice(x, _) => self.is_operand(x),
-            ExprKind::Binary(_, x, y) => self.is_operand(x) && y.as_constant().is_some() && is_about_pc(x),
             ExprKind::Choose(..) => self.is_numeric(expr),
-            _ => false,
+            _ => is_pc(expr),
         }
     }
 
@@ -363,7 +364,7 @@ impl Cutting<'_> {
     fn hoist(&mut self, expr: &mut Expr, written: &BTreeSet<RegisterId>) {
         if !self.is_operand(expr) {
             expr.parts_mut().into_iter().for_each(|part| self.hoist(part, written));
-        } else if self.is_settled(expr, written) {
+        } else if self.is_known_early(expr, written) {
             let local = match self.hoisted.iter().find(|(known, _)| known == expr) {
                 Some((_, local)) => *local,
                 None => {
@@ -376,7 +377,7 @@ impl Cutting<'_> {
         }
     }
 
-    /// The registers that a statement may write. Reaching a memory may do what its maps do.
+    /// The registers that a statement may write which reads nothing; a store may do what is mapped there.
     fn writes(&self, statement: &Statement) -> BTreeSet<RegisterId> {
         let effects = statement.effects();
         let maps = self.isa.maps.iter().filter(|map| effects.stores.contains(&map.memory));
@@ -435,7 +436,7 @@ impl Cutting<'_> {
             return;
         }
         let local = self.new_local(address.width);
-        if self.is_settled(address, written) {
+        if self.is_known_early(address, written) {
             self.open(local, address.clone());
         } else {
             middle.push(Statement::Let(local, address.clone()));

@@ -33,7 +33,8 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    fn of<'a>(&self, arms: impl Iterator<Item = &'a String>, otherwise: &str) -> String {
+    /// It with these arms only.
+    fn with<'a>(&self, arms: impl Iterator<Item = &'a String>, otherwise: &str) -> String {
         let arms: String = arms.map(String::as_str).collect();
         let mut out = Writer::at(CASES);
         out.open(format!("case ({})", self.of));
@@ -53,7 +54,7 @@ impl Text {
         // The last arm of the first is for whatever no other is for.
         let otherwise = std::iter::once("").chain(std::iter::repeat("default: ;"));
         let cases: String =
-            self.cases.iter().zip(otherwise).map(|(case, other)| case.of(case.arms.iter(), other)).collect();
+            self.cases.iter().zip(otherwise).map(|(case, other)| case.with(case.arms.iter(), other)).collect();
         format!("{}{decode}{}{}{}{cases}{}", self.start, self.declared, self.hook, self.before, self.after)
     }
 
@@ -66,9 +67,9 @@ impl Text {
         let others = std::iter::once(others).chain(std::iter::repeat("default: ;"));
         let cases: String = (self.cases.iter().zip(arms).zip(others))
             .map(|((case, arm), others)| {
-                let none = if self.cases.len() == 1 { "ILLEGAL".to_owned() } else { number(case.bits, 0) };
-                let arm = arm.map(|arm| case.arms[arm].replacen(OTHERWISE, &format!("{none}: begin"), 1));
-                case.of(arm.iter(), others)
+                let none = format!("{}: begin", number(case.bits, 0));
+                let arm = arm.map(|arm| case.arms[arm].replacen(OTHERWISE, &none, 1));
+                case.with(arm.iter(), others)
             })
             .collect();
         let hook = match self.hook_jumps && at + 1 < self.arms.len() {

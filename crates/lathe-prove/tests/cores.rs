@@ -94,10 +94,8 @@ fn slices_are_the_core_without_other_instructions() {
             let mut rest = whole.iter().enumerate();
             let mut own = 0;
             for line in slice.lines().filter(is_code) {
-                let line = match line.trim_start() {
-                    "ILLEGAL: begin" | "2'd0: begin" => "        default: begin",
-                    _ => line,
-                };
+                let is_last = at + 1 == arms && line.ends_with("'d0: begin");
+                let line = if is_last { "        default: begin" } else { line };
                 if line.contains("is left out") {
                     own += 1;
                 } else {
