@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use lathe_asm::{Options, assemble};
 use lathe_base::files::MemoryFiles;
 use lathe_base::{Source, Width};
-use lathe_hdl::Program;
+use lathe_hdl::{Form, Program};
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
 use lathe_isa::operators::BinaryOperator;
@@ -108,7 +108,14 @@ fn names_of_a_core_may_be_names_of_a_machine() {
         let folder = folder("names").join(style);
         let design = write(&isa, definition, &Program::default(), &folder).expect("it can be written");
         let core = format!("{}.v", design.module);
-        tool(&verilator, &folder, &["--lint-only", "-Wall", &core]).unwrap_or_else(|error| panic!("{style}: {error}"));
+        let lint = |what: &str| {
+            tool(&verilator, &folder, &["--lint-only", "-Wall", &core])
+                .unwrap_or_else(|error| panic!("{what}: {error}"));
+        };
+        lint(style);
+        let parts = lathe_hdl::generate_as(&isa, &[], &Program::default(), Form::Parts).expect("it can be written");
+        std::fs::write(folder.join(&core), &parts.files[0].text).expect("it can be written");
+        lint(&format!("{style}, in parts"));
     }
 }
 

@@ -291,13 +291,15 @@ fn what_is_mapped_is_done_in_its_place() {
     let Some(tools) = tools("proofs of maps") else { return };
     let definition = include_str!("../../../tests/machines/mapped8.isa");
     let isa = lathe_isa::load(definition).isa.expect("the definition is right");
-    let design = design(&isa);
-    for at in 0..=isa.instructions.len() {
-        let module = module(&tools, &design, &design.slice(at).expect("there is a slice"));
-        let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
-        for claim in core.claims().into_iter().filter(|claim| claim.slices(&isa).contains(&at)) {
-            let name = isa.instructions.get(at).map_or("no row", |row| row.syntax.mnemonic());
-            assert_eq!(decide(&tools, &core, claim), Answer::Proven, "{name}: {claim:?}");
+    for form in [Form::Whole, Form::Parts] {
+        let design = lathe_hdl::generate_as(&isa, &[], &lathe_hdl::Program::default(), form).expect("it is hardware");
+        for at in 0..=isa.instructions.len() {
+            let module = module(&tools, &design, &design.slice(at).expect("there is a slice"));
+            let core = Core { isa: &isa, module: &module, interface: &design.interface, messages: &design.messages };
+            for claim in core.claims().into_iter().filter(|claim| claim.slices(&isa).contains(&at)) {
+                let name = isa.instructions.get(at).map_or("no row", |row| row.syntax.mnemonic());
+                assert_eq!(decide(&tools, &core, claim), Answer::Proven, "{form:?}, {name}: {claim:?}");
+            }
         }
     }
 }
