@@ -35,7 +35,7 @@ use std::sync::Arc;
 use lathe_base::numbers::ByNumber;
 use lathe_isa::Isa;
 use lathe_isa::model::{Hook, MemoryId, RegisterId};
-use lathe_isa::semantics::Body;
+use lathe_isa::semantics::{Body, Statement};
 use lathe_values::Start;
 use lathe_vm::device::Devices;
 use lathe_vm::engine::Engine;
@@ -652,10 +652,13 @@ fn written(isa: &Isa) -> Vec<MemoryId> {
     let maps = isa.maps.iter().flat_map(|mapping| [&mapping.read, &mapping.write]);
     let between = isa.on_step.iter().map(|hook| &hook.body).chain(&isa.on_illegal);
     let rows = isa.instructions.iter().map(|instruction| &*instruction.body);
-    let mut written: Vec<MemoryId> =
-        rows.chain(maps).chain(between).flat_map(|body: &Body| body.effects().stores).collect();
-    written.sort_unstable();
-    written.dedup();
+    let mut written = Vec::new();
+    for body in rows.chain(maps).chain(between) {
+        visit(body, |statement| match statement {
+            Statement::Store { memory, .. } if !written.contains(memory) => written.push(*memory),
+            _ => {}
+        });
+    }
     written
 }
 
@@ -663,13 +666,18 @@ fn written(isa: &Isa) -> Vec<MemoryId> {
 /// value that they have.
 fn modes(isa: &Isa) -> Vec<RegisterId> {
     let mut writers = vec![0; isa.registers.len().min(REGISTERS)];
+    let rows = isa.instructions.iter().map(|instruction| (&*instruction.body, 1));
     // Where a hook is part of every instruction, so is what it changes.
     let often = isa.on_step.iter().filter(|hook| hook.is_part_of_instructions());
-    let hooks = often.flat_map(|hook| std::iter::repeat_n(&hook.body, isa.instructions.len()));
-    for body in isa.instructions.iter().map(|instruction| &*instruction.body).chain(hooks) {
-        for register in body.effects().writes {
+    for (body, times) in rows.chain(often.map(|hook| (&hook.body, isa.instructions.len()))) {
+        let mut changed = Vec::new();
+        visit(body, |statement| match statement {
+            Statement::SetRegister(register, _) if !changed.contains(register) => changed.push(*register),
+            _ => {}
+        });
+        for register in changed {
             if let Some(count) = writers.get_mut(register.index()) {
-                *count += 1;
+                *count += times;
             }
         }
     }
@@ -677,6 +685,11 @@ fn modes(isa: &Isa) -> Vec<RegisterId> {
         isa.register(*register).is_flag() && writers * RARE <= isa.instructions.len()
     };
     (0..).map(RegisterId).zip(writers).filter(is_mode).map(|(register, _)| register).collect()
+}
+
+/// All statements of a body.
+fn visit(body: &Body, mut see: impl FnMut(&Statement)) {
+    body.block.iter().for_each(|statement| statement.visit(&mut see));
 }
 
 impl Names for Fast {
