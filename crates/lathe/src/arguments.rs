@@ -1107,7 +1107,7 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "MNEMONIC", requires = "keeps")]
     pub(crate) but: Vec<String>,
 
-    /// Only instructions with this mnemonic; may be given several times
+    /// Only instructions with this mnemonic, or something else of the table, such as '(reset)'; may be given several times
     #[arg(long, value_name = "MNEMONIC", conflicts_with = "equal")]
     pub(crate) only: Vec<String>,
 

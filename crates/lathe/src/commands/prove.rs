@@ -174,7 +174,9 @@ fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, F
         Claim::Instruction(id) => is_wanted(arguments, &machine.isa, *id),
         // In slices these are asked together with each instruction.
         Claim::Stopped | Claim::Waiting => arguments.only.is_empty() || !(arguments.whole || arguments.core.is_some()),
-        Claim::Undefined | Claim::Replaced | Claim::ReplacedWaiting | Claim::Reset => arguments.only.is_empty(),
+        Claim::Undefined | Claim::Replaced | Claim::ReplacedWaiting | Claim::Reset => {
+            arguments.only.is_empty() || arguments.only.iter().any(|only| *only == called(&machine.isa, *claim))
+        }
     };
     let claims: Vec<Claim> =
         lathe_prove::claims(&sliced.isa, &sliced.design.interface).into_iter().filter(wanted).collect();
@@ -228,15 +230,7 @@ impl Sliced {
     }
 
     fn claim(&self, claim: Claim, question: Question) -> ToProve {
-        let name = match claim {
-            Claim::Instruction(id) => syntax(&self.isa, id),
-            Claim::Undefined => "(bits that no row has)".to_owned(),
-            Claim::Replaced => "(on step jumps)".to_owned(),
-            Claim::Reset => "(reset)".to_owned(),
-            Claim::Stopped => "(stopped)".to_owned(),
-            Claim::Waiting => "(waiting)".to_owned(),
-            Claim::ReplacedWaiting => "(waiting while on step jumps)".to_owned(),
-        };
+        let name = called(&self.isa, claim);
         ToProve { name, question, isa: self.isa.clone(), cycles: Some(claim.cycles(&self.design.interface)) }
     }
 }
@@ -381,6 +375,19 @@ fn about(arguments: &Prove, core: &Core, claims: &[Claim]) -> Result<(Answer, Ve
     }
     let answer = if undecided.is_empty() { Answer::Proven } else { Answer::Undecided };
     Ok((answer, undecided))
+}
+
+/// What a claim is called in the table.
+fn called(isa: &Isa, claim: Claim) -> String {
+    match claim {
+        Claim::Instruction(id) => syntax(isa, id),
+        Claim::Undefined => "(bits that no row has)".to_owned(),
+        Claim::Replaced => "(on step jumps)".to_owned(),
+        Claim::Reset => "(reset)".to_owned(),
+        Claim::Stopped => "(stopped)".to_owned(),
+        Claim::Waiting => "(waiting)".to_owned(),
+        Claim::ReplacedWaiting => "(waiting while on step jumps)".to_owned(),
+    }
 }
 
 /// A claim as one of the questions that are asked together.

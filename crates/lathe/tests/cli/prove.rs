@@ -18,6 +18,9 @@ fn a_core_is_proven_instruction_by_instruction() {
     assert_eq!(words[1], ["proven", "push", "D", "3"]);
     assert_eq!(words[2][..2], ["proven", "(decoding)"]);
     assert!(answer.out.ends_with("\nquad8: 3 of 3 claims proven\n"), "{}", answer.out);
+    let answer = bench.run(&["prove", "-m", "quad8", "--only", "(reset)"]);
+    let names: Vec<&str> = answer.out.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!((answer.code, names), (0, vec!["(reset)", "(decoding)", "2"]), "{}", answer.out);
     bench.run(&["prove", "-m", "quad8", "--only", "nope"]).complains(1, &["nothing to prove", "--only"]);
 }
 
