@@ -49,7 +49,7 @@ impl<'a> Dirty<'a> {
     }
 
     /// The registers that have changed since the block began.
-    fn changed(&self, graph: &Graph, snapshot: &Snapshot) -> BTreeSet<RegisterId> {
+    pub(crate) fn changed(&self, graph: &Graph, snapshot: &Snapshot) -> BTreeSet<RegisterId> {
         snapshot.changed(self.isa, graph, self.modes).collect()
     }
 }

@@ -35,6 +35,8 @@ mod code;
 mod context;
 #[cfg(not(target_arch = "wasm32"))]
 mod cranelift;
+#[cfg(all(target_arch = "x86_64", unix))]
+mod direct;
 mod dirty;
 mod emit;
 mod engine;

@@ -6,7 +6,7 @@ use cranelift_codegen::Context as Workspace;
 use cranelift_codegen::binemit::CodeOffset;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{AbiParam, Signature};
+use cranelift_codegen::ir::{AbiParam, Signature, Value};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -59,6 +59,21 @@ impl CraneliftCompiler {
 
     /// Compiles a region; `None` if the compiler refuses it.
     pub(crate) fn compile(&mut self, isa: &Isa, region: &Region, effort: Effort) -> Option<Code> {
+        #[cfg(all(target_arch = "x86_64", unix))]
+        if effort == Effort::Quick {
+            return self.place(&crate::direct::compile(isa, region));
+        }
+        let executions: Vec<u64> = region.blocks.values().map(|block| block.executions).collect();
+        self.build(effort, &executions, |builder, [context, number]| emit(isa, region, builder, context, number))
+    }
+
+    /// Compiles whatever is built from the parameters; it is known how often each of its blocks was executed.
+    pub(crate) fn build(
+        &mut self,
+        effort: Effort,
+        executions: &[u64],
+        build: impl FnOnce(&mut CraneliftBuilder, [Value; 2]),
+    ) -> Option<Code> {
         let target = match effort {
             Effort::Quick => &self.quick,
             Effort::Best => &self.best,
@@ -67,22 +82,40 @@ impl CraneliftCompiler {
         self.workspace.clear();
         self.workspace.func.signature = signature(module.make_signature());
         let mut builder = CraneliftBuilder::new(FunctionBuilder::new(&mut self.workspace.func, &mut self.builder));
-        let [context, number] = builder.parameters();
-        emit(isa, region, &mut builder, context, number);
+        let parameters = builder.parameters();
+        build(&mut builder, parameters);
         builder.builder.finalize(target.frontend_config());
         let signature = self.workspace.func.signature.clone();
         let id = module.declare_function("region", Linkage::Local, &signature).ok()?;
-        let executions: Vec<u64> = region.blocks.values().map(|block| block.executions).collect();
-        let Some(offset) = define(&mut self.workspace, &mut module, id, &executions) else {
+        let Some(offset) = define(&mut self.workspace, &mut module, id, executions) else {
             ModuleMemory::free(module);
             return None;
         };
-        let address = module.get_finalized_function(id).wrapping_add(offset);
-        // SAFETY: the address is that of the function just compiled with `signature`, which is
-        // this type: a pointer and a 32-bit number by the platform's C convention, no result.
-        let function = unsafe { std::mem::transmute::<*const u8, Function>(address) };
-        Some(Code::new(function, ModuleMemory(Mutex::new(Some(module)))))
+        Some(code_in(module, id, offset))
     }
+
+    /// Puts code that somebody else has made where it can be executed.
+    #[cfg(all(target_arch = "x86_64", unix))]
+    pub(crate) fn place(&self, bytes: &[u8]) -> Option<Code> {
+        let mut module = JITModule::new(JITBuilder::with_isa(self.quick.clone(), default_libcall_names()));
+        let signature = signature(module.make_signature());
+        let id = module.declare_function("region", Linkage::Local, &signature).ok()?;
+        let placed = module.define_function_bytes(id, u64::from(placement::LINE), bytes, &[]);
+        if placed.is_err() || module.finalize_definitions().is_err() {
+            ModuleMemory::free(module);
+            return None;
+        }
+        Some(code_in(module, id, 0))
+    }
+}
+
+/// The function that a module has, this many bytes after where the module thinks that it begins.
+fn code_in(module: JITModule, id: FuncId, offset: usize) -> Code {
+    let address = module.get_finalized_function(id).wrapping_add(offset);
+    // SAFETY: the address is that of the function just compiled with `signature`, which is
+    // this type: a pointer and a 32-bit number by the platform's C convention, no result.
+    let function = unsafe { std::mem::transmute::<*const u8, Function>(address) };
+    Code::new(function, ModuleMemory(Mutex::new(Some(module))))
 }
 
 /// Compiles what has been emitted and puts it into the module, this many bytes after where the module thinks that it

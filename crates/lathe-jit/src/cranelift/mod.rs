@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Opcode, SourceLoc,
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
 pub(crate) use self::code::{CraneliftCompiler, ModuleMemory};
-use crate::emit::{Builder, Comparison, Operation, Placed, Type};
+use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type};
 
 /// Guest and context memory are always there, and Cranelift may assume so. Nothing is said about
 /// alignment: neighbouring cells are reached together from any address.
@@ -24,7 +24,7 @@ fn type_for(ty: Type) -> types::Type {
 }
 
 /// Builds a Cranelift function.
-struct CraneliftBuilder<'f> {
+pub(crate) struct CraneliftBuilder<'f> {
     builder: FunctionBuilder<'f>,
     /// Writes what is in its parameters to the context, and returns.
     leave: Block,
@@ -93,6 +93,7 @@ impl Builder for CraneliftBuilder<'_> {
     type Variable = Variable;
     type Block = Block;
     const POINTER: Type = Type::I64;
+    const VARIABLES_IN_MEMORY: bool = false;
 
     fn constant(&mut self, ty: Type, value: u64) -> Value {
         // Cranelift wants the constant of an `i32` without bits above it.
@@ -201,7 +202,7 @@ impl Builder for CraneliftBuilder<'_> {
         };
     }
 
-    fn variable(&mut self, ty: Type) -> Variable {
+    fn variable(&mut self, ty: Type, _: Home) -> Variable {
         self.builder.declare_var(type_for(ty))
     }
 

@@ -63,6 +63,17 @@ pub(crate) enum Placed {
     Next,
 }
 
+/// Where the engine has what is in a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// The budget.
+    Fuel,
+    /// This many bytes into the context.
+    Context(i32),
+    /// This many bytes into the registers of the machine.
+    Register(i32),
+}
+
 /// Makes the code of one region.
 ///
 /// A *condition* is a value that is only looked at for being zero; it may have a type of its own.
@@ -75,6 +86,9 @@ pub(crate) trait Builder {
     type Block: Copy;
     /// The type of addresses of the host.
     const POINTER: Type;
+    /// Whether variables are where the engine has them, between all blocks. If not, they are loaded when a region is entered and stored
+    /// when it is left.
+    const VARIABLES_IN_MEMORY: bool;
 
     fn constant(&mut self, ty: Type, value: u64) -> Self::Value;
     fn calculate(&mut self, operation: Operation, x: Self::Value, y: Self::Value) -> Self::Value;
@@ -101,9 +115,9 @@ pub(crate) trait Builder {
     /// Writes the low bytes of a value.
     fn store(&mut self, bytes: u32, value: Self::Value, at: Self::Value, offset: i32);
 
-    fn variable(&mut self, ty: Type) -> Self::Variable;
+    fn variable(&mut self, ty: Type, home: Home) -> Self::Variable;
     fn read(&mut self, variable: Self::Variable) -> Self::Value;
-    /// Sets variables, all at once. A jump follows.
+    /// Sets variables, all at once. A jump follows, or the region is left.
     fn assign(&mut self, values: &[(Self::Variable, Self::Value)]);
     /// The same value, for all blocks; before the first of them.
     fn keep(&mut self, x: Self::Value) -> Self::Value;

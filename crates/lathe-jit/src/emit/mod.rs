@@ -20,7 +20,7 @@ use lathe_isa::model::RegisterId;
 use lathe_vm::memory::LARGE_IN_ONE_PIECE;
 
 use self::Type::I64;
-pub(crate) use self::builder::{Builder, Comparison, Operation, Placed, Type};
+pub(crate) use self::builder::{Builder, Comparison, Home, Operation, Placed, Type};
 use self::values::{Computed, Values, type_of};
 use crate::context::{Context, offset};
 use crate::dirty::Dirty;
@@ -43,8 +43,8 @@ pub(crate) fn emit<B: Builder>(isa: &Isa, region: &Region, builder: &mut B, poin
     let variables = Variables {
         registers: vec![None; isa.registers.len()],
         written: region.written(isa),
-        fuel: builder.variable(I64),
-        cycles: isa.has_cycles.then(|| builder.variable(I64)),
+        fuel: builder.variable(I64, Home::Fuel),
+        cycles: isa.has_cycles.then(|| builder.variable(I64, Home::Context(offset!(cycles)))),
     };
     let mut emitter = Emitter {
         isa,
@@ -118,16 +118,28 @@ impl<B: Builder> Emitter<'_, B> {
             let base = self.builder.load_pointer(memories, memory * B::POINTER.bytes() as i32);
             self.memories.push(self.builder.keep(base));
         }
-        let registers = self.builder.load_pointer(pointer, offset!(registers));
-        let mut initial = Vec::new();
         let needed: BTreeSet<RegisterId> = self.live.values().flatten().copied().collect();
         for register in self.variables.written.union(&needed).copied() {
             let ty = type_of(self.isa.register(register).width);
-            let variable = self.builder.variable(ty);
-            self.variables.registers[register.index()] = Some(variable);
-            if needed.contains(&register) {
-                let value = self.builder.load(ty, ty.bytes(), registers, register.0 as i32 * REGISTER);
-                initial.push((variable, value));
+            let home = Home::Register(register.0 as i32 * REGISTER);
+            self.variables.registers[register.index()] = Some(self.builder.variable(ty, home));
+        }
+        if !B::VARIABLES_IN_MEMORY {
+            self.load_variables(&needed);
+        }
+        let labels: Vec<B::Block> = self.labels.values().copied().collect();
+        self.builder.dispatch(number, &labels);
+    }
+
+    /// Loads the registers that are needed, the budget and the cycles.
+    fn load_variables(&mut self, needed: &BTreeSet<RegisterId>) {
+        let pointer = self.pointer;
+        let registers = self.builder.load_pointer(pointer, offset!(registers));
+        let mut initial = Vec::new();
+        for register in needed {
+            if let Some(variable) = self.variables.registers[register.index()] {
+                let ty = type_of(self.isa.register(*register).width);
+                initial.push((variable, self.builder.load(ty, ty.bytes(), registers, register.0 as i32 * REGISTER)));
             }
         }
         initial.push((self.variables.fuel, self.builder.load(I64, I64.bytes(), pointer, offset!(fuel))));
@@ -135,8 +147,6 @@ impl<B: Builder> Emitter<'_, B> {
             initial.push((cycles, self.builder.load(I64, I64.bytes(), pointer, offset!(cycles))));
         }
         self.builder.assign(&initial);
-        let labels: Vec<B::Block> = self.labels.values().copied().collect();
-        self.builder.dispatch(number, &labels);
     }
 
     fn block(&mut self, pc: u64, block: &Block) {

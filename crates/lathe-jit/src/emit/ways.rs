@@ -58,12 +58,7 @@ impl<B: Builder> Emitter<'_, B> {
             |register: &RegisterId| block.graph.node(snapshot.registers[register.index()]) != Node::Register(*register);
         let needed = self.live[&snapshot.pc].intersection(&self.variables.written);
         let changed: Vec<RegisterId> = needed.copied().filter(is_changed).collect();
-        let mut values = Vec::new();
-        for register in changed {
-            let variable =
-                self.variables.registers[register.index()].expect("a register that is written has a variable");
-            values.push((variable, self.values(block, computed).exact(snapshot.registers[register.index()])));
-        }
+        let mut values = self.variables_after(block, changed, snapshot, computed);
         values.push((self.variables.fuel, fuel));
         values.extend(self.variables.cycles.zip(cycles));
         self.builder.assign(&values);
@@ -165,19 +160,27 @@ impl<B: Builder> Emitter<'_, B> {
 
     /// Writes everything back and returns.
     pub(super) fn exit(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed<B::Value>) {
-        let (fuel, cycles) = self.write_back(block, snapshot, computed);
         let pc = self.builder.constant(I64, snapshot.pc);
-        self.leave_with(fuel, cycles, pc, snapshot.interpret);
+        self.builder.store(I64.bytes(), pc, self.pointer, offset!(pc));
+        // What the engine has prepared is stored only where it is different: every value that is kept for an exit takes a
+        // register away from the loop around it.
+        if snapshot.interpret {
+            let interpret = self.builder.constant(I64, 1);
+            self.builder.store(I64.bytes(), interpret, self.pointer, offset!(interpret));
+        }
+        self.write_back(block, snapshot, computed);
+        self.builder.leave();
     }
 
     /// Leaves after a computed jump to `target`; the snapshot has the address of the jump.
     fn exit_to(&mut self, block: &Block, snapshot: &Snapshot, target: ValueId, computed: &mut Computed<B::Value>) {
-        let (fuel, cycles) = self.write_back(block, snapshot, computed);
-        let from = self.builder.constant(I64, snapshot.pc);
-        self.builder.store(I64.bytes(), from, self.pointer, offset!(jump));
         let pc = self.values(block, computed).exact(target);
         let pc = self.builder.convert(pc, type_of(block.graph.width(target)), I64);
-        self.leave_with(fuel, cycles, pc, false);
+        self.builder.store(I64.bytes(), pc, self.pointer, offset!(pc));
+        let from = self.builder.constant(I64, snapshot.pc);
+        self.builder.store(I64.bytes(), from, self.pointer, offset!(jump));
+        self.write_back(block, snapshot, computed);
+        self.builder.leave();
     }
 
     /// Leaves under a condition.
@@ -196,14 +199,16 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.end_if();
     }
 
-    /// Does the stores and writes the registers; fuel and cycles after them.
-    fn write_back(
-        &mut self,
-        block: &Block,
-        snapshot: &Snapshot,
-        computed: &mut Computed<B::Value>,
-    ) -> (B::Value, Option<B::Value>) {
+    /// Does the stores and writes the registers, the budget and the cycles.
+    fn write_back(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed<B::Value>) {
         self.stores(block, &snapshot.pending, computed);
+        if B::VARIABLES_IN_MEMORY {
+            let changed = self.dirty.changed(&block.graph, snapshot);
+            let mut values = self.variables_after(block, changed, snapshot, computed);
+            values.push((self.variables.fuel, self.fuel_after(block, snapshot, computed)));
+            values.extend(self.variables.cycles.zip(self.cycles_after(block, snapshot, computed)));
+            return self.builder.assign(&values);
+        }
         let registers = self.builder.load_pointer(self.pointer, offset!(registers));
         for register in self.dirty.at(self.block, &block.graph, snapshot) {
             // As it was loaded: the other half of a narrow register is zero and stays so.
@@ -211,24 +216,27 @@ impl<B: Builder> Emitter<'_, B> {
             let value = self.values(block, computed).exact(snapshot.registers[register.index()]);
             self.builder.store(bytes, value, registers, register.0 as i32 * REGISTER);
         }
-        (self.fuel_after(block, snapshot, computed), self.cycles_after(block, snapshot, computed))
+        let fuel = self.fuel_after(block, snapshot, computed);
+        self.builder.store(I64.bytes(), fuel, self.pointer, offset!(fuel));
+        if let Some(cycles) = self.cycles_after(block, snapshot, computed) {
+            self.builder.store(I64.bytes(), cycles, self.pointer, offset!(cycles));
+        }
     }
 
-    /// Leaves. What the engine has prepared is stored only where it is different: every value that is kept for an exit
-    /// takes a register away from the loop around it.
-    fn leave_with(&mut self, fuel: B::Value, cycles: Option<B::Value>, pc: B::Value, interpret: bool) {
-        let interpret = interpret.then(|| self.builder.constant(I64, 1));
-        let brought = [
-            (Some(fuel), offset!(fuel)),
-            (cycles, offset!(cycles)),
-            (Some(pc), offset!(pc)),
-            (interpret, offset!(interpret)),
-        ];
-        for (value, offset) in brought {
-            if let Some(value) = value {
-                self.builder.store(I64.bytes(), value, self.pointer, offset);
-            }
+    /// The variables of registers, with what a snapshot has for them.
+    fn variables_after(
+        &mut self,
+        block: &Block,
+        registers: impl IntoIterator<Item = RegisterId>,
+        snapshot: &Snapshot,
+        computed: &mut Computed<B::Value>,
+    ) -> Vec<(B::Variable, B::Value)> {
+        let mut values = Vec::new();
+        for register in registers {
+            let variable =
+                self.variables.registers[register.index()].expect("a register that is written has a variable");
+            values.push((variable, self.values(block, computed).exact(snapshot.registers[register.index()])));
         }
-        self.builder.leave();
+        values
     }
 }

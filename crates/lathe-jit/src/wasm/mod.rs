@@ -14,7 +14,7 @@ use lathe_isa::Isa;
 
 #[cfg(target_arch = "wasm32")]
 pub(crate) use self::code::{HostCompiler, TablePlace};
-use crate::emit::{Builder, Comparison, Operation, Placed, Type, emit};
+use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type, emit};
 use crate::region::Region;
 
 /// The module of a region: it imports the memory of the engine, and exports one function.
@@ -182,6 +182,7 @@ impl Builder for WasmBuilder {
     type Variable = Local;
     type Block = Label;
     const POINTER: Type = Type::I32;
+    const VARIABLES_IN_MEMORY: bool = false;
 
     fn constant(&mut self, ty: Type, value: u64) -> Value {
         self.value(Source::Constant(value), ty, 0)
@@ -255,7 +256,7 @@ impl Builder for WasmBuilder {
         self.do_next(Step::Store { bytes, value, at, offset: offset as u32 });
     }
 
-    fn variable(&mut self, ty: Type) -> Local {
+    fn variable(&mut self, ty: Type, _: Home) -> Local {
         self.local(ty)
     }
 

@@ -1,0 +1,459 @@
+//! Instructions of x86-64 as bytes: those that this compiler uses, each in one form.
+
+use crate::emit::Type;
+
+/// A register of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reg(pub(super) u8);
+
+impl Reg {
+    pub(super) const RAX: Reg = Reg(0);
+    pub(super) const RCX: Reg = Reg(1);
+    pub(super) const RDX: Reg = Reg(2);
+    pub(super) const RBX: Reg = Reg(3);
+    pub(super) const RSP: Reg = Reg(4);
+    pub(super) const RBP: Reg = Reg(5);
+    pub(super) const RSI: Reg = Reg(6);
+    pub(super) const RDI: Reg = Reg(7);
+    pub(super) const R12: Reg = Reg(12);
+    pub(super) const R13: Reg = Reg(13);
+    pub(super) const R14: Reg = Reg(14);
+    pub(super) const R15: Reg = Reg(15);
+
+    pub(super) fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// A place in the host's memory: a base, perhaps an index times a power of two, and a distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) base: Reg,
+    /// The index, which is not `rsp`, and the power.
+    pub(super) index: Option<(Reg, u8)>,
+    pub(super) distance: i32,
+}
+
+impl Place {
+    pub(super) fn at(base: Reg, distance: i32) -> Place {
+        Place { base, index: None, distance }
+    }
+}
+
+/// What an instruction works on, besides a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operand {
+    Reg(Reg),
+    Place(Place),
+}
+
+/// Operations on two operands that set flags, by the number that x86 gives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alu {
+    Add = 0,
+    Or = 1,
+    And = 4,
+    Subtract = 5,
+    Xor = 6,
+    Compare = 7,
+}
+
+/// Shifts, by the number that x86 gives them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shift {
+    Left = 4,
+    Right = 5,
+    RightSigned = 7,
+}
+
+/// Operations on one operand, by the number that x86 gives them. The last two divide `rdx:rax`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unary {
+    Not = 2,
+    Negate = 3,
+    Divide = 6,
+    DivideSigned = 7,
+}
+
+/// What flags say, by the number that x86 gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flags {
+    Below = 2,
+    AboveOrEqual = 3,
+    Equal = 4,
+    Unequal = 5,
+    BelowOrEqual = 6,
+    Above = 7,
+    Less = 12,
+    GreaterOrEqual = 13,
+    LessOrEqual = 14,
+    Greater = 15,
+}
+
+impl Flags {
+    /// The opposite.
+    pub(super) fn negated(self) -> Flags {
+        match self {
+            Flags::Below => Flags::AboveOrEqual,
+            Flags::AboveOrEqual => Flags::Below,
+            Flags::Equal => Flags::Unequal,
+            Flags::Unequal => Flags::Equal,
+            Flags::BelowOrEqual => Flags::Above,
+            Flags::Above => Flags::BelowOrEqual,
+            Flags::Less => Flags::GreaterOrEqual,
+            Flags::GreaterOrEqual => Flags::Less,
+            Flags::LessOrEqual => Flags::Greater,
+            Flags::Greater => Flags::LessOrEqual,
+        }
+    }
+
+    /// What they say of the same comparison with its operands exchanged.
+    pub(super) fn exchanged(self) -> Flags {
+        match self {
+            Flags::Below => Flags::Above,
+            Flags::AboveOrEqual => Flags::BelowOrEqual,
+            Flags::BelowOrEqual => Flags::AboveOrEqual,
+            Flags::Above => Flags::Below,
+            Flags::Less => Flags::Greater,
+            Flags::GreaterOrEqual => Flags::LessOrEqual,
+            Flags::LessOrEqual => Flags::GreaterOrEqual,
+            Flags::Greater => Flags::Less,
+            Flags::Equal | Flags::Unequal => self,
+        }
+    }
+}
+
+/// Where code goes: what is rarely executed comes after all else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Section {
+    Usual = 0,
+    Rare = 1,
+}
+
+/// A place in the code that is jumped to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Label(usize);
+
+/// A distance that is known only when all code is there: four bytes at an offset in a section.
+struct Fixup {
+    at: (Section, usize),
+    to: Label,
+    /// What it is the distance from; the end of the four bytes, if nothing else.
+    from: Option<Label>,
+}
+
+/// Writes code.
+#[derive(Default)]
+pub(super) struct Assembler {
+    code: [Vec<u8>; 2],
+    is_rare: bool,
+    labels: Vec<Option<(Section, usize)>>,
+    fixups: Vec<Fixup>,
+}
+
+impl Assembler {
+    pub(super) fn section(&self) -> Section {
+        if self.is_rare { Section::Rare } else { Section::Usual }
+    }
+
+    pub(super) fn set_section(&mut self, section: Section) {
+        self.is_rare = section == Section::Rare;
+    }
+
+    fn here(&self) -> (Section, usize) {
+        (self.section(), self.code[self.section() as usize].len())
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.code[usize::from(self.is_rare)].push(byte);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.code[usize::from(self.is_rare)].extend_from_slice(bytes);
+    }
+
+    /// A label that is not placed yet.
+    pub(super) fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() - 1)
+    }
+
+    /// Places a label here.
+    pub(super) fn place(&mut self, label: Label) {
+        self.labels[label.0] = Some(self.here());
+    }
+
+    fn distance(&mut self, to: Label, from: Option<Label>) {
+        self.fixups.push(Fixup { at: self.here(), to, from });
+        self.bytes(&[0; 4]);
+    }
+
+    /// An instruction: its prefixes, its opcode, a register or number and an operand.
+    fn instruction(&mut self, wide: bool, bytes: bool, opcode: &[u8], reg: u8, operand: Operand) {
+        let (index, base) = match operand {
+            Operand::Reg(reg) => (0, reg.0),
+            Operand::Place(place) => (place.index.map_or(0, |(index, _)| index.0), place.base.0),
+        };
+        let rex = u8::from(wide) << 3 | (reg >> 3) << 2 | (index >> 3) << 1 | base >> 3;
+        // Without a prefix, bytes of four registers would be others.
+        if rex != 0 || bytes {
+            self.byte(0x40 | rex);
+        }
+        self.bytes(opcode);
+        let reg = (reg & 7) << 3;
+        let place = match operand {
+            Operand::Reg(other) => return self.byte(0xC0 | reg | other.0 & 7),
+            Operand::Place(place) => place,
+        };
+        let base = place.base.0 & 7;
+        let mode = match i8::try_from(place.distance) {
+            // No distance would mean something else with `rbp` and `r13`.
+            Ok(0) if base != Reg::RBP.0 => 0x00,
+            Ok(_) => 0x40,
+            Err(_) => 0x80,
+        };
+        match place.index {
+            None if base != Reg::RSP.0 => self.byte(mode | reg | base),
+            None => self.bytes(&[mode | reg | 4, 4 << 3 | base]),
+            Some((index, power)) => self.bytes(&[mode | reg | 4, power << 6 | (index.0 & 7) << 3 | base]),
+        }
+        match mode {
+            0x00 => {}
+            0x40 => self.byte(place.distance as u8),
+            _ => self.bytes(&place.distance.to_le_bytes()),
+        }
+    }
+
+    fn is_wide(ty: Type) -> bool {
+        ty == Type::I64
+    }
+
+    /// An operation on a register.
+    pub(super) fn alu(&mut self, alu: Alu, ty: Type, to: Reg, from: Operand) {
+        self.instruction(Self::is_wide(ty), false, &[(alu as u8) << 3 | 3], to.0, from);
+    }
+
+    /// An operation with a number, which is signed.
+    pub(super) fn alu_number(&mut self, alu: Alu, ty: Type, to: Operand, number: i32) {
+        match i8::try_from(number) {
+            Ok(short) => {
+                self.instruction(Self::is_wide(ty), false, &[0x83], alu as u8, to);
+                self.byte(short as u8);
+            }
+            Err(_) => {
+                self.instruction(Self::is_wide(ty), false, &[0x81], alu as u8, to);
+                self.bytes(&number.to_le_bytes());
+            }
+        }
+    }
+
+    /// Sets flags by the bits that two registers have in common.
+    pub(super) fn test(&mut self, ty: Type, x: Reg, y: Reg) {
+        self.instruction(Self::is_wide(ty), false, &[0x85], y.0, Operand::Reg(x));
+    }
+
+    /// Sets flags by some bits of a register. Of a register of 64 bits, the number is signed.
+    pub(super) fn test_number(&mut self, ty: Type, x: Reg, number: i32) {
+        self.instruction(Self::is_wide(ty), false, &[0xF7], 0, Operand::Reg(x));
+        self.bytes(&number.to_le_bytes());
+    }
+
+    pub(super) fn unary(&mut self, unary: Unary, ty: Type, x: Reg) {
+        self.instruction(Self::is_wide(ty), false, &[0xF7], unary as u8, Operand::Reg(x));
+    }
+
+    pub(super) fn shift_number(&mut self, shift: Shift, ty: Type, x: Reg, count: u8) {
+        self.instruction(Self::is_wide(ty), false, &[0xC1], shift as u8, Operand::Reg(x));
+        self.byte(count);
+    }
+
+    /// Shifts by what is in `cl`.
+    pub(super) fn shift(&mut self, shift: Shift, ty: Type, x: Reg) {
+        self.instruction(Self::is_wide(ty), false, &[0xD3], shift as u8, Operand::Reg(x));
+    }
+
+    pub(super) fn multiply(&mut self, ty: Type, to: Reg, from: Reg) {
+        self.instruction(Self::is_wide(ty), false, &[0x0F, 0xAF], to.0, Operand::Reg(from));
+    }
+
+    pub(super) fn multiply_number(&mut self, ty: Type, to: Reg, from: Reg, number: i32) {
+        self.instruction(Self::is_wide(ty), false, &[0x69], to.0, Operand::Reg(from));
+        self.bytes(&number.to_le_bytes());
+    }
+
+    /// Fills `rdx` with the sign of `rax`.
+    pub(super) fn sign_into_rdx(&mut self, ty: Type) {
+        if Self::is_wide(ty) {
+            self.byte(0x48);
+        }
+        self.byte(0x99);
+    }
+
+    pub(super) fn swap(&mut self, ty: Type, x: Reg) {
+        let rex = u8::from(Self::is_wide(ty)) << 3 | x.0 >> 3;
+        if rex != 0 {
+            self.byte(0x40 | rex);
+        }
+        self.bytes(&[0x0F, 0xC8 | x.0 & 7]);
+    }
+
+    pub(super) fn copy(&mut self, ty: Type, to: Reg, from: Reg) {
+        self.instruction(Self::is_wide(ty), false, &[0x8B], to.0, Operand::Reg(from));
+    }
+
+    pub(super) fn number(&mut self, to: Reg, number: u64) {
+        if let Ok(number) = u32::try_from(number) {
+            if to.0 >= 8 {
+                self.byte(0x41);
+            }
+            self.byte(0xB8 | to.0 & 7);
+            return self.bytes(&number.to_le_bytes());
+        }
+        if let Ok(number) = i32::try_from(number as i64) {
+            self.instruction(true, false, &[0xC7], 0, Operand::Reg(to));
+            return self.bytes(&number.to_le_bytes());
+        }
+        self.bytes(&[0x48 | to.0 >> 3, 0xB8 | to.0 & 7]);
+        self.bytes(&number.to_le_bytes());
+    }
+
+    /// The address of a place.
+    pub(super) fn address(&mut self, ty: Type, to: Reg, of: Place) {
+        self.instruction(Self::is_wide(ty), false, &[0x8D], to.0, Operand::Place(of));
+    }
+
+    /// The address of a label.
+    pub(super) fn address_of_label(&mut self, to: Reg, label: Label) {
+        self.bytes(&[0x48 | (to.0 >> 3) << 2, 0x8D, 0x05 | (to.0 & 7) << 3]);
+        self.distance(label, None);
+    }
+
+    /// This many bytes, with zeros above.
+    pub(super) fn load(&mut self, bytes: u32, to: Reg, from: Operand) {
+        match bytes {
+            1 => self.instruction(false, true, &[0x0F, 0xB6], to.0, from),
+            2 => self.instruction(false, false, &[0x0F, 0xB7], to.0, from),
+            4 => self.instruction(false, false, &[0x8B], to.0, from),
+            _ => self.instruction(true, false, &[0x8B], to.0, from),
+        }
+    }
+
+    /// Four bytes, with their sign above.
+    pub(super) fn load_signed(&mut self, to: Reg, from: Operand) {
+        self.instruction(true, false, &[0x63], to.0, from);
+    }
+
+    /// The low bytes of a register.
+    pub(super) fn store(&mut self, bytes: u32, to: Place, from: Reg) {
+        let to = Operand::Place(to);
+        match bytes {
+            1 => self.instruction(false, true, &[0x88], from.0, to),
+            2 => {
+                self.byte(0x66);
+                self.instruction(false, false, &[0x89], from.0, to);
+            }
+            _ => self.instruction(bytes == 8, false, &[0x89], from.0, to),
+        }
+    }
+
+    /// The low bytes of a number, which is signed.
+    pub(super) fn store_number(&mut self, bytes: u32, to: Place, number: i32) {
+        let to = Operand::Place(to);
+        match bytes {
+            1 => {
+                self.instruction(false, false, &[0xC6], 0, to);
+                self.byte(number as u8);
+            }
+            2 => {
+                self.byte(0x66);
+                self.instruction(false, false, &[0xC7], 0, to);
+                self.bytes(&(number as u16).to_le_bytes());
+            }
+            _ => {
+                self.instruction(bytes == 8, false, &[0xC7], 0, to);
+                self.bytes(&number.to_le_bytes());
+            }
+        }
+    }
+
+    /// 1 if the flags say so, else 0, in the low byte of a register.
+    pub(super) fn set(&mut self, flags: Flags, to: Reg) {
+        self.instruction(false, true, &[0x0F, 0x90 | flags as u8], 0, Operand::Reg(to));
+    }
+
+    /// Copies a register if the flags say so.
+    pub(super) fn copy_if(&mut self, flags: Flags, ty: Type, to: Reg, from: Reg) {
+        self.instruction(Self::is_wide(ty), false, &[0x0F, 0x40 | flags as u8], to.0, Operand::Reg(from));
+    }
+
+    pub(super) fn jump_if(&mut self, flags: Flags, to: Label) {
+        self.bytes(&[0x0F, 0x80 | flags as u8]);
+        self.distance(to, None);
+    }
+
+    pub(super) fn jump(&mut self, to: Label) {
+        self.byte(0xE9);
+        self.distance(to, None);
+    }
+
+    pub(super) fn jump_to_register(&mut self, to: Reg) {
+        self.instruction(false, false, &[0xFF], 4, Operand::Reg(to));
+    }
+
+    pub(super) fn push(&mut self, x: Reg) {
+        self.push_or_pop(0x50, x);
+    }
+
+    pub(super) fn pop(&mut self, x: Reg) {
+        self.push_or_pop(0x58, x);
+    }
+
+    fn push_or_pop(&mut self, opcode: u8, x: Reg) {
+        if x.0 >= 8 {
+            self.byte(0x41);
+        }
+        self.byte(opcode | x.0 & 7);
+    }
+
+    /// Adds a number to a register; the number is told later.
+    pub(super) fn add_later(&mut self, to: Reg) -> Later {
+        self.instruction(true, false, &[0x81], Alu::Add as u8, Operand::Reg(to));
+        let later = Later(self.here());
+        self.bytes(&[0; 4]);
+        later
+    }
+
+    pub(super) fn tell(&mut self, later: Later, number: i32) {
+        let Later((section, at)) = later;
+        self.code[section as usize][at..at + 4].copy_from_slice(&number.to_le_bytes());
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.byte(0xC3);
+    }
+
+    /// Distances of labels from one of them, four bytes each.
+    pub(super) fn table(&mut self, from: Label, labels: &[Label]) {
+        labels.iter().for_each(|label| self.distance(*label, Some(from)));
+    }
+
+    /// All code.
+    pub(super) fn finish(self) -> Vec<u8> {
+        let [mut code, rare] = self.code;
+        let usual = code.len();
+        code.extend(rare);
+        let offset = |(section, at): (Section, usize)| if section == Section::Rare { usual + at } else { at };
+        let place = |label: Label| offset(self.labels[label.0].expect("a label that is used is placed"));
+        for Fixup { at, to, from } in self.fixups {
+            let at = offset(at);
+            let from = from.map_or(at + 4, place);
+            let distance = place(to).wrapping_sub(from) as i32;
+            code[at..at + 4].copy_from_slice(&distance.to_le_bytes());
+        }
+        code
+    }
+}
+
+/// A number that is told later.
+#[derive(Clone, Copy)]
+pub(super) struct Later((Section, usize));

@@ -1,0 +1,206 @@
+//! Regions compiled for x86-64 in one pass: the code is about as good as what Cranelift makes quickly, and takes a tenth of the time to
+//! make. What goes on running is compiled again, by Cranelift.
+
+mod assembler;
+mod listing;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+use lathe_isa::Isa;
+
+use self::listing::{BlockId, Id, Listing, Op, Value, Variable};
+use self::writer::Writer;
+use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type, emit};
+use crate::region::Region;
+
+/// The code of a region, which may lie anywhere: a function of the context and the number of a block, by the C convention of Unix.
+pub(crate) fn compile(isa: &Isa, region: &Region) -> Vec<u8> {
+    let mut builder = DirectBuilder::new();
+    let [context, number] = builder.parameters();
+    emit(isa, region, &mut builder, context, number);
+    builder.writer.finish()
+}
+
+/// Writes a function, block by block.
+struct DirectBuilder {
+    writer: Writer,
+    /// The block that is being built.
+    listing: Listing,
+    /// The lines of the `if`s that are not over.
+    open: Vec<usize>,
+}
+
+impl DirectBuilder {
+    fn new() -> DirectBuilder {
+        let mut writer = Writer::new();
+        writer.prologue();
+        DirectBuilder { writer, listing: Listing::default(), open: Vec::new() }
+    }
+
+    fn parameters(&mut self) -> [Value; 2] {
+        let number = self.listing.add(Op::Parameter, Type::I32);
+        [Value { id: Id::CONTEXT, ty: Type::I64 }, number]
+    }
+
+    /// Writes what has been built since the last time.
+    fn write(&mut self) {
+        self.writer.write(&self.listing);
+        self.listing.clear();
+    }
+
+    fn effect(&mut self, op: Op) {
+        self.listing.add(op, Type::I64);
+    }
+
+    /// The line that comes next.
+    fn next(&self) -> u32 {
+        self.listing.lines.len() as u32
+    }
+}
+
+impl Builder for DirectBuilder {
+    type Value = Value;
+    type Variable = Variable;
+    type Block = BlockId;
+    const POINTER: Type = Type::I64;
+    const VARIABLES_IN_MEMORY: bool = true;
+
+    fn constant(&mut self, ty: Type, value: u64) -> Value {
+        let value = if ty == Type::I32 { u64::from(value as u32) } else { value };
+        self.listing.add(Op::Number(value), ty)
+    }
+
+    fn calculate(&mut self, operation: Operation, x: Value, y: Value) -> Value {
+        self.listing.add(Op::Calculate(operation, x, y), x.ty)
+    }
+
+    fn not(&mut self, x: Value) -> Value {
+        self.listing.add(Op::Not(x), x.ty)
+    }
+
+    fn negate(&mut self, x: Value) -> Value {
+        self.listing.add(Op::Negate(x), x.ty)
+    }
+
+    fn swap_bytes(&mut self, bytes: u32, x: Value) -> Value {
+        self.listing.add(Op::Swap(bytes, x), x.ty)
+    }
+
+    fn compare(&mut self, comparison: Comparison, x: Value, y: Value) -> Value {
+        self.listing.add(Op::Compare(comparison, x, y), Type::I32)
+    }
+
+    fn is_zero(&mut self, x: Value) -> Value {
+        self.listing.add(Op::IsZero(x), Type::I32)
+    }
+
+    fn bit(&mut self, ty: Type, condition: Value) -> Value {
+        self.listing.add(Op::Bit(condition), ty)
+    }
+
+    fn choose(&mut self, condition: Value, x: Value, y: Value) -> Value {
+        self.listing.add(Op::Choose(condition, x, y), x.ty)
+    }
+
+    /// The upper half of a register is zero where a value has 32 bits.
+    fn widen(&mut self, x: Value) -> Value {
+        Value { ty: Type::I64, ..x }
+    }
+
+    fn widen_signed(&mut self, x: Value) -> Value {
+        self.listing.add(Op::WidenSigned(x), Type::I64)
+    }
+
+    fn narrow(&mut self, x: Value) -> Value {
+        self.listing.add(Op::Narrow(x), Type::I32)
+    }
+
+    fn load(&mut self, ty: Type, bytes: u32, at: Value, offset: i32) -> Value {
+        self.listing.add(Op::Load { bytes, at, offset }, ty)
+    }
+
+    fn store(&mut self, bytes: u32, value: Value, at: Value, offset: i32) {
+        self.effect(Op::Store { bytes, value, at, offset });
+    }
+
+    fn variable(&mut self, ty: Type, home: Home) -> Variable {
+        self.writer.variable(ty, home)
+    }
+
+    fn read(&mut self, variable: Variable) -> Value {
+        let ty = self.writer.type_of(variable);
+        self.listing.add(Op::Read(variable), ty)
+    }
+
+    fn assign(&mut self, values: &[(Variable, Value)]) {
+        let first = self.listing.assigned.len() as u32;
+        self.listing.assigned.extend_from_slice(values);
+        self.effect(Op::Assign { first, count: values.len() as u32 });
+    }
+
+    fn keep(&mut self, x: Value) -> Value {
+        let number = self.writer.new_kept();
+        self.effect(Op::Keep(x, number));
+        Value { id: Id::kept(number as usize), ty: x.ty }
+    }
+
+    fn block(&mut self) -> BlockId {
+        self.writer.block()
+    }
+
+    fn dispatch(&mut self, number: Value, _: &[BlockId]) {
+        self.effect(Op::Dispatch(number));
+    }
+
+    fn start(&mut self, block: BlockId) {
+        self.write();
+        self.writer.place(block);
+    }
+
+    fn jump(&mut self, block: BlockId) {
+        self.effect(Op::Jump(block));
+    }
+
+    fn begin_if(&mut self, condition: Value, _: Placed) {
+        self.open.push(self.listing.lines.len());
+        self.effect(Op::If { condition, is_rare: false, otherwise: 0 });
+    }
+
+    fn begin_else(&mut self) {
+        let next = self.next();
+        if let Some(line) = self.open.last()
+            && let Op::If { otherwise, .. } = &mut self.listing.lines[*line].op
+        {
+            *otherwise = next;
+        }
+        self.effect(Op::Else { end: 0 });
+    }
+
+    fn end_if(&mut self) {
+        let next = self.next();
+        self.effect(Op::End);
+        let Some(line) = self.open.pop() else { return };
+        let Op::If { otherwise, .. } = &mut self.listing.lines[line].op else { return };
+        match *otherwise {
+            0 => *otherwise = next,
+            other => self.listing.lines[other as usize].op = Op::Else { end: next },
+        }
+    }
+
+    fn is_cold(&mut self) {
+        if let Some(line) = self.open.last().filter(|line| **line + 1 == self.listing.lines.len())
+            && let Op::If { is_rare, .. } = &mut self.listing.lines[*line].op
+        {
+            *is_rare = true;
+        }
+    }
+
+    fn leave(&mut self) {
+        self.effect(Op::Leave);
+    }
+
+    fn finish(&mut self) {
+        self.write();
+    }
+}

@@ -1,0 +1,354 @@
+//! The same code, made by this compiler and by Cranelift, does the same. It is generated: values of both types, more of them than there
+//! are registers, in branches of branches that come together again or go elsewhere.
+
+use std::ptr::null;
+
+use lathe_tests::random::Random;
+
+use super::DirectBuilder;
+use crate::code::Code;
+use crate::context::{Context, NO_JUMP, offset};
+use crate::cranelift::CraneliftCompiler;
+use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type};
+use crate::shared::Effort;
+
+const PROGRAMS: u64 = 1_000;
+const BLOCKS: u64 = 4;
+const REGISTERS: usize = 12;
+const MEMORIES: usize = 5;
+/// Bytes of each memory that are used, and there are a few more.
+const BYTES: u64 = 256;
+
+/// One program, for one of the compilers.
+struct Program<'b, B: Builder> {
+    builder: &'b mut B,
+    random: Random,
+    memories: Vec<B::Value>,
+    variables: Vec<(Type, Home, B::Variable)>,
+    blocks: Vec<B::Block>,
+    context: B::Value,
+    /// What the block has computed so far.
+    values: Vec<(Type, B::Value)>,
+    conditions: Vec<B::Value>,
+}
+
+fn type_of(register: usize) -> Type {
+    if register.is_multiple_of(3) { Type::I64 } else { Type::I32 }
+}
+
+fn program<B: Builder>(builder: &mut B, context: B::Value, number: B::Value, seed: u64) {
+    let memories = builder.load_pointer(context, offset!(memories));
+    let memories = (0..MEMORIES).map(|memory| {
+        let base = builder.load_pointer(memories, memory as i32 * 8);
+        builder.keep(base)
+    });
+    let memories = memories.collect();
+    let register = |register| (type_of(register), Home::Register(register as i32 * 8));
+    let homes = (0..REGISTERS).map(register).chain([(Type::I64, Home::Context(offset!(cycles)))]);
+    let homes = homes.chain([(Type::I64, Home::Fuel)]);
+    let variables: Vec<_> = homes.map(|(ty, home)| (ty, home, builder.variable(ty, home))).collect();
+    if !B::VARIABLES_IN_MEMORY {
+        let mut loaded = Vec::new();
+        for (ty, home, variable) in &variables {
+            let (at, offset) = place(builder, context, *home);
+            loaded.push((*variable, builder.load(*ty, ty.bytes(), at, offset)));
+        }
+        builder.assign(&loaded);
+    }
+    let blocks: Vec<_> = (0..BLOCKS).map(|_| builder.block()).collect();
+    builder.dispatch(number, &blocks);
+    let random = Random(seed);
+    let (values, conditions) = (Vec::new(), Vec::new());
+    let mut program = Program { builder, random, memories, variables, blocks, context, values, conditions };
+    for block in 0..BLOCKS {
+        program.block(block);
+    }
+    program.builder.finish();
+}
+
+/// Where a variable is written when the function is left.
+fn place<B: Builder>(builder: &mut B, context: B::Value, home: Home) -> (B::Value, i32) {
+    match home {
+        Home::Fuel => (context, offset!(fuel)),
+        Home::Context(offset) => (context, offset),
+        Home::Register(offset) => (builder.load_pointer(context, offset!(registers)), offset),
+    }
+}
+
+impl<B: Builder> Program<'_, B> {
+    fn block(&mut self, block: u64) {
+        self.builder.start(self.blocks[block as usize]);
+        (self.values, self.conditions) = (Vec::new(), Vec::new());
+        for variable in 0..self.variables.len() {
+            if self.random.once_in(2) {
+                let (ty, _, variable) = self.variables[variable];
+                let value = self.builder.read(variable);
+                self.values.push((ty, value));
+            }
+        }
+        let count = self.random.within(1..60);
+        self.lines(block, count, 0);
+        self.go(block);
+    }
+
+    fn lines(&mut self, block: u64, count: u64, depth: u32) {
+        for _ in 0..count {
+            match self.random.below(16) {
+                0 | 1 => self.store(),
+                2 | 3 => self.load(),
+                4 if depth < 3 => self.branch(block, count / 3, depth),
+                5 | 6 => {
+                    let condition = self.new_condition();
+                    self.conditions.push(condition);
+                }
+                _ => self.compute(),
+            }
+        }
+    }
+
+    fn branch(&mut self, block: u64, count: u64, depth: u32) {
+        let condition = self.condition();
+        let placed = *self.random.pick(&[Placed::Away, Placed::Next]);
+        let marks = (self.values.len(), self.conditions.len());
+        self.builder.begin_if(condition, placed);
+        if self.random.once_in(2) {
+            self.builder.is_cold();
+        }
+        let has_else = self.random.once_in(3);
+        for way in 0..1 + u32::from(has_else) {
+            if way == 1 {
+                self.builder.begin_else();
+            }
+            self.lines(block, count, depth + 1);
+            if self.random.once_in(3) && way == 0 {
+                self.go(block);
+            }
+            self.values.truncate(marks.0);
+            self.conditions.truncate(marks.1);
+        }
+        self.builder.end_if();
+    }
+
+    /// Sets some variables, and goes to a later block or leaves.
+    fn go(&mut self, block: u64) {
+        let mut values: Vec<Option<B::Value>> = Vec::new();
+        for (ty, home, variable) in self.variables.clone() {
+            values.push(match home {
+                Home::Register(_) if self.random.once_in(2) => None,
+                Home::Register(_) => Some(self.value(ty)),
+                Home::Fuel | Home::Context(_) => {
+                    let before = self.builder.read(variable);
+                    let operation = if home == Home::Fuel { Operation::Subtract } else { Operation::Add };
+                    let number = self.random.below(1 << 20);
+                    Some(self.builder.calculate_with(operation, ty, before, number))
+                }
+            });
+        }
+        let next = self.random.within(block + 1..BLOCKS + 2);
+        let label = self.blocks.get(next as usize).copied();
+        if label.is_none() {
+            let value = self.value(Type::I64);
+            self.builder.store(8, value, self.context, offset!(pc));
+        }
+        if label.is_some() || B::VARIABLES_IN_MEMORY {
+            let set = self.variables.iter().zip(values).filter_map(|((.., variable), value)| Some((*variable, value?)));
+            self.builder.assign(&set.collect::<Vec<_>>());
+        } else {
+            for ((ty, home, variable), value) in self.variables.clone().into_iter().zip(values) {
+                let value = value.unwrap_or_else(|| self.builder.read(variable));
+                let (at, offset) = place(self.builder, self.context, home);
+                self.builder.store(ty.bytes(), value, at, offset);
+            }
+        }
+        match label {
+            Some(label) => self.builder.jump(label),
+            None => self.builder.leave(),
+        }
+    }
+
+    fn number(&mut self, ty: Type) -> B::Value {
+        let bits = self.random.within(1..u64::from(ty.bits()) + 1) as u32;
+        let number = self.random.value(bits);
+        let number = if self.random.once_in(4) { number.wrapping_neg() } else { number };
+        self.builder.constant(ty, number)
+    }
+
+    /// A value that is there, or a number.
+    fn value(&mut self, ty: Type) -> B::Value {
+        let there: Vec<B::Value> = self.values.iter().filter(|(of, _)| *of == ty).map(|(_, value)| *value).collect();
+        if there.is_empty() || self.random.once_in(5) { self.number(ty) } else { *self.random.pick(&there) }
+    }
+
+    fn condition(&mut self) -> B::Value {
+        if self.conditions.is_empty() || self.random.once_in(2) {
+            return self.new_condition();
+        }
+        *self.random.pick(&self.conditions)
+    }
+
+    fn new_condition(&mut self) -> B::Value {
+        let ty = *self.random.pick(&[Type::I32, Type::I64]);
+        let (x, y) = (self.value(ty), self.value(ty));
+        let comparisons = [
+            Comparison::Equal,
+            Comparison::Unequal,
+            Comparison::Less,
+            Comparison::LessOrEqual,
+            Comparison::LessSigned,
+            Comparison::LessOrEqualSigned,
+        ];
+        match self.random.below(9) {
+            0 => self.builder.is_zero(x),
+            1 => {
+                let bit = self.random.below(u64::from(ty.bits()));
+                self.builder.calculate_with(Operation::And, ty, x, 1 << bit)
+            }
+            2 => {
+                let inner = self.builder.calculate_with(Operation::And, ty, x, 1);
+                self.builder.is_zero(inner)
+            }
+            3 => x,
+            _ => {
+                let comparison = *self.random.pick(&comparisons);
+                self.builder.compare(comparison, x, y)
+            }
+        }
+    }
+
+    fn compute(&mut self) {
+        let ty = *self.random.pick(&[Type::I32, Type::I64]);
+        let (x, y) = (self.value(ty), self.value(ty));
+        let value = match self.random.below(24) {
+            0 => self.builder.not(x),
+            1 => self.builder.negate(x),
+            2 => {
+                let bytes = if ty == Type::I64 { 8 } else { *self.random.pick(&[2, 4]) };
+                self.builder.swap_bytes(bytes, x)
+            }
+            3 => {
+                // Only the outcome of a comparison becomes a number.
+                let condition = self.builder.compare(Comparison::LessSigned, x, y);
+                self.builder.bit(ty, condition)
+            }
+            4 | 5 => {
+                let condition = self.condition();
+                self.builder.choose(condition, x, y)
+            }
+            6 => {
+                let x = self.value(Type::I32);
+                let value = if self.random.once_in(2) { self.builder.widen(x) } else { self.builder.widen_signed(x) };
+                return self.values.push((Type::I64, value));
+            }
+            7 => {
+                let x = self.value(Type::I64);
+                let value = self.builder.narrow(x);
+                return self.values.push((Type::I32, value));
+            }
+            8 => {
+                let mask = *self.random.pick(&[0xFF, 0xFFFF, 0xFFFF_FFFF, 0x7F, 0x1_0000]);
+                self.builder.low_bits(ty, x, mask)
+            }
+            9 => {
+                let positive = self.builder.calculate_with(Operation::And, ty, y, u64::from(u32::MAX >> 1));
+                let divisor = self.builder.calculate_with(Operation::Or, ty, positive, 1);
+                let divisions =
+                    [Operation::Divide, Operation::DivideSigned, Operation::Remainder, Operation::RemainderSigned];
+                let division = *self.random.pick(&divisions);
+                self.builder.calculate(division, x, divisor)
+            }
+            _ => {
+                let operations = [
+                    Operation::Add,
+                    Operation::Subtract,
+                    Operation::Multiply,
+                    Operation::And,
+                    Operation::Or,
+                    Operation::Xor,
+                    Operation::ShiftLeft,
+                    Operation::ShiftRight,
+                    Operation::ShiftRightSigned,
+                ];
+                let operation = *self.random.pick(&operations);
+                self.builder.calculate(operation, x, y)
+            }
+        };
+        self.values.push((ty, value));
+    }
+
+    /// Somewhere in a memory, as the emitter finds it.
+    fn address(&mut self) -> (B::Value, i32) {
+        let memory = *self.random.pick(&self.memories);
+        let index = self.value(Type::I64);
+        let index = self.builder.low_bits(Type::I64, index, 0x0F);
+        let index = match self.random.below(4) {
+            0 => self.builder.calculate_with(Operation::ShiftLeft, Type::I64, index, 3),
+            _ => index,
+        };
+        let mut at = self.builder.calculate(Operation::Add, memory, index);
+        if self.random.once_in(3) {
+            let further = self.random.below(BYTES / 4);
+            at = self.builder.calculate_with(Operation::Add, Type::I64, at, further);
+        }
+        (at, self.random.below(BYTES / 8) as i32)
+    }
+
+    fn load(&mut self) {
+        let (at, offset) = self.address();
+        let ty = *self.random.pick(&[Type::I32, Type::I64]);
+        let bytes = *self.random.pick(&[1, 2, 4, 8]);
+        let value = self.builder.load(ty, bytes.min(ty.bytes()), at, offset);
+        self.values.push((ty, value));
+    }
+
+    fn store(&mut self) {
+        let ty = *self.random.pick(&[Type::I32, Type::I64]);
+        let value = self.value(ty);
+        let (at, offset) = self.address();
+        let bytes = *self.random.pick(&[1, 2, ty.bytes()]);
+        self.builder.store(bytes, value, at, offset);
+    }
+}
+
+/// What a function leaves behind.
+fn run(code: &Code, block: u32, seed: u64) -> (Vec<u64>, Vec<u8>, [u64; 3]) {
+    let mut random = Random(seed);
+    let mut registers: Vec<u64> = (0..REGISTERS).map(|register| random.value(type_of(register).bits())).collect();
+    let mut cells: Vec<u8> = (0..MEMORIES as u64 * BYTES).map(|_| random.value(8) as u8).collect();
+    let bases: Vec<*mut u8> = cells.chunks_mut(BYTES as usize).map(<[u8]>::as_mut_ptr).collect();
+    let mut context = Context {
+        registers: registers.as_mut_ptr(),
+        marks: null(),
+        rows: null(),
+        permits: null(),
+        memories: bases.as_ptr(),
+        opened: null(),
+        fuel: 1 << 40,
+        cycles: 7,
+        pc: 0,
+        interpret: 0,
+        jump: NO_JUMP,
+    };
+    // SAFETY: there are as many registers and memories as the code uses, and it reaches fewer than 256 bytes of each: at most
+    // 120 for an index, 63 further, 31 as an offset and 8 for what is there.
+    unsafe { code.call(&mut context, block) };
+    (registers, cells, [context.fuel as u64, context.cycles, context.pc])
+}
+
+#[test]
+fn code_does_what_that_of_cranelift_does() {
+    let mut compiler = CraneliftCompiler::new().expect("there is a compiler for this computer");
+    for seed in 1..=PROGRAMS {
+        let mut builder = DirectBuilder::new();
+        let [context, number] = builder.parameters();
+        program(&mut builder, context, number, seed);
+        let direct = compiler.place(&builder.writer.finish()).expect("there is room for code");
+        let other = compiler.build(Effort::Best, &[1; BLOCKS as usize], |builder, [context, number]| {
+            program(builder, context, number, seed);
+        });
+        let other = other.expect("Cranelift takes it");
+        for block in 0..=BLOCKS as u32 {
+            let [direct, other] = [&direct, &other].map(|code| run(code, block, seed));
+            assert_eq!(direct, other, "seed {seed}, from block {block}: this compiler, Cranelift");
+        }
+    }
+}

@@ -1,0 +1,847 @@
+//! From the lines of a block to code, in one pass. A value is in a register from where it is made to where it is used last; where
+//! there are too many of them, one goes to the stack.
+//!
+//! Variables stay where the engine has them, and are read when they are first used in a block and written where it is left.
+
+use super::assembler::{Alu, Assembler, Flags, Label, Later, Operand, Place, Reg, Section, Shift, Unary};
+use super::listing::{BlockId, Id, Lifetimes, Line, Listing, Op, Value, Variable, is_short};
+use crate::context::{Context, offset};
+use crate::emit::{Comparison, Home, Operation, Type};
+
+/// The context.
+const CONTEXT: Reg = Reg::RBX;
+/// The registers of the machine.
+const REGISTERS: Reg = Reg::RBP;
+/// The budget, which is looked at all the time.
+const FUEL: Reg = Reg::R15;
+/// What is kept for all blocks; the rest of it is on the stack.
+const KEPT: [Reg; 3] = [Reg::R12, Reg::R13, Reg::R14];
+/// For values: a bit for each register.
+const FREE: u16 = 0b0000_1111_1100_0111;
+/// What the caller wants to find again.
+const SAVED: [Reg; 6] = [Reg::RBX, Reg::RBP, Reg::R12, Reg::R13, Reg::R14, Reg::R15];
+/// Values that are brought into registers to be assigned together; others wait on the stack.
+const ASSIGNED_FROM_REGISTERS: u32 = 6;
+/// No register, or no place on the stack.
+const NONE: u32 = u32::MAX;
+
+fn bit(reg: Reg) -> u16 {
+    1 << reg.0
+}
+
+/// The value that each register holds.
+type Held = [Option<Id>; 16];
+
+/// Lines that are rarely executed, to be written when all others have been.
+struct Rare {
+    label: Label,
+    /// Where it goes on behind them.
+    back: Label,
+    first: usize,
+    end: usize,
+    held: Held,
+    /// The values that have been written to the stack.
+    on_stack: Vec<Id>,
+}
+
+/// Where a value of the block being written is.
+#[derive(Clone, Copy)]
+struct Whereabouts {
+    register: u32,
+    /// Its place on the stack, once it has one.
+    slot: u32,
+    /// Whether it has been written there, on the way to where the writer stands.
+    is_on_stack: bool,
+}
+
+pub(super) struct Writer {
+    pub(super) assembler: Assembler,
+    variables: Vec<(Type, Home)>,
+    blocks: Vec<Label>,
+    epilogue: Label,
+    frame: [Option<Later>; 2],
+    /// How many values are kept for all blocks.
+    kept: usize,
+    /// Places on the stack: for what is kept, in use by this block, and the most that were.
+    slots: u32,
+    most_slots: u32,
+    lifetimes: Lifetimes,
+    held: Held,
+    values: Vec<Whereabouts>,
+    /// The line being written.
+    line: usize,
+    /// Registers that this line needs, besides those that hold values: a bit for each.
+    busy: u16,
+    /// The values that have been written to the stack, on the way to where the writer stands.
+    on_stack: Vec<Id>,
+    rare: Vec<Rare>,
+}
+
+impl Writer {
+    pub(super) fn new() -> Writer {
+        let mut assembler = Assembler::default();
+        let epilogue = assembler.label();
+        Writer {
+            assembler,
+            variables: Vec::new(),
+            blocks: Vec::new(),
+            epilogue,
+            frame: [None; 2],
+            kept: 0,
+            slots: 0,
+            most_slots: 0,
+            lifetimes: Lifetimes::default(),
+            held: [None; 16],
+            values: Vec::new(),
+            line: 0,
+            busy: 0,
+            on_stack: Vec::new(),
+            rare: Vec::new(),
+        }
+    }
+
+    /// Enters the function: its parameters are the context and the number of a block.
+    pub(super) fn prologue(&mut self) {
+        SAVED.iter().for_each(|reg| self.assembler.push(*reg));
+        self.frame[0] = Some(self.assembler.add_later(Reg::RSP));
+        self.assembler.copy(Type::I64, CONTEXT, Reg::RDI);
+        self.assembler.copy(Type::I32, Reg::RSI, Reg::RSI);
+        self.assembler.load(8, REGISTERS, Operand::Place(Place::at(CONTEXT, offset!(registers))));
+        self.assembler.load(8, FUEL, Operand::Place(Place::at(CONTEXT, offset!(fuel))));
+    }
+
+    /// Returns, and ends the function.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        self.assembler.place(self.epilogue);
+        self.assembler.store(8, Place::at(CONTEXT, offset!(fuel)), FUEL);
+        self.frame[1] = Some(self.assembler.add_later(Reg::RSP));
+        SAVED.iter().rev().for_each(|reg| self.assembler.pop(*reg));
+        self.assembler.leave();
+        let size = self.most_slots as i32 * 8;
+        for (later, number) in self.frame.into_iter().zip([-size, size]) {
+            later.into_iter().for_each(|later| self.assembler.tell(later, number));
+        }
+        self.assembler.finish()
+    }
+
+    pub(super) fn variable(&mut self, ty: Type, home: Home) -> Variable {
+        self.variables.push((ty, home));
+        Variable(self.variables.len() as u32 - 1)
+    }
+
+    pub(super) fn type_of(&self, variable: Variable) -> Type {
+        self.variables[variable.0 as usize].0
+    }
+
+    pub(super) fn new_kept(&mut self) -> u32 {
+        self.kept += 1;
+        self.kept as u32 - 1
+    }
+
+    pub(super) fn block(&mut self) -> BlockId {
+        let label = self.assembler.label();
+        self.blocks.push(label);
+        BlockId(self.blocks.len() as u32 - 1)
+    }
+
+    pub(super) fn place(&mut self, block: BlockId) {
+        self.assembler.place(self.blocks[block.0 as usize]);
+    }
+
+    /// Writes the lines of a block.
+    pub(super) fn write(&mut self, listing: &Listing) {
+        self.lifetimes.find(listing);
+        self.held = [None; 16];
+        let nowhere = Whereabouts { register: NONE, slot: NONE, is_on_stack: false };
+        self.values.clear();
+        self.values.resize(listing.lines.len(), nowhere);
+        self.slots = self.kept.saturating_sub(KEPT.len()) as u32;
+        self.most_slots = self.most_slots.max(self.slots);
+        if let Some(Line { op: Op::Parameter, .. }) = listing.lines.first() {
+            self.hold(Reg::RSI, Id(0));
+        }
+        self.lines(listing, 0, listing.lines.len());
+        self.forget_stack(0);
+        self.assembler.set_section(Section::Rare);
+        while let Some(Rare { label, back, first, end, held, on_stack }) = self.rare.pop() {
+            on_stack.iter().for_each(|id| self.values[id.line()].is_on_stack = true);
+            self.on_stack = on_stack;
+            self.assembler.place(label);
+            self.become_as(&held);
+            if !self.lines(listing, first, end) {
+                self.line = end;
+                self.come_back_to(listing, &held);
+                self.assembler.jump(back);
+            }
+            self.forget_stack(0);
+        }
+        self.assembler.set_section(Section::Usual);
+    }
+
+    /// A way through the block is over: forgets what was written to the stack on it, except for this many values, because other ways do
+    /// not come from there.
+    fn forget_stack(&mut self, count: usize) {
+        for id in self.on_stack.drain(count..) {
+            self.values[id.line()].is_on_stack = false;
+        }
+    }
+
+    /// Writes some lines; whether they have gone elsewhere.
+    fn lines(&mut self, listing: &Listing, first: usize, end: usize) -> bool {
+        let mut line = first;
+        let mut is_over = false;
+        while line < end {
+            self.line = line;
+            self.busy = 0;
+            self.let_go();
+            match listing.lines[line].op {
+                _ if self.lifetimes.is_put_off[line] => {}
+                Op::If { condition, is_rare, otherwise } => {
+                    (line, is_over) = self.branch(listing, condition, is_rare, otherwise as usize);
+                }
+                Op::Jump(block) => {
+                    self.assembler.jump(self.blocks[block.0 as usize]);
+                    is_over = true;
+                }
+                Op::Leave => {
+                    self.assembler.jump(self.epilogue);
+                    is_over = true;
+                }
+                op => self.operation(listing, op),
+            }
+            line += 1;
+        }
+        is_over
+    }
+
+    /// Writes the ways of a branch; the line where it ends, and whether both have gone elsewhere.
+    fn branch(&mut self, listing: &Listing, condition: Value, is_rare: bool, otherwise: usize) -> (usize, bool) {
+        let first = self.line + 1;
+        let flags = self.flags(listing, condition);
+        let held = self.held;
+        let other = self.assembler.label();
+        let end = match listing.lines[otherwise].op {
+            Op::Else { end } => end as usize,
+            _ => otherwise,
+        };
+        if is_rare && end == otherwise {
+            self.assembler.jump_if(flags, other);
+            let back = self.assembler.label();
+            self.assembler.place(back);
+            let on_stack = self.on_stack.clone();
+            self.rare.push(Rare { label: other, back, first, end, held, on_stack });
+            return (end, false);
+        }
+        self.assembler.jump_if(flags.negated(), other);
+        let is_over = self.way(listing, first, otherwise, end, &held);
+        if end == otherwise {
+            self.assembler.place(other);
+            return (end, false);
+        }
+        let after = self.assembler.label();
+        if !is_over {
+            self.assembler.jump(after);
+        }
+        self.assembler.place(other);
+        let is_other_over = self.way(listing, otherwise + 1, end, end, &held);
+        self.assembler.place(after);
+        (end, is_over && is_other_over)
+    }
+
+    /// Writes one way of a branch, which ends at some line with the registers as they are before it; whether it has gone elsewhere.
+    fn way(&mut self, listing: &Listing, first: usize, last: usize, end: usize, held: &Held) -> bool {
+        let count = self.on_stack.len();
+        let is_over = self.lines(listing, first, last);
+        self.line = end;
+        if !is_over {
+            self.come_back_to(listing, held);
+        }
+        self.forget_stack(count);
+        self.become_as(held);
+        is_over
+    }
+
+    fn operation(&mut self, listing: &Listing, op: Op) {
+        let line = Id(self.line as u32);
+        let ty = listing.lines[self.line].ty;
+        match op {
+            Op::Calculate(operation, x, y) => self.calculate(listing, operation, x, y),
+            Op::Not(x) | Op::Negate(x) => {
+                let to = self.copy_of(listing, x);
+                let unary = if matches!(op, Op::Not(_)) { Unary::Not } else { Unary::Negate };
+                self.assembler.unary(unary, ty, to);
+                self.hold(to, line);
+            }
+            Op::Swap(bytes, x) => {
+                let to = self.copy_of(listing, x);
+                self.assembler.swap(ty, to);
+                if bytes == 2 {
+                    self.assembler.shift_number(Shift::Right, ty, to, 16);
+                }
+                self.hold(to, line);
+            }
+            Op::Bit(condition) => {
+                let flags = self.flags(listing, condition);
+                let to = self.new_register(listing);
+                self.assembler.set(flags, to);
+                self.assembler.load(1, to, Operand::Reg(to));
+                self.hold(to, line);
+            }
+            Op::Choose(condition, x, y) => {
+                let from = self.register(listing, x);
+                let to = self.copy_of(listing, y);
+                let flags = self.flags(listing, condition);
+                self.assembler.copy_if(flags, ty, to, from);
+                self.hold(to, line);
+            }
+            Op::WidenSigned(x) | Op::Narrow(x) => {
+                let from = self.register(listing, x);
+                let to = self.outcome(listing, from, x);
+                match op {
+                    Op::Narrow(_) => self.assembler.copy(Type::I32, to, from),
+                    _ => self.assembler.load_signed(to, Operand::Reg(from)),
+                }
+                self.hold(to, line);
+            }
+            Op::Load { bytes, at, offset } => {
+                let place = self.address(listing, at, offset);
+                let to = self.new_register(listing);
+                self.assembler.load(bytes, to, Operand::Place(place));
+                self.hold(to, line);
+            }
+            Op::Store { bytes, value, at, offset } => {
+                let place = self.address(listing, at, offset);
+                match listing.number(value).and_then(|number| short_number(number, bytes)) {
+                    Some(number) => self.assembler.store_number(bytes, place, number),
+                    None => {
+                        let from = self.register(listing, value);
+                        self.assembler.store(bytes, place, from);
+                    }
+                }
+            }
+            Op::Assign { first, count } => self.assign(listing, first as usize, count as usize),
+            Op::Keep(x, number) => {
+                let from = self.register(listing, x);
+                match kept(number as usize) {
+                    Ok(reg) => self.assembler.copy(Type::I64, reg, from),
+                    Err(place) => self.assembler.store(8, place, from),
+                }
+            }
+            Op::Dispatch(number) => self.dispatch(listing, number),
+            _ => {}
+        }
+    }
+
+    /// Goes to the block of this number, if there is one.
+    fn dispatch(&mut self, listing: &Listing, number: Value) {
+        let from = self.register(listing, number);
+        let to = self.new_register(listing);
+        let blocks = std::mem::take(&mut self.blocks);
+        let table = self.assembler.label();
+        self.assembler.alu_number(Alu::Compare, Type::I32, Operand::Reg(from), blocks.len() as i32);
+        self.assembler.jump_if(Flags::AboveOrEqual, self.epilogue);
+        self.assembler.address_of_label(to, table);
+        let entry = Place { base: to, index: Some((from, 2)), distance: 0 };
+        self.assembler.load_signed(from, Operand::Place(entry));
+        self.assembler.alu(Alu::Add, Type::I64, to, Operand::Reg(from));
+        self.assembler.jump_to_register(to);
+        self.assembler.set_section(Section::Rare);
+        self.assembler.place(table);
+        self.assembler.table(table, &blocks);
+        self.assembler.set_section(Section::Usual);
+        self.blocks = blocks;
+    }
+
+    fn calculate(&mut self, listing: &Listing, operation: Operation, x: Value, y: Value) {
+        match operation {
+            Operation::ShiftLeft => self.shift(listing, Shift::Left, x, y),
+            Operation::ShiftRight => self.shift(listing, Shift::Right, x, y),
+            Operation::ShiftRightSigned => self.shift(listing, Shift::RightSigned, x, y),
+            Operation::Divide | Operation::Remainder => self.divide(listing, Unary::Divide, operation, x, y),
+            Operation::DivideSigned | Operation::RemainderSigned => {
+                self.divide(listing, Unary::DivideSigned, operation, x, y);
+            }
+            Operation::Multiply => {
+                let ty = listing.lines[self.line].ty;
+                let number = listing.number(y).and_then(|number| short_number(number, ty.bytes()));
+                let to = match number {
+                    Some(number) => {
+                        let from = self.register(listing, x);
+                        let to = self.outcome(listing, from, x);
+                        self.assembler.multiply_number(ty, to, from, number);
+                        to
+                    }
+                    None => {
+                        let from = self.register(listing, y);
+                        let to = self.copy_of(listing, x);
+                        self.assembler.multiply(ty, to, from);
+                        to
+                    }
+                };
+                self.hold(to, Id(self.line as u32));
+            }
+            Operation::Add => self.alu(listing, Alu::Add, x, y),
+            Operation::Subtract => self.alu(listing, Alu::Subtract, x, y),
+            Operation::And => self.alu(listing, Alu::And, x, y),
+            Operation::Or => self.alu(listing, Alu::Or, x, y),
+            Operation::Xor => self.alu(listing, Alu::Xor, x, y),
+        }
+    }
+
+    fn alu(&mut self, listing: &Listing, alu: Alu, mut x: Value, mut y: Value) {
+        let ty = listing.lines[self.line].ty;
+        let is_symmetric = alu != Alu::Subtract;
+        if is_symmetric && listing.number(x).is_some() {
+            std::mem::swap(&mut x, &mut y);
+        }
+        let line = Id(self.line as u32);
+        let number = listing.number(y);
+        if let (Alu::And, Some(bytes)) = (alu, number.and_then(|number| whole_bytes(number, ty))) {
+            let from = self.register(listing, x);
+            let to = self.outcome(listing, from, x);
+            self.assembler.load(bytes, to, Operand::Reg(from));
+            return self.hold(to, line);
+        }
+        if let Some(number) = number.and_then(|number| short_number(number, ty.bytes())) {
+            let from = self.register(listing, x);
+            let to = self.outcome(listing, from, x);
+            match alu {
+                Alu::Add if to != from => self.assembler.address(ty, to, Place::at(from, number)),
+                _ => {
+                    if to != from {
+                        self.assembler.copy(ty, to, from);
+                    }
+                    self.assembler.alu_number(alu, ty, Operand::Reg(to), number);
+                }
+            }
+            return self.hold(to, line);
+        }
+        // The first operand becomes the outcome: better one that is not used any more.
+        if is_symmetric && !self.is_over_after(x) && self.is_over_after(y) {
+            std::mem::swap(&mut x, &mut y);
+        }
+        let from = self.register(listing, y);
+        let to = self.copy_of(listing, x);
+        self.assembler.alu(alu, ty, to, Operand::Reg(from));
+        self.hold(to, line);
+    }
+
+    fn shift(&mut self, listing: &Listing, shift: Shift, x: Value, count: Value) {
+        let ty = listing.lines[self.line].ty;
+        let line = Id(self.line as u32);
+        if let Some(count) = listing.number(count) {
+            let to = self.copy_of(listing, x);
+            self.assembler.shift_number(shift, ty, to, (count % u64::from(ty.bits())) as u8);
+            return self.hold(to, line);
+        }
+        if self.held[Reg::RCX.index()] != Some(count.id) {
+            let from = self.register(listing, count);
+            self.clear(listing, Reg::RCX);
+            self.assembler.copy(count.ty, Reg::RCX, from);
+        }
+        self.busy |= bit(Reg::RCX);
+        // Not the count itself, should it be what is shifted.
+        let from = self.register(listing, x);
+        let to = self.new_register(listing);
+        self.assembler.copy(ty, to, from);
+        self.assembler.shift(shift, ty, to);
+        self.hold(to, line);
+    }
+
+    fn divide(&mut self, listing: &Listing, unary: Unary, operation: Operation, x: Value, y: Value) {
+        let ty = listing.lines[self.line].ty;
+        self.clear(listing, Reg::RAX);
+        self.clear(listing, Reg::RDX);
+        let by = self.register(listing, y);
+        let from = self.register(listing, x);
+        self.assembler.copy(ty, Reg::RAX, from);
+        match unary {
+            Unary::DivideSigned => self.assembler.sign_into_rdx(ty),
+            _ => self.assembler.alu(Alu::Xor, Type::I32, Reg::RDX, Operand::Reg(Reg::RDX)),
+        }
+        self.assembler.unary(unary, ty, by);
+        let is_quotient = matches!(operation, Operation::Divide | Operation::DivideSigned);
+        self.hold(if is_quotient { Reg::RAX } else { Reg::RDX }, Id(self.line as u32));
+    }
+
+    /// Sets the flags by a condition; what they then say if it holds.
+    fn flags(&mut self, listing: &Listing, condition: Value) -> Flags {
+        match listing.op(condition) {
+            Some(Op::Compare(comparison, mut x, mut y)) => {
+                let mut flags = match comparison {
+                    Comparison::Equal => Flags::Equal,
+                    Comparison::Unequal => Flags::Unequal,
+                    Comparison::Less => Flags::Below,
+                    Comparison::LessOrEqual => Flags::BelowOrEqual,
+                    Comparison::LessSigned => Flags::Less,
+                    Comparison::LessOrEqualSigned => Flags::LessOrEqual,
+                };
+                if listing.number(x).is_some() {
+                    std::mem::swap(&mut x, &mut y);
+                    flags = flags.exchanged();
+                }
+                let from = self.register(listing, x);
+                match listing.number(y).and_then(|number| short_number(number, x.ty.bytes())) {
+                    Some(0) if matches!(flags, Flags::Equal | Flags::Unequal) => self.assembler.test(x.ty, from, from),
+                    Some(number) => self.assembler.alu_number(Alu::Compare, x.ty, Operand::Reg(from), number),
+                    None => {
+                        let other = self.register(listing, y);
+                        self.assembler.alu(Alu::Compare, x.ty, from, Operand::Reg(other));
+                    }
+                }
+                flags
+            }
+            Some(Op::IsZero(inner)) => self.flags(listing, inner).negated(),
+            Some(Op::Calculate(Operation::And, x, y)) if self.lifetimes.is_put_off[condition.id.line()] => {
+                let from = self.register(listing, x);
+                match listing.number(y).and_then(|number| short_number(number, x.ty.bytes())) {
+                    Some(number) => self.assembler.test_number(x.ty, from, number),
+                    None => {
+                        let other = self.register(listing, y);
+                        self.assembler.test(x.ty, from, other);
+                    }
+                }
+                Flags::Unequal
+            }
+            _ => {
+                let from = self.register(listing, condition);
+                self.assembler.test(condition.ty, from, from);
+                Flags::Unequal
+            }
+        }
+    }
+
+    /// The place at an address and an offset from it.
+    fn address(&mut self, listing: &Listing, at: Value, offset: i32) -> Place {
+        let is_put_off = |writer: &Writer, value: Value| {
+            value.id.as_kept().is_none() && writer.lifetimes.is_put_off[value.id.line()]
+        };
+        let (mut at, mut distance) = (at, offset);
+        if let Some(Op::Calculate(Operation::Add, x, y)) = listing.op(at)
+            && let Some(number) = listing.number(y)
+            && is_put_off(self, at)
+            && let Some(sum) = distance.checked_add(number as i32)
+        {
+            (at, distance) = (x, sum);
+        }
+        let Some(Op::Calculate(Operation::Add, x, y)) = listing.op(at).filter(|_| is_put_off(self, at)) else {
+            return Place::at(self.register(listing, at), distance);
+        };
+        let base = self.register(listing, x);
+        let (index, power) = match listing.op(y) {
+            Some(Op::Calculate(Operation::ShiftLeft, index, count)) if is_put_off(self, y) => {
+                (index, listing.number(count).unwrap_or(0) as u8)
+            }
+            _ => (y, 0),
+        };
+        let index = self.register(listing, index);
+        Place { base, index: Some((index, power)), distance }
+    }
+
+    /// Sets variables, all at once.
+    fn assign(&mut self, listing: &Listing, first: usize, count: usize) {
+        let assigned = &listing.assigned[first..first + count];
+        let is_simple = |(variable, value): &(Variable, Value)| {
+            let (ty, _) = self.variables[variable.0 as usize];
+            let number = listing.number(*value);
+            number.is_some_and(|number| short_number(number, ty.bytes()).is_some())
+                || listing.variable_and_number(*value).is_some_and(|(other, _)| other == *variable)
+        };
+        let simple: Vec<bool> = assigned.iter().map(is_simple).collect();
+        // Whatever is still to be read of variables is read before the first of them is written.
+        for ((_, value), _) in assigned.iter().zip(&simple).filter(|(_, is_simple)| !**is_simple) {
+            let reg = self.register(listing, *value);
+            if self.busy.count_ones() > ASSIGNED_FROM_REGISTERS && value.id.as_kept().is_none() {
+                self.hold(reg, value.id);
+                self.write_to_stack(value.id);
+                self.held[reg.index()] = None;
+                self.values[value.id.line()].register = NONE;
+                self.busy &= !bit(reg);
+            }
+        }
+        for ((variable, value), is_simple) in assigned.iter().zip(simple) {
+            let (ty, home) = self.variables[variable.0 as usize];
+            if !is_simple {
+                let busy = self.busy;
+                let from = self.register(listing, *value);
+                match place_of(home) {
+                    Ok(reg) => self.assembler.copy(ty, reg, from),
+                    Err(place) => self.assembler.store(ty.bytes(), place, from),
+                }
+                self.busy = busy;
+                continue;
+            }
+            if let Some((_, number)) = listing.variable_and_number(*value) {
+                let to = place_of(home).map_or_else(Operand::Place, Operand::Reg);
+                self.assembler.alu_number(Alu::Add, ty, to, number);
+            } else if let Some(number) = listing.number(*value) {
+                match place_of(home) {
+                    Ok(reg) => self.assembler.number(reg, number),
+                    Err(place) => {
+                        let number = short_number(number, ty.bytes()).unwrap_or_default();
+                        self.assembler.store_number(ty.bytes(), place, number);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A register that holds a value, which nobody takes for something else before the line is over.
+    fn register(&mut self, listing: &Listing, value: Value) -> Reg {
+        let reg = self.find(listing, value);
+        self.busy |= bit(reg);
+        reg
+    }
+
+    fn find(&mut self, listing: &Listing, value: Value) -> Reg {
+        if value.id == Id::CONTEXT {
+            return CONTEXT;
+        }
+        if let Some(number) = value.id.as_kept() {
+            return match kept(number) {
+                Ok(reg) => reg,
+                Err(place) => {
+                    let to = self.new_register(listing);
+                    self.assembler.load(8, to, Operand::Place(place));
+                    to
+                }
+            };
+        }
+        let Whereabouts { register, .. } = self.values[value.id.line()];
+        if register != NONE {
+            return Reg(register as u8);
+        }
+        if let Some(reg) = self.is_variable_in_register(listing, value) {
+            return reg;
+        }
+        let to = self.new_register(listing);
+        self.bring(listing, value.id, to);
+        // A number is as easily had again.
+        if listing.number(value).is_none() {
+            self.hold(to, value.id);
+        }
+        to
+    }
+
+    /// The register of the variable that a value is, if it is one that is always in a register.
+    fn is_variable_in_register(&self, listing: &Listing, value: Value) -> Option<Reg> {
+        let Some(Op::Read(variable)) = listing.op(value) else { return None };
+        place_of(self.variables[variable.0 as usize].1).ok()
+    }
+
+    /// Brings a value that is in no register into one.
+    fn bring(&mut self, listing: &Listing, id: Id, to: Reg) {
+        let Line { op, ty } = listing.lines[id.line()];
+        if let Some(place) = self.on_stack(id) {
+            return self.assembler.load(8, to, Operand::Place(place));
+        }
+        match op {
+            Op::Number(number) => self.assembler.number(to, number),
+            Op::Read(variable) => {
+                let (ty, home) = self.variables[variable.0 as usize];
+                match place_of(home) {
+                    Ok(reg) => self.assembler.copy(ty, to, reg),
+                    Err(place) => self.assembler.load(ty.bytes(), to, Operand::Place(place)),
+                }
+            }
+            _ => {
+                let sum = listing.variable_and_number(Value { id, ty });
+                let (variable, number) = sum.expect("any other value stays in a register or goes to the stack");
+                let (_, home) = self.variables[variable.0 as usize];
+                match place_of(home) {
+                    Ok(reg) => self.assembler.copy(ty, to, reg),
+                    Err(place) => self.assembler.load(ty.bytes(), to, Operand::Place(place)),
+                }
+                self.assembler.alu_number(Alu::Add, ty, Operand::Reg(to), number);
+            }
+        }
+    }
+
+    /// Whether a value can be had again without having been written to the stack, as long as variables are as they were.
+    fn can_be_had_again(listing: &Listing, id: Id) -> bool {
+        let Line { op, ty } = listing.lines[id.line()];
+        matches!(op, Op::Read(_) | Op::Number(_)) || listing.variable_and_number(Value { id, ty }).is_some()
+    }
+
+    /// A register for the outcome of the line, made from what is in `from`: that one, if the value in it is not used any more.
+    fn outcome(&mut self, listing: &Listing, from: Reg, x: Value) -> Reg {
+        let is_free = FREE & bit(from) != 0;
+        let is_for_this = x.id.as_kept().is_some() || listing.number(x).is_some();
+        match is_free && (is_for_this || self.is_over_after(x)) {
+            true => from,
+            false => self.new_register(listing),
+        }
+    }
+
+    /// A value in a register that may be changed, for the outcome of the line.
+    fn copy_of(&mut self, listing: &Listing, x: Value) -> Reg {
+        let other = self.busy;
+        let from = self.register(listing, x);
+        // Somebody else may need what is in the same register.
+        let to = if other & bit(from) == 0 { self.outcome(listing, from, x) } else { self.new_register(listing) };
+        if to != from {
+            self.assembler.copy(Type::I64, to, from);
+        }
+        to
+    }
+
+    /// Whether this line is the last to use a value.
+    fn is_over_after(&self, value: Value) -> bool {
+        value.id.as_kept().is_none() && self.lifetimes.last[value.id.line()] as usize <= self.line
+    }
+
+    /// A register that holds nothing, which nobody else takes before the line is over.
+    fn new_register(&mut self, listing: &Listing) -> Reg {
+        let is_empty = |index: &u32| self.held[*index as usize].is_none();
+        let allowed = FREE & !self.busy;
+        let each = || (0..16u32).filter(|index| allowed & 1 << index != 0);
+        let found = each().find(is_empty).unwrap_or_else(|| {
+            // The value that is used last of all, and one that costs nothing rather than another.
+            let cost = |index: &u32| {
+                let id = self.held[*index as usize].unwrap_or(Id(0));
+                let is_cheap = self.on_stack(id).is_some() || Writer::can_be_had_again(listing, id);
+                (is_cheap, self.lifetimes.last[id.line()])
+            };
+            each().max_by_key(cost).expect("a line needs fewer registers than there are")
+        });
+        let reg = Reg(found as u8);
+        self.empty(listing, reg);
+        self.busy |= bit(reg);
+        reg
+    }
+
+    /// Frees a register whose value may be needed again.
+    fn empty(&mut self, listing: &Listing, reg: Reg) {
+        let Some(id) = self.held[reg.index()].take() else { return };
+        if !Writer::can_be_had_again(listing, id) && self.lifetimes.last[id.line()] as usize >= self.line {
+            self.write_to_stack(id);
+        }
+        self.values[id.line()].register = NONE;
+    }
+
+    /// Frees this very register, and sees to it that nobody takes it before the line is over.
+    fn clear(&mut self, listing: &Listing, reg: Reg) {
+        self.busy |= bit(reg);
+        let Some(id) = self.held[reg.index()] else { return };
+        let is_empty = |index: &usize| self.held[*index].is_none();
+        match (0..16).filter(|index| FREE & !self.busy & 1 << index != 0).find(is_empty) {
+            Some(other) => {
+                let other = Reg(other as u8);
+                self.assembler.copy(Type::I64, other, reg);
+                self.held[reg.index()] = None;
+                self.hold(other, id);
+            }
+            None => self.empty(listing, reg),
+        }
+    }
+
+    /// Notes that a register holds a value.
+    fn hold(&mut self, reg: Reg, id: Id) {
+        if let Some(before) = self.held[reg.index()].replace(id).filter(|before| *before != id) {
+            self.values[before.line()].register = NONE;
+        }
+        self.values[id.line()].register = u32::from(reg.0);
+    }
+
+    /// Lets go of values that are not used any more.
+    fn let_go(&mut self) {
+        for held in &mut self.held {
+            if let Some(id) = *held
+                && (self.lifetimes.last[id.line()] as usize) < self.line
+            {
+                *held = None;
+                self.values[id.line()].register = NONE;
+            }
+        }
+    }
+
+    /// Where a value is on the stack, if it has been written there.
+    fn on_stack(&self, id: Id) -> Option<Place> {
+        let Whereabouts { slot, is_on_stack, .. } = self.values[id.line()];
+        is_on_stack.then(|| on_stack(slot))
+    }
+
+    /// Writes a value that is in a register to the stack, unless it is there.
+    fn write_to_stack(&mut self, id: Id) {
+        let value = &mut self.values[id.line()];
+        if value.is_on_stack {
+            return;
+        }
+        if value.slot == NONE {
+            value.slot = self.slots;
+            self.slots += 1;
+            self.most_slots = self.most_slots.max(self.slots);
+        }
+        value.is_on_stack = true;
+        self.on_stack.push(id);
+        self.assembler.store(8, on_stack(value.slot), Reg(value.register as u8));
+    }
+
+    /// Takes the registers for what they were at some point.
+    fn become_as(&mut self, held: &Held) {
+        for id in self.held.into_iter().flatten() {
+            self.values[id.line()].register = NONE;
+        }
+        self.held = *held;
+        for (index, id) in (0..).zip(held) {
+            if let Some(id) = id {
+                self.values[id.line()].register = index;
+            }
+        }
+    }
+
+    /// Puts the values that are still used back into the registers where they were before a branch.
+    fn come_back_to(&mut self, listing: &Listing, held: &Held) {
+        let is_needed = |writer: &Writer, id: Id| writer.lifetimes.last[id.line()] as usize > writer.line;
+        let mut missing = Vec::new();
+        for (index, id) in (0..).zip(held) {
+            if let Some(id) = id.filter(|id| is_needed(self, *id))
+                && self.values[id.line()].register != index
+            {
+                if self.values[id.line()].register != NONE {
+                    self.write_to_stack(id);
+                }
+                missing.push((Reg(index as u8), id));
+            }
+        }
+        for (reg, id) in missing {
+            self.bring(listing, id, reg);
+        }
+    }
+}
+
+/// Where something that is kept for all blocks is.
+fn kept(number: usize) -> Result<Reg, Place> {
+    KEPT.get(number).copied().ok_or_else(|| on_stack((number - KEPT.len()) as u32))
+}
+
+fn on_stack(slot: u32) -> Place {
+    Place::at(Reg::RSP, slot as i32 * 8)
+}
+
+/// Where a variable is: in a register, or in memory.
+fn place_of(home: Home) -> Result<Reg, Place> {
+    match home {
+        Home::Fuel => Ok(FUEL),
+        Home::Context(offset) => Err(Place::at(CONTEXT, offset)),
+        Home::Register(offset) => Err(Place::at(REGISTERS, offset)),
+    }
+}
+
+/// A number of this many bytes, if an instruction can have it as one of 32 bits with a sign.
+fn short_number(number: u64, bytes: u32) -> Option<i32> {
+    match bytes {
+        8 => is_short(number).then_some(number as i32),
+        _ => Some(number as i32),
+    }
+}
+
+/// How many whole bytes a mask has, fewer than the type.
+fn whole_bytes(mask: u64, ty: Type) -> Option<u32> {
+    match mask {
+        0xFF => Some(1),
+        0xFFFF => Some(2),
+        0xFFFF_FFFF if ty == Type::I64 => Some(4),
+        _ => None,
+    }
+}
