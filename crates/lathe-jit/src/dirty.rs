@@ -8,17 +8,18 @@ use lathe_isa::model::RegisterId;
 use lathe_values::Graph;
 
 use crate::region::{Region, Snapshot};
+use crate::register_set::RegisterSet;
 
 /// The registers that may have been changed before each block, by the address of its leader.
 pub(crate) struct Dirty<'a> {
     isa: &'a Isa,
     modes: &'a BTreeMap<RegisterId, u64>,
-    before: BTreeMap<u64, BTreeSet<RegisterId>>,
+    before: BTreeMap<u64, RegisterSet>,
 }
 
 impl<'a> Dirty<'a> {
     pub(crate) fn new(isa: &'a Isa, region: &'a Region) -> Dirty<'a> {
-        let before = region.blocks.keys().map(|pc| (*pc, BTreeSet::new())).collect();
+        let before = region.blocks.keys().map(|pc| (*pc, RegisterSet::default())).collect();
         let mut dirty = Dirty { isa, modes: &region.assumptions.modes, before };
         let mut ways = Vec::new();
         for (pc, block) in &region.blocks {
@@ -31,9 +32,9 @@ impl<'a> Dirty<'a> {
         let mut waiting: BTreeSet<u64> = region.blocks.keys().copied().collect();
         while let Some(pc) = waiting.pop_first() {
             for (_, to, changed) in ways.iter().filter(|(from, ..)| *from == pc) {
-                let after: BTreeSet<RegisterId> = dirty.before[&pc].union(changed).copied().collect();
-                if !after.is_subset(&dirty.before[to]) {
-                    dirty.before.entry(*to).or_default().extend(after);
+                let mut after = dirty.before[&pc].clone();
+                after.join(changed);
+                if dirty.before.entry(*to).or_default().join(&after) {
                     waiting.insert(*to);
                 }
             }
@@ -42,14 +43,16 @@ impl<'a> Dirty<'a> {
     }
 
     /// The registers to be written back from a snapshot of the block with this leader.
-    pub(crate) fn at(&self, leader: u64, graph: &Graph, snapshot: &Snapshot) -> BTreeSet<RegisterId> {
+    pub(crate) fn at(&self, leader: u64, graph: &Graph, snapshot: &Snapshot) -> RegisterSet {
         let mut dirty = self.changed(graph, snapshot);
-        dirty.extend(self.before.get(&leader).into_iter().flatten());
+        if let Some(before) = self.before.get(&leader) {
+            dirty.join(before);
+        }
         dirty
     }
 
     /// The registers that have changed since the block began.
-    pub(crate) fn changed(&self, graph: &Graph, snapshot: &Snapshot) -> BTreeSet<RegisterId> {
+    pub(crate) fn changed(&self, graph: &Graph, snapshot: &Snapshot) -> RegisterSet {
         snapshot.changed(self.isa, graph, self.modes).collect()
     }
 }

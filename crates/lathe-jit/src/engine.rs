@@ -14,6 +14,7 @@ use lathe_isa::model::{Memory, MemoryId};
 use lathe_vm::memory::{LARGE_IN_ONE_PIECE, PAGE_BITS};
 use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stop, Stops};
 
+use crate::Compiler;
 use crate::context::{Context, NO_JUMP};
 use crate::guarded;
 use crate::jumps::Jumps;
@@ -45,8 +46,9 @@ const SLICE: u64 = 1 << 20;
 const ENTRY: u64 = 1 << 10;
 /// A region that has done this many times the threshold of steps for each of its instructions is compiled again, as
 /// well as the compiler can: by then that takes a small part of the time it has run.
-const BETTER: u64 = 16;
-/// After this share of that time it is looked whether it should be made one with others.
+const BETTER: u64 = Compiler::BEST;
+/// After this many times the threshold, and each time that it has become as many times as much, it is looked whether it should be made
+/// one with others, which is done quickly.
 const YOUNG: u64 = 4;
 /// It becomes at most this many times as large then, if the program has not run for so long that it can afford more. Where
 /// a program has many places that are equally warm, each of them would take in all others.
@@ -54,7 +56,7 @@ const GROWTH: usize = 4;
 /// Every program can afford to have this many instructions compiled as well as possible, which takes a few milliseconds...
 const CREDIT: u64 = 512;
 /// ...and one more whenever it has done this many times the threshold of steps.
-const AFFORDED: u64 = 8;
+const AFFORDED: u64 = BETTER / 2;
 /// Finding out how large a region would become takes this share of compiling it.
 const LOOKS: usize = 8;
 /// Going in and out takes as long as this many of those steps: two regions that lead to one another all the time are
@@ -288,8 +290,8 @@ impl Jit {
     fn is_as_assumed(&mut self, state: &State, id: RegionId) -> bool {
         let additions = self.fast.marks().additions();
         let Some(used) = self.regions.get_mut(id) else { return false };
-        let Compiled { assumptions, blocks, .. } = &*used.region;
-        if !assumptions.are_modes_of(state) {
+        let Compiled { assumptions, blocks, modes, .. } = &*used.region;
+        if !modes.iter().all(|(id, value)| state.register(*id) == *value) {
             used.strangers += 1;
             if used.strangers == STRANGERS {
                 self.any_mode.extend(blocks.keys());
@@ -360,14 +362,14 @@ impl Jit {
             used.until_better = SLICE;
             return;
         }
-        let (known, earned) = (used.region.clone(), used.earned);
+        let (known, earned, used_for) = (used.region.clone(), used.earned, used.used_for);
         if used.is_crossed_often(CROSSING) && self.merge(state, id) {
             return;
         }
-        let rest = self.price(earned) / YOUNG * (YOUNG - 1);
+        let rest = self.price(earned, used_for * (YOUNG - 1));
         let Some(used) = self.regions.get_mut(id) else { return };
-        if std::mem::take(&mut used.is_young) {
-            used.until_better = rest;
+        if used_for < BETTER {
+            (used.until_better, used.used_for) = (rest, used_for * YOUNG);
             return;
         }
         used.until_better = u64::MAX;
@@ -402,7 +404,7 @@ impl Jit {
     /// Quickly, because it is going from one to another that takes the time. Whether this is what becomes of it, now or later.
     fn merge(&mut self, state: &mut State, id: RegionId) -> bool {
         let Some(used) = self.regions.get(id) else { return false };
-        let (entry, own, soonest) = (used.region.entry, used.region.size, self.price(used.earned) / YOUNG);
+        let (entry, own, soonest) = (used.region.entry, used.region.size, self.price(used.earned, YOUNG));
         let jump = |pc| self.jumps.all_targets(&self.fast, pc);
         let size = self.regions.reach(id, LARGEST, |_| true, jump);
         if used.region.effort == Effort::Best || size <= own || size > LARGEST || self.code.is_ordered(entry) {
@@ -444,7 +446,7 @@ impl Jit {
 
     /// Looks again whether to compile a region better when it has earned so many times as much.
     fn improve_later(&mut self, id: RegionId, earned: usize) {
-        let until_better = self.price(earned * (GROWTH - 1));
+        let until_better = self.price(earned * (GROWTH - 1), BETTER);
         if let Some(used) = self.regions.get_mut(id) {
             (used.until_better, used.earned) = (until_better, earned * GROWTH);
         }
@@ -457,9 +459,9 @@ impl Jit {
         affordable.max(instructions * GROWTH).min(LARGEST)
     }
 
-    /// The steps in which a region earns that so many instructions are compiled as well as possible.
-    fn price(&self, instructions: usize) -> u64 {
-        instructions as u64 * u64::from(self.code.threshold()) * BETTER
+    /// The steps in which a region of this many instructions has done this many times the threshold for each of them.
+    fn price(&self, instructions: usize, times: u64) -> u64 {
+        instructions as u64 * u64::from(self.code.threshold()) * times
     }
 
     /// Looks again soon whether the code at an address has been compiled.
@@ -573,8 +575,8 @@ impl Jit {
             self.fast.set_heat(*leader, Heat::Always);
         }
         let earned = region.size;
-        let until_better = self.price(earned) / YOUNG;
-        self.regions.insert(InUse::new(region, until_better, earned));
+        let until_better = self.price(earned, YOUNG);
+        self.regions.insert(InUse::new(region, until_better, earned, YOUNG));
     }
 
     /// A region has come back to the interpreter. It is given up if it does so after every few steps.

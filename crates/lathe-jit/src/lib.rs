@@ -1,5 +1,5 @@
-//! Compiles hot guest code, from the same meaning that the reference interpreter walks: with Cranelift, or, where it
-//! runs as WebAssembly itself, to WebAssembly.
+//! Compiles hot guest code, from the same meaning that the reference interpreter walks: with Cranelift, quickly at
+//! first with a compiler of its own, or, where it runs as WebAssembly itself, to WebAssembly.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -46,6 +46,7 @@ mod live;
 mod orders;
 mod region;
 mod regions;
+mod register_set;
 mod shared;
 #[cfg(any(target_arch = "wasm32", test))]
 mod wasm;

@@ -2,20 +2,20 @@
 //! before anything could see the old value need not be computed for it; this is what
 //! keeps flags that are never read from being computed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use lathe_isa::model::RegisterId;
 use lathe_values::{Node, Store, ValueId};
 
 use crate::dirty::Dirty;
 use crate::region::{Block, Check, Edge, End, Event, Region, Segment, Snapshot};
+use crate::register_set::RegisterSet;
 
 /// The registers that each block needs, by the address of its leader.
-pub(crate) type Live = BTreeMap<u64, BTreeSet<RegisterId>>;
+pub(crate) type Live = BTreeMap<u64, RegisterSet>;
 
 /// Finds them for a region whose exits write these registers back.
 pub(crate) fn live(region: &Region, dirty: &Dirty) -> Live {
-    let mut live: Live = region.blocks.keys().map(|pc| (*pc, BTreeSet::new())).collect();
+    let mut live: Live = region.blocks.keys().map(|pc| (*pc, RegisterSet::default())).collect();
     loop {
         let mut changed = false;
         for (pc, block) in region.blocks.iter().rev() {
@@ -30,11 +30,11 @@ pub(crate) fn live(region: &Region, dirty: &Dirty) -> Live {
 }
 
 /// The registers that one block needs, given what the others need.
-fn needed(pc: u64, block: &Block, dirty: &Dirty, live: &Live) -> BTreeSet<RegisterId> {
+fn needed(pc: u64, block: &Block, dirty: &Dirty, live: &Live) -> RegisterSet {
     let mut roots = Roots { pc, block, dirty, live, values: vec![false; block.graph.len()] };
     roots.segment(&block.root);
     let mut values = roots.values;
-    let mut registers = BTreeSet::new();
+    let mut registers = RegisterSet::default();
     for id in block.graph.ids().rev() {
         if !values[id.index()] {
             continue;
@@ -124,7 +124,7 @@ impl Roots<'_> {
     /// An exit writes registers back.
     fn exit(&mut self, snapshot: &Snapshot) {
         self.rest(snapshot);
-        for register in self.dirty.at(self.pc, &self.block.graph, snapshot) {
+        for register in self.dirty.at(self.pc, &self.block.graph, snapshot).iter() {
             self.see(snapshot.registers[register.index()]);
         }
     }

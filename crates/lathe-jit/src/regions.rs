@@ -37,16 +37,16 @@ pub(crate) struct InUse {
     pub(crate) until_better: u64,
     /// The instructions for which it will have done enough by then.
     pub(crate) earned: usize,
-    /// Whether it has not yet been looked whether it should be made one with others.
-    pub(crate) is_young: bool,
+    /// How many times the threshold it will have done for each of them.
+    pub(crate) used_for: u64,
     /// Times it was entered, and steps done.
     pub(crate) entries: u64,
     pub(crate) done: u64,
 }
 
 impl InUse {
-    /// A region that is new, with the instructions for which it will have earned better code after so many steps.
-    pub(crate) fn new(region: Arc<Compiled>, until_better: u64, earned: usize) -> InUse {
+    /// A region that is new: after so many steps it will have done so many times the threshold for each of these instructions.
+    pub(crate) fn new(region: Arc<Compiled>, until_better: u64, earned: usize, used_for: u64) -> InUse {
         InUse {
             region,
             ways_in: 0,
@@ -57,7 +57,7 @@ impl InUse {
             unknown: 0,
             until_better,
             earned,
-            is_young: true,
+            used_for,
             entries: 0,
             done: 0,
         }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use lathe_fast::{Armed, Fast, Reading};
 use lathe_isa::Isa;
+use lathe_isa::model::RegisterId;
 use lathe_vm::State;
 
 use crate::Compiler;
@@ -19,10 +20,6 @@ use crate::engine::Clock;
 use crate::orders::{Background, Job};
 use crate::region::{Assumptions, Region};
 
-/// How often a block is reached before it is compiled, unless said otherwise. It has then been interpreted
-/// for about as long as compiling it takes, whatever its length: compiling an instruction takes as long as
-/// interpreting it this often.
-const THRESHOLD: u32 = 6_000;
 /// Regions from one address that are kept for engines to come; the oldest goes first.
 const VARIANTS: usize = 4;
 /// Addresses whose regions are kept; beyond that all are let go.
@@ -33,7 +30,7 @@ const ADDRESSES: usize = 1 << 12;
 pub(crate) enum Effort {
     /// As little as possible: most regions do not run for long enough to earn more back.
     Quick,
-    /// All it can: code that is up to twice as fast, and takes three times as long to make.
+    /// All it can: code that is up to twice as fast, and takes many times as long to make.
     Best,
 }
 
@@ -85,6 +82,8 @@ pub(crate) struct Compiled {
     pub(crate) effort: Effort,
     /// What must hold whenever it is entered.
     pub(crate) assumptions: Assumptions,
+    /// The modes among that, to be looked through quickly.
+    pub(crate) modes: Vec<(RegisterId, u64)>,
     /// What it leaves to the reference interpreter because a run may stop there.
     armed: Arc<Armed>,
     /// What it was compiled from, if that was done quickly and nobody has had it done better yet.
@@ -92,9 +91,10 @@ pub(crate) struct Compiled {
 }
 
 impl SharedCode {
-    /// No code yet, for this instruction set.
+    /// No code yet, for this instruction set. A block is compiled when it has been interpreted for about as long as compiling it
+    /// takes.
     pub fn new(isa: &Arc<Isa>) -> Self {
-        SharedCode::with_threshold(isa, THRESHOLD)
+        SharedCode::with_threshold(isa, Compiler::QUICK)
     }
 
     /// No code yet; it is compiled when it has been reached this often.
@@ -169,6 +169,7 @@ impl SharedCode {
         let blocks = block_numbers(&region);
         let instructions = region.instructions.iter().map(|(pc, decoded)| (*pc, decoded.reading)).collect();
         let (bound, assumptions, armed) = (region.bound, region.assumptions.clone(), region.armed.clone());
+        let modes = assumptions.modes.iter().map(|(id, value)| (*id, *value)).collect();
         let (size, selects) = (region.size(), region.selects.clone());
         let (leads_to, computed_jumps) = (region.leads_to(), region.computed_jumps());
         let improvable = Mutex::new(Some(region).filter(|_| effort == Effort::Quick));
@@ -184,6 +185,7 @@ impl SharedCode {
             computed_jumps,
             effort,
             assumptions,
+            modes,
             armed,
             improvable,
         }))

@@ -172,7 +172,7 @@ fn regions_that_lead_to_one_another_all_the_time_become_one() {
     let routines = with_routines(&isa, [ADD, 1, STEP, TABLE, 255]);
     let (early, state) = run(&isa, routines, &mut jit, &[10_000, 10_000]);
     assert!(early.entries > 1_000, "{early:?}");
-    let (last, _) = run(&isa, state, &mut jit, &[10_000, 10_000]);
+    let (last, _) = run(&isa, state, &mut jit, &[60_000, 10_000]);
     assert!(last.entries < 10, "{last:?}");
-    assert_eq!(last.improved, early.improved, "{last:?}");
+    assert_eq!(jit.statistics().improved, 0, "{last:?}");
 }

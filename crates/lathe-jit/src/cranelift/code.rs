@@ -39,7 +39,15 @@ pub(crate) struct CraneliftCompiler {
 /// lock says so. The module is there until it is freed.
 pub(crate) struct ModuleMemory(Mutex<Option<JITModule>>);
 
+/// Whether code is first compiled without Cranelift.
+const HAS_DIRECT: bool = cfg!(all(target_arch = "x86_64", unix));
+
 impl CraneliftCompiler {
+    /// Compiling an instruction quickly takes about as long as interpreting it this often, with finding the region it is part of...
+    pub(crate) const QUICK: u32 = if HAS_DIRECT { 1_500 } else { 6_000 };
+    /// ...and this many times as often must it be executed until compiling it well has been earned.
+    pub(crate) const BEST: u64 = if HAS_DIRECT { 64 } else { 16 };
+
     /// A compiler for this computer, if there is one.
     pub(crate) fn new() -> Option<CraneliftCompiler> {
         let native = cranelift_native::builder().ok()?;

@@ -13,10 +13,9 @@ mod memory;
 mod values;
 mod ways;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use lathe_isa::Isa;
-use lathe_isa::model::RegisterId;
 use lathe_vm::memory::LARGE_IN_ONE_PIECE;
 
 use self::Type::I64;
@@ -26,6 +25,7 @@ use crate::context::{Context, offset};
 use crate::dirty::Dirty;
 use crate::live::{Live, live};
 use crate::region::{Block, End, Event, Region, Segment};
+use crate::register_set::RegisterSet;
 
 /// Bytes from one register to the next.
 const REGISTER: i32 = 8;
@@ -70,7 +70,7 @@ pub(crate) fn emit<B: Builder>(isa: &Isa, region: &Region, builder: &mut B, poin
 struct Variables<V> {
     registers: Vec<Option<V>>,
     /// Registers that the region changes.
-    written: BTreeSet<RegisterId>,
+    written: RegisterSet,
     fuel: V,
     cycles: Option<V>,
 }
@@ -118,8 +118,13 @@ impl<B: Builder> Emitter<'_, B> {
             let base = self.builder.load_pointer(memories, memory * B::POINTER.bytes() as i32);
             self.memories.push(self.builder.keep(base));
         }
-        let needed: BTreeSet<RegisterId> = self.live.values().flatten().copied().collect();
-        for register in self.variables.written.union(&needed).copied() {
+        let mut needed = RegisterSet::default();
+        for live in self.live.values() {
+            needed.join(live);
+        }
+        let mut used = needed.clone();
+        used.join(&self.variables.written);
+        for register in used.iter() {
             let ty = type_of(self.isa.register(register).width);
             let home = Home::Register(register.0 as i32 * REGISTER);
             self.variables.registers[register.index()] = Some(self.builder.variable(ty, home));
@@ -132,13 +137,13 @@ impl<B: Builder> Emitter<'_, B> {
     }
 
     /// Loads the registers that are needed, the budget and the cycles.
-    fn load_variables(&mut self, needed: &BTreeSet<RegisterId>) {
+    fn load_variables(&mut self, needed: &RegisterSet) {
         let pointer = self.pointer;
         let registers = self.builder.load_pointer(pointer, offset!(registers));
         let mut initial = Vec::new();
-        for register in needed {
+        for register in needed.iter() {
             if let Some(variable) = self.variables.registers[register.index()] {
-                let ty = type_of(self.isa.register(*register).width);
+                let ty = type_of(self.isa.register(register).width);
                 initial.push((variable, self.builder.load(ty, ty.bytes(), registers, register.0 as i32 * REGISTER)));
             }
         }

@@ -56,8 +56,8 @@ impl<B: Builder> Emitter<'_, B> {
         }
         let is_changed =
             |register: &RegisterId| block.graph.node(snapshot.registers[register.index()]) != Node::Register(*register);
-        let needed = self.live[&snapshot.pc].intersection(&self.variables.written);
-        let changed: Vec<RegisterId> = needed.copied().filter(is_changed).collect();
+        let needed = self.live[&snapshot.pc].iter().filter(|register| self.variables.written.contains(*register));
+        let changed: Vec<RegisterId> = needed.filter(is_changed).collect();
         let mut values = self.variables_after(block, changed, snapshot, computed);
         values.push((self.variables.fuel, fuel));
         values.extend(self.variables.cycles.zip(cycles));
@@ -204,13 +204,13 @@ impl<B: Builder> Emitter<'_, B> {
         self.stores(block, &snapshot.pending, computed);
         if B::VARIABLES_IN_MEMORY {
             let changed = self.dirty.changed(&block.graph, snapshot);
-            let mut values = self.variables_after(block, changed, snapshot, computed);
+            let mut values = self.variables_after(block, changed.iter(), snapshot, computed);
             values.push((self.variables.fuel, self.fuel_after(block, snapshot, computed)));
             values.extend(self.variables.cycles.zip(self.cycles_after(block, snapshot, computed)));
             return self.builder.assign(&values);
         }
         let registers = self.builder.load_pointer(self.pointer, offset!(registers));
-        for register in self.dirty.at(self.block, &block.graph, snapshot) {
+        for register in self.dirty.at(self.block, &block.graph, snapshot).iter() {
             // As it was loaded: the other half of a narrow register is zero and stays so.
             let bytes = type_of(self.isa.register(register).width).bytes();
             let value = self.values(block, computed).exact(snapshot.registers[register.index()]);

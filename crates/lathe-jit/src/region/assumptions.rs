@@ -58,14 +58,14 @@ impl Region {
         let mut modes: BTreeMap<RegisterId, u64> = flags.map(|id| (id, state.register(id))).collect();
         let written = self.written_given(isa, &modes);
         let is_used = |id: &RegisterId| self.blocks.values().any(|block| is_used(&block.graph, *id));
-        modes.retain(|id, _| !written.contains(id) && is_used(id));
+        modes.retain(|id, _| !written.contains(*id) && is_used(id));
         modes
     }
 
     /// Whether it changes none of the modes it was made for.
     pub(super) fn keeps_modes(&self, isa: &Isa) -> bool {
         let written = self.written(isa);
-        self.assumptions.modes.keys().all(|id| !written.contains(id))
+        self.assumptions.modes.keys().all(|id| !written.contains(*id))
     }
 }
 

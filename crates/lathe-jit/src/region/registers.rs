@@ -1,22 +1,23 @@
 //! The registers that a region changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 use lathe_values::{Graph, Node, ValueId};
 
 use super::{Edge, End, Event, Region, Segment, Snapshot};
+use crate::register_set::RegisterSet;
 
 impl Region {
     /// The registers that the region changes.
-    pub(crate) fn written(&self, isa: &Isa) -> BTreeSet<RegisterId> {
+    pub(crate) fn written(&self, isa: &Isa) -> RegisterSet {
         self.written_given(isa, &self.assumptions.modes)
     }
 
     /// The registers that it changes if some have these numbers.
-    pub(super) fn written_given(&self, isa: &Isa, modes: &BTreeMap<RegisterId, u64>) -> BTreeSet<RegisterId> {
-        let mut written = Written { isa, modes, registers: BTreeSet::new() };
+    pub(super) fn written_given(&self, isa: &Isa, modes: &BTreeMap<RegisterId, u64>) -> RegisterSet {
+        let mut written = Written { isa, modes, registers: RegisterSet::default() };
         for block in self.blocks.values() {
             written.by_segment(&block.graph, &block.root);
         }
@@ -46,7 +47,7 @@ struct Written<'a> {
     isa: &'a Isa,
     /// What is in some of them; writing that again changes nothing.
     modes: &'a BTreeMap<RegisterId, u64>,
-    registers: BTreeSet<RegisterId>,
+    registers: RegisterSet,
 }
 
 impl Written<'_> {

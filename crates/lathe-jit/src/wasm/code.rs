@@ -25,6 +25,11 @@ pub(crate) struct HostCompiler;
 pub(crate) struct TablePlace(usize);
 
 impl HostCompiler {
+    /// How often an instruction is interpreted in about the time that it takes to compile it...
+    pub(crate) const QUICK: u32 = 6_000;
+    /// ...and how many times as often it must be executed until it is compiled again.
+    pub(crate) const BEST: u64 = 16;
+
     /// There always is a host.
     pub(crate) fn new() -> Option<HostCompiler> {
         Some(HostCompiler)
