@@ -59,6 +59,8 @@ const CREDIT: u64 = 512;
 const AFFORDED: u64 = BETTER / 2;
 /// Finding out how large a region would become takes this share of compiling it.
 const LOOKS: usize = 8;
+/// For each instruction that is looked at for that, so many have been executed: it takes as long as a few of them.
+const LOOK: u64 = 128;
 /// Going in and out takes as long as this many of those steps: two regions that lead to one another all the time are
 /// made one soon.
 const CROSSING: u64 = 128;
@@ -94,6 +96,8 @@ pub struct Jit {
     ordered: u64,
     /// Those that were compiled as well as possible.
     improved: usize,
+    /// Those that were looked at to find out what regions would become.
+    looked_at: u64,
     /// Whether every region is one instruction, compiled before it is first executed.
     stepping: bool,
     /// Steps to be done in compiled code before the engine looks whether more of it has arrived.
@@ -160,6 +164,7 @@ impl Jit {
             executed: 0,
             ordered: 0,
             improved: 0,
+            looked_at: 0,
             stepping: false,
             until_look: SLICE,
             statistics: Statistics::default(),
@@ -405,9 +410,17 @@ impl Jit {
     fn merge(&mut self, state: &mut State, id: RegionId) -> bool {
         let Some(used) = self.regions.get(id) else { return false };
         let (entry, own, soonest) = (used.region.entry, used.region.size, self.price(used.earned, YOUNG));
+        if used.region.effort == Effort::Best || self.code.is_ordered(entry) {
+            return false;
+        }
+        if self.looked_at * LOOK > self.executed {
+            self.regions.get_mut(id).into_iter().for_each(|used| used.until_better = soonest);
+            return true;
+        }
         let jump = |pc| self.jumps.all_targets(&self.fast, pc);
         let size = self.regions.reach(id, LARGEST, |_| true, jump);
-        if used.region.effort == Effort::Best || size <= own || size > LARGEST || self.code.is_ordered(entry) {
+        self.looked_at += size as u64;
+        if size <= own || size > LARGEST {
             return false;
         }
         let affordable_at = (self.ordered + size as u64).saturating_mul(u64::from(self.code.threshold()));
