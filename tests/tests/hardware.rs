@@ -112,6 +112,8 @@ fn compare_all(model: &Model, name: &str, isa: &Isa, programs: &[(PathBuf, Image
         let start = Start { state: loaded(isa, image), input: INPUT.to_vec() };
         total += model.compare(start, limit).unwrap_or_else(|difference| panic!("{}: {difference}", path.display()));
     }
+    // They run for long, so this is the speed of a comparison; a generated program ends soon, and to begin takes it longer.
+    let speed = total.cycles as f64 / since.elapsed().as_secs_f64() / 1e6;
     let first = number("LATHE_SEED").unwrap_or(1);
     let mut seed = first;
     while seed < first + PROGRAMS || total.instructions + counted * (seed - first) < wanted {
@@ -121,7 +123,7 @@ fn compare_all(model: &Model, name: &str, isa: &Isa, programs: &[(PathBuf, Image
     }
     let Compared { instructions, faults, cycles } = total;
     println!(
-        "{name}: {instructions} instructions compared, {cycles} clock cycles, {faults} faults; {} programs, seeds {first} to {}; {:.1} seconds",
+        "{name}: {instructions} instructions compared, {cycles} clock cycles, {faults} faults; {} programs at {speed:.1} million clock cycles a second, seeds {first} to {}; {:.1} seconds",
         programs.len(),
         seed - 1,
         since.elapsed().as_secs_f64()

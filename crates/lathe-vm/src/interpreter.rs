@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use lathe_base::limits;
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, Domain, Field, Hook, InstructionId, MemoryId, Part, Place, RegisterId, Status};
 use lathe_isa::operand::Location;
@@ -170,8 +169,6 @@ struct Fetched {
     code: Code,
     cycles: u64,
     operands: Vec<Operand>,
-    /// The bits of the operands.
-    codes: [u64; limits::OPERANDS],
     location: Location,
     /// Whether it can fail after it has read from a device.
     takes_back: bool,
@@ -194,8 +191,14 @@ impl Code {
     }
 }
 
-/// What an operand says.
-enum Operand {
+/// An operand: its bits, and what they say.
+struct Operand {
+    bits: u64,
+    says: Says,
+}
+
+/// What the bits of an operand say.
+enum Says {
     /// A whole register: by far the most common place.
     Register(RegisterId),
     Place(Place),
@@ -224,8 +227,15 @@ impl Stepper {
         }
         let window = state.window(isa, pc, self.longest);
         let slot = pc as usize % RECENT;
-        let known = self.recent[slot].take().filter(|known| known.window == window && known.location.pc == pc);
-        let fetched = known.unwrap_or_else(|| Box::new(Fetched::new(isa, window, pc)));
+        let fetched = match self.recent[slot].take() {
+            Some(known) if known.window == window && known.location.pc == pc => known,
+            // Its room is used again: a program that goes through all of its memory would do little else than find some.
+            Some(mut other) => {
+                *other = Fetched::new(isa, window, pc);
+                other
+            }
+            None => Box::new(Fetched::new(isa, window, pc)),
+        };
         let mut execution = Execution { isa, stepper: self, fetched: &fetched, progress, state, devices };
         let done = execution.execute();
         let step = execution.end(pc, done);
@@ -344,7 +354,7 @@ impl Stepper {
             ExprKind::Local(local) => self.locals[usize::from(local.0)],
             ExprKind::Register(register) => state.register(*register),
             ExprKind::Operand(operand) => self.operand(*operand, fetched, state),
-            ExprKind::Code(operand) => fetched.codes[usize::from(operand.0)],
+            ExprKind::Code(operand) => fetched.operands[usize::from(operand.0)].bits,
             ExprKind::Pc => fetched.location.pc,
             // Only this is left: operators have computed everything else.
             _ => fetched.location.next,
@@ -352,10 +362,10 @@ impl Stepper {
     }
 
     fn operand(&self, operand: OperandId, fetched: &Fetched, state: &State) -> u64 {
-        match &fetched.operands[usize::from(operand.0)] {
-            Operand::Register(register) => state.register(*register),
-            Operand::Place(place) => state.place(place),
-            Operand::Number(number) => *number,
+        match &fetched.operands[usize::from(operand.0)].says {
+            Says::Register(register) => state.register(*register),
+            Says::Place(place) => state.place(place),
+            Says::Number(number) => *number,
         }
     }
 }
@@ -364,8 +374,7 @@ impl Fetched {
     /// The place between two instructions.
     fn between(isa: &Isa, state: &State) -> Fetched {
         let location = Location { pc: state.pc, next: state.pc, width: isa.pc.width };
-        let (operands, codes) = (Vec::new(), [0; limits::OPERANDS]);
-        Fetched { window: 0, code: Code::Illegal, cycles: 0, operands, codes, location, takes_back: true }
+        Fetched { window: 0, code: Code::Illegal, cycles: 0, operands: Vec::new(), location, takes_back: true }
     }
 
     /// Decodes the instruction at an address.
@@ -373,28 +382,27 @@ impl Fetched {
         let width = isa.pc.width;
         let Some(decoded) = isa.decode(window) else {
             let (code, location) = (Code::Illegal, Location { pc, next: pc, width });
-            let (operands, codes) = (Vec::new(), [0; limits::OPERANDS]);
-            return Fetched { window, code, cycles: 0, operands, codes, location, takes_back: true };
+            return Fetched { window, code, cycles: 0, operands: Vec::new(), location, takes_back: true };
         };
         let instruction = isa.instruction(decoded.instruction);
         let next = width.wrap(pc.wrapping_add(u64::from(instruction.encoding.cells)));
         let location = Location { pc, next, width };
         let fields = instruction.operands.iter().map(|field| isa.field(*field));
-        let operand = |(field, bits): (&Field, u64)| match &field.domain {
+        let says = |field: &Field, bits: u64| match &field.domain {
             Domain::Registers(list) => match &list[bits as usize] {
                 Some((_, place)) => match isa.whole_register(place) {
-                    Some(register) => Operand::Register(register),
-                    None => Operand::Place(place.clone()),
+                    Some(register) => Says::Register(register),
+                    None => Says::Place(place.clone()),
                 },
-                None => Operand::Number(0),
+                None => Says::Number(0),
             },
-            _ => Operand::Number(field.value(bits, location)),
+            _ => Says::Number(field.value(bits, location)),
         };
-        let codes = decoded.operands;
-        let operands = fields.zip(codes.iter().copied()).map(operand).collect();
+        let operand = |(field, bits): (&Field, u64)| Operand { bits, says: says(field, bits) };
+        let operands = fields.zip(decoded.operands).map(operand).collect();
         let (code, cycles) = (Code::Instruction(decoded.instruction), instruction.cycles);
         let takes_back = isa.on_step.is_some() || Failures::of(isa, &instruction.body).can_follow_a_read();
-        Fetched { window, code, cycles, operands, codes, location, takes_back }
+        Fetched { window, code, cycles, operands, location, takes_back }
     }
 }
 
@@ -567,14 +575,14 @@ impl Execution<'_> {
     }
 
     fn set_operand(&mut self, operand: OperandId, value: u64) {
-        match &self.fetched.operands[usize::from(operand.0)] {
-            Operand::Register(register) => self.set_register(*register, value),
-            Operand::Place(place) => {
+        match &self.fetched.operands[usize::from(operand.0)].says {
+            Says::Register(register) => self.set_register(*register, value),
+            Says::Place(place) => {
                 let old = |part: &Part| Record::Register(part.register, self.state.register(part.register));
                 self.stepper.log.extend(place.parts.iter().map(old));
                 self.state.set_place(self.isa, place, value);
             }
-            Operand::Number(_) => {}
+            Says::Number(_) => {}
         }
     }
 

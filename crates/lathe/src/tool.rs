@@ -86,6 +86,29 @@ pub(crate) fn run(tool: &str, folder: Option<&Path>, arguments: &[&str], input: 
     })
 }
 
+/// Looks whether tools are there, for a command that runs one after the other and would find out late that the last is missing.
+///
+/// # Errors
+/// If some are not, with the packages that have them.
+pub(crate) fn check(tools: &[&str]) -> Result<(), Failure> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<_> = std::env::split_paths(&path).collect();
+    let is_there = |tool: &str| {
+        let name = format!("{tool}{}", std::env::consts::EXE_SUFFIX);
+        folders.iter().any(|folder| folder.join(&name).is_file())
+    };
+    let missing: Vec<&str> = tools.iter().copied().filter(|tool| !is_there(tool)).collect();
+    let Some((last, before)) = missing.split_last() else { return Ok(()) };
+    let (names, are) = match before {
+        [] => (format!("`{last}`"), "is"),
+        _ => (format!("`{}` and `{last}`", before.join("`, `")), "are"),
+    };
+    let mut packages: Vec<&str> = missing.iter().map(|tool| package(tool)).collect();
+    packages.dedup();
+    let failure = Failure::input(format!("{names} {are} not installed"));
+    Err(failure.help(format!("install what is missing: `apt install {}`", packages.join(" "))))
+}
+
 /// What comes out of a pipe until it is closed. A tool that closes it early has said what it had to say.
 fn everything(pipe: Option<impl Read>) -> String {
     let mut bytes = Vec::new();

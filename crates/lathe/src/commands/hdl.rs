@@ -30,6 +30,9 @@ pub(super) fn execute(arguments: &Hdl) -> Outcome {
     for file in &all {
         inputs.check_spared(&file.name, "-o")?;
     }
+    if arguments.report {
+        hdl_report::check_tools(arguments.program.is_some())?;
+    }
     std::fs::create_dir_all(folder.join(lathe_hdl::BOARD)).map_err(|error| {
         let message = format!("the folder {} cannot be made: {}", arguments.output, files::reason(&error));
         Failure::input(message).help("give another name with `-o`")

@@ -46,6 +46,15 @@ pub(super) struct Report {
     cycles: Option<u64>,
 }
 
+/// Looks whether everything is there that a report asks; it takes minutes.
+///
+/// # Errors
+/// If a tool is missing, with the package that has it.
+pub(super) fn check_tools(with_program: bool) -> Result<(), Failure> {
+    let simulator: &[&str] = if with_program { &["iverilog", "vvp"] } else { &[] };
+    tool::check(&[&["yosys", "nextpnr-ice40"], simulator].concat())
+}
+
 /// Measures what was written to a folder. `limit` is how many instructions of the program are simulated, if there is one.
 pub(super) fn measure(folder: &Path, module: &str, limit: Option<u64>) -> Result<Report, Failure> {
     let mut report = Report::default();

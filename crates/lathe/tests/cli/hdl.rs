@@ -51,6 +51,34 @@ fn there_is_no_hardware_for_addresses_of_more_than_32_bits() {
     assert_eq!(bench.run(&["hdl", "-m", "near.isa", "-o", "hardware"]).code, 0);
 }
 
+/// A report takes minutes and asks one tool after the other: all that are missing are named before it begins.
+#[test]
+fn a_report_names_the_tools_that_are_missing_before_anything_is_written() {
+    let bench = Bench::with("hi.asm", ".machine quad8\n halt\n");
+    std::fs::create_dir(bench.path().join("tools")).unwrap();
+    let yosys = format!("tools/yosys{}", std::env::consts::EXE_SUFFIX);
+    let bench = bench.file(&yosys, "");
+    let cases: [(&[&str], &str, &[&str]); 3] = [
+        (
+            &["-m", "quad8"],
+            ".",
+            &["`yosys` and `nextpnr-ice40` are not installed", "`apt install yosys nextpnr-ice40`"],
+        ),
+        (&["-m", "quad8"], "tools", &["`nextpnr-ice40` is not installed", "`apt install nextpnr-ice40`"]),
+        (
+            &["--program", "hi.asm"],
+            "tools",
+            &["`nextpnr-ice40`, `iverilog` and `vvp` are not installed", "`apt install nextpnr-ice40 iverilog`"],
+        ),
+    ];
+    for (what, path, expected) in cases {
+        let arguments = [&["hdl", "-o", "hardware", "--report"], what].concat();
+        let output = bench.command(&arguments).env("PATH", bench.path().join(path)).output().expect("it runs");
+        crate::answer(output).complains(1, expected);
+        assert!(!bench.path().join("hardware").exists());
+    }
+}
+
 #[test]
 fn wrong_usage_is_told() {
     let bench = Bench::with("ram.hex", "0 1 2\n");
