@@ -13,7 +13,7 @@ use crate::register_set::RegisterSet;
 /// The registers that may have been changed before each block, by the address of its leader.
 pub(crate) struct Dirty<'a> {
     isa: &'a Isa,
-    modes: &'a BTreeMap<RegisterId, u64>,
+    modes: &'a [(RegisterId, u64)],
     before: BTreeMap<u64, RegisterSet>,
 }
 

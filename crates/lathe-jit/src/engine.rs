@@ -295,8 +295,8 @@ impl Jit {
     fn is_as_assumed(&mut self, state: &State, id: RegionId) -> bool {
         let additions = self.fast.marks().additions();
         let Some(used) = self.regions.get_mut(id) else { return false };
-        let Compiled { assumptions, blocks, modes, .. } = &*used.region;
-        if !modes.iter().all(|(id, value)| state.register(*id) == *value) {
+        let Compiled { assumptions, blocks, .. } = &*used.region;
+        if !assumptions.are_modes_of(state) {
             used.strangers += 1;
             if used.strangers == STRANGERS {
                 self.any_mode.extend(blocks.keys());

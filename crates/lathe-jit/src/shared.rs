@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use lathe_fast::{Armed, Fast, Reading};
 use lathe_isa::Isa;
-use lathe_isa::model::RegisterId;
 use lathe_vm::State;
 
 use crate::Compiler;
@@ -82,8 +81,6 @@ pub(crate) struct Compiled {
     pub(crate) effort: Effort,
     /// What must hold whenever it is entered.
     pub(crate) assumptions: Assumptions,
-    /// The modes among that, to be looked through quickly.
-    pub(crate) modes: Vec<(RegisterId, u64)>,
     /// What it leaves to the reference interpreter because a run may stop there.
     armed: Arc<Armed>,
     /// What it was compiled from, if that was done quickly and nobody has had it done better yet.
@@ -169,7 +166,6 @@ impl SharedCode {
         let blocks = block_numbers(&region);
         let instructions = region.instructions.iter().map(|(pc, decoded)| (*pc, decoded.reading)).collect();
         let (bound, assumptions, armed) = (region.bound, region.assumptions.clone(), region.armed.clone());
-        let modes = assumptions.modes.iter().map(|(id, value)| (*id, *value)).collect();
         let (size, selects) = (region.size(), region.selects.clone());
         let (leads_to, computed_jumps) = (region.leads_to(), region.computed_jumps());
         let improvable = Mutex::new(Some(region).filter(|_| effort == Effort::Quick));
@@ -185,7 +181,6 @@ impl SharedCode {
             computed_jumps,
             effort,
             assumptions,
-            modes,
             armed,
             improvable,
         }))

@@ -1,6 +1,6 @@
 //! What a region takes for granted: it is looked at whenever the region is entered, and not inside.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use lathe_fast::code_map::CodeMap;
 use lathe_isa::Isa;
@@ -14,6 +14,9 @@ use super::block::BlockBuilder;
 /// Cells that a store can reach, at most, so that it is worth assuming that none of them is marked.
 const UNMARKED: u64 = 256;
 
+/// Registers with what is in them.
+pub(crate) type Modes = Vec<(RegisterId, u64)>;
+
 /// What must hold whenever a region is entered. Nothing that compiled code does can change it, so
 /// it need not be looked at inside.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +25,7 @@ pub(crate) struct Assumptions {
     pub(crate) unmarked: BTreeSet<(u64, u64)>,
     /// Registers of one bit that the region reads but does not change, with what is in them: mostly
     /// a mode that decides what instructions mean.
-    pub(crate) modes: BTreeMap<RegisterId, u64>,
+    pub(crate) modes: Modes,
 }
 
 impl Assumptions {
@@ -52,20 +55,20 @@ impl Region {
     /// The registers of one bit that something is made from and that are never changed, with what is
     /// in them. A region for that is worth it where they are modes; a flag that happens not to be
     /// written soon turns out to differ, and the region is made again without.
-    pub(super) fn modes(&self, isa: &Isa, state: &State) -> BTreeMap<RegisterId, u64> {
+    pub(super) fn modes(&self, isa: &Isa, state: &State) -> Modes {
         let is_flag = |id: &RegisterId| isa.register(*id).is_flag();
         let flags = (0..isa.registers.len() as u32).map(RegisterId).filter(is_flag);
-        let mut modes: BTreeMap<RegisterId, u64> = flags.map(|id| (id, state.register(id))).collect();
+        let mut modes: Modes = flags.map(|id| (id, state.register(id))).collect();
         let written = self.written_given(isa, &modes);
         let is_used = |id: &RegisterId| self.blocks.values().any(|block| is_used(&block.graph, *id));
-        modes.retain(|id, _| !written.contains(*id) && is_used(id));
+        modes.retain(|(id, _)| !written.contains(*id) && is_used(id));
         modes
     }
 
     /// Whether it changes none of the modes it was made for.
     pub(super) fn keeps_modes(&self, isa: &Isa) -> bool {
         let written = self.written(isa);
-        self.assumptions.modes.keys().all(|id| !written.contains(*id))
+        self.assumptions.modes.iter().all(|(id, _)| !written.contains(*id))
     }
 }
 

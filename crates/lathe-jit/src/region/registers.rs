@@ -1,7 +1,5 @@
 //! The registers that a region changes.
 
-use std::collections::BTreeMap;
-
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
 use lathe_values::{Graph, Node, ValueId};
@@ -16,7 +14,7 @@ impl Region {
     }
 
     /// The registers that it changes if some have these numbers.
-    pub(super) fn written_given(&self, isa: &Isa, modes: &BTreeMap<RegisterId, u64>) -> RegisterSet {
+    pub(super) fn written_given(&self, isa: &Isa, modes: &[(RegisterId, u64)]) -> RegisterSet {
         let mut written = Written { isa, modes, registers: RegisterSet::default() };
         for block in self.blocks.values() {
             written.by_segment(&block.graph, &block.root);
@@ -31,12 +29,12 @@ impl Snapshot {
         &self,
         isa: &Isa,
         graph: &Graph,
-        modes: &BTreeMap<RegisterId, u64>,
+        modes: &[(RegisterId, u64)],
     ) -> impl Iterator<Item = RegisterId> {
         let is_changed = move |(id, value): &(RegisterId, ValueId)| {
-            let mode = modes.get(id).copied();
-            let same = graph.node(*value) == Node::Register(*id) || mode.is_some() && graph.as_constant(*value) == mode;
-            !isa.register(*id).constant && !same
+            let is_mode =
+                || modes.iter().any(|(mode, number)| mode == id && graph.as_constant(*value) == Some(*number));
+            graph.node(*value) != Node::Register(*id) && !isa.register(*id).constant && !is_mode()
         };
         (0..).map(RegisterId).zip(self.registers.iter().copied()).filter(is_changed).map(|(id, _)| id)
     }
@@ -46,7 +44,7 @@ impl Snapshot {
 struct Written<'a> {
     isa: &'a Isa,
     /// What is in some of them; writing that again changes nothing.
-    modes: &'a BTreeMap<RegisterId, u64>,
+    modes: &'a [(RegisterId, u64)],
     registers: RegisterSet,
 }
 
