@@ -10,7 +10,7 @@ use lathe_isa::model::RegisterId;
 use lathe_values::{Effects, Graph, Node, Start, SymbolicState, ValueId, WayOn};
 use lathe_vm::state::State;
 
-use super::decode::{Lowerable, Reading, effects_at};
+use super::decode::{Lowerable, Reading, Touched, effects_at};
 use crate::Fast;
 
 /// Instructions of one block.
@@ -157,9 +157,11 @@ impl Block {
     }
 
     fn add(&mut self, isa: &Isa, decoded: Lowerable, effects: Effects, pc: u64) {
-        let touched = if self.assumed.is_empty() { Vec::new() } else { decoded.touched(isa) };
-        for (register, _, matters) in &mut self.assumed {
-            *matters |= touched.contains(register);
+        if !self.assumed.is_empty() {
+            let Touched { reads, writes } = decoded.touched(isa);
+            for (register, _, matters) in &mut self.assumed {
+                *matters |= reads.contains(register) || writes.contains(register);
+            }
         }
         let none = self.graph.constant(Width::MAX, 0);
         let so_far = self.steps.last().map_or(none, |step| step.cycles);

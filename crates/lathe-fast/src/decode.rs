@@ -41,22 +41,60 @@ impl Lowerable {
         Some(Meaning { hook: self.hook.as_ref(), body, next: self.next, reserved: &self.armed.reserved })
     }
 
-    /// The registers that it may depend on or change, together with what is done between instructions.
-    pub(super) fn touched(&self, isa: &Isa) -> Vec<RegisterId> {
+    /// Where it may lead: to what follows it, or to addresses that it jumps to.
+    pub fn ways_on(&self) -> WaysOn {
+        let mut ways = WaysOn { known: Vec::new(), is_computed: false };
+        let Some(body) = &self.body else { return ways };
+        let mut see = |statement: &Statement| {
+            if let Statement::Jump(target) = statement {
+                let before = ways.known.len();
+                target.visit(&mut |part| ways.known.extend(part.as_constant().filter(|_| part.width == target.width)));
+                ways.is_computed |= ways.known.len() == before;
+            }
+        };
+        body.block.iter().for_each(|statement| statement.visit(&mut see));
+        let ends =
+            |statement: &Statement| matches!(statement, Statement::Jump(_) | Statement::Halt | Statement::Fault { .. });
+        if !body.block.iter().any(ends) {
+            ways.known.push(self.next);
+        }
+        ways
+    }
+
+    /// The registers that it may depend on, and those that it may change, together with what is done between instructions.
+    pub fn touched(&self, isa: &Isa) -> Touched {
         let own = self.body.as_ref().map(Body::effects).unwrap_or_default();
-        let mut touched = [own.reads, own.writes.clone()].concat();
+        let mut touched = Touched { reads: own.reads, writes: own.writes };
         if let Some(hook) = &self.hook {
-            let effects = [&hook.when, &hook.body].map(Body::effects);
-            touched.extend(effects.into_iter().flat_map(|effects| [effects.reads, effects.writes]).flatten());
+            for effects in [&hook.when, &hook.body].map(Body::effects) {
+                touched.reads.extend(effects.reads);
+                touched.writes.extend(effects.writes);
+            }
         } else if let Some(hook) = &isa.on_step {
             // Whether that is due is looked at only where it may have changed.
             let reads = hook.when.effects().reads;
-            if reads.iter().any(|register| own.writes.contains(register)) {
-                touched.extend(reads);
+            if reads.iter().any(|register| touched.writes.contains(register)) {
+                touched.reads.extend(reads);
             }
         }
         touched
     }
+}
+
+/// Where an instruction may lead. What it computes an address from may be among the addresses.
+pub struct WaysOn {
+    /// Addresses that it names.
+    pub known: Vec<u64>,
+    /// Whether it computes one.
+    pub is_computed: bool,
+}
+
+/// Registers that something may depend on and change; some may be there twice.
+pub struct Touched {
+    /// Those that it may depend on.
+    pub reads: Vec<RegisterId>,
+    /// Those that it may change.
+    pub writes: Vec<RegisterId>,
 }
 
 /// How the cells of an instruction were read. Where they are read the same way, the instruction

@@ -49,7 +49,7 @@ pub use armed::Armed;
 use banks::Banks;
 use block::Block;
 use constants::Constants;
-pub use decode::{Lowerable, Reading};
+pub use decode::{Lowerable, Reading, Touched, WaysOn};
 use history::History;
 use jump_cache::JumpCache;
 use lower::{Names, lower};
@@ -271,6 +271,11 @@ impl Fast {
     /// Where every block begins.
     pub fn start(&self) -> &Start {
         &self.start
+    }
+
+    /// Registers of one bit that few instructions change.
+    pub fn modes(&self) -> &[RegisterId] {
+        &self.modes
     }
 
     /// The cells that must not be written behind its back.

@@ -310,7 +310,9 @@ struct Executor<'a> {
 impl<'a> Executor<'a> {
     /// Executes a body whose first locals are given.
     fn body(&mut self, body: &Body, given: &[ValueId]) -> Option<()> {
-        self.locals = given.to_vec();
+        self.locals.clear();
+        self.locals.reserve(body.locals.len());
+        self.locals.extend(given);
         self.locals.extend(body.locals[given.len()..].iter().map(|width| self.graph.constant(*width, 0)));
         self.block(&body.block)
     }
@@ -490,6 +492,9 @@ impl<'a> Executor<'a> {
 
     /// Cells are values of their own: one may have been written since another was, and each may be known by itself.
     fn load(&mut self, memory: MemoryId, address: ValueId, cells: u8) -> Option<ValueId> {
+        if cells == 1 {
+            return self.load_cell(memory, address);
+        }
         let cells: Option<Vec<ValueId>> = (0..cells)
             .map(|offset| {
                 let address = self.graph.plus(address, u64::from(offset));
@@ -531,8 +536,8 @@ impl<'a> Executor<'a> {
     /// Leaves the instruction where it has itself written the cell that it is about to read: its stores
     /// are done after its loads.
     fn leave_if_just_written(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
-        let stores = self.effects.stores.clone();
-        for store in stores {
+        for at in 0..self.effects.stores.len() {
+            let store = self.effects.stores[at];
             if !store.may_reach(self.graph, memory, address) {
                 continue;
             }

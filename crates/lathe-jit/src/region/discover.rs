@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use lathe_base::Width;
 use lathe_base::numbers::ByNumber;
-use lathe_fast::{Fast, Lowerable};
+use lathe_fast::{Fast, Lowerable, Touched, WaysOn};
 use lathe_isa::Isa;
-use lathe_isa::model::MemoryId;
+use lathe_isa::model::{MemoryId, RegisterId};
 use lathe_values::Start;
 use lathe_vm::State;
 
@@ -73,22 +73,12 @@ pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
         looks_at_marks: false,
         assumptions: Assumptions::default(),
     };
-    let isa = discovery.isa;
     discovery.leaders.insert(entry, 0);
-    let mut region = discovery.region(entry);
-    if region.marks_itself(isa) {
-        discovery.looks_at_marks = true;
-        region = discovery.region(entry);
+    discovery.find_loops(entry);
+    match discovery.region_for_likely_modes(entry) {
+        Some(region) => region,
+        None => discovery.region_for_unknown_modes(entry),
     }
-    if known.modes {
-        discovery.assumptions.modes = region.modes(isa, known.state);
-    }
-    if discovery.assumptions.modes.is_empty() {
-        return region;
-    }
-    let specialized = discovery.region(entry);
-    let fits = !specialized.marks_itself(isa) && specialized.keeps_modes(isa);
-    if fits { specialized } else { region }
 }
 
 /// A volatile instruction, by what its cells hold.
@@ -129,6 +119,76 @@ struct Built {
 }
 
 impl Discovery<'_> {
+    /// Notes where loops begin, as far as instructions say where they jump to: those will be leaders, and a block that was
+    /// built past one would have to be built again.
+    fn find_loops(&mut self, entry: u64) {
+        let (mut waiting, mut seen) = (vec![entry], BTreeSet::new());
+        while let Some(pc) = waiting.pop() {
+            if seen.len() >= self.known.most || !seen.insert(pc) || pc != entry && self.ends_before(pc) {
+                continue;
+            }
+            let WaysOn { known, is_computed } = self.decode(pc).ways_on();
+            if is_computed {
+                waiting.extend((self.known.targets)(pc));
+            }
+            for target in known {
+                if target <= pc && !self.ends_before(target) {
+                    let known = self.leaders.len();
+                    self.leaders.entry(target).or_insert(known);
+                }
+                waiting.push(target);
+            }
+        }
+    }
+
+    /// The region around an address for the present modes, as far as something in it seems to depend on them; none if
+    /// nothing does, or something changes one of them.
+    fn region_for_likely_modes(&mut self, entry: u64) -> Option<Region> {
+        let Known { fast, state, modes, .. } = self.known;
+        if !modes || fast.modes().is_empty() {
+            return None;
+        }
+        let touched: Vec<Touched> = self.decoded.values().map(|decoded| decoded.touched(self.isa)).collect();
+        let is_read = |id: &&RegisterId| touched.iter().any(|touched| touched.reads.contains(id));
+        let is_written = |id: &&RegisterId| touched.iter().any(|touched| touched.writes.contains(id));
+        let likely = fast.modes().iter().filter(is_read).map(|id| (*id, state.register(*id)));
+        self.assumptions.modes = likely.collect();
+        if self.assumptions.modes.is_empty() || self.assumptions.modes.iter().any(|(id, _)| is_written(&id)) {
+            self.assumptions.modes.clear();
+            return None;
+        }
+        let region = self.region_beside_its_marks(entry);
+        if !region.keeps_modes(self.isa) {
+            self.assumptions.modes.clear();
+            return None;
+        }
+        Some(region)
+    }
+
+    /// The same where it must be found out which modes something depends on.
+    fn region_for_unknown_modes(&mut self, entry: u64) -> Region {
+        let region = self.region_beside_its_marks(entry);
+        if self.known.modes {
+            self.assumptions.modes = region.modes(self.isa, self.known.state);
+        }
+        if self.assumptions.modes.is_empty() {
+            return region;
+        }
+        let specialized = self.region(entry);
+        let fits = !specialized.marks_itself(self.isa) && specialized.keeps_modes(self.isa);
+        if fits { specialized } else { region }
+    }
+
+    /// The region around an address, which assumes nothing of the cells that hold its own code.
+    fn region_beside_its_marks(&mut self, entry: u64) -> Region {
+        let region = self.region(entry);
+        if !region.marks_itself(self.isa) {
+            return region;
+        }
+        self.looks_at_marks = true;
+        self.region(entry)
+    }
+
     /// The region around an address, with the modes that are assumed. Leaders that were found before stay.
     fn region(&mut self, entry: u64) -> Region {
         self.assumptions.unmarked.clear();

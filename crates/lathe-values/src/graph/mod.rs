@@ -2,17 +2,18 @@
 //! few forms, and finds it again if it exists already.
 
 mod facts;
+mod found;
 mod logic;
 mod sums;
 
 pub use facts::WayOn;
 
 use lathe_base::Width;
-use lathe_base::numbers::ByNumber;
 use lathe_isa::model::{MemoryId, RegisterId};
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
 use super::range::Range;
+use found::Found;
 
 /// A value of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,15 +67,14 @@ struct Value {
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     values: Vec<Value>,
-    found: ByNumber<(Node, Width), ValueId>,
+    found: Found,
     deepest: u32,
 }
 
 impl Graph {
     /// No value yet, and room for this many.
     pub fn with_room_for(values: usize) -> Graph {
-        let found = ByNumber::with_capacity_and_hasher(values, Default::default());
-        Graph { values: Vec::with_capacity(values), found, deepest: 0 }
+        Graph { values: Vec::with_capacity(values), found: Found::with_room_for(values), deepest: 0 }
     }
 
     /// How a value comes about.
@@ -125,18 +125,32 @@ impl Graph {
     fn add(&mut self, node: Node, width: Width) -> ValueId {
         let range = self.range_of(node, width);
         let node = range.only().map_or(node, Node::Constant);
-        let next = ValueId(self.values.len() as u32);
-        let id = *self.found.entry((node, width)).or_insert(next);
-        if id == next {
-            let depth = 1 + operands(node).map(|operand| self.values[operand.index()].depth).max().unwrap_or(0);
-            self.deepest = self.deepest.max(depth);
-            let answer = match node {
-                Node::Answer(_) => Some(id),
-                _ => operands(node).filter_map(|operand| self.values[operand.index()].answer).max(),
-            };
-            self.values.push(Value { node, width, range, depth, answer });
+        let hash = hash(node, width);
+        if let Some(known) = self.find(node, width, hash) {
+            return known;
         }
+        let id = ValueId(self.values.len() as u32);
+        let depth = 1 + operands(node).map(|operand| self.values[operand.index()].depth).max().unwrap_or(0);
+        self.deepest = self.deepest.max(depth);
+        let answer = match node {
+            Node::Answer(_) => Some(id),
+            _ => operands(node).filter_map(|operand| self.values[operand.index()].answer).max(),
+        };
+        let values = &mut self.values;
+        values.push(Value { node, width, range, depth, answer });
+        self.found.insert(id.0, hash, |number| {
+            let Value { node, width, .. } = values[number as usize];
+            self::hash(node, width)
+        });
         id
+    }
+
+    fn find(&self, node: Node, width: Width, hash: u64) -> Option<ValueId> {
+        let is_it = |number: u32| {
+            let value = &self.values[number as usize];
+            value.node == node && value.width == width
+        };
+        self.found.get(hash, is_it).map(ValueId)
     }
 
     fn range_of(&self, node: Node, width: Width) -> Range {
@@ -400,7 +414,8 @@ impl Graph {
         let first = values.next()?;
         values.try_fold(first, |high, low| {
             let width = self.width(high).plus(self.width(low))?;
-            self.found.get(&(Node::Join(high, low), width)).copied()
+            let join = Node::Join(high, low);
+            self.find(join, width, hash(join, width))
         })
     }
 
@@ -465,6 +480,27 @@ impl Graph {
     pub fn operands(&self, id: ValueId) -> impl Iterator<Item = ValueId> {
         operands(self.node(id))
     }
+}
+
+/// A number in whose highest bits all that a value is made of shows.
+fn hash(node: Node, width: Width) -> u64 {
+    let pair = |x: ValueId, y: ValueId| u64::from(x.0) << 32 | u64::from(y.0);
+    let (kind, parts) = match node {
+        Node::Constant(number) => (0, number),
+        Node::Register(id) => (1, u64::from(id.0)),
+        Node::Load(memory, address, stores) => (2 + (u64::from(memory.0) << 8), pair(address, ValueId(stores))),
+        Node::Unary(operator, x) => (3 + ((operator as u64) << 8), u64::from(x.0)),
+        Node::Binary(operator, x, y) => (4 + ((operator as u64) << 8), pair(x, y)),
+        Node::Slice(x, low) => (5, pair(x, ValueId(low))),
+        Node::Join(high, low) => (6, pair(high, low)),
+        Node::ZeroExtend(x) => (7, u64::from(x.0)),
+        Node::SignExtend(x) => (8, u64::from(x.0)),
+        Node::Choose(condition, x, y) => (9 + (u64::from(condition.0) << 8), pair(x, y)),
+        Node::Answer(number) => (10, u64::from(number)),
+    };
+    const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let parts = (parts ^ parts >> 32).wrapping_mul(SPREAD);
+    (parts ^ parts >> 29 ^ kind ^ u64::from(width.bits()) << 48).wrapping_mul(SPREAD)
 }
 
 fn operands(node: Node) -> impl Iterator<Item = ValueId> {
