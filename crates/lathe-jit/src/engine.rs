@@ -14,7 +14,6 @@ use lathe_isa::model::{Memory, MemoryId};
 use lathe_vm::memory::{LARGE_IN_ONE_PIECE, PAGE_BITS};
 use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stop, Stops};
 
-use crate::Compiler;
 use crate::context::{Context, NO_JUMP};
 use crate::guarded;
 use crate::jumps::Jumps;
@@ -35,6 +34,9 @@ const MISSES: u32 = 2;
 const SAMPLE: u64 = 13;
 /// A part of a region has been executed at least this share of the threshold, by which it is hot.
 const WARM: u32 = 64;
+/// A part of one that runs on and on has been executed at all: by then what is rare is worth more as part of the region than as a
+/// way out of it.
+const EVER: u64 = 1;
 /// How often the threshold is doubled for code that is thrown away again and again.
 const DOUBLINGS: u32 = 12;
 /// Code that is being compiled is reached this share of the threshold before the engine looks whether it has
@@ -44,19 +46,19 @@ const LOOK_AGAIN: u32 = 32;
 const SLICE: u64 = 1 << 20;
 /// Entering compiled code counts as this many of them.
 const ENTRY: u64 = 1 << 10;
-/// A region that has done this many times the threshold of steps for each of its instructions is compiled again, as
-/// well as the compiler can: by then that takes a small part of the time it has run.
-const BETTER: u64 = Compiler::BEST;
-/// After this many times the threshold, and each time that it has become as many times as much, it is looked whether it should be made
-/// one with others, which is done quickly.
+/// A region that has done this many times the threshold of steps for each of its instructions, and each time that it has become
+/// as many times as much, is looked at: it may be made one with others, which is done quickly.
 const YOUNG: u64 = 4;
+/// After this share of what it must have done to be compiled as well as possible it is compiled quickly once more, with what has
+/// turned up since.
+const AGAIN: u64 = 16;
 /// It becomes at most this many times as large then, if the program has not run for so long that it can afford more. Where
 /// a program has many places that are equally warm, each of them would take in all others.
 const GROWTH: usize = 4;
 /// Every program can afford to have this many instructions compiled as well as possible, which takes a few milliseconds...
 const CREDIT: u64 = 512;
-/// ...and one more whenever it has done this many times the threshold of steps.
-const AFFORDED: u64 = BETTER / 2;
+/// ...and one more whenever it has done this share of the steps for which one instruction is compiled like that.
+const AFFORDED: u64 = 2;
 /// Finding out how large a region would become takes this share of compiling it.
 const LOOKS: usize = 8;
 /// For each instruction that is looked at for that, so many have been executed: it takes as long as a few of them.
@@ -338,7 +340,7 @@ impl Jit {
         if bases(&self.isa, state).is_none() || marks(&self.isa, self.fast.marks()).is_none() {
             return self.fast.set_heat(pc, Heat::Never);
         }
-        match self.discover(state, pc, extent, Effort::Quick, INSTRUCTIONS) {
+        match self.discover(state, pc, extent, self.warm(), INSTRUCTIONS) {
             Some(region) => self.order(state, pc, region, Effort::Quick, None),
             None => self.fast.set_heat(pc, Heat::Never),
         }
@@ -371,12 +373,18 @@ impl Jit {
         if used.is_crossed_often(CROSSING) && self.merge(state, id) {
             return;
         }
-        let rest = self.price(earned, used_for * (YOUNG - 1));
-        let Some(used) = self.regions.get_mut(id) else { return };
-        if used_for < BETTER {
+        // By the time that it is compiled as well as possible, that takes a small part of the time it has run.
+        let better = self.code.better();
+        if used_for < better {
+            let rest = self.price(earned, used_for * (YOUNG - 1));
+            let Some(used) = self.regions.get_mut(id) else { return };
             (used.until_better, used.used_for) = (rest, used_for * YOUNG);
+            if used_for == better / AGAIN && known.effort == Effort::Quick {
+                self.extend(state, id);
+            }
             return;
         }
+        let Some(used) = self.regions.get_mut(id) else { return };
         used.until_better = u64::MAX;
         if !known.is_improvable() {
             return self.take_better(state, id, &known);
@@ -394,7 +402,7 @@ impl Jit {
             return self.improve_later(id, earned);
         }
         let extent = if takes_all { Extent::Everything } else { Extent::Rest };
-        let better = self.discover(state, entry, extent, Effort::Best, most);
+        let better = self.discover(state, entry, extent, EVER, most);
         let size = better.as_ref().map_or(earned, Region::size);
         if better.as_ref().is_some_and(|region| region.is_cut) && most < LARGEST {
             self.improved += size / LOOKS;
@@ -402,6 +410,21 @@ impl Jit {
         } else if let Some(region) = known.take_improvable() {
             self.improved += size;
             self.order(state, entry, better.unwrap_or(region), Effort::Best, Some(id));
+        }
+    }
+
+    /// Has a region compiled quickly with what has run since it was discovered, if there is any, all of it fits into one region and
+    /// the program can afford that.
+    fn extend(&mut self, state: &mut State, id: RegionId) {
+        let Some(used) = self.regions.get(id) else { return };
+        let (entry, own) = (used.region.entry, used.region.size);
+        let size = self.regions.reach(id, LARGEST, |_| true, |pc| self.jumps.all_targets(&self.fast, pc));
+        if size > LARGEST || self.code.is_ordered(entry) || self.affordable_at(size) > self.executed {
+            return;
+        }
+        let region = self.discover(state, entry, Extent::Everything, EVER, LARGEST);
+        if let Some(region) = region.filter(|region| region.size() > own) {
+            self.order(state, entry, region, Effort::Quick, Some(id));
         }
     }
 
@@ -423,13 +446,13 @@ impl Jit {
         if size <= own || size > LARGEST {
             return false;
         }
-        let affordable_at = (self.ordered + size as u64).saturating_mul(u64::from(self.code.threshold()));
+        let affordable_at = self.affordable_at(size);
         if affordable_at > self.executed {
             let wait = (affordable_at - self.executed).max(soonest);
             self.regions.get_mut(id).into_iter().for_each(|used| used.until_better = wait);
             return true;
         }
-        let region = self.discover(state, entry, Extent::Everything, Effort::Quick, LARGEST);
+        let region = self.discover(state, entry, Extent::Everything, self.warm(), LARGEST);
         match region.filter(|region| region.size() > own) {
             Some(region) => {
                 self.order(state, entry, region, Effort::Quick, Some(id));
@@ -459,7 +482,7 @@ impl Jit {
 
     /// Looks again whether to compile a region better when it has earned so many times as much.
     fn improve_later(&mut self, id: RegionId, earned: usize) {
-        let until_better = self.price(earned * (GROWTH - 1), BETTER);
+        let until_better = self.price(earned * (GROWTH - 1), self.code.better());
         if let Some(used) = self.regions.get_mut(id) {
             (used.until_better, used.earned) = (until_better, earned * GROWTH);
         }
@@ -467,7 +490,7 @@ impl Jit {
 
     /// How large a region of this many instructions may become: so many times as large, or what the whole program can afford.
     fn most_after(&self, instructions: usize) -> usize {
-        let affordable = CREDIT + self.executed / (u64::from(self.code.threshold()) * AFFORDED);
+        let affordable = CREDIT + self.executed / self.price(1, self.code.better() / AFFORDED);
         let affordable = usize::try_from(affordable).unwrap_or(usize::MAX).saturating_sub(self.improved);
         affordable.max(instructions * GROWTH).min(LARGEST)
     }
@@ -519,12 +542,16 @@ impl Jit {
         self.statistics.patched += patched.count() as u64;
     }
 
-    /// Whether enough has been executed that compiling something at this address is no great loss, whatever comes
-    /// of it: for every instruction compiled so far as many as the threshold.
+    /// Whether enough has been executed that compiling something at this address is no great loss, whatever comes of it.
     fn can_afford(&self, pc: u64) -> bool {
-        let compiled = self.ordered.saturating_mul(u64::from(self.code.threshold()));
         let often = self.compilations.get(&pc).is_some_and(|count| *count >= COMPILATIONS);
-        self.stepping || !often && compiled <= self.executed
+        self.stepping || !often && self.affordable_at(0) <= self.executed
+    }
+
+    /// How much must have been executed before so many more instructions are compiled: for each one that has been, as many as the
+    /// threshold.
+    fn affordable_at(&self, instructions: usize) -> u64 {
+        (self.ordered + instructions as u64).saturating_mul(u64::from(self.code.threshold()))
     }
 
     /// How often an address must be reached before it is compiled, after what became of it so far.
@@ -538,8 +565,13 @@ impl Jit {
         !self.stepping && !self.any_mode.contains(&pc)
     }
 
-    /// The region around an address, if it is worth compiling.
-    fn discover(&self, state: &State, pc: u64, extent: Extent, effort: Effort, most: usize) -> Option<Region> {
+    /// How often something has been executed that is hot, or next to what is.
+    fn warm(&self) -> u64 {
+        u64::from((self.code.threshold() / WARM).max(1))
+    }
+
+    /// The region around an address, of what has been executed so often, if it is worth compiling.
+    fn discover(&self, state: &State, pc: u64, extent: Extent, least: u64, most: usize) -> Option<Region> {
         let is_compiled = |pc| match extent {
             Extent::Rest => self
                 .regions
@@ -547,11 +579,6 @@ impl Jit {
                 .and_then(|id| self.regions.get(id))
                 .is_some_and(|used| used.region.effort == Effort::Best),
             _ => self.regions.has_way_in(pc) || self.orders.cover(pc),
-        };
-        let least = match effort {
-            Effort::Quick => u64::from((self.code.threshold() / WARM).max(1)),
-            // By now, what is rare is worth more as part of the region than as a way out of it.
-            Effort::Best => 1,
         };
         let has_run = |pc| self.fast.executions(pc) >= least || self.regions.has_way_in(pc);
         let targets = |pc| self.jumps.targets(&self.fast, pc);
@@ -657,7 +684,7 @@ impl Jit {
         if self.orders.cover(entry) || self.code.is_ordered(entry) || !self.can_afford(entry) {
             return;
         }
-        if let Some(region) = self.discover(state, entry, Extent::Everything, Effort::Quick, most) {
+        if let Some(region) = self.discover(state, entry, Extent::Everything, self.warm(), most) {
             self.order(state, entry, region, Effort::Quick, Some(id));
         }
     }

@@ -24,6 +24,10 @@ const VARIANTS: usize = 4;
 /// Addresses whose regions are kept; beyond that all are let go.
 const ADDRESSES: usize = 1 << 12;
 
+/// After this many times the threshold, at most, everything is compiled as well as possible where somebody has chosen a threshold of
+/// his own, which is to see all that can happen.
+const SOON: u64 = 64;
+
 /// How much the compiler does for a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
@@ -46,6 +50,8 @@ pub(crate) enum Effort {
 pub struct SharedCode {
     isa: Arc<Isa>,
     threshold: u32,
+    /// How many times as often something must be executed before it is compiled as well as possible.
+    better: u64,
     /// Who compiles; if nobody else does, the engine that wants it.
     background: Option<Background>,
     /// None where there is no compiler for this computer. It is locked while it works, the library is not.
@@ -91,14 +97,15 @@ impl SharedCode {
     /// No code yet, for this instruction set. A block is compiled when it has been interpreted for about as long as compiling it
     /// takes.
     pub fn new(isa: &Arc<Isa>) -> Self {
-        SharedCode::with_threshold(isa, Compiler::QUICK)
+        SharedCode { better: Compiler::BEST, ..SharedCode::with_threshold(isa, Compiler::QUICK) }
     }
 
-    /// No code yet; it is compiled when it has been reached this often.
+    /// No code yet; it is compiled when it has been reached this often, and as well as possible soon after that.
     pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
         let compiler = Arc::new(Mutex::new(Compiler::new()));
         let threshold = threshold.max(1);
-        SharedCode { isa: isa.clone(), threshold, background: None, compiler, library: Arc::default() }
+        let better = Compiler::BEST.min(SOON);
+        SharedCode { isa: isa.clone(), threshold, better, background: None, compiler, library: Arc::default() }
     }
 
     /// Has code compiled elsewhere, while engines go on interpreting.
@@ -113,6 +120,10 @@ impl SharedCode {
 
     pub(crate) fn threshold(&self) -> u32 {
         self.threshold
+    }
+
+    pub(crate) fn better(&self) -> u64 {
+        self.better
     }
 
     /// The newest region from this address that fits the machine; `modes` says whether it may be for

@@ -23,6 +23,7 @@ instructions {
   few N   | 0000 0100 NNNNNNNN | few = N
   count   | 0000 0101          | if b[0] { ram[0x8000] = ram[0x8000] + 1 }; pc = 0x4000 + (zext(b) << 3)
   step    | 0000 0110          | b = b + 37
+  rare    | 0000 0111          | if a[11:0] == 0 { pc = 0x4000 }
 }
 "#;
 
@@ -31,6 +32,7 @@ const START: u64 = 2;
 const TABLE: u64 = 3;
 const COUNT: u64 = 5;
 const STEP: u64 = 6;
+const RARE: u64 = 7;
 
 fn isa() -> Arc<Isa> {
     Arc::new(lathe_isa::load(MACHINE).isa.expect("the definition is right"))
@@ -175,4 +177,16 @@ fn regions_that_lead_to_one_another_all_the_time_become_one() {
     let (last, _) = run(&isa, state, &mut jit, &[60_000, 10_000]);
     assert!(last.entries < 10, "{last:?}");
     assert_eq!(jit.statistics().improved, 0, "{last:?}");
+}
+
+/// One way of 4096 is too rare for what is compiled first, and would never have a region of its own.
+#[test]
+fn what_is_rare_becomes_part_of_a_region_that_runs_on() {
+    let isa = isa();
+    let mut jit = Jit::with_threshold(&isa, 6_400);
+    let (first, state) = run(&isa, with_routines(&isa, [ADD, 1, RARE, START]), &mut jit, &[220_000]);
+    assert_eq!((first.regions, first.compiled), (1, 3), "{first:?}");
+    let (last, _) = run(&isa, state, &mut jit, &[100_000, 50_000]);
+    assert_eq!((last.regions, last.compiled, last.improved), (2, 3 + 5, 0), "{last:?}");
+    assert!(last.steps > 49_900 && last.entries == 1, "{last:?}");
 }
