@@ -26,7 +26,8 @@ pub struct Model {
     messages: Vec<String>,
     /// What a device may be asked to do, by the numbers that the core tells.
     operations: Vec<(DeviceId, DeviceOperation)>,
-    registers: Vec<Register>,
+    /// Of each register of the machine where the core tells it; of constants nothing.
+    registers: Vec<Option<Register>>,
     folder: PathBuf,
     binary: PathBuf,
     /// The process that has run the last program to its end, and can be given another.
@@ -34,9 +35,8 @@ pub struct Model {
     starts: Cell<u64>,
 }
 
-/// A register that can change, and where its bits are in what the core tells.
+/// Where the bits of a register are in what the core tells.
 struct Register {
-    id: RegisterId,
     word: usize,
     shift: u32,
     mask: u64,
@@ -139,11 +139,11 @@ impl Model {
 
     fn of(isa: &Arc<Isa>, design: Design, folder: &Path) -> Model {
         let mut low = 0;
-        let mut registers = Vec::new();
+        let mut registers: Vec<Option<Register>> = isa.registers.iter().map(|_| None).collect();
         for (id, bits) in changing(isa) {
             let mask = u64::MAX >> (64 - bits);
             let (word, shift) = (low as usize / 64, low % 64);
-            registers.push(Register { id, word, shift, mask, goes_on: shift + bits > 64 });
+            registers[id.index()] = Some(Register { word, shift, mask, goes_on: shift + bits > 64 });
             low += bits;
         }
         Model {
@@ -501,13 +501,12 @@ fn check_retired(
     }
     expected.follow(model, state)?;
     if told.registers != expected.words {
-        let core = |register: &Register| register.of(&told.registers);
-        let is_other = |(register, value): &(&Register, &u64)| core(register) != **value;
-        let other = model.registers.iter().zip(&expected.values).find(is_other);
-        return Err(other.map_or_else(
-            || difference("all registers", &told.registers, &expected.words),
-            |(register, value)| difference(&isa.register(register.id).name, &core(register), value),
-        ));
+        for ((described, place), value) in isa.registers.iter().zip(&model.registers).zip(&expected.values) {
+            if let Some(core) = place.as_ref().map(|place| place.of(&told.registers)).filter(|core| core != value) {
+                return Err(difference(&described.name, &core, value));
+            }
+        }
+        return Err(difference("all registers", &told.registers, &expected.words));
     }
     check_cells(told, state, interpreter)?;
     check_devices(model, told, interpreter)
@@ -576,17 +575,16 @@ impl Expected {
     }
 
     fn follow(&mut self, model: &Model, state: &State) -> Result<(), String> {
-        for (register, known) in model.registers.iter().zip(&mut self.values) {
-            let value = state.register(register.id);
-            if value == *known {
-                continue;
+        for (at, (value, known)) in state.registers().iter().zip(&mut self.values).enumerate() {
+            if value != known {
+                *known = *value;
+                let Some(place) = &model.registers[at] else { continue };
+                if *value > place.mask {
+                    let name = &model.isa.registers[at].name;
+                    return Err(format!("{name}: the interpreter has {value:x}, which is too wide"));
+                }
+                place.put(&mut self.words, *value);
             }
-            if value > register.mask {
-                let name = &model.isa.register(register.id).name;
-                return Err(format!("{name}: the interpreter has {value:x}, which is too wide"));
-            }
-            register.put(&mut self.words, value);
-            *known = value;
         }
         Ok(())
     }
