@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <fcntl.h>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -12,7 +13,8 @@
 #include <vector>
 
 static int output;
-static uint64_t buffer[1 << 15];
+// Less than a pipe takes at once: the core would stand still while the rest waits for its reader.
+static uint64_t buffer[1 << 12];
 static size_t used;
 static uint64_t cycles; // of the program that is running
 
@@ -101,6 +103,9 @@ int main() {
   // Whatever the simulator itself prints must not come between the numbers.
   output = dup(1);
   dup2(2, 1);
+#ifdef F_SETPIPE_SZ
+  fcntl(output, F_SETPIPE_SZ, 1 << 20); // where this is not allowed, the pipe is as it was
+#endif
   for (std::string line; std::getline(std::cin, line);) run(line);
   return 0;
 }

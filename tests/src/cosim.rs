@@ -26,7 +26,8 @@ pub struct Model {
     messages: Vec<String>,
     /// What a device may be asked to do, by the numbers that the core tells.
     operations: Vec<(DeviceId, DeviceOperation)>,
-    registers: Vec<Register>,
+    /// Of each register of the machine where the core tells it; of constants nothing.
+    registers: Vec<Option<Register>>,
     folder: PathBuf,
     binary: PathBuf,
     /// The process that has run the last program to its end, and can be given another.
@@ -34,9 +35,8 @@ pub struct Model {
     starts: Cell<u64>,
 }
 
-/// A register that can change, and where its bits are in what the core tells.
+/// Where the bits of a register are in what the core tells.
 struct Register {
-    id: RegisterId,
     word: usize,
     shift: u32,
     mask: u64,
@@ -139,11 +139,11 @@ impl Model {
 
     fn of(isa: &Arc<Isa>, design: Design, folder: &Path) -> Model {
         let mut low = 0;
-        let mut registers = Vec::new();
+        let mut registers: Vec<Option<Register>> = isa.registers.iter().map(|_| None).collect();
         for (id, bits) in changing(isa) {
             let mask = u64::MAX >> (64 - bits);
             let (word, shift) = (low as usize / 64, low % 64);
-            registers.push(Register { id, word, shift, mask, goes_on: shift + bits > 64 });
+            registers[id.index()] = Some(Register { word, shift, mask, goes_on: shift + bits > 64 });
             low += bits;
         }
         Model {
@@ -265,8 +265,7 @@ impl Process {
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let programs = child.stdin.take().ok_or("the model has no input")?;
         let records = child.stdout.take().ok_or("the model has no output")?;
-        let bits: u32 = changing(&model.isa).map(|(_, bits)| bits).sum();
-        let words = bits.div_ceil(64) as usize;
+        let words = words(&model.isa);
         Ok(Process {
             child,
             programs,
@@ -329,8 +328,13 @@ impl Process {
         Ok(numbers)
     }
 
-    /// Waits until so many bytes are there.
+    /// Waits until so many bytes are there. They mostly are.
+    #[inline]
     fn have(&mut self, count: usize) -> Result<(), String> {
+        if self.to - self.from >= count { Ok(()) } else { self.read(count) }
+    }
+
+    fn read(&mut self, count: usize) -> Result<(), String> {
         while self.to - self.from < count {
             self.buffer.copy_within(self.from..self.to, 0);
             (self.from, self.to) = (0, self.to - self.from);
@@ -410,26 +414,29 @@ fn compare(model: &Model, process: &mut Process, start: Start, limit: u64) -> Re
     let mut state = start.state;
     let mut compared = Compared::default();
     let mut cycles = 0u64;
+    let mut expected = Expected::new(model);
     let longest = isa.longest();
     let unused = 128 - longest * isa.code_memory().cell.bits();
     while compared.instructions < limit {
         devices.catch_up(compared.instructions, cycles);
         let pc = state.pc;
-        let window = state.window(isa, pc, longest) >> unused;
+        // What `on step` has put in the place of an instruction was not fetched.
+        let window = isa.on_step.is_none().then(|| state.window(isa, pc, longest) >> unused);
         let step = interpreter.step(&mut state, &mut devices);
         cycles = cycles.wrapping_add(step.cycles);
         process.next().map_err(|error| format!("{error} at {pc:#x}, after {} instructions", compared.instructions))?;
         let told = &process.told;
         let done = compared.instructions;
         let place = |difference: String| {
-            format!("after {done} instructions, at {pc:#x} with the bits {window:#x}: {difference}")
+            let bits = window.map_or_else(String::new, |window| format!(" with the bits {window:#x}"));
+            format!("after {done} instructions, at {pc:#x}{bits}: {difference}")
         };
         if let Some(Stop::Fault(fault)) = &step.stop {
             check_fault(model, told, &fault.cause).map_err(place)?;
             compared.faults += 1;
             return Ok(compared);
         }
-        check_retired(model, told, (pc, window), &state, &interpreter).map_err(place)?;
+        check_retired(model, told, (pc, window), &state, &interpreter, &mut expected).map_err(place)?;
         if let End::Retired(.., clock) = told.end {
             compared.cycles = clock;
         }
@@ -478,9 +485,10 @@ fn check_fault(model: &Model, told: &Told, cause: &FaultCause) -> Result<(), Str
 fn check_retired(
     model: &Model,
     told: &Told,
-    (pc, window): (u64, u128),
+    (pc, window): (u64, Option<u128>),
     state: &State,
     interpreter: &Interpreter,
+    expected: &mut Expected,
 ) -> Result<(), String> {
     let isa = &model.isa;
     let End::Retired(told_pc, told_next, told_bits, _) = told.end else {
@@ -488,15 +496,17 @@ fn check_retired(
     };
     check("its address", told_pc, pc)?;
     check("the next address", told_next, state.pc)?;
-    // What `on step` has put in the place of an instruction was not fetched.
-    if isa.on_step.is_none() {
+    if let Some(window) = window {
         check("its bits", told_bits, window)?;
     }
-    for register in &model.registers {
-        let (core, value) = (register.of(&told.registers), state.register(register.id));
-        if core != value {
-            return Err(difference(&isa.register(register.id).name, &core, &value));
+    expected.follow(model, state)?;
+    if told.registers != expected.words {
+        for ((described, place), value) in isa.registers.iter().zip(&model.registers).zip(&expected.values) {
+            if let Some(core) = place.as_ref().map(|place| place.of(&told.registers)).filter(|core| core != value) {
+                return Err(difference(&described.name, &core, value));
+            }
         }
+        return Err(difference("all registers", &told.registers, &expected.words));
     }
     check_cells(told, state, interpreter)?;
     check_devices(model, told, interpreter)
@@ -553,7 +563,43 @@ fn check_devices(model: &Model, told: &Told, interpreter: &Interpreter) -> Resul
     Err(format!("the devices written: the core has {core:?}, the interpreter {done:?}"))
 }
 
+/// The registers of the interpreter, as the core would tell them. Most stay as they are from one instruction to the next.
+struct Expected {
+    values: Vec<u64>,
+    words: Vec<u64>,
+}
+
+impl Expected {
+    fn new(model: &Model) -> Expected {
+        Expected { values: vec![0; model.registers.len()], words: vec![0; words(&model.isa)] }
+    }
+
+    fn follow(&mut self, model: &Model, state: &State) -> Result<(), String> {
+        for (at, (value, known)) in state.registers().iter().zip(&mut self.values).enumerate() {
+            if value != known {
+                *known = *value;
+                let Some(place) = &model.registers[at] else { continue };
+                if *value > place.mask {
+                    let name = &model.isa.registers[at].name;
+                    return Err(format!("{name}: the interpreter has {value:x}, which is too wide"));
+                }
+                place.put(&mut self.words, *value);
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Register {
+    fn put(&self, words: &mut [u64], value: u64) {
+        let put = |word: &mut u64, mask: u64, value: u64| *word = *word & !mask | value;
+        put(&mut words[self.word], self.mask << self.shift, value << self.shift);
+        if self.goes_on {
+            let above = 64 - self.shift;
+            put(&mut words[self.word + 1], self.mask >> above, value >> above);
+        }
+    }
+
     /// Its value in what the core tells.
     fn of(&self, words: &[u64]) -> u64 {
         let value = words[self.word] >> self.shift;
@@ -580,6 +626,11 @@ fn changing(isa: &Isa) -> impl Iterator<Item = (RegisterId, u32)> {
         .zip(&isa.registers)
         .filter(|(_, register)| !register.constant)
         .map(|(id, register)| (id, register.width.bits()))
+}
+
+/// Numbers of 64 bits in which the core tells them.
+fn words(isa: &Isa) -> usize {
+    changing(isa).map(|(_, bits)| bits).sum::<u32>().div_ceil(64) as usize
 }
 
 #[cfg(test)]
@@ -682,6 +733,7 @@ instructions {
                 case.lay_down(&isa, &mut state);
                 let mut interpreter = Interpreter::new(&isa);
                 let mut devices = Devices::new(&isa, Console::with_input(case.input.clone()));
+                let mut expected = Expected::new(&model);
                 for _ in 0..20 {
                     let before = (state.pc, 5);
                     let step = interpreter.step(&mut state, &mut devices);
@@ -689,11 +741,16 @@ instructions {
                         break;
                     }
                     let told = right(&model, before, &state, &interpreter);
-                    let check = |told: &Told| check_retired(&model, told, before, &state, &interpreter);
+                    let given = (before.0, isa.on_step.is_none().then_some(before.1));
+                    let check = |told: &Told| {
+                        let mut expected = Expected { values: expected.values.clone(), words: expected.words.clone() };
+                        check_retired(&model, told, given, &state, &interpreter, &mut expected)
+                    };
                     check(&told).unwrap_or_else(|found| panic!("{name}, seed {seed}: {found}"));
                     for (what, told) in wrong(&model, &told) {
                         assert!(check(&told).is_err(), "{name}, seed {seed}: {what} was not seen");
                     }
+                    expected.follow(&model, &state).expect("no register is too wide");
                     seen[0] += told.cells.len();
                     seen[1] += told.devices.len();
                 }

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lathe_asm::{Image, Options, assemble};
 use lathe_base::Source;
@@ -30,6 +30,8 @@ const COUNTED: u64 = 100;
 const GENERATED: u64 = 3_000;
 /// Instructions of each program that comes with a machine at most, in a plain run and in a long one.
 const LIMITS: [u64; 2] = [200_000, 5_000_000];
+/// How long nothing is said.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// What programs that read find at their console.
 const INPUT: &[u8] = b"12 34\nHello, world!\n7\n";
 
@@ -98,6 +100,9 @@ fn check_definition(name: &str, isa: &Arc<Isa>, definition: &str, programs: &[(P
     };
     let Some(verilator) = tools::find(&format!("the hardware of {name}"), "verilator") else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hardware").join(name);
+    if long.is_some() {
+        println!("{name}: Verilator compiles the model");
+    }
     let model = Model::build(isa, definition, &folder, &verilator).unwrap_or_else(|error| panic!("{name}: {error}"));
     compare_all(&model, name, isa, programs, (wanted, counted, limit));
 }
@@ -107,10 +112,12 @@ fn check_definition(name: &str, isa: &Arc<Isa>, definition: &str, programs: &[(P
 fn compare_all(model: &Model, name: &str, isa: &Isa, programs: &[(PathBuf, Image)], numbers: (u64, u64, u64)) {
     let (wanted, counted, limit) = numbers;
     let since = Instant::now();
+    let mut progress = Progress { told: since };
     let mut total = Compared::default();
     for (path, image) in programs {
         let start = Start { state: loaded(isa, image), input: INPUT.to_vec() };
         total += model.compare(start, limit).unwrap_or_else(|difference| panic!("{}: {difference}", path.display()));
+        progress.tell(name, &total, wanted);
     }
     // They run for long, so this is the speed of a comparison; a generated program ends soon, and to begin takes it longer.
     let speed = total.cycles as f64 / since.elapsed().as_secs_f64() / 1e6;
@@ -119,6 +126,7 @@ fn compare_all(model: &Model, name: &str, isa: &Isa, programs: &[(PathBuf, Image
     while seed < first + PROGRAMS || total.instructions + counted * (seed - first) < wanted {
         total += compare_generated(model, isa, seed)
             .unwrap_or_else(|difference| panic!("the program of seed {seed}: {difference}"));
+        progress.tell(name, &total, wanted);
         seed += 1;
     }
     let Compared { instructions, faults, cycles } = total;
@@ -128,6 +136,20 @@ fn compare_all(model: &Model, name: &str, isa: &Isa, programs: &[(PathBuf, Image
         seed - 1,
         since.elapsed().as_secs_f64()
     );
+}
+
+/// A line now and then about what takes long.
+struct Progress {
+    told: Instant,
+}
+
+impl Progress {
+    fn tell(&mut self, name: &str, total: &Compared, wanted: u64) {
+        if self.told.elapsed() >= PATIENCE {
+            self.told = Instant::now();
+            println!("{name}: {} of {wanted} instructions compared so far", total.instructions);
+        }
+    }
 }
 
 /// Compares a core with the interpreter on a generated program.

@@ -115,6 +115,8 @@ const CORES: u64 = 22;
 fn cosim(instructions: &str, seed: &str) -> ExitCode {
     let (Ok(instructions), true) = (instructions.parse::<u64>(), seed.parse::<u64>().is_ok()) else { return usage() };
     let each = instructions.div_ceil(CORES).to_string();
+    // A core and the interpreter beside it are two processes, and their speed is measured.
+    let pairs = std::thread::available_parallelism().map_or(1, |processors| processors.get().div_ceil(2)).to_string();
     let mut command = cargo();
     command.args([
         "test",
@@ -127,6 +129,8 @@ fn cosim(instructions: &str, seed: &str) -> ExitCode {
         "hardware_tools",
         "--",
         "--nocapture",
+        "--test-threads",
+        &pairs,
     ]);
     command.envs([("LATHE_COSIM", each.as_str()), ("LATHE_SEED", seed), ("LATHE_TOOLS_REQUIRED", "1")]);
     exit(&mut command)

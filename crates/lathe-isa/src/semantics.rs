@@ -327,22 +327,24 @@ impl Expr {
     }
 
     /// Its value, given the values of what it is made of that no operator computes.
-    #[inline]
     pub fn evaluate(&self, leaf: &impl Fn(&ExprKind) -> u64) -> u64 {
-        match &self.kind {
+        self.operate(|part| part.evaluate(leaf)).unwrap_or_else(|| leaf(&self.kind))
+    }
+
+    /// Its value, given the values of its parts; nothing if no operator computes it.
+    #[inline]
+    pub fn operate(&self, value: impl Fn(&Expr) -> u64) -> Option<u64> {
+        Some(match &self.kind {
             ExprKind::Constant(value) => *value,
-            ExprKind::Unary(operator, x) => operator.apply(self.width, x.evaluate(leaf)),
-            ExprKind::Binary(operator, x, y) => operator.apply(x.width, x.evaluate(leaf), y.evaluate(leaf)),
-            ExprKind::Slice(x, low) => self.width.wrap(x.evaluate(leaf) >> low),
-            ExprKind::Join(high, low) => (high.evaluate(leaf) << low.width.bits()) | low.evaluate(leaf),
-            ExprKind::ZeroExtend(x) => x.evaluate(leaf),
-            ExprKind::SignExtend(x) => self.width.wrap(x.width.signed(x.evaluate(leaf)) as u64),
-            ExprKind::Choose(condition, x, y) => {
-                let chosen = if condition.evaluate(leaf) != 0 { x } else { y };
-                chosen.evaluate(leaf)
-            }
-            other => leaf(other),
-        }
+            ExprKind::Unary(operator, x) => operator.apply(self.width, value(x)),
+            ExprKind::Binary(operator, x, y) => operator.apply(x.width, value(x), value(y)),
+            ExprKind::Slice(x, low) => self.width.wrap(value(x) >> low),
+            ExprKind::Join(high, low) => (value(high) << low.width.bits()) | value(low),
+            ExprKind::ZeroExtend(x) => value(x),
+            ExprKind::SignExtend(x) => self.width.wrap(x.width.signed(value(x)) as u64),
+            ExprKind::Choose(condition, x, y) => value(if value(condition) != 0 { x } else { y }),
+            _ => return None,
+        })
     }
 
     /// How many levels it has: one, if it is a single thing.

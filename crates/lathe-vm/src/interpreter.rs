@@ -338,7 +338,7 @@ impl Stepper {
     }
 
     /// The value of an expression. Most are a single thing, for which no call is worth it.
-    #[inline]
+    #[inline(always)]
     fn value(&self, expr: &Expr, fetched: &Fetched, state: &State) -> u64 {
         match &expr.kind {
             ExprKind::Constant(value) => *value,
@@ -349,14 +349,13 @@ impl Stepper {
         }
     }
 
+    #[inline(never)]
     fn compute(&self, expr: &Expr, fetched: &Fetched, state: &State) -> u64 {
-        expr.evaluate(&|part| match part {
-            ExprKind::Local(local) => self.locals[usize::from(local.0)],
-            ExprKind::Register(register) => state.register(*register),
-            ExprKind::Operand(operand) => self.operand(*operand, fetched, state),
+        let computed = expr.operate(|part| self.value(part, fetched, state));
+        computed.unwrap_or_else(|| match &expr.kind {
             ExprKind::Code(operand) => fetched.operands[usize::from(operand.0)].bits,
             ExprKind::Pc => fetched.location.pc,
-            // Only this is left: operators have computed everything else.
+            // Only this is left.
             _ => fetched.location.next,
         })
     }
