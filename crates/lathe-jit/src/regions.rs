@@ -8,6 +8,8 @@ use lathe_base::numbers::ByNumber;
 
 use crate::shared::Compiled;
 
+/// Instructions of a region in which others may be. Fewer than `LARGEST / LARGE` of them are looked through.
+const LARGE: usize = 256;
 /// Addresses that are found in one look, at least and at most, as powers of two.
 const CLOSE_BITS: RangeInclusive<u32> = 6..=12;
 
@@ -198,8 +200,13 @@ impl Regions {
         let mut seen = vec![false; self.slots.len()];
         seen[id.slot as usize] = true;
         let (mut waiting, mut instructions) = (vec![id], 0);
+        // Of two large ones, one may be in the other but for a few places where it is still entered.
+        let mut large: Vec<&Compiled> = Vec::new();
         while let Some(InUse { region, .. }) = waiting.pop().and_then(|id| self.get(id)) {
-            instructions += region.size;
+            if !large.iter().any(|other| other.instructions.contains_key(&region.entry)) {
+                instructions += region.size;
+                large.extend(Some(&**region).filter(|region| region.size >= LARGE));
+            }
             if instructions > most {
                 break;
             }
