@@ -24,8 +24,8 @@ const VARIANTS: usize = 4;
 /// Addresses whose regions are kept; beyond that all are let go.
 const ADDRESSES: usize = 1 << 12;
 
-/// After this many times the threshold, at most, everything is compiled as well as possible where somebody has chosen a threshold of
-/// his own, which is to see all that can happen.
+/// Where a test chooses its own threshold, code is compiled as well as possible after at most this many times that, so that short
+/// programs get there, too.
 const SOON: u64 = 64;
 
 /// How much the compiler does for a region.
