@@ -94,6 +94,7 @@ impl Builder for CraneliftBuilder<'_> {
     type Block = Block;
     const POINTER: Type = Type::I64;
     const VARIABLES_IN_MEMORY: bool = false;
+    const ASKED_IN_TURN: usize = 1;
 
     fn constant(&mut self, ty: Type, value: u64) -> Value {
         // Cranelift wants the constant of an `i32` without bits above it.

@@ -55,6 +55,11 @@ pub(super) enum Op {
     Compare(Comparison, Value, Value),
     IsZero(Value),
     Bit(Value),
+    /// Whether one of the conditions holds that are listed from a number on. Only an [`Op::If`] asks for it.
+    Any {
+        first: u32,
+        count: u32,
+    },
     Choose(Value, Value, Value),
     WidenSigned(Value),
     Narrow(Value),
@@ -104,12 +109,14 @@ pub(super) struct Line {
 pub(super) struct Listing {
     pub(super) lines: Vec<Line>,
     pub(super) assigned: Vec<(Variable, Value)>,
+    pub(super) conditions: Vec<Value>,
 }
 
 impl Listing {
     pub(super) fn clear(&mut self) {
         self.lines.clear();
         self.assigned.clear();
+        self.conditions.clear();
     }
 
     pub(super) fn add(&mut self, op: Op, ty: Type) -> Value {
@@ -125,11 +132,46 @@ impl Listing {
         }
     }
 
+    /// What a line sets.
+    pub(super) fn assigned(&self, first: u32, count: u32) -> &[(Variable, Value)] {
+        &self.assigned[first as usize..(first + count) as usize]
+    }
+
+    /// The conditions of which one is enough.
+    pub(super) fn any(&self, first: u32, count: u32) -> &[Value] {
+        &self.conditions[first as usize..(first + count) as usize]
+    }
+
+    /// Whether a value that is used as such is made at its line, and not where it is used.
+    fn is_made_in_a_register(&self, value: Value) -> bool {
+        match self.lines[value.id.line()].op {
+            Op::Calculate(..) => self.variable_and_number(value).is_none(),
+            Op::Not(_) | Op::Negate(_) | Op::Swap(..) | Op::Bit(_) | Op::Choose(..) => true,
+            Op::WidenSigned(_) | Op::Narrow(_) | Op::Load { .. } => true,
+            _ => false,
+        }
+    }
+
     /// The number that a value is, if it is one.
     pub(super) fn number(&self, value: Value) -> Option<u64> {
         match self.op(value)? {
             Op::Number(number) => Some(number),
             _ => None,
+        }
+    }
+
+    /// Whether a value was made with a mask that lets through no more than another one does.
+    pub(super) fn has_only_bits_of(&self, value: Value, mask: Value) -> bool {
+        let Some(Op::Calculate(Operation::And, _, before)) = self.op(value) else { return false };
+        let (Some(before), Some(mask)) = (self.number(before), self.number(mask)) else { return false };
+        before & !mask == 0
+    }
+
+    /// The variable of which a value, or what it is a sum of, has been read, if that is all there is to it.
+    pub(super) fn variable_of(&self, id: Id) -> Option<Variable> {
+        match self.lines[id.line()] {
+            Line { op: Op::Read(variable), .. } => Some(variable),
+            Line { ty, .. } => self.variable_and_number(Value { id, ty }).map(|(variable, _)| variable),
         }
     }
 
@@ -179,12 +221,25 @@ pub(super) struct Lifetimes {
     pub(super) last: Vec<u32>,
     /// Whether the line does nothing: its value is made where it is used, as part of what uses it, or nobody uses it.
     pub(super) is_put_off: Vec<bool>,
+    /// Values that are written to a variable as soon as they are made.
+    pub(super) early: Vec<Option<Early>>,
+    /// The lines with the old value of each variable, or the sum of it and a number.
+    readers: Vec<Vec<u32>>,
     uses: Vec<Uses>,
 }
 
+/// A variable is set at the end of a way, but nothing on the way from where its value is made can go elsewhere. So it is written
+/// there: otherwise the values of all variables would have to be kept until the end, and there are more of them than registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Early {
+    pub(super) variable: Variable,
+    /// The line that sets it.
+    pub(super) assigned: u32,
+}
+
 impl Lifetimes {
-    /// Looks at a listing.
-    pub(super) fn find(&mut self, listing: &Listing) {
+    /// Looks at a listing. Variables that are not in memory are set at the end.
+    pub(super) fn find(&mut self, listing: &Listing, is_in_memory: impl Fn(Variable) -> bool) {
         let count = listing.lines.len();
         self.last.clear();
         self.last.extend(0..count as u32);
@@ -192,20 +247,65 @@ impl Lifetimes {
         self.uses.resize(count, Uses::default());
         self.is_put_off.clear();
         self.is_put_off.resize(count, false);
+        self.find_early(listing, is_in_memory);
         for line in (0..count).rev() {
             self.line(listing, line);
         }
     }
 
+    fn find_early(&mut self, listing: &Listing, is_in_memory: impl Fn(Variable) -> bool) {
+        self.early.clear();
+        self.early.resize(listing.lines.len(), None);
+        self.readers.iter_mut().for_each(Vec::clear);
+        let mut since = 0;
+        for (line, Line { op, .. }) in (0..).zip(&listing.lines) {
+            match *op {
+                Op::If { .. } | Op::Else { .. } | Op::End => since = line,
+                Op::Read(_) | Op::Calculate(..) => {
+                    listing.variable_of(Id(line)).into_iter().for_each(|variable| self.add_reader(variable, line));
+                }
+                Op::Assign { first, count } => {
+                    for (variable, value) in listing.assigned(first, count) {
+                        let is_late = value.id.as_kept().is_some() || value.id.0 < since;
+                        if !is_late && listing.is_made_in_a_register(*value) && is_in_memory(*variable) {
+                            let early = Early { variable: *variable, assigned: line };
+                            self.early[value.id.line()].get_or_insert(early);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_reader(&mut self, variable: Variable, line: u32) {
+        let index = variable.0 as usize;
+        if self.readers.len() <= index {
+            self.readers.resize(index + 1, Vec::new());
+        }
+        self.readers[index].push(line);
+    }
+
+    /// The lines that have the value of a variable, or a sum of it, from before it is set.
+    pub(super) fn readers(&self, variable: Variable) -> &[u32] {
+        self.readers.get(variable.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a value has been written to a variable by the time that this line sets it.
+    pub(super) fn is_written_early(&self, (variable, value): (Variable, Value), assigned: u32) -> bool {
+        value.id.as_kept().is_none() && self.early[value.id.line()] == Some(Early { variable, assigned })
+    }
+
     fn line(&mut self, listing: &Listing, line: usize) {
         let Line { op, ty } = listing.lines[line];
-        let is_used = self.last[line] != line as u32;
+        let is_used = self.last[line] != line as u32 || self.early[line].is_some();
         let uses = self.uses[line];
         self.is_put_off[line] = match op {
             Op::Store { .. } | Op::Assign { .. } | Op::Keep(..) | Op::Dispatch(_) | Op::Jump(_) | Op::Leave => false,
             Op::If { .. } | Op::Else { .. } | Op::End => false,
             _ if !is_used => return self.is_put_off[line] = true,
-            Op::Number(_) | Op::Compare(..) | Op::IsZero(_) | Op::Read(_) | Op::Parameter => true,
+            Op::Number(_) | Op::Compare(..) | Op::IsZero(_) | Op::Any { .. } | Op::Read(_) | Op::Parameter => true,
+            Op::Bit(_) => uses.is_only(Uses::CONDITION),
             Op::Calculate(operation, x, y) => {
                 let number = listing.number(y);
                 let is_address = ty == Type::I64;
@@ -243,6 +343,9 @@ impl Lifetimes {
                 self.used(x, at, Uses::VALUE);
             }
             Op::IsZero(x) | Op::Bit(x) => self.used(x, at, Uses::CONDITION),
+            Op::Any { first, count } => {
+                listing.any(first, count).iter().for_each(|condition| self.used(*condition, at, Uses::CONDITION));
+            }
             Op::Choose(condition, x, y) => {
                 self.used(condition, at, Uses::CONDITION);
                 self.used(x, at, Uses::VALUE);
@@ -254,8 +357,10 @@ impl Lifetimes {
                 self.used(address, at, Uses::ADDRESS);
             }
             Op::Assign { first, count } => {
-                let assigned = &listing.assigned[first as usize..(first + count) as usize];
-                assigned.iter().for_each(|(_, value)| self.used(*value, at, Uses::VALUE));
+                for (variable, value) in listing.assigned(first, count) {
+                    let is_early = self.is_written_early((*variable, *value), line as u32);
+                    self.used(*value, if is_early { value.id.0 } else { at }, Uses::VALUE);
+                }
             }
             Op::Keep(x, _) | Op::Dispatch(x) => self.used(x, at, Uses::VALUE),
             Op::If { condition, .. } => self.used(condition, at, Uses::CONDITION),

@@ -65,6 +65,7 @@ impl Builder for DirectBuilder {
     type Block = BlockId;
     const POINTER: Type = Type::I64;
     const VARIABLES_IN_MEMORY: bool = true;
+    const ASKED_IN_TURN: usize = 3;
 
     fn constant(&mut self, ty: Type, value: u64) -> Value {
         let value = if ty == Type::I32 { u64::from(value as u32) } else { value };
@@ -72,6 +73,9 @@ impl Builder for DirectBuilder {
     }
 
     fn calculate(&mut self, operation: Operation, x: Value, y: Value) -> Value {
+        if operation == Operation::And && self.listing.has_only_bits_of(x, y) {
+            return x;
+        }
         self.listing.add(Op::Calculate(operation, x, y), x.ty)
     }
 
@@ -165,6 +169,13 @@ impl Builder for DirectBuilder {
     fn begin_if(&mut self, condition: Value, _: Placed) {
         self.open.push(self.listing.lines.len());
         self.effect(Op::If { condition, is_rare: false, otherwise: 0 });
+    }
+
+    fn begin_if_any(&mut self, conditions: &[Value]) {
+        let first = self.listing.conditions.len() as u32;
+        self.listing.conditions.extend_from_slice(conditions);
+        let any = self.listing.add(Op::Any { first, count: conditions.len() as u32 }, Type::I32);
+        self.begin_if(any, Placed::Away);
     }
 
     fn begin_else(&mut self) {

@@ -110,7 +110,13 @@ impl<B: Builder> Program<'_, B> {
         let condition = self.condition();
         let placed = *self.random.pick(&[Placed::Away, Placed::Next]);
         let marks = (self.values.len(), self.conditions.len());
-        self.builder.begin_if(condition, placed);
+        if self.random.once_in(3) {
+            let others = self.random.within(1..3);
+            let conditions: Vec<_> = [condition].into_iter().chain((0..others).map(|_| self.condition())).collect();
+            self.builder.begin_if_any(&conditions);
+        } else {
+            self.builder.begin_if(condition, placed);
+        }
         if self.random.once_in(2) {
             self.builder.is_cold();
         }
@@ -133,6 +139,9 @@ impl<B: Builder> Program<'_, B> {
     fn go(&mut self, block: u64) {
         let mut values: Vec<Option<B::Value>> = Vec::new();
         for (ty, home, variable) in self.variables.clone() {
+            if self.random.once_in(2) {
+                self.compute();
+            }
             values.push(match home {
                 Home::Register(_) if self.random.once_in(2) => None,
                 Home::Register(_) => Some(self.value(ty)),

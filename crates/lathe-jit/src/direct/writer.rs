@@ -4,7 +4,7 @@
 //! Variables stay where the engine has them, and are read when they are first used in a block and written where it is left.
 
 use super::assembler::{Alu, Assembler, Flags, Label, Later, Operand, Place, Reg, Section, Shift, Unary};
-use super::listing::{BlockId, Id, Lifetimes, Line, Listing, Op, Value, Variable, is_short};
+use super::listing::{BlockId, Early, Id, Lifetimes, Line, Listing, Op, Value, Variable, is_short};
 use crate::context::{Context, offset};
 use crate::emit::{Comparison, Home, Operation, Type};
 
@@ -16,7 +16,7 @@ const REGISTERS: Reg = Reg::RBP;
 const FUEL: Reg = Reg::R15;
 /// What is kept for all blocks; the rest of it is on the stack.
 const KEPT: [Reg; 3] = [Reg::R12, Reg::R13, Reg::R14];
-/// For values: a bit for each register.
+/// For values, besides those of [`KEPT`] in which nothing is kept: a bit for each register.
 const FREE: u16 = 0b0000_1111_1100_0111;
 /// What the caller wants to find again.
 const SAVED: [Reg; 6] = [Reg::RBX, Reg::RBP, Reg::R12, Reg::R13, Reg::R14, Reg::R15];
@@ -42,6 +42,38 @@ struct Rare {
     held: Held,
     /// The values that have been written to the stack.
     on_stack: Vec<Id>,
+}
+
+/// How to find out about a condition.
+#[derive(Clone, Copy)]
+struct Test {
+    asked: Asked,
+    ty: Type,
+    reg: Reg,
+    with: With,
+    /// What the flags then say if it holds.
+    flags: Flags,
+}
+
+impl Test {
+    fn negated(self) -> Test {
+        Test { flags: self.flags.negated(), ..self }
+    }
+}
+
+/// What is asked about two numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// Which is larger.
+    Compared,
+    /// Whether they have a bit in common.
+    Common,
+}
+
+#[derive(Clone, Copy)]
+enum With {
+    Register(Reg),
+    Number(i32),
 }
 
 /// Where a value of the block being written is.
@@ -74,6 +106,8 @@ pub(super) struct Writer {
     busy: u16,
     /// The values that have been written to the stack, on the way to where the writer stands.
     on_stack: Vec<Id>,
+    /// The variables that have been set before the end of that way.
+    overwritten: Vec<Variable>,
     rare: Vec<Rare>,
 }
 
@@ -96,6 +130,7 @@ impl Writer {
             line: 0,
             busy: 0,
             on_stack: Vec::new(),
+            overwritten: Vec::new(),
             rare: Vec::new(),
         }
     }
@@ -150,7 +185,8 @@ impl Writer {
 
     /// Writes the lines of a block.
     pub(super) fn write(&mut self, listing: &Listing) {
-        self.lifetimes.find(listing);
+        let variables = &self.variables;
+        self.lifetimes.find(listing, |variable| place_of(variables[variable.0 as usize].1).is_err());
         self.held = [None; 16];
         let nowhere = Whereabouts { register: NONE, slot: NONE, is_on_stack: false };
         self.values.clear();
@@ -201,13 +237,20 @@ impl Writer {
                 }
                 Op::Jump(block) => {
                     self.assembler.jump(self.blocks[block.0 as usize]);
+                    self.overwritten.clear();
                     is_over = true;
                 }
                 Op::Leave => {
                     self.assembler.jump(self.epilogue);
+                    self.overwritten.clear();
                     is_over = true;
                 }
-                op => self.operation(listing, op),
+                op => {
+                    self.operation(listing, op);
+                    if let Some(early) = self.lifetimes.early[line] {
+                        self.set_early(listing, early);
+                    }
+                }
             }
             line += 1;
         }
@@ -217,7 +260,7 @@ impl Writer {
     /// Writes the ways of a branch; the line where it ends, and whether both have gone elsewhere.
     fn branch(&mut self, listing: &Listing, condition: Value, is_rare: bool, otherwise: usize) -> (usize, bool) {
         let first = self.line + 1;
-        let flags = self.flags(listing, condition);
+        let tests = self.tests(listing, condition);
         let held = self.held;
         let other = self.assembler.label();
         let end = match listing.lines[otherwise].op {
@@ -225,14 +268,17 @@ impl Writer {
             _ => otherwise,
         };
         if is_rare && end == otherwise {
-            self.assembler.jump_if(flags, other);
+            for test in tests {
+                let flags = self.compare(test);
+                self.assembler.jump_if(flags, other);
+            }
             let back = self.assembler.label();
             self.assembler.place(back);
             let on_stack = self.on_stack.clone();
             self.rare.push(Rare { label: other, back, first, end, held, on_stack });
             return (end, false);
         }
-        self.assembler.jump_if(flags.negated(), other);
+        self.skip_unless(&tests, other);
         let is_over = self.way(listing, first, otherwise, end, &held);
         if end == otherwise {
             self.assembler.place(other);
@@ -246,6 +292,19 @@ impl Writer {
         let is_other_over = self.way(listing, otherwise + 1, end, end, &held);
         self.assembler.place(after);
         (end, is_over && is_other_over)
+    }
+
+    /// Goes to a label if none of the conditions holds.
+    fn skip_unless(&mut self, tests: &[Test], other: Label) {
+        let here = self.assembler.label();
+        let Some((last, tests)) = tests.split_last() else { return };
+        for test in tests {
+            let flags = self.compare(*test);
+            self.assembler.jump_if(flags, here);
+        }
+        let flags = self.compare(*last);
+        self.assembler.jump_if(flags.negated(), other);
+        self.assembler.place(here);
     }
 
     /// Writes one way of a branch, which ends at some line with the registers as they are before it; whether it has gone elsewhere.
@@ -319,7 +378,7 @@ impl Writer {
                     }
                 }
             }
-            Op::Assign { first, count } => self.assign(listing, first as usize, count as usize),
+            Op::Assign { first, count } => self.assign(listing, first, count),
             Op::Keep(x, number) => {
                 let from = self.register(listing, x);
                 match kept(number as usize) {
@@ -466,6 +525,24 @@ impl Writer {
 
     /// Sets the flags by a condition; what they then say if it holds.
     fn flags(&mut self, listing: &Listing, condition: Value) -> Flags {
+        let test = self.test(listing, condition);
+        self.compare(test)
+    }
+
+    /// How to find out about each of the conditions of which one is enough. All that they look at is in registers then, so that
+    /// nothing has changed from one to the next.
+    fn tests(&mut self, listing: &Listing, condition: Value) -> Vec<Test> {
+        match listing.op(condition) {
+            Some(Op::Any { first, count }) => {
+                listing.any(first, count).iter().map(|condition| self.test(listing, *condition)).collect()
+            }
+            _ => vec![self.test(listing, condition)],
+        }
+    }
+
+    /// How to find out about a condition, of which all that is looked at is in registers then.
+    fn test(&mut self, listing: &Listing, condition: Value) -> Test {
+        let is_put_off = condition.id.as_kept().is_none() && self.lifetimes.is_put_off[condition.id.line()];
         match listing.op(condition) {
             Some(Op::Compare(comparison, mut x, mut y)) => {
                 let mut flags = match comparison {
@@ -480,35 +557,47 @@ impl Writer {
                     std::mem::swap(&mut x, &mut y);
                     flags = flags.exchanged();
                 }
-                let from = self.register(listing, x);
-                match listing.number(y).and_then(|number| short_number(number, x.ty.bytes())) {
-                    Some(0) if matches!(flags, Flags::Equal | Flags::Unequal) => self.assembler.test(x.ty, from, from),
-                    Some(number) => self.assembler.alu_number(Alu::Compare, x.ty, Operand::Reg(from), number),
-                    None => {
-                        let other = self.register(listing, y);
-                        self.assembler.alu(Alu::Compare, x.ty, from, Operand::Reg(other));
-                    }
-                }
-                flags
+                self.test_of(listing, Asked::Compared, x, y, flags)
             }
-            Some(Op::IsZero(inner)) => self.flags(listing, inner).negated(),
-            Some(Op::Calculate(Operation::And, x, y)) if self.lifetimes.is_put_off[condition.id.line()] => {
-                let from = self.register(listing, x);
-                match listing.number(y).and_then(|number| short_number(number, x.ty.bytes())) {
-                    Some(number) => self.assembler.test_number(x.ty, from, number),
-                    None => {
-                        let other = self.register(listing, y);
-                        self.assembler.test(x.ty, from, other);
-                    }
-                }
-                Flags::Unequal
+            Some(Op::IsZero(inner)) => self.test(listing, inner).negated(),
+            Some(Op::Bit(inner)) if is_put_off => self.test(listing, inner),
+            Some(Op::Calculate(Operation::And, x, y)) if is_put_off => {
+                self.test_of(listing, Asked::Common, x, y, Flags::Unequal)
             }
             _ => {
-                let from = self.register(listing, condition);
-                self.assembler.test(condition.ty, from, from);
-                Flags::Unequal
+                let reg = self.register(listing, condition);
+                Test { asked: Asked::Common, ty: condition.ty, reg, with: With::Register(reg), flags: Flags::Unequal }
             }
         }
+    }
+
+    fn test_of(&mut self, listing: &Listing, asked: Asked, x: Value, y: Value, flags: Flags) -> Test {
+        let reg = self.register(listing, x);
+        let number = listing.number(y).and_then(|number| short_number(number, x.ty.bytes()));
+        let with = match number {
+            Some(0) if asked == Asked::Compared && matches!(flags, Flags::Equal | Flags::Unequal) => {
+                return Test { asked: Asked::Common, ty: x.ty, reg, with: With::Register(reg), flags };
+            }
+            Some(number) => With::Number(number),
+            None => With::Register(self.register(listing, y)),
+        };
+        Test { asked, ty: x.ty, reg, with, flags }
+    }
+
+    /// Sets the flags; what they then say if the condition holds.
+    fn compare(&mut self, test: Test) -> Flags {
+        let Test { asked, ty, reg, with, flags } = test;
+        match (asked, with) {
+            (Asked::Compared, With::Register(other)) => {
+                self.assembler.alu(Alu::Compare, ty, reg, Operand::Reg(other));
+            }
+            (Asked::Compared, With::Number(number)) => {
+                self.assembler.alu_number(Alu::Compare, ty, Operand::Reg(reg), number);
+            }
+            (Asked::Common, With::Register(other)) => self.assembler.test(ty, reg, other),
+            (Asked::Common, With::Number(number)) => self.assembler.test_number(ty, reg, number),
+        }
+        flags
     }
 
     /// The place at an address and an offset from it.
@@ -538,9 +627,36 @@ impl Writer {
         Place { base, index: Some((index, power)), distance }
     }
 
-    /// Sets variables, all at once.
-    fn assign(&mut self, listing: &Listing, first: usize, count: usize) {
-        let assigned = &listing.assigned[first..first + count];
+    /// Writes the value of this line to a variable.
+    fn set_early(&mut self, listing: &Listing, early: Early) {
+        let from = Reg(self.values[self.line].register as u8);
+        self.busy |= bit(from);
+        self.overwritten.push(early.variable);
+        for index in 0..self.lifetimes.readers(early.variable).len() {
+            self.save(listing, early, Id(self.lifetimes.readers(early.variable)[index]));
+        }
+        let (ty, home) = self.variables[early.variable.0 as usize];
+        if let Err(place) = place_of(home) {
+            self.assembler.store(ty.bytes(), place, from);
+        }
+    }
+
+    /// Reads the old value of a variable that is about to be set, if it is used after that.
+    fn save(&mut self, listing: &Listing, early: Early, old: Id) {
+        let is_used = old.0 < early.assigned && self.lifetimes.last[old.line()] as usize > self.line;
+        if is_used && self.values[old.line()].register == NONE && self.on_stack(old).is_none() {
+            let to = self.new_register(listing);
+            self.bring(listing, old, to);
+            self.hold(to, old);
+            self.busy &= !bit(to);
+        }
+    }
+
+    /// Sets variables, all at once, but for those that have been set.
+    fn assign(&mut self, listing: &Listing, first: u32, count: u32) {
+        let line = self.line as u32;
+        let is_left = |assigned: &(Variable, Value)| !self.lifetimes.is_written_early(*assigned, line);
+        let assigned: Vec<(Variable, Value)> = listing.assigned(first, count).iter().copied().filter(is_left).collect();
         let is_simple = |(variable, value): &(Variable, Value)| {
             let (ty, _) = self.variables[variable.0 as usize];
             let number = listing.number(*value);
@@ -549,7 +665,9 @@ impl Writer {
         };
         let simple: Vec<bool> = assigned.iter().map(is_simple).collect();
         // Whatever is still to be read of variables is read before the first of them is written.
-        for ((_, value), _) in assigned.iter().zip(&simple).filter(|(_, is_simple)| !**is_simple) {
+        let is_read = |value: Value| value.id.as_kept().is_none() && listing.variable_of(value.id).is_some();
+        for ((_, value), _) in assigned.iter().zip(&simple).filter(|((_, value), simple)| !**simple && is_read(*value))
+        {
             let reg = self.register(listing, *value);
             if self.busy.count_ones() > ASSIGNED_FROM_REGISTERS && value.id.as_kept().is_none() {
                 self.hold(reg, value.id);
@@ -657,15 +775,15 @@ impl Writer {
         }
     }
 
-    /// Whether a value can be had again without having been written to the stack, as long as variables are as they were.
-    fn can_be_had_again(listing: &Listing, id: Id) -> bool {
-        let Line { op, ty } = listing.lines[id.line()];
-        matches!(op, Op::Read(_) | Op::Number(_)) || listing.variable_and_number(Value { id, ty }).is_some()
+    /// Whether a value can be had again without having been written to the stack.
+    fn can_be_had_again(&self, listing: &Listing, id: Id) -> bool {
+        let is_as_it_was = |variable| !self.overwritten.contains(&variable);
+        matches!(listing.lines[id.line()].op, Op::Number(_)) || listing.variable_of(id).is_some_and(is_as_it_was)
     }
 
     /// A register for the outcome of the line, made from what is in `from`: that one, if the value in it is not used any more.
     fn outcome(&mut self, listing: &Listing, from: Reg, x: Value) -> Reg {
-        let is_free = FREE & bit(from) != 0;
+        let is_free = self.free() & bit(from) != 0;
         let is_for_this = x.id.as_kept().is_some() || listing.number(x).is_some();
         match is_free && (is_for_this || self.is_over_after(x)) {
             true => from,
@@ -690,16 +808,21 @@ impl Writer {
         value.id.as_kept().is_none() && self.lifetimes.last[value.id.line()] as usize <= self.line
     }
 
+    /// The registers for values: a bit for each.
+    fn free(&self) -> u16 {
+        KEPT.iter().skip(self.kept).fold(FREE, |free, reg| free | bit(*reg))
+    }
+
     /// A register that holds nothing, which nobody else takes before the line is over.
     fn new_register(&mut self, listing: &Listing) -> Reg {
         let is_empty = |index: &u32| self.held[*index as usize].is_none();
-        let allowed = FREE & !self.busy;
+        let allowed = self.free() & !self.busy;
         let each = || (0..16u32).filter(|index| allowed & 1 << index != 0);
         let found = each().find(is_empty).unwrap_or_else(|| {
             // The value that is used last of all, and one that costs nothing rather than another.
             let cost = |index: &u32| {
                 let id = self.held[*index as usize].unwrap_or(Id(0));
-                let is_cheap = self.on_stack(id).is_some() || Writer::can_be_had_again(listing, id);
+                let is_cheap = self.on_stack(id).is_some() || self.can_be_had_again(listing, id);
                 (is_cheap, self.lifetimes.last[id.line()])
             };
             each().max_by_key(cost).expect("a line needs fewer registers than there are")
@@ -713,7 +836,7 @@ impl Writer {
     /// Frees a register whose value may be needed again.
     fn empty(&mut self, listing: &Listing, reg: Reg) {
         let Some(id) = self.held[reg.index()].take() else { return };
-        if !Writer::can_be_had_again(listing, id) && self.lifetimes.last[id.line()] as usize >= self.line {
+        if !self.can_be_had_again(listing, id) && self.lifetimes.last[id.line()] as usize >= self.line {
             self.write_to_stack(id);
         }
         self.values[id.line()].register = NONE;
@@ -724,7 +847,7 @@ impl Writer {
         self.busy |= bit(reg);
         let Some(id) = self.held[reg.index()] else { return };
         let is_empty = |index: &usize| self.held[*index].is_none();
-        match (0..16).filter(|index| FREE & !self.busy & 1 << index != 0).find(is_empty) {
+        match (0..16).filter(|index| self.free() & !self.busy & 1 << index != 0).find(is_empty) {
             Some(other) => {
                 let other = Reg(other as u8);
                 self.assembler.copy(Type::I64, other, reg);

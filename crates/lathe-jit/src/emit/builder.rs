@@ -89,6 +89,9 @@ pub(crate) trait Builder {
     /// Whether variables are where the engine has them, between all blocks. If not, they are loaded when a region is entered and stored
     /// when it is left.
     const VARIABLES_IN_MEMORY: bool;
+    /// How many conditions are better asked one after the other ([`Builder::begin_if_any`]) than computed and joined. If there is no
+    /// such number, it is 1.
+    const ASKED_IN_TURN: usize;
 
     fn constant(&mut self, ty: Type, value: u64) -> Self::Value;
     fn calculate(&mut self, operation: Operation, x: Self::Value, y: Self::Value) -> Self::Value;
@@ -130,6 +133,17 @@ pub(crate) trait Builder {
     fn jump(&mut self, block: Self::Block);
     /// What follows is done only where the condition is not zero, up to `begin_else` or `end_if`.
     fn begin_if(&mut self, condition: Self::Value, placed: Placed);
+    /// The same, where one of a few conditions is not zero.
+    fn begin_if_any(&mut self, conditions: &[Self::Value]) {
+        let mut none = self.constant(Type::I32, 1);
+        for condition in conditions {
+            let is_zero = self.is_zero(*condition);
+            let bit = self.bit(Type::I32, is_zero);
+            none = self.calculate(Operation::And, none, bit);
+        }
+        let any = self.is_zero(none);
+        self.begin_if(any, Placed::Away);
+    }
     fn begin_else(&mut self);
     /// Goes on after either way, unless both have gone elsewhere.
     fn end_if(&mut self);

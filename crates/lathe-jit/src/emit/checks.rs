@@ -20,14 +20,15 @@ impl<B: Builder> Emitter<'_, B> {
         snapshot: &Snapshot,
         computed: &mut Computed<B::Value>,
     ) {
-        let mut any: Option<B::Value> = None;
+        let in_turn = B::ASKED_IN_TURN > 1 || checks.len() == 1;
+        let mut conditions = Vec::new();
         for check in checks {
-            let one = match check {
+            conditions.push(match check {
                 Check::Marked { first, count } if self.permits.is_some() => {
                     self.leave_if_marked(block, *first, *count, snapshot, computed);
                     continue;
                 }
-                Check::When(condition) if checks.len() == 1 => self.values(block, computed).condition(*condition),
+                Check::When(condition) if in_turn => self.values(block, computed).condition(*condition),
                 Check::When(condition) => {
                     let bit = self.values(block, computed).exact(*condition);
                     self.builder.widen(bit)
@@ -36,14 +37,14 @@ impl<B: Builder> Emitter<'_, B> {
                 Check::MarkedIf(address, guard) => self.marks_if(block, *address, *guard, computed),
                 Check::Wraps { first, count } => self.wraps(block, *first, *count, computed),
                 Check::Closed(memory, address) => self.closed(block, *memory, *address, computed),
-            };
-            any = Some(match any {
-                Some(before) => self.builder.calculate(Operation::Or, before, one),
-                None => one,
             });
         }
-        if let Some(any) = any {
-            self.exit_if(block, any, snapshot, computed);
+        if !in_turn {
+            let any = conditions.into_iter().reduce(|x, y| self.builder.calculate(Operation::Or, x, y));
+            conditions = any.into_iter().collect();
+        }
+        for some in conditions.chunks(B::ASKED_IN_TURN) {
+            self.exit_if_any(block, some, snapshot, computed);
         }
         for check in checks {
             if let Check::Marked { first, count } | Check::Wraps { first, count } = check {

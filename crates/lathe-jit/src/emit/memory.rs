@@ -110,8 +110,16 @@ impl<B: Builder> Emitter<'_, B> {
         mask: u64,
         computed: &mut Computed<B::Value>,
     ) -> B::Value {
-        let loose = self.values(block, computed).loose(address);
-        let address = self.builder.convert(loose, type_of(block.graph.width(address)), B::POINTER);
+        if let Some(known) = block.graph.as_constant(address) {
+            return self.builder.constant(B::POINTER, known & mask);
+        }
+        let width = block.graph.width(address);
+        // Where the mask leaves what is exact, the value is often wanted for comparisons, too.
+        let value = match mask & width.mask() == width.mask() {
+            true => self.values(block, computed).exact(address),
+            false => self.values(block, computed).loose(address),
+        };
+        let address = self.builder.convert(value, type_of(width), B::POINTER);
         self.builder.low_bits(B::POINTER, address, mask)
     }
 

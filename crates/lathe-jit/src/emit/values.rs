@@ -181,10 +181,19 @@ impl<B: Builder> Values<'_, B> {
                 self.builder.convert(shifted, from, ty)
             }
             Node::Slice(..) => return None,
-            Node::Join(high, low) => {
-                let high_value = self.exact(high);
-                self.join(high, high_value, low, ty)
-            }
+            Node::Join(high, low) => match self.replaces_low_bits(high, low) {
+                Some(all) => {
+                    let (from, mask) = (self.ty(all), self.graph.width(high).mask() << self.bits(low));
+                    let all = self.loose(all);
+                    let all = self.builder.convert(all, from, ty);
+                    let high = self.builder.calculate_with(Operation::And, ty, all, mask);
+                    self.or_low(high, low, ty)
+                }
+                None => {
+                    let high_value = self.exact(high);
+                    self.join(high, high_value, low, ty)
+                }
+            },
             Node::ZeroExtend(x) => {
                 let from = self.ty(x);
                 let x = self.exact(x);
@@ -213,13 +222,40 @@ impl<B: Builder> Values<'_, B> {
     }
 
     fn join(&mut self, high: ValueId, high_value: B::Value, low: ValueId, ty: Type) -> B::Value {
-        let (from_high, from_low) = (self.ty(high), self.ty(low));
+        let from_high = self.ty(high);
         let high = self.builder.convert(high_value, from_high, ty);
         let shift = u64::from(self.bits(low));
         let high = self.builder.calculate_with(Operation::ShiftLeft, ty, high, shift);
+        self.or_low(high, low, ty)
+    }
+
+    fn or_low(&mut self, high: B::Value, low: ValueId, ty: Type) -> B::Value {
+        let from = self.ty(low);
         let low = self.exact(low);
-        let low = self.builder.convert(low, from_low, ty);
+        let low = self.builder.convert(low, from, ty);
         self.builder.calculate(Operation::Or, high, low)
+    }
+
+    /// The value of which `high` is the part above as many bits as `low` has, which then need not be moved down and up again.
+    fn replaces_low_bits(&self, high: ValueId, low: ValueId) -> Option<ValueId> {
+        let Node::Slice(all, from) = self.graph.node(high) else { return None };
+        let is_new = self.computed.exact[high.index()].is_none();
+        (is_new && from == self.bits(low)).then_some(all)
+    }
+
+    /// What is compared for zero, if that is a difference: whether it is zero is whether two values are the same.
+    fn compared(&self, operator: BinaryOperator, x: ValueId, y: ValueId) -> (ValueId, ValueId) {
+        let is_new = self.computed.exact[x.index()].is_none();
+        match self.graph.node(x) {
+            Node::Binary(BinaryOperator::Subtract, a, b)
+                if is_new
+                    && matches!(operator, BinaryOperator::Equal | BinaryOperator::Unequal)
+                    && self.graph.as_constant(y) == Some(0) =>
+            {
+                (a, b)
+            }
+            _ => (x, y),
+        }
     }
 
     fn exact_binary(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> Option<B::Value> {
@@ -276,7 +312,7 @@ impl<B: Builder> Values<'_, B> {
                 };
                 self.builder.convert(shifted, from, ty)
             }
-            Node::Join(high, low) => {
+            Node::Join(high, low) if !self.is_exact_anyway(high) && self.replaces_low_bits(high, low).is_none() => {
                 let high_value = self.loose(high);
                 self.join(high, high_value, low, ty)
             }
@@ -292,6 +328,12 @@ impl<B: Builder> Values<'_, B> {
             }
             _ => return None,
         })
+    }
+
+    /// Whether nothing must be done for a value to be exact, so that nothing is gained by a loose one.
+    fn is_exact_anyway(&self, id: ValueId) -> bool {
+        self.computed.exact[id.index()].is_some()
+            || matches!(self.graph.node(id), Node::Register(_) | Node::Constant(_))
     }
 
     fn loose_binary(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> Option<B::Value> {
@@ -347,6 +389,7 @@ impl<B: Builder> Values<'_, B> {
 
     fn compare(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> B::Value {
         use BinaryOperator::*;
+        let (x, y) = self.compared(operator, x, y);
         let comparison = match operator {
             Equal => Comparison::Equal,
             Unequal => Comparison::Unequal,
@@ -365,6 +408,7 @@ impl<B: Builder> Values<'_, B> {
     /// waits for whatever was in its register before.
     fn compare_by_sign(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> B::Value {
         use BinaryOperator::*;
+        let (x, y) = self.compared(operator, x, y);
         let signed = matches!(operator, LessSigned | LessOrEqualSigned);
         let zero = self.graph.as_constant(y) == Some(0);
         let (x, y) = if signed { (self.signed(x), self.signed(y)) } else { (self.exact(x), self.exact(y)) };

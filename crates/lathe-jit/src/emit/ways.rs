@@ -191,7 +191,21 @@ impl<B: Builder> Emitter<'_, B> {
         snapshot: &Snapshot,
         computed: &mut Computed<B::Value>,
     ) {
-        self.builder.begin_if(condition, Placed::Away);
+        self.exit_if_any(block, &[condition], snapshot, computed);
+    }
+
+    /// Leaves under any of a few conditions.
+    pub(super) fn exit_if_any(
+        &mut self,
+        block: &Block,
+        conditions: &[B::Value],
+        snapshot: &Snapshot,
+        computed: &mut Computed<B::Value>,
+    ) {
+        match conditions {
+            [condition] => self.builder.begin_if(*condition, Placed::Away),
+            _ => self.builder.begin_if_any(conditions),
+        }
         self.builder.is_cold();
         let mark = computed.mark();
         self.exit(block, snapshot, computed);

@@ -69,16 +69,29 @@ impl BlockBuilder<'_, '_> {
             }
             _ => {}
         }
-        let Path { frame, pending, .. } = path;
-        for value in frame.registers.iter_mut().chain(pending.iter_mut().map(|store| &mut store.value)) {
-            let inner = match self.graph.node(*value) {
-                Node::ZeroExtend(inner) => inner,
-                _ => *value,
-            };
-            if let Some((_, number)) = known.iter().find(|(fact, _)| *fact == inner) {
-                *value = self.graph.constant(self.graph.width(*value), *number);
-            }
+        let Path { frame, pending, steps, cycles, .. } = path;
+        let stored = pending.iter_mut().map(|store| &mut store.value);
+        for value in frame.registers.iter_mut().chain(stored).chain([steps, cycles]) {
+            *value = self.with_known(*value, &known);
         }
+    }
+
+    /// A value, where these values have these numbers.
+    fn with_known(&mut self, value: ValueId, known: &[(ValueId, u64)]) -> ValueId {
+        let number_of = |value| known.iter().find(|(fact, _)| *fact == value).map(|(_, number)| *number);
+        let inner = match self.graph.node(value) {
+            // Which way a branch has gone decides how long it takes.
+            Node::Choose(condition, x, y) if let Some(holds) = number_of(condition) => {
+                return self.with_known(if holds == 1 { x } else { y }, known);
+            }
+            Node::Binary(BinaryOperator::Add, x, y) if self.graph.as_constant(y).is_some() => {
+                let x = self.with_known(x, known);
+                return self.graph.binary(BinaryOperator::Add, x, y);
+            }
+            Node::ZeroExtend(inner) => inner,
+            _ => value,
+        };
+        number_of(inner).map_or(value, |number| self.graph.constant(self.graph.width(value), number))
     }
 
     /// Runs past the leader where the path stands, if that is worth it.

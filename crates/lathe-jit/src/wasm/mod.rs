@@ -183,6 +183,7 @@ impl Builder for WasmBuilder {
     type Block = Label;
     const POINTER: Type = Type::I32;
     const VARIABLES_IN_MEMORY: bool = false;
+    const ASKED_IN_TURN: usize = 1;
 
     fn constant(&mut self, ty: Type, value: u64) -> Value {
         self.value(Source::Constant(value), ty, 0)
