@@ -9,6 +9,8 @@ pub(crate) type Function = unsafe extern "C" fn(*mut Context, u32);
 /// The code of one region, freed with it.
 pub(crate) struct Code {
     function: Function,
+    /// Where its blocks can be entered from the code of another region: so many bytes after the function begins.
+    ways_in: Vec<u32>,
     /// What the function lives in.
     _memory: CodeMemory,
 }
@@ -16,7 +18,18 @@ pub(crate) struct Code {
 impl Code {
     /// A function that is there as long as its memory is.
     pub(crate) fn new(function: Function, memory: CodeMemory) -> Self {
-        Code { function, _memory: memory }
+        Code { function, ways_in: Vec::new(), _memory: memory }
+    }
+
+    /// The same, whose blocks can be entered from the code of other regions.
+    #[cfg(all(target_arch = "x86_64", unix))]
+    pub(crate) fn with_ways_in(self, ways_in: Vec<u32>) -> Self {
+        Code { ways_in, ..self }
+    }
+
+    /// Where a block is entered from the code of another region, if it can be.
+    pub(crate) fn way_in(&self, block: u32) -> Option<usize> {
+        self.ways_in.get(block as usize).map(|offset| self.function as usize + *offset as usize)
     }
 
     /// Runs the code from a block on.

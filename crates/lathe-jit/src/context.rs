@@ -1,5 +1,7 @@
 //! What an engine hands over to compiled code, and gets back from it.
 
+use crate::links::{Link, Usage};
+
 /// What compiled code and the engine share. Offsets are used by compiled code.
 #[repr(C)]
 pub(crate) struct Context {
@@ -27,6 +29,14 @@ pub(crate) struct Context {
     /// The address of the computed jump that went where it was not expected to go, if that is why
     /// the region was left; else as it was.
     pub(crate) jump: u64,
+    /// Where other regions are entered: the table, and which bits of a hash count.
+    pub(crate) links: *const Link,
+    pub(crate) link_mask: u64,
+    /// What is known of the use of each region, and of the one that is running.
+    pub(crate) usages: *mut Usage,
+    pub(crate) current: *mut Usage,
+    /// The budget when the running region was entered.
+    pub(crate) started: i64,
 }
 
 /// No computed jump: addresses have fewer bits.

@@ -49,9 +49,11 @@ const ENTRY: u64 = 1 << 10;
 /// A region that has done this many times the threshold of steps for each of its instructions, and each time that it has become
 /// as many times as much, is looked at: it may be made one with others, which is done quickly.
 const YOUNG: u64 = 4;
-/// After this share of what it must have done to be compiled as well as possible it is compiled quickly once more, with what has
-/// turned up since.
+/// From this share of what it must have done to be compiled as well as possible on, it is compiled quickly once more with what has turned
+/// up since, if it has been left for that too often.
 const AGAIN: u64 = 16;
+/// Leaving a region for what is not compiled takes as long as this many steps.
+const LEFT: u64 = 1 << 11;
 /// It becomes at most this many times as large then, if the program has not run for so long that it can afford more. Where
 /// a program has many places that are equally warm, each of them would take in all others.
 const GROWTH: usize = 4;
@@ -223,36 +225,49 @@ impl Jit {
             pc: 0,
             interpret: 0,
             jump: NO_JUMP,
+            links: null(),
+            link_mask: 0,
+            usages: null_mut(),
+            current: null_mut(),
+            started: 0,
         };
+        self.regions.links.forget_unless(self.fast.marks().additions());
         let before = run.steps;
         loop {
-            let Place { id, block, fuel } = place;
-            let used = self.regions.get_mut(id)?;
-            (context.fuel, context.jump) = (fuel, NO_JUMP);
+            let Place { id, block, budget } = place;
+            (context.links, context.link_mask) = self.regions.links.table();
+            context.usages = self.regions.usages.as_mut_ptr();
+            context.current = context.usages.wrapping_byte_add(Regions::usage_at(id));
+            let used = self.regions.get(id)?;
+            context.fuel = budget - used.region.bound as i64;
+            (context.started, context.jump) = (context.fuel, NO_JUMP);
             context.registers = state.registers_mut().as_mut_ptr();
             // SAFETY: the region was compiled for this instruction set. There are as many registers as it has:
             // `advance` has looked, and nobody can take some away. There are as many marks, permits, cells and pages as
             // it says: that was looked at above, and nothing in this loop changes where they are. Every number in
-            // the table of rows is where a whole row begins: the code map gives no other. Nothing else touches
-            // them during the call.
+            // the table of rows is where a whole row begins: the code map gives no other. Every link leads to a
+            // region in use, since those from its addresses are forgotten when it goes away, and there is a usage
+            // for each of those. Nothing else touches any of this during the call.
             unsafe { used.region.code.call(&mut context, block) };
             state.pc = context.pc;
-            let steps = (fuel - context.fuel) as u64;
+            // It may have gone on in others.
+            let id = self.regions.of_usage(context.current.addr() - context.usages.addr())?;
+            let used = self.regions.get(id)?;
+            let steps = (budget - used.region.bound as i64 - context.fuel) as u64;
             run.steps += steps;
             run.cycles = run.cycles.wrapping_add(std::mem::take(&mut context.cycles));
             self.statistics.entries += 1;
             self.statistics.steps += steps;
-            used.steps += steps;
-            used.done += steps;
-            used.entries += 1;
-            used.until_better = used.until_better.saturating_sub(steps + CROSSING);
-            let is_to_be_better = used.until_better == 0;
+            if context.interpret != 0 {
+                self.regions.get_mut(id)?.exits += 1;
+            }
+            let is_to_be_looked_at = self.regions.note_steps(id, (context.started - context.fuel) as u64, CROSSING);
             if context.interpret != 0 {
                 self.statistics.interpreted += 1;
                 return Some(Exit::Interpret(id));
             }
             self.until_look = self.until_look.saturating_sub(steps + ENTRY);
-            if is_to_be_better || self.until_look == 0 {
+            if is_to_be_looked_at || self.until_look == 0 {
                 self.until_look = SLICE;
                 return Some(Exit::Look(id));
             }
@@ -263,8 +278,14 @@ impl Jit {
                 }
             }
             match self.place(state, left - (run.steps - before)) {
-                Some(next) => place = next,
-                None => return Some(Exit::Elsewhere(id)),
+                Some(next) => {
+                    self.regions.link(state.pc, next.id, next.block);
+                    place = next;
+                }
+                None => {
+                    self.regions.get_mut(id)?.exits += 1;
+                    return Some(Exit::Elsewhere(id));
+                }
             }
         }
     }
@@ -282,15 +303,14 @@ impl Jit {
         let WayIn { id, block } = self.regions.way_in(state.pc)?;
         let additions = self.fast.marks().additions();
         let used = self.regions.get(id)?;
-        let bound = i64::try_from(used.region.bound).ok()?;
+        let bound = used.region.bound;
         // This is asked whenever one region leads to another, and most of them need no closer look.
         let is_as_before = used.additions == Some(additions) && used.region.assumptions.modes.is_empty();
         if !is_as_before && !self.is_as_assumed(state, id) {
             return None;
         }
-        let fuel = i64::try_from(left).unwrap_or(i64::MAX).checked_sub(bound).filter(|fuel| *fuel >= 0)?;
-        let fuel = fuel.min(SLICE as i64);
-        Some(Place { id, block, fuel })
+        let budget = left.min(SLICE + bound);
+        (budget >= bound).then_some(Place { id, block, budget: budget as i64 })
     }
 
     /// Whether what was assumed for a region holds; one for which it never will again is dropped.
@@ -363,29 +383,31 @@ impl Jit {
 
     /// Has a region compiled as well as the compiler can, if it has run for long enough to earn that back.
     fn improve(&mut self, state: &mut State, id: RegionId) {
-        let Some(used) = self.regions.get_mut(id).filter(|used| used.until_better == 0) else { return };
-        let entry = used.region.entry;
-        if self.orders.cover(entry) {
-            used.until_better = SLICE;
-            return;
-        }
+        let Some(used) = self.regions.get(id).filter(|_| self.regions.is_time_to_look(id)) else { return };
         let (known, earned, used_for) = (used.region.clone(), used.earned, used.used_for);
-        if used.is_crossed_often(CROSSING) && self.merge(state, id) {
+        let entry = known.entry;
+        if self.orders.cover(entry) {
+            return self.regions.look_after(id, SLICE);
+        }
+        // Where compiled code finds the way to other regions by itself, going there takes little.
+        let is_crossed_often = known.code.way_in(0).is_none() && self.regions.is_crossed_often(id);
+        if is_crossed_often && self.merge(state, id) {
             return;
         }
         // By the time that it is compiled as well as possible, that takes a small part of the time it has run.
         let better = self.code.better();
         if used_for < better {
             let rest = self.price(earned, used_for * (YOUNG - 1));
-            let Some(used) = self.regions.get_mut(id) else { return };
-            (used.until_better, used.used_for) = (rest, used_for * YOUNG);
-            if used_for == better / AGAIN && known.effort == Effort::Quick {
+            self.regions.look_after(id, rest);
+            self.regions.get_mut(id).into_iter().for_each(|used| used.used_for *= YOUNG);
+            // Leaving it has taken as long as compiling it does.
+            let is_left_often = self.regions.take_exits(id) * LEFT > self.price(known.size, 1);
+            if used_for >= better / AGAIN && is_left_often && known.effort == Effort::Quick {
                 self.extend(state, id);
             }
             return;
         }
-        let Some(used) = self.regions.get_mut(id) else { return };
-        used.until_better = u64::MAX;
+        self.regions.look_after(id, u64::MAX);
         if !known.is_improvable() {
             return self.take_better(state, id, &known);
         }
@@ -419,11 +441,14 @@ impl Jit {
         let Some(used) = self.regions.get(id) else { return };
         let (entry, own) = (used.region.entry, used.region.size);
         let size = self.regions.reach(id, LARGEST, |_| true, |pc| self.jumps.all_targets(&self.fast, pc));
-        if size > LARGEST || self.code.is_ordered(entry) || self.affordable_at(size) > self.executed {
+        // What is no region yet comes on top of that.
+        let most = LARGEST.min(self.affordable());
+        if size > most || self.code.is_ordered(entry) {
             return;
         }
-        let region = self.discover(state, entry, Extent::Everything, EVER, LARGEST);
-        if let Some(region) = region.filter(|region| region.size() > own) {
+        let region = self.discover(state, entry, Extent::Everything, EVER, most);
+        let is_whole = |region: &Region| region.size() > own && (!region.is_cut || most == LARGEST);
+        if let Some(region) = region.filter(is_whole) {
             self.order(state, entry, region, Effort::Quick, Some(id));
         }
     }
@@ -437,7 +462,7 @@ impl Jit {
             return false;
         }
         if self.looked_at * LOOK > self.executed {
-            self.regions.get_mut(id).into_iter().for_each(|used| used.until_better = soonest);
+            self.regions.look_after(id, soonest);
             return true;
         }
         let jump = |pc| self.jumps.all_targets(&self.fast, pc);
@@ -449,7 +474,7 @@ impl Jit {
         let affordable_at = self.affordable_at(size);
         if affordable_at > self.executed {
             let wait = (affordable_at - self.executed).max(soonest);
-            self.regions.get_mut(id).into_iter().for_each(|used| used.until_better = wait);
+            self.regions.look_after(id, wait);
             return true;
         }
         let region = self.discover(state, entry, Extent::Everything, self.warm(), LARGEST);
@@ -469,7 +494,7 @@ impl Jit {
             return;
         }
         if self.code.is_ordered(entry) {
-            self.regions.get_mut(id).into_iter().for_each(|used| used.until_better = SLICE);
+            self.regions.look_after(id, SLICE);
             return;
         }
         let found = self.code.find(&self.fast, state, entry, self.may_assume_modes(entry));
@@ -482,10 +507,8 @@ impl Jit {
 
     /// Looks again whether to compile a region better when it has earned so many times as much.
     fn improve_later(&mut self, id: RegionId, earned: usize) {
-        let until_better = self.price(earned * (GROWTH - 1), self.code.better());
-        if let Some(used) = self.regions.get_mut(id) {
-            (used.until_better, used.earned) = (until_better, earned * GROWTH);
-        }
+        self.regions.look_after(id, self.price(earned * (GROWTH - 1), self.code.better()));
+        self.regions.get_mut(id).into_iter().for_each(|used| used.earned = earned * GROWTH);
     }
 
     /// How large a region of this many instructions may become: so many times as large, or what the whole program can afford.
@@ -554,6 +577,12 @@ impl Jit {
         (self.ordered + instructions as u64).saturating_mul(u64::from(self.code.threshold()))
     }
 
+    /// How many more instructions can be compiled now.
+    fn affordable(&self) -> usize {
+        let all = self.executed / u64::from(self.code.threshold());
+        usize::try_from(all.saturating_sub(self.ordered)).unwrap_or(usize::MAX)
+    }
+
     /// How often an address must be reached before it is compiled, after what became of it so far.
     fn patience(&self, pc: u64) -> u32 {
         let count = self.compilations.get(&pc).copied().unwrap_or(0);
@@ -615,19 +644,20 @@ impl Jit {
             self.fast.set_heat(*leader, Heat::Always);
         }
         let earned = region.size;
-        let until_better = self.price(earned, YOUNG);
-        self.regions.insert(InUse::new(region, until_better, earned, YOUNG));
+        let until_look = self.price(earned, YOUNG);
+        self.regions.insert(InUse::new(region, earned, YOUNG), until_look);
     }
 
     /// A region has come back to the interpreter. It is given up if it does so after every few steps.
     fn give_up_if_worthless(&mut self, id: RegionId) {
+        let done = self.regions.done(id);
         let Some(used) = self.regions.get_mut(id) else { return };
         used.visits += 1;
         if used.visits < VISITS {
             return;
         }
-        let worthless = used.steps < used.visits * WORTH;
-        (used.visits, used.steps) = (0, 0);
+        let worthless = done.saturating_sub(used.done_before) < used.visits * WORTH;
+        (used.visits, used.done_before) = (0, done);
         if !worthless {
             return;
         }
@@ -750,8 +780,8 @@ enum Drop {
 struct Place {
     id: RegionId,
     block: u32,
-    /// Steps that may be done before the budget is too small for the region.
-    fuel: i64,
+    /// Steps that may be done.
+    budget: i64,
 }
 
 /// Why compiled code was left.

@@ -42,6 +42,7 @@ mod emit;
 mod engine;
 mod guarded;
 mod jumps;
+mod links;
 mod live;
 mod orders;
 mod region;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lathe_base::numbers::ByNumber;
 
+use crate::links::{Link, Links, Usage};
 use crate::shared::Compiled;
 
 /// Instructions of a region in which others may be. Fewer than `LARGEST / LARGE` of them are looked through.
@@ -26,50 +27,41 @@ pub(crate) struct InUse {
     pub(crate) region: Arc<Compiled>,
     /// In how many places it is entered, and not another region.
     ways_in: usize,
-    /// Times it was left to the interpreter, and steps done, since they were last looked at.
+    /// Times it was left to the interpreter since that was last looked at, and what it had done by then.
     pub(crate) visits: u64,
-    pub(crate) steps: u64,
+    pub(crate) done_before: u64,
+    /// Times it was left for what is not compiled, since that was last asked.
+    pub(crate) exits: u64,
     /// The number of additions to the marks when its assumptions were last seen to hold.
     pub(crate) additions: Option<u64>,
     /// Times it was reached in a mode that it is not for.
     pub(crate) strangers: u32,
     /// Times it was left to the interpreter with a content of a volatile instruction that it has no code for.
     pub(crate) unknown: u32,
-    /// Steps to be done before it is compiled better.
-    pub(crate) until_better: u64,
+    /// Steps after which it is looked at, counted from its beginning with those for going in and out.
+    looked_at: u64,
     /// The instructions for which it will have done enough by then.
     pub(crate) earned: usize,
     /// How many times the threshold it will have done for each of them.
     pub(crate) used_for: u64,
-    /// Times it was entered, and steps done.
-    pub(crate) entries: u64,
-    pub(crate) done: u64,
 }
 
 impl InUse {
-    /// A region that is new: after so many steps it will have done so many times the threshold for each of these instructions.
-    pub(crate) fn new(region: Arc<Compiled>, until_better: u64, earned: usize, used_for: u64) -> InUse {
+    /// A region that is new: when it is looked at it will have done so many times the threshold for each of these instructions.
+    pub(crate) fn new(region: Arc<Compiled>, earned: usize, used_for: u64) -> InUse {
         InUse {
             region,
             ways_in: 0,
             visits: 0,
-            steps: 0,
+            done_before: 0,
+            exits: 0,
             additions: None,
             strangers: 0,
             unknown: 0,
-            until_better,
+            looked_at: 0,
             earned,
             used_for,
-            entries: 0,
-            done: 0,
         }
-    }
-}
-
-impl InUse {
-    /// Whether going in and out, which takes as long as so many steps, has taken longer than the steps themselves.
-    pub(crate) fn is_crossed_often(&self, crossing: u64) -> bool {
-        self.entries * crossing > self.done
     }
 }
 
@@ -89,6 +81,9 @@ pub(crate) struct Regions {
     /// Those that were looked for last, each where its address belongs. There is room for twice as many as there are, up to a
     /// limit: a thousand machines, most of which run a few regions, need not have the room for many.
     close: Vec<Option<(u64, WayIn)>>,
+    /// What has been done in the region of each slot.
+    pub(crate) usages: Vec<Usage>,
+    pub(crate) links: Links,
 }
 
 struct Slot {
@@ -98,7 +93,14 @@ struct Slot {
 
 impl Regions {
     pub(crate) fn new() -> Regions {
-        Regions { slots: Vec::new(), free: Vec::new(), ways_in: ByNumber::default(), close: Vec::new() }
+        Regions {
+            slots: Vec::new(),
+            free: Vec::new(),
+            ways_in: ByNumber::default(),
+            close: Vec::new(),
+            usages: Vec::new(),
+            links: Links::new(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -126,16 +128,84 @@ impl Regions {
         })
     }
 
-    /// Uses a region from now on; where another one could be entered, this one is. One that is nowhere entered any more is
-    /// let go.
-    pub(crate) fn insert(&mut self, used: InUse) -> RegionId {
+    /// Whose usage this is: so many bytes after that of the first.
+    pub(crate) fn of_usage(&self, distance: usize) -> Option<RegionId> {
+        let slot = distance / size_of::<Usage>();
+        self.slots.get(slot).map(|held| RegionId { slot: slot as u32, generation: held.generation })
+    }
+
+    /// Where the usage of a region is: so many bytes after that of the first.
+    pub(crate) fn usage_at(id: RegionId) -> usize {
+        id.slot as usize * size_of::<Usage>()
+    }
+
+    /// Notes that a region has done so many steps, and that going in and out took as long as so many others. Whether it is time to look
+    /// at it.
+    pub(crate) fn note_steps(&mut self, id: RegionId, steps: u64, crossing: u64) -> bool {
+        let usage = &mut self.usages[id.slot as usize];
+        usage.crossing += crossing;
+        usage.left = usage.left.saturating_sub_unsigned(steps + crossing);
+        usage.left <= 0
+    }
+
+    /// A region is looked at when it has done so many more steps. What going in and out takes counts as steps.
+    pub(crate) fn look_after(&mut self, id: RegionId, steps: u64) {
+        let before = self.passed(id);
+        if let Some(used) = self.get_mut(id) {
+            let steps = steps.min(i64::MAX as u64 / 2);
+            used.looked_at = before + steps;
+            self.usages[id.slot as usize].left = steps as i64;
+        }
+    }
+
+    /// Whether it is time to look at a region.
+    pub(crate) fn is_time_to_look(&self, id: RegionId) -> bool {
+        self.usages[id.slot as usize].left <= 0
+    }
+
+    /// The steps of a region, with those for going in and out.
+    fn passed(&self, id: RegionId) -> u64 {
+        self.get(id).map_or(0, |used| used.looked_at.wrapping_add_signed(-self.usages[id.slot as usize].left))
+    }
+
+    /// The steps of a region.
+    pub(crate) fn done(&self, id: RegionId) -> u64 {
+        self.passed(id).saturating_sub(self.usages[id.slot as usize].crossing)
+    }
+
+    /// Whether coming to a region from the engine and going back has taken longer than its steps.
+    pub(crate) fn is_crossed_often(&self, id: RegionId) -> bool {
+        self.usages[id.slot as usize].crossing > self.done(id)
+    }
+
+    /// How often a region was left for what is not compiled, since this was asked before.
+    pub(crate) fn take_exits(&mut self, id: RegionId) -> u64 {
+        self.get_mut(id).map_or(0, |used| std::mem::take(&mut used.exits))
+    }
+
+    /// Lets compiled code find the way to a block by itself, if it can.
+    pub(crate) fn link(&mut self, pc: u64, id: RegionId, block: u32) {
+        let Some(used) = self.get(id) else { return };
+        if let (Some(way_in), Ok(bound)) = (used.region.code.way_in(block), i64::try_from(used.region.bound)) {
+            let link = Link { pc, way_in, bound, usage: Regions::usage_at(id) as u64 };
+            let assumes = !used.region.assumptions.unmarked.is_empty();
+            self.links.add(link, assumes);
+        }
+    }
+
+    /// Uses a region from now on, and looks at it after so many steps; where another one could be entered, this one is. One that is
+    /// nowhere entered any more is let go.
+    pub(crate) fn insert(&mut self, used: InUse, until_look: u64) -> RegionId {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, used: None });
+            self.usages.push(Usage::default());
             self.slots.len() as u32 - 1
         });
         let id = RegionId { slot, generation: self.slots[slot as usize].generation };
         let region = used.region.clone();
         self.slots[slot as usize].used = Some(InUse { ways_in: region.blocks.len(), ..used });
+        self.usages[slot as usize] = Usage::default();
+        self.look_after(id, until_look);
         for (leader, block) in &region.blocks {
             self.forget_close(*leader);
             let before = self.ways_in.insert(*leader, WayIn { id, block: *block });
@@ -149,6 +219,7 @@ impl Regions {
             }
         }
         self.make_room_for_close();
+        self.links.make_room(self.ways_in.len());
         id
     }
 
@@ -161,6 +232,7 @@ impl Regions {
     }
 
     fn forget_close(&mut self, pc: u64) {
+        self.links.forget(pc);
         if let Some(close) = close(&mut self.close, pc) {
             *close = None;
         }

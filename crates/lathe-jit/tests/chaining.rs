@@ -165,18 +165,17 @@ fn nothing_is_compiled_in_the_last_steps_of_a_run() {
     assert_eq!(last.regions, 2, "{last:?}");
 }
 
-/// Routines that lead to one another are regions of their own at first. They become one when going from one to another has
-/// taken long enough, and not only when each of them has run for long enough to be made better.
+/// Routines that lead to one another are regions of their own at first. Soon compiled code finds the way from one to another by itself;
+/// where it cannot, they become one when going that way has taken long enough.
 #[test]
-fn regions_that_lead_to_one_another_all_the_time_become_one() {
+fn regions_that_lead_to_one_another_all_the_time_are_not_left() {
     let isa = isa();
     let mut jit = Jit::with_threshold(&isa, 50);
     let routines = with_routines(&isa, [ADD, 1, STEP, TABLE, 255]);
     let (early, state) = run(&isa, routines, &mut jit, &[10_000, 10_000]);
     assert!(early.entries > 1_000, "{early:?}");
     let (last, _) = run(&isa, state, &mut jit, &[60_000, 10_000]);
-    assert!(last.entries < 10, "{last:?}");
-    assert_eq!(jit.statistics().improved, 0, "{last:?}");
+    assert!(last.steps > 9_800 && last.entries < 50, "{last:?}");
 }
 
 /// One way of 4096 is too rare for what is compiled first, and would never have a region of its own.
@@ -186,7 +185,7 @@ fn what_is_rare_becomes_part_of_a_region_that_runs_on() {
     let mut jit = Jit::with_threshold(&isa, 6_400);
     let (first, state) = run(&isa, with_routines(&isa, [ADD, 1, RARE, START]), &mut jit, &[220_000]);
     assert_eq!((first.regions, first.compiled), (1, 3), "{first:?}");
-    let (last, _) = run(&isa, state, &mut jit, &[100_000, 50_000]);
+    let (last, _) = run(&isa, state, &mut jit, &[300_000, 50_000]);
     assert_eq!((last.regions, last.compiled, last.improved), (2, 3 + 5, 0), "{last:?}");
     assert!(last.steps > 49_900 && last.entries == 1, "{last:?}");
 }

@@ -70,7 +70,8 @@ impl CraneliftCompiler {
     pub(crate) fn compile(&mut self, isa: &Isa, region: &Region, effort: Effort) -> Option<Code> {
         #[cfg(all(target_arch = "x86_64", unix))]
         if effort == Effort::Quick {
-            return self.place(&crate::direct::compile(isa, region));
+            let crate::direct::Finished { code, ways_in } = crate::direct::compile(isa, region);
+            return self.place(&code).map(|code| code.with_ways_in(ways_in));
         }
         let executions: Vec<u64> = region.blocks.values().map(|block| block.executions).collect();
         self.build(effort, &executions, |builder, [context, number]| emit(isa, region, builder, context, number))

@@ -15,6 +15,7 @@ impl Reg {
     pub(super) const RBP: Reg = Reg(5);
     pub(super) const RSI: Reg = Reg(6);
     pub(super) const RDI: Reg = Reg(7);
+    pub(super) const R8: Reg = Reg(8);
     pub(super) const R12: Reg = Reg(12);
     pub(super) const R13: Reg = Reg(13);
     pub(super) const R14: Reg = Reg(14);
@@ -437,20 +438,21 @@ impl Assembler {
         labels.iter().for_each(|label| self.distance(*label, Some(from)));
     }
 
-    /// All code.
-    pub(super) fn finish(self) -> Vec<u8> {
+    /// All code, and where some labels are in it.
+    pub(super) fn finish(self, wanted: &[Label]) -> (Vec<u8>, Vec<u32>) {
         let [mut code, rare] = self.code;
         let usual = code.len();
         code.extend(rare);
         let offset = |(section, at): (Section, usize)| if section == Section::Rare { usual + at } else { at };
         let place = |label: Label| offset(self.labels[label.0].expect("a label that is used is placed"));
+        let found = wanted.iter().map(|label| place(*label) as u32).collect();
         for Fixup { at, to, from } in self.fixups {
             let at = offset(at);
             let from = from.map_or(at + 4, place);
             let distance = place(to).wrapping_sub(from) as i32;
             code[at..at + 4].copy_from_slice(&distance.to_le_bytes());
         }
-        code
+        (code, found)
     }
 }
 

@@ -95,6 +95,8 @@ pub(super) enum Op {
     End,
     Jump(BlockId),
     Leave,
+    /// Leaves for an address where another region may go on.
+    GoOn,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -301,7 +303,8 @@ impl Lifetimes {
         let is_used = self.last[line] != line as u32 || self.early[line].is_some();
         let uses = self.uses[line];
         self.is_put_off[line] = match op {
-            Op::Store { .. } | Op::Assign { .. } | Op::Keep(..) | Op::Dispatch(_) | Op::Jump(_) | Op::Leave => false,
+            Op::Store { .. } | Op::Assign { .. } | Op::Keep(..) | Op::Dispatch(_) | Op::Jump(_) => false,
+            Op::Leave | Op::GoOn => false,
             Op::If { .. } | Op::Else { .. } | Op::End => false,
             _ if !is_used => return self.is_put_off[line] = true,
             Op::Number(_) | Op::Compare(..) | Op::IsZero(_) | Op::Any { .. } | Op::Read(_) | Op::Parameter => true,
@@ -327,7 +330,8 @@ impl Lifetimes {
         let at = if is_put_off { self.last[line] } else { line as u32 };
         let is_address = uses.is_only(Uses::ADDRESS.or(Uses::NEARBY)) && is_put_off;
         match op {
-            Op::Parameter | Op::Number(_) | Op::Read(_) | Op::Else { .. } | Op::End | Op::Jump(_) | Op::Leave => {}
+            Op::Parameter | Op::Number(_) | Op::Read(_) | Op::Else { .. } | Op::End => {}
+            Op::Jump(_) | Op::Leave | Op::GoOn => {}
             Op::Calculate(Operation::Add, x, y) if is_address => match listing.number(y) {
                 Some(_) => self.used(x, at, Uses::NEARBY),
                 None => {

@@ -10,16 +10,22 @@ mod writer;
 use lathe_isa::Isa;
 
 use self::listing::{BlockId, Id, Listing, Op, Value, Variable};
-use self::writer::Writer;
+use self::writer::{Crossing, Writer};
 use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type, emit};
 use crate::region::Region;
 
 /// The code of a region, which may lie anywhere: a function of the context and the number of a block, by the C convention of Unix.
-pub(crate) fn compile(isa: &Isa, region: &Region) -> Vec<u8> {
+pub(crate) struct Finished {
+    pub(crate) code: Vec<u8>,
+    /// Where each block is entered from the code of another region; nowhere, if it cannot be.
+    pub(crate) ways_in: Vec<u32>,
+}
+
+pub(crate) fn compile(isa: &Isa, region: &Region) -> Finished {
     let mut builder = DirectBuilder::new();
     let [context, number] = builder.parameters();
     emit(isa, region, &mut builder, context, number);
-    builder.writer.finish()
+    builder.writer.finish(Some(Crossing { bound: region.bound, modes: &region.assumptions.modes }))
 }
 
 /// Writes a function, block by block.
@@ -209,6 +215,10 @@ impl Builder for DirectBuilder {
 
     fn leave(&mut self) {
         self.effect(Op::Leave);
+    }
+
+    fn go_on(&mut self) {
+        self.effect(Op::GoOn);
     }
 
     fn finish(&mut self) {

@@ -1,7 +1,7 @@
 //! The same code, made by this compiler and by Cranelift, does the same. It is generated: values of both types, more of them than there
 //! are registers, in branches of branches that come together again or go elsewhere.
 
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 
 use lathe_tests::random::Random;
 
@@ -336,6 +336,11 @@ fn run(code: &Code, block: u32, seed: u64) -> (Vec<u64>, Vec<u8>, [u64; 3]) {
         pc: 0,
         interpret: 0,
         jump: NO_JUMP,
+        links: null(),
+        link_mask: 0,
+        usages: null_mut(),
+        current: null_mut(),
+        started: 0,
     };
     // SAFETY: there are as many registers and memories as the code uses, and it reaches fewer than 256 bytes of each: at most
     // 120 for an index, 63 further, 31 as an offset and 8 for what is there.
@@ -350,7 +355,7 @@ fn code_does_what_that_of_cranelift_does() {
         let mut builder = DirectBuilder::new();
         let [context, number] = builder.parameters();
         program(&mut builder, context, number, seed);
-        let direct = compiler.place(&builder.writer.finish()).expect("there is room for code");
+        let direct = compiler.place(&builder.writer.finish(None).code).expect("there is room for code");
         let other = compiler.build(Effort::Quick, &[1; BLOCKS as usize], |builder, [context, number]| {
             program(builder, context, number, seed);
         });

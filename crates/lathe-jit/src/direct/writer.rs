@@ -3,10 +3,13 @@
 //!
 //! Variables stay where the engine has them, and are read when they are first used in a block and written where it is left.
 
+use super::Finished;
 use super::assembler::{Alu, Assembler, Flags, Label, Later, Operand, Place, Reg, Section, Shift, Unary};
 use super::listing::{BlockId, Early, Id, Lifetimes, Line, Listing, Op, Value, Variable, is_short};
-use crate::context::{Context, offset};
-use crate::emit::{Comparison, Home, Operation, Type};
+use crate::context::{Context, NO_JUMP, offset};
+use crate::emit::{Comparison, Home, Operation, REGISTER, Type};
+use crate::links::{self, Link, Usage};
+use crate::region::Modes;
 
 /// The context.
 const CONTEXT: Reg = Reg::RBX;
@@ -24,6 +27,15 @@ const SAVED: [Reg; 6] = [Reg::RBX, Reg::RBP, Reg::R12, Reg::R13, Reg::R14, Reg::
 const ASSIGNED_FROM_REGISTERS: u32 = 6;
 /// No register, or no place on the stack.
 const NONE: u32 = u32::MAX;
+/// Places on the stack of every region that is left for others and entered from them: it is the same stack. One that needs more of them
+/// stays by itself.
+const FRAME: u32 = 128;
+
+/// What a region must know to be left for others and entered from them.
+pub(super) struct Crossing<'a> {
+    pub(super) bound: u64,
+    pub(super) modes: &'a Modes,
+}
 
 fn bit(reg: Reg) -> u16 {
     1 << reg.0
@@ -91,6 +103,8 @@ pub(super) struct Writer {
     variables: Vec<(Type, Home)>,
     blocks: Vec<Label>,
     epilogue: Label,
+    /// Where the region is left for an address where another one may go on.
+    way_on: Label,
     frame: [Option<Later>; 2],
     /// How many values are kept for all blocks.
     kept: usize,
@@ -114,12 +128,13 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new() -> Writer {
         let mut assembler = Assembler::default();
-        let epilogue = assembler.label();
+        let (epilogue, way_on) = (assembler.label(), assembler.label());
         Writer {
             assembler,
             variables: Vec::new(),
             blocks: Vec::new(),
             epilogue,
+            way_on,
             frame: [None; 2],
             kept: 0,
             slots: 0,
@@ -146,7 +161,18 @@ impl Writer {
     }
 
     /// Returns, and ends the function.
-    pub(super) fn finish(mut self) -> Vec<u8> {
+    pub(super) fn finish(mut self, crossing: Option<Crossing>) -> Finished {
+        let is_possible = |crossing: &Crossing| self.most_slots <= FRAME && i32::try_from(crossing.bound).is_ok();
+        let crossing = crossing.filter(is_possible);
+        let ways_in = match &crossing {
+            Some(crossing) => self.cross(crossing),
+            None => Vec::new(),
+        };
+        if crossing.is_some() {
+            self.most_slots = FRAME;
+        } else {
+            self.assembler.place(self.way_on);
+        }
         self.assembler.place(self.epilogue);
         self.assembler.store(8, Place::at(CONTEXT, offset!(fuel)), FUEL);
         self.frame[1] = Some(self.assembler.add_later(Reg::RSP));
@@ -156,7 +182,70 @@ impl Writer {
         for (later, number) in self.frame.into_iter().zip([-size, size]) {
             later.into_iter().for_each(|later| self.assembler.tell(later, number));
         }
-        self.assembler.finish()
+        let (code, ways_in) = self.assembler.finish(&ways_in);
+        Finished { code, ways_in }
+    }
+
+    /// Writes the ways in from other regions, one for each block, and the way on to them. All regions of a machine have the same
+    /// things in the same registers, and everything else in memory, so it is a jump.
+    fn cross(&mut self, crossing: &Crossing) -> Vec<Label> {
+        let blocks = self.blocks.clone();
+        let ways_in = blocks.iter().map(|block| self.way_in(*block, crossing.modes)).collect();
+        self.way_on(crossing.bound);
+        ways_in
+    }
+
+    /// Where a block is entered: in another mode it is left at once.
+    fn way_in(&mut self, block: Label, modes: &Modes) -> Label {
+        if modes.is_empty() {
+            return block;
+        }
+        let way_in = self.assembler.label();
+        self.assembler.place(way_in);
+        for (register, value) in modes {
+            let register = Place::at(REGISTERS, register.0 as i32 * REGISTER);
+            self.assembler.alu_number(Alu::Compare, Type::I32, Operand::Place(register), *value as i32);
+            self.assembler.jump_if(Flags::Unequal, self.epilogue);
+        }
+        self.assembler.jump(block);
+        way_in
+    }
+
+    /// Goes on in the region that a link leads to, if there is one, enough is left of the budget, and it is not time for the engine to
+    /// look at the region that is left here.
+    fn way_on(&mut self, bound: u64) {
+        let [pc, link, left, usage, steps, rest] = [Reg::RAX, Reg::RCX, Reg::RDX, Reg::RSI, Reg::RDI, Reg::R8];
+        let context = |offset: i32| Operand::Place(Place::at(CONTEXT, offset));
+        let of_link = |offset: i32| Operand::Place(Place::at(link, offset));
+        let ty = Type::I64;
+        let asm = &mut self.assembler;
+        asm.place(self.way_on);
+        asm.load(8, pc, context(offset!(pc)));
+        asm.multiply_number(ty, link, pc, links::HASH);
+        asm.shift_number(Shift::Right, ty, link, links::SHIFT);
+        asm.alu(Alu::And, ty, link, context(offset!(link_mask)));
+        asm.alu(Alu::Add, ty, link, context(offset!(links)));
+        asm.alu(Alu::Compare, ty, pc, of_link(Link::PC));
+        asm.jump_if(Flags::Unequal, self.epilogue);
+        asm.address(ty, left, Place::at(FUEL, bound as i32));
+        asm.alu(Alu::Subtract, ty, left, of_link(Link::BOUND));
+        asm.jump_if(Flags::Less, self.epilogue);
+        asm.load(8, usage, context(offset!(current)));
+        asm.load(8, steps, context(offset!(started)));
+        asm.alu(Alu::Subtract, ty, steps, Operand::Reg(FUEL));
+        asm.store(8, Place::at(CONTEXT, offset!(started)), FUEL);
+        asm.load(8, rest, Operand::Place(Place::at(usage, Usage::LEFT)));
+        asm.alu(Alu::Subtract, ty, rest, Operand::Reg(steps));
+        asm.store(8, Place::at(usage, Usage::LEFT), rest);
+        asm.jump_if(Flags::LessOrEqual, self.epilogue);
+        asm.load(8, usage, of_link(Link::USAGE));
+        asm.alu(Alu::Add, ty, usage, context(offset!(usages)));
+        asm.store(8, Place::at(CONTEXT, offset!(current)), usage);
+        asm.copy(ty, FUEL, left);
+        asm.store(8, Place::at(CONTEXT, offset!(started)), FUEL);
+        asm.store_number(8, Place::at(CONTEXT, offset!(jump)), NO_JUMP as i32);
+        asm.load(8, link, of_link(Link::WAY_IN));
+        asm.jump_to_register(link);
     }
 
     pub(super) fn variable(&mut self, ty: Type, home: Home) -> Variable {
@@ -240,8 +329,9 @@ impl Writer {
                     self.overwritten.clear();
                     is_over = true;
                 }
-                Op::Leave => {
-                    self.assembler.jump(self.epilogue);
+                Op::Leave | Op::GoOn => {
+                    let is_final = matches!(listing.lines[line].op, Op::Leave);
+                    self.assembler.jump(if is_final { self.epilogue } else { self.way_on });
                     self.overwritten.clear();
                     is_over = true;
                 }

@@ -151,6 +151,10 @@ pub(crate) trait Builder {
     fn is_cold(&mut self);
     /// Leaves the region.
     fn leave(&mut self);
+    /// Leaves the region for an address where another one may go on.
+    fn go_on(&mut self) {
+        self.leave();
+    }
     fn finish(&mut self);
 
     /// The value of this type in another one, with zeros or nothing above.

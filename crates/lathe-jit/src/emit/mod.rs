@@ -28,7 +28,7 @@ use crate::region::{Block, End, Event, Region, Segment};
 use crate::register_set::RegisterSet;
 
 /// Bytes from one register to the next.
-const REGISTER: i32 = 8;
+pub(crate) const REGISTER: i32 = 8;
 
 /// The numbers of the blocks of a region, by address.
 pub(crate) fn block_numbers(region: &Region) -> BTreeMap<u64, u32> {

@@ -169,7 +169,10 @@ impl<B: Builder> Emitter<'_, B> {
             self.builder.store(I64.bytes(), interpret, self.pointer, offset!(interpret));
         }
         self.write_back(block, snapshot, computed);
-        self.builder.leave();
+        match snapshot.interpret {
+            true => self.builder.leave(),
+            false => self.builder.go_on(),
+        }
     }
 
     /// Leaves after a computed jump to `target`; the snapshot has the address of the jump.
@@ -180,7 +183,7 @@ impl<B: Builder> Emitter<'_, B> {
         let from = self.builder.constant(I64, snapshot.pc);
         self.builder.store(I64.bytes(), from, self.pointer, offset!(jump));
         self.write_back(block, snapshot, computed);
-        self.builder.leave();
+        self.builder.go_on();
     }
 
     /// Leaves under a condition.
