@@ -1,5 +1,7 @@
 //! The inner loop of the fast interpreter.
 
+use std::hint::select_unpredictable;
+
 use lathe_base::Width;
 use lathe_vm::state::State;
 use lathe_vm::stops::Run;
@@ -117,6 +119,7 @@ impl Fast {
                 ($target:expr) => {{
                     let target: EntryId = $target;
                     steps_left -= u64::from(op.into);
+                    cycles = cycles.wrapping_add(u64::from(op.exit));
                     let next = &mut entries[target as usize];
                     if steps_left < u64::from(next.count) {
                         pause!(Event::Short(target));
@@ -175,11 +178,15 @@ impl Fast {
                 Code::Binary(operator) => operator.apply(width(op.extra), get!(op.x), get!(op.y)),
                 Code::Slice => (get!(op.x) >> (op.z % 64)) & op.extra,
                 Code::ShiftLeft => (get!(op.x) << (op.z % 64)) & op.extra,
-                Code::Join => (get!(op.x) << (op.z % 64)) | get!(op.y),
+                Code::Join => ((get!(op.x) << (op.z % 64)) | get!(op.y)) & op.extra,
+                Code::DiffersFromBoth => {
+                    let (differs, too) = (get!(op.x) ^ get!(op.y) ^ op.extra, get!(op.x) ^ get!(op.z));
+                    (differs & too) >> (op.exit % 64) & 1
+                }
                 Code::JoinNumber => (get!(op.x) << (op.z % 64)) | op.extra,
                 Code::SignExtend => width(u64::from(op.z)).signed(get!(op.x)) as u64 & op.extra,
                 // What is chosen by is mostly a flag or a bit of data, which no processor can foresee.
-                Code::Choose => std::hint::select_unpredictable(get!(op.z) != 0, get!(op.x), get!(op.y)),
+                Code::Choose => select_unpredictable(get!(op.z) != 0, get!(op.x), get!(op.y)),
                 Code::Load => memories.byte(op.z, get!(op.x)),
                 Code::LoadOffset => memories.byte(op.z, offset(get!(op.x), op.extra)),
                 Code::LoadJoined => memories.byte(op.z, get!(op.x) << (op.extra % 64) | get!(op.y)),
@@ -274,6 +281,14 @@ impl Fast {
                     cycles = cycles.wrapping_add(op.extra);
                     continue;
                 }
+                Code::CyclesIf => {
+                    cycles = cycles.wrapping_add(select_unpredictable(get!(op.x) != 0, op.extra, 0));
+                    continue;
+                }
+                Code::CyclesIfLess => {
+                    cycles = cycles.wrapping_add(select_unpredictable(get!(op.x) < get!(op.y), op.extra, 0));
+                    continue;
+                }
                 Code::Select => {
                     let number = op.extra as u32;
                     let volatile = &mut volatiles[number as usize];
@@ -297,6 +312,7 @@ impl Fast {
                     let (jump, pc) = (op.extra as u32, get!(op.x));
                     let Some(target) = jump_cache.find(jump, pc) else {
                         steps_left -= u64::from(op.into);
+                        cycles = cycles.wrapping_add(u64::from(op.exit));
                         pause!(Event::Jump(jump, pc));
                     };
                     go!(target)

@@ -43,7 +43,7 @@ impl Op {
 ///
 /// Operations that may leave a block go on at their `exit`. Those that end a block have in `into` how many
 /// instructions were done, and in `extra` the entry to go on with; where there are two ways, the other one is
-/// in its upper half.
+/// in its upper half. Those that go on with a block have in `exit` how many cycles were taken.
 ///
 /// An *offset* is a number to be added in the lower half of `extra` with the mask of the sum in the upper half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,10 +108,13 @@ pub(super) enum Code {
     Slice,
     /// `into = (x << z) & extra`
     ShiftLeft,
-    /// `into = x << z | y`
+    /// `into = (x << z | y) & extra`
     Join,
     /// `into = x << z | extra`
     JoinNumber,
+    /// `into =` whether `x` differs from `y` and from the slot `z` in the bit `exit`; where that bit of `extra` is set, whether
+    /// it is as in `y` and not as in `z`.
+    DiffersFromBoth,
     /// `into = x`, of `z` bits, with copies of its sign up to the mask `extra`.
     SignExtend,
     /// `into = x` where the slot `z` is not zero, else `y`.
@@ -196,6 +199,10 @@ pub(super) enum Code {
     Cycles,
     /// The block takes `extra` cycles.
     CyclesNumber,
+    /// The block takes `extra` cycles where `x` is not zero.
+    CyclesIf,
+    /// The block takes `extra` cycles where `x < y`.
+    CyclesIfLess,
     /// Goes on with the operations for what is in the `y` cells, of the memory `z`, of the volatile instruction with
     /// the number `extra`.
     Select,

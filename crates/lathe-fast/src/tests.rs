@@ -1,6 +1,8 @@
 //! Programs for what the fast interpreter does otherwise than the reference interpreter, compared with it at every
 //! limit; and that it does so.
 
+mod together;
+
 use std::sync::Arc;
 
 use lathe_isa::Isa;
