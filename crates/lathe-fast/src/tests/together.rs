@@ -78,3 +78,26 @@ fn a_jump_to_somewhere_new_takes_its_cycles_too() {
     let fast = agree(&isa, &[0x0D, 0, 0, 0x0A, 0, 0], 0x8000, 17..60);
     assert!(has(&fast, Code::Jump));
 }
+
+#[test]
+fn words_of_any_length_are_read_and_written_at_once() {
+    for (order, bits) in ["little", "big"].into_iter().flat_map(|order| [16, 24, 32, 40, 64].map(|bits| (order, bits)))
+    {
+        let cells = bits / 8;
+        let text = format!(
+            "machine t \"Words\"\nmemory ram : u16 -> u8 {order}\npc pc : u16 in ram\nregister a, b, sp : u{bits}\n\
+             instructions {{\n  push | 0x01 | let to = sp[15:0] - {cells}; ram.u{bits}[to] = a; sp = sp - {cells}\n  \
+             pop | 0x02 | b = b ^ ram.u{bits}[sp[15:0]]; sp = sp + {cells}\n  inc | 0x03 | a = a * 0x85 + b + 0x83\n  \
+             back | 0x05 | pc = 0\n}}\n"
+        );
+        let text = if bits == 16 { text.replace("[15:0]", "") } else { text };
+        let loaded = lathe_isa::load(&text);
+        let isa = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{text}: {:?}", loaded.diagnostics)));
+        for sp in [0x8000, 0x8001, 0, 1, 2, 5, 0xFFFF] {
+            let fast = agree(&isa, &[0x03, 0x03, 0x03, 0x01, 0x03, 0x01, 0x02, 0x02, 0x05], sp, 17..60);
+            assert!(sp != 0x8000 || has(&fast, Code::StoreWideUnmarked), "{bits} bits, {order}");
+        }
+        let fast = agree(&isa, &[0x02, 0x03, 0x05], 0x8000, 17..60);
+        assert!(has(&fast, Code::LoadWide), "{bits} bits, {order}");
+    }
+}
