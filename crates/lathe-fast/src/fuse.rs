@@ -84,6 +84,24 @@ fn reads_of(code: Code) -> Reads {
         | BranchIfLess => both,
         Choose | DiffersFromBoth => Reads { z: true, ..both },
         StoreIf | StoreUnmarkedJoined => Reads { into: true, ..both },
+        AddThenSlice
+        | AddNumberThenSlice
+        | AddNumberThenLoadOffset
+        | AddNumberThenMove
+        | AddNumberThenGoto
+        | MoveThenMove
+        | MoveThenGoto
+        | MoveThenJump
+        | SliceThenEqualNumber
+        | EqualNumberThenSlice
+        | SliceThenJoin
+        | LoadOffsetUnmapped
+        | LoadWideUnmapped
+        | AddNumberThenLeaveIfNumber
+        | LoadWideThenLeaveIfNumber
+        | JoinThenAddNumber
+        | StoreOffsetThenStoreOffset
+        | StoreUnmarkedOffsetThenStoreOffset => none,
     }
 }
 
@@ -133,6 +151,25 @@ fn outcome_of(code: Code) -> Outcome {
         Argument | DeviceWrite | SetRegister | Store | StoreOffset | StoreWord | StoreWordOffset | StoreFar
         | StoreIf | Cycles | CyclesNumber | CyclesIf | CyclesIfLess | Select | Goto | BranchIf | BranchIfEqual
         | BranchIfLess | BranchIfBit | Jump | Interpret | InterpretEntry | Decode => Outcome::Other,
+        // Pairs are made when all this has been looked at.
+        AddThenSlice
+        | AddNumberThenSlice
+        | AddNumberThenLoadOffset
+        | AddNumberThenMove
+        | AddNumberThenGoto
+        | MoveThenMove
+        | MoveThenGoto
+        | MoveThenJump
+        | SliceThenEqualNumber
+        | EqualNumberThenSlice
+        | SliceThenJoin
+        | LoadOffsetUnmapped
+        | LoadWideUnmapped
+        | AddNumberThenLeaveIfNumber
+        | LoadWideThenLeaveIfNumber
+        | JoinThenAddNumber
+        | StoreOffsetThenStoreOffset
+        | StoreUnmarkedOffsetThenStoreOffset => Outcome::Other,
     }
 }
 

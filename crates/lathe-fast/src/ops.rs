@@ -16,6 +16,9 @@ pub(super) const REGISTERS: usize = SLOTS / 2;
 /// Memories that are at hand while blocks are executed.
 pub(super) const NEAR_MEMORIES: usize = 4;
 
+/// Marks that are looked at together, at most.
+pub(super) const MARKS_IN_A_WORD: u8 = 8;
+
 /// A position in the list of entries.
 pub(super) type EntryId = u32;
 
@@ -184,7 +187,8 @@ pub(super) enum Code {
     LeaveIfMarkedOffset,
     /// Leaves where the code cell at `x` is marked and `y` is not zero.
     LeaveIfBothMarked,
-    /// Leaves where something is mapped over the code cell at `x` plus an offset.
+    /// Leaves where something is mapped over one of `z` code cells from `x` plus an offset on, or the last cell is among them and
+    /// not the last of them.
     LeaveIfMapped,
     /// Leaves where the page of a cell of a large memory is closed.
     LeaveIfClosed,
@@ -224,6 +228,27 @@ pub(super) enum Code {
     InterpretEntry,
     /// Decodes the entry first.
     Decode,
+    /// [Pairs](super::pairs): this operation and the next one. Where the second reads what the first has made, that is its `x`.
+    AddThenSlice,
+    AddNumberThenSlice,
+    AddNumberThenLoadOffset,
+    AddNumberThenMove,
+    AddNumberThenGoto,
+    MoveThenMove,
+    MoveThenGoto,
+    MoveThenJump,
+    SliceThenEqualNumber,
+    EqualNumberThenSlice,
+    SliceThenJoin,
+    /// `LoadOffset` and `LeaveIfMapped` of the same cell.
+    LoadOffsetUnmapped,
+    /// `LoadWide` and `LeaveIfMapped` of the same cells.
+    LoadWideUnmapped,
+    AddNumberThenLeaveIfNumber,
+    LoadWideThenLeaveIfNumber,
+    JoinThenAddNumber,
+    StoreOffsetThenStoreOffset,
+    StoreUnmarkedOffsetThenStoreOffset,
 }
 
 /// How many cells are reached together, and whether the first is the highest part of what they hold.

@@ -8,6 +8,7 @@ use super::Lowering;
 use crate::block::{Block, Side};
 use crate::fuse::{fuse_writes, leaves};
 use crate::ops::{Code, Op, REGISTERS, Slot};
+use crate::pairs::pair_up;
 
 /// How a block is left, and with what.
 pub(super) struct Leaving<'a> {
@@ -188,6 +189,7 @@ impl Lowering<'_> {
         for (op, at) in ops[..own].iter_mut().zip(1..).filter(|(op, _)| leaves(op.code)) {
             op.exit = u16::try_from(starts[usize::from(op.exit)] - at).ok()?;
         }
+        pair_up(&mut ops);
         Some(ops)
     }
 }
