@@ -73,9 +73,15 @@ fn cycles_that_depend_on_something_are_added_where_they_are_taken() {
 }
 
 #[test]
+fn the_cycles_before_an_instruction_that_is_interpreted_are_taken() {
+    // The stack grows into the program.
+    agree(&isa(), &[0x08, 0x0C, 0, 0, 0x08, 0x0A, 0, 0], 0x20, 17..80);
+}
+
+#[test]
 fn a_jump_to_somewhere_new_takes_its_cycles_too() {
     let isa = isa();
-    let fast = agree(&isa, &[0x0D, 0, 0, 0x0A, 0, 0], 0x8000, 17..60);
+    let fast = agree(&isa, &[0x08, 0x0D], 0x8000, 17..60);
     assert!(has(&fast, Code::Jump));
 }
 
