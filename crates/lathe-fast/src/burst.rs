@@ -1,5 +1,7 @@
 //! The inner loop of the fast interpreter.
 
+use std::hint::select_unpredictable;
+
 use lathe_base::Width;
 use lathe_vm::state::State;
 use lathe_vm::stops::Run;
@@ -9,7 +11,10 @@ use super::ops::{Code, EntryId, Op, Shape, Slot};
 use super::outside::{ARGUMENTS, Outside};
 use super::volatile::Found;
 use super::{Event, Fast};
-use crate::code_map::{CodeMap, View};
+use crate::code_map::{CodeMap, NOT_CODE, View};
+
+/// Why there is a next operation.
+const NEVER_LAST: &str = "the last operation of a block leads to another one";
 
 /// The width of this many bits, which came from a width.
 #[inline(always)]
@@ -35,6 +40,15 @@ fn any_marked(flat: &[u8], marks: &CodeMap, address: u64, count: usize) -> bool 
     match flat.get(address as usize..).and_then(|marks| marks.first_chunk()) {
         Some(marks) => u64::from_le_bytes(*marks) << (64 - 8 * count as u32) != 0,
         None => marks.is_any_marked(address, count as u64),
+    }
+}
+
+/// Whether something is mapped over one of this many neighbouring code cells, or they are not contiguous.
+#[inline(always)]
+fn any_mapped(flat: &[u8], marks: &CodeMap, address: u64, count: u8) -> bool {
+    match flat.get(address as usize..).and_then(|marks| marks.first_chunk()) {
+        Some(marks) => u64::from_le_bytes(*marks) << (64 - 8 * u32::from(count)) & NOT_CODE != 0,
+        None => (0..u64::from(count)).any(|at| marks.is_mapped(address.wrapping_add(at))),
     }
 }
 
@@ -67,7 +81,7 @@ impl Fast {
         // Those that come next. Walking along them takes less than counting and looking each of them up.
         let mut rest = ops[entries[current as usize].start as usize..].iter();
         loop {
-            let op = rest.next().expect("the last operation of a block leads to another one");
+            let mut op = rest.next().expect(NEVER_LAST);
             macro_rules! get {
                 ($slot:expr) => {
                     slots[usize::from($slot)]
@@ -117,6 +131,7 @@ impl Fast {
                 ($target:expr) => {{
                     let target: EntryId = $target;
                     steps_left -= u64::from(op.into);
+                    cycles = cycles.wrapping_add(u64::from(op.exit));
                     let next = &mut entries[target as usize];
                     if steps_left < u64::from(next.count) {
                         pause!(Event::Short(target));
@@ -128,6 +143,51 @@ impl Fast {
                     current = target;
                     rest = ops[next.start as usize..].iter();
                     continue;
+                }};
+            }
+            // Writes what the first of two operations has made, and turns to the second.
+            macro_rules! then {
+                ($value:expr) => {{
+                    let value = $value;
+                    slots[usize::from(op.into)] = value;
+                    op = rest.next().expect(NEVER_LAST);
+                    value
+                }};
+            }
+            macro_rules! add {
+                () => {
+                    get!(op.x).wrapping_add(get!(op.y)) & op.extra
+                };
+            }
+            macro_rules! slice {
+                ($value:expr) => {
+                    ($value >> (op.z % 64)) & op.extra
+                };
+            }
+            macro_rules! join {
+                () => {
+                    ((get!(op.x) << (op.z % 64)) | get!(op.y)) & op.extra
+                };
+            }
+            macro_rules! wide {
+                () => {
+                    memories.wide(op.z, offset(get!(op.x), op.extra), op.extra >> 32, Shape(op.exit))
+                };
+            }
+            macro_rules! equal_number {
+                () => {
+                    u64::from(get!(op.x) == op.extra)
+                };
+            }
+            macro_rules! jump {
+                () => {{
+                    let (jump, pc) = (op.extra as u32, get!(op.x));
+                    let Some(target) = jump_cache.find(jump, pc) else {
+                        steps_left -= u64::from(op.into);
+                        cycles = cycles.wrapping_add(u64::from(op.exit));
+                        pause!(Event::Jump(jump, pc));
+                    };
+                    go!(target)
                 }};
             }
             macro_rules! branch {
@@ -146,7 +206,7 @@ impl Fast {
                     registers[op.extra as usize] = get!(op.x);
                     continue;
                 }
-                Code::Add => get!(op.x).wrapping_add(get!(op.y)) & op.extra,
+                Code::Add => add!(),
                 Code::AddNumber => offset(get!(op.x), op.extra),
                 Code::Subtract => get!(op.x).wrapping_sub(get!(op.y)) & op.extra,
                 Code::And => get!(op.x) & get!(op.y),
@@ -157,7 +217,7 @@ impl Fast {
                 Code::XorNumber => get!(op.x) ^ op.extra,
                 Code::Not => !get!(op.x) & op.extra,
                 Code::Equal => u64::from(get!(op.x) == get!(op.y)),
-                Code::EqualNumber => u64::from(get!(op.x) == op.extra),
+                Code::EqualNumber => equal_number!(),
                 Code::Unequal => u64::from(get!(op.x) != get!(op.y)),
                 Code::UnequalNumber => u64::from(get!(op.x) != op.extra),
                 Code::Less => u64::from(get!(op.x) < get!(op.y)),
@@ -173,20 +233,24 @@ impl Fast {
                 Code::Positive => u64::from(get!(op.x).wrapping_sub(1) < op.extra),
                 Code::Unary(operator) => operator.apply(width(op.extra), get!(op.x)),
                 Code::Binary(operator) => operator.apply(width(op.extra), get!(op.x), get!(op.y)),
-                Code::Slice => (get!(op.x) >> (op.z % 64)) & op.extra,
+                Code::Slice => slice!(get!(op.x)),
                 Code::ShiftLeft => (get!(op.x) << (op.z % 64)) & op.extra,
-                Code::Join => (get!(op.x) << (op.z % 64)) | get!(op.y),
+                Code::Join => join!(),
+                Code::DiffersFromBoth => {
+                    let (differs, too) = (get!(op.x) ^ get!(op.y) ^ op.extra, get!(op.x) ^ get!(op.z));
+                    (differs & too) >> (op.exit % 64) & 1
+                }
                 Code::JoinNumber => (get!(op.x) << (op.z % 64)) | op.extra,
                 Code::SignExtend => width(u64::from(op.z)).signed(get!(op.x)) as u64 & op.extra,
                 // What is chosen by is mostly a flag or a bit of data, which no processor can foresee.
-                Code::Choose => std::hint::select_unpredictable(get!(op.z) != 0, get!(op.x), get!(op.y)),
+                Code::Choose => select_unpredictable(get!(op.z) != 0, get!(op.x), get!(op.y)),
                 Code::Load => memories.byte(op.z, get!(op.x)),
                 Code::LoadOffset => memories.byte(op.z, offset(get!(op.x), op.extra)),
                 Code::LoadJoined => memories.byte(op.z, get!(op.x) << (op.extra % 64) | get!(op.y)),
                 Code::LoadWord => memories.word(op.z, get!(op.x)),
                 Code::LoadWordOffset => memories.word(op.z, offset(get!(op.x), op.extra)),
                 Code::LoadFar => memories.far(op.z, get!(op.x)),
-                Code::LoadWide => memories.wide(op.z, offset(get!(op.x), op.extra), op.extra >> 32, Shape(op.exit)),
+                Code::LoadWide => wide!(),
                 Code::Store => {
                     memories.set_byte(op.z, get!(op.x), get!(op.y));
                     continue;
@@ -243,7 +307,7 @@ impl Fast {
                 Code::LeaveIfMarkedOffset => leave_if!(is_marked!(offset(get!(op.x), op.extra))),
                 Code::LeaveIfBothMarked => leave_if!(get!(op.y) != 0 && is_marked!(get!(op.x))),
                 Code::LeaveIfClosed => leave_if!(!memories.is_open(op.z, get!(op.x))),
-                Code::LeaveIfMapped => leave_if!(marks.is_mapped(offset(get!(op.x), op.extra))),
+                Code::LeaveIfMapped => leave_if!(any_mapped(flat, marks, offset(get!(op.x), op.extra), op.z)),
                 Code::Argument => {
                     arguments[usize::from(op.z) % ARGUMENTS] = get!(op.x);
                     continue;
@@ -274,6 +338,14 @@ impl Fast {
                     cycles = cycles.wrapping_add(op.extra);
                     continue;
                 }
+                Code::CyclesIf => {
+                    cycles = cycles.wrapping_add(select_unpredictable(get!(op.x) != 0, op.extra, 0));
+                    continue;
+                }
+                Code::CyclesIfLess => {
+                    cycles = cycles.wrapping_add(select_unpredictable(get!(op.x) < get!(op.y), op.extra, 0));
+                    continue;
+                }
                 Code::Select => {
                     let number = op.extra as u32;
                     let volatile = &mut volatiles[number as usize];
@@ -293,20 +365,96 @@ impl Fast {
                 Code::BranchIfEqual => branch!(get!(op.x) == get!(op.y)),
                 Code::BranchIfLess => branch!(get!(op.x) < get!(op.y)),
                 Code::BranchIfBit => branch!(get!(op.x) >> (op.y % 64) & 1 != 0),
-                Code::Jump => {
-                    let (jump, pc) = (op.extra as u32, get!(op.x));
-                    let Some(target) = jump_cache.find(jump, pc) else {
-                        steps_left -= u64::from(op.into);
-                        pause!(Event::Jump(jump, pc));
-                    };
-                    go!(target)
-                }
+                Code::Jump => jump!(),
                 Code::Interpret => {
                     steps_left -= u64::from(op.into);
                     pause!(Event::Interpret(op.extra));
                 }
                 Code::InterpretEntry => pause!(Event::Interpret(entries[current as usize].pc)),
                 Code::Decode => pause!(Event::Decode(current)),
+                Code::AddThenSlice => {
+                    let sum = then!(add!());
+                    slice!(sum)
+                }
+                Code::AddNumberThenSlice => {
+                    let sum = then!(offset(get!(op.x), op.extra));
+                    slice!(sum)
+                }
+                Code::AddNumberThenLoadOffset => {
+                    let base = then!(offset(get!(op.x), op.extra));
+                    memories.byte(op.z, offset(base, op.extra))
+                }
+                Code::AddNumberThenMove => {
+                    then!(offset(get!(op.x), op.extra));
+                    get!(op.x)
+                }
+                Code::AddNumberThenGoto => {
+                    then!(offset(get!(op.x), op.extra));
+                    go!(op.extra as EntryId)
+                }
+                Code::MoveThenMove => {
+                    then!(get!(op.x));
+                    get!(op.x)
+                }
+                Code::MoveThenGoto => {
+                    then!(get!(op.x));
+                    go!(op.extra as EntryId)
+                }
+                Code::MoveThenJump => {
+                    then!(get!(op.x));
+                    jump!()
+                }
+                Code::SliceThenEqualNumber => {
+                    then!(slice!(get!(op.x)));
+                    equal_number!()
+                }
+                Code::EqualNumberThenSlice => {
+                    then!(equal_number!());
+                    slice!(get!(op.x))
+                }
+                Code::SliceThenJoin => {
+                    then!(slice!(get!(op.x)));
+                    join!()
+                }
+                Code::LoadOffsetUnmapped => {
+                    let address = offset(get!(op.x), op.extra);
+                    then!(memories.byte(op.z, address));
+                    leave_if!(any_mapped(flat, marks, address, op.z))
+                }
+                Code::LoadWideUnmapped => {
+                    let address = offset(get!(op.x), op.extra);
+                    then!(wide!());
+                    leave_if!(any_mapped(flat, marks, address, op.z))
+                }
+                Code::AddNumberThenLeaveIfNumber => {
+                    let sum = then!(offset(get!(op.x), op.extra));
+                    leave_if!(sum == op.extra)
+                }
+                Code::LoadWideThenLeaveIfNumber => {
+                    let word = then!(wide!());
+                    leave_if!(word == op.extra)
+                }
+                Code::JoinThenAddNumber => {
+                    let whole = then!(join!());
+                    offset(whole, op.extra)
+                }
+                Code::StoreOffsetThenStoreOffset => {
+                    memories.set_byte(op.z, offset(get!(op.x), op.extra), get!(op.y));
+                    op = rest.next().expect(NEVER_LAST);
+                    memories.set_byte(op.z, offset(get!(op.x), op.extra), get!(op.y));
+                    continue;
+                }
+                Code::StoreUnmarkedOffsetThenStoreOffset => {
+                    let address = offset(get!(op.x), op.extra);
+                    if is_marked!(address) {
+                        leave!();
+                        continue;
+                    }
+                    memories.set_byte(op.z, address, get!(op.y));
+                    op = rest.next().expect(NEVER_LAST);
+                    memories.set_byte(op.z, offset(get!(op.x), op.extra), get!(op.y));
+                    continue;
+                }
             };
             slots[usize::from(op.into as Slot)] = value;
         }

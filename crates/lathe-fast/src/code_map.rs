@@ -19,6 +19,9 @@ const CODE: u8 = 1;
 /// Nothing is there: after the last cell.
 const END: u8 = 4;
 
+/// All that eight marks may be but code.
+pub(crate) const NOT_CODE: u64 = u64::from_ne_bytes([MAPPED | END; 8]);
+
 /// This many marks can be looked at together from any address on. Where that runs over the last cell, of the memory or
 /// of those that lie [together](lathe_vm::memory::together), a mark is found, so that cells which were looked at
 /// together are contiguous.

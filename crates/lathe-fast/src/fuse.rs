@@ -47,7 +47,7 @@ fn reads_of(code: Code) -> Reads {
         | LessNumber | Positive | LoadWide | Unary(_) | Slice | ShiftLeft | JoinNumber | SignExtend | Load
         | LoadOffset | LoadWord | LoadWordOffset | LoadFar | LeaveIf | LeaveUnless | LeaveIfNumber
         | LeaveUnlessNumber | LeaveIfBit | LeaveUnlessBit | LeaveIfMarked | LeaveIfMarkedOffset | LeaveIfMapped
-        | LeaveIfClosed | Argument | DeviceRead | DeviceWrite | Cycles | BranchIf | BranchIfBit | Jump => x,
+        | LeaveIfClosed | Argument | DeviceRead | DeviceWrite | Cycles | CyclesIf | BranchIf | BranchIfBit | Jump => x,
         Add
         | LessOrEqual
         | LessSigned
@@ -79,10 +79,29 @@ fn reads_of(code: Code) -> Reads {
         | LeaveIfLess
         | LeaveUnlessLess
         | LeaveIfBothMarked
+        | CyclesIfLess
         | BranchIfEqual
         | BranchIfLess => both,
-        Choose => Reads { z: true, ..both },
+        Choose | DiffersFromBoth => Reads { z: true, ..both },
         StoreIf | StoreUnmarkedJoined => Reads { into: true, ..both },
+        AddThenSlice
+        | AddNumberThenSlice
+        | AddNumberThenLoadOffset
+        | AddNumberThenMove
+        | AddNumberThenGoto
+        | MoveThenMove
+        | MoveThenGoto
+        | MoveThenJump
+        | SliceThenEqualNumber
+        | EqualNumberThenSlice
+        | SliceThenJoin
+        | LoadOffsetUnmapped
+        | LoadWideUnmapped
+        | AddNumberThenLeaveIfNumber
+        | LoadWideThenLeaveIfNumber
+        | JoinThenAddNumber
+        | StoreOffsetThenStoreOffset
+        | StoreUnmarkedOffsetThenStoreOffset => none,
     }
 }
 
@@ -105,8 +124,8 @@ fn outcome_of(code: Code) -> Outcome {
         Set | LessOrEqual | LessSigned | Multiply | ShiftLeftBy | ShiftRightBy | Move | GetRegister | Add
         | AddNumber | Subtract | And | AndNumber | Or | OrNumber | Xor | XorNumber | Not | Equal | EqualNumber
         | Unequal | UnequalNumber | Less | LessNumber | Positive | LoadWide | Unary(_) | Binary(_) | Slice
-        | ShiftLeft | Join | JoinNumber | SignExtend | Choose | Load | LoadOffset | LoadJoined | LoadWord
-        | LoadWordOffset | LoadFar => Outcome::Value,
+        | ShiftLeft | Join | JoinNumber | SignExtend | DiffersFromBoth | Choose | Load | LoadOffset | LoadJoined
+        | LoadWord | LoadWordOffset | LoadFar => Outcome::Value,
         LeaveIf
         | LeaveUnless
         | LeaveIfEqual
@@ -130,8 +149,27 @@ fn outcome_of(code: Code) -> Outcome {
         | StoreWordUnmarkedOffset => Outcome::PerhapsLeft,
         DeviceRead => Outcome::ValueOrLeft,
         Argument | DeviceWrite | SetRegister | Store | StoreOffset | StoreWord | StoreWordOffset | StoreFar
-        | StoreIf | Cycles | CyclesNumber | Select | Goto | BranchIf | BranchIfEqual | BranchIfLess | BranchIfBit
-        | Jump | Interpret | InterpretEntry | Decode => Outcome::Other,
+        | StoreIf | Cycles | CyclesNumber | CyclesIf | CyclesIfLess | Select | Goto | BranchIf | BranchIfEqual
+        | BranchIfLess | BranchIfBit | Jump | Interpret | InterpretEntry | Decode => Outcome::Other,
+        // Pairs are made when all this has been looked at.
+        AddThenSlice
+        | AddNumberThenSlice
+        | AddNumberThenLoadOffset
+        | AddNumberThenMove
+        | AddNumberThenGoto
+        | MoveThenMove
+        | MoveThenGoto
+        | MoveThenJump
+        | SliceThenEqualNumber
+        | EqualNumberThenSlice
+        | SliceThenJoin
+        | LoadOffsetUnmapped
+        | LoadWideUnmapped
+        | AddNumberThenLeaveIfNumber
+        | LoadWideThenLeaveIfNumber
+        | JoinThenAddNumber
+        | StoreOffsetThenStoreOffset
+        | StoreUnmarkedOffsetThenStoreOffset => Outcome::Other,
     }
 }
 

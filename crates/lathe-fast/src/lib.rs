@@ -24,6 +24,7 @@ mod lower;
 mod memories;
 mod ops;
 mod outside;
+mod pairs;
 #[cfg(test)]
 mod tests;
 mod volatile;

@@ -96,20 +96,25 @@ impl<'a> Memories<'a> {
     }
 
     /// Neighbouring cells of a memory of bytes, whose addresses wrap at the mask.
+    ///
+    /// No more of them than asked for are read where a processor can do that: if one of the others has just been written,
+    /// the read would wait for that.
     #[inline(always)]
     pub(super) fn wide(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
         let (at, count) = (address as usize, shape.count());
-        // There are this many bytes after the last cell that the cells in question may be read with those.
-        let bytes = self.bytes[usize::from(memory) % NEAR_MEMORIES].get(at..).and_then(|bytes| bytes.first_chunk());
-        match bytes {
-            Some(bytes) if address + count as u64 <= mask + 1 => {
-                let spare = 64 - 8 * count as u32;
-                match shape.is_big() {
-                    true => u64::from_be_bytes(*bytes) >> spare,
-                    false => u64::from_le_bytes(*bytes) << spare >> spare,
-                }
-            }
-            _ => self.wide_in_page(memory, address, mask, shape),
+        let inside = address + count as u64 <= mask + 1;
+        let bytes = self.bytes[usize::from(memory) % NEAR_MEMORIES].get(at..).filter(|_| inside).unwrap_or_default();
+        let spare = 64 - 8 * count as u32;
+        let value = match count {
+            2 => bytes.first_chunk().map(|bytes| u64::from(u16::from_le_bytes(*bytes))),
+            4 => bytes.first_chunk().map(|bytes| u64::from(u32::from_le_bytes(*bytes))),
+            // There are as many bytes after the last cell.
+            _ => bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes) << spare >> spare),
+        };
+        match value {
+            Some(value) if shape.is_big() => value.swap_bytes() >> spare,
+            Some(value) => value,
+            None => self.wide_in_page(memory, address, mask, shape),
         }
     }
 
@@ -136,13 +141,14 @@ impl<'a> Memories<'a> {
     #[inline(always)]
     pub(super) fn set_wide(&mut self, memory: u8, address: u64, mask: u64, shape: Shape, value: u64) {
         let (at, count) = (address as usize, shape.count());
-        let parts = match shape.is_big() {
-            true => (value << (64 - 8 * count as u32)).to_be_bytes(),
-            false => value.to_le_bytes(),
-        };
+        let value = if shape.is_big() { (value << (64 - 8 * count as u32)).swap_bytes() } else { value };
         let inside = address + count as u64 <= mask + 1;
         let bytes = &mut self.bytes[usize::from(memory) % NEAR_MEMORIES];
+        let parts = value.to_le_bytes();
         match bytes.get_mut(at..at + count).filter(|_| inside) {
+            // At once, so that reading both or all four need not wait for several writes.
+            Some([low, high]) => [*low, *high] = (value as u16).to_le_bytes(),
+            Some([a, b, c, d]) => [*a, *b, *c, *d] = (value as u32).to_le_bytes(),
             Some(bytes) => bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part),
             None => self.set_in_page(memory, address, mask, &parts[..count]),
         }

@@ -16,6 +16,9 @@ pub(super) const REGISTERS: usize = SLOTS / 2;
 /// Memories that are at hand while blocks are executed.
 pub(super) const NEAR_MEMORIES: usize = 4;
 
+/// Marks that are looked at together, at most.
+pub(super) const MARKS_IN_A_WORD: u8 = 8;
+
 /// A position in the list of entries.
 pub(super) type EntryId = u32;
 
@@ -43,7 +46,7 @@ impl Op {
 ///
 /// Operations that may leave a block go on at their `exit`. Those that end a block have in `into` how many
 /// instructions were done, and in `extra` the entry to go on with; where there are two ways, the other one is
-/// in its upper half.
+/// in its upper half. Those that go on with a block have in `exit` how many cycles were taken.
 ///
 /// An *offset* is a number to be added in the lower half of `extra` with the mask of the sum in the upper half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,10 +111,13 @@ pub(super) enum Code {
     Slice,
     /// `into = (x << z) & extra`
     ShiftLeft,
-    /// `into = x << z | y`
+    /// `into = (x << z | y) & extra`
     Join,
     /// `into = x << z | extra`
     JoinNumber,
+    /// `into =` whether `x` differs from `y` and from the slot `z` in the bit `exit`; where that bit of `extra` is set, whether
+    /// it is as in `y` and not as in `z`.
+    DiffersFromBoth,
     /// `into = x`, of `z` bits, with copies of its sign up to the mask `extra`.
     SignExtend,
     /// `into = x` where the slot `z` is not zero, else `y`.
@@ -181,7 +187,8 @@ pub(super) enum Code {
     LeaveIfMarkedOffset,
     /// Leaves where the code cell at `x` is marked and `y` is not zero.
     LeaveIfBothMarked,
-    /// Leaves where something is mapped over the code cell at `x` plus an offset.
+    /// Leaves where something is mapped over one of `z` code cells from `x` plus an offset on, or the last cell is among them and
+    /// not the last of them.
     LeaveIfMapped,
     /// Leaves where the page of a cell of a large memory is closed.
     LeaveIfClosed,
@@ -196,6 +203,10 @@ pub(super) enum Code {
     Cycles,
     /// The block takes `extra` cycles.
     CyclesNumber,
+    /// The block takes `extra` cycles where `x` is not zero.
+    CyclesIf,
+    /// The block takes `extra` cycles where `x < y`.
+    CyclesIfLess,
     /// Goes on with the operations for what is in the `y` cells, of the memory `z`, of the volatile instruction with
     /// the number `extra`.
     Select,
@@ -217,6 +228,27 @@ pub(super) enum Code {
     InterpretEntry,
     /// Decodes the entry first.
     Decode,
+    /// [Pairs](super::pairs): this operation and the next one. Where the second reads what the first has made, that is its `x`.
+    AddThenSlice,
+    AddNumberThenSlice,
+    AddNumberThenLoadOffset,
+    AddNumberThenMove,
+    AddNumberThenGoto,
+    MoveThenMove,
+    MoveThenGoto,
+    MoveThenJump,
+    SliceThenEqualNumber,
+    EqualNumberThenSlice,
+    SliceThenJoin,
+    /// `LoadOffset` and `LeaveIfMapped` of the same cell.
+    LoadOffsetUnmapped,
+    /// `LoadWide` and `LeaveIfMapped` of the same cells.
+    LoadWideUnmapped,
+    AddNumberThenLeaveIfNumber,
+    LoadWideThenLeaveIfNumber,
+    JoinThenAddNumber,
+    StoreOffsetThenStoreOffset,
+    StoreUnmarkedOffsetThenStoreOffset,
 }
 
 /// How many cells are reached together, and whether the first is the highest part of what they hold.

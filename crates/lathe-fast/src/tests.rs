@@ -1,6 +1,9 @@
 //! Programs for what the fast interpreter does otherwise than the reference interpreter, compared with it at every
 //! limit; and that it does so.
 
+mod pairs;
+mod together;
+
 use std::sync::Arc;
 
 use lathe_isa::Isa;
@@ -170,7 +173,7 @@ fn addresses_are_pushed_and_popped_at_once() {
     // The address that was pushed is known where it is popped.
     assert!(!has(&fast, Code::Jump));
     let fast = agree(&isa, &[0x04], 0x8000, 17..18);
-    assert!(has(&fast, Code::LoadWide));
+    assert!(has(&fast, Code::LoadWideThenLeaveIfNumber));
     // Half of it after the last cell, and half in the first.
     let mut program = vec![0; 0x1_0000];
     (program[0], program[0xFFFF]) = (0x04, 0x30);

@@ -4,7 +4,7 @@ use lathe_values::{Bail, Effects, Node, Store, ValueId};
 
 use super::memory::{Address, Form, Keeping};
 use super::{Leaving, Lowering};
-use crate::ops::{Code, Op};
+use crate::ops::{Code, MARKS_IN_A_WORD, Op};
 use crate::wide::wide_store;
 
 impl Lowering<'_> {
@@ -83,7 +83,11 @@ impl Lowering<'_> {
         }
         self.mapped.push((base, offset));
         let x = self.slot(base)?;
-        self.ops.push(Op { x, exit, extra: mask << 32 | offset, ..Op::new(Code::LeaveIfMapped) });
+        let op = Op { x, z: 1, exit, extra: mask << 32 | offset, ..Op::new(Code::LeaveIfMapped) };
+        match self.ops.last_mut() {
+            Some(last) if extends(last, &op) => *last = Op { z: last.z + 1, extra: last.extra.min(op.extra), ..op },
+            _ => self.ops.push(op),
+        }
         Some(())
     }
 
@@ -99,4 +103,11 @@ impl Lowering<'_> {
         self.ops.push(Op { exit, ..op });
         Some(())
     }
+}
+
+/// Whether what a second operation looks up lies beside what the first does, so that one may look for both.
+fn extends(first: &Op, second: &Op) -> bool {
+    let is_same = first.code == second.code && first.x == second.x && first.exit == second.exit;
+    let is_beside = first.extra + u64::from(first.z) == second.extra || second.extra + 1 == first.extra;
+    is_same && is_beside && first.z < MARKS_IN_A_WORD
 }

@@ -1,12 +1,14 @@
 //! How a block is left: at its end, behind a branch, or before an instruction that must be interpreted.
 
 use lathe_isa::model::RegisterId;
-use lathe_values::{SymbolicState, ValueId, WayOn};
+use lathe_isa::operators::BinaryOperator;
+use lathe_values::{Node, SymbolicState, ValueId, WayOn};
 
 use super::Lowering;
 use crate::block::{Block, Side};
 use crate::fuse::{fuse_writes, leaves};
 use crate::ops::{Code, Op, REGISTERS, Slot};
+use crate::pairs::pair_up;
 
 /// How a block is left, and with what.
 pub(super) struct Leaving<'a> {
@@ -78,7 +80,7 @@ impl Lowering<'_> {
     /// Does what is still to be done, writes the registers, and goes on.
     pub(super) fn finish(&mut self, leaving: &Leaving) -> Option<()> {
         self.store_pending(None)?;
-        self.cycles(leaving.cycles)?;
+        let cycles = self.cycles(leaving.cycles)?;
         let changed = changed_registers(self.before, leaving.frame);
         let is_changed = |slot: Slot| changed.iter().any(|(register, _)| register.index() == usize::from(slot));
         let mut sources = Vec::new();
@@ -101,22 +103,55 @@ impl Lowering<'_> {
                 false => Op { x, extra: register.index() as u64, ..Op::new(Code::SetRegister) },
             });
         }
+        self.take_cycles(cycles, &mut end);
         self.ops.push(end);
         fuse_writes(&mut self.ops, self.before.registers.len().min(REGISTERS));
         Some(())
     }
 
-    fn cycles(&mut self, cycles: Option<ValueId>) -> Option<()> {
-        let Some(cycles) = cycles else { return Some(()) };
-        match self.graph.as_constant(cycles) {
-            Some(0) => {}
-            Some(extra) => self.ops.push(Op { extra, ..Op::new(Code::CyclesNumber) }),
-            None => {
-                let x = self.slot(cycles)?;
-                self.ops.push(Op { x, ..Op::new(Code::Cycles) });
+    /// Lets the block take the cycles that depend on something; gives those that it always takes.
+    fn cycles(&mut self, cycles: Option<ValueId>) -> Option<u64> {
+        let Some(cycles) = cycles else { return Some(0) };
+        match self.graph.node(cycles) {
+            Node::Constant(number) => Some(number),
+            Node::Binary(BinaryOperator::Add, x, y) => {
+                let (x, y) = (self.cycles(Some(x))?, self.cycles(Some(y))?);
+                Some(x.wrapping_add(y))
             }
+            Node::Choose(condition, x, y) => match (self.graph.as_constant(x), self.graph.as_constant(y)) {
+                (Some(x), Some(y)) => self.cycles_if(condition, x, y),
+                _ => self.computed_cycles(cycles),
+            },
+            _ => self.computed_cycles(cycles),
         }
-        Some(())
+    }
+
+    fn computed_cycles(&mut self, cycles: ValueId) -> Option<u64> {
+        let x = self.slot(cycles)?;
+        self.ops.push(Op { x, ..Op::new(Code::Cycles) });
+        Some(0)
+    }
+
+    /// Takes so many cycles where the condition is 1, else so many others; gives those it takes in any case.
+    fn cycles_if(&mut self, condition: ValueId, yes: u64, no: u64) -> Option<u64> {
+        let extra = yes.wrapping_sub(no);
+        let op = match self.graph.node(condition) {
+            Node::Binary(BinaryOperator::Less, x, y) => {
+                Op { x: self.slot(x)?, y: self.slot(y)?, ..Op::new(Code::CyclesIfLess) }
+            }
+            _ => Op { x: self.slot(condition)?, ..Op::new(Code::CyclesIf) },
+        };
+        self.ops.push(Op { extra, ..op });
+        Some(no)
+    }
+
+    /// The end of a block takes the cycles that the block always takes, if it has room for them.
+    fn take_cycles(&mut self, cycles: u64, end: &mut Op) {
+        match u16::try_from(cycles) {
+            Ok(cycles) if end.code != Code::Interpret => end.exit = cycles,
+            Ok(0) => {}
+            _ => self.ops.push(Op { extra: cycles, ..Op::new(Code::CyclesNumber) }),
+        }
     }
 
     fn end(&mut self, leaving: &Leaving) -> Option<Op> {
@@ -154,6 +189,7 @@ impl Lowering<'_> {
         for (op, at) in ops[..own].iter_mut().zip(1..).filter(|(op, _)| leaves(op.code)) {
             op.exit = u16::try_from(starts[usize::from(op.exit)] - at).ok()?;
         }
+        pair_up(&mut ops);
         Some(ops)
     }
 }

@@ -120,7 +120,7 @@ impl Lowering<'_> {
             WideValue::Value(value) => self.slot(value)?,
             WideValue::Pair(high, low) => {
                 let (x, y, into) = (self.slot(high)?, self.slot(low)?, self.temporary()?);
-                self.ops.push(Op { into, x, y, z: 8, ..Op::new(Code::Join) });
+                self.ops.push(Op { into, x, y, z: 8, extra: u64::MAX, ..Op::new(Code::Join) });
                 into
             }
         };

@@ -4,6 +4,7 @@ mod checks;
 mod devices;
 mod leave;
 mod memory;
+mod overflow;
 mod values;
 
 use lathe_isa::Isa;

@@ -1,5 +1,6 @@
 //! Values: which operation computes each, and in which slot it is then.
 
+use lathe_base::Width;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_values::{Node, ValueId};
 
@@ -53,14 +54,9 @@ impl Lowering<'_> {
                 Op { x: self.slot(value)?, extra: self.graph.width(value).mask() >> 1, ..Op::new(Code::Positive) }
             }
             Node::Binary(operator, x, y) => self.binary(operator, x, y)?,
+            Node::Slice(x, bit) if width == Width::BIT && self.is_beside(x) => self.differs_from_both(x, bit)?,
             Node::Slice(x, low) => Op { x: self.slot(x)?, z: low as u8, extra: width.mask(), ..Op::new(Code::Slice) },
-            Node::Join(high, low) => {
-                let z = self.graph.width(low).bits() as u8;
-                match self.graph.as_constant(low) {
-                    Some(extra) => Op { x: self.slot(high)?, z, extra, ..Op::new(Code::JoinNumber) },
-                    None => Op { x: self.slot(high)?, y: self.slot(low)?, z, ..Op::new(Code::Join) },
-                }
-            }
+            Node::Join(high, low) => self.join(high, low)?,
             Node::SignExtend(x) => {
                 let z = self.graph.width(x).bits() as u8;
                 Op { x: self.slot(x)?, z, extra: width.mask(), ..Op::new(Code::SignExtend) }
@@ -75,6 +71,31 @@ impl Lowering<'_> {
         let into = self.temporary()?;
         self.ops.push(Op { into, ..op });
         Some(into)
+    }
+
+    /// `high` above `low`. Where `high` is a part of another value, the same operation takes that part.
+    fn join(&mut self, high: ValueId, low: ValueId) -> Option<Op> {
+        let count = self.graph.width(low).bits();
+        let mask = self.graph.width(high).mask();
+        let (whole, lowest) = match self.graph.node(high) {
+            Node::Slice(whole, lowest) if self.slots[high.index()].is_none() => (whole, lowest),
+            _ => (high, 0),
+        };
+        Some(match self.graph.as_constant(low) {
+            Some(0) => {
+                let (code, by) = match count.checked_sub(lowest) {
+                    Some(left) => (Code::ShiftLeft, left),
+                    None => (Code::Slice, lowest - count),
+                };
+                Op { x: self.slot(whole)?, z: by as u8, extra: mask << count, ..Op::new(code) }
+            }
+            Some(extra) => Op { x: self.slot(high)?, z: count as u8, extra, ..Op::new(Code::JoinNumber) },
+            None => {
+                let high = if lowest == 0 { whole } else { high };
+                let extra = mask << count | self.graph.width(low).mask();
+                Op { x: self.slot(high)?, y: self.slot(low)?, z: count as u8, extra, ..Op::new(Code::Join) }
+            }
+        })
     }
 
     fn binary(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> Option<Op> {

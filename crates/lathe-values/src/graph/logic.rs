@@ -87,6 +87,15 @@ mod tests {
     }
 
     #[test]
+    fn the_inverse_of_what_differs_from_a_number_differs_from_its_inverse() {
+        let mut graph = Graph::default();
+        let x = register(&mut graph, 8, 0);
+        let [number, inverse] = [0x0F, 0xF0].map(|number| graph.constant(graph.width(x), number));
+        let differs = graph.binary(BinaryOperator::Xor, x, number);
+        assert_eq!(graph.not(differs), graph.binary(BinaryOperator::Xor, x, inverse));
+    }
+
+    #[test]
     fn logic_made_of_one_instruction_is_what_it_stands_for() {
         let mut graph = Graph::default();
         let [x, y] = [0, 1].map(|number| register(&mut graph, 8, number));

@@ -214,6 +214,12 @@ impl Graph {
             Node::Binary(BinaryOperator::Unequal, a, b) if operator == UnaryOperator::Not => {
                 self.add(Node::Binary(BinaryOperator::Equal, a, b), width)
             }
+            Node::Binary(BinaryOperator::Xor, a, b)
+                if operator == UnaryOperator::Not && self.as_constant(b).is_some() =>
+            {
+                let others = self.not(b);
+                self.binary(BinaryOperator::Xor, a, others)
+            }
             _ => self.add(Node::Unary(operator, x), width),
         }
     }
@@ -327,7 +333,10 @@ impl Graph {
                 }
                 _ => self.add(Node::Binary(BinaryOperator::Equal, x, y), Width::BIT),
             },
-            _ => self.add(Node::Binary(BinaryOperator::Equal, x, y), Width::BIT),
+            _ => match self.equal_without_carry(x, constant) {
+                Some(simpler) => simpler,
+                None => self.add(Node::Binary(BinaryOperator::Equal, x, y), Width::BIT),
+            },
         }
     }
 

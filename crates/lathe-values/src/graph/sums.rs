@@ -97,6 +97,29 @@ impl Graph {
         greatest.is_some_and(|greatest| self.width(sum).holds(greatest))
     }
 
+    /// Whether `x`, the upper bits of a value plus a number, is this constant, where that says only whether the sum
+    /// of the lower bits carries: which upper bits are the least there can be, or the greatest.
+    pub(super) fn equal_without_carry(&mut self, x: ValueId, constant: u64) -> Option<ValueId> {
+        let Node::Slice(sum, low) = self.node(x) else { return None };
+        let Node::Binary(BinaryOperator::Add, base, offset) = self.node(sum) else { return None };
+        let offset = self.as_constant(offset).filter(|_| self.cannot_wrap(sum))?;
+        let range = self.range(sum);
+        let (least, greatest) = (range.least >> low, range.greatest >> low);
+        let first_above = match () {
+            () if least == greatest || !self.width(x).holds(greatest) => return None,
+            () if constant == least => least + 1,
+            () if constant == greatest => greatest,
+            () => return None,
+        };
+        let base = match self.node(base) {
+            Node::ZeroExtend(narrow) => narrow,
+            _ => base,
+        };
+        let enough = self.constant(self.width(base), (first_above << low) - offset);
+        let is_below = self.binary(BinaryOperator::Less, base, enough);
+        Some(if constant == least { is_below } else { self.not(is_below) })
+    }
+
     /// The value of which these are the upper bits, in their place, and all below them.
     fn whole(&mut self, upper: ValueId, lower: ValueId) -> Option<ValueId> {
         let Node::Join(high, zeros) = self.node(upper) else { return None };
@@ -172,6 +195,33 @@ mod tests {
                 let low = width(bits).wrap((x & 3) + (y & 3) + carry);
                 let expected = (x & 12) + (y & 12) + low;
                 assert_eq!(evaluate(&graph, sum, &[x, y, carry]), expected, "{x} + {y} + {carry} in {bits} bits");
+            }
+        }
+    }
+
+    #[test]
+    fn whether_a_sum_carries_into_its_upper_bits_is_one_comparison() {
+        for (offset, low) in (0..64).flat_map(|offset| (1..5).map(move |low| (offset, low))) {
+            let mut graph = Graph::default();
+            let narrow = register(&mut graph, 4, 0);
+            let wide = graph.zero_extend(width(6), narrow);
+            let sum = graph.plus(wide, offset);
+            let upper = graph.slice(sum, low, width(6 - u64::from(low)));
+            let (least, greatest) = (offset >> low, (offset + 15) >> low);
+            for number in 0..1 << (6 - low) {
+                let constant = graph.constant(width(6 - u64::from(low)), number);
+                let equal = graph.binary(BinaryOperator::Equal, upper, constant);
+                for x in 0..16 {
+                    let expected = u64::from(((x + offset) & 63) >> low == number);
+                    assert_eq!(evaluate(&graph, equal, &[x]), expected, "({x} + {offset}) >> {low} == {number}");
+                }
+                let is_edge = number == least || number == greatest;
+                let compares = |id| matches!(graph.node(id), Node::Binary(BinaryOperator::Less, x, _) if x == narrow);
+                let simple = match graph.node(equal) {
+                    Node::Unary(_, inner) => compares(inner),
+                    _ => compares(equal) || graph.as_constant(equal).is_some(),
+                };
+                assert!(simple || !is_edge || offset + 15 > 63 || offset == 0, "({offset} + _) >> {low} == {number}");
             }
         }
     }

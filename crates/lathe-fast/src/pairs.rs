@@ -1,0 +1,49 @@
+//! Pairs of operations that often follow one another, executed as one. Finding out which operation comes next takes longer
+//! than most operations do, and where the second goes on with what the first has made, it has that at hand.
+//!
+//! Both stay in the list as they were, except that the code of the first says what both do.
+
+use super::ops::{Code, Op};
+
+/// Makes pairs of operations that follow one another. Nothing may lead to the second of a pair but the first: whoever
+/// leaves a block goes on behind an operation that ends one.
+pub(super) fn pair_up(ops: &mut [Op]) {
+    let mut at = 0;
+    while let Some([first, second, ..]) = ops.get_mut(at..) {
+        at += match pair(first, second) {
+            Some(code) => {
+                first.code = code;
+                2
+            }
+            None => 1,
+        };
+    }
+}
+
+/// What two operations are together.
+fn pair(first: &Op, second: &Op) -> Option<Code> {
+    use Code::*;
+    let goes_on = second.x == first.into;
+    let same_address = (second.x, second.extra) == (first.x, first.extra);
+    Some(match (first.code, second.code) {
+        (Add, Slice) if goes_on => AddThenSlice,
+        (AddNumber, Slice) if goes_on => AddNumberThenSlice,
+        (AddNumber, LoadOffset) if goes_on => AddNumberThenLoadOffset,
+        (AddNumber, Move) => AddNumberThenMove,
+        (AddNumber, Goto) => AddNumberThenGoto,
+        (Move, Move) => MoveThenMove,
+        (Move, Goto) => MoveThenGoto,
+        (Move, Jump) => MoveThenJump,
+        (Slice, EqualNumber) => SliceThenEqualNumber,
+        (EqualNumber, Slice) => EqualNumberThenSlice,
+        (Slice, Join) => SliceThenJoin,
+        (LoadOffset, LeaveIfMapped) if same_address => LoadOffsetUnmapped,
+        (LoadWide, LeaveIfMapped) if same_address => LoadWideUnmapped,
+        (AddNumber, LeaveIfNumber) if goes_on => AddNumberThenLeaveIfNumber,
+        (LoadWide, LeaveIfNumber) if goes_on => LoadWideThenLeaveIfNumber,
+        (Join, AddNumber) if goes_on => JoinThenAddNumber,
+        (StoreOffset, StoreOffset) => StoreOffsetThenStoreOffset,
+        (StoreUnmarkedOffset, StoreOffset) => StoreUnmarkedOffsetThenStoreOffset,
+        _ => return None,
+    })
+}
