@@ -36,7 +36,7 @@ use lathe_base::numbers::ByNumber;
 use lathe_isa::Isa;
 use lathe_isa::model::{Hook, MemoryId, RegisterId};
 use lathe_isa::semantics::{Body, Statement};
-use lathe_values::Start;
+use lathe_values::{Graph, Start};
 use lathe_vm::device::Devices;
 use lathe_vm::engine::Engine;
 use lathe_vm::interpreter::Interpreter;
@@ -78,6 +78,8 @@ pub struct Fast {
     reference: Interpreter,
     longest: u32,
     start: Start,
+    /// The graph of the block that was lowered last. The next is built in its room.
+    room: Graph,
     /// Registers, values of the running block, constants.
     slots: Box<[u64; SLOTS]>,
     constants: Constants,
@@ -212,6 +214,7 @@ impl Fast {
             reference: Interpreter::new(isa),
             longest: isa.longest(),
             start: Start::new(isa),
+            room: Graph::default(),
             slots: Box::new([0; SLOTS]),
             constants: Constants::default(),
             ops: Vec::new(),
@@ -604,6 +607,7 @@ impl Fast {
                     let next = self.entry(next);
                     self.entries[next as usize].cold = self.lowered_after;
                 }
+                self.room = block.graph;
             }
             None => {
                 let reading = self.decode(state, pc).reading;
@@ -623,7 +627,8 @@ impl Fast {
         let modes = self.modes.iter().filter(|_| !careful);
         let modes: Vec<(RegisterId, u64)> = modes.map(|id| (*id, self.slots[id.index()])).collect();
         loop {
-            let block = block::build(self, state, pc, most, &modes)?;
+            let room = std::mem::take(&mut self.room);
+            let block = block::build(self, state, pc, most, &modes, room)?;
             let ops = self.with_constants(|fast, constants| lower(&fast.isa.clone(), &block, fast, constants));
             match ops {
                 Some(ops) => return Some((ops, block)),
