@@ -61,7 +61,7 @@ use watch::Instruction;
 /// Operations beyond this number are forgotten all at once.
 const OPERATIONS: usize = 1 << 20;
 /// Times that a block is reached before it is lowered; [why](Fast::lowered_after).
-const LOWERED_AFTER: u8 = 12;
+const LOWERED_AFTER: u8 = 6;
 /// A run that pauses at hot blocks lowers them after this share of the threshold, if that is sooner.
 const SOON: u32 = 64;
 /// A register is a mode if at most one in this many instructions changes it.
