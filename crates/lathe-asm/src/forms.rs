@@ -202,7 +202,8 @@ impl<'i> Forms<'i> {
         let start = reading.at;
         let mut matched = Vec::new();
         let mut open = vec![(0, start, Vec::new())];
-        while let Some((branch, at, operands)) = open.pop() {
+        let mut ways = Vec::new();
+        while let Some((branch, at, mut operands)) = open.pop() {
             let branch = &self.branches[branch];
             reading.at = at;
             if reading.at_end() {
@@ -211,12 +212,12 @@ impl<'i> Forms<'i> {
             }
             for (text, next) in branch.texts(reading) {
                 if reading.text(text) {
-                    open.push((*next, reading.at, operands.clone()));
+                    ways.push((*next, reading.at, None));
                 }
                 reading.at = at;
             }
             if let Some(next) = branch.negative.filter(|_| minus_is_next(reading)) {
-                open.push((next, at, operands.clone()));
+                ways.push((next, at, None));
             }
             for (operand, next) in &branch.operands {
                 let field = match *operand {
@@ -224,11 +225,17 @@ impl<'i> Forms<'i> {
                     OperandOf::Parameter(pseudo, operand) => &self.isa.pseudos[pseudo].parameters[operand],
                 };
                 if let Some(found) = match_operand(field, reading) {
-                    let operands = operands.iter().cloned().chain([found]).collect();
-                    open.push((*next, reading.at, operands));
+                    ways.push((*next, reading.at, Some(found)));
                 }
                 reading.at = at;
             }
+            // There is nearly always one way on, which takes the operands with it.
+            let Some((next, at, found)) = ways.pop() else { continue };
+            for (next, at, found) in ways.drain(..) {
+                open.push((next, at, operands.iter().cloned().chain(found).collect()));
+            }
+            operands.extend(found);
+            open.push((next, at, operands));
         }
         for form in &self.glued {
             reading.at = start;
@@ -306,6 +313,9 @@ impl<'i> Forms<'i> {
             let chosen = matched.iter().position(|(form, operands)| self.fits_now(*form, operands, reading));
             let (form, operands) = matched.swap_remove(chosen.unwrap_or(last));
             return self.instructions(form, operands, reading);
+        }
+        if let [(form @ Form::Instruction(_), operands)] = matched.as_mut_slice() {
+            return self.instructions(*form, std::mem::take(operands), reading);
         }
         let mut choice: Choice = Vec::new();
         for (form, operands) in matched {
