@@ -1,8 +1,7 @@
 //! From a line to the instructions it may mean: the forms of its mnemonic, pseudo-instructions
 //! put in place.
 
-use std::collections::HashMap;
-
+use lathe_base::numbers::ByName;
 use lathe_base::{Diagnostic, FileId, Span, nearest};
 use lathe_isa::Isa;
 use lathe_isa::matching::{Found, Line, Mismatch, match_line, match_operand, minus_is_next};
@@ -17,12 +16,13 @@ use crate::expression::{ExprId, Expressions, Fit, NodeKind};
 use crate::parser::{ChosenBy, Reading};
 use crate::program::{Alternative, Operand};
 use crate::tokens;
+use crate::words::in_small_letters;
 
 /// All forms of a machine.
 pub(crate) struct Forms<'i> {
     isa: &'i Isa,
     /// By the first token of a line, in small letters.
-    by_first: HashMap<String, Vec<Form>>,
+    by_first: ByName<Vec<Form>>,
     /// Those whose first word has an operand in it.
     glued: Vec<Form>,
     /// All others, by what follows what. The first is the beginning of a line.
@@ -34,7 +34,7 @@ pub(crate) struct Forms<'i> {
 #[derive(Default)]
 struct Branch {
     /// Words and marks, by their first token in small letters, and where they lead.
-    texts: HashMap<String, Vec<(String, usize)>>,
+    texts: ByName<Vec<(String, usize)>>,
     /// Operands, and where they lead.
     operands: Vec<(OperandOf, usize)>,
     /// What goes on here if a `-` stands next, which belongs to an operand.
@@ -70,7 +70,7 @@ pub(crate) type Choice = Vec<(InstructionId, Vec<Operand>)>;
 impl<'i> Forms<'i> {
     pub(crate) fn new(isa: &'i Isa) -> Self {
         let branches = vec![Branch::default()];
-        let mut forms = Forms { isa, by_first: HashMap::new(), glued: Vec::new(), branches };
+        let mut forms = Forms { isa, by_first: ByName::default(), glued: Vec::new(), branches };
         let instructions = (0..isa.instructions.len() as u32).map(|at| Form::Instruction(InstructionId(at)));
         for form in instructions.chain((0..isa.pseudos.len()).map(Form::Pseudo)) {
             for head in &forms.syntax(form).heads {
@@ -170,7 +170,7 @@ impl<'i> Forms<'i> {
 
     /// Whether a line that begins with this word may be an instruction.
     pub(crate) fn knows(&self, word: &str) -> bool {
-        self.by_first.contains_key(&word.to_ascii_lowercase())
+        self.by_first.contains_key(&*in_small_letters(word))
     }
 
     /// The known mnemonic nearest to a misspelt one.
@@ -202,7 +202,8 @@ impl<'i> Forms<'i> {
         let start = reading.at;
         let mut matched = Vec::new();
         let mut open = vec![(0, start, Vec::new())];
-        while let Some((branch, at, operands)) = open.pop() {
+        let mut ways = Vec::new();
+        while let Some((branch, at, mut operands)) = open.pop() {
             let branch = &self.branches[branch];
             reading.at = at;
             if reading.at_end() {
@@ -211,12 +212,12 @@ impl<'i> Forms<'i> {
             }
             for (text, next) in branch.texts(reading) {
                 if reading.text(text) {
-                    open.push((*next, reading.at, operands.clone()));
+                    ways.push((*next, reading.at, None));
                 }
                 reading.at = at;
             }
             if let Some(next) = branch.negative.filter(|_| minus_is_next(reading)) {
-                open.push((next, at, operands.clone()));
+                ways.push((next, at, None));
             }
             for (operand, next) in &branch.operands {
                 let field = match *operand {
@@ -224,11 +225,17 @@ impl<'i> Forms<'i> {
                     OperandOf::Parameter(pseudo, operand) => &self.isa.pseudos[pseudo].parameters[operand],
                 };
                 if let Some(found) = match_operand(field, reading) {
-                    let operands = operands.iter().cloned().chain([found]).collect();
-                    open.push((*next, reading.at, operands));
+                    ways.push((*next, reading.at, Some(found)));
                 }
                 reading.at = at;
             }
+            // There is nearly always one way on, which takes the operands with it.
+            let Some((next, at, found)) = ways.pop() else { continue };
+            for (next, at, found) in ways.drain(..) {
+                open.push((next, at, operands.iter().cloned().chain(found).collect()));
+            }
+            operands.extend(found);
+            open.push((next, at, operands));
         }
         for form in &self.glued {
             reading.at = start;
@@ -244,7 +251,7 @@ impl<'i> Forms<'i> {
 
     /// Why a line fits no form of its mnemonic; nothing if there is no such mnemonic.
     pub(crate) fn explain(&self, first: &str, reading: &mut Reading) -> Option<Diagnostic> {
-        let named = self.by_first.get(&first.to_ascii_lowercase()).filter(|named| !named.is_empty())?;
+        let named = self.by_first.get(&*in_small_letters(first)).filter(|named| !named.is_empty())?;
         if let Some(clash) = self.clash(named, reading) {
             return Some(clash);
         }
@@ -306,6 +313,9 @@ impl<'i> Forms<'i> {
             let chosen = matched.iter().position(|(form, operands)| self.fits_now(*form, operands, reading));
             let (form, operands) = matched.swap_remove(chosen.unwrap_or(last));
             return self.instructions(form, operands, reading);
+        }
+        if let [(form @ Form::Instruction(_), operands)] = matched.as_mut_slice() {
+            return self.instructions(*form, std::mem::take(operands), reading);
         }
         let mut choice: Choice = Vec::new();
         for (form, operands) in matched {
@@ -440,7 +450,7 @@ impl Branch {
     fn texts<'b>(&'b self, reading: &Reading) -> impl Iterator<Item = &'b (String, usize)> + use<'b> {
         let token = reading.peek().map_or("", |token| reading.source_text(token));
         let mark = token.chars().next().filter(|mark| token.len() > mark.len_utf8() && !mark.is_alphanumeric());
-        let whole = self.texts.get(&token.to_ascii_lowercase());
+        let whole = self.texts.get(&*in_small_letters(token));
         let begun = mark.and_then(|mark| self.texts.get(mark.encode_utf8(&mut [0; 4])));
         whole.into_iter().chain(begun).flatten()
     }

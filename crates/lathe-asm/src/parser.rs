@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use lathe_base::numbers::NameSet;
 use lathe_base::{Diagnostic, Span, limits};
 use lathe_isa::language::ast::{Binary, Unary};
 use lathe_isa::matching::{Found, Line};
@@ -16,7 +17,7 @@ use crate::expression::{ExprId, Expressions, NodeKind};
 use crate::program::Texts;
 use crate::symbols::{Definition, SymbolId, Symbols};
 use crate::tokens::{Kind, Token, text_bytes};
-use crate::words::local;
+use crate::words::{in_small_letters, local};
 
 /// What the reading of a line needs of the program.
 pub(crate) struct Names<'p> {
@@ -30,7 +31,7 @@ pub(crate) struct Names<'p> {
 #[derive(Default)]
 pub(crate) struct Context {
     /// Registers and other names of the machine, in small letters: no label is named so.
-    pub(crate) reserved: HashSet<String>,
+    pub(crate) reserved: NameSet,
     /// What local labels belong to.
     pub(crate) owner: String,
     /// The macros and repetitions that the line stands in, which have local labels of their own.
@@ -70,8 +71,7 @@ impl Context {
 
     /// Whether a word is a name of the machine, letters in either case.
     pub(crate) fn is_reserved(&self, word: &str) -> bool {
-        let upper = word.bytes().any(|b| b.is_ascii_uppercase());
-        self.reserved.contains(word) || (upper && self.reserved.contains(&word.to_ascii_lowercase()))
+        self.reserved.contains(&*in_small_letters(word))
     }
 }
 

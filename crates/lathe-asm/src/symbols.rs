@@ -1,8 +1,8 @@
 //! The names of a program.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
+use lathe_base::numbers::ByName;
 use lathe_base::{Span, nearest};
 use lathe_isa::model::MemoryId;
 
@@ -46,7 +46,7 @@ pub(crate) enum Definition {
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
     list: Vec<Entry>,
-    by_name: HashMap<Box<str>, SymbolId>,
+    by_name: ByName<SymbolId>,
     /// Whether letters are the same in either case.
     pub(crate) caseless: bool,
     /// Values of constants hold for one pass over the program.

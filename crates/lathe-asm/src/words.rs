@@ -1,8 +1,9 @@
 //! What the words of a line mean on a machine: which of them are directives, what defines a name, and where a label
 //! goes without its colon. The reader, the formatter and editors ask here; instructions and macros are theirs to know.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
 
+use lathe_base::numbers::{ByName, NameSet};
 use lathe_isa::Isa;
 use lathe_isa::model::{Assembly, BareLabels};
 use lathe_isa::syntax::Head;
@@ -80,13 +81,13 @@ pub struct Words {
     /// What the definition says about programs.
     pub habits: Assembly,
     /// Names of directives in small letters, and what each stands for: a directive, or nothing if it says nothing.
-    directives: HashMap<String, String>,
+    directives: ByName<String>,
     /// What may stand between a name and its value, before all others what is longer.
     definers: Vec<Definer>,
     /// What mnemonics begin and end with that have an operand inside.
     glued: Vec<(String, String)>,
     /// What instructions begin with, in small letters.
-    operations: HashSet<String>,
+    operations: NameSet,
 }
 
 /// A word or marks between a name and its value.
@@ -97,11 +98,22 @@ struct Definer {
     means: String,
     /// Whether an instruction has this name, too. It has more than one operand then: `set 1, a`.
     is_instruction: bool,
+    /// Whether it consists of marks.
+    is_mark: bool,
 }
 
 impl Definer {
-    fn is_mark(&self) -> bool {
-        self.written.bytes().all(|byte| byte.is_ascii_punctuation() && byte != b'.')
+    fn new(written: &str, means: &str, is_instruction: bool) -> Definer {
+        let is_mark = written.bytes().all(|byte| byte.is_ascii_punctuation() && byte != b'.');
+        Definer { written: written.to_owned(), means: means.to_owned(), is_instruction, is_mark }
+    }
+}
+
+/// A word in small letters.
+pub(crate) fn in_small_letters(word: &str) -> Cow<'_, str> {
+    match word.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => word.to_ascii_lowercase().into(),
+        false => word.into(),
     }
 }
 
@@ -109,7 +121,7 @@ impl Default for Words {
     /// Those that every machine has.
     fn default() -> Words {
         let own = DIRECTIVES.iter().map(|one| (one.name.to_owned(), one.name.to_owned()));
-        Words::with(Assembly::default(), own.collect(), HashMap::new())
+        Words::with(Assembly::default(), own.collect(), ByName::default())
     }
 }
 
@@ -124,10 +136,10 @@ impl Words {
         directives.extend(places);
         let means = |(name, means): &(String, Option<String>)| (name.clone(), means.clone().unwrap_or_default());
         directives.extend(habits.directives.iter().map(means));
-        let mut taken = HashMap::new();
+        let mut taken = ByName::default();
         if habits.bare_directives {
             let bare = |(name, means): (&String, &String)| Some((name.strip_prefix('.')?.to_owned(), means.clone()));
-            let mut bare: HashMap<String, String> = directives.iter().filter_map(bare).collect();
+            let mut bare: ByName<String> = directives.iter().filter_map(bare).collect();
             taken.extend(isa.first_words().filter_map(|word| bare.remove_entry(&word.to_ascii_lowercase())));
             bare.retain(|name, _| !directives.contains_key(name));
             directives.extend(bare);
@@ -143,22 +155,19 @@ impl Words {
     }
 
     /// Words with these directives, and with those whose names instructions have taken.
-    fn with(habits: Assembly, directives: HashMap<String, String>, taken: HashMap<String, String>) -> Words {
+    fn with(habits: Assembly, directives: ByName<String>, taken: ByName<String>) -> Words {
         let all = directives.iter().map(|one| (one, false)).chain(taken.iter().map(|one| (one, true)));
         let defining = all.filter(|((_, means), _)| matches!(means.as_str(), ".equ" | ".set" | ".macro"));
-        let definer = |((written, means), is_instruction): ((&String, &String), bool)| Definer {
-            written: written.clone(),
-            means: means.clone(),
-            is_instruction,
+        let definer = |((written, means), is_instruction): ((&String, &String), bool)| {
+            Definer::new(written, means, is_instruction)
         };
         let mut definers: Vec<Definer> = defining.map(definer).collect();
         // `name = 5` and `name equ 5` are read everywhere, unless a definition says what they mean.
         for written in ["=", "equ"].iter().filter(|written| !directives.contains_key(**written)) {
-            let (written, means) = ((*written).to_owned(), ".equ".to_owned());
-            definers.push(Definer { written, means, is_instruction: false });
+            definers.push(Definer::new(written, ".equ", false));
         }
         definers.sort_by(|one, other| (other.written.len(), &one.written).cmp(&(one.written.len(), &other.written)));
-        Words { habits, directives, definers, glued: Vec::new(), operations: HashSet::new() }
+        Words { habits, directives, definers, glued: Vec::new(), operations: NameSet::default() }
     }
 
     /// Every word that is a directive here, in small letters, and the directive it stands for, or nothing if it says
@@ -169,17 +178,13 @@ impl Words {
 
     /// The words that may stand between a name and its value, and the directive each stands for.
     pub fn definers(&self) -> impl Iterator<Item = (&str, &str)> {
-        let words = self.definers.iter().filter(|one| !one.is_mark() && !one.written.starts_with('.'));
+        let words = self.definers.iter().filter(|one| !one.is_mark && !one.written.starts_with('.'));
         words.map(|one| (one.written.as_str(), one.means.as_str()))
     }
 
     /// The directive that a word stands for, letters in either case; an empty text if it says nothing here.
     pub fn directive(&self, word: &str) -> Option<&str> {
-        let found = match word.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            true => self.directives.get(&word.to_ascii_lowercase()),
-            false => self.directives.get(word),
-        };
-        found.map(String::as_str)
+        self.directives.get(&*in_small_letters(word)).map(String::as_str)
     }
 
     /// What the tokens after a name, the first of them, say of it: how many they are, and whether it is an `.equ`, a
@@ -188,14 +193,14 @@ impl Words {
         let [name, tokens @ ..] = tokens else { return None };
         let first = *tokens.first()?;
         match first.kind {
-            Kind::Word if self.operations.contains(&text(*name).to_ascii_lowercase()) => None,
+            Kind::Word if self.operations.contains(&*in_small_letters(text(*name))) => None,
             Kind::Word => {
                 let word = text(first);
                 let found = self.definers.iter().find(|one| one.written.eq_ignore_ascii_case(word))?;
                 let is_instruction = found.is_instruction && tokens.iter().any(|token| token.is_mark(','));
                 (!is_instruction).then_some((1, found.means.as_str()))
             }
-            Kind::Mark(_) => self.definers.iter().filter(|one| one.is_mark()).find_map(|one| {
+            Kind::Mark(_) => self.definers.iter().filter(|one| one.is_mark).find_map(|one| {
                 let length = one.written.len();
                 let stands = one.written.chars().enumerate().all(|(at, mark)| {
                     let touches = at == 0 || tokens.get(at).is_some_and(|token| tokens[at - 1].touches(*token));

@@ -1,7 +1,8 @@
-//! Maps by guest address and by other things made of a few numbers. Engines look into them all the
-//! time, and the hash of the standard library takes longer than what they do there.
+//! Maps by guest address and by other things made of a few numbers, and by name. Engines look into them all the
+//! time, the assembler several times for each word, and the hash of the standard library takes longer than what they do
+//! there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// The addresses from this one on. Counting wraps, so that the last address of all may be among them.
@@ -12,6 +13,12 @@ pub fn addresses_from(start: u64) -> impl Iterator<Item = u64> + Clone {
 /// A map by number.
 pub type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
 
+/// A map by name.
+pub type ByName<V> = HashMap<String, V, BuildHasherDefault<Spread>>;
+
+/// Names.
+pub type NameSet = HashSet<String, BuildHasherDefault<Spread>>;
+
 /// Spreads numbers by a multiplication. A program that makes many of them collide slows down nothing but
 /// itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,7 +26,10 @@ pub struct Spread(u64);
 
 impl Hasher for Spread {
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+        let (words, rest) = bytes.as_chunks();
+        words.iter().for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
+        let rest = rest.iter().fold(rest.len() as u64, |number, byte| number << 8 | u64::from(*byte));
+        self.write_u64(rest);
     }
 
     fn write_u8(&mut self, number: u8) {

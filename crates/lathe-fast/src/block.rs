@@ -5,12 +5,11 @@
 //! leaving a block never has to undo anything.
 
 use lathe_base::Width;
-use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
-use lathe_values::{Effects, Graph, Node, Start, SymbolicState, ValueId, WayOn};
+use lathe_values::{Effects, Graph, Node, SymbolicState, ValueId, WayOn};
 use lathe_vm::state::State;
 
-use super::decode::{Lowerable, Reading, Touched, effects_at};
+use super::decode::{Lowerable, Reading, effects_at};
 use crate::Fast;
 
 /// Instructions of one block.
@@ -57,10 +56,17 @@ pub(super) struct Side {
 /// Builds the block at an address, of at most this many instructions; none if the first must be
 /// interpreted.
 ///
-/// These registers are taken to have these values.
-pub(super) fn build(fast: &Fast, state: &State, pc: u64, most: usize, modes: &[(RegisterId, u64)]) -> Option<Block> {
+/// These registers are taken to have these values. What room a graph has is used again.
+pub(super) fn build(
+    fast: &Fast,
+    state: &State,
+    pc: u64,
+    most: usize,
+    modes: &[(RegisterId, u64)],
+    room: Graph,
+) -> Option<Block> {
     let decoded = Some(fast.decode(state, pc)).filter(|decoded| !decoded.reading.is_volatile())?;
-    build_from(fast, state, decoded, pc, most, modes)
+    build_from(fast, state, decoded, pc, most, modes, room)
 }
 
 /// Builds a block whose first instruction is decoded already. It may be volatile, because the block is entered only where
@@ -72,29 +78,32 @@ pub(super) fn build_from(
     pc: u64,
     most: usize,
     modes: &[(RegisterId, u64)],
+    room: Graph,
 ) -> Option<Block> {
-    let mut block = Block::new(fast, pc, most.min(INSTRUCTIONS), modes);
+    let mut block = Block::new(fast, pc, most.min(INSTRUCTIONS), modes, room);
     let effects = block.effects(fast, &first, pc)?;
-    block.add(&fast.isa, first, effects, pc);
+    block.add(&first, effects, pc);
     while block.steps.len() < block.most && block.graph.len() <= VALUES / 2 {
         let Some((pc, side)) = block.way_on() else { break };
         let decoded = fast.decode(state, pc);
         let fixed = Some(&decoded).filter(|decoded| !decoded.reading.is_volatile());
         let Some(effects) = fixed.and_then(|decoded| block.effects(fast, decoded, pc)) else { break };
         block.follow(side);
-        block.add(&fast.isa, decoded, effects, pc);
+        block.add(&decoded, effects, pc);
     }
     Some(block)
 }
 
 impl Block {
-    fn new(fast: &Fast, pc: u64, most: usize, modes: &[(RegisterId, u64)]) -> Block {
-        let Start { mut graph, frame: mut before } = fast.start.clone();
+    fn new(fast: &Fast, pc: u64, most: usize, modes: &[(RegisterId, u64)], room: Graph) -> Block {
+        let (mut graph, mut before) = (room, fast.start.frame.clone());
+        graph.clone_from(&fast.start.graph);
         for (register, value) in modes {
             before.assume(&fast.isa, &mut graph, *register, *value);
         }
         let assumed = modes.iter().map(|(register, value)| (*register, *value, false)).collect();
-        Block { graph, before, steps: Vec::new(), end: WayOn::Goto(pc), readings: Vec::new(), most, assumed }
+        let (steps, readings) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        Block { graph, before, steps, end: WayOn::Goto(pc), readings, most, assumed }
     }
 
     /// The registers whose value anything in the block depends on, with that value.
@@ -156,12 +165,9 @@ impl Block {
         }
     }
 
-    fn add(&mut self, isa: &Isa, decoded: Lowerable, effects: Effects, pc: u64) {
-        if !self.assumed.is_empty() {
-            let Touched { reads, writes } = decoded.touched(isa);
-            for (register, _, matters) in &mut self.assumed {
-                *matters |= reads.contains(register) || writes.contains(register);
-            }
+    fn add(&mut self, decoded: &Lowerable, effects: Effects, pc: u64) {
+        for (register, _, matters) in &mut self.assumed {
+            *matters |= effects.touched.contains(*register);
         }
         let none = self.graph.constant(Width::MAX, 0);
         let so_far = self.steps.last().map_or(none, |step| step.cycles);

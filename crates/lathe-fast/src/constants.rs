@@ -1,6 +1,6 @@
 //! Numbers in slots that all blocks share.
 
-use std::collections::HashMap;
+use lathe_base::numbers::ByNumber;
 
 use super::ops::{SLOTS, Slot};
 
@@ -10,7 +10,7 @@ pub(super) const CONSTANTS: usize = 64;
 /// The numbers in slots that are shared by all blocks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Constants {
-    found: HashMap<u64, Slot>,
+    found: ByNumber<u64, Slot>,
     values: Vec<u64>,
 }
 

@@ -6,7 +6,7 @@ use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::{Fetch, Hook, RegisterId};
 use lathe_isa::operand::Location;
-use lathe_isa::semantics::{Block, Body, Expr, Statement};
+use lathe_isa::semantics::{Block, Body, Expr, Statement, Use};
 use lathe_isa::specialize::{specialize, specialize_hook, specialize_illegal};
 use lathe_values::patched::{Cells, guarded_bits, patched};
 use lathe_values::{Bail, Effects, Graph, Meaning, Reserved, SymbolicState, execute};
@@ -63,19 +63,18 @@ impl Lowerable {
 
     /// The registers that it may depend on, and those that it may change, together with what is done between instructions.
     pub fn touched(&self, isa: &Isa) -> Touched {
-        let own = self.body.as_ref().map(Body::effects).unwrap_or_default();
-        let mut touched = Touched { reads: own.reads, writes: own.writes };
-        if let Some(hook) = &self.hook {
-            for effects in [&hook.when, &hook.body].map(Body::effects) {
-                touched.reads.extend(effects.reads);
-                touched.writes.extend(effects.writes);
-            }
-        } else if let Some(hook) = &isa.on_step {
-            // Whether that is due is looked at only where it may have changed.
-            let reads = hook.when.effects().reads;
-            if reads.iter().any(|register| touched.writes.contains(register)) {
-                touched.reads.extend(reads);
-            }
+        let mut touched = Touched { reads: Vec::new(), writes: Vec::new() };
+        let mut see = |register, how| match how {
+            Use::Read => touched.reads.push(register),
+            Use::Written => touched.writes.push(register),
+        };
+        let hook = self.hook.iter().flat_map(|hook| [&hook.when, &hook.body]);
+        self.body.iter().chain(hook).for_each(|body| body.visit_registers(&mut see));
+        // Whether something else is due is looked at only where that may have changed.
+        if let Some(hook) = isa.on_step.as_ref().filter(|_| self.hook.is_none())
+            && hook.when.any_register(|register, _| touched.writes.contains(&register))
+        {
+            hook.when.visit_registers(&mut |register, _| touched.reads.push(register));
         }
         touched
     }
@@ -309,11 +308,13 @@ pub(super) fn effects_at(
     pc: u64,
 ) -> Option<Effects> {
     let mut effects = execute(isa, graph, frame, &lowerable.meaning()?)?;
-    let stays = effects.goes_to(graph, pc);
-    match graph.as_constant(stays) {
-        Some(0) => {}
-        Some(_) => return None,
-        None => effects.bails.push(Bail::When(stays)),
+    if graph.as_constant(effects.next).is_none_or(|next| next == pc) {
+        let stays = effects.goes_to(graph, pc);
+        match graph.as_constant(stays) {
+            Some(0) => {}
+            Some(_) => return None,
+            None => effects.bails.push(Bail::When(stays)),
+        }
     }
     Some(effects).filter(|effects| effects.is_certain_before_devices(graph))
 }

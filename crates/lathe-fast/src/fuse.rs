@@ -12,9 +12,9 @@ pub(super) fn fuse_writes(ops: &mut Vec<Op>, registers: usize) {
         if code != Code::Move || usize::from(into) >= registers || usize::from(x) < registers {
             continue;
         }
-        let Some(maker) = ops[..at - 1].iter().rposition(|op| gives_value(op.code) && op.into == x) else { continue };
+        let Some(maker) = ops[..at - 1].iter().rposition(|op| op.into == x && gives_value(op.code)) else { continue };
         let between = ops[maker + 1..at - 1].iter();
-        let seen = |op: &Op| reads(op, into) || leaves(op.code) || (gives_value(op.code) && op.into == into);
+        let seen = |op: &Op| leaves(op.code) || (op.into == into && gives_value(op.code)) || reads(op, into);
         let seen_after = ops[at..].iter().any(|op| reads(op, into));
         if between.clone().any(seen) || seen_after {
             continue;

@@ -4,7 +4,7 @@
 //! executed, so that further stores cost nothing. Where even the opcode keeps changing, it
 //! is volatile, so looked up by what its cells hold, until it has been the same for a while.
 
-use std::collections::HashMap;
+use lathe_base::numbers::ByNumber;
 
 use lathe_values::patched::Cells;
 
@@ -33,7 +33,7 @@ pub(super) enum Treatment {
 /// The changed instructions, by address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    changes: HashMap<u64, Changes>,
+    changes: ByNumber<u64, Changes>,
 }
 
 #[derive(Clone, Debug, Default)]

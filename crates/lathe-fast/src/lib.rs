@@ -37,7 +37,7 @@ use lathe_base::numbers::ByNumber;
 use lathe_isa::Isa;
 use lathe_isa::model::{Hook, MemoryId, RegisterId};
 use lathe_isa::semantics::{Body, Statement};
-use lathe_values::Start;
+use lathe_values::{Graph, Start};
 use lathe_vm::device::Devices;
 use lathe_vm::engine::Engine;
 use lathe_vm::interpreter::Interpreter;
@@ -62,7 +62,7 @@ use watch::Instruction;
 /// Operations beyond this number are forgotten all at once.
 const OPERATIONS: usize = 1 << 20;
 /// Times that a block is reached before it is lowered; [why](Fast::lowered_after).
-const LOWERED_AFTER: u8 = 12;
+const LOWERED_AFTER: u8 = 6;
 /// A run that pauses at hot blocks lowers them after this share of the threshold, if that is sooner.
 const SOON: u32 = 64;
 /// A register is a mode if at most one in this many instructions changes it.
@@ -79,6 +79,8 @@ pub struct Fast {
     reference: Interpreter,
     longest: u32,
     start: Start,
+    /// The graph of the block that was lowered last. The next is built in its room.
+    room: Graph,
     /// Registers, values of the running block, constants.
     slots: Box<[u64; SLOTS]>,
     constants: Constants,
@@ -213,6 +215,7 @@ impl Fast {
             reference: Interpreter::new(isa),
             longest: isa.longest(),
             start: Start::new(isa),
+            room: Graph::default(),
             slots: Box::new([0; SLOTS]),
             constants: Constants::default(),
             ops: Vec::new(),
@@ -605,6 +608,7 @@ impl Fast {
                     let next = self.entry(next);
                     self.entries[next as usize].cold = self.lowered_after;
                 }
+                self.room = block.graph;
             }
             None => {
                 let reading = self.decode(state, pc).reading;
@@ -624,7 +628,8 @@ impl Fast {
         let modes = self.modes.iter().filter(|_| !careful);
         let modes: Vec<(RegisterId, u64)> = modes.map(|id| (*id, self.slots[id.index()])).collect();
         loop {
-            let block = block::build(self, state, pc, most, &modes)?;
+            let room = std::mem::take(&mut self.room);
+            let block = block::build(self, state, pc, most, &modes, room)?;
             let ops = self.with_constants(|fast, constants| lower(&fast.isa.clone(), &block, fast, constants));
             match ops {
                 Some(ops) => return Some((ops, block)),

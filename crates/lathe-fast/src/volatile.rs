@@ -2,6 +2,7 @@
 //! that going back and forth between a few instructions costs a comparison, and storing into them nothing.
 
 use lathe_base::numbers::ByNumber;
+use lathe_values::Graph;
 use lathe_vm::state::State;
 
 use super::block::build_from;
@@ -165,7 +166,7 @@ impl Fast {
         let is_alone = self.stepping || self.threshold != u32::MAX || is_one_of_many;
         let lengths = if is_alone { [1, 1] } else { [usize::MAX, 1] };
         let lowered = lengths.into_iter().find_map(|most| {
-            let block = build_from(self, state, self.decode(state, pc), pc, most, &[])?;
+            let block = build_from(self, state, self.decode(state, pc), pc, most, &[], Graph::default())?;
             Some((self.with_constants(|fast, constants| lower(&fast.isa.clone(), &block, fast, constants))?, block))
         });
         let (mut start, mut count) = (INTERPRET, 1);

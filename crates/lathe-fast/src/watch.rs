@@ -20,6 +20,10 @@ pub(super) struct Instruction {
 }
 
 impl Instruction {
+    fn new(reading: Reading, watched: u128) -> Instruction {
+        Instruction { reading, watched, blocks: Vec::new() }
+    }
+
     /// The blocks that it is part of, with how many instructions come before it there.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (EntryId, u32)> {
         self.blocks.iter().copied()
@@ -44,12 +48,11 @@ impl Fast {
         if self.instructions.get(&pc).is_some_and(|known| !covers(known)) {
             self.make_stale(pc);
         }
-        let blocks = self.instructions.remove(&pc).map_or_else(Vec::new, |known| known.blocks);
-        let instruction = Instruction { reading: *reading, watched, blocks };
+        let instruction = self.instructions.entry(pc).or_insert_with(|| Instruction::new(*reading, watched));
+        (instruction.reading, instruction.watched) = (*reading, watched);
         for at in (0..reading.cells).filter(|at| instruction.watches(*at, cell)) {
             self.marks.mark(pc.wrapping_add(u64::from(at)));
         }
-        self.instructions.insert(pc, instruction);
     }
 
     /// Notes an instruction of a block. One that another engine has decoded as something else must

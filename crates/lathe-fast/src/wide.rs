@@ -1,8 +1,7 @@
 //! Neighbouring cells that are read or written together: words of several bytes, pushed and popped addresses.
 
-use std::collections::HashMap;
-
 use lathe_base::Width;
+use lathe_base::numbers::ByNumber;
 use lathe_isa::model::{MemoryId, Order};
 use lathe_values::{Bail, Effects, Graph, Node, Store, ValueId};
 
@@ -23,11 +22,11 @@ pub(super) struct Cells {
 }
 
 /// A word that is read as a whole, by every cell of it.
-pub(super) type Words = HashMap<ValueId, (ValueId, Cells)>;
+pub(super) type Words = ByNumber<ValueId, (ValueId, Cells)>;
 
 /// The words of a graph whose cells are not used one by one. `uses` says how often each value is used.
 pub(super) fn words(graph: &Graph, uses: &[u32]) -> Words {
-    let mut words = Words::new();
+    let mut words = Words::default();
     // Larger words come after what they are made of.
     for id in graph.ids().rev().filter(|id| uses[id.index()] > 0 && matches!(graph.node(*id), Node::Join(..))) {
         let mut parts = Vec::new();

@@ -742,7 +742,7 @@ fn used_locals(body: &Body) -> BTreeSet<usize> {
 /// The expressions that a body evaluates, in order.
 pub(crate) fn for_each_expression(body: &Body, see: &mut dyn FnMut(&Expr)) {
     for statement in &body.block {
-        statement.visit(&mut |statement| statement.expressions().into_iter().for_each(&mut *see));
+        statement.visit(&mut |statement| statement.expressions().for_each(&mut *see));
     }
     body.value.iter().for_each(see);
 }

@@ -167,7 +167,7 @@ pub(crate) fn assignments(block: &[Statement], see: &mut impl FnMut(LocalId)) {
 /// The locals that statements look at, in order.
 fn for_each_local(block: &[Statement], see: &mut impl FnMut(LocalId)) {
     for statement in block {
-        statement.visit(&mut |statement| statement.expressions().into_iter().for_each(|expr| locals_of(expr, see)));
+        statement.visit(&mut |statement| statement.expressions().for_each(|expr| locals_of(expr, see)));
     }
 }
 
@@ -194,7 +194,7 @@ fn addresses(rest: &[Statement], assigned: &BTreeMap<LocalId, u32>) -> BTreeSet<
                 Statement::Store { value, .. } => locals_of(value, &mut |local| {
                     other.insert(local);
                 }),
-                _ => statement.expressions().into_iter().for_each(|expr| {
+                _ => statement.expressions().for_each(|expr| {
                     locals_of(expr, &mut |local| {
                         other.insert(local);
                     })
@@ -395,7 +395,7 @@ impl Cutting<'_> {
         // What the statements of the ending have written so far.
         let mut written = BTreeSet::new();
         for mut statement in statements {
-            let is_kept = statement.expressions().iter().all(|expr| {
+            let is_kept = statement.expressions().all(|expr| {
                 let mut kept = true;
                 expr.visit(&mut |expr| kept &= !self.looks_at(expr, &written));
                 kept

@@ -316,6 +316,14 @@ impl Expr {
         }
     }
 
+    fn visit_registers(&self, see: &mut impl FnMut(RegisterId, Use)) {
+        self.visit(&mut |part| {
+            if let ExprKind::Register(register) = part.kind {
+                see(register, Use::Read);
+            }
+        });
+    }
+
     /// Puts something else in the place of what no operator computes, where there is something else.
     pub fn replace_leaves(&mut self, other: &mut impl FnMut(&Expr) -> Option<Expr>) {
         let parts = self.parts_mut();
@@ -402,22 +410,23 @@ impl Statement {
     }
 
     /// The expressions it evaluates itself, without those of its blocks.
-    pub fn expressions(&self) -> Vec<&Expr> {
-        match self {
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let (first, second, others): (_, _, &[Expr]) = match self {
             Statement::Let(_, value)
             | Statement::SetRegister(_, value)
             | Statement::SetOperand(_, value)
             | Statement::Jump(value)
-            | Statement::Cycles(value) => vec![value],
-            Statement::Load { address, .. } => vec![address],
-            Statement::Store { address, value, .. } => vec![address, value],
+            | Statement::Cycles(value) => (Some(value), None, &[]),
+            Statement::Load { address, .. } => (Some(address), None, &[]),
+            Statement::Store { address, value, .. } => (Some(address), Some(value), &[]),
             Statement::DeviceRead { arguments, .. } | Statement::DeviceWrite { arguments, .. } => {
-                arguments.iter().collect()
+                (None, None, arguments)
             }
-            Statement::Halt => Vec::new(),
-            Statement::Fault { detail, .. } => detail.iter().collect(),
-            Statement::If { condition, .. } => vec![condition],
-        }
+            Statement::Halt => (None, None, &[]),
+            Statement::Fault { detail, .. } => (detail.as_ref(), None, &[]),
+            Statement::If { condition, .. } => (Some(condition), None, &[]),
+        };
+        first.into_iter().chain(second).chain(others)
     }
 
     /// Calls `see` for it and every statement inside it.
@@ -491,6 +500,15 @@ fn new_local(locals: &mut Vec<Width>, width: Width) -> LocalId {
     LocalId((locals.len() - 1) as u16)
 }
 
+/// What is done to something that is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// Its value is used.
+    Read,
+    /// It gets a value.
+    Written,
+}
+
 /// What a body may touch, inferred from it; never written by hand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
@@ -538,6 +556,25 @@ impl Body {
         effects
     }
 
+    /// Calls `see` for each register that it names, with what is done to it; for some more than once.
+    pub fn visit_registers(&self, see: &mut impl FnMut(RegisterId, Use)) {
+        let mut statement = |statement: &Statement| {
+            statement.expressions().for_each(|expr| expr.visit_registers(see));
+            if let Statement::SetRegister(register, _) = statement {
+                see(*register, Use::Written);
+            }
+        };
+        self.block.iter().for_each(|inner| inner.visit(&mut statement));
+        self.value.iter().for_each(|value| value.visit_registers(see));
+    }
+
+    /// Whether this holds for a register that it names, with what is done to it.
+    pub fn any_register(&self, is_it: impl Fn(RegisterId, Use) -> bool) -> bool {
+        let mut found = false;
+        self.visit_registers(&mut |register, how| found = found || is_it(register, how));
+        found
+    }
+
     /// Whether it may take longer than its row says.
     pub(crate) fn adds_cycles(&self) -> bool {
         self.any(|statement| matches!(statement, Statement::Cycles(_)))
@@ -576,7 +613,7 @@ impl Effects {
     }
 
     fn add_statement(&mut self, statement: &Statement) {
-        statement.expressions().into_iter().for_each(|expr| self.add_expression(expr));
+        statement.expressions().for_each(|expr| self.add_expression(expr));
         match statement {
             Statement::SetRegister(register, _) => add(&mut self.writes, *register),
             Statement::SetOperand(operand, _) => add(&mut self.operands_written, *operand),

@@ -25,7 +25,7 @@ struct Uses {
 
 impl Uses {
     fn statement(&mut self, statement: &Statement) {
-        statement.expressions().into_iter().for_each(|expr| self.expression(expr));
+        statement.expressions().for_each(|expr| self.expression(expr));
         match statement {
             Statement::Let(local, _)
             | Statement::Load { into: local, .. }

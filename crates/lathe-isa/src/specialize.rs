@@ -77,7 +77,7 @@ impl<'a> Specializer<'a> {
     }
 
     fn finish(mut self) -> Body {
-        let mut block = Block::new();
+        let mut block = Block::with_capacity(self.body.block.len());
         self.block(&self.body.block, &mut block);
         let value = self.body.value.as_ref().map(|value| self.value(value));
         Body { locals: self.locals, block, value }

@@ -10,7 +10,7 @@ use lathe_base::Width;
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, Hook, Mapping, MemoryId, RegisterId};
 use lathe_isa::operators::BinaryOperator;
-use lathe_isa::semantics::{Body, Expr, ExprKind, Statement};
+use lathe_isa::semantics::{Body, Expr, ExprKind, LocalId, Statement};
 
 use super::graph::{Graph, ValueId};
 
@@ -19,7 +19,7 @@ const LONG_ALTERNATIVE: usize = 12;
 /// Mapped addresses that are no further apart are looked for together.
 const CLOSE: u64 = 16;
 /// Values that most blocks have no more of.
-const VALUES: usize = 100;
+const VALUES: usize = 160;
 /// The width in which cycles are counted.
 const CYCLES: Width = Width::MAX;
 
@@ -122,6 +122,23 @@ pub struct Effects {
     pub cycles: ValueId,
     /// The machine after it.
     pub frame: SymbolicState,
+    /// Registers that it has read or written; it depends on no others.
+    pub touched: Registers,
+}
+
+/// Some of the first registers, and all those that are too many to be told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Registers(u128);
+
+impl Registers {
+    fn insert(&mut self, register: RegisterId) {
+        self.0 |= 1u128.checked_shl(register.0).unwrap_or(0);
+    }
+
+    /// Whether it is one of them.
+    pub fn contains(self, register: RegisterId) -> bool {
+        self.0.checked_shr(register.0).is_none_or(|rest| rest & 1 != 0)
+    }
 }
 
 impl Effects {
@@ -149,8 +166,7 @@ impl Effects {
 
     /// The cycles after it, given those before it and those of its row.
     pub fn cycles_after(&self, graph: &mut Graph, before: ValueId, row: u64) -> ValueId {
-        let row = graph.constant(CYCLES, row);
-        let own = graph.binary(BinaryOperator::Add, self.cycles, row);
+        let own = graph.plus(self.cycles, row);
         graph.binary(BinaryOperator::Add, before, own)
     }
 }
@@ -276,10 +292,19 @@ pub fn execute(isa: &Isa, graph: &mut Graph, frame: &SymbolicState, meaning: &Me
         next,
         cycles,
         frame: frame.clone(),
+        touched: Registers::default(),
     };
     let reserved = meaning.reserved;
-    let mut executor =
-        Executor { isa, graph, effects, locals: Vec::new(), guard: None, is_hook: false, is_mapped: false, reserved };
+    let mut executor = Executor {
+        isa,
+        graph,
+        effects,
+        locals: Locals::default(),
+        guard: None,
+        is_hook: false,
+        is_mapped: false,
+        reserved,
+    };
     match meaning.hook {
         Some(hook) => {
             executor.hook(hook)?;
@@ -293,11 +318,40 @@ pub fn execute(isa: &Isa, graph: &mut Graph, frame: &SymbolicState, meaning: &Me
     Some(executor.effects)
 }
 
+/// The locals of the body being executed.
+#[derive(Clone, Default)]
+struct Locals<'a> {
+    widths: &'a [Width],
+    /// Their values. They have none until they are assigned, which always comes before they are read.
+    values: Vec<Option<ValueId>>,
+}
+
+impl<'a> Locals<'a> {
+    /// Those of a body whose first locals are given.
+    fn of(body: &'a Body, given: &[ValueId]) -> Locals<'a> {
+        let mut values = vec![None; body.locals.len()];
+        values.iter_mut().zip(given).for_each(|(value, given)| *value = Some(*given));
+        Locals { widths: &body.locals, values }
+    }
+
+    fn get(&self, local: LocalId) -> Option<ValueId> {
+        self.values[usize::from(local.0)]
+    }
+
+    fn set(&mut self, local: LocalId, value: ValueId) {
+        self.values[usize::from(local.0)] = Some(value);
+    }
+
+    fn width(&self, local: LocalId) -> Width {
+        self.widths[usize::from(local.0)]
+    }
+}
+
 struct Executor<'a> {
     isa: &'a Isa,
     graph: &'a mut Graph,
     effects: Effects,
-    locals: Vec<ValueId>,
+    locals: Locals<'a>,
     /// The condition under which the statement being executed is reached, if not always.
     guard: Option<ValueId>,
     /// Whether that statement is part of what is done before the instruction.
@@ -309,24 +363,21 @@ struct Executor<'a> {
 
 impl<'a> Executor<'a> {
     /// Executes a body whose first locals are given.
-    fn body(&mut self, body: &Body, given: &[ValueId]) -> Option<()> {
-        self.locals.clear();
-        self.locals.reserve(body.locals.len());
-        self.locals.extend(given);
-        self.locals.extend(body.locals[given.len()..].iter().map(|width| self.graph.constant(*width, 0)));
+    fn body(&mut self, body: &'a Body, given: &[ValueId]) -> Option<()> {
+        self.locals = Locals::of(body, given);
         self.block(&body.block)
     }
 
     /// The one bit that a condition on registers gives.
-    fn condition(&mut self, condition: &Body) -> Option<ValueId> {
+    fn condition(&mut self, condition: &'a Body) -> Option<ValueId> {
         self.body(condition, &[])?;
         self.value(condition.value.as_ref()?)
     }
 
     /// What is done before the instruction, where it is due.
-    fn hook(&mut self, hook: &Hook) -> Option<()> {
+    fn hook(&mut self, hook: &'a Hook) -> Option<()> {
         let due = self.condition(&hook.when)?;
-        self.locals = hook.body.locals.iter().map(|width| self.graph.constant(*width, 0)).collect();
+        self.locals = Locals::of(&hook.body, &[]);
         self.is_hook = true;
         self.choice(due, &hook.body.block, &[])?;
         self.is_hook = false;
@@ -337,8 +388,8 @@ impl<'a> Executor<'a> {
     /// registers, so it can only become due where one of them changes.
     fn leave_if_due(&mut self, before: &SymbolicState) -> Option<()> {
         let Some(hook) = &self.isa.on_step else { return Some(()) };
-        let is_changed = |id: &RegisterId| self.effects.frame.registers[id.index()] != before.registers[id.index()];
-        if !hook.when.effects().reads.iter().any(is_changed) {
+        let is_changed = |id: RegisterId, _| self.effects.frame.registers[id.index()] != before.registers[id.index()];
+        if !hook.when.any_register(is_changed) {
             return Some(());
         }
         let due = self.condition(&hook.when)?;
@@ -358,15 +409,20 @@ impl<'a> Executor<'a> {
 
     fn statement(&mut self, statement: &Statement) -> Option<()> {
         match statement {
-            Statement::Let(local, value) => self.locals[usize::from(local.0)] = self.value(value)?,
+            Statement::Let(local, value) => {
+                let value = self.value(value)?;
+                self.locals.set(*local, value);
+            }
             // Other code is fetched then, which only an engine can see to.
             Statement::SetRegister(register, _) if self.isa.banked_by.contains(register) => self.leave()?,
             Statement::SetRegister(register, value) => {
+                self.effects.touched.insert(*register);
                 self.effects.frame.registers[register.index()] = self.value(value)?;
             }
             Statement::Load { into, memory, address, cells } => {
                 let address = self.value(address)?;
-                self.locals[usize::from(into.0)] = self.load(*memory, address, *cells)?;
+                let value = self.load(*memory, address, *cells)?;
+                self.locals.set(*into, value);
             }
             Statement::Store { memory, address, cells, value } => {
                 let (address, value) = (self.value(address)?, self.value(value)?);
@@ -385,12 +441,11 @@ impl<'a> Executor<'a> {
                 self.choice(condition, then, otherwise)?;
             }
             Statement::DeviceRead { into, device, operation, arguments } => {
-                let into = usize::from(into.0);
                 match self.device_call(*device, *operation, arguments)?.filter(|_| !self.has_consumed()) {
                     Some(call) => {
-                        let answer = self.graph.answer(self.graph.width(self.locals[into]));
+                        let answer = self.graph.answer(self.locals.width(*into));
                         self.effects.device_reads.push((call, answer));
-                        self.locals[into] = answer;
+                        self.locals.set(*into, answer);
                     }
                     None => self.leave()?,
                 }
@@ -449,12 +504,12 @@ impl<'a> Executor<'a> {
             (true, false) => return self.leave_or(inverse, then),
         }
         let before =
-            (self.effects.frame.registers.clone(), self.locals.clone(), self.effects.next, self.effects.cycles);
+            (self.effects.frame.registers.clone(), self.locals.values.clone(), self.effects.next, self.effects.cycles);
         let (outer, guards) = (self.guard, [self.reached(condition), self.reached(inverse)]);
         self.guard = Some(guards[0]);
         self.block(then)?;
         let frame = std::mem::replace(&mut self.effects.frame.registers, before.0);
-        let locals = std::mem::replace(&mut self.locals, before.1);
+        let locals = std::mem::replace(&mut self.locals.values, before.1);
         let next = std::mem::replace(&mut self.effects.next, before.2);
         let cycles = std::mem::replace(&mut self.effects.cycles, before.3);
         self.guard = Some(guards[1]);
@@ -463,8 +518,12 @@ impl<'a> Executor<'a> {
         for (register, then) in self.effects.frame.registers.iter_mut().zip(frame) {
             *register = self.graph.choose(condition, then, *register);
         }
-        for (local, then) in self.locals.iter_mut().zip(locals) {
-            *local = self.graph.choose(condition, then, *local);
+        for (local, then) in self.locals.values.iter_mut().zip(locals) {
+            *local = match (then, *local) {
+                (Some(then), Some(otherwise)) => Some(self.graph.choose(condition, then, otherwise)),
+                // Only the one alternative goes on to read it.
+                (then, otherwise) => then.or(otherwise),
+            };
         }
         self.effects.next = self.graph.choose(condition, next, self.effects.next);
         self.effects.cycles = self.graph.choose(condition, cycles, self.effects.cycles);
@@ -577,7 +636,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Executes what a mapped address means.
-    fn mapped(&mut self, body: &Body, given: &[ValueId]) -> Option<Option<ValueId>> {
+    fn mapped(&mut self, body: &'a Body, given: &[ValueId]) -> Option<Option<ValueId>> {
         let outer = std::mem::take(&mut self.locals);
         self.is_mapped = true;
         self.body(body, given)?;
@@ -592,14 +651,11 @@ impl<'a> Executor<'a> {
 
     /// Leaves the instruction where something is mapped over the address.
     fn leave_if_mapped(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
-        if self.is_mapped {
+        // What is mapped over an address that is known has been looked for before.
+        if self.is_mapped || self.graph.as_constant(address).is_some() {
             return Some(());
         }
-        let spans = match self.graph.as_constant(address) {
-            Some(_) => mapped_spans(self.isa, memory),
-            None => roughly(mapped_spans(self.isa, memory)),
-        };
-        for (first, last) in spans {
+        for (first, last) in rough_spans(self.isa, memory) {
             let within = self.within(address, first, last);
             let (reached, bail) = match self.guard {
                 Some(guard) => {
@@ -653,8 +709,11 @@ impl<'a> Executor<'a> {
     fn value(&mut self, expr: &Expr) -> Option<ValueId> {
         let value = match &expr.kind {
             ExprKind::Constant(value) => self.graph.constant(expr.width, *value),
-            ExprKind::Local(local) => self.locals[usize::from(local.0)],
-            ExprKind::Register(register) => self.effects.frame.registers[register.index()],
+            ExprKind::Local(local) => self.locals.get(*local)?,
+            ExprKind::Register(register) => {
+                self.effects.touched.insert(*register);
+                self.effects.frame.registers[register.index()]
+            }
             ExprKind::Unary(operator, x) => {
                 let x = self.value(x)?;
                 self.graph.unary(*operator, x)
@@ -702,17 +761,17 @@ fn is_simple(block: &[Statement]) -> bool {
     simple && count <= LONG_ALTERNATIVE
 }
 
-/// Spans that lie close together as one: leaving where nothing is mapped is right too, and looking
-/// once is cheaper than looking twice.
-fn roughly(spans: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-    let mut rough: Vec<(u64, u64)> = Vec::new();
-    for (first, last) in spans {
-        match rough.last_mut() {
-            Some((_, before)) if first - *before <= CLOSE => *before = last,
-            _ => rough.push((first, last)),
+/// Spans of mapped addresses, those that lie close together as one: leaving where nothing is mapped is right too, and
+/// looking once is cheaper than looking twice.
+fn rough_spans(isa: &Isa, memory: MemoryId) -> impl Iterator<Item = (u64, u64)> {
+    let mut maps = isa.maps.iter().filter(move |mapping| mapping.memory == memory).peekable();
+    std::iter::from_fn(move || {
+        let Mapping { first, mut last, .. } = *maps.next()?;
+        while let Some(close) = maps.next_if(|next| next.first - last <= CLOSE) {
+            last = close.last;
         }
-    }
-    rough
+        Some((first, last))
+    })
 }
 
 /// The addresses of a memory that have something mapped over them, neighbours joined.
@@ -792,6 +851,21 @@ instructions {
         let (_, sta) = execute_at([4, 0xF0, 0x01], 0x400).expect("it writes to a device");
         assert!(sta.bails.is_empty() && sta.stores.is_empty());
         assert_eq!(sta.device_writes.len(), 1);
+    }
+
+    #[test]
+    fn what_is_mapped_may_touch_a_register_too() {
+        let touched = |code| {
+            let touched = effects(code, 0x400).touched;
+            [0, 1, 2].map(|id| touched.contains(RegisterId(id)))
+        };
+        assert_eq!(touched([3, 0x20, 0x00]), [false, true, false]);
+        assert_eq!(touched([3, 0xF8, 0x00]), [true, true, false]);
+        let mut registers = Registers::default();
+        assert!(registers.contains(RegisterId(128)) && !registers.contains(RegisterId(127)));
+        registers.insert(RegisterId(127));
+        registers.insert(RegisterId(128));
+        assert!(registers.contains(RegisterId(127)) && !registers.contains(RegisterId(0)));
     }
 
     #[test]

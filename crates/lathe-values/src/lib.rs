@@ -15,6 +15,8 @@ pub mod graph;
 pub mod patched;
 pub mod range;
 
-pub use execute::{Bail, DeviceCall, Effects, Meaning, Reserved, Start, Store, SymbolicState, execute, mapped_spans};
+pub use execute::{
+    Bail, DeviceCall, Effects, Meaning, Registers, Reserved, Start, Store, SymbolicState, execute, mapped_spans,
+};
 pub use graph::{Graph, Node, ValueId, WayOn};
 pub use range::Range;

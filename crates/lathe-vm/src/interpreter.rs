@@ -123,6 +123,38 @@ pub(crate) struct Stepper {
     log: Vec<Record>,
     /// Instructions executed lately, by the lowest bits of their address.
     recent: Vec<Option<Box<Fetched>>>,
+    /// With what nothing is to be done between two instructions.
+    quiet: Quiet,
+}
+
+/// The registers that the condition looks at for what is done between two instructions, as they were when it did not
+/// hold. As long as they are the same it need not be evaluated.
+#[derive(Default)]
+struct Quiet {
+    registers: Vec<(RegisterId, u64)>,
+    /// Whether it has been seen that it did not hold.
+    is_known: bool,
+}
+
+impl Quiet {
+    fn of(hook: &Hook) -> Quiet {
+        let mut registers: Vec<(RegisterId, u64)> = Vec::new();
+        hook.when.visit_registers(&mut |register, _| {
+            if registers.iter().all(|(known, _)| *known != register) {
+                registers.push((register, 0));
+            }
+        });
+        Quiet { registers, is_known: false }
+    }
+
+    fn is_as_before(&self, state: &State) -> bool {
+        self.is_known && self.registers.iter().all(|(register, value)| state.register(*register) == *value)
+    }
+
+    fn note(&mut self, state: &State) {
+        self.registers.iter_mut().for_each(|(register, value)| *value = state.register(*register));
+        self.is_known = true;
+    }
 }
 
 /// Something that an instruction has done.
@@ -208,7 +240,8 @@ enum Says {
 impl Stepper {
     pub(crate) fn new(isa: &Isa) -> Stepper {
         let recent = (0..RECENT).map(|_| None).collect();
-        Stepper { longest: isa.longest(), locals: Vec::new(), log: Vec::new(), recent }
+        let quiet = isa.on_step.as_ref().map(Quiet::of).unwrap_or_default();
+        Stepper { longest: isa.longest(), locals: Vec::new(), log: Vec::new(), recent, quiet }
     }
 
     /// Executes one instruction, or what the machine does in its place.
@@ -216,10 +249,10 @@ impl Stepper {
         self.log.clear();
         let pc = state.pc;
         let mut progress = Progress::new();
-        if let Some(hook) = &isa.on_step {
+        if let Some(hook) = isa.on_step.as_ref().filter(|hook| self.holds(hook, isa, state)) {
             let between = Fetched::between(isa, state);
             let mut execution = Execution { isa, stepper: self, fetched: &between, progress, state, devices };
-            let done = execution.hook(hook);
+            let done = execution.body(&hook.body, &[]).map(drop);
             if done.is_err() || execution.progress.pc.is_some() {
                 return execution.end(pc, done);
             }
@@ -268,11 +301,23 @@ impl Stepper {
     }
 
     fn is_due(&mut self, isa: &Isa, state: &State) -> bool {
-        isa.on_step.as_ref().is_some_and(|hook| self.holds(&hook.when, &Fetched::between(isa, state), state))
+        isa.on_step.as_ref().is_some_and(|hook| self.holds(hook, isa, state))
+    }
+
+    /// Whether the condition holds under which something is done between two instructions.
+    fn holds(&mut self, hook: &Hook, isa: &Isa, state: &State) -> bool {
+        if self.quiet.is_as_before(state) {
+            return false;
+        }
+        let holds = self.evaluate_condition(&hook.when, &Fetched::between(isa, state), state);
+        if !holds {
+            self.quiet.note(state);
+        }
+        holds
     }
 
     /// Whether a condition on registers holds.
-    fn holds(&mut self, condition: &Body, between: &Fetched, state: &State) -> bool {
+    fn evaluate_condition(&mut self, condition: &Body, between: &Fetched, state: &State) -> bool {
         self.locals.resize(self.locals.len().max(condition.locals.len()), 0);
         for statement in &condition.block {
             // It has been checked that a condition does nothing else.
@@ -457,14 +502,6 @@ struct Execution<'e> {
 }
 
 impl Execution<'_> {
-    /// What is done before an instruction.
-    fn hook(&mut self, hook: &Hook) -> Result<(), Box<Refusal>> {
-        if self.stepper.holds(&hook.when, self.fetched, self.state) {
-            self.body(&hook.body, &[])?;
-        }
-        Ok(())
-    }
-
     fn execute(&mut self) -> Result<(), Box<Refusal>> {
         let body = self.fetched.code.body(self.isa).ok_or(Refusal::Fault(FaultCause::Undefined))?;
         self.progress.cycles = self.progress.cycles.wrapping_add(self.fetched.cycles);
@@ -633,5 +670,44 @@ impl Execution<'_> {
         self.progress.mapped = false;
         self.stepper.locals = locals;
         value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Console;
+
+    const MACHINE: &str = r#"
+machine asked "Can be interrupted"
+memory ram : u8 -> u8
+pc pc : u8 in ram
+register irq, i : u1
+register n : u8
+on step when irq && !i { i = 1; pc = 0x80 }
+instructions {
+  count | 0000 0000 | n = n + 1
+  allow | 0000 0001 | i = 0
+}
+"#;
+
+    #[test]
+    fn whoever_changes_a_register_what_is_due_is_done() {
+        let isa = Arc::new(lathe_isa::load(MACHINE).isa.expect("the machine is right"));
+        let (mut interpreter, mut devices) = (Interpreter::new(&isa), Devices::new(&isa, Console::default()));
+        let mut state = State::new(&isa);
+        state.memory_mut(isa.pc.memory).set(0x80, 1);
+        let mut step = |state: &mut State| {
+            interpreter.step(state, &mut devices);
+            (state.pc, interpreter.is_due(state))
+        };
+        assert_eq!(step(&mut state), (1, false));
+        state.registers_mut()[0] = 1;
+        assert_eq!(step(&mut state), (0x80, false), "somebody else has changed it");
+        assert_eq!(step(&mut state), (0x81, true), "the instruction has");
+        assert_eq!(step(&mut state), (0x80, false));
+        state.registers_mut()[0] = 0;
+        assert_eq!(step(&mut state), (0x81, false));
+        assert_eq!(step(&mut state), (0x82, false));
     }
 }

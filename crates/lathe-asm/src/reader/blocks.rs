@@ -288,7 +288,7 @@ impl Reader<'_> {
             self.fail::<()>(codes::MACRO_ARGUMENTS, span, message, "remove the extra ones");
             return;
         }
-        let mut replaced = Replaced::new();
+        let mut replaced = Replaced::default();
         if is_numbered {
             let numbered = given.iter().enumerate().map(|(at, part)| (format!("\\{}", at + 1), part.to_vec()));
             replaced.extend(numbered);

@@ -7,11 +7,11 @@ mod directives;
 mod known;
 mod unknown;
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
 use lathe_base::files::Files;
+use lathe_base::numbers::{ByName, NameSet};
 use lathe_base::{Code, Diagnostic, Diagnostics, FileId, Source, Span, limits};
 use lathe_isa::Isa;
 use lathe_isa::model::{Assembly, MemoryId};
@@ -96,7 +96,7 @@ struct Reader<'r> {
     made: Vec<Box<str>>,
     frames: Vec<Frame>,
     conditions: Vec<Condition>,
-    macros: HashMap<String, Rc<Macro>>,
+    macros: ByName<Rc<Macro>>,
     memory: MemoryId,
     /// The modes that the machine is in, as bits of a window.
     modes: u128,
@@ -117,7 +117,7 @@ struct Reader<'r> {
 }
 
 /// What names stand for inside a macro or repetition.
-type Replaced = HashMap<String, Vec<Token>>;
+type Replaced = ByName<Vec<Token>>;
 
 /// A piece of text being read.
 struct Frame {
@@ -174,7 +174,7 @@ impl<'r> Reader<'r> {
             made: Vec::new(),
             frames: Vec::new(),
             conditions: Vec::new(),
-            macros: HashMap::new(),
+            macros: ByName::default(),
             memory: isa.pc.memory,
             modes: isa.modes_at_reset(),
             context: Context { reserved: reserved(isa), habits: isa.assembly.clone(), ..Context::default() },
@@ -799,7 +799,7 @@ impl Defines {
 
 /// Names of the machine that cannot be labels, in small letters: those that operands have, and words
 /// that stand among operands. A flag that no instruction names leaves its name free.
-fn reserved(isa: &Isa) -> HashSet<String> {
+fn reserved(isa: &Isa) -> NameSet {
     let names = isa.fields.iter().flat_map(|field| field.names().map(str::to_ascii_lowercase));
     let syntaxes = isa.instructions.iter().map(|instruction| &instruction.syntax);
     let pieces = syntaxes.chain(isa.pseudos.iter().map(|pseudo| &pseudo.syntax)).flat_map(|syntax| &syntax.pieces);

@@ -475,7 +475,7 @@ fn uses_code(instruction: &Instruction, index: usize) -> bool {
     let mut found = false;
     for statement in &instruction.body.block {
         statement.visit(&mut |inner| {
-            inner.expressions().iter().for_each(|expr| expr.visit(&mut |part| found |= part.kind == code));
+            inner.expressions().for_each(|expr| expr.visit(&mut |part| found |= part.kind == code));
         });
     }
     found

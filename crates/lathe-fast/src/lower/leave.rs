@@ -36,8 +36,7 @@ impl Lowering<'_> {
         for (register, extra) in block.assumptions() {
             let x = Slot::try_from(register.index()).ok()?;
             let entry = self.names.careful_entry(block.steps.first()?.pc);
-            self.exits.push(vec![Op { extra: u64::from(entry), ..Op::new(Code::Goto) }]);
-            let exit = u16::try_from(self.exits.len() - 1).ok()?;
+            let exit = self.add_exit(&[Op { extra: u64::from(entry), ..Op::new(Code::Goto) }])?;
             self.ops.push(Op { x, exit, extra, ..Op::new(Code::LeaveUnlessNumber) });
         }
         Some(())
@@ -67,13 +66,22 @@ impl Lowering<'_> {
     /// The operations for leaving the block from here on, which come after all others. Values that are
     /// computed there are not there for the rest of the block.
     pub(super) fn exit(&mut self, leaving: &Leaving) -> Option<u16> {
-        let ops = std::mem::take(&mut self.ops);
+        let spare = std::mem::take(&mut self.spare);
+        let ops = std::mem::replace(&mut self.ops, spare);
         let (computed, temporaries, pending) = (self.trail.len(), self.temporaries, self.pending.clone());
         self.finish(leaving)?;
         self.trail.drain(computed..).for_each(|value| self.slots[value.index()] = None);
         (self.temporaries, self.pending) = (temporaries, pending);
-        let ops = std::mem::replace(&mut self.ops, ops);
-        self.exits.push(ops);
+        let mut ops = std::mem::replace(&mut self.ops, ops);
+        let exit = self.add_exit(&ops);
+        ops.clear();
+        self.spare = ops;
+        exit
+    }
+
+    fn add_exit(&mut self, ops: &[Op]) -> Option<u16> {
+        self.exits.push(self.exit_ops.len());
+        self.exit_ops.extend_from_slice(ops);
         u16::try_from(self.exits.len() - 1).ok()
     }
 
@@ -83,7 +91,7 @@ impl Lowering<'_> {
         let cycles = self.cycles(leaving.cycles)?;
         let changed = changed_registers(self.before, leaving.frame);
         let is_changed = |slot: Slot| changed.iter().any(|(register, _)| register.index() == usize::from(slot));
-        let mut sources = Vec::new();
+        let mut sources = Vec::with_capacity(changed.len());
         for (_, value) in &changed {
             sources.push(self.slot(*value)?);
         }
@@ -181,14 +189,10 @@ impl Lowering<'_> {
     pub(super) fn together(self) -> Option<Vec<Op>> {
         let mut ops = self.ops;
         let own = ops.len();
-        let mut starts = Vec::new();
-        for exit in self.exits {
-            starts.push(ops.len());
-            ops.extend(exit);
+        for (op, at) in ops.iter_mut().zip(1..).filter(|(op, _)| leaves(op.code)) {
+            op.exit = u16::try_from(own + self.exits[usize::from(op.exit)] - at).ok()?;
         }
-        for (op, at) in ops[..own].iter_mut().zip(1..).filter(|(op, _)| leaves(op.code)) {
-            op.exit = u16::try_from(starts[usize::from(op.exit)] - at).ok()?;
-        }
+        ops.extend(self.exit_ops);
         pair_up(&mut ops);
         Some(ops)
     }
@@ -197,7 +201,9 @@ impl Lowering<'_> {
 /// The registers that change on the way to a frame, with their new values.
 fn changed_registers(before: &SymbolicState, frame: &SymbolicState) -> Vec<(RegisterId, ValueId)> {
     let ids = (0..).map(RegisterId).zip(frame.registers.iter().copied());
-    ids.filter(|(id, value)| before.registers[id.index()] != *value).collect()
+    let mut changed = Vec::with_capacity(frame.registers.len());
+    changed.extend(ids.filter(|(id, value)| before.registers[id.index()] != *value));
+    changed
 }
 
 /// The slots that the end of a block looks at.

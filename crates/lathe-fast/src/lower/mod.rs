@@ -45,6 +45,8 @@ pub(super) fn lower(isa: &Isa, block: &Block, names: &mut dyn Names, constants: 
         mapped: Vec::new(),
         ops: Vec::new(),
         exits: Vec::new(),
+        exit_ops: Vec::new(),
+        spare: Vec::new(),
     };
     lowering.assume(block)?;
     let mut so_far = (&block.before, None);
@@ -120,7 +122,10 @@ struct Lowering<'a> {
     /// Addresses of the instruction that were looked up there, as values plus numbers.
     mapped: Vec<(ValueId, u64)>,
     ops: Vec<Op>,
-    /// The operations for leaving the block here and there. While it is lowered, operations that may leave
-    /// it have the number of one of these.
-    exits: Vec<Vec<Op>>,
+    /// Where the operations for leaving the block here and there begin among all of them. While it is lowered,
+    /// operations that may leave it have the number of one of these.
+    exits: Vec<usize>,
+    exit_ops: Vec<Op>,
+    /// None, but room for some.
+    spare: Vec<Op>,
 }

@@ -75,7 +75,7 @@ fn in_place_size(read: &Body) -> usize {
             };
             size = size.saturating_add(part);
         };
-        statement.expressions().into_iter().for_each(|expr| expr.visit(&mut see));
+        statement.expressions().for_each(|expr| expr.visit(&mut see));
         largest = largest.max(size);
         if let Statement::Let(local, _) = statement {
             sizes[usize::from(local.0)] = size;

@@ -245,6 +245,10 @@ fn lost(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Option<Di
     let Found::Value(expr) = operand else { return None };
     let ExprKind::Name(name) = &expr.kind else { return None };
     let parameter = parameters.iter().find(|one| one.name == *name)?;
+    // Nearly always it is the same field, and that is seen much sooner than that each name is among the others.
+    if parameter == field {
+        return None;
+    }
     let lost = parameter.names().find(|name| field.bits_named(name).is_none() && !field.is_number())?;
     let message = format!("`{name}` can be `{lost}`, which this instruction does not take");
     let help = "use a field with only the registers that this instruction takes";

@@ -3,7 +3,7 @@
 //! the graph. A copy for a new block takes little.
 
 /// The numbers of values, each near the place where its hash belongs.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Found {
     /// A number and one more; nothing where that is zero. There is a power of two of them, and at least one in two is free.
     places: Vec<u32>,
@@ -13,6 +13,17 @@ pub(super) struct Found {
 
 /// Places of the smallest table.
 const LEAST: usize = 16;
+
+impl Clone for Found {
+    fn clone(&self) -> Found {
+        Found { places: self.places.clone(), taken: self.taken }
+    }
+
+    fn clone_from(&mut self, other: &Found) {
+        self.places.clone_from(&other.places);
+        self.taken = other.taken;
+    }
+}
 
 impl Found {
     /// Room for this many without growing.

@@ -64,11 +64,28 @@ struct Value {
 }
 
 /// Values, each after those it is made from.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Graph {
     values: Vec<Value>,
     found: Found,
     deepest: u32,
+}
+
+impl Clone for Graph {
+    fn clone(&self) -> Graph {
+        let mut graph = Graph::default();
+        graph.clone_from(self);
+        graph
+    }
+
+    /// It has room for as many values as the other, or for as many as before if that is more.
+    fn clone_from(&mut self, other: &Graph) {
+        self.values.clear();
+        self.values.reserve(other.values.capacity());
+        self.values.extend_from_slice(&other.values);
+        self.found.clone_from(&other.found);
+        self.deepest = other.deepest;
+    }
 }
 
 impl Graph {
@@ -125,17 +142,23 @@ impl Graph {
     fn add(&mut self, node: Node, width: Width) -> ValueId {
         let range = self.range_of(node, width);
         let node = range.only().map_or(node, Node::Constant);
+        self.add_in(node, width, range)
+    }
+
+    /// The value that comes about so and lies in this range.
+    fn add_in(&mut self, node: Node, width: Width, range: Range) -> ValueId {
         let hash = hash(node, width);
         if let Some(known) = self.find(node, width, hash) {
             return known;
         }
         let id = ValueId(self.values.len() as u32);
-        let depth = 1 + operands(node).map(|operand| self.values[operand.index()].depth).max().unwrap_or(0);
+        let (mut depth, mut answer) = (0, matches!(node, Node::Answer(_)).then_some(id));
+        for operand in operands(node).map(|operand| &self.values[operand.index()]) {
+            depth = depth.max(operand.depth);
+            answer = answer.max(operand.answer);
+        }
+        depth += 1;
         self.deepest = self.deepest.max(depth);
-        let answer = match node {
-            Node::Answer(_) => Some(id),
-            _ => operands(node).filter_map(|operand| self.values[operand.index()].answer).max(),
-        };
         let values = &mut self.values;
         values.push(Value { node, width, range, depth, answer });
         self.found.insert(id.0, hash, |number| {
@@ -169,7 +192,8 @@ impl Graph {
 
     /// A number.
     pub fn constant(&mut self, width: Width, value: u64) -> ValueId {
-        self.add(Node::Constant(width.wrap(value)), width)
+        let value = width.wrap(value);
+        self.add_in(Node::Constant(value), width, Range::of(value))
     }
 
     /// A register at the beginning.
@@ -342,6 +366,9 @@ impl Graph {
 
     /// It and so many more.
     pub fn plus(&mut self, x: ValueId, number: u64) -> ValueId {
+        if number == 0 {
+            return x;
+        }
         let number = self.constant(self.width(x), number);
         self.binary(BinaryOperator::Add, x, number)
     }

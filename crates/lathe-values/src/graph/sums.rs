@@ -46,9 +46,13 @@ impl Graph {
     /// as where each digit has a sum of its own: with the whole value instead.
     fn sum_of_parts(&mut self, x: ValueId, y: ValueId) -> Option<ValueId> {
         let width = self.width(x);
-        let mut terms = Vec::new();
+        let mut terms = Vec::with_capacity(TERMS);
         self.terms(x, width, &mut terms);
         self.terms(y, width, &mut terms);
+        // In most sums, nothing is above anything else.
+        if !terms.iter().any(|term| matches!(self.node(*term), Node::Join(..))) {
+            return None;
+        }
         let mut found = false;
         let mut at = 0;
         while at < terms.len() && terms.len() <= TERMS {
@@ -63,8 +67,8 @@ impl Graph {
                 None => at += 1,
             }
         }
-        let zero = self.constant(width, 0);
         found.then(|| {
+            let zero = self.constant(width, 0);
             terms.into_iter().fold(zero, |sum, term| {
                 let term = self.zero_extend(width, term);
                 self.binary(BinaryOperator::Add, sum, term)

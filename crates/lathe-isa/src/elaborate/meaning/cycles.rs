@@ -34,7 +34,7 @@ fn reads(statement: &Statement, local: LocalId) -> bool {
     let mut found = false;
     statement.visit(&mut |statement| {
         let mut see = |part: &Expr| found |= part.kind == ExprKind::Local(local);
-        statement.expressions().into_iter().for_each(|expr| expr.visit(&mut see));
+        statement.expressions().for_each(|expr| expr.visit(&mut see));
     });
     found
 }

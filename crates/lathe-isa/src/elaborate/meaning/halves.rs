@@ -62,7 +62,7 @@ pub(super) fn split(mut body: Body) -> Body {
 pub(super) fn is_narrow(body: &Body) -> bool {
     let mut widest = body.locals.iter().copied().max().unwrap_or(Width::BIT);
     let mut see = |expr: &Expr| widest = widest.max(expr.width);
-    let mut look = |statement: &Statement| statement.expressions().into_iter().for_each(|expr| expr.visit(&mut see));
+    let mut look = |statement: &Statement| statement.expressions().for_each(|expr| expr.visit(&mut see));
     body.block.iter().for_each(|statement| statement.visit(&mut look));
     body.value.iter().for_each(|value| value.visit(&mut see));
     !widest.is_wide()
