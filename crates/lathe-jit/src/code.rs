@@ -36,10 +36,11 @@ impl Code {
     ///
     /// # Safety
     /// All pointers of the context must be valid for as many registers, marks and cells as the
-    /// instruction set has that the region was compiled for.
+    /// instruction set has that the region was compiled for. Its links must lead to code for the same one that is alive, and to usages
+    /// that are there.
     pub(crate) unsafe fn call(&self, context: &mut Context, block: u32) {
-        // SAFETY: the function is alive as long as `self` is. It reaches registers at offsets
-        // below their number, and marks and cells at masked offsets; the caller vouches for those.
+        // SAFETY: the function is alive as long as `self` is, and what it leads to is alive as the caller says. It reaches
+        // registers at offsets below their number, and marks and cells at masked offsets; the caller vouches for those.
         unsafe { (self.function)(context, block) }
     }
 }
