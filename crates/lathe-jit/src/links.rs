@@ -6,9 +6,9 @@
 
 use std::mem::offset_of;
 
-/// Links of one engine, at least and at most.
-const LEAST: usize = 1 << 6;
-const MOST: usize = 1 << 12;
+/// Pairs of links of one engine, at least and at most.
+const LEAST: usize = 1 << 5;
+const MOST: usize = 1 << 11;
 /// Addresses are multiplied with this number to find their place. The bits from [`SHIFT`] on count.
 pub(crate) const HASH: i32 = 0x61C8_8647;
 pub(crate) const SHIFT: u8 = 16;
@@ -36,6 +36,18 @@ impl Link {
     const NONE: Link = Link { pc: NOWHERE, way_in: 0, bound: i64::MAX, usage: 0 };
 }
 
+/// The links that have their place together. Compiled code comes from one to the other by turning one bit of its address.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct Pair([Link; 2]);
+
+impl Pair {
+    const NONE: Pair = Pair([Link::NONE; 2]);
+}
+
+/// From one link of a pair to the other.
+pub(crate) const OTHER: i32 = size_of::<Link>() as i32;
+
 /// What one engine has made of a region.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +64,7 @@ impl Usage {
 
 /// The links of one engine.
 pub(crate) struct Links {
-    table: Vec<Link>,
+    table: Vec<Pair>,
     /// Those that hold only as long as no mark is added.
     assuming: Vec<u64>,
     /// The number of additions to the marks when those were seen to hold.
@@ -61,26 +73,26 @@ pub(crate) struct Links {
 
 impl Links {
     pub(crate) fn new() -> Links {
-        Links { table: vec![Link::NONE; LEAST], assuming: Vec::new(), additions: 0 }
+        Links { table: vec![Pair::NONE; LEAST], assuming: Vec::new(), additions: 0 }
     }
 
-    /// The first of them, and the bits of a hash that tell how many bytes another one comes after it.
+    /// The first of them, and the bits of a hash that tell how many bytes another pair comes after it.
     pub(crate) fn table(&self) -> (*const Link, u64) {
-        (self.table.as_ptr(), (size_of::<Link>() * (self.table.len() - 1)) as u64)
+        (self.table.as_ptr().cast(), (size_of::<Pair>() * (self.table.len() - 1)) as u64)
     }
 
     /// Makes room for this many.
     pub(crate) fn make_room(&mut self, count: usize) {
         let wanted = (count * 2).next_power_of_two().clamp(LEAST, MOST);
         if wanted > self.table.len() {
-            self.table = vec![Link::NONE; wanted];
+            self.table = vec![Pair::NONE; wanted];
         }
     }
 
     /// The place of an address.
-    fn at(&mut self, pc: u64) -> &mut Link {
+    fn at(&mut self, pc: u64) -> &mut [Link; 2] {
         let distance = pc.wrapping_mul(HASH as u64) >> SHIFT & self.table().1;
-        &mut self.table[distance as usize / size_of::<Link>()]
+        &mut self.table[distance as usize / size_of::<Pair>()].0
     }
 
     /// Adds one; whether something about cells is assumed for the region to which it leads.
@@ -92,13 +104,16 @@ impl Links {
             }
             self.assuming.push(link.pc);
         }
-        *self.at(link.pc) = link;
+        let [first, second] = self.at(link.pc);
+        if first.pc != link.pc {
+            *second = *first;
+        }
+        *first = link;
     }
 
     /// Forgets the one from an address.
     pub(crate) fn forget(&mut self, pc: u64) {
-        let link = self.at(pc);
-        if link.pc == pc {
+        for link in self.at(pc).iter_mut().filter(|link| link.pc == pc) {
             *link = Link::NONE;
         }
     }

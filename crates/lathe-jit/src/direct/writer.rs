@@ -225,8 +225,13 @@ impl Writer {
         asm.shift_number(Shift::Right, ty, link, links::SHIFT);
         asm.alu(Alu::And, ty, link, context(offset!(link_mask)));
         asm.alu(Alu::Add, ty, link, context(offset!(links)));
+        let found = asm.label();
+        asm.alu(Alu::Compare, ty, pc, of_link(Link::PC));
+        asm.jump_if(Flags::Equal, found);
+        asm.alu_number(Alu::Xor, ty, Operand::Reg(link), links::OTHER);
         asm.alu(Alu::Compare, ty, pc, of_link(Link::PC));
         asm.jump_if(Flags::Unequal, self.epilogue);
+        asm.place(found);
         asm.address(ty, left, Place::at(FUEL, bound as i32));
         asm.alu(Alu::Subtract, ty, left, of_link(Link::BOUND));
         asm.jump_if(Flags::Less, self.epilogue);
