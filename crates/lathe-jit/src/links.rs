@@ -4,6 +4,7 @@
 //! The engine adds a link whenever it has gone such a way. Until it is forgotten, because the region went away or a mark was added, it
 //! leads to a region in use for which everything holds that is assumed about cells. Modes are looked at on the way in.
 
+#[cfg(all(target_arch = "x86_64", unix))]
 use std::mem::offset_of;
 
 /// Pairs of links of one engine, at least and at most.
@@ -28,11 +29,16 @@ pub(crate) struct Link {
     pub(crate) usage: u64,
 }
 
+/// For compiled code.
+#[cfg(all(target_arch = "x86_64", unix))]
 impl Link {
     pub(crate) const PC: i32 = offset_of!(Link, pc) as i32;
     pub(crate) const WAY_IN: i32 = offset_of!(Link, way_in) as i32;
     pub(crate) const BOUND: i32 = offset_of!(Link, bound) as i32;
     pub(crate) const USAGE: i32 = offset_of!(Link, usage) as i32;
+}
+
+impl Link {
     const NONE: Link = Link { pc: NOWHERE, way_in: 0, bound: i64::MAX, usage: 0 };
 }
 
@@ -46,6 +52,7 @@ impl Pair {
 }
 
 /// From one link of a pair to the other.
+#[cfg(all(target_arch = "x86_64", unix))]
 pub(crate) const OTHER: i32 = size_of::<Link>() as i32;
 
 /// What one engine has made of a region.
@@ -58,6 +65,7 @@ pub(crate) struct Usage {
     pub(crate) crossing: u64,
 }
 
+#[cfg(all(target_arch = "x86_64", unix))]
 impl Usage {
     pub(crate) const LEFT: i32 = offset_of!(Usage, left) as i32;
 }

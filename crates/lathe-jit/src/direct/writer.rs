@@ -4,12 +4,13 @@
 //! Variables stay where the engine has them, and are read when they are first used in a block and written where it is left.
 
 use super::Finished;
+use lathe_isa::model::RegisterId;
+
 use super::assembler::{Alu, Assembler, Flags, Label, Later, Operand, Place, Reg, Section, Shift, Unary};
 use super::listing::{BlockId, Early, Id, Lifetimes, Line, Listing, Op, Value, Variable, is_short};
 use crate::context::{Context, NO_JUMP, offset};
 use crate::emit::{Comparison, Home, Operation, REGISTER, Type};
 use crate::links::{self, Link, Usage};
-use crate::region::Modes;
 
 /// The context.
 const CONTEXT: Reg = Reg::RBX;
@@ -34,7 +35,7 @@ const FRAME: u32 = 128;
 /// What a region must know to be left for others and entered from them.
 pub(super) struct Crossing<'a> {
     pub(super) bound: u64,
-    pub(super) modes: &'a Modes,
+    pub(super) modes: &'a [(RegisterId, u64)],
 }
 
 fn bit(reg: Reg) -> u16 {
@@ -196,7 +197,7 @@ impl Writer {
     }
 
     /// Where a block is entered: in another mode it is left at once.
-    fn way_in(&mut self, block: Label, modes: &Modes) -> Label {
+    fn way_in(&mut self, block: Label, modes: &[(RegisterId, u64)]) -> Label {
         if modes.is_empty() {
             return block;
         }

@@ -25,7 +25,7 @@ use lathe_fast::{Armed, Lowerable};
 use lathe_isa::model::MemoryId;
 use lathe_values::{Graph, ValueId};
 
-pub(crate) use self::assumptions::{Assumptions, Modes};
+pub(crate) use self::assumptions::Assumptions;
 pub(crate) use self::discover::{Extent, INSTRUCTIONS, Known, discover};
 pub(crate) use self::groups::{Group, Stores};
 
