@@ -49,8 +49,8 @@ impl Lowering<'_> {
             Node::Unary(operator, x) => {
                 Op { x: self.slot(x)?, extra: u64::from(width.bits()), ..Op::new(Code::Unary(operator)) }
             }
-            Node::Binary(BinaryOperator::And, x, y) if self.positive(x, y).is_some() => {
-                let value = self.positive(x, y)?;
+            Node::Binary(BinaryOperator::Less, ..) if self.graph.is_positive(id).is_some() => {
+                let value = self.graph.is_positive(id)?;
                 Op { x: self.slot(value)?, extra: self.graph.width(value).mask() >> 1, ..Op::new(Code::Positive) }
             }
             Node::Binary(operator, x, y) => self.binary(operator, x, y)?,
@@ -143,47 +143,9 @@ impl Lowering<'_> {
         Some(Op { x, y: self.slot(y)?, z: 64 - operands.bits() as u8, extra, ..Op::new(code) })
     }
 
-    /// The value of which two conditions together say that it is positive as a two's complement number.
-    fn positive(&self, x: ValueId, y: ValueId) -> Option<ValueId> {
-        let not_negative = |id| match self.graph.node(id) {
-            Node::Unary(UnaryOperator::Not, sign) => self.sign(sign),
-            _ => None,
-        };
-        let not_zero = |id| match self.graph.node(id) {
-            Node::Binary(BinaryOperator::Unequal, value, zero) if self.graph.as_constant(zero) == Some(0) => {
-                Some(value)
-            }
-            _ => None,
-        };
-        let (a, b) = if not_zero(y).is_some() { (x, y) } else { (y, x) };
-        not_zero(b).filter(|value| not_negative(a) == Some(*value))
-    }
-
-    /// The value of which another is the sign.
-    fn sign(&self, id: ValueId) -> Option<ValueId> {
-        match self.graph.node(id) {
-            Node::Slice(value, low) if low + 1 == self.graph.width(value).bits() => Some(value),
-            _ => None,
-        }
-    }
-
-    /// The value of which two conditions together say that it is zero or positive.
-    fn not_negative(&self, x: ValueId, y: ValueId) -> Option<ValueId> {
-        let is_zero = |id| match self.graph.node(id) {
-            Node::Binary(BinaryOperator::Equal, value, zero) if self.graph.as_constant(zero) == Some(0) => Some(value),
-            _ => None,
-        };
-        let is_positive = |id| match self.graph.node(id) {
-            Node::Binary(BinaryOperator::And, x, y) => self.positive(x, y),
-            _ => None,
-        };
-        let (zero, positive) = if is_zero(x).is_some() { (x, y) } else { (y, x) };
-        is_zero(zero).filter(|value| is_positive(positive) == Some(*value))
-    }
-
     /// How a condition is tested, and whether it is the inverse that is; with a number, if it may be.
     pub(super) fn condition(&mut self, condition: ValueId, number: bool) -> Option<(Op, bool)> {
-        use BinaryOperator::{Equal, Less, LessOrEqual, Or, Unequal};
+        use BinaryOperator::{Equal, Less, LessOrEqual, Unequal};
         let test = |code, x, y| Op { x, y, ..Op::new(code) };
         Some(match self.graph.node(condition) {
             Node::Unary(UnaryOperator::Not, inner) => {
@@ -197,12 +159,9 @@ impl Lowering<'_> {
                 };
                 (op, operator == Unequal)
             }
-            Node::Binary(Or, x, y) if self.not_negative(x, y).is_some() => {
-                let value = self.not_negative(x, y)?;
-                let top = self.graph.width(value).bits() - 1;
-                (Op { x: self.slot(value)?, z: top as u8, ..Op::new(Code::BranchIfBit) }, true)
+            Node::Binary(Less, x, y) if self.graph.is_positive(condition).is_none() => {
+                (test(Code::BranchIfLess, self.slot(x)?, self.slot(y)?), false)
             }
-            Node::Binary(Less, x, y) => (test(Code::BranchIfLess, self.slot(x)?, self.slot(y)?), false),
             Node::Binary(LessOrEqual, x, y) => (test(Code::BranchIfLess, self.slot(y)?, self.slot(x)?), true),
             Node::Slice(x, low) => (Op { x: self.slot(x)?, z: low as u8, ..Op::new(Code::BranchIfBit) }, false),
             _ => (test(Code::BranchIf, self.slot(condition)?, 0), false),

@@ -315,6 +315,15 @@ impl Graph {
                     let offset = self.binary(Add, offset, y);
                     self.binary(Add, base, offset)
                 }
+                Node::Binary(Subtract, number, less) if self.as_constant(number).is_some() => {
+                    let number = self.binary(Add, number, y);
+                    self.binary(Subtract, number, less)
+                }
+                // The inverse is what is missing to all ones, which is minus one.
+                Node::Unary(UnaryOperator::Not, less) => {
+                    let number = self.constant(width, constant.wrapping_sub(1));
+                    self.binary(Subtract, number, less)
+                }
                 _ => self.add(Node::Binary(Add, x, y), width),
             },
             Equal => self.equal_to(x, y, constant),
@@ -570,6 +579,23 @@ mod tests {
 
     pub(super) fn register(graph: &mut Graph, bits: u64, number: u32) -> ValueId {
         graph.register(width(bits), RegisterId(number))
+    }
+
+    /// The number that a value is, with these numbers in the registers.
+    pub(super) fn evaluate(graph: &Graph, id: ValueId, registers: &[u64]) -> u64 {
+        let of = |id| evaluate(graph, id, registers);
+        match graph.node(id) {
+            Node::Constant(number) => number,
+            Node::Register(register) => registers[register.index()],
+            Node::Load(..) | Node::Answer(_) => unreachable!("there is no memory and no device here"),
+            Node::Unary(operator, x) => operator.apply(graph.width(x), of(x)),
+            Node::Binary(operator, x, y) => operator.apply(graph.width(x), of(x), of(y)),
+            Node::Slice(x, low) => graph.width(id).wrap(of(x) >> low),
+            Node::Join(high, low) => of(high) << graph.width(low).bits() | of(low),
+            Node::ZeroExtend(x) => of(x),
+            Node::SignExtend(x) => graph.width(id).wrap(graph.width(x).signed(of(x)) as u64),
+            Node::Choose(condition, x, y) => of(if of(condition) == 1 { x } else { y }),
+        }
     }
 
     #[test]

@@ -17,9 +17,19 @@ impl Graph {
             _ => None,
         };
         match operator {
-            Add if disjoint.is_none() => self.sum_of_parts(x, y),
+            Add if disjoint.is_none() => self.less_negative(x, y).or_else(|| self.sum_of_parts(x, y)),
             _ => disjoint,
         }
+    }
+
+    /// `x + (0 - y)` is `x - y`.
+    fn less_negative(&mut self, x: ValueId, y: ValueId) -> Option<ValueId> {
+        let negated = |id| match self.node(id) {
+            Node::Binary(BinaryOperator::Subtract, zero, y) if self.as_constant(zero) == Some(0) => Some(y),
+            _ => None,
+        };
+        let (from, less) = negated(y).map(|less| (x, less)).or_else(|| negated(x).map(|less| (y, less)))?;
+        Some(self.binary(BinaryOperator::Subtract, from, less))
     }
 
     /// `high << count` with `low` in the bits that became free.
@@ -137,25 +147,8 @@ impl Graph {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{add, register, width};
+    use super::super::tests::{add, evaluate, register, width};
     use super::*;
-
-    /// The number that a value is, with these numbers in the registers.
-    fn evaluate(graph: &Graph, id: ValueId, registers: &[u64]) -> u64 {
-        let of = |id| evaluate(graph, id, registers);
-        match graph.node(id) {
-            Node::Constant(number) => number,
-            Node::Register(register) => registers[register.index()],
-            Node::Load(..) | Node::Answer(_) => unreachable!("there is no memory and no device here"),
-            Node::Unary(operator, x) => operator.apply(graph.width(x), of(x)),
-            Node::Binary(operator, x, y) => operator.apply(graph.width(x), of(x), of(y)),
-            Node::Slice(x, low) => graph.width(id).wrap(of(x) >> low),
-            Node::Join(high, low) => of(high) << graph.width(low).bits() | of(low),
-            Node::ZeroExtend(x) => of(x),
-            Node::SignExtend(x) => graph.width(id).wrap(graph.width(x).signed(of(x)) as u64),
-            Node::Choose(condition, x, y) => of(if of(condition) == 1 { x } else { y }),
-        }
-    }
 
     /// A sum digit by digit, where the sum of the lower digits has this many bits.
     fn by_digits(graph: &mut Graph, bits: u64) -> ValueId {
@@ -199,6 +192,27 @@ mod tests {
                 let low = width(bits).wrap((x & 3) + (y & 3) + carry);
                 let expected = (x & 12) + (y & 12) + low;
                 assert_eq!(evaluate(&graph, sum, &[x, y, carry]), expected, "{x} + {y} + {carry} in {bits} bits");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_inverted_and_added_is_subtracted() {
+        let mut graph = Graph::default();
+        let [x, y] = [0, 1].map(|number| register(&mut graph, 4, number));
+        let inverse = graph.not(y);
+        for (number, other) in (0..16).flat_map(|number| [0, 1, 15].map(|other| (number, other))) {
+            let first = graph.plus(inverse, number);
+            let less = graph.plus(first, other);
+            let sum = add(&mut graph, x, less);
+            let swapped = add(&mut graph, less, x);
+            assert_eq!(sum, swapped);
+            for (a, b) in (0..16).flat_map(|a| (0..16).map(move |b| (a, b))) {
+                let expected = width(4).wrap(a + (15 - b) + number + other);
+                assert_eq!(evaluate(&graph, sum, &[a, b]), expected, "{a} + not {b} + {number} + {other}");
+            }
+            if width(4).wrap(number + other) == 1 {
+                assert_eq!(graph.node(sum), Node::Binary(BinaryOperator::Subtract, x, y));
             }
         }
     }
