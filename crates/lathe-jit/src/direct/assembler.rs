@@ -143,6 +143,9 @@ struct Fixup {
     from: Option<Label>,
 }
 
+/// Bytes of a jump.
+const JUMP: usize = 5;
+
 /// Writes code.
 #[derive(Default)]
 pub(super) struct Assembler {
@@ -150,6 +153,17 @@ pub(super) struct Assembler {
     is_rare: bool,
     labels: Vec<Option<(Section, usize)>>,
     fixups: Vec<Fixup>,
+    /// The register of which flags say whether it is zero.
+    tested: Option<(Reg, Type)>,
+    /// The jump that the usual code ends with, if no label is behind it.
+    last_jump: Option<Jump>,
+}
+
+/// A jump to a label: where it ends, and the number of its distance.
+struct Jump {
+    end: usize,
+    fixup: usize,
+    to: Label,
 }
 
 impl Assembler {
@@ -158,6 +172,7 @@ impl Assembler {
     }
 
     pub(super) fn set_section(&mut self, section: Section) {
+        self.tested = None;
         self.is_rare = section == Section::Rare;
     }
 
@@ -179,9 +194,27 @@ impl Assembler {
         Label(self.labels.len() - 1)
     }
 
-    /// Places a label here.
+    /// Places a label here. A jump that leads to what follows it is left out.
     pub(super) fn place(&mut self, label: Label) {
+        self.tested = None;
+        if !self.is_rare
+            && let Some(jump) = self.last_jump.take()
+            && (jump.end, jump.to) == (self.code[0].len(), label)
+        {
+            self.fixups.remove(jump.fixup);
+            self.code[0].truncate(jump.end - JUMP);
+        }
         self.labels[label.0] = Some(self.here());
+    }
+
+    /// Whether flags say already whether a value in a register is zero. Above 32 bits there are zeros.
+    pub(super) fn is_tested(&self, ty: Type, x: Reg) -> bool {
+        self.tested.is_some_and(|(reg, tested)| reg == x && (tested == Type::I32 || ty == Type::I64))
+    }
+
+    /// A register is written by what leaves flags as they are.
+    fn is_written(&mut self, to: Reg) {
+        self.tested = self.tested.filter(|(reg, _)| *reg != to);
     }
 
     fn distance(&mut self, to: Label, from: Option<Label>) {
@@ -231,11 +264,16 @@ impl Assembler {
 
     /// An operation on a register.
     pub(super) fn alu(&mut self, alu: Alu, ty: Type, to: Reg, from: Operand) {
+        self.tested = (alu != Alu::Compare).then_some((to, ty));
         self.instruction(Self::is_wide(ty), false, &[(alu as u8) << 3 | 3], to.0, from);
     }
 
     /// An operation with a number, which is signed.
     pub(super) fn alu_number(&mut self, alu: Alu, ty: Type, to: Operand, number: i32) {
+        self.tested = match to {
+            Operand::Reg(to) if alu != Alu::Compare => Some((to, ty)),
+            _ => None,
+        };
         match i8::try_from(number) {
             Ok(short) => {
                 self.instruction(Self::is_wide(ty), false, &[0x83], alu as u8, to);
@@ -250,40 +288,74 @@ impl Assembler {
 
     /// Sets flags by the bits that two registers have in common.
     pub(super) fn test(&mut self, ty: Type, x: Reg, y: Reg) {
+        self.tested = (x == y).then_some((x, ty));
         self.instruction(Self::is_wide(ty), false, &[0x85], y.0, Operand::Reg(x));
     }
 
-    /// Sets flags by some bits of a register. Of a register of 64 bits, the number is signed.
-    pub(super) fn test_number(&mut self, ty: Type, x: Reg, number: i32) {
-        self.instruction(Self::is_wide(ty), false, &[0xF7], 0, Operand::Reg(x));
+    /// Sets flags by the bits that memory and a register have in common.
+    pub(super) fn test_place(&mut self, ty: Type, x: Place, y: Reg) {
+        self.tested = None;
+        self.instruction(Self::is_wide(ty), false, &[0x85], y.0, Operand::Place(x));
+    }
+
+    /// Sets flags by some bits of an operand. Of one of 64 bits, the number is signed.
+    pub(super) fn test_number(&mut self, ty: Type, x: Operand, number: i32) {
+        self.tested = None;
+        self.instruction(Self::is_wide(ty), false, &[0xF7], 0, x);
         self.bytes(&number.to_le_bytes());
     }
 
+    /// Compares this many bytes with a number: one byte with any, two with one that fits into one byte with its sign, and more
+    /// with one of 32 bits, which is signed.
+    pub(super) fn compare_place(&mut self, bytes: u32, place: Place, number: i32) {
+        let place = Operand::Place(place);
+        match bytes {
+            1 => {
+                self.tested = None;
+                self.instruction(false, false, &[0x80], Alu::Compare as u8, place);
+                self.byte(number as u8);
+            }
+            2 => {
+                self.byte(0x66);
+                self.alu_number(Alu::Compare, Type::I32, place, i32::from(number as i8));
+            }
+            4 => self.alu_number(Alu::Compare, Type::I32, place, number),
+            _ => self.alu_number(Alu::Compare, Type::I64, place, number),
+        }
+    }
+
     pub(super) fn unary(&mut self, unary: Unary, ty: Type, x: Reg) {
+        self.tested = (unary == Unary::Negate).then_some((x, ty));
         self.instruction(Self::is_wide(ty), false, &[0xF7], unary as u8, Operand::Reg(x));
     }
 
     pub(super) fn shift_number(&mut self, shift: Shift, ty: Type, x: Reg, count: u8) {
+        // By nothing, it leaves flags as they are.
+        self.tested = (count != 0).then_some((x, ty));
         self.instruction(Self::is_wide(ty), false, &[0xC1], shift as u8, Operand::Reg(x));
         self.byte(count);
     }
 
     /// Shifts by what is in `cl`.
     pub(super) fn shift(&mut self, shift: Shift, ty: Type, x: Reg) {
+        self.tested = None;
         self.instruction(Self::is_wide(ty), false, &[0xD3], shift as u8, Operand::Reg(x));
     }
 
     pub(super) fn multiply(&mut self, ty: Type, to: Reg, from: Reg) {
+        self.tested = None;
         self.instruction(Self::is_wide(ty), false, &[0x0F, 0xAF], to.0, Operand::Reg(from));
     }
 
     pub(super) fn multiply_number(&mut self, ty: Type, to: Reg, from: Reg, number: i32) {
+        self.tested = None;
         self.instruction(Self::is_wide(ty), false, &[0x69], to.0, Operand::Reg(from));
         self.bytes(&number.to_le_bytes());
     }
 
     /// Fills `rdx` with the sign of `rax`.
     pub(super) fn sign_into_rdx(&mut self, ty: Type) {
+        self.is_written(Reg::RDX);
         if Self::is_wide(ty) {
             self.byte(0x48);
         }
@@ -291,6 +363,7 @@ impl Assembler {
     }
 
     pub(super) fn swap(&mut self, ty: Type, x: Reg) {
+        self.is_written(x);
         let rex = u8::from(Self::is_wide(ty)) << 3 | x.0 >> 3;
         if rex != 0 {
             self.byte(0x40 | rex);
@@ -299,10 +372,12 @@ impl Assembler {
     }
 
     pub(super) fn copy(&mut self, ty: Type, to: Reg, from: Reg) {
+        self.is_written(to);
         self.instruction(Self::is_wide(ty), false, &[0x8B], to.0, Operand::Reg(from));
     }
 
     pub(super) fn number(&mut self, to: Reg, number: u64) {
+        self.is_written(to);
         if let Ok(number) = u32::try_from(number) {
             if to.0 >= 8 {
                 self.byte(0x41);
@@ -320,17 +395,20 @@ impl Assembler {
 
     /// The address of a place.
     pub(super) fn address(&mut self, ty: Type, to: Reg, of: Place) {
+        self.is_written(to);
         self.instruction(Self::is_wide(ty), false, &[0x8D], to.0, Operand::Place(of));
     }
 
     /// The address of a label.
     pub(super) fn address_of_label(&mut self, to: Reg, label: Label) {
+        self.is_written(to);
         self.bytes(&[0x48 | (to.0 >> 3) << 2, 0x8D, 0x05 | (to.0 & 7) << 3]);
         self.distance(label, None);
     }
 
     /// This many bytes, with zeros above.
     pub(super) fn load(&mut self, bytes: u32, to: Reg, from: Operand) {
+        self.is_written(to);
         match bytes {
             1 => self.instruction(false, true, &[0x0F, 0xB6], to.0, from),
             2 => self.instruction(false, false, &[0x0F, 0xB7], to.0, from),
@@ -341,6 +419,7 @@ impl Assembler {
 
     /// Four bytes, with their sign above.
     pub(super) fn load_signed(&mut self, to: Reg, from: Operand) {
+        self.is_written(to);
         self.instruction(true, false, &[0x63], to.0, from);
     }
 
@@ -379,11 +458,13 @@ impl Assembler {
 
     /// 1 if the flags say so, else 0, in the low byte of a register.
     pub(super) fn set(&mut self, flags: Flags, to: Reg) {
+        self.is_written(to);
         self.instruction(false, true, &[0x0F, 0x90 | flags as u8], 0, Operand::Reg(to));
     }
 
     /// Copies a register if the flags say so.
     pub(super) fn copy_if(&mut self, flags: Flags, ty: Type, to: Reg, from: Reg) {
+        self.is_written(to);
         self.instruction(Self::is_wide(ty), false, &[0x0F, 0x40 | flags as u8], to.0, Operand::Reg(from));
     }
 
@@ -395,6 +476,9 @@ impl Assembler {
     pub(super) fn jump(&mut self, to: Label) {
         self.byte(0xE9);
         self.distance(to, None);
+        if !self.is_rare {
+            self.last_jump = Some(Jump { end: self.code[0].len(), fixup: self.fixups.len() - 1, to });
+        }
     }
 
     pub(super) fn jump_to_register(&mut self, to: Reg) {
@@ -406,6 +490,7 @@ impl Assembler {
     }
 
     pub(super) fn pop(&mut self, x: Reg) {
+        self.is_written(x);
         self.push_or_pop(0x58, x);
     }
 
@@ -418,6 +503,7 @@ impl Assembler {
 
     /// Adds a number to a register; the number is told later.
     pub(super) fn add_later(&mut self, to: Reg) -> Later {
+        self.tested = None;
         self.instruction(true, false, &[0x81], Alu::Add as u8, Operand::Reg(to));
         let later = Later(self.here());
         self.bytes(&[0; 4]);

@@ -106,6 +106,9 @@ pub(super) struct Line {
     pub(super) ty: Type,
 }
 
+/// What is read from memory where it is compared must be within so many lines.
+const SOON: usize = 16;
+
 /// The lines of a block.
 #[derive(Default)]
 pub(super) struct Listing {
@@ -128,9 +131,14 @@ impl Listing {
 
     /// How a value is made, unless it is kept.
     pub(super) fn op(&self, value: Value) -> Option<Op> {
+        self.line_of(value).map(|line| line.op)
+    }
+
+    /// The line that makes a value, unless it is kept.
+    fn line_of(&self, value: Value) -> Option<Line> {
         match value.id.as_kept() {
             Some(_) => None,
-            None => Some(self.lines[value.id.line()].op),
+            None => Some(self.lines[value.id.line()]),
         }
     }
 
@@ -154,6 +162,27 @@ impl Listing {
         }
     }
 
+    /// Whether the second line follows the first closely, and nothing is written and no way parts or ends in between.
+    fn is_soon(&self, first: usize, then: usize) -> bool {
+        let has_effect = |line: &Line| {
+            use Op::*;
+            matches!(
+                line.op,
+                Store { .. }
+                    | Assign { .. }
+                    | Keep(..)
+                    | Dispatch(_)
+                    | If { .. }
+                    | Else { .. }
+                    | End
+                    | Jump(_)
+                    | Leave
+                    | GoOn
+            )
+        };
+        then - first <= SOON && !self.lines[first + 1..then].iter().any(has_effect)
+    }
+
     /// The number that a value is, if it is one.
     pub(super) fn number(&self, value: Value) -> Option<u64> {
         match self.op(value)? {
@@ -162,11 +191,31 @@ impl Listing {
         }
     }
 
-    /// Whether a value was made with a mask that lets through no more than another one does.
-    pub(super) fn has_only_bits_of(&self, value: Value, mask: Value) -> bool {
-        let Some(Op::Calculate(Operation::And, _, before)) = self.op(value) else { return false };
-        let (Some(before), Some(mask)) = (self.number(before), self.number(mask)) else { return false };
-        before & !mask == 0
+    /// The bits that a value may have, as far as a short look tells.
+    pub(super) fn possible_bits(&self, value: Value) -> u64 {
+        self.possible_bits_within(value, 2)
+    }
+
+    /// The same, with a look at so many lines one behind the other.
+    fn possible_bits_within(&self, value: Value, lines: u32) -> u64 {
+        let all = ones(value.ty.bits());
+        let Some(Line { op, ty }) = self.line_of(value).filter(|_| lines > 0) else { return all };
+        // A value of 32 bits that is taken for one of 64 has none above.
+        let all = all & ones(ty.bits());
+        let of = |x: Value| self.possible_bits_within(x, lines - 1);
+        all & match op {
+            Op::Number(number) => number,
+            Op::Calculate(operation, x, y) => match (operation, self.number(y)) {
+                (Operation::And, Some(mask)) => of(x) & mask,
+                (Operation::ShiftRight, Some(count)) => of(x) >> (count % u64::from(ty.bits())),
+                (Operation::Or | Operation::Xor, _) => of(x) | of(y),
+                _ => all,
+            },
+            Op::Load { bytes, .. } => ones(8 * bytes),
+            Op::Swap(bytes, _) => ones(8 * bytes),
+            Op::Bit(_) => 1,
+            _ => all,
+        }
     }
 
     /// The variable of which a value, or what it is a sum of, has been read, if that is all there is to it.
@@ -206,9 +255,17 @@ impl Uses {
     const NEARBY: Uses = Uses(8);
     /// As an index from an address.
     const INDEX: Uses = Uses(16);
+    /// As what is compared with a number.
+    const COMPARED: Uses = Uses(32);
+    /// More than once.
+    const AGAIN: Uses = Uses(64);
 
     fn is_only(self, others: Uses) -> bool {
-        self.0 & !others.0 == 0
+        self.0 & !(others.0 | Uses::AGAIN.0) == 0
+    }
+
+    fn is_once(self) -> bool {
+        self.0 & Uses::AGAIN.0 == 0
     }
 
     fn or(self, other: Uses) -> Uses {
@@ -309,6 +366,10 @@ impl Lifetimes {
             _ if !is_used => return self.is_put_off[line] = true,
             Op::Number(_) | Op::Compare(..) | Op::IsZero(_) | Op::Any { .. } | Op::Read(_) | Op::Parameter => true,
             Op::Bit(_) => uses.is_only(Uses::CONDITION),
+            Op::Load { .. } => {
+                let is_asked_about = uses.is_only(Uses::CONDITION.or(Uses::COMPARED));
+                is_asked_about && uses.is_once() && listing.is_soon(line, self.last[line] as usize)
+            }
             Op::Calculate(operation, x, y) => {
                 let number = listing.number(y);
                 let is_address = ty == Type::I64;
@@ -339,6 +400,10 @@ impl Lifetimes {
                     self.used(y, at, Uses::INDEX);
                 }
             },
+            Op::Compare(_, x, y) if listing.number(y).is_some() => {
+                self.used(x, at, Uses::COMPARED);
+                self.used(y, at, Uses::VALUE);
+            }
             Op::Calculate(_, x, y) | Op::Compare(_, x, y) => {
                 self.used(x, at, Uses::VALUE);
                 self.used(y, at, Uses::VALUE);
@@ -375,9 +440,16 @@ impl Lifetimes {
         if value.id.as_kept().is_none() {
             let line = value.id.line();
             self.last[line] = self.last[line].max(at);
-            self.uses[line] = self.uses[line].or(uses);
+            let before = self.uses[line];
+            let again = if before == Uses::default() { before } else { Uses::AGAIN };
+            self.uses[line] = before.or(uses).or(again);
         }
     }
+}
+
+/// So many ones, at most as many as there can be.
+fn ones(bits: u32) -> u64 {
+    1u64.checked_shl(bits).map_or(u64::MAX, |bit| bit - 1)
 }
 
 /// Whether a number fits into an instruction as a distance.

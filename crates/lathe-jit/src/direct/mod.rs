@@ -33,15 +33,24 @@ struct DirectBuilder {
     writer: Writer,
     /// The block that is being built.
     listing: Listing,
-    /// The lines of the `if`s that are not over.
-    open: Vec<usize>,
+    /// The lines of the `if`s that are not over, and how many of the masked values were there before each.
+    open: Vec<(usize, usize)>,
+    /// Masked values that are there where the builder stands.
+    masked: Vec<Masked>,
+}
+
+/// A value with the bits of another that a mask lets through.
+struct Masked {
+    of: Value,
+    mask: u64,
+    value: Value,
 }
 
 impl DirectBuilder {
     fn new() -> DirectBuilder {
         let mut writer = Writer::new();
         writer.prologue();
-        DirectBuilder { writer, listing: Listing::default(), open: Vec::new() }
+        DirectBuilder { writer, listing: Listing::default(), open: Vec::new(), masked: Vec::new() }
     }
 
     fn parameters(&mut self) -> [Value; 2] {
@@ -53,6 +62,21 @@ impl DirectBuilder {
     fn write(&mut self) {
         self.writer.write(&self.listing);
         self.listing.clear();
+        self.masked.clear();
+    }
+
+    /// The bits of a value that a mask lets through: perhaps it has no others, or they are there.
+    fn mask(&mut self, x: Value, number: Value, mask: u64) -> Value {
+        if self.listing.possible_bits(x) & !mask == 0 {
+            return x;
+        }
+        let is_the_same = |masked: &&Masked| masked.of == x && masked.mask == mask;
+        if let Some(masked) = self.masked.iter().find(is_the_same) {
+            return masked.value;
+        }
+        let value = self.listing.add(Op::Calculate(Operation::And, x, number), x.ty);
+        self.masked.push(Masked { of: x, mask, value });
+        value
     }
 
     fn effect(&mut self, op: Op) {
@@ -79,10 +103,10 @@ impl Builder for DirectBuilder {
     }
 
     fn calculate(&mut self, operation: Operation, x: Value, y: Value) -> Value {
-        if operation == Operation::And && self.listing.has_only_bits_of(x, y) {
-            return x;
+        match (operation, self.listing.number(y)) {
+            (Operation::And, Some(mask)) => self.mask(x, y, mask),
+            _ => self.listing.add(Op::Calculate(operation, x, y), x.ty),
         }
-        self.listing.add(Op::Calculate(operation, x, y), x.ty)
     }
 
     fn not(&mut self, x: Value) -> Value {
@@ -173,7 +197,7 @@ impl Builder for DirectBuilder {
     }
 
     fn begin_if(&mut self, condition: Value, _: Placed) {
-        self.open.push(self.listing.lines.len());
+        self.open.push((self.listing.lines.len(), self.masked.len()));
         self.effect(Op::If { condition, is_rare: false, otherwise: 0 });
     }
 
@@ -186,10 +210,11 @@ impl Builder for DirectBuilder {
 
     fn begin_else(&mut self) {
         let next = self.next();
-        if let Some(line) = self.open.last()
-            && let Op::If { otherwise, .. } = &mut self.listing.lines[*line].op
-        {
-            *otherwise = next;
+        if let Some((line, masked)) = self.open.last() {
+            self.masked.truncate(*masked);
+            if let Op::If { otherwise, .. } = &mut self.listing.lines[*line].op {
+                *otherwise = next;
+            }
         }
         self.effect(Op::Else { end: 0 });
     }
@@ -197,7 +222,8 @@ impl Builder for DirectBuilder {
     fn end_if(&mut self) {
         let next = self.next();
         self.effect(Op::End);
-        let Some(line) = self.open.pop() else { return };
+        let Some((line, masked)) = self.open.pop() else { return };
+        self.masked.truncate(masked);
         let Op::If { otherwise, .. } = &mut self.listing.lines[line].op else { return };
         match *otherwise {
             0 => *otherwise = next,
@@ -206,7 +232,7 @@ impl Builder for DirectBuilder {
     }
 
     fn is_cold(&mut self) {
-        if let Some(line) = self.open.last().filter(|line| **line + 1 == self.listing.lines.len())
+        if let Some((line, _)) = self.open.last().filter(|(line, _)| line + 1 == self.listing.lines.len())
             && let Op::If { is_rare, .. } = &mut self.listing.lines[*line].op
         {
             *is_rare = true;

@@ -12,7 +12,7 @@ use crate::cranelift::CraneliftCompiler;
 use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type};
 use crate::shared::Effort;
 
-const PROGRAMS: u64 = 400;
+const PROGRAMS: u64 = 1_000;
 const BLOCKS: u64 = 4;
 const REGISTERS: usize = 12;
 const MEMORIES: usize = 5;
@@ -95,7 +95,10 @@ impl<B: Builder> Program<'_, B> {
         for _ in 0..count {
             match self.random.below(16) {
                 0 | 1 => self.store(),
-                2 | 3 => self.load(),
+                2 | 3 => {
+                    let loaded = self.load();
+                    self.values.push(loaded);
+                }
                 4 if depth < 3 => self.branch(block, count / 3, depth),
                 5 | 6 => {
                     let condition = self.new_condition();
@@ -206,7 +209,8 @@ impl<B: Builder> Program<'_, B> {
             Comparison::LessSigned,
             Comparison::LessOrEqualSigned,
         ];
-        match self.random.below(9) {
+        match self.random.below(12) {
+            9..=11 => return self.asked_directly(&comparisons),
             0 => self.builder.is_zero(x),
             1 => {
                 let bit = self.random.below(u64::from(ty.bits()));
@@ -220,6 +224,34 @@ impl<B: Builder> Program<'_, B> {
             _ => {
                 let comparison = *self.random.pick(&comparisons);
                 self.builder.compare(comparison, x, y)
+            }
+        }
+    }
+
+    /// A condition about something in memory that is read for nothing else, as a rule: cells or a variable.
+    fn asked_directly(&mut self, comparisons: &[Comparison]) -> B::Value {
+        let (ty, value) = if self.random.once_in(2) {
+            self.load()
+        } else {
+            let (ty, _, variable) = *self.random.pick(&self.variables);
+            (ty, self.builder.read(variable))
+        };
+        let comparison = *self.random.pick(comparisons);
+        match self.random.below(6) {
+            0 => value,
+            1 => self.builder.is_zero(value),
+            2 => {
+                let mask = self.number(ty);
+                self.builder.calculate(Operation::And, value, mask)
+            }
+            3 => {
+                let other = self.value(ty);
+                self.builder.compare(comparison, other, value)
+            }
+            _ => {
+                let number = *self.random.pick(&[0, 1, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0xFFFF, 1 << 31, u64::MAX]);
+                let number = self.builder.constant(ty, number);
+                self.builder.compare(comparison, value, number)
             }
         }
     }
@@ -301,12 +333,11 @@ impl<B: Builder> Program<'_, B> {
         (at, self.random.below(BYTES / 8) as i32)
     }
 
-    fn load(&mut self) {
+    fn load(&mut self) -> (Type, B::Value) {
         let (at, offset) = self.address();
         let ty = *self.random.pick(&[Type::I32, Type::I64]);
         let bytes = *self.random.pick(&[1, 2, 4, 8]);
-        let value = self.builder.load(ty, bytes.min(ty.bytes()), at, offset);
-        self.values.push((ty, value));
+        (ty, self.builder.load(ty, bytes.min(ty.bytes()), at, offset))
     }
 
     fn store(&mut self) {
@@ -322,7 +353,10 @@ impl<B: Builder> Program<'_, B> {
 fn run(code: &Code, block: u32, seed: u64) -> (Vec<u64>, Vec<u8>, [u64; 3]) {
     let mut random = Random(seed);
     let mut registers: Vec<u64> = (0..REGISTERS).map(|register| random.value(type_of(register).bits())).collect();
-    let mut cells: Vec<u8> = (0..MEMORIES as u64 * BYTES).map(|_| random.value(8) as u8).collect();
+    // Zeros often, and many of them together: compiled code asks for those.
+    let zeros: Vec<bool> = (0..MEMORIES as u64 * BYTES / 8).map(|_| random.once_in(2)).collect();
+    let cell = |number: usize| if zeros[number / 8] { 0 } else { random.value(8) as u8 };
+    let mut cells: Vec<u8> = (0..MEMORIES * BYTES as usize).map(cell).collect();
     let bases: Vec<*mut u8> = cells.chunks_mut(BYTES as usize).map(<[u8]>::as_mut_ptr).collect();
     let mut context = Context {
         registers: registers.as_mut_ptr(),

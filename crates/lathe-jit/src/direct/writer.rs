@@ -62,7 +62,7 @@ struct Rare {
 struct Test {
     asked: Asked,
     ty: Type,
-    reg: Reg,
+    of: Of,
     with: With,
     /// What the flags then say if it holds.
     flags: Flags,
@@ -81,6 +81,13 @@ enum Asked {
     Compared,
     /// Whether they have a bit in common.
     Common,
+}
+
+#[derive(Clone, Copy)]
+enum Of {
+    Register(Reg),
+    /// This many bytes of memory.
+    Place(u32, Place),
 }
 
 #[derive(Clone, Copy)]
@@ -571,13 +578,24 @@ impl Writer {
             }
             return self.hold(to, line);
         }
-        // The first operand becomes the outcome: better one that is not used any more.
-        if is_symmetric && !self.is_over_after(x) && self.is_over_after(y) {
+        // The first operand becomes the outcome: better one that is not used any more, and one that is in a register.
+        let is_in_memory = |writer: &mut Writer, value: Value| writer.place_to_read(listing, value).is_some();
+        let is_better_first = |writer: &mut Writer, x: Value| writer.is_over_after(x) && !is_in_memory(writer, x);
+        if is_symmetric && !is_better_first(self, x) && is_better_first(self, y) {
             std::mem::swap(&mut x, &mut y);
         }
-        let from = self.register(listing, y);
+        if alu == Alu::Add && !self.is_over_after(x) && !self.is_over_after(y) {
+            let [base, index] = [x, y].map(|value| self.register(listing, value));
+            let to = self.new_register(listing);
+            self.assembler.address(ty, to, Place { base, index: Some((index, 0)), distance: 0 });
+            return self.hold(to, line);
+        }
+        let from = match self.place_to_read(listing, y).filter(|(bytes, _)| *bytes == ty.bytes()) {
+            Some((_, place)) => Operand::Place(place),
+            None => Operand::Reg(self.register(listing, y)),
+        };
         let to = self.copy_of(listing, x);
-        self.assembler.alu(alu, ty, to, Operand::Reg(from));
+        self.assembler.alu(alu, ty, to, from);
         self.hold(to, line);
     }
 
@@ -625,7 +643,7 @@ impl Writer {
         self.compare(test)
     }
 
-    /// How to find out about each of the conditions of which one is enough. All that they look at is in registers then, so that
+    /// How to find out about each of the conditions of which one is enough. All that they look at is where it is read then, so that
     /// nothing has changed from one to the next.
     fn tests(&mut self, listing: &Listing, condition: Value) -> Vec<Test> {
         match listing.op(condition) {
@@ -636,7 +654,7 @@ impl Writer {
         }
     }
 
-    /// How to find out about a condition, of which all that is looked at is in registers then.
+    /// How to find out about a condition, of which all that is looked at is where it is read then.
     fn test(&mut self, listing: &Listing, condition: Value) -> Test {
         let is_put_off = condition.id.as_kept().is_none() && self.lifetimes.is_put_off[condition.id.line()];
         match listing.op(condition) {
@@ -660,38 +678,93 @@ impl Writer {
             Some(Op::Calculate(Operation::And, x, y)) if is_put_off => {
                 self.test_of(listing, Asked::Common, x, y, Flags::Unequal)
             }
-            _ => {
-                let reg = self.register(listing, condition);
-                Test { asked: Asked::Common, ty: condition.ty, reg, with: With::Register(reg), flags: Flags::Unequal }
-            }
+            _ => self.test_of_number(listing, Asked::Compared, condition, 0, Flags::Unequal),
         }
     }
 
     fn test_of(&mut self, listing: &Listing, asked: Asked, x: Value, y: Value, flags: Flags) -> Test {
-        let reg = self.register(listing, x);
-        let number = listing.number(y).and_then(|number| short_number(number, x.ty.bytes()));
-        let with = match number {
-            Some(0) if asked == Asked::Compared && matches!(flags, Flags::Equal | Flags::Unequal) => {
-                return Test { asked: Asked::Common, ty: x.ty, reg, with: With::Register(reg), flags };
-            }
-            Some(number) => With::Number(number),
-            None => With::Register(self.register(listing, y)),
+        if let Some(number) = listing.number(y).and_then(|number| short_number(number, x.ty.bytes())) {
+            return self.test_of_number(listing, asked, x, number, flags);
+        }
+        let in_memory = |writer: &mut Writer, value: Value| {
+            writer.place_to_read(listing, value).filter(|(bytes, _)| *bytes == x.ty.bytes())
         };
-        Test { asked, ty: x.ty, reg, with, flags }
+        let (of, other, flags) = match (in_memory(self, y), in_memory(self, x)) {
+            (Some((bytes, place)), _) => (Of::Place(bytes, place), x, flags.exchanged()),
+            (None, Some((bytes, place))) => (Of::Place(bytes, place), y, flags),
+            (None, None) => (Of::Register(self.register(listing, x)), y, flags),
+        };
+        let with = With::Register(self.register(listing, other));
+        Test { asked, ty: x.ty, of, with, flags }
+    }
+
+    fn test_of_number(&mut self, listing: &Listing, asked: Asked, x: Value, number: i32, flags: Flags) -> Test {
+        let is_about_zero = asked == Asked::Compared && number == 0 && matches!(flags, Flags::Equal | Flags::Unequal);
+        let place = self.place_to_read(listing, x).filter(|(bytes, _)| match asked {
+            Asked::Compared => can_be_compared(*bytes, x.ty, number, flags),
+            Asked::Common => *bytes == x.ty.bytes(),
+        });
+        if let Some((bytes, place)) = place {
+            return Test { asked, ty: x.ty, of: Of::Place(bytes, place), with: With::Number(number), flags };
+        }
+        let reg = self.register(listing, x);
+        match is_about_zero {
+            true => Test { asked: Asked::Common, ty: x.ty, of: Of::Register(reg), with: With::Register(reg), flags },
+            false => Test { asked, ty: x.ty, of: Of::Register(reg), with: With::Number(number), flags },
+        }
+    }
+
+    /// Where this many bytes of memory are a value, if it is in no register and nobody will want it in one.
+    fn place_to_read(&mut self, listing: &Listing, value: Value) -> Option<(u32, Place)> {
+        if value.id.as_kept().is_some() || self.values[value.id.line()].register != NONE || !self.is_over_after(value) {
+            return None;
+        }
+        if let Some(place) = self.on_stack(value.id) {
+            return Some((value.ty.bytes(), place));
+        }
+        match listing.lines[value.id.line()] {
+            Line { op: Op::Read(variable), ty } if ty == value.ty => {
+                let (ty, home) = self.variables[variable.0 as usize];
+                place_of(home).err().map(|place| (ty.bytes(), place))
+            }
+            Line { op: Op::Load { bytes, at, offset }, .. } if self.lifetimes.is_put_off[value.id.line()] => {
+                Some((bytes, self.address(listing, at, offset)))
+            }
+            _ => None,
+        }
     }
 
     /// Sets the flags; what they then say if the condition holds.
     fn compare(&mut self, test: Test) -> Flags {
-        let Test { asked, ty, reg, with, flags } = test;
-        match (asked, with) {
-            (Asked::Compared, With::Register(other)) => {
+        let Test { asked, ty, of, with, flags } = test;
+        match (asked, of, with) {
+            (Asked::Compared, Of::Register(reg), With::Register(other)) => {
                 self.assembler.alu(Alu::Compare, ty, reg, Operand::Reg(other));
             }
-            (Asked::Compared, With::Number(number)) => {
+            (Asked::Compared, Of::Register(reg), With::Number(number)) => {
                 self.assembler.alu_number(Alu::Compare, ty, Operand::Reg(reg), number);
             }
-            (Asked::Common, With::Register(other)) => self.assembler.test(ty, reg, other),
-            (Asked::Common, With::Number(number)) => self.assembler.test_number(ty, reg, number),
+            (Asked::Compared, Of::Place(_, place), With::Register(other)) => {
+                self.assembler.alu(Alu::Compare, ty, other, Operand::Place(place));
+                return flags.exchanged();
+            }
+            (Asked::Compared, Of::Place(bytes, place), With::Number(number)) => {
+                self.assembler.compare_place(bytes, place, number);
+            }
+            (Asked::Common, Of::Register(reg), With::Register(other)) => {
+                if reg != other || !self.assembler.is_tested(ty, reg) {
+                    self.assembler.test(ty, reg, other);
+                }
+            }
+            (Asked::Common, Of::Register(reg), With::Number(number)) => {
+                self.assembler.test_number(ty, Operand::Reg(reg), number);
+            }
+            (Asked::Common, Of::Place(_, place), With::Number(number)) => {
+                self.assembler.test_number(ty, Operand::Place(place), number);
+            }
+            (Asked::Common, Of::Place(_, place), With::Register(other)) => {
+                self.assembler.test_place(ty, place, other);
+            }
         }
         flags
     }
@@ -857,6 +930,10 @@ impl Writer {
                     Ok(reg) => self.assembler.copy(ty, to, reg),
                     Err(place) => self.assembler.load(ty.bytes(), to, Operand::Place(place)),
                 }
+            }
+            Op::Load { bytes, at, offset } => {
+                let place = self.address(listing, at, offset);
+                self.assembler.load(bytes, to, Operand::Place(place));
             }
             _ => {
                 let sum = listing.variable_and_number(Value { id, ty });
@@ -1052,6 +1129,18 @@ fn short_number(number: u64, bytes: u32) -> Option<i32> {
     match bytes {
         8 => is_short(number).then_some(number as i32),
         _ => Some(number as i32),
+    }
+}
+
+/// Whether so many bytes of memory, with zeros above them, can be compared with a number in one instruction.
+fn can_be_compared(bytes: u32, ty: Type, number: i32, flags: Flags) -> bool {
+    let is_signed = matches!(flags, Flags::Less | Flags::LessOrEqual | Flags::Greater | Flags::GreaterOrEqual);
+    match bytes {
+        _ if bytes == ty.bytes() => true,
+        _ if is_signed => false,
+        1 => u8::try_from(number).is_ok(),
+        2 => (0..0x80).contains(&number),
+        _ => number >= 0,
     }
 }
 
