@@ -103,6 +103,24 @@ fn where_all_code_is_equally_warm_little_is_compiled_twice() {
     }
 }
 
+/// What a suite does in the middle of a region had mostly not run when the region was discovered. It was interpreted for a hundred million
+/// instructions, once in a thousand of them.
+#[test]
+fn what_is_interpreted_in_the_middle_of_a_region_becomes_part_of_it_soon() {
+    let program = real::ALL.iter().find(|program| (program.machine, program.name) == ("mos6502", "suite")).unwrap();
+    let machine = Machine::built_in(program.machine).unwrap();
+    let mut instance = machine.instance_on(EngineKind::Jit).unwrap();
+    instance.load(&program.assemble(&machine, MOST_ROUNDS).unwrap());
+    let mut entered = |steps| {
+        let before = instance.statistics().unwrap().entries;
+        assert_eq!(instance.run_for(steps).steps, steps, "it goes on");
+        instance.statistics().unwrap().entries - before
+    };
+    let (soon, later) = (entered(20_000_000), entered(20_000_000));
+    assert!(soon > 1_000, "it is compiled, and left now and then: {soon} times");
+    assert!(later < 1_000, "left {later} times");
+}
+
 /// Runs a program on the reference interpreter, to its end.
 fn run(program: &Program, rounds: u32) -> Ran {
     let machine = Machine::built_in(program.machine).unwrap();

@@ -19,7 +19,7 @@ use crate::guarded;
 use crate::jumps::Jumps;
 use crate::orders::{Delivery, Orders};
 use crate::region::{Extent, INSTRUCTIONS, Known, Region, discover};
-use crate::regions::{InUse, RegionId, Regions, WayIn};
+use crate::regions::{Exits, InUse, RegionId, Regions, WayIn};
 use crate::shared::{Compiled, Effort, SharedCode};
 
 /// Compilations of one address, at most; code that changes all the time is interpreted.
@@ -49,8 +49,9 @@ const ENTRY: u64 = 1 << 10;
 /// A region that has done this many times the threshold of steps for each of its instructions, and each time that it has become
 /// as many times as much, is looked at: it may be made one with others, which is done quickly.
 const YOUNG: u64 = 4;
-/// From this share of what it must have done to be compiled as well as possible on, it is compiled quickly once more with what has turned
-/// up since, if it has been left for that too often.
+/// If a region is left too often for what is not part of it, it is compiled quickly once more with what has turned up since: at once where
+/// that is interpreted in the middle of it, and for what is elsewhere from this share of what it must have done to be compiled as well as
+/// possible on.
 const AGAIN: u64 = 16;
 /// Leaving a region for what is not compiled takes as long as this many steps.
 const LEFT: u64 = 1 << 11;
@@ -259,7 +260,7 @@ impl Jit {
             self.statistics.entries += 1;
             self.statistics.steps += steps;
             if context.interpret != 0 {
-                self.regions.get_mut(id)?.exits += 1;
+                self.regions.get_mut(id)?.exits.to_interpret += 1;
             }
             let is_to_be_looked_at = self.regions.note_steps(id, (context.started - context.fuel) as u64, CROSSING);
             if context.interpret != 0 {
@@ -283,7 +284,7 @@ impl Jit {
                     place = next;
                 }
                 None => {
-                    self.regions.get_mut(id)?.exits += 1;
+                    self.regions.get_mut(id)?.exits.elsewhere += 1;
                     return Some(Exit::Elsewhere(id));
                 }
             }
@@ -400,9 +401,11 @@ impl Jit {
             let rest = self.price(earned, used_for * (YOUNG - 1));
             self.regions.look_after(id, rest);
             self.regions.get_mut(id).into_iter().for_each(|used| used.used_for *= YOUNG);
-            // Leaving it has taken as long as compiling it does.
-            let is_left_often = self.regions.take_exits(id) * LEFT > self.price(known.size, 1);
-            if used_for >= better / AGAIN && is_left_often && known.effort == Effort::Quick {
+            // Leaving it has taken as long as compiling it does. What is elsewhere may yet become a region of its own; what is
+            // interpreted in the middle of this one will not.
+            let Exits { to_interpret, elsewhere } = self.regions.take_exits(id);
+            let exits = if used_for >= better / AGAIN { to_interpret + elsewhere } else { to_interpret };
+            if exits * LEFT > self.price(known.size, 1) && known.effort == Effort::Quick {
                 self.extend(state, id);
             }
             return;

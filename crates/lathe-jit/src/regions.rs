@@ -31,7 +31,7 @@ pub(crate) struct InUse {
     pub(crate) visits: u64,
     pub(crate) done_before: u64,
     /// Times it was left for what is not compiled, since that was last asked.
-    pub(crate) exits: u64,
+    pub(crate) exits: Exits,
     /// The number of additions to the marks when its assumptions were last seen to hold.
     pub(crate) additions: Option<u64>,
     /// Times it was reached in a mode that it is not for.
@@ -46,6 +46,15 @@ pub(crate) struct InUse {
     pub(crate) used_for: u64,
 }
 
+/// Times that a region was left for what is not compiled.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Exits {
+    /// For an instruction that is interpreted before it is known where it goes on.
+    pub(crate) to_interpret: u64,
+    /// For an address where no region is entered.
+    pub(crate) elsewhere: u64,
+}
+
 impl InUse {
     /// A region that is new: when it is looked at it will have done so many times the threshold for each of these instructions.
     pub(crate) fn new(region: Arc<Compiled>, earned: usize, used_for: u64) -> InUse {
@@ -54,7 +63,7 @@ impl InUse {
             ways_in: 0,
             visits: 0,
             done_before: 0,
-            exits: 0,
+            exits: Exits::default(),
             additions: None,
             strangers: 0,
             unknown: 0,
@@ -179,8 +188,8 @@ impl Regions {
     }
 
     /// How often a region was left for what is not compiled, since this was asked before.
-    pub(crate) fn take_exits(&mut self, id: RegionId) -> u64 {
-        self.get_mut(id).map_or(0, |used| std::mem::take(&mut used.exits))
+    pub(crate) fn take_exits(&mut self, id: RegionId) -> Exits {
+        self.get_mut(id).map_or(Exits::default(), |used| std::mem::take(&mut used.exits))
     }
 
     /// Lets compiled code find the way to a block by itself, if it can.

@@ -33,6 +33,7 @@ pub(crate) struct CraneliftCompiler {
     best: OwnedTargetIsa,
     workspace: Workspace,
     builder: FunctionBuilderContext,
+    stagger: placement::Stagger,
 }
 
 /// The memory of the code of one region, freed with it. It can be sent to another thread but not used from two, and the
@@ -63,7 +64,13 @@ impl CraneliftCompiler {
         };
         let quick = target(&[("opt_level", "none"), ("regalloc_algorithm", "single_pass")])?;
         let best = target(&[("opt_level", "speed")])?;
-        Some(CraneliftCompiler { quick, best, workspace: Workspace::new(), builder: FunctionBuilderContext::new() })
+        Some(CraneliftCompiler {
+            quick,
+            best,
+            workspace: Workspace::new(),
+            builder: FunctionBuilderContext::new(),
+            stagger: placement::Stagger::default(),
+        })
     }
 
     /// Compiles a region; `None` if the compiler refuses it.
@@ -106,16 +113,18 @@ impl CraneliftCompiler {
 
     /// Puts code that somebody else has made where it can be executed.
     #[cfg(all(target_arch = "x86_64", unix))]
-    pub(crate) fn place(&self, bytes: &[u8]) -> Option<Code> {
+    pub(crate) fn place(&mut self, bytes: &[u8]) -> Option<Code> {
         let mut module = JITModule::new(JITBuilder::with_isa(self.quick.clone(), default_libcall_names()));
         let signature = signature(module.make_signature());
         let id = module.declare_function("region", Linkage::Local, &signature).ok()?;
-        let placed = module.define_function_bytes(id, u64::from(placement::LINE), bytes, &[]);
+        let offset = self.stagger.next();
+        let padded = [&vec![0; offset], bytes].concat();
+        let placed = module.define_function_bytes(id, u64::from(placement::LINE), &padded, &[]);
         if placed.is_err() || module.finalize_definitions().is_err() {
             ModuleMemory::free(module);
             return None;
         }
-        Some(code_in(module, id, 0))
+        Some(code_in(module, id, offset))
     }
 }
 
