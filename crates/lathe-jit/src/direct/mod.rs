@@ -118,6 +118,9 @@ impl Builder for DirectBuilder {
     }
 
     fn swap_bytes(&mut self, bytes: u32, x: Value) -> Value {
+        if let Some(number) = self.listing.number(x) {
+            return self.constant(x.ty, number.swap_bytes() >> (u64::BITS - 8 * bytes));
+        }
         self.listing.add(Op::Swap(bytes, x), x.ty)
     }
 

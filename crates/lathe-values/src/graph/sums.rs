@@ -205,15 +205,16 @@ mod tests {
             let first = graph.plus(inverse, number);
             let less = graph.plus(first, other);
             let sum = add(&mut graph, x, less);
-            let swapped = add(&mut graph, less, x);
-            assert_eq!(sum, swapped);
+            let turned = add(&mut graph, less, x);
             for (a, b) in (0..16).flat_map(|a| (0..16).map(move |b| (a, b))) {
                 let expected = width(4).wrap(a + (15 - b) + number + other);
-                assert_eq!(evaluate(&graph, sum, &[a, b]), expected, "{a} + not {b} + {number} + {other}");
+                for sum in [sum, turned] {
+                    assert_eq!(evaluate(&graph, sum, &[a, b]), expected, "{a} + not {b} + {number} + {other}");
+                }
             }
-            if width(4).wrap(number + other) == 1 {
-                assert_eq!(graph.node(sum), Node::Binary(BinaryOperator::Subtract, x, y));
-            }
+            let is_difference = |id| graph.node(id) == Node::Binary(BinaryOperator::Subtract, x, y);
+            let is_negated = width(4).wrap(number + other) == 1;
+            assert_eq!([sum, turned].map(is_difference), [is_negated; 2], "not y + {number} + {other}");
         }
     }
 
