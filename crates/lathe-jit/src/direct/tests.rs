@@ -12,7 +12,7 @@ use crate::cranelift::CraneliftCompiler;
 use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type};
 use crate::shared::Effort;
 
-const PROGRAMS: u64 = 1_000;
+const PROGRAMS: u64 = 4_000;
 const BLOCKS: u64 = 4;
 const REGISTERS: usize = 12;
 const MEMORIES: usize = 5;
@@ -115,7 +115,11 @@ impl<B: Builder> Program<'_, B> {
         let marks = (self.values.len(), self.conditions.len());
         if self.random.once_in(3) {
             let others = self.random.within(1..3);
-            let conditions: Vec<_> = [condition].into_iter().chain((0..others).map(|_| self.condition())).collect();
+            let mut conditions: Vec<_> = [condition].into_iter().chain((0..others).map(|_| self.condition())).collect();
+            if self.random.once_in(3) {
+                conditions.truncate(1);
+                conditions.extend(self.two_about_one());
+            }
             self.builder.begin_if_any(&conditions);
         } else {
             self.builder.begin_if(condition, placed);
@@ -228,6 +232,13 @@ impl<B: Builder> Program<'_, B> {
         }
     }
 
+    /// How a value compares with another, and whether it is zero.
+    fn two_about_one(&mut self) -> [B::Value; 2] {
+        let ty = *self.random.pick(&[Type::I32, Type::I64]);
+        let (x, y) = (self.value(ty), self.value(ty));
+        [self.builder.compare(Comparison::Less, x, y), self.builder.is_zero(x)]
+    }
+
     /// A condition about something in memory that is read for nothing else, as a rule: cells or a variable.
     fn asked_directly(&mut self, comparisons: &[Comparison]) -> B::Value {
         let (ty, value) = if self.random.once_in(2) {
@@ -237,19 +248,27 @@ impl<B: Builder> Program<'_, B> {
             (ty, self.builder.read(variable))
         };
         let comparison = *self.random.pick(comparisons);
-        match self.random.below(6) {
+        match self.random.below(8) {
+            // About what has just been computed.
+            6 | 7 => {
+                let operations = [Operation::And, Operation::Subtract, Operation::ShiftLeft, Operation::ShiftRight];
+                let operation = *self.random.pick(&operations);
+                let number = *self.random.pick(&[0, 1, 32, 64]);
+                let computed = self.builder.calculate_with(operation, ty, value, number);
+                self.values.push((ty, computed));
+                self.builder.is_zero(computed)
+            }
             0 => value,
-            1 => self.builder.is_zero(value),
-            2 => {
+            1 => {
                 let mask = self.number(ty);
                 self.builder.calculate(Operation::And, value, mask)
             }
-            3 => {
+            2 => {
                 let other = self.value(ty);
                 self.builder.compare(comparison, other, value)
             }
             _ => {
-                let number = *self.random.pick(&[0, 1, 0x7F, 0x80, 0xFF, 0x100, 0x7FFF, 0xFFFF, 1 << 31, u64::MAX]);
+                let number = *self.random.pick(&[0, 1, 0x80, 0xFF, 0x100, 1 << 31, u64::MAX, u64::MAX << 31]);
                 let number = self.builder.constant(ty, number);
                 self.builder.compare(comparison, value, number)
             }

@@ -723,7 +723,7 @@ impl Writer {
             return Some((value.ty.bytes(), place));
         }
         match listing.lines[value.id.line()] {
-            Line { op: Op::Read(variable), ty } if ty == value.ty => {
+            Line { op: Op::Read(variable), .. } => {
                 let (ty, home) = self.variables[variable.0 as usize];
                 place_of(home).err().map(|place| (ty.bytes(), place))
             }
