@@ -218,6 +218,14 @@ impl Listing {
         }
     }
 
+    /// The value that another is made of by shifting it to the left by a number, and the number.
+    pub(super) fn shifted_left(&self, value: Value) -> Option<(Value, u64)> {
+        match self.op(value)? {
+            Op::Calculate(Operation::ShiftLeft, x, count) if x.ty == value.ty => Some((x, self.number(count)?)),
+            _ => None,
+        }
+    }
+
     /// The variable of which a value, or what it is a sum of, has been read, if that is all there is to it.
     pub(super) fn variable_of(&self, id: Id) -> Option<Variable> {
         match self.lines[id.line()] {

@@ -103,10 +103,20 @@ impl Builder for DirectBuilder {
     }
 
     fn calculate(&mut self, operation: Operation, x: Value, y: Value) -> Value {
+        use Operation::*;
         match (operation, self.listing.number(y)) {
-            (Operation::And, Some(mask)) => self.mask(x, y, mask),
-            _ => self.listing.add(Op::Calculate(operation, x, y), x.ty),
+            (And, Some(mask)) => return self.mask(x, y, mask),
+            (Add | Subtract | Or | Xor | ShiftLeft | ShiftRight | ShiftRightSigned, Some(0)) => return x,
+            (ShiftLeft, Some(count)) => {
+                if let Some((inner, before)) = self.listing.shifted_left(x)
+                    && let Some(count) = before.checked_add(count).filter(|count| *count < u64::from(x.ty.bits()))
+                {
+                    return self.calculate_with(ShiftLeft, x.ty, inner, count);
+                }
+            }
+            _ => {}
         }
+        self.listing.add(Op::Calculate(operation, x, y), x.ty)
     }
 
     fn not(&mut self, x: Value) -> Value {

@@ -329,6 +329,13 @@ impl<B: Builder> Program<'_, B> {
                     Operation::ShiftRightSigned,
                 ];
                 let operation = *self.random.pick(&operations);
+                let y = match self.random.below(4) {
+                    0 => {
+                        let number = *self.random.pick(&[0, 1, 8, 24, 31]);
+                        self.builder.constant(ty, number)
+                    }
+                    _ => y,
+                };
                 self.builder.calculate(operation, x, y)
             }
         };
