@@ -1,6 +1,5 @@
 //! Compiled code, and the only call into it.
 
-use crate::CodeMemory;
 use crate::context::Context;
 
 /// What a region is compiled to: it takes the context, and the number of the block to begin with.
@@ -12,13 +11,13 @@ pub(crate) struct Code {
     /// Where its blocks can be entered from the code of another region: so many bytes after the function begins.
     ways_in: Vec<u32>,
     /// What the function lives in.
-    _memory: CodeMemory,
+    _memory: Box<dyn Send + Sync>,
 }
 
 impl Code {
     /// A function that is there as long as its memory is.
-    pub(crate) fn new(function: Function, memory: CodeMemory) -> Self {
-        Code { function, ways_in: Vec::new(), _memory: memory }
+    pub(crate) fn new(function: Function, memory: impl Send + Sync + 'static) -> Self {
+        Code { function, ways_in: Vec::new(), _memory: Box::new(memory) }
     }
 
     /// The same, whose blocks can be entered from the code of other regions.

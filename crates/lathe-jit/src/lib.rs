@@ -53,9 +53,9 @@ mod shared;
 mod wasm;
 
 #[cfg(not(target_arch = "wasm32"))]
-use cranelift::{CraneliftCompiler as Compiler, ModuleMemory as CodeMemory};
+use cranelift::CraneliftCompiler as Compiler;
 #[cfg(target_arch = "wasm32")]
-use wasm::{HostCompiler as Compiler, TablePlace as CodeMemory};
+use wasm::HostCompiler as Compiler;
 
 pub use engine::{Clock, Jit, Statistics};
 pub use orders::{Background, Job};

@@ -33,12 +33,13 @@ pub(crate) struct CraneliftCompiler {
     best: OwnedTargetIsa,
     workspace: Workspace,
     builder: FunctionBuilderContext,
-    stagger: placement::Stagger,
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    space: crate::direct::Space,
 }
 
 /// The memory of the code of one region, freed with it. It can be sent to another thread but not used from two, and the
 /// lock says so. The module is there until it is freed.
-pub(crate) struct ModuleMemory(Mutex<Option<JITModule>>);
+struct ModuleMemory(Mutex<Option<JITModule>>);
 
 /// Whether code is first compiled without Cranelift.
 const HAS_DIRECT: bool = cfg!(all(target_arch = "x86_64", unix));
@@ -69,7 +70,8 @@ impl CraneliftCompiler {
             best,
             workspace: Workspace::new(),
             builder: FunctionBuilderContext::new(),
-            stagger: placement::Stagger::default(),
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            space: crate::direct::Space::default(),
         })
     }
 
@@ -114,27 +116,33 @@ impl CraneliftCompiler {
     /// Puts code that somebody else has made where it can be executed.
     #[cfg(all(target_arch = "x86_64", unix))]
     pub(crate) fn place(&mut self, bytes: &[u8]) -> Option<Code> {
+        #[cfg(target_os = "linux")]
+        if let Some(placed) = self.space.place(bytes) {
+            return Some(Code::new(function_at(placed.address()), placed));
+        }
         let mut module = JITModule::new(JITBuilder::with_isa(self.quick.clone(), default_libcall_names()));
         let signature = signature(module.make_signature());
         let id = module.declare_function("region", Linkage::Local, &signature).ok()?;
-        let offset = self.stagger.next();
-        let padded = [&vec![0; offset], bytes].concat();
-        let placed = module.define_function_bytes(id, u64::from(placement::LINE), &padded, &[]);
+        let placed = module.define_function_bytes(id, u64::from(placement::LINE), bytes, &[]);
         if placed.is_err() || module.finalize_definitions().is_err() {
             ModuleMemory::free(module);
             return None;
         }
-        Some(code_in(module, id, offset))
+        Some(code_in(module, id, 0))
     }
 }
 
 /// The function that a module has, this many bytes after where the module thinks that it begins.
 fn code_in(module: JITModule, id: FuncId, offset: usize) -> Code {
     let address = module.get_finalized_function(id).wrapping_add(offset);
-    // SAFETY: the address is that of the function just compiled with `signature`, which is
+    Code::new(function_at(address), ModuleMemory(Mutex::new(Some(module))))
+}
+
+/// The function whose code is at this address.
+fn function_at(address: *const u8) -> Function {
+    // SAFETY: what is there was just compiled with `signature`, or written for it, which is
     // this type: a pointer and a 32-bit number by the platform's C convention, no result.
-    let function = unsafe { std::mem::transmute::<*const u8, Function>(address) };
-    Code::new(function, ModuleMemory(Mutex::new(Some(module))))
+    unsafe { std::mem::transmute::<*const u8, Function>(address) }
 }
 
 /// Compiles what has been emitted and puts it into the module, this many bytes after where the module thinks that it

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Opcode, SourceLoc, Value, types};
 use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 
-pub(crate) use self::code::{CraneliftCompiler, ModuleMemory};
+pub(crate) use self::code::CraneliftCompiler;
 use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type};
 
 /// Guest and context memory are always there, and Cranelift may assume so. Nothing is said about

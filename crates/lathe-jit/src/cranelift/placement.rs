@@ -11,11 +11,6 @@ use cranelift_codegen::binemit::CodeOffset;
 pub(crate) const LINE: CodeOffset = 32;
 /// The length of most comparisons before a conditional jump: the processor takes both as one.
 const COMPARISON: CodeOffset = 4;
-/// Bytes of the smallest page that a system has.
-const PAGE: usize = 4_096;
-/// Bytes from where one region begins in its page to where the next one does: a whole number of lines of the cache, and all places in the
-/// page have their turn.
-const STAGGER: usize = 13 * 64;
 /// A jump in a loop counts this many times one outside.
 const LOOP: u64 = 8;
 /// Loops within loops that are told apart.
@@ -29,19 +24,6 @@ struct Branch {
     start: CodeOffset,
     end: CodeOffset,
     weight: u64,
-}
-
-/// Where code begins in its pages. Each region has pages of its own; if all of them began where a page does, they would push one another out of
-/// what the processor remembers of code by the lower bits of its address. A program with a hundred regions took a sixth longer.
-#[derive(Default)]
-pub(crate) struct Stagger(usize);
-
-impl Stagger {
-    /// Where in its first page the next region begins.
-    pub(crate) fn next(&mut self) -> usize {
-        self.0 = (self.0 + STAGGER) % PAGE;
-        self.0
-    }
 }
 
 /// How many bytes after a multiple of [`LINE`] the code should begin, if the blocks it is made from were executed this
@@ -114,14 +96,6 @@ fn jumps_before(code: &[u8], end: CodeOffset) -> impl Iterator<Item = Jump> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn regions_begin_in_all_places_of_a_page() {
-        let mut stagger = Stagger::default();
-        let mut places: Vec<usize> = (0..PAGE / 64).map(|_| stagger.next()).collect();
-        places.sort_unstable();
-        assert!(places.into_iter().eq((0..PAGE).step_by(64)));
-    }
 
     #[test]
     fn no_jump_of_a_loop_reaches_or_ends_at_a_boundary() {

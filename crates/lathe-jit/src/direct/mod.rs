@@ -3,6 +3,8 @@
 
 mod assembler;
 mod listing;
+#[cfg(target_os = "linux")]
+mod space;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -10,6 +12,8 @@ mod writer;
 use lathe_isa::Isa;
 
 use self::listing::{BlockId, Id, Listing, Op, Value, Variable};
+#[cfg(target_os = "linux")]
+pub(crate) use self::space::Space;
 use self::writer::{Crossing, Writer};
 use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type, emit};
 use crate::region::Region;

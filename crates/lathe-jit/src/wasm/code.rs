@@ -22,7 +22,7 @@ unsafe extern "C" {
 pub(crate) struct HostCompiler;
 
 /// The place of a function in the table, given up with it.
-pub(crate) struct TablePlace(usize);
+struct TablePlace(usize);
 
 impl HostCompiler {
     /// How often an instruction is interpreted in about the time that it takes to compile it...

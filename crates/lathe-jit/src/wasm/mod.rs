@@ -13,7 +13,7 @@ mod tests;
 use lathe_isa::Isa;
 
 #[cfg(target_arch = "wasm32")]
-pub(crate) use self::code::{HostCompiler, TablePlace};
+pub(crate) use self::code::HostCompiler;
 use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type, emit};
 use crate::region::Region;
 

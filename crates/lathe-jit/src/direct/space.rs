@@ -1,0 +1,152 @@
+//! Where the code of many regions lies, one behind the other. In pages of its own, each would begin at the same place of a page, and
+//! a program of a hundred regions would have more pages than the processor remembers.
+//!
+//! A chunk of memory is mapped twice: at one address it can be written, at the other executed, so code can be added while other code
+//! of the chunk runs on another thread. No address is both.
+
+use std::ffi::c_int;
+use std::ptr::{NonNull, null_mut};
+use std::sync::Arc;
+
+/// Bytes of a chunk.
+const CHUNK: usize = 1 << 18;
+/// Code of more bytes would waste too much of one.
+const LARGEST: usize = CHUNK / 4;
+/// Code begins where a line of the processor's caches does, so that adding some touches no line that is executed.
+const LINE: usize = 64;
+
+/// Takes code, as long as the system provides such memory.
+#[derive(Default)]
+pub(crate) struct Space {
+    chunk: Option<Arc<Chunk>>,
+    /// Bytes of it that are taken.
+    taken: usize,
+    /// The process that made it: a fork shares its pages, and must not write there.
+    process: u32,
+    /// Whether the system has refused.
+    is_refused: bool,
+}
+
+/// The memory of some code. It stays as long as anything in its chunk does.
+pub(crate) struct InSpace {
+    chunk: Arc<Chunk>,
+    at: usize,
+}
+
+impl InSpace {
+    /// Where the code is executed.
+    pub(crate) fn address(&self) -> *const u8 {
+        self.chunk.executable.as_ptr().wrapping_add(self.at)
+    }
+}
+
+impl Space {
+    /// Puts code behind that which is there; nowhere if it is too large, or the system provides no memory for it.
+    pub(crate) fn place(&mut self, code: &[u8]) -> Option<InSpace> {
+        if code.len() > LARGEST || self.is_refused {
+            return None;
+        }
+        let process = std::process::id();
+        if self.taken + code.len() > CHUNK || self.process != process {
+            self.chunk = None;
+        }
+        if self.chunk.is_none() {
+            (self.chunk, self.taken, self.process) = (Chunk::new().map(Arc::new), 0, process);
+            self.is_refused = self.chunk.is_none();
+        }
+        let (chunk, at) = (self.chunk.clone()?, self.taken);
+        // SAFETY: these bytes of the chunk were just seen to be within it, and nobody uses them: only this space writes to the chunk, it
+        // has given none of them to anybody, and no other process has the chunk that does.
+        unsafe { chunk.writable.as_ptr().add(at).copy_from_nonoverlapping(code.as_ptr(), code.len()) };
+        self.taken = (at + code.len()).next_multiple_of(LINE);
+        Some(InSpace { chunk, at })
+    }
+}
+
+/// Memory that is mapped twice.
+struct Chunk {
+    writable: NonNull<u8>,
+    executable: NonNull<u8>,
+}
+
+// SAFETY: a chunk owns both of its mappings.
+unsafe impl Send for Chunk {}
+// SAFETY: through a shared chunk, only the space that made it writes, and only where nobody reads or executes.
+unsafe impl Sync for Chunk {}
+
+impl Chunk {
+    fn new() -> Option<Chunk> {
+        // SAFETY: the name ends with a zero, and a new file touches nothing that exists.
+        let file = unsafe { libc::memfd_create(c"lathe-code".as_ptr(), libc::MFD_CLOEXEC) };
+        if file < 0 {
+            return None;
+        }
+        // SAFETY: the file was just made.
+        let has_room = unsafe { libc::ftruncate(file, CHUNK as libc::off_t) } == 0;
+        let map = |protection: c_int| {
+            // SAFETY: a new mapping at an address of the system's choice touches nothing that exists.
+            let at = unsafe { libc::mmap(null_mut(), CHUNK, protection, libc::MAP_SHARED, file, 0) };
+            if at == libc::MAP_FAILED { None } else { NonNull::new(at.cast()) }
+        };
+        let both = has_room.then(|| (map(libc::PROT_READ | libc::PROT_WRITE), map(libc::PROT_READ | libc::PROT_EXEC)));
+        // SAFETY: the file was made above, and nobody else knows it. Mappings stay without it.
+        unsafe { libc::close(file) };
+        match both? {
+            (Some(writable), Some(executable)) => Some(Chunk { writable, executable }),
+            (one, other) => {
+                one.into_iter().chain(other).for_each(unmap);
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        [self.writable, self.executable].into_iter().for_each(unmap);
+    }
+}
+
+/// Gives a mapping of a chunk back, which nobody uses any more.
+fn unmap(mapping: NonNull<u8>) {
+    // SAFETY: it is one of those that `Chunk::new` made, of this length. Whoever could use it has the chunk, and that is gone.
+    unsafe { libc::munmap(mapping.as_ptr().cast(), CHUNK) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_lies_side_by_side_until_a_chunk_is_full() {
+        let mut space = Space::default();
+        let code = [0xC3; LINE + 1];
+        let placed: Vec<InSpace> = (0..CHUNK / LINE).map(|_| space.place(&code).expect("there is room")).collect();
+        let distances = placed.windows(2).map(|pair| pair[1].address().addr().wrapping_sub(pair[0].address().addr()));
+        assert_eq!(
+            distances.filter(|distance| *distance != 2 * LINE).count(),
+            1,
+            "one of them begins the second chunk"
+        );
+        assert!(placed.iter().all(|placed| placed.at + code.len() <= CHUNK));
+        assert!(space.place(&[0xC3; LARGEST + 1]).is_none());
+    }
+
+    /// What memory is mapped that belongs to no file but is executed at this address.
+    fn is_mapped(address: usize) -> bool {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux has it");
+        let begins = |line: &str| line.split_once('-').and_then(|(first, _)| usize::from_str_radix(first, 16).ok());
+        maps.lines().any(|line| line.contains("memfd:lathe-code") && begins(line) == Some(address))
+    }
+
+    #[test]
+    fn a_chunk_stays_as_long_as_anything_in_it() {
+        let mut space = Space::default();
+        let [first, second] = [(); 2].map(|()| space.place(&[0xC3]).expect("there is room"));
+        let chunk = [first.chunk.writable, first.chunk.executable].map(|mapping| mapping.as_ptr().addr());
+        drop((space, first));
+        assert!(chunk.into_iter().all(is_mapped));
+        drop(second);
+        assert!(!chunk.into_iter().any(is_mapped));
+    }
+}
