@@ -132,7 +132,8 @@ mod tests {
         assert!(space.place(&[0xC3; LARGEST + 1]).is_none());
     }
 
-    /// What memory is mapped that belongs to no file but is executed at this address.
+    /// Whether a chunk is mapped at this address.
+    #[allow(clippy::disallowed_methods)]
     fn is_mapped(address: usize) -> bool {
         let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux has it");
         let begins = |line: &str| line.split_once('-').and_then(|(first, _)| usize::from_str_radix(first, 16).ok());

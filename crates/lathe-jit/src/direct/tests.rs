@@ -214,7 +214,7 @@ impl<B: Builder> Program<'_, B> {
             Comparison::LessOrEqualSigned,
         ];
         match self.random.below(12) {
-            9..=11 => return self.asked_directly(&comparisons),
+            9..=11 => self.asked_directly(&comparisons),
             0 => self.builder.is_zero(x),
             1 => {
                 let bit = self.random.below(u64::from(ty.bits()));
@@ -268,7 +268,7 @@ impl<B: Builder> Program<'_, B> {
                 self.builder.compare(comparison, other, value)
             }
             _ => {
-                let number = *self.random.pick(&[0, 1, 0x80, 0xFF, 0x100, 1 << 31, u64::MAX, u64::MAX << 31]);
+                let number = *self.random.pick(&[0, 1, 0x80, 0xFF, 0x100, 1 << 31, 1 << 40, u64::MAX, u64::MAX << 31]);
                 let number = self.builder.constant(ty, number);
                 self.builder.compare(comparison, value, number)
             }
