@@ -108,6 +108,11 @@ impl Flags {
         }
     }
 
+    /// Whether they tell which of two numbers with signs is larger.
+    pub(super) fn is_signed(self) -> bool {
+        matches!(self, Flags::Less | Flags::LessOrEqual | Flags::Greater | Flags::GreaterOrEqual)
+    }
+
     /// What they say of the same comparison with its operands exchanged.
     pub(super) fn exchanged(self) -> Flags {
         match self {

@@ -162,6 +162,14 @@ impl Listing {
         }
     }
 
+    /// Whether one instruction compares what is read from memory with a number.
+    fn is_compared_in_memory(&self, comparison: Comparison, x: Value, y: Value) -> bool {
+        let Some(Op::Load { bytes, .. }) = self.op(x) else { return false };
+        let is_signed = matches!(comparison, Comparison::LessSigned | Comparison::LessOrEqualSigned);
+        let number = self.number(y).and_then(|number| short_number(number, x.ty.bytes()));
+        number.is_some_and(|number| can_be_compared(bytes, x.ty, number, is_signed))
+    }
+
     /// Whether the second line follows the first closely, and nothing is written and no way parts or ends in between.
     fn is_soon(&self, first: usize, then: usize) -> bool {
         let has_effect = |line: &Line| {
@@ -263,7 +271,7 @@ impl Uses {
     const NEARBY: Uses = Uses(8);
     /// As an index from an address.
     const INDEX: Uses = Uses(16);
-    /// As what is compared with a number.
+    /// As what can be compared with a number where it is in memory.
     const COMPARED: Uses = Uses(32);
     /// More than once.
     const AGAIN: Uses = Uses(64);
@@ -408,7 +416,7 @@ impl Lifetimes {
                     self.used(y, at, Uses::INDEX);
                 }
             },
-            Op::Compare(_, x, y) if listing.number(y).is_some() => {
+            Op::Compare(comparison, x, y) if listing.is_compared_in_memory(comparison, x, y) => {
                 self.used(x, at, Uses::COMPARED);
                 self.used(y, at, Uses::VALUE);
             }
@@ -463,4 +471,23 @@ fn ones(bits: u32) -> u64 {
 /// Whether a number fits into an instruction as a distance.
 pub(super) fn is_short(number: u64) -> bool {
     i32::try_from(number as i64).is_ok()
+}
+
+/// A number of this many bytes, if an instruction can have it as one of 32 bits with a sign.
+pub(super) fn short_number(number: u64, bytes: u32) -> Option<i32> {
+    match bytes {
+        8 => is_short(number).then_some(number as i32),
+        _ => Some(number as i32),
+    }
+}
+
+/// Whether so many bytes of memory, with zeros above them, can be compared with a number in one instruction.
+pub(super) fn can_be_compared(bytes: u32, ty: Type, number: i32, is_signed: bool) -> bool {
+    match bytes {
+        _ if bytes == ty.bytes() => true,
+        _ if is_signed => false,
+        1 => u8::try_from(number).is_ok(),
+        2 => (0..0x80).contains(&number),
+        _ => number >= 0,
+    }
 }

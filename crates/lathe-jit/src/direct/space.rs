@@ -4,7 +4,7 @@
 //! A chunk of memory is mapped twice: at one address it can be written, at the other executed, so code can be added while other code
 //! of the chunk runs on another thread. No address is both.
 
-use std::ffi::c_int;
+use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) struct Space {
     chunk: Option<Arc<Chunk>>,
     /// Bytes of it that are taken.
     taken: usize,
-    /// The process that made it: a fork shares its pages, and must not write there.
+    /// The process that made it: a fork of it can execute what is there, and has nowhere to write.
     process: u32,
     /// Whether the system has refused.
     is_refused: bool,
@@ -56,7 +56,7 @@ impl Space {
         }
         let (chunk, at) = (self.chunk.clone()?, self.taken);
         // SAFETY: these bytes of the chunk were just seen to be within it, and nobody uses them: only this space writes to the chunk, it
-        // has given none of them to anybody, and no other process has the chunk that does.
+        // has given none of them to anybody, and forks do not have where it is written.
         unsafe { chunk.writable.as_ptr().add(at).copy_from_nonoverlapping(code.as_ptr(), code.len()) };
         self.taken = (at + code.len()).next_multiple_of(LINE);
         Some(InSpace { chunk, at })
@@ -76,29 +76,28 @@ unsafe impl Sync for Chunk {}
 
 impl Chunk {
     fn new() -> Option<Chunk> {
-        // SAFETY: the name ends with a zero, and a new file touches nothing that exists.
-        let file = unsafe { libc::memfd_create(c"lathe-code".as_ptr(), libc::MFD_CLOEXEC) };
-        if file < 0 {
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+        // SAFETY: a new mapping at an address of the system's choice touches nothing that exists.
+        let first = unsafe { libc::mmap(null_mut(), CHUNK, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        let writable = mapped(first)?;
+        // SAFETY: shared pages that were mapped just now, of which no bytes are moved, so that they are mapped once more.
+        let Some(executable) = mapped(unsafe { libc::mremap(first, 0, CHUNK, libc::MREMAP_MAYMOVE) }) else {
+            unmap(writable);
             return None;
-        }
-        // SAFETY: the file was just made.
-        let has_room = unsafe { libc::ftruncate(file, CHUNK as libc::off_t) } == 0;
-        let map = |protection: c_int| {
-            // SAFETY: a new mapping at an address of the system's choice touches nothing that exists.
-            let at = unsafe { libc::mmap(null_mut(), CHUNK, protection, libc::MAP_SHARED, file, 0) };
-            if at == libc::MAP_FAILED { None } else { NonNull::new(at.cast()) }
         };
-        let both = has_room.then(|| (map(libc::PROT_READ | libc::PROT_WRITE), map(libc::PROT_READ | libc::PROT_EXEC)));
-        // SAFETY: the file was made above, and nobody else knows it. Mappings stay without it.
-        unsafe { libc::close(file) };
-        match both? {
-            (Some(writable), Some(executable)) => Some(Chunk { writable, executable }),
-            (one, other) => {
-                one.into_iter().chain(other).for_each(unmap);
-                None
-            }
-        }
+        let chunk = Chunk { writable, executable };
+        // SAFETY: these are pages that nobody else knows.
+        let can_be_executed = unsafe {
+            libc::mprotect(executable.as_ptr().cast(), CHUNK, libc::PROT_READ | libc::PROT_EXEC) == 0
+                && libc::madvise(first, CHUNK, libc::MADV_DONTFORK) == 0
+        };
+        can_be_executed.then_some(chunk)
     }
+}
+
+/// The mapping that the system has made, if it has.
+fn mapped(at: *mut c_void) -> Option<NonNull<u8>> {
+    if at == libc::MAP_FAILED { None } else { NonNull::new(at.cast()) }
 }
 
 impl Drop for Chunk {
@@ -137,7 +136,7 @@ mod tests {
     fn is_mapped(address: usize) -> bool {
         let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux has it");
         let begins = |line: &str| line.split_once('-').and_then(|(first, _)| usize::from_str_radix(first, 16).ok());
-        maps.lines().any(|line| line.contains("memfd:lathe-code") && begins(line) == Some(address))
+        maps.lines().any(|line| line.contains("/dev/zero") && begins(line) == Some(address))
     }
 
     #[test]

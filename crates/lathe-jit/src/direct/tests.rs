@@ -426,3 +426,36 @@ fn code_does_what_that_of_cranelift_does() {
         }
     }
 }
+
+/// Cells that cannot be compared where they are go through registers, and there must be enough of them for all conditions of which
+/// one is enough.
+#[test]
+fn conditions_about_cells_leave_registers_for_one_another() {
+    for number in [1, 1 << 40] {
+        let mut builder = DirectBuilder::new();
+        let [context, first] = builder.parameters();
+        let memories = builder.load_pointer(context, offset!(memories));
+        let bases = [0, 1, 2, 3, 4].map(|memory| {
+            let base = builder.load_pointer(memories, memory * 8);
+            builder.keep(base)
+        });
+        let variables = [0, 8, 16].map(|offset| builder.variable(Type::I64, Home::Register(offset)));
+        let block = builder.block();
+        builder.dispatch(first, &[block]);
+        builder.start(block);
+        let conditions = variables.map(|variable| {
+            let index = builder.read(variable);
+            let index = builder.low_bits(Type::I64, index, 0x0F);
+            let at = builder.calculate(Operation::Add, bases[4], index);
+            let cell = builder.load(Type::I64, 1, at, 0);
+            let number = builder.constant(Type::I64, number);
+            builder.compare(Comparison::LessSigned, cell, number)
+        });
+        builder.begin_if_any(&conditions);
+        builder.leave();
+        builder.end_if();
+        builder.leave();
+        builder.finish();
+        assert!(!builder.writer.finish(None).code.is_empty());
+    }
+}

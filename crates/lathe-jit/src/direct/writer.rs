@@ -7,7 +7,9 @@ use super::Finished;
 use lathe_isa::model::RegisterId;
 
 use super::assembler::{Alu, Assembler, Flags, Label, Later, Operand, Place, Reg, Section, Shift, Unary};
-use super::listing::{BlockId, Early, Id, Lifetimes, Line, Listing, Op, Value, Variable, is_short};
+use super::listing::{
+    BlockId, Early, Id, Lifetimes, Line, Listing, Op, Value, Variable, can_be_compared, short_number,
+};
 use crate::context::{Context, NO_JUMP, offset};
 use crate::emit::{Comparison, Home, Operation, REGISTER, Type};
 use crate::links::{self, Link, Usage};
@@ -701,7 +703,7 @@ impl Writer {
     fn test_of_number(&mut self, listing: &Listing, asked: Asked, x: Value, number: i32, flags: Flags) -> Test {
         let is_about_zero = asked == Asked::Compared && number == 0 && matches!(flags, Flags::Equal | Flags::Unequal);
         let place = self.place_to_read(listing, x).filter(|(bytes, _)| match asked {
-            Asked::Compared => can_be_compared(*bytes, x.ty, number, flags),
+            Asked::Compared => can_be_compared(*bytes, x.ty, number, flags.is_signed()),
             Asked::Common => *bytes == x.ty.bytes(),
         });
         if let Some((bytes, place)) = place {
@@ -902,7 +904,9 @@ impl Writer {
             return reg;
         }
         let to = self.new_register(listing);
+        let busy = self.busy;
         self.bring(listing, value.id, to);
+        self.busy = busy;
         // A number is as easily had again.
         if listing.number(value).is_none() {
             self.hold(to, value.id);
@@ -1121,26 +1125,6 @@ fn place_of(home: Home) -> Result<Reg, Place> {
         Home::Fuel => Ok(FUEL),
         Home::Context(offset) => Err(Place::at(CONTEXT, offset)),
         Home::Register(offset) => Err(Place::at(REGISTERS, offset)),
-    }
-}
-
-/// A number of this many bytes, if an instruction can have it as one of 32 bits with a sign.
-fn short_number(number: u64, bytes: u32) -> Option<i32> {
-    match bytes {
-        8 => is_short(number).then_some(number as i32),
-        _ => Some(number as i32),
-    }
-}
-
-/// Whether so many bytes of memory, with zeros above them, can be compared with a number in one instruction.
-fn can_be_compared(bytes: u32, ty: Type, number: i32, flags: Flags) -> bool {
-    let is_signed = matches!(flags, Flags::Less | Flags::LessOrEqual | Flags::Greater | Flags::GreaterOrEqual);
-    match bytes {
-        _ if bytes == ty.bytes() => true,
-        _ if is_signed => false,
-        1 => u8::try_from(number).is_ok(),
-        2 => (0..0x80).contains(&number),
-        _ => number >= 0,
     }
 }
 
