@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use lathe_benches::by_hand;
 use lathe_benches::measure::{Baselines, Job, leaves};
 use lathe_benches::real::{self, MOST_ROUNDS, Program};
-use lathe_embed::{EngineKind, Machine, Stop};
+use lathe_embed::{EngineKind, Instance, Machine, Stop};
 
 /// Enough for every program to end, with a few rounds.
 const LIMIT: u64 = 20_000_000;
@@ -82,19 +82,12 @@ struct Ran {
 /// compiling took ten times as long as running.
 #[test]
 fn where_all_code_is_equally_warm_little_is_compiled_twice() {
-    let program = real::ALL.iter().find(|program| (program.machine, program.name) == ("hex8", "states")).unwrap();
-    let machine = Machine::built_in(program.machine).unwrap();
-    let mut instance = machine.instance_on(EngineKind::Jit).unwrap();
-    instance.load(&program.assemble(&machine, MOST_ROUNDS).unwrap());
+    let mut instance = on_the_jit("hex8", "states");
     instance.run_for(50_000_000);
     let done = instance.statistics().unwrap();
     assert!(done.regions > 50 && done.compiled_steps > 45_000_000, "it is compiled: {done:?}");
     assert!(done.improved < 8, "{done:?}");
-    let mut entered = |steps| {
-        let before = instance.statistics().unwrap().entries;
-        assert_eq!(instance.run_for(steps).steps, steps, "it goes on");
-        instance.statistics().unwrap().entries - before
-    };
+    let mut entered = |steps| times_entered(&mut instance, steps);
     // There is a way to another state after every 27 steps, and compiled code finds it by itself. It is left for ways that had not
     // been taken before, and when it is time to look at one of its regions.
     for steps in [20_000_000, 200_000_000, 20_000_000] {
@@ -107,18 +100,27 @@ fn where_all_code_is_equally_warm_little_is_compiled_twice() {
 /// instructions, once in a thousand of them.
 #[test]
 fn what_is_interpreted_in_the_middle_of_a_region_becomes_part_of_it_soon() {
-    let program = real::ALL.iter().find(|program| (program.machine, program.name) == ("mos6502", "suite")).unwrap();
-    let machine = Machine::built_in(program.machine).unwrap();
-    let mut instance = machine.instance_on(EngineKind::Jit).unwrap();
-    instance.load(&program.assemble(&machine, MOST_ROUNDS).unwrap());
-    let mut entered = |steps| {
-        let before = instance.statistics().unwrap().entries;
-        assert_eq!(instance.run_for(steps).steps, steps, "it goes on");
-        instance.statistics().unwrap().entries - before
-    };
+    let mut instance = on_the_jit("mos6502", "suite");
+    let mut entered = |steps| times_entered(&mut instance, steps);
     let (soon, later) = (entered(20_000_000), entered(20_000_000));
     assert!(soon > 1_000, "it is compiled, and left now and then: {soon} times");
     assert!(later < 1_000, "left {later} times");
+}
+
+/// A program that goes on for very long.
+fn on_the_jit(machine: &str, name: &str) -> Instance {
+    let program = real::ALL.iter().find(|program| (program.machine, program.name) == (machine, name)).unwrap();
+    let machine = Machine::built_in(machine).unwrap();
+    let mut instance = machine.instance_on(EngineKind::Jit).unwrap();
+    instance.load(&program.assemble(&machine, MOST_ROUNDS).unwrap());
+    instance
+}
+
+/// How often compiled code is entered in so many steps.
+fn times_entered(instance: &mut Instance, steps: u64) -> u64 {
+    let before = instance.statistics().unwrap().entries;
+    assert_eq!(instance.run_for(steps).steps, steps, "it goes on");
+    instance.statistics().unwrap().entries - before
 }
 
 /// Runs a program on the reference interpreter, to its end.

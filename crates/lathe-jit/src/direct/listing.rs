@@ -99,6 +99,14 @@ pub(super) enum Op {
     GoOn,
 }
 
+impl Op {
+    /// Whether it does more than make a value: it writes something, or ways part, meet or end there.
+    fn has_effect(self) -> bool {
+        let writes = matches!(self, Op::Store { .. } | Op::Assign { .. } | Op::Keep(..) | Op::Dispatch(_));
+        writes || matches!(self, Op::If { .. } | Op::Else { .. } | Op::End | Op::Jump(_) | Op::Leave | Op::GoOn)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) op: Op,
@@ -172,23 +180,7 @@ impl Listing {
 
     /// Whether the second line follows the first closely, and nothing is written and no way parts or ends in between.
     fn is_soon(&self, first: usize, then: usize) -> bool {
-        let has_effect = |line: &Line| {
-            use Op::*;
-            matches!(
-                line.op,
-                Store { .. }
-                    | Assign { .. }
-                    | Keep(..)
-                    | Dispatch(_)
-                    | If { .. }
-                    | Else { .. }
-                    | End
-                    | Jump(_)
-                    | Leave
-                    | GoOn
-            )
-        };
-        then - first <= SOON && !self.lines[first + 1..then].iter().any(has_effect)
+        then - first <= SOON && !self.lines[first + 1..then].iter().any(|line| line.op.has_effect())
     }
 
     /// The number that a value is, if it is one.
@@ -376,9 +368,7 @@ impl Lifetimes {
         let is_used = self.last[line] != line as u32 || self.early[line].is_some();
         let uses = self.uses[line];
         self.is_put_off[line] = match op {
-            Op::Store { .. } | Op::Assign { .. } | Op::Keep(..) | Op::Dispatch(_) | Op::Jump(_) => false,
-            Op::Leave | Op::GoOn => false,
-            Op::If { .. } | Op::Else { .. } | Op::End => false,
+            _ if op.has_effect() => false,
             _ if !is_used => return self.is_put_off[line] = true,
             Op::Number(_) | Op::Compare(..) | Op::IsZero(_) | Op::Any { .. } | Op::Read(_) | Op::Parameter => true,
             Op::Bit(_) => uses.is_only(Uses::CONDITION),

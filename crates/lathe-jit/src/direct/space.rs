@@ -21,7 +21,7 @@ pub(crate) struct Space {
     chunk: Option<Arc<Chunk>>,
     /// Bytes of it that are taken.
     taken: usize,
-    /// The process that made it: a fork of it can execute what is there, and has nowhere to write.
+    /// The process that made it: a fork of it shares its pages, and puts its own code into a chunk of its own.
     process: u32,
     /// Whether the system has refused.
     is_refused: bool,
@@ -56,7 +56,7 @@ impl Space {
         }
         let (chunk, at) = (self.chunk.clone()?, self.taken);
         // SAFETY: these bytes of the chunk were just seen to be within it, and nobody uses them: only this space writes to the chunk, it
-        // has given none of them to anybody, and forks do not have where it is written.
+        // has given none of them to anybody, and its copy in a fork, which has another number, has begun another chunk.
         unsafe { chunk.writable.as_ptr().add(at).copy_from_nonoverlapping(code.as_ptr(), code.len()) };
         self.taken = (at + code.len()).next_multiple_of(LINE);
         Some(InSpace { chunk, at })
@@ -87,11 +87,8 @@ impl Chunk {
         };
         let chunk = Chunk { writable, executable };
         // SAFETY: these are pages that nobody else knows.
-        let can_be_executed = unsafe {
-            libc::mprotect(executable.as_ptr().cast(), CHUNK, libc::PROT_READ | libc::PROT_EXEC) == 0
-                && libc::madvise(first, CHUNK, libc::MADV_DONTFORK) == 0
-        };
-        can_be_executed.then_some(chunk)
+        let changed = unsafe { libc::mprotect(executable.as_ptr().cast(), CHUNK, libc::PROT_READ | libc::PROT_EXEC) };
+        (changed == 0).then_some(chunk)
     }
 }
 
@@ -121,12 +118,12 @@ mod tests {
         let mut space = Space::default();
         let code = [0xC3; LINE + 1];
         let placed: Vec<InSpace> = (0..CHUNK / LINE).map(|_| space.place(&code).expect("there is room")).collect();
-        let distances = placed.windows(2).map(|pair| pair[1].address().addr().wrapping_sub(pair[0].address().addr()));
-        assert_eq!(
-            distances.filter(|distance| *distance != 2 * LINE).count(),
-            1,
-            "one of them begins the second chunk"
-        );
+        let is_next = |pair: &&[InSpace]| {
+            let is_behind = pair[0].at + 2 * LINE == pair[1].at;
+            is_behind && Arc::ptr_eq(&pair[0].chunk, &pair[1].chunk)
+        };
+        let (next, others): (Vec<_>, Vec<_>) = placed.windows(2).partition(is_next);
+        assert_eq!((next.len(), others.len()), (placed.len() - 2, 1), "one of them begins the second chunk");
         assert!(placed.iter().all(|placed| placed.at + code.len() <= CHUNK));
         assert!(space.place(&[0xC3; LARGEST + 1]).is_none());
     }

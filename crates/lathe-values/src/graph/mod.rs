@@ -4,6 +4,7 @@
 mod facts;
 mod found;
 mod logic;
+mod signs;
 mod sums;
 
 pub use facts::WayOn;
