@@ -405,7 +405,7 @@ impl Fast {
                 }
                 Event::Unknown(at, _) if self.ops.len() > OPERATIONS => {
                     let pc = self.entries[at as usize].pc;
-                    self.forget_everything();
+                    self.begin_again();
                     entry = self.entry(pc);
                 }
                 Event::Unknown(at, number) if self.add_variant(state, at, number) => entry = at,
@@ -580,12 +580,19 @@ impl Fast {
         self.ops.extend([Op::new(Code::Decode), Op::new(Code::InterpretEntry)]);
     }
 
+    /// There are too many operations. What has too many places for all of them would lower them again and again, so each must be reached twice
+    /// as often the next time.
+    fn begin_again(&mut self) {
+        self.forget_everything();
+        self.lowered_after = self.lowered_after.saturating_mul(2);
+    }
+
     /// Decodes and lowers an entry. The entry may have another id afterwards, because all of
     /// them are forgotten when there are too many operations.
     fn lower_entry(&mut self, state: &State, id: EntryId) -> EntryId {
         let pc = self.entries[id as usize].pc;
         if self.ops.len() > OPERATIONS {
-            self.forget_everything();
+            self.begin_again();
         }
         // One of another kind keeps its entry, unless it was forgotten with all others.
         let is_single = self.single.get(&pc) == Some(&id);
