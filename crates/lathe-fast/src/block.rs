@@ -4,12 +4,14 @@
 //! after a branch that does not go the way the block goes. What is stored is stored in order, so
 //! leaving a block never has to undo anything.
 
+use std::sync::Arc;
+
 use lathe_base::Width;
 use lathe_isa::model::RegisterId;
 use lathe_values::{Effects, Graph, Node, SymbolicState, ValueId, WayOn};
 use lathe_vm::state::State;
 
-use super::decode::{Lowerable, Reading, effects_at};
+use super::decode::{Lowerable, effects_at};
 use crate::Fast;
 
 /// Instructions of one block.
@@ -25,7 +27,7 @@ pub(super) struct Block {
     pub(super) steps: Vec<Step>,
     pub(super) end: WayOn,
     /// What they were made from.
-    pub(super) readings: Vec<(u64, Reading)>,
+    pub(super) decoded: Vec<(u64, Arc<Lowerable>)>,
     /// How many instructions it may have.
     most: usize,
     /// Registers that are taken to have the value they have now, and whether anything depends on it.
@@ -74,7 +76,7 @@ pub(super) fn build(
 pub(super) fn build_from(
     fast: &Fast,
     state: &State,
-    first: Lowerable,
+    first: Arc<Lowerable>,
     pc: u64,
     most: usize,
     modes: &[(RegisterId, u64)],
@@ -102,8 +104,8 @@ impl Block {
             before.assume(&fast.isa, &mut graph, *register, *value);
         }
         let assumed = modes.iter().map(|(register, value)| (*register, *value, false)).collect();
-        let (steps, readings) = (Vec::with_capacity(most), Vec::with_capacity(most));
-        Block { graph, before, steps, end: WayOn::Goto(pc), readings, most, assumed }
+        let (steps, decoded) = (Vec::with_capacity(most), Vec::with_capacity(most));
+        Block { graph, before, steps, end: WayOn::Goto(pc), decoded, most, assumed }
     }
 
     /// The registers whose value anything in the block depends on, with that value.
@@ -165,7 +167,7 @@ impl Block {
         }
     }
 
-    fn add(&mut self, decoded: &Lowerable, effects: Effects, pc: u64) {
+    fn add(&mut self, decoded: &Arc<Lowerable>, effects: Effects, pc: u64) {
         for (register, _, matters) in &mut self.assumed {
             *matters |= effects.touched.contains(*register);
         }
@@ -173,8 +175,8 @@ impl Block {
         let so_far = self.steps.last().map_or(none, |step| step.cycles);
         let cycles = effects.cycles_after(&mut self.graph, so_far, decoded.cycles);
         self.end = self.graph.way_on(effects.next);
-        if !self.readings.iter().any(|(known, _)| *known == pc) {
-            self.readings.push((pc, decoded.reading));
+        if !self.decoded.iter().any(|(known, _)| *known == pc) {
+            self.decoded.push((pc, decoded.clone()));
         }
         self.steps.push(Step { pc, effects, cycles, side: None });
     }

@@ -17,6 +17,7 @@ use crate::Fast;
 use crate::armed::Armed;
 
 /// A decoded instruction on values: the graph and what it does, if it can be lowered.
+#[derive(Debug)]
 pub struct Lowerable {
     /// The cycles of its row.
     pub cycles: u64,
@@ -155,12 +156,12 @@ fn all_bits(cells: u32, cell: Width) -> u128 {
 
 impl Fast {
     /// The decoded instruction at an address, specialized to it.
-    pub fn decode(&self, state: &State, pc: u64) -> Lowerable {
+    pub fn decode(&self, state: &State, pc: u64) -> Arc<Lowerable> {
         self.decode_window(pc, state.window(&self.isa, pc, self.longest))
     }
 
     /// The instruction that is expected at an address, for an engine that decodes it long before it is reached.
-    pub fn decode_ahead(&self, state: &State, pc: u64) -> Lowerable {
+    pub fn decode_ahead(&self, state: &State, pc: u64) -> Arc<Lowerable> {
         self.decode_window(pc, self.expected(state, pc, self.longest))
     }
 
@@ -172,12 +173,25 @@ impl Fast {
     }
 
     /// What the volatile instruction at an address is while its cells hold one of its [contents](Fast::contents).
-    pub fn decode_content(&self, pc: u64, content: u64) -> Lowerable {
+    pub fn decode_content(&self, pc: u64, content: u64) -> Arc<Lowerable> {
         let bits = self.longest * self.isa.code_memory().cell.bits();
         self.decode_window(pc, u128::from(content) << (u128::BITS - bits))
     }
 
-    fn decode_window(&self, pc: u64, window: u128) -> Lowerable {
+    /// The instruction that these cells hold at an address. It is not decoded again if it is part of a block.
+    fn decode_window(&self, pc: u64, window: u128) -> Arc<Lowerable> {
+        let is_it = |known: &&Arc<Lowerable>| {
+            !known.reading.volatile
+                && Arc::ptr_eq(&known.armed, &self.armed)
+                && self.is_read_as(pc, window, &known.reading)
+        };
+        match self.decoded(pc).filter(is_it) {
+            Some(known) => known.clone(),
+            None => Arc::new(self.decode_anew(pc, window)),
+        }
+    }
+
+    fn decode_anew(&self, pc: u64, window: u128) -> Lowerable {
         let isa = &*self.isa;
         let (live, volatile) = self.treatment(pc);
         let armed = self.armed.clone();
@@ -240,10 +254,14 @@ impl Fast {
 
     /// Whether the cells at an address would be read like this ahead of time.
     pub fn reads_like(&self, state: &State, pc: u64, reading: &Reading) -> bool {
+        self.is_read_as(pc, self.expected(state, pc, reading.cells), reading)
+    }
+
+    /// Whether these cells would be read like this at an address.
+    fn is_read_as(&self, pc: u64, window: u128, reading: &Reading) -> bool {
         let (live, volatile) = self.treatment(pc);
         let compared = reading.watched(self.isa.code_memory().cell) | reading.guarded;
-        let same = (self.expected(state, pc, reading.cells) ^ reading.window) & compared == 0;
-        same && reading.live == live && reading.volatile == volatile
+        (window ^ reading.window) & compared == 0 && reading.live == live && reading.volatile == volatile
     }
 }
 

@@ -605,8 +605,8 @@ impl Fast {
                 let entry = &mut self.entries[id as usize];
                 (entry.start, entry.count) = (self.ops.len() as u32, block.steps.len() as u32);
                 self.ops.extend(ops);
-                for (position, (pc, reading)) in block.readings.iter().enumerate() {
-                    self.watch_in_block(state, *pc, reading, (id, position as u32));
+                for (position, (pc, decoded)) in block.decoded.iter().enumerate() {
+                    self.watch_in_block(state, *pc, decoded, (id, position as u32));
                 }
                 let sides = block.sides().map(|(behind, target)| (behind, self.entry(target))).collect();
                 self.sides.insert(id, sides);
@@ -618,10 +618,10 @@ impl Fast {
                 self.room = block.graph;
             }
             None => {
-                let reading = self.decode(state, pc).reading;
-                self.watch_in_block(state, pc, &reading, (id, 0));
+                let decoded = self.decode(state, pc);
+                self.watch_in_block(state, pc, &decoded, (id, 0));
                 let is_stop = self.armed.stops.breakpoints.contains(&pc);
-                let start = if reading.volatile && !is_stop { self.select(pc) } else { INTERPRET };
+                let start = if decoded.reading.volatile && !is_stop { self.select(pc) } else { INTERPRET };
                 let entry = &mut self.entries[id as usize];
                 (entry.start, entry.count) = (start, 1);
             }

@@ -173,8 +173,8 @@ impl Fast {
         if let Some((ops, block)) = lowered {
             (start, count) = (self.ops.len() as u32, block.steps.len() as u32);
             self.ops.extend(ops);
-            for (position, (pc, reading)) in block.readings.iter().enumerate().skip(1) {
-                self.watch_in_block(state, *pc, reading, (entry, position as u32));
+            for (position, (pc, decoded)) in block.decoded.iter().enumerate().skip(1) {
+                self.watch_in_block(state, *pc, decoded, (entry, position as u32));
             }
         }
         let volatile = &mut self.volatiles[number as usize];

@@ -1,10 +1,12 @@
 //! Watching code: which instructions have been decoded, by this engine or by one that uses
 //! it, and what happens when a program stores into them.
 
+use std::sync::Arc;
+
 use lathe_base::Width;
 use lathe_vm::state::State;
 
-use super::decode::{Reading, cell_of};
+use super::decode::{Lowerable, Reading, cell_of};
 use super::ops::EntryId;
 use super::volatile::Volatile;
 use super::{DECODE, Fast};
@@ -17,11 +19,13 @@ pub(super) struct Instruction {
     watched: u128,
     /// The blocks that it is part of, with how many instructions come before it there.
     blocks: Vec<(EntryId, u32)>,
+    /// What it was decoded as for those, so that others need not decode it again.
+    decoded: Option<Arc<Lowerable>>,
 }
 
 impl Instruction {
     fn new(reading: Reading, watched: u128) -> Instruction {
-        Instruction { reading, watched, blocks: Vec::new() }
+        Instruction { reading, watched, blocks: Vec::new(), decoded: None }
     }
 
     /// The blocks that it is part of, with how many instructions come before it there.
@@ -57,18 +61,18 @@ impl Fast {
 
     /// Notes an instruction of a block. One that another engine has decoded as something else must
     /// be forgotten there, and counts as a change of its opcode.
-    pub(super) fn watch_in_block(&mut self, state: &State, pc: u64, reading: &Reading, block: (EntryId, u32)) {
+    pub(super) fn watch_in_block(&mut self, state: &State, pc: u64, decoded: &Arc<Lowerable>, block: (EntryId, u32)) {
         let other = self.instructions.get(&pc).map(|known| known.reading);
         if other.is_some_and(|other| (self.head(state, pc, other.cells) ^ other.window) & other.guarded != 0) {
             self.history.mismatch(pc);
             self.changed.push(pc);
         }
-        self.watch(pc, reading);
-        if let Some(known) = self.instructions.get_mut(&pc)
-            && !known.blocks.contains(&block)
-        {
+        self.watch(pc, &decoded.reading);
+        let Some(known) = self.instructions.get_mut(&pc) else { return };
+        if !known.blocks.contains(&block) {
             known.blocks.push(block);
         }
+        known.decoded = Some(decoded.clone());
     }
 
     /// Forgets what was decoded and is not there any more, and looks at all else that a run goes by. To be called before
@@ -149,6 +153,11 @@ impl Fast {
     /// How the instruction at an address was read, if it has been decoded.
     pub(super) fn reading(&self, pc: u64) -> Option<&Reading> {
         self.instructions.get(&pc).map(|known| &known.reading)
+    }
+
+    /// What the instruction at an address was decoded as, if it is part of a block.
+    pub(super) fn decoded(&self, pc: u64) -> Option<&Arc<Lowerable>> {
+        self.instructions.get(&pc)?.decoded.as_ref()
     }
 
     fn before(&self, address: u64, back: u32) -> u64 {

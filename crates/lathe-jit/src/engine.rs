@@ -427,14 +427,13 @@ impl Jit {
             return self.improve_later(id, earned);
         }
         let extent = if takes_all { Extent::Everything } else { Extent::Rest };
-        let better = self.discover(state, entry, extent, EVER, most);
-        let size = better.as_ref().map_or(earned, Region::size);
-        if better.as_ref().is_some_and(|region| region.is_cut) && most < LARGEST {
-            self.improved += size / LOOKS;
+        let Some(better) = self.discover(state, entry, extent, EVER, most) else { return };
+        if better.is_cut && most < LARGEST {
+            self.improved += better.size() / LOOKS;
             self.improve_later(id, earned);
-        } else if let Some(region) = known.take_improvable() {
-            self.improved += size;
-            self.order(state, entry, better.unwrap_or(region), Effort::Best, Some(id));
+        } else if known.claim_improvement() {
+            self.improved += better.size();
+            self.order(state, entry, better, Effort::Best, Some(id));
         }
     }
 

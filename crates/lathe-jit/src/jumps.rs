@@ -38,7 +38,7 @@ impl Jumps {
         let mut all: Vec<u64> = self.all_targets(fast, pc).collect();
         all.sort_unstable();
         all.dedup();
-        all.sort_by_key(|target| Reverse(fast.executions(*target)));
+        all.sort_by_cached_key(|target| Reverse(fast.executions(*target)));
         all
     }
 

@@ -5,6 +5,7 @@
 //! An engine whose program changes itself lets go of its regions; the others keep them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -89,8 +90,8 @@ pub(crate) struct Compiled {
     pub(crate) assumptions: Assumptions,
     /// What it leaves to the reference interpreter because a run may stop there.
     armed: Arc<Armed>,
-    /// What it was compiled from, if that was done quickly and nobody has had it done better yet.
-    improvable: Mutex<Option<Region>>,
+    /// Whether it was compiled quickly and nobody has had that done better yet.
+    improvable: AtomicBool,
 }
 
 impl SharedCode {
@@ -179,7 +180,7 @@ impl SharedCode {
         let (bound, assumptions, armed) = (region.bound, region.assumptions.clone(), region.armed.clone());
         let (size, selects) = (region.size(), region.selects.clone());
         let (leads_to, computed_jumps) = (region.leads_to(), region.computed_jumps());
-        let improvable = Mutex::new(Some(region).filter(|_| effort == Effort::Quick));
+        let improvable = AtomicBool::new(effort == Effort::Quick);
         Some(Arc::new(Compiled {
             code,
             entry,
@@ -214,12 +215,12 @@ impl Library {
 impl Compiled {
     /// Whether it can be compiled better.
     pub(crate) fn is_improvable(&self) -> bool {
-        lock(&self.improvable).is_some()
+        self.improvable.load(Ordering::Relaxed)
     }
 
-    /// What it was compiled from, for whoever asks first, if it can be compiled better.
-    pub(crate) fn take_improvable(&self) -> Option<Region> {
-        lock(&self.improvable).take()
+    /// Whether it can be compiled better, which only the first to ask is told.
+    pub(crate) fn claim_improvement(&self) -> bool {
+        self.improvable.swap(false, Ordering::Relaxed)
     }
 
     /// Whether a machine holds the cells it was compiled from, read as they were then, and runs stop where they

@@ -40,7 +40,9 @@ impl Assumptions {
     }
 
     fn covers(&self, cell: u64) -> bool {
-        self.unmarked.iter().any(|(first, last)| (*first..=*last).contains(&cell))
+        // A span that begins further away is too short to reach the cell.
+        let close = (cell.saturating_sub(UNMARKED), 0)..=(cell, u64::MAX);
+        self.unmarked.range(close).any(|(_, last)| *last >= cell)
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
 }
 
 /// A volatile instruction, by what its cells hold.
-pub(super) type Variants = Vec<(u64, Lowerable)>;
+pub(super) type Variants = Vec<(u64, Arc<Lowerable>)>;
 
 /// A region that is being built.
 pub(super) struct Discovery<'a> {
@@ -301,7 +301,7 @@ impl Discovery<'_> {
     }
 
     pub(super) fn decode(&mut self, pc: u64) -> Arc<Lowerable> {
-        let decode = || Arc::new(self.known.fast.decode_ahead(self.known.state, pc));
+        let decode = || self.known.fast.decode_ahead(self.known.state, pc);
         self.decoded.entry(pc).or_insert_with(decode).clone()
     }
 }

@@ -1,6 +1,8 @@
 //! Volatile instructions: what each is depends on what its cells hold, so the contents that were seen often are compared,
 //! and there is code for each of them. Any other is left to the interpreter.
 
+use std::sync::Arc;
+
 use lathe_fast::Lowerable;
 
 use super::block::{BlockBuilder, Path};
@@ -21,7 +23,7 @@ impl BlockBuilder<'_, '_> {
             self.flush_for(load, path, events);
             events.push(Event::Load(load));
         }
-        let arm = |(content, variant): &(u64, Lowerable)| Some((*content, self.variant(variant, path)?));
+        let arm = |(content, variant): &(u64, Arc<Lowerable>)| Some((*content, self.variant(variant, path)?));
         let arms = variants.iter().filter_map(arm).collect();
         // What the interpreter goes on with after any other content.
         self.leave_to_interpreter(decoded, before.clone());
