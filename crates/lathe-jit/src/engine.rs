@@ -26,7 +26,7 @@ use crate::shared::{Compiled, Effort, SharedCode};
 const COMPILATIONS: u32 = 8;
 /// Leaving compiled code counts as reaching the place it leads to this many times: it takes about as long as
 /// interpreting this many instructions.
-const EXIT: u32 = 16;
+const EXIT: u32 = 48;
 /// Something that leaves a region this often for each of its instructions, divided into the threshold, has cost about what
 /// compiling the region again does.
 const MISSES: u32 = 2;
