@@ -1,12 +1,11 @@
 //! Diagnostics as values: a stable code, a place, a cause and a next step.
 //!
-//! Nothing here prints. The binary renders a diagnostic for people or as JSON; tests
-//! compare it as it is.
+//! Nothing here prints. The binary renders a diagnostic for people or as JSON; tests compare the value itself.
 
 use crate::fix::{Fix, Safety};
 use crate::{Span, limits};
 
-/// How bad it is.
+/// How serious a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The input cannot be used.
@@ -23,12 +22,12 @@ pub enum Severity {
 pub struct Code {
     /// `E` or `W` and three digits.
     pub name: &'static str,
-    /// What it is about, in a few words.
+    /// The subject, in a few words.
     pub title: &'static str,
 }
 
 impl Code {
-    /// Warnings are the codes that begin with `W`.
+    /// Returns the severity: codes that begin with `W` are warnings.
     pub fn severity(self) -> Severity {
         if self.name.starts_with('W') { Severity::Warning } else { Severity::Error }
     }
@@ -37,56 +36,56 @@ impl Code {
 /// A place with a few words about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The place.
     pub span: Span,
-    /// What is to be seen there; may be empty for the main place.
+    /// What is at the place; may be empty for the main place.
     pub text: String,
 }
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Which kind.
+    /// The kind of finding.
     pub code: Code,
     /// The cause, in one sentence without a full stop.
     pub message: String,
     /// The main place.
     pub primary: Label,
-    /// Other places that play a part.
+    /// Other places involved.
     pub others: Vec<Label>,
     /// The next step: what the reader can do about it.
     pub help: Vec<String>,
-    /// The next step as a change of the text, where it can be given so; one of several is enough.
+    /// The next step as changes to the text, where possible; any one of them is enough.
     pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
-    /// A finding at a place.
+    /// Makes a finding at a place.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
         let primary = Label { span, text: String::new() };
         let message = message.into();
         Diagnostic { code, message, primary, others: Vec::new(), help: Vec::new(), fixes: Vec::new() }
     }
 
-    /// Words at the main place.
+    /// Sets the words at the main place.
     pub fn here(mut self, text: impl Into<String>) -> Self {
         self.primary.text = text.into();
         self
     }
 
-    /// One more place.
+    /// Adds another place.
     pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
         self.others.push(Label { span, text: text.into() });
         self
     }
 
-    /// A next step.
+    /// Adds a next step.
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help.push(text.into());
         self
     }
 
-    /// A next step, where there is one to give.
+    /// Adds a next step, if there is one.
     pub fn help_if(self, text: Option<impl Into<String>>) -> Self {
         match text {
             Some(text) => self.help(text),
@@ -94,24 +93,24 @@ impl Diagnostic {
         }
     }
 
-    /// A change of the text that the reader may want.
+    /// Adds a change to the text that the author may have meant.
     pub fn fix(mut self, span: Span, text: impl Into<String>) -> Self {
         self.fixes.push(Fix { span, text: text.into(), safety: Safety::Guess });
         self
     }
 
-    /// A change of the text that is right whatever the reader wants.
+    /// Adds a change to the text that is right whatever the author meant.
     pub fn safe_fix(mut self, span: Span, text: impl Into<String>) -> Self {
         self.fixes.push(Fix { span, text: text.into(), safety: Safety::Safe });
         self
     }
 
-    /// A known name for what is written at `span`, in words and as a change of the text.
+    /// Suggests a known name for what is at `span`, in words and as a change to the text.
     pub fn did_you_mean(self, span: Span, meant: &str) -> Self {
         self.help(format!("did you mean `{meant}`?")).fix(span, meant)
     }
 
-    /// How bad it is.
+    /// Returns how serious the finding is.
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
@@ -126,12 +125,12 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Takes one more. The same finding at the same place is kept once.
+    /// Adds a finding. The same finding at the same place is kept once.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.push_with(diagnostic.code, || diagnostic);
     }
 
-    /// Takes one more of this code, which is made only if it is kept. Warnings give way to errors.
+    /// Adds a finding with this code; `make` runs only if there is room. Errors displace warnings.
     pub fn push_with(&mut self, code: Code, make: impl FnOnce() -> Diagnostic) {
         let is_error = code.severity() == Severity::Error;
         let has_room = self.list.len() < limits::DIAGNOSTICS;
@@ -151,51 +150,51 @@ impl Diagnostics {
         self.errors += usize::from(is_error);
     }
 
-    /// Takes all of another run's.
+    /// Adds all findings of another run.
     pub fn extend(&mut self, others: impl IntoIterator<Item = Diagnostic>) {
         others.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }
 
-    /// Whether any of them is an error.
+    /// Whether any finding is an error.
     pub fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
-    /// Whether no more are kept, so that it is not worth finding out more about one.
+    /// Whether no more findings are kept, so that looking for more is pointless.
     pub fn is_full(&self) -> bool {
         self.errors >= limits::DIAGNOSTICS
     }
 
-    /// How many there were beyond the limit.
+    /// Returns how many findings were dropped because of the limit.
     pub fn dropped(&self) -> usize {
         self.dropped
     }
 
-    /// How many have been kept so far.
+    /// Returns how many findings are kept.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no findings.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Forgets all but the first `length`: what was taken after them only follows from them.
+    /// Drops all but the first `length`: the later ones only follow from them.
     pub fn truncate(&mut self, length: usize) {
         self.list.truncate(length);
         self.errors = self.list.iter().filter(|one| one.severity() == Severity::Error).count();
     }
 
-    /// All of them, in the order of their places.
+    /// Returns all findings, sorted by place.
     pub fn into_sorted(mut self) -> Vec<Diagnostic> {
         self.list.sort_by_key(|diagnostic| diagnostic.primary.span);
         self.list
     }
 }
 
-/// A table of diagnostics, one row each: a constant, its code, what it is about. Makes the constants,
-/// and `ALL` with all of them in order.
+/// Declares a table of diagnostics from one row each: a constant, its code, its title. Defines the constants, and `ALL`
+/// with all of them in order.
 #[macro_export]
 macro_rules! codes {
     ($($constant:ident = $name:literal, $title:literal;)*) => {

@@ -1,6 +1,6 @@
-//! Next steps as data: a change of the text, and whether it may be made without asking.
+//! Suggested changes to a text, and whether each may be applied without asking.
 //!
-//! Nothing here reads or writes files: callers pass the text and get the new one.
+//! Nothing here reads or writes files: callers pass the text in and get the new text back.
 
 use crate::{Diagnostic, FileId, Span};
 
@@ -9,16 +9,16 @@ use crate::{Diagnostic, FileId, Span};
 pub enum Safety {
     /// Nothing else can have been meant.
     Safe,
-    /// A person decides: something else may have been meant, or there are several ways out.
+    /// A person decides: the author may have meant something else, or there are several ways out.
     Guess,
 }
 
-/// A change that answers a finding: `text` takes the place of what is at `span`.
+/// A change that resolves a finding: `text` replaces what is at `span`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What is replaced; an empty span inserts.
+    /// The text to replace; an empty span inserts.
     pub span: Span,
-    /// What takes its place.
+    /// The replacement.
     pub text: String,
     /// Whether it may be applied without asking.
     pub safety: Safety,
@@ -29,8 +29,8 @@ pub struct Fix {
 pub struct Fixed {
     /// The new text.
     pub text: String,
-    /// How many fixes were applied. Of two that overlap, only the first is; the other one's finding
-    /// comes up again in the new text.
+    /// How many fixes were applied. Of two that overlap, only the first is applied; the finding of the other comes up
+    /// again in the new text.
     pub count: usize,
 }
 
@@ -45,7 +45,7 @@ pub fn apply_safe(text: &str, file: FileId, diagnostics: &[Diagnostic]) -> Fixed
     let mut done = 0;
     for fix in fixes {
         let range = fix.span.range();
-        // Two insertions at one place would be in an order that nobody chose.
+        // Two insertions at the same place would end up in an order that nobody chose.
         if range.start < done || (range.start == done && fixed.count > 0 && range.is_empty()) {
             continue;
         }

@@ -1,8 +1,8 @@
-//! What every other crate of Lathe shares: places in source texts, diagnostics as values,
-//! widths of bit vectors, limits, maps by number, and the search for a near-by name.
+//! What every other crate of Lathe shares: places in source texts, diagnostics as values, widths of bit vectors,
+//! limits, maps keyed by number, and the search for the nearest name.
 //!
-//! Deliberately absent: input and output, clocks, randomness, and any knowledge of
-//! instruction sets. The binary renders diagnostics.
+//! Deliberately absent: input and output, clocks, randomness, and any knowledge of instruction sets. The binary renders
+//! diagnostics.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 

@@ -1,9 +1,9 @@
-//! "Did you mean": the known name that is nearest to a misspelt one.
+//! "Did you mean": finds the known name nearest to a misspelt one.
 
-/// A name with more characters than this is not compared with others: it would take too long.
+/// Names longer than this many characters are not compared: it would take too long.
 const LONGEST: usize = 64;
 
-/// The candidate with the fewest edits from `name`, if it is near enough to be a slip.
+/// Returns the candidate with the fewest edits from `name`, if it is close enough for `name` to be a slip.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_lowercase();
     let length = wanted.chars().count();
@@ -20,7 +20,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that lead from one to the other.
+/// Counts the insertions, deletions, replacements and swaps of neighbours that turn one into the other.
 fn edits(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut before = vec![0; to.len() + 1];

@@ -1,26 +1,24 @@
-//! Maps by guest address and by other things made of a few numbers, and by name. Engines look into them all the
-//! time, the assembler several times for each word, and the hash of the standard library takes longer than what they do
-//! there.
+//! Maps keyed by guest address, by other keys made of a few numbers, and by name. Engines look them up all the time,
+//! the assembler several times per word, and the standard library's hash takes longer than the work done there.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// The addresses from this one on. Counting wraps, so that the last address of all may be among them.
+/// Returns the addresses from `start` on. Counting wraps, so every address can be included.
 pub fn addresses_from(start: u64) -> impl Iterator<Item = u64> + Clone {
     std::iter::successors(Some(start), |address| Some(address.wrapping_add(1)))
 }
 
-/// A map by number.
+/// A map keyed by number.
 pub type ByNumber<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
 
-/// A map by name.
+/// A map keyed by name.
 pub type ByName<V> = HashMap<String, V, BuildHasherDefault<Spread>>;
 
-/// Names.
+/// A set of names.
 pub type NameSet = HashSet<String, BuildHasherDefault<Spread>>;
 
-/// Spreads numbers by a multiplication. A program that makes many of them collide slows down nothing but
-/// itself.
+/// Spreads numbers by a multiplication. A program that makes many of them collide slows down only itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spread(u64);
 

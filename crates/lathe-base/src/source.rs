@@ -1,5 +1,5 @@
-//! Source texts and places in them. A place is a range of bytes in one file; lines and
-//! columns are computed only when a person wants to see them.
+//! Source texts and places in them. A place is a range of bytes in one file; lines and columns are computed only when a
+//! person wants to see them.
 
 /// Which source text a place is in. The first file of a run is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -8,7 +8,7 @@ pub struct FileId(pub u32);
 /// A range of bytes in one source text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
-    /// The text it is in.
+    /// The text that contains the range.
     pub file: FileId,
     /// The first byte.
     pub start: u32,
@@ -17,24 +17,24 @@ pub struct Span {
 }
 
 impl Span {
-    /// The bytes `start..end` of `file`.
+    /// Makes the place of the bytes `start..end` of `file`.
     pub fn new(file: FileId, start: usize, end: usize) -> Self {
         let limit = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         Span { file, start: limit(start), end: limit(end) }
     }
 
-    /// The smallest place that holds both, which must be in one file.
+    /// Returns the smallest place that covers both, which must be in one file.
     pub fn to(self, other: Span) -> Span {
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// The bytes as a range, for slicing the text.
+    /// Returns the bytes as a range, for slicing the text.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// A source text with its name, able to tell lines.
+/// A source text with its name, which can find lines and columns.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// What a person calls it: a path, or the name of a built-in machine.
@@ -45,7 +45,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A text under a name.
+    /// Makes a source from a name and a text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         let text = text.into();
         let after_newline = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
@@ -53,14 +53,14 @@ impl Source {
         Source { name: name.into(), text, line_starts }
     }
 
-    /// The text of a line (from 1) of this source, which is number `file`, without its end.
+    /// Returns the text of a line (from 1), without its line end. `file` is the id of this source.
     pub fn line(&self, file: FileId, line: usize) -> Option<Span> {
         let start = *self.line_starts.get(line.checked_sub(1)?)? as usize;
         let length = self.text.get(start..)?.find('\n').unwrap_or(self.text.len() - start);
         Some(Span::new(file, start, start + length))
     }
 
-    /// The line (from 1) and column (from 1, in characters) of a byte.
+    /// Returns the line (from 1) and the column (from 1, in characters) of a byte.
     pub fn line_column(&self, offset: u32) -> (usize, usize) {
         let line = self.line_starts.partition_point(|start| *start <= offset).max(1);
         let start = self.line_starts[line - 1] as usize;

@@ -1,12 +1,12 @@
 //! The width of a bit vector, and the arithmetic of values held in a `u64`.
 //!
-//! A value of width `w` is kept in the low `w` bits of a `u64`, the others zero. Every
-//! engine relies on that. Widths above 64 exist only while meanings are elaborated, which puts
-//! halves in their place; arithmetic here is for the others.
+//! A value of width `w` is kept in the low `w` bits of a `u64`, the others zero. Every engine relies on this. Widths
+//! above 64 exist only while meanings are elaborated, which replaces such values by halves; the arithmetic here is for
+//! narrower ones.
 
 use std::fmt;
 
-/// How many bits a value has: 1 to 64, and inside meanings as they are written up to 128.
+/// How many bits a value has: 1 to 64, or up to 128 in meanings as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Width(u8);
 
@@ -21,15 +21,15 @@ impl Width {
     pub const FOUR_BYTES: Width = Width(32);
     /// The widest value that a machine can keep.
     pub const MAX: Width = Width(64);
-    /// The widest value of a meaning as it is written.
+    /// The widest value of a meaning as written.
     pub const WIDEST: Width = Width(128);
 
-    /// A width, if it is between 1 and 64.
+    /// Returns a width if `bits` is between 1 and 64.
     pub fn new(bits: u64) -> Option<Width> {
         (1..=64).contains(&bits).then_some(Width(bits as u8))
     }
 
-    /// A width of a value in a meaning as it is written, if it is between 1 and 128.
+    /// Returns the width of a value in a meaning as written if `bits` is between 1 and 128.
     pub fn computed(bits: u64) -> Option<Width> {
         (1..=128).contains(&bits).then_some(Width(bits as u8))
     }
@@ -39,48 +39,48 @@ impl Width {
         self > Width::MAX
     }
 
-    /// The number of bits.
+    /// Returns the number of bits.
     pub fn bits(self) -> u32 {
         u32::from(self.0)
     }
 
-    /// All bits set.
+    /// Returns the value with all bits set.
     pub fn mask(self) -> u64 {
         u64::MAX >> (64 - self.bits())
     }
 
-    /// The value without the bits above this width.
+    /// Clears the bits above this width.
     pub fn wrap(self, value: u64) -> u64 {
         value & self.mask()
     }
 
-    /// Whether the value has no bit above this width.
+    /// Whether the value has no bits above this width.
     pub fn holds(self, value: u64) -> bool {
         value <= self.mask()
     }
 
-    /// The most significant bit, as a value.
+    /// Returns the most significant bit, as a value.
     pub fn sign_bit(self) -> u64 {
         1 << (self.bits() - 1)
     }
 
-    /// The value read as two's complement.
+    /// Reads the value as two's complement.
     pub fn signed(self, value: u64) -> i64 {
         let unused = 64 - self.bits();
         ((value << unused) as i64) >> unused
     }
 
-    /// The sum of two widths, if there is such a width.
+    /// Adds two widths, if the sum is a width that a machine can keep.
     pub fn plus(self, other: Width) -> Option<Width> {
         Width::new(u64::from(self.0) + u64::from(other.0))
     }
 
-    /// The sum of two widths, if a value in a meaning can have it.
+    /// Adds two widths, if a value in a meaning can have the sum.
     pub fn joined(self, other: Width) -> Option<Width> {
         Width::computed(u64::from(self.0) + u64::from(other.0))
     }
 
-    /// How many bits it takes to tell `count` things apart, at least one.
+    /// Returns how many bits it takes to tell `count` things apart, at least one.
     pub fn to_tell_apart(count: usize) -> Width {
         let last = (count.max(2) - 1) as u64;
         Width((64 - last.leading_zeros()) as u8)

@@ -1,5 +1,4 @@
-//! Every diagnostic of the language, one row each. A test checks that each has a
-//! fixture in `tests/diagnostics/`.
+//! Every diagnostic of the language, one row each. A test checks that each has a fixture in `tests/diagnostics/`.
 
 #[rustfmt::skip]
 lathe_base::codes! {

@@ -1,6 +1,6 @@
-//! Texts about a machine, compiled to meanings: what a debugger watches and stops at, and what
-//! somebody types to change a register. They are written in the language of the definition and
-//! become the same semantics, so nothing but the engines ever computes anything.
+//! Compiles texts about a machine: the conditions and watches of a debugger, and the statements typed to change a
+//! register. They are written in the language of the definition and become the same semantics, so only the engines ever
+//! compute anything.
 //!
 //! Not here: evaluation. `lathe_vm::Interpreter::evaluate` does it.
 
@@ -14,12 +14,12 @@ use crate::language::parser::{parse_expression, parse_statements};
 use crate::model::Isa;
 use crate::semantics::{Body, Effects};
 
-/// Names for numbers that the definition does not have, such as the labels of a program.
-/// The definition's own names come first.
+/// Names for numbers that the definition does not have, such as the labels of a program. The definition's own names
+/// take precedence.
 pub trait Symbols {
-    /// The number of this name.
+    /// Returns the number that a name stands for.
     fn value(&self, name: &str) -> Option<u64>;
-    /// All names, for "did you mean".
+    /// Returns all names, for "did you mean".
     fn names(&self) -> Box<dyn Iterator<Item = &str> + '_>;
 }
 
@@ -47,22 +47,22 @@ impl Symbols for BTreeMap<String, u64> {
 /// An expression, ready to be evaluated in any state of the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
-    /// What it means. It has a value and changes nothing.
+    /// The meaning. It has a value and changes nothing.
     pub body: Body,
     /// Whether the value is a signed number.
     pub signed: bool,
 }
 
 impl Compiled {
-    /// How many bits the value has; numbers that nothing else gives a width have 64.
+    /// Returns the width of the value; numbers that get no width from elsewhere have 64 bits.
     pub fn width(&self) -> Width {
         self.body.value.as_ref().map_or(Width::MAX, |value| value.width)
     }
 }
 
 impl Isa {
-    /// Compiles an expression such as `ram[sp] == 0 && a > 3`. It can name everything that a meaning
-    /// can, except operands and `next`, and it only looks at the machine.
+    /// Compiles an expression such as `ram[sp] == 0 && a > 3`. It can name whatever a meaning can, except operands and
+    /// `next`, and it only looks at the machine.
     ///
     /// ```
     /// # let text = "machine m \"\"\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister a, sp : u8\n\
@@ -86,8 +86,8 @@ impl Isa {
         compiled.filter(|_| !diagnostics.has_errors()).ok_or_else(|| reported(diagnostics, text))
     }
 
-    /// Compiles statements such as `r1 = 5; ram[0x10] = 3`, to be done between two instructions. An
-    /// assignment to the program counter is a [`Jump`](crate::semantics::Statement::Jump).
+    /// Compiles statements such as `r1 = 5; ram[0x10] = 3`, to be executed between two instructions. An assignment to
+    /// the program counter is a [`Jump`](crate::semantics::Statement::Jump).
     ///
     /// # Errors
     /// If the text cannot be understood. Places are in this text.
@@ -101,7 +101,7 @@ impl Isa {
     }
 }
 
-/// A complaint about an expression that does more than look.
+/// Reports an expression that does more than look.
 fn change(isa: &Isa, effects: &Effects, span: Span) -> Option<Diagnostic> {
     let device = effects.devices.first().map(|id| &isa.devices[id.index()].name);
     let (message, help) = if let Some(device) = device {
@@ -116,7 +116,7 @@ fn change(isa: &Isa, effects: &Effects, span: Span) -> Option<Diagnostic> {
     Some(Diagnostic::new(codes::NOT_HERE, span, message).help(help))
 }
 
-/// The findings; a failure without any would leave the reader alone.
+/// Returns the findings, with one added if there is no error: a failure must not go unexplained.
 fn reported(mut diagnostics: Diagnostics, text: &str) -> Diagnostics {
     if !diagnostics.has_errors() {
         let span = Span::new(FileId(0), 0, text.len());

@@ -1,4 +1,4 @@
-//! How much of the encoding space is defined, and the map of it.
+//! The map of the encoding space, and how much of it is defined.
 
 use crate::encoding::{Cube, EFFORT, TooComplex, share_within, witness};
 use crate::model::{InstructionId, Isa};
@@ -10,32 +10,32 @@ pub struct Coverage {
     pub bits: u32,
     /// One slot for each value of those bits.
     pub slots: Vec<Slot>,
-    /// What fraction of all encodings is defined, from 0 to 1; unknown if there are too many conditions.
+    /// The fraction of all encodings that is defined, from 0 to 1; unknown if there are too many conditions.
     pub share: Option<f64>,
 }
 
 /// All encodings that begin with the same bits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slot {
-    /// The instructions that begin so.
+    /// The instructions that begin with these bits.
     pub instructions: Vec<InstructionId>,
-    /// What fraction of them is defined, from 0 to 1.
+    /// The fraction of these encodings that is defined, from 0 to 1.
     pub share: Option<f64>,
 }
 
-/// What a slot is, for a summary.
+/// How full a slot is, for a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filling {
-    /// Every encoding that begins so is defined.
+    /// Every encoding is defined.
     Full,
-    /// Some are.
+    /// Some are defined.
     Partial,
-    /// None is.
+    /// None is defined.
     Empty,
 }
 
 impl Slot {
-    /// What the slot is.
+    /// Returns how full the slot is.
     pub fn filling(&self) -> Filling {
         match self.share {
             _ if self.instructions.is_empty() => Filling::Empty,
@@ -45,7 +45,7 @@ impl Slot {
     }
 }
 
-/// Works the map out.
+/// Computes the map.
 pub fn coverage(isa: &Isa) -> Coverage {
     let bits = isa.code_memory().cell.bits().min(8);
     let mut effort = EFFORT;
@@ -58,10 +58,10 @@ pub fn coverage(isa: &Isa) -> Coverage {
     Coverage { bits, slots, share }
 }
 
-/// The pieces of all rows that are looked through for bits that none of them has.
+/// The most pieces of rows searched for bits that no row has.
 const PIECES: usize = 100_000;
 
-/// A window that begins with no instruction; nothing if every window begins with one.
+/// Returns a window that begins with no instruction, or nothing if every window begins with one.
 ///
 /// # Errors
 /// If there are too many conditions to find out.

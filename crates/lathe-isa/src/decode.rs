@@ -1,7 +1,7 @@
-//! From bits to an instruction: a decision tree over the fixed bits of all rows.
+//! Decodes bits to an instruction: a decision tree over the fixed bits of all rows.
 //!
-//! The tree only narrows the choice; the row at the leaf is compared in full. So a mistake
-//! in the tree can lose an instruction, which the tests would see, but never confuse two.
+//! The tree only narrows the choice; the row at the leaf is compared in full. So a mistake in the tree can lose an
+//! instruction, which the tests would notice, but never confuse two.
 
 use lathe_base::limits;
 
@@ -11,13 +11,13 @@ use crate::model::InstructionId;
 /// An instruction with the bits of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// Which instruction.
+    /// The instruction.
     pub instruction: InstructionId,
-    /// The bits of its operands; those it does not have are zero.
+    /// The bits of its operands; zero for operands that it does not have.
     pub operands: [u64; limits::OPERANDS],
 }
 
-/// The tree.
+/// The decision tree.
 #[derive(Clone, Debug, Default)]
 pub struct Decoder {
     nodes: Vec<Node>,
@@ -25,19 +25,19 @@ pub struct Decoder {
 
 #[derive(Clone, Debug)]
 enum Node {
-    /// The node numbered `first` plus the bits at `shift` is next.
+    /// The next node is `first` plus the bits at `shift`.
     Switch { shift: u32, mask: u64, first: usize },
-    /// One of these, if any.
+    /// One of these instructions, if any.
     Leaf(Vec<InstructionId>),
 }
 
-/// The most bits that one node looks at.
+/// The most bits that one node tests.
 const SWITCH_BITS: u32 = 8;
-/// Beyond this size, leaves hold more than they need to.
+/// Beyond this size, leaves hold more candidates than they need to.
 const NODE_LIMIT: usize = 1 << 17;
 
 impl Decoder {
-    /// The tree for these encodings, which must be disjoint.
+    /// Builds the tree for these encodings, which must be disjoint.
     pub fn new<'e>(encodings: impl Iterator<Item = &'e Encoding>) -> Decoder {
         let encodings: Vec<&Encoding> = encodings.collect();
         let all = (0..encodings.len() as u32).map(InstructionId).collect();
@@ -61,7 +61,7 @@ impl Decoder {
         for id in candidates {
             let fixed = encodings[id.index()].fixed;
             let (own, known) = ((fixed.value >> shift) as u64 & mask, (fixed.mask >> shift) as u64 & mask);
-            // It is in every branch that differs from it only in bits that it does not fix.
+            // It goes into every branch that agrees with its fixed bits.
             match known == mask {
                 true => branches[own as usize].push(id),
                 false => (0..=mask).filter(|at| (at ^ own) & known == 0).for_each(|at| branches[at as usize].push(id)),
@@ -72,7 +72,7 @@ impl Decoder {
         }
     }
 
-    /// The instruction that the window begins with. `encoding` gives the encoding of an id.
+    /// Returns the instruction that the window begins with. `encoding` returns the encoding of an id.
     pub fn find<'e>(&self, window: u128, encoding: impl Fn(InstructionId) -> &'e Encoding) -> Option<InstructionId> {
         let mut at = 0;
         loop {
@@ -86,7 +86,7 @@ impl Decoder {
     }
 }
 
-/// The highest run of bits that all masks have, or else the highest bit that any has.
+/// Chooses the highest run of bits that all masks have, or else the highest bit that any mask has.
 fn choose_bits(masks: impl Iterator<Item = u128> + Clone) -> Option<(u32, u32)> {
     let common = masks.clone().fold(u128::MAX, |all, mask| all & mask);
     let any = masks.fold(0, |all, mask| all | mask);
@@ -102,7 +102,7 @@ fn choose_bits(masks: impl Iterator<Item = u128> + Clone) -> Option<(u32, u32)> 
 }
 
 impl crate::model::Isa {
-    /// The instruction at the beginning of the window, with its operands.
+    /// Decodes the instruction at the beginning of the window, with its operands.
     pub fn decode(&self, window: u128) -> Option<Decoded> {
         let instruction = self.decoder.find(window, |id| &self.instructions[id.index()].encoding)?;
         let encoding = &self.instructions[instruction.index()].encoding;
@@ -124,7 +124,7 @@ mod tests {
         Encoding { cells: 2, fixed, ..Encoding::default() }
     }
 
-    /// Rows whose fixed bits lie in different places, against a search through all rows.
+    /// Compares the tree with a linear search, for rows whose fixed bits lie in different places.
     #[test]
     fn the_tree_finds_what_a_search_finds() {
         let rows =

@@ -1,13 +1,11 @@
-//! The bits of one instruction, used in both directions: matched and taken apart when
-//! decoding, put together when encoding.
+//! The bits of one instruction, used in both directions: matched and split when decoding, put together when encoding.
 //!
-//! A *window* is the beginning of the instruction stream as one number: the first bit of
-//! the first cell is the highest bit of a `u128`. Instructions of different lengths can so
-//! be compared without shifting.
+//! A *window* is the beginning of the instruction stream as one number: the first bit of the first cell is the highest
+//! bit of a `u128`. So instructions of different lengths can be compared without shifting.
 
 use lathe_base::Width;
 
-/// A set of windows: those whose bits under `mask` are those of `value`.
+/// A set of windows: those whose bits under `mask` equal `value`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cube {
     /// Which bits count.
@@ -22,18 +20,18 @@ impl Cube {
         window & self.mask == self.value
     }
 
-    /// What it says about these bits.
+    /// Restricts the condition to these bits.
     pub fn within(self, bits: u128) -> Cube {
         Cube { mask: self.mask & bits, value: self.value & bits }
     }
 
-    /// The windows in both sets, if there are any.
+    /// Returns the windows in both sets, if there are any.
     pub fn intersection(self, other: Cube) -> Option<Cube> {
         let disagree = (self.value ^ other.value) & self.mask & other.mask;
         (disagree == 0).then_some(Cube { mask: self.mask | other.mask, value: self.value | other.value })
     }
 
-    /// The pieces of this set that are not in `other`, disjoint from one another.
+    /// Returns the pieces of this set that are not in `other`, disjoint from one another.
     pub(crate) fn without(self, other: Cube) -> Vec<Cube> {
         if self.intersection(other).is_none() {
             return vec![self];
@@ -51,14 +49,14 @@ impl Cube {
     }
 }
 
-/// How many sets a question may be compared with before it is given up.
+/// How many comparisons of sets a question may take before it is given up.
 pub const EFFORT: usize = 10_000_000;
 
 /// A question about sets that has too many cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooComplex;
 
-/// A window in `cube` and in none of `excluded`, if there is one.
+/// Returns a window in `cube` and in none of `excluded`, if there is one.
 pub fn witness(cube: Cube, excluded: &[Cube]) -> Result<Option<u128>, TooComplex> {
     let mut effort = EFFORT;
     witness_within(&mut effort, cube, excluded)
@@ -77,14 +75,14 @@ pub fn witness_within(effort: &mut usize, cube: Cube, excluded: &[Cube]) -> Resu
     Ok(None)
 }
 
-/// What fraction of all windows is in `cube` and in none of `excluded`.
+/// Returns the fraction of all windows that is in `cube` and in none of `excluded`.
 pub fn share(cube: Cube, excluded: &[Cube]) -> Result<f64, TooComplex> {
     let mut effort = EFFORT;
     share_within(&mut effort, cube, excluded)
 }
 
-/// Measures what fraction of all windows is in `cube` and in none of `excluded`, as one of many questions
-/// that share an effort.
+/// Returns the fraction of all windows that is in `cube` and in none of `excluded`, as one of many questions that share
+/// an effort.
 pub fn share_within(effort: &mut usize, cube: Cube, excluded: &[Cube]) -> Result<f64, TooComplex> {
     let mut pending = vec![(cube, 0)];
     let mut sum = 0.0;
@@ -99,14 +97,14 @@ pub fn share_within(effort: &mut usize, cube: Cube, excluded: &[Cube]) -> Result
     Ok(sum)
 }
 
-/// Bits of an operand that are next to each other in the window.
+/// Bits of an operand that are adjacent in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// How far the lowest of them is above the window's lowest bit.
+    /// The position of the lowest bit in the window, counted from the window's lowest bit.
     pub shift: u32,
-    /// How many there are.
+    /// How many bits there are.
     pub width: Width,
-    /// Which bit of the operand the lowest of them is.
+    /// The position of the lowest bit in the operand.
     pub low: u32,
 }
 
@@ -117,14 +115,13 @@ pub struct Encoding {
     pub cells: u32,
     /// The bits that are always the same.
     pub fixed: Cube,
-    /// Encodings that are still not this instruction: codes without a register, and what
-    /// `where` rules out.
+    /// Encodings that are not this instruction after all: codes without a register, and what `where` excludes.
     pub excluded: Vec<Cube>,
     /// Bits that are ignored when decoding and zero when encoding.
     pub ignored: u128,
     /// Where the bits of each operand are. Two operands that are always the same have the same segments.
     pub operands: Vec<Vec<Segment>>,
-    /// What each operand always is whose bits are nowhere; 0 for the others.
+    /// The constant value of each operand without bits; 0 for the others.
     pub constants: Vec<u64>,
 }
 
@@ -134,29 +131,29 @@ impl Encoding {
         self.fixed.contains(window) && !self.excluded.iter().any(|cube| cube.contains(window))
     }
 
-    /// The bits of one operand.
+    /// Returns the bits of one operand.
     pub fn operand(&self, index: usize, window: u128) -> u64 {
         self.constants[index] | gather(&self.operands[index], window)
     }
 
-    /// The window of this instruction with these operand bits, ignored bits zero.
+    /// Returns the window of this instruction with these operand bits, ignored bits zero.
     pub fn encode(&self, operands: &[u64]) -> u128 {
         let bits = |index: usize| scatter(&self.operands[index], operands.get(index).copied().unwrap_or(0));
         (0..self.operands.len()).fold(self.fixed.value, |window, index| window | bits(index))
     }
 
-    /// Whether it is this instruction with these operands that their encoding says.
+    /// Whether the encoding can hold these operands and is still this instruction with them.
     pub fn holds(&self, operands: &[u64]) -> bool {
         let window = self.encode(operands);
         self.matches(window) && operands.iter().enumerate().all(|(at, bits)| self.operand(at, window) == *bits)
     }
 
-    /// Whether it is an instruction of a machine in these modes, whose bits are told by a mask.
+    /// Whether this is an instruction of a machine in these modes; `mask` selects the bits of the modes.
     pub fn is_in(&self, modes: u128, mask: u128) -> bool {
         (self.fixed.value ^ modes) & self.fixed.mask & mask == 0
     }
 
-    /// Whether a condition says what one of its operands is, so that it is a short form of another instruction.
+    /// Whether a condition determines one of its operands, so that it is a short form of another instruction.
     pub fn is_special(&self) -> bool {
         let same = |at: usize| self.operands[..at].contains(&self.operands[at]);
         (0..self.operands.len()).any(|at| self.operands[at].is_empty() || same(at))
@@ -168,24 +165,24 @@ impl Encoding {
     }
 }
 
-/// Takes the bits of an operand from where its segments say.
+/// Gathers the bits of an operand from the positions of its segments.
 pub fn gather(segments: &[Segment], window: u128) -> u64 {
     segments.iter().fold(0, |bits, part| bits | (part.width.wrap((window >> part.shift) as u64) << part.low))
 }
 
-/// Lays the bits of an operand down where its segments say.
+/// Puts the bits of an operand at the positions of its segments.
 pub fn scatter(segments: &[Segment], bits: u64) -> u128 {
     let lay = |part: &Segment| u128::from(part.width.wrap(bits >> part.low)) << part.shift;
     segments.iter().fold(0, |window, part| window | lay(part))
 }
 
-/// The cells of a window, one by one.
+/// Splits a window into its cells.
 pub fn cells(window: u128, cell: Width) -> impl Iterator<Item = u64> {
     let bits = cell.bits();
     (1..=128 / bits).map(move |count| cell.wrap((window >> (128 - count * bits)) as u64))
 }
 
-/// The window that begins with these cells.
+/// Returns the window that begins with these cells.
 pub fn window(cells: impl IntoIterator<Item = u64>, cell: Width) -> u128 {
     let bits = cell.bits();
     let shifts = (1..=128 / bits).map(|count| 128 - count * bits);

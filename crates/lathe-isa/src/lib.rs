@@ -1,5 +1,4 @@
-//! The instruction-set language: from the text of a definition to a typed model, with the
-//! decoder, the encoder and the checks that come from it.
+//! The instruction-set language: from the text of a definition to a typed model, with its decoder, encoder and checks.
 //!
 //! ```
 //! let text = r#"
@@ -18,9 +17,8 @@
 //! assert_eq!(isa.instruction(inc.instruction).syntax.mnemonic(), "inc");
 //! ```
 //!
-//! Deliberately absent: machine state and execution (`lathe-vm`), programs (`lathe-asm`),
-//! and input and output of any kind. The parser and the checker never fail; they return
-//! what they could make and a list of diagnostics.
+//! Deliberately absent: machine state and execution (`lathe-vm`), programs (`lathe-asm`), and input and output of any
+//! kind. The parser and the checker never fail; they return what they could make and a list of diagnostics.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -58,16 +56,16 @@ pub use written::Written;
 use elaborate::Elaborated;
 use names::Resolved;
 
-/// What came of reading a definition.
+/// The result of reading a definition.
 #[derive(Debug)]
 pub struct Loaded {
     /// The model, if there was no error: for tools that assemble and run.
     pub isa: Option<Isa>,
-    /// What could be made of a definition with errors, for tools that show it: rows and items that could
-    /// not be understood are missing, rows without their meaning are marked, and encodings may overlap.
-    /// Nothing is missing only if this is `None` and the model is there.
+    /// What could be made of a definition with errors, for tools that show it: rows and items that could not be
+    /// understood are missing, rows whose meanings could not be are marked, and encodings may overlap. Nothing is
+    /// missing only if this is `None` and `isa` is present.
     pub partial: Option<Isa>,
-    /// Every name with where it is declared and used, whether there are errors or not.
+    /// Every name with its declaration and uses, whether there are errors or not.
     pub names: Resolved,
     /// The files of the definition, and their tree.
     pub written: Written,
@@ -76,13 +74,13 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The model, sound or not: for tools that only show it.
+    /// Returns the model, sound or not, for tools that only show it.
     pub fn shown(&self) -> Option<&Isa> {
         self.isa.as_ref().or(self.partial.as_ref())
     }
 }
 
-/// Reads and checks a definition that is one text. Examples are checked for form, but not run.
+/// Reads and checks a definition in a single text. Examples are checked for form, but not run.
 pub fn load(text: &str) -> Loaded {
     load_with(Source::new("definition", text), &MemoryFiles::default())
 }
@@ -93,14 +91,14 @@ pub fn load_again(sources: &[Source]) -> Loaded {
     load_with(main.clone(), &written::Again(Cell::new(others)))
 }
 
-/// Reads and checks a definition; what it extends and includes comes from `files`. Examples are checked for
+/// Reads and checks a definition; the files that it extends and includes come from `files`. Examples are checked for
 /// form, but not run.
 pub fn load_with(main: Source, files: &dyn Files) -> Loaded {
     load_changed(main, files, None)
 }
 
-/// Reads and checks a definition that has changed a little since it was last read, with what is known from then. The
-/// answer is that of [`load_with`].
+/// Reads and checks a definition that has changed a little since the last time, reusing what is known from then. The
+/// result is that of [`load_with`].
 pub fn load_known(main: Source, files: &dyn Files, known: &mut KnownMeanings) -> Loaded {
     load_changed(main, files, Some(known))
 }

@@ -1,22 +1,22 @@
-//! From a written line to an instruction: whether its text fits a form, and with what operands.
+//! Matches a written line with an instruction: whether the text fits a form, and with what operands.
 //!
-//! The tokens are the caller's: the checker reads lines of the definition, the assembler
-//! lines of its source. Both share these rules.
+//! The tokens are the caller's: the checker reads lines of the definition, the assembler lines of its source. Both
+//! share these rules.
 
 use crate::model::{Domain, Field};
 use crate::syntax::{Digits, Head, PieceKind, Syntax};
 
 /// A line being read.
 pub trait Line {
-    /// What an operand that is not a name gives: an expression.
+    /// The value of an operand that is not a name: an expression.
     type Value;
-    /// A position to come back to.
+    /// A position to return to.
     type Mark: Copy;
-    /// The current position.
+    /// Returns the current position.
     fn mark(&self) -> Self::Mark;
-    /// Goes back.
+    /// Returns to a position.
     fn rewind(&mut self, mark: Self::Mark);
-    /// Takes this text, which is one word or one mark, if it comes next; letters in either case.
+    /// Takes this text, one word or one mark, if it comes next; case does not matter.
     fn text(&mut self, text: &str) -> bool;
     /// Takes the next word, if a word comes next.
     fn word(&mut self) -> Option<&str>;
@@ -27,18 +27,18 @@ pub trait Line {
     }
     /// Takes the next expression, if one comes next. Names of registers are not expressions.
     fn value(&mut self) -> Option<Self::Value>;
-    /// A number as an expression.
+    /// Makes an expression of a number.
     fn number(&mut self, value: u64) -> Self::Value;
-    /// Takes `prefix{expression:digits}suffix`, if that comes next.
+    /// Takes `prefix{expression:digits}suffix` if it comes next.
     fn braced(&mut self, prefix: &str, digits: Digits, suffix: &str) -> Option<Self::Value>;
-    /// Whether there is nothing more on the line.
+    /// Whether the rest of the line is empty.
     fn at_end(&mut self) -> bool;
 }
 
-/// What was found for an operand.
+/// The match for an operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found<V> {
-    /// A name of the field's: these bits.
+    /// One of the field's names: these bits.
     Bits(u64),
     /// An expression.
     Value(V),
@@ -47,17 +47,17 @@ pub enum Found<V> {
 /// Why a line does not fit a form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// Another first word.
+    /// The first word differs.
     Head,
     /// This text was expected.
     Text(String),
-    /// The operand of this number was expected.
+    /// The operand with this number was expected.
     Operand(usize),
-    /// There is more on the line than the form has.
+    /// The line goes on after the form's end.
     Rest,
 }
 
-/// Reads a whole line as this form, from its first word on; `field` says what an operand is.
+/// Matches a whole line with this form, from its first word on; `field` returns the field of an operand.
 pub fn match_line<'f, L: Line>(
     syntax: &Syntax,
     field: &dyn Fn(usize) -> &'f Field,
@@ -86,7 +86,7 @@ pub fn match_line<'f, L: Line>(
     if line.at_end() { Ok(operands) } else { Err(Mismatch::Rest) }
 }
 
-/// Whether a `-` stands next. It is not taken: it belongs to the number.
+/// Whether a `-` comes next. It is not taken: it belongs to the number.
 pub fn minus_is_next<L: Line>(line: &mut L) -> bool {
     let mark = line.mark();
     let found = line.text("-");
@@ -122,7 +122,7 @@ fn match_head<'f, L: Line>(
     }
 }
 
-/// The operand of a glued word such as `x2A`.
+/// Reads the operand of a glued word such as `x2A`.
 fn read_glued(word: &str, prefix: &str, digits: Digits, suffix: &str) -> Option<u64> {
     let begins = word.get(..prefix.len())?;
     let rest = begins.eq_ignore_ascii_case(prefix).then(|| &word[prefix.len()..])?;
@@ -130,7 +130,7 @@ fn read_glued(word: &str, prefix: &str, digits: Digits, suffix: &str) -> Option<
     rest[length..].eq_ignore_ascii_case(suffix).then_some(value)
 }
 
-/// Reads an operand, if one that fits the field stands next.
+/// Reads an operand if one that fits the field comes next.
 pub fn match_operand<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Value>> {
     let start = line.mark();
     let found = match &field.domain {
@@ -150,7 +150,7 @@ pub fn match_operand<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Va
     found
 }
 
-/// Reads as many words of the field as there are, if they can stand together.
+/// Reads all words of the field that come next, if they can be combined.
 fn match_words<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Value>> {
     let mut words = Vec::new();
     loop {
@@ -166,7 +166,7 @@ fn match_words<L: Line>(field: &Field, line: &mut L) -> Option<Found<L::Value>> 
 }
 
 impl Field {
-    /// The names that its operand can have, if it has names; of an operand made of words, those.
+    /// Returns the names that an operand can have, if any; for an operand made of words, the words.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let (registers, names) = match &self.domain {
             Domain::Registers(list) => (list.as_slice(), [].as_slice()),
@@ -179,7 +179,7 @@ impl Field {
         names.chain(self.words.iter().map(|word| word.name.as_str()))
     }
 
-    /// The bits that say this name, in either case, if the field has names.
+    /// Returns the bits of this name, in either case, if the field has names.
     pub fn bits_named(&self, name: &str) -> Option<u64> {
         let shown = match &self.domain {
             Domain::Registers(list) => {

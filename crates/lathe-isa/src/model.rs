@@ -1,7 +1,7 @@
 //! The model of an instruction set: what the language produces and every tool consumes.
 //!
-//! Ids are positions in the lists of [`Isa`]. Nothing here knows the text it came from,
-//! apart from places kept for diagnostics that are found later.
+//! Ids are positions in the lists of [`Isa`]. Nothing here knows the text it came from, apart from places kept for
+//! diagnostics that are found later.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// As a position in its list.
+            /// Returns the id as a position in its list.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -48,9 +48,9 @@ ids! {
 /// A whole instruction set.
 #[derive(Clone, Debug)]
 pub struct Isa {
-    /// What commands call it.
+    /// The name that commands use.
     pub name: String,
-    /// One line about it.
+    /// A one-line description.
     pub title: String,
     /// Prose.
     pub documentation: String,
@@ -66,7 +66,7 @@ pub struct Isa {
     pub fields: Vec<Field>,
     /// The devices.
     pub devices: Vec<Device>,
-    /// The functions; meanings have them in place already.
+    /// The functions; meanings have them inlined already.
     pub functions: Vec<Function>,
     /// The families.
     pub families: Vec<Family>,
@@ -76,9 +76,9 @@ pub struct Isa {
     pub groups: Vec<Group>,
     /// Addresses that reach something other than memory, in order and without overlap.
     pub maps: Vec<Mapping>,
-    /// Whether instructions are fetched through some of them.
+    /// Whether instructions are fetched through any of these maps.
     pub has_mapped_code: bool,
-    /// The registers that decide what is fetched: where from, and how it is decoded.
+    /// The registers that decide what is fetched: from where, and how it is decoded.
     pub banked_by: Vec<RegisterId>,
     /// The registers that encodings may depend on, and where in a window their values are.
     pub modes: Vec<(RegisterId, u32)>,
@@ -86,19 +86,19 @@ pub struct Isa {
     pub traps: Vec<(String, u64)>,
     /// What is done before the first instruction; see [`Isa::at_reset`].
     pub on_reset: Option<Body>,
-    /// What an undefined encoding does; a fault, if not said.
+    /// What an undefined encoding does; a fault, if not given.
     pub on_illegal: Option<Body>,
     /// What is done before an instruction, if a condition holds.
     pub on_step: Option<Hook>,
     /// What memories hold at reset, where it is not 0.
     pub contents: Vec<Contents>,
-    /// The instructions, families spread out.
+    /// The instructions, families expanded.
     pub instructions: Vec<Instruction>,
     /// Whether the definition counts cycles.
     pub has_cycles: bool,
-    /// Instructions for people only.
+    /// Pseudo-instructions: for people only.
     pub pseudos: Vec<Pseudo>,
-    /// How people write programs for it.
+    /// How people write programs for the machine.
     pub assembly: Assembly,
     /// Examples that must come out as written.
     pub examples: Vec<Example>,
@@ -113,11 +113,11 @@ pub struct Isa {
 pub struct Memory {
     /// Its name.
     pub name: String,
-    /// The width of an address; it has two to this power cells.
+    /// The width of an address; the memory has two to this power cells.
     pub address: Width,
     /// The width of a cell.
     pub cell: Width,
-    /// How values wider than a cell are laid down.
+    /// How values wider than a cell are laid out.
     pub order: Order,
     /// Prose.
     pub documentation: String,
@@ -145,17 +145,16 @@ pub struct Pc {
 /// What a machine does between two instructions: interrupts, and changes that take effect late.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
-    /// Gives one bit from registers alone, so that it can change only where one of them does.
+    /// The condition: one bit computed from registers alone, so that it can change only when one of them does.
     pub when: Body,
-    /// What is done where that bit is 1. If it jumps, that is the whole step; otherwise the
-    /// instruction follows.
+    /// What is done if that bit is 1. If it jumps, that is the whole step; otherwise the instruction follows.
     pub body: Body,
 }
 
 impl Hook {
-    /// Whether an engine does best to treat it as the beginning of every instruction: it has
-    /// something to do all the time, or never takes the place of an instruction. Others are rarely
-    /// due, and only where a register has changed that their condition looks at.
+    /// Whether an engine had better treat the hook as the beginning of every instruction: it always has something to
+    /// do, or never replaces an instruction. Other hooks are rarely due, and only after a change of a register that
+    /// their condition reads.
     pub fn is_part_of_instructions(&self) -> bool {
         let always = self.when.block.is_empty() && self.when.value.as_ref().and_then(Expr::as_constant) == Some(1);
         always || !self.body.effects().jumps
@@ -184,7 +183,7 @@ pub struct Register {
     pub width: Width,
     /// Its value at reset.
     pub reset: u64,
-    /// Whether it keeps its reset value for ever.
+    /// Whether it always keeps its reset value.
     pub constant: bool,
     /// Where its value is in the window of an encoding, from the lowest bit up, if encodings may depend on it.
     pub mode: Option<u32>,
@@ -234,16 +233,16 @@ pub struct View {
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// Bits of its number; some of the lowest may not be stored, see [`Numeric::unstored`].
+    /// Bits of its number, of which some of the lowest may not be stored; see [`Numeric::unstored`].
     pub width: Width,
-    /// How `{F}` lays it down in an encoding.
+    /// How `{F}` lays it out in an encoding.
     pub order: Order,
-    /// What its bits say.
+    /// What its bits mean.
     pub domain: Domain,
-    /// Other names for its codes, which may be written and are never shown.
+    /// Other names for its codes, which are accepted but never shown.
     pub spellings: Vec<(String, u64)>,
-    /// The words that its names are made of, if an operand is several words in any order; its names are all that
-    /// can be said with them, as Lathe writes it.
+    /// The words that its names are made of, if an operand is several words in any order; its names are then all that
+    /// the words can express, as Lathe writes it.
     pub words: Vec<Word>,
     /// Prose.
     pub documentation: String,
@@ -258,15 +257,15 @@ pub struct Word {
     pub name: String,
     /// Its bits.
     pub bits: u64,
-    /// The bits to look at to see whether it is there: its own, and those that only words have which it excludes.
+    /// The bits that show whether it is present: its own, and those that only words excluded by it have.
     pub mask: u64,
-    /// Which entry of the list it is in. Words of one entry exclude each other if they are in different alternatives.
+    /// Its entry in the list. Words of one entry exclude each other if they are in different alternatives.
     pub group: usize,
-    /// Which alternative of that entry.
+    /// Its alternative in that entry.
     pub alternative: usize,
 }
 
-/// What the bits of a field say.
+/// What the bits of a field mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Domain {
     /// One of these places; `None` where no register has the code.
@@ -275,12 +274,12 @@ pub enum Domain {
     Names(Vec<(String, u64)>),
     /// A number, or an address made from one.
     Number(Numeric),
-    /// One of these numbers, by its place in the list.
+    /// One of these numbers, by its position in the list.
     Values(Values),
 }
 
-/// The numbers that an operand can be. Only the assembler and people see a number: in an encoding, and in what
-/// engines execute, there is its place in the list.
+/// The numbers that an operand can be. Only the assembler and people see the numbers: encodings, and what engines
+/// execute, contain their positions in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values {
     /// In the order of their codes; `None` for a code without a number.
@@ -289,7 +288,7 @@ pub struct Values {
     pub width: Width,
     /// Two's complement.
     pub signed: bool,
-    /// Whether -1 and the highest number are the same, see [`Numeric::wraps`].
+    /// Whether -1 and the highest number are the same; see [`Numeric::wraps`].
     pub wraps: bool,
 }
 
@@ -298,44 +297,43 @@ pub struct Values {
 pub struct Numeric {
     /// Two's complement.
     pub signed: bool,
-    /// Whether a negative number can be written for it although it is not signed: where it is as
-    /// wide as a register or a memory cell, so that nothing is put above its bits.
+    /// Whether it accepts negative numbers although it is not signed: it is as wide as a register or a memory cell, so
+    /// that nothing is put above its bits.
     pub wraps: bool,
     /// How many of the lowest bits are always zero and not stored.
     pub unstored: u32,
     /// How it names an address, if it does.
     pub target: Option<Target>,
-    /// Whether an address written for it means its low bits.
+    /// Whether an address written for it means the low bits of the address.
     pub low: bool,
 }
 
 /// How a number names an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// It is the address, in this memory.
+    /// The number is the address, in this memory.
     Absolute(MemoryId),
-    /// It is a distance in the code memory.
+    /// The number is a distance in the code memory.
     Relative {
         /// Against the direction of addresses.
         back: bool,
-        /// From where.
+        /// The origin.
         from: Base,
         /// Whether a plain number in assembly is an address too, rather than the distance.
         number_is_address: bool,
     },
-    /// It is the low bits of an address in the same page of the code memory.
+    /// The number is the low bits of an address in the same page of the code memory.
     Within(Base),
 }
 
-/// From where a distance counts.
+/// The origin of a distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
     /// This instruction.
     Pc,
-    /// The instruction after it.
+    /// The next instruction.
     Next,
-    /// So many cells after the beginning of this instruction: where the cells of an operand end that
-    /// has some of its own.
+    /// This many cells after the beginning of this instruction: where the cells that an operand adds begin or end.
     Ahead(u32),
     /// This address, wherever the instruction is.
     Address(u64),
@@ -346,7 +344,7 @@ pub enum Base {
 pub struct Device {
     /// Its name.
     pub name: String,
-    /// What kind of device it is.
+    /// Its kind.
     pub kind: DeviceKind,
     /// Prose.
     pub documentation: String,
@@ -377,14 +375,14 @@ pub enum DeviceKind {
     },
     /// Keys that are down or up: `down(key) -> u1`, `any() -> u1`, `key() -> key`.
     Keypad {
-        /// How many.
+        /// How many keys.
         keys: u32,
     },
     /// A number that goes down to 0: `read() -> uN`, `write(uN)`.
     Timer {
         /// Width of the number.
         width: Width,
-        /// After how many instructions it goes down by one.
+        /// How many instructions it takes to go down by one.
         every: u32,
     },
     /// Numbers without a pattern: `read() -> uN`.
@@ -430,7 +428,7 @@ pub enum DeviceOperation {
 }
 
 impl DeviceOperation {
-    /// How definitions write it.
+    /// Returns its name in definitions.
     pub fn name(self) -> &'static str {
         match self {
             DeviceOperation::Read => "read",
@@ -451,19 +449,19 @@ impl DeviceOperation {
     }
 }
 
-/// An operation of one kind of device, with the widths that it has there.
+/// An operation of one kind of device, with its widths there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// What is asked.
+    /// The operation.
     pub operation: DeviceOperation,
-    /// The widths of what it is given.
+    /// The widths of its arguments.
     pub arguments: Vec<Width>,
-    /// The width of what it gives, if anything.
+    /// The width of its result, if any.
     pub result: Option<Width>,
 }
 
 impl DeviceKind {
-    /// Whether an operation takes something away from it, so that doing it twice is not the same as doing it once.
+    /// Whether an operation consumes something, so that doing it twice differs from doing it once.
     pub fn consumes(self, operation: DeviceOperation) -> bool {
         match self {
             DeviceKind::Stream | DeviceKind::Bus { .. } | DeviceKind::Random { .. } => {
@@ -475,7 +473,7 @@ impl DeviceKind {
         }
     }
 
-    /// What it can be asked to do.
+    /// Returns the operations of this kind of device.
     pub fn operations(self) -> Vec<Operation> {
         let byte = Width::BYTE;
         let operation = |operation, arguments, result| Operation { operation, arguments, result };
@@ -557,7 +555,7 @@ pub struct Family {
     pub name: String,
     /// The width of its codes.
     pub width: Width,
-    /// Its members; rows say which of them they have.
+    /// Its members; rows say which ones they use.
     pub members: Vec<Member>,
     /// Prose.
     pub documentation: String,
@@ -587,13 +585,13 @@ pub struct Chosen {
     pub member: usize,
 }
 
-/// An operand that can be written in several ways. A row with one is as many instructions as it has modes, so
-/// nothing that executes, assembles or decodes needs to know about it; whoever shows rows to people does.
+/// An operand that can be written in several ways. A row with one is as many instructions as it has modes, so nothing
+/// that executes, assembles or decodes needs to know about it; only code that shows rows to people does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Modes {
     /// Its name.
     pub name: String,
-    /// How many bits of an encoding say which mode it is, and with what.
+    /// How many bits of an encoding select the mode and hold its fields.
     pub width: Width,
     /// Its modes.
     pub modes: Vec<Mode>,
@@ -616,8 +614,8 @@ pub struct Mode {
     pub span: Span,
 }
 
-/// A row before modes are chosen, and before the program counter is told from other registers: what people look at
-/// instead of one instruction for each choice.
+/// A row before modes are chosen, and before the program counter is split from other registers: what people see instead
+/// of one instruction for each choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
     /// How it is written.
@@ -637,32 +635,32 @@ pub struct Group {
     pub span: Span,
 }
 
-/// Addresses that reach something other than memory. The loads and stores of its bodies reach the
-/// cells themselves, never a mapping, so that none can lead to itself.
+/// Addresses that reach something other than memory. The loads and stores of its bodies reach the cells themselves,
+/// never a mapping, so no mapping can lead to itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// The memory over which it lies.
+    /// The memory that it covers.
     pub memory: MemoryId,
     /// The first address.
     pub first: u64,
     /// The last address.
     pub last: u64,
-    /// What a read gives; local 0 is the address.
+    /// The value of a read; local 0 is the address.
     pub read: Body,
     /// What a write does; local 0 is the address, local 1 the value.
     pub write: Body,
     /// Where instructions at these addresses are fetched from, if not from the cells themselves.
     pub code: Option<Fetch>,
-    /// Its row, or the declaration of what is kept there.
+    /// Its row, or the declaration of the register or view kept there.
     pub span: Span,
 }
 
-/// The cell that an instruction below a mapped address is fetched from.
+/// The cell that an instruction at a mapped address is fetched from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetch {
     /// The memory.
     pub memory: MemoryId,
-    /// Its address there, of registers and of the mapped address, which is local 0.
+    /// The cell's address, computed from registers and the mapped address, which is local 0.
     pub address: Expr,
 }
 
@@ -683,11 +681,11 @@ pub struct Instruction {
     pub documentation: String,
     /// The row it comes from, counted over the whole definition.
     pub row: u32,
-    /// The members of families it was made with, in the order of the syntax.
+    /// The members chosen from its families, in the order of the syntax.
     pub chosen: Vec<Chosen>,
-    /// The row it was made from, if that is several instructions to everybody but people; all of these share it.
+    /// The row as people see it, if to everything else it is several instructions; all of these share it.
     pub form: Option<Arc<Form>>,
-    /// The heading it is under, by its position.
+    /// The heading above it, by its position.
     pub group: Option<usize>,
     /// Whether its meaning could not be understood and is empty here; only in a partial model.
     pub broken: bool,
@@ -695,54 +693,54 @@ pub struct Instruction {
     pub span: Span,
 }
 
-/// What the assembler takes besides its own language, because programs for this machine have always
-/// been written so.
+/// What the assembler accepts besides its own language, because programs for this machine have always been written that
+/// way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assembly {
     /// Functions, written `%name(x)`.
     pub functions: Vec<(String, Arithmetic)>,
     /// Operators written before their operand, as in `lo x`.
     pub unary: Vec<(String, Arithmetic)>,
-    /// Other ways to write the operators of expressions, and the operator each means.
+    /// Other spellings of the operators of expressions, and the operator each means.
     pub operators: Vec<(String, String)>,
-    /// Other names of directives, in small letters, and the directive each means, if any. Those that are marks stand
-    /// between a name and its value.
+    /// Other names of directives, in lower case, and the directive each means, if any. Those that are marks go between
+    /// a name and its value.
     pub directives: Vec<(String, Option<String>)>,
-    /// Prefixes of numbers, in small letters, and their base.
+    /// Prefixes of numbers, in lower case, and their base.
     pub prefixes: Vec<(String, u32)>,
     /// What begins a comment, besides `;` and `//`.
     pub comments: Vec<String>,
-    /// What ends a line, besides its end; it counts before what begins a comment.
+    /// What ends a line early; it takes precedence over what begins a comment.
     pub separators: Vec<String>,
-    /// Places that keep count of themselves, as memories do.
+    /// Sections, each of which keeps a position of its own, as memories do.
     pub sections: Vec<Section>,
     /// What begins a local label, besides `.`.
     pub locals: Vec<char>,
     /// What stands for the current address, besides `$` and `*`.
     pub heres: Vec<char>,
-    /// Where a word that is nothing else is a label without its `:`.
+    /// Where a word that is nothing else is a label even without its `:`.
     pub bare_labels: BareLabels,
-    /// Whether directives may go without their `.`.
+    /// Whether directives may omit their `.`.
     pub bare_directives: bool,
-    /// Whether `Loop` and `LOOP` are one label.
+    /// Whether `Loop` and `LOOP` are the same label.
     pub caseless_labels: bool,
-    /// Whether a number without a prefix is octal, and numbers are shown so.
+    /// Whether a number without a prefix is octal, and numbers are shown in octal.
     pub octal_numbers: bool,
 }
 
-/// Where a label may go without its `:`.
+/// Where a label may omit its `:`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BareLabels {
     /// Nowhere.
     #[default]
     Never,
-    /// Where nothing stands before it on its line.
+    /// At the beginning of its line.
     InFirstColumn,
     /// Wherever a label may stand.
     Anywhere,
 }
 
-/// A place in a memory where a part of a program is put.
+/// A place in a memory for a part of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
     /// Its name.
@@ -753,7 +751,7 @@ pub struct Section {
     pub address: u64,
 }
 
-/// An example: an instruction, the state before, and what must be so after.
+/// An example: an instruction, the state before, and what must hold afterwards.
 #[derive(Clone, Debug)]
 pub struct Example {
     /// As written.
@@ -762,11 +760,11 @@ pub struct Example {
     pub instruction: InstructionId,
     /// Its operands' bits.
     pub operands: Vec<u64>,
-    /// Set before.
+    /// The state set before.
     pub before: Vec<Fact>,
-    /// Must be so after.
+    /// What must hold afterwards.
     pub after: Vec<Fact>,
-    /// Where it is.
+    /// Its place.
     pub span: Span,
 }
 
@@ -775,7 +773,7 @@ pub struct Example {
 pub struct Fact {
     /// What it says.
     pub kind: FactKind,
-    /// Where.
+    /// Its place.
     pub span: Span,
 }
 
@@ -790,9 +788,9 @@ pub enum FactKind {
     Cell(MemoryId, u64, u64),
     /// What a device is told or asked with these arguments: a port of a bus, a key, a timer.
     Device(DeviceId, Vec<u64>, u64),
-    /// What the console has to give.
+    /// The input that the console provides.
     Input(Vec<u8>),
-    /// What the console was given.
+    /// The output that the console receives.
     Output(Vec<u8>),
     /// How the step ended.
     Status(Status),
@@ -810,75 +808,75 @@ pub enum Status {
 }
 
 impl Isa {
-    /// The instruction with this id.
+    /// Returns the instruction with this id.
     pub fn instruction(&self, id: InstructionId) -> &Instruction {
         &self.instructions[id.index()]
     }
 
-    /// The field with this id.
+    /// Returns the field with this id.
     pub fn field(&self, id: FieldId) -> &Field {
         &self.fields[id.index()]
     }
 
-    /// The memory with this id.
+    /// Returns the memory with this id.
     pub fn memory(&self, id: MemoryId) -> &Memory {
         &self.memories[id.index()]
     }
 
-    /// The register with this id.
+    /// Returns the register with this id.
     pub fn register(&self, id: RegisterId) -> &Register {
         &self.registers[id.index()]
     }
 
-    /// The memory that holds the code.
+    /// Returns the memory that holds the code.
     pub fn code_memory(&self) -> &Memory {
         self.memory(self.pc.memory)
     }
 
-    /// The memory of this name.
+    /// Returns the memory with this name.
     pub fn memory_named(&self, name: &str) -> Option<MemoryId> {
         position(self.memories.iter().map(|memory| &memory.name), name).map(MemoryId)
     }
 
-    /// The register or view of this name.
+    /// Returns the register or view with this name.
     pub fn place_named(&self, name: &str) -> Option<Place> {
         let register = position(self.registers.iter().map(|register| &register.name), name).map(RegisterId);
         let whole = register.map(|id| Place::whole(id, self.register(id).width));
         whole.or_else(|| self.views.iter().find(|view| view.name == name).map(|view| view.place.clone()))
     }
 
-    /// The register that a place is, if it is the whole of one that can change.
+    /// Returns the register that a place consists of, if the place is the whole of a register that can change.
     pub fn whole_register(&self, place: &Place) -> Option<RegisterId> {
         let [part] = place.parts.as_slice() else { return None };
         let register = self.register(part.register);
         (part.width == register.width && !register.constant).then_some(part.register)
     }
 
-    /// What is mapped over this address of this memory, if anything.
+    /// Returns what is mapped over this address of this memory, if anything.
     pub fn mapping(&self, memory: MemoryId, address: u64) -> Option<&Mapping> {
         let after = self.maps.partition_point(|mapping| (mapping.memory, mapping.first) <= (memory, address));
         let mapping = &self.maps[after.checked_sub(1)?];
         (mapping.memory == memory && address <= mapping.last).then_some(mapping)
     }
 
-    /// What modes add to a window, with these values of the registers.
+    /// Returns what modes add to a window, with these values of the registers.
     #[inline]
     pub fn mode_bits(&self, registers: &[u64]) -> u128 {
         self.modes.iter().fold(0, |bits, (register, shift)| bits | u128::from(registers[register.index()]) << shift)
     }
 
-    /// What modes add to a window as a machine begins.
+    /// Returns what modes add to a window at reset.
     pub fn modes_at_reset(&self) -> u128 {
         self.mode_bits(&self.registers.iter().map(|register| register.reset).collect::<Vec<u64>>())
     }
 
-    /// The bits of a window that are modes.
+    /// Returns the bits of a window that are modes.
     pub fn mode_mask(&self) -> u128 {
         let mask = |(register, shift): &(RegisterId, u32)| u128::from(self.register(*register).width.mask()) << shift;
         self.modes.iter().fold(0, |bits, mode| bits | mask(mode))
     }
 
-    /// What the definition puts into a cell, if it does.
+    /// Returns what the definition puts into a cell, if anything.
     pub fn content(&self, memory: MemoryId, address: u64) -> Option<u64> {
         let mut holding = self.contents.iter().rev().filter(|contents| contents.memory == memory);
         holding.find_map(|contents| {
@@ -886,7 +884,7 @@ impl Isa {
         })
     }
 
-    /// Where the cell of an instruction at this address is fetched from, with these values of the registers.
+    /// Returns the cell that an instruction at this address is fetched from, with these values of the registers.
     pub fn code_cell(&self, registers: &[u64], address: u64) -> (MemoryId, u64) {
         let here = (self.pc.memory, self.pc.width.wrap(address));
         let mapping = if self.has_mapped_code { self.mapping(here.0, here.1) } else { None };
@@ -898,7 +896,7 @@ impl Isa {
         (fetch.memory, fetch.address.evaluate(&leaf))
     }
 
-    /// The words that an instruction can begin with, as far as they are always the same.
+    /// Returns the words that an instruction can begin with, as far as they are fixed.
     pub fn first_words(&self) -> impl Iterator<Item = &str> {
         let instructions = self.instructions.iter().map(|one| (&one.syntax, one.operands.first()));
         let instructions = instructions.map(|(syntax, first)| (syntax, first.map(|id| self.field(*id))));
@@ -917,7 +915,7 @@ impl Isa {
         !self.devices.is_empty()
     }
 
-    /// Cells of the longest instruction.
+    /// Returns the number of cells of the longest instruction.
     pub fn longest(&self) -> u32 {
         self.instructions.iter().map(|instruction| instruction.encoding.cells).max().unwrap_or(1)
     }
@@ -928,13 +926,13 @@ fn position<'a>(mut names: impl Iterator<Item = &'a String>, name: &str) -> Opti
 }
 
 impl Instruction {
-    /// How people see it: its row's syntax and bits, where the row is several instructions only because of what its
-    /// operands can be.
+    /// Returns the instruction as people see it: the syntax and bits of its row, if the row is several instructions
+    /// only because of what its operands can be.
     pub fn look(&self) -> (&Syntax, &Encoding) {
         self.form.as_ref().map_or((&self.syntax, &self.encoding), |form| (&form.syntax, &form.encoding))
     }
 
-    /// Whether people see the two as one, because they differ only in what their operands can be.
+    /// Whether people see the two instructions as one, because they differ only in what their operands can be.
     pub fn is_seen_as(&self, other: &Instruction) -> bool {
         match (&self.form, &other.form) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -944,40 +942,40 @@ impl Instruction {
 }
 
 impl Register {
-    /// Whether it is a single bit that can change: a flag, or a mode that decides what instructions mean.
+    /// Whether the register is a single bit that can change: a flag, or a mode that decides what instructions mean.
     pub fn is_flag(&self) -> bool {
         self.width == Width::BIT && !self.constant
     }
 }
 
 impl Memory {
-    /// How many cells it has: one more than a `u64` holds, if its addresses are as wide as that.
+    /// Returns the number of cells: one more than a `u64` holds, if addresses have 64 bits.
     pub fn cells(&self) -> u128 {
         1 << self.address.bits()
     }
 
-    /// The address of its last cell.
+    /// Returns the address of the last cell.
     pub fn last(&self) -> u64 {
         self.address.mask()
     }
 
-    /// Whether it has too many cells to be kept in one piece.
+    /// Whether the memory has too many cells to be kept in one piece.
     pub fn is_large(&self) -> bool {
         self.last() >= limits::FLAT_CELLS
     }
 
-    /// Whether it has too many cells for a table of its pages.
+    /// Whether the memory has too many cells for a table of its pages.
     pub fn has_wide_addresses(&self) -> bool {
         self.address.bits() > limits::TABLE_ADDRESS_BITS
     }
 
-    /// How many cells a value of this width takes.
+    /// Returns how many cells a value of this width takes.
     pub fn cells_of(&self, width: Width) -> u8 {
         (width.bits() / self.cell.bits()) as u8
     }
 
-    /// Where the cells of a value lie, the one at the lowest address first: how far from the first, and from which bit
-    /// of the value up.
+    /// Returns where the cells of a value lie, from the lowest address up: each cell's distance from the first, and the
+    /// lowest bit of the value in it.
     pub fn layout(&self, cells: u8) -> impl DoubleEndedIterator<Item = (u64, u32)> + Clone + use<> {
         let (order, bits) = (self.order, self.cell.bits());
         (0..cells).map(move |at| {
@@ -986,7 +984,8 @@ impl Memory {
         })
     }
 
-    /// The cells of a value, given from the lowest address up, with the highest part of the value first.
+    /// Reorders the cells of a value, given from the lowest address up, so that the highest part of the value comes
+    /// first.
     pub fn highest_first<T>(&self, mut cells: Vec<T>) -> Vec<T> {
         if self.order == Order::Little {
             cells.reverse();
@@ -994,14 +993,14 @@ impl Memory {
         cells
     }
 
-    /// How many bytes of a file hold one cell.
+    /// Returns how many bytes of a file hold one cell.
     pub fn bytes_per_cell(&self) -> usize {
         self.cell.bits().div_ceil(8) as usize
     }
 }
 
 impl Place {
-    /// What a value makes of each register in it: the bits that stay as they are, and the others.
+    /// Returns what a value changes in each register of the place: the bits that stay as they are, and the new ones.
     pub fn spread(&self, value: u64) -> impl Iterator<Item = (RegisterId, u64, u64)> {
         let mut low = self.width.bits();
         self.parts.iter().map(move |part| {
@@ -1011,19 +1010,19 @@ impl Place {
         })
     }
 
-    /// A whole register.
+    /// Makes the place of a whole register.
     pub fn whole(register: RegisterId, width: Width) -> Place {
         Place { parts: vec![Part { register, low: 0, width }], width, clearing: false }
     }
 }
 
 impl Field {
-    /// How many bits are stored in an encoding.
+    /// Returns how many bits are stored in an encoding.
     pub fn stored_bits(&self) -> u32 {
         self.width.bits() - self.unstored_bits()
     }
 
-    /// How many of the lowest bits are always zero and not stored.
+    /// Returns how many of the lowest bits are always zero and not stored.
     pub fn unstored_bits(&self) -> u32 {
         match &self.domain {
             Domain::Number(numeric) => numeric.unstored,
@@ -1031,7 +1030,7 @@ impl Field {
         }
     }
 
-    /// Whether every combination of its bits says something.
+    /// Whether these bits mean something.
     pub fn admits(&self, bits: u64) -> bool {
         match &self.domain {
             Domain::Registers(list) => list.get(bits as usize).is_some_and(Option::is_some),
@@ -1041,7 +1040,7 @@ impl Field {
         }
     }
 
-    /// Whether its operand is written as a number.
+    /// Whether the operand is written as a number.
     pub fn is_number(&self) -> bool {
         matches!(self.domain, Domain::Number(_) | Domain::Values(_))
     }

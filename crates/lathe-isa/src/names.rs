@@ -36,7 +36,7 @@ pub enum Named {
 }
 
 impl Named {
-    /// For messages: "a memory".
+    /// Returns the kind for messages, such as "a memory".
     pub fn kind(self) -> &'static str {
         match self {
             Named::Memory(_) => "a memory",
@@ -73,28 +73,28 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// What is known about a name.
+    /// Returns what is known about a name.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.table.get(name)
     }
 
-    /// All names, in the order of the alphabet.
+    /// Returns all names, in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.table.iter().map(|(name, entry)| (name.as_str(), entry))
     }
 
-    /// The name that is declared or used at this byte of the definition's own file.
+    /// Returns the name declared or used at this byte of the definition's own file.
     pub fn at(&self, offset: u32) -> Option<(&str, &Entry)> {
         let holds = |span: &Span| span.file == FileId(0) && span.start <= offset && offset < span.end;
         self.iter().find(|(_, entry)| holds(&entry.span) || entry.uses.iter().any(holds))
     }
 
-    /// How many there are.
+    /// Returns how many names there are.
     pub fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no names.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Operands in both directions: the bits of an encoding, and what they say at a place.
+//! Operands in both directions: the bits of an encoding, and what they mean at a location.
 
 use lathe_base::Width;
 
@@ -16,7 +16,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// The address that a distance counts from.
+    /// Returns the address that a distance counts from.
     pub fn of(self, base: Base) -> u64 {
         match base {
             Base::Pc => self.pc,
@@ -28,8 +28,8 @@ impl Location {
 }
 
 impl Field {
-    /// The value that the meaning sees for these bits: the number itself, or the address it names.
-    /// Bits of a register field, and of one whose numbers are in a list, give the bits.
+    /// Returns the value that the meaning sees for these bits: the number itself, or the address it names. For a field
+    /// of registers or of listed numbers, that is the bits.
     pub fn value(&self, bits: u64, location: Location) -> u64 {
         let Domain::Number(numeric) = &self.domain else { return bits };
         let extended = if numeric.signed { self.width.signed(bits) as u64 } else { bits };
@@ -44,12 +44,12 @@ impl Field {
         }
     }
 
-    /// The width of what the author of a meaning sees.
+    /// Returns the width that the author of a meaning sees.
     pub(crate) fn seen_width(&self, pc: Width) -> Width {
         if let Domain::Values(values) = &self.domain { values.width } else { self.value_width(pc) }
     }
 
-    /// The width of what a meaning has for it: of a number out of a list, that of its code.
+    /// Returns the width of the operand's value in meanings; for a number from a list, the width of its code.
     pub fn value_width(&self, pc: Width) -> Width {
         match &self.domain {
             Domain::Number(Numeric { target: Some(Target::Relative { .. } | Target::Within(_)), .. }) => pc,
@@ -58,7 +58,7 @@ impl Field {
         }
     }
 
-    /// The bits for a plain number in assembly, if it can be held.
+    /// Returns the bits for a plain number in assembly, if the field can hold it.
     pub fn bits_of(&self, number: i128, location: Location) -> Option<u64> {
         if let Domain::Values(values) = &self.domain {
             return values.code(number);
@@ -76,7 +76,7 @@ impl Field {
         self.checked(numeric, stored)
     }
 
-    /// The bits that name an address, if it can be reached from here.
+    /// Returns the bits that name an address, if it can be reached from here.
     pub fn bits_for_address(&self, address: u64, location: Location) -> Option<u64> {
         if let Domain::Values(values) = &self.domain {
             return values.code(address.into());
@@ -119,13 +119,13 @@ impl Field {
 }
 
 impl Values {
-    /// The number that has this code, if one has.
+    /// Returns the number with this code, if any.
     pub fn number(&self, code: u64) -> Option<i128> {
         let bits = *self.list.get(usize::try_from(code).ok()?)?.as_ref()?;
         Some(if self.signed { self.width.signed(bits).into() } else { bits.into() })
     }
 
-    /// The code of a number, if it is in the list.
+    /// Returns the code of a number, if it is in the list.
     pub fn code(&self, number: i128) -> Option<u64> {
         let same = |code: &u64| match self.number(*code) {
             Some(known) if self.wraps => fit(number, self.width) == fit(known, self.width),
@@ -134,13 +134,13 @@ impl Values {
         (0..self.list.len() as u64).find(same)
     }
 
-    /// The numbers with their codes.
+    /// Returns the numbers with their codes.
     pub fn numbers(&self) -> impl Iterator<Item = (u64, i128)> + '_ {
         (0..self.list.len() as u64).filter_map(|code| Some((code, self.number(code)?)))
     }
 }
 
-/// The bits of a number, if it fits as unsigned or as two's complement.
+/// Returns the bits of a number, if it fits as unsigned or as two's complement.
 pub(crate) fn fit(value: i128, width: Width) -> Option<u64> {
     fits(value, width).then(|| width.wrap(value as u64))
 }
@@ -151,7 +151,7 @@ pub(crate) fn fits(value: i128, width: Width) -> bool {
     u128::try_from(value).map_or(value >= lowest, |value| value <= highest)
 }
 
-/// The lowest number of a width as two's complement, and the highest as unsigned.
+/// Returns the lowest number of a width as two's complement, and the highest as unsigned.
 pub(crate) fn range(width: Width) -> (i128, u128) {
     let unused = 128 - width.bits();
     (i128::MIN >> unused, u128::MAX >> unused)

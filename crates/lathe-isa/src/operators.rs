@@ -1,9 +1,8 @@
-//! What the operators of the semantics compute. This is the only place that says so for
-//! constants and interpreters alike; other back ends are tested against it.
+//! What the operators of the semantics compute. This is the only definition, for constants and interpreters alike;
+//! other back ends are tested against it.
 //!
-//! All of them are total. Division by zero gives all ones, its remainder the dividend;
-//! the most negative number divided by minus one is itself; a shift by the width or more
-//! leaves only the fill.
+//! All of them are total. Division by zero gives all ones, its remainder the dividend; the most negative number divided
+//! by minus one is itself; a shift by the width or more leaves only the fill.
 
 use lathe_base::Width;
 
@@ -16,7 +15,7 @@ pub enum UnaryOperator {
     Negate,
 }
 
-/// An operator with two operands of one width, unless it says otherwise.
+/// An operator with two operands of the same width, unless noted otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOperator {
     /// Sum, wrapped.
@@ -49,17 +48,17 @@ pub enum BinaryOperator {
     RotateLeft,
     /// Rotate right; the count may have any width and is taken modulo the value's.
     RotateRight,
-    /// One bit: the same.
+    /// One bit: equal.
     Equal,
-    /// One bit: not the same.
+    /// One bit: not equal.
     Unequal,
-    /// One bit: smaller.
+    /// One bit: less.
     Less,
-    /// One bit: smaller or the same.
+    /// One bit: less or equal.
     LessOrEqual,
-    /// One bit: smaller as two's complement numbers.
+    /// One bit: less, as two's complement numbers.
     LessSigned,
-    /// One bit: smaller or the same as two's complement numbers.
+    /// One bit: less or equal, as two's complement numbers.
     LessOrEqualSigned,
 }
 
@@ -67,7 +66,7 @@ impl UnaryOperator {
     /// All of them.
     pub const ALL: [UnaryOperator; 2] = [UnaryOperator::Not, UnaryOperator::Negate];
 
-    /// The result for an operand of this width.
+    /// Computes the result for an operand of this width.
     pub fn apply(self, width: Width, x: u64) -> u64 {
         match self {
             UnaryOperator::Not => width.wrap(!x),
@@ -105,7 +104,7 @@ impl BinaryOperator {
         ]
     };
 
-    /// The result for a left operand of this width.
+    /// Computes the result for a left operand of this width.
     #[inline]
     pub fn apply(self, width: Width, x: u64, y: u64) -> u64 {
         use BinaryOperator::*;
@@ -176,7 +175,7 @@ mod tests {
     use super::BinaryOperator::*;
     use super::*;
 
-    /// Every operator on all pairs of four-bit values, against arithmetic on plain integers.
+    /// Compares every operator with arithmetic on plain integers, on all pairs of four-bit values.
     #[test]
     fn four_bit_values_exhaustively() {
         let width = Width::new(4).unwrap();

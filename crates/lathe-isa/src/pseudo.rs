@@ -1,4 +1,4 @@
-//! Pseudo-instructions: what people write, and the instructions it stands for.
+//! Pseudo-instructions: what people write, and the instructions it expands to.
 
 use lathe_base::Span;
 
@@ -13,13 +13,13 @@ pub struct Pseudo {
     pub syntax: Syntax,
     /// Its operands, in the order of the syntax.
     pub parameters: Vec<Field>,
-    /// The instructions it stands for, in order.
+    /// The instructions that it expands to, in order.
     pub expansion: Vec<Template>,
     /// Where it is defined.
     pub span: Span,
 }
 
-/// One instruction of an expansion: every form that its text fits, to choose from as for any line.
+/// One instruction of an expansion, with every form that its text fits; the choice is the same as for any line.
 #[derive(Clone, Debug)]
 pub struct Template {
     /// As written in the definition.
@@ -28,18 +28,18 @@ pub struct Template {
     pub forms: Vec<(InstructionId, Vec<Argument>)>,
 }
 
-/// An operand of an instruction of an expansion.
+/// An operand of an instruction in an expansion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// These bits, whatever the parameters are.
     Bits(u64),
-    /// The register or name that the parameter has.
+    /// The register or name given for this parameter.
     Parameter(usize),
     /// A number computed from the parameters.
     Value(Arithmetic),
 }
 
-/// Arithmetic on whole numbers when a pseudo-instruction is expanded.
+/// Arithmetic on integers when a pseudo-instruction is expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     /// A number.
@@ -55,7 +55,7 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// The value for these parameters; `None` where it does not fit in 128 bits or divides by zero.
+    /// Returns the value for these parameters; `None` if it does not fit in 128 bits or divides by zero.
     pub fn value(&self, parameters: &dyn Fn(usize) -> i128) -> Option<i128> {
         match self {
             Arithmetic::Number(value) => Some(*value),
@@ -79,7 +79,7 @@ impl Arithmetic {
     }
 }
 
-/// Operators on whole numbers of unlimited width, as far as 128 bits go.
+/// Applies an operator to integers of unlimited width, as far as 128 bits go.
 pub fn binary(operator: ast::Binary, x: i128, y: i128) -> Option<i128> {
     use ast::Binary::*;
     let truth = |holds: bool| Some(i128::from(holds));

@@ -1,21 +1,22 @@
-//! What a machine is like before its first instruction, where `on reset` decides that.
+//! The state before the first instruction, as far as `on reset` determines it.
 
 use std::collections::BTreeMap;
 
 use crate::model::{Isa, MemoryId, RegisterId};
 use crate::semantics::{Block, Expr, ExprKind, Statement};
 
-/// What `on reset` decides.
+/// What `on reset` determines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtReset {
-    /// The registers that it sets; the others have the values that they are declared with.
+    /// The registers that it sets; the others have their declared values.
     pub registers: BTreeMap<RegisterId, u64>,
     /// The address of the first instruction.
     pub pc: u64,
 }
 
 impl Isa {
-    /// What `on reset` makes of registers and program counter, if there is one. `load` tells what a cell holds.
+    /// Returns what `on reset` makes of the registers and the program counter, if there is one. `load` returns the
+    /// content of a cell.
     pub fn at_reset(&self, load: impl FnMut(MemoryId, u64) -> u64) -> Option<AtReset> {
         let body = self.on_reset.as_ref()?;
         let state = AtReset { registers: BTreeMap::new(), pc: self.pc.reset };
@@ -25,7 +26,7 @@ impl Isa {
     }
 }
 
-/// What `on reset` would do that it must not.
+/// Returns what `on reset` would do that it must not do, if anything.
 pub(crate) fn beyond(block: &Block) -> Option<&'static str> {
     block.iter().find_map(|statement| match statement {
         Statement::Let(..) | Statement::SetRegister(..) | Statement::Load { .. } | Statement::Jump(_) => None,
@@ -74,7 +75,7 @@ impl<L: FnMut(MemoryId, u64) -> u64> Reset<'_, L> {
         }
     }
 
-    /// Neighbouring cells, as one number.
+    /// Reads adjacent cells as one number.
     fn cells(&mut self, memory: MemoryId, first: u64, cells: u8) -> u64 {
         let described = self.isa.memory(memory);
         let all = described.layout(cells).map(|(at, bit)| {

@@ -1,12 +1,11 @@
 //! What an instruction does: inlined, unrolled, fully typed. Every back end reads this form.
 //!
 //! Invariants:
-//! - every expression knows its width, and its operands have the widths its operator needs. No width is above 64: those
-//!   are there only while a meaning is elaborated;
-//! - expressions are pure: they read registers, locals and operands, nothing else. Memory
-//!   and devices are reached by statements, so their order is the order of the list;
-//! - there are no loops and no calls, so every body ends after at most as many steps as it
-//!   has statements.
+//! - every expression knows its width, and its operands have the widths its operator needs. No width is above 64: wider
+//!   ones exist only while a meaning is elaborated;
+//! - expressions are pure: they read registers, locals and operands, nothing else. Memory and devices are accessed by
+//!   statements, so accesses happen in the order of the list;
+//! - there are no loops and no calls, so every body ends after at most as many steps as it has statements.
 
 use lathe_base::Width;
 
@@ -17,18 +16,18 @@ use crate::operators::{BinaryOperator, UnaryOperator};
 /// The meaning of one row, or of one side of a mapped address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Body {
-    /// The width of each local value.
+    /// The width of each local.
     pub locals: Vec<Width>,
     /// What is done.
     pub block: Block,
-    /// What it gives, for the read side of a mapped address.
+    /// Its value, if it has one, as on the read side of a mapped address.
     pub value: Option<Expr>,
 }
 
 /// Statements in order.
 pub type Block = Vec<Statement>;
 
-/// A local value of a body.
+/// A local of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocalId(pub u16);
 
@@ -45,27 +44,27 @@ pub enum Statement {
     SetRegister(RegisterId, Expr),
     /// Writes the register or view that an operand names.
     SetOperand(OperandId, Expr),
-    /// Reads neighbouring cells into a local, the one at the lowest address first.
+    /// Reads adjacent cells into a local, the one at the lowest address first.
     /// [`Memory::layout`](crate::model::Memory::layout) says where each is in the value.
     Load {
-        /// The local, of as many bits as the cells have together.
+        /// The local, as wide as the cells together.
         into: LocalId,
         /// The memory.
         memory: MemoryId,
-        /// The lowest address, of that memory's width. The cell after the last one is the first.
+        /// The lowest address, of that memory's width. Addresses wrap from the last cell to the first.
         address: Expr,
         /// How many cells.
         cells: u8,
     },
-    /// Writes neighbouring cells, the one at the lowest address first.
+    /// Writes adjacent cells, the one at the lowest address first.
     Store {
         /// The memory.
         memory: MemoryId,
-        /// The lowest address, of that memory's width. The cell after the last one is the first.
+        /// The lowest address, of that memory's width. Addresses wrap from the last cell to the first.
         address: Expr,
         /// How many cells.
         cells: u8,
-        /// The value, of as many bits as the cells have together.
+        /// The value, as wide as the cells together.
         value: Expr,
     },
     /// Asks a device for a value.
@@ -76,7 +75,7 @@ pub enum Statement {
         device: DeviceId,
         /// Which of its operations.
         operation: DeviceOperation,
-        /// What it is given.
+        /// Its arguments.
         arguments: Vec<Expr>,
     },
     /// Gives a device values.
@@ -85,29 +84,29 @@ pub enum Statement {
         device: DeviceId,
         /// Which of its operations.
         operation: DeviceOperation,
-        /// What it is given.
+        /// Its arguments.
         arguments: Vec<Expr>,
     },
-    /// Execution goes on there instead of at the next instruction.
+    /// Execution continues at this address instead of at the next instruction.
     Jump(Expr),
     /// The machine stops after this instruction.
     Halt,
-    /// The machine stops as it was before this instruction.
+    /// The machine stops in the state before this instruction.
     Fault {
         /// The message for people.
         message: String,
         /// A number to go with it.
         detail: Option<Expr>,
     },
-    /// The instruction takes this many cycles more.
+    /// The instruction takes this many more cycles.
     Cycles(Expr),
-    /// One or the other.
+    /// Executes one block or the other.
     If {
         /// One bit.
         condition: Expr,
-        /// Where it is 1.
+        /// If the condition is 1.
         then: Block,
-        /// Where it is 0.
+        /// If the condition is 0.
         otherwise: Block,
     },
 }
@@ -115,34 +114,34 @@ pub enum Statement {
 /// A pure expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr {
-    /// How many bits it has.
+    /// How many bits the value has.
     pub width: Width,
-    /// What it is.
+    /// How the value is computed.
     pub kind: ExprKind,
 }
 
-/// What an expression is.
+/// How the value of an expression is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExprKind {
     /// A number.
     Constant(u64),
-    /// A local value.
+    /// A local.
     Local(LocalId),
-    /// A register's value.
+    /// The value of a register.
     Register(RegisterId),
-    /// The value of the operand: of the register or view it names, or the number or address it says.
+    /// The value of the operand: of the register or view it names, or the number or address it stands for.
     Operand(OperandId),
     /// The bits of the operand in the encoding: the number of the register that it names.
     Code(OperandId),
     /// The address of this instruction.
     Pc,
-    /// The address of the instruction that follows it in memory.
+    /// The address of the next instruction in memory.
     Next,
     /// One operand.
     Unary(UnaryOperator, Box<Expr>),
     /// Two operands.
     Binary(BinaryOperator, Box<Expr>, Box<Expr>),
-    /// The bits from `low` up, as many as the width says.
+    /// The bits from `low` up, as many as the width.
     Slice(Box<Expr>, u32),
     /// The first above the second.
     Join(Box<Expr>, Box<Expr>),
@@ -150,23 +149,23 @@ pub enum ExprKind {
     ZeroExtend(Box<Expr>),
     /// With copies of the sign above.
     SignExtend(Box<Expr>),
-    /// The second where the first is 1, else the third.
+    /// The second if the first is 1, else the third.
     Choose(Box<Expr>, Box<Expr>, Box<Expr>),
 }
 
-/// Constructors that compute what is known already.
+/// Constructors that compute what is already known.
 impl Expr {
-    /// A number of at most 64 bits; wider ones are joined from two.
+    /// Makes a number of at most 64 bits; a wider one is joined from two.
     pub fn constant(width: Width, value: u64) -> Expr {
         Expr { width, kind: ExprKind::Constant(width.wrap(value)) }
     }
 
-    /// A local value.
+    /// Makes the value of a local.
     pub fn local(width: Width, local: LocalId) -> Expr {
         Expr { width, kind: ExprKind::Local(local) }
     }
 
-    /// The number, if it is one.
+    /// Returns the number if the expression is a constant.
     pub fn as_constant(&self) -> Option<u64> {
         match self.kind {
             ExprKind::Constant(value) => Some(value),
@@ -174,7 +173,7 @@ impl Expr {
         }
     }
 
-    /// One operand.
+    /// Applies an operator to one operand.
     pub fn unary(operator: UnaryOperator, x: Expr) -> Expr {
         let width = x.width;
         match x.as_constant() {
@@ -183,7 +182,7 @@ impl Expr {
         }
     }
 
-    /// Two operands.
+    /// Applies an operator to two operands.
     pub fn binary(operator: BinaryOperator, x: Expr, y: Expr) -> Expr {
         let operands = x.width;
         let width = if operator.is_comparison() { Width::BIT } else { operands };
@@ -193,7 +192,7 @@ impl Expr {
         }
     }
 
-    /// Some of the bits of `x`, from `low` up.
+    /// Takes some of the bits of `x`, from `low` up.
     pub fn slice(x: Expr, low: u32, width: Width) -> Expr {
         if low == 0 && width == x.width {
             return x;
@@ -204,7 +203,7 @@ impl Expr {
         }
     }
 
-    /// `high` above `low`; together they must have no more than 128 bits.
+    /// Joins `high` above `low`; together they must have at most 128 bits.
     pub fn join(high: Expr, low: Expr) -> Expr {
         let width = high.width.joined(low.width).unwrap_or(Width::WIDEST);
         match (high.as_constant(), low.as_constant()) {
@@ -213,7 +212,7 @@ impl Expr {
         }
     }
 
-    /// `x` with zeros above.
+    /// Extends `x` with zeros.
     pub fn zero_extend(width: Width, x: Expr) -> Expr {
         match x.as_constant() {
             _ if width == x.width => x,
@@ -222,7 +221,7 @@ impl Expr {
         }
     }
 
-    /// `x` with copies of its sign above.
+    /// Extends `x` with copies of its sign.
     pub fn sign_extend(width: Width, x: Expr) -> Expr {
         match x.as_constant() {
             _ if width == x.width => x,
@@ -231,7 +230,7 @@ impl Expr {
         }
     }
 
-    /// `old` with `bits` put in from `low` up.
+    /// Replaces the bits of `old` from `low` up with `bits`.
     pub fn replace(old: Expr, low: u32, bits: Expr) -> Expr {
         let part =
             |low: u32, count: u32| Width::computed(u64::from(count)).map(|width| Expr::slice(old.clone(), low, width));
@@ -247,7 +246,7 @@ impl Expr {
         }
     }
 
-    /// `x` where the condition is 1, else `y`.
+    /// Makes `x` if the condition is 1, else `y`.
     pub fn choose(condition: Expr, x: Expr, y: Expr) -> Expr {
         match condition.as_constant() {
             Some(0) => y,
@@ -259,7 +258,7 @@ impl Expr {
         }
     }
 
-    /// It and so many more.
+    /// Adds a number.
     #[must_use]
     pub fn plus(self, number: u64) -> Expr {
         let width = self.width;
@@ -269,15 +268,15 @@ impl Expr {
         }
     }
 
-    /// Whether its value is the same wherever in the body it is evaluated, given that the locals
-    /// it reads are not assigned again.
+    /// Whether the value is the same wherever in the body it is evaluated, given that the locals it reads are not
+    /// assigned again.
     pub fn is_settled(&self) -> bool {
         let mut settled = true;
         self.visit(&mut |expr| settled &= !matches!(expr.kind, ExprKind::Register(_) | ExprKind::Operand(_)));
         settled
     }
 
-    /// Whether it is a single thing, or some bits of one, so that writing it twice costs nothing.
+    /// Whether the expression is a leaf, or some bits of one, so that using it twice costs nothing.
     pub fn is_short(&self) -> bool {
         match &self.kind {
             ExprKind::Slice(x, _) | ExprKind::ZeroExtend(x) | ExprKind::SignExtend(x) => x.is_single(),
@@ -290,7 +289,7 @@ impl Expr {
         matches!(self.kind, Constant(_) | Local(_) | Register(_) | Operand(_) | Code(_) | Pc | Next)
     }
 
-    /// Calls `see` for it and every part of it.
+    /// Calls `see` for the expression and every part of it.
     pub fn visit(&self, see: &mut impl FnMut(&Expr)) {
         see(self);
         match &self.kind {
@@ -324,7 +323,7 @@ impl Expr {
         });
     }
 
-    /// Puts something else in the place of what no operator computes, where there is something else.
+    /// Replaces leaves, which no operator computes, with what `other` returns for them, if anything.
     pub fn replace_leaves(&mut self, other: &mut impl FnMut(&Expr) -> Option<Expr>) {
         let parts = self.parts_mut();
         if !parts.is_empty() {
@@ -334,12 +333,12 @@ impl Expr {
         }
     }
 
-    /// Its value, given the values of what it is made of that no operator computes.
+    /// Evaluates the expression, given the values of its leaves.
     pub fn evaluate(&self, leaf: &impl Fn(&ExprKind) -> u64) -> u64 {
         self.operate(|part| part.evaluate(leaf)).unwrap_or_else(|| leaf(&self.kind))
     }
 
-    /// Its value, given the values of its parts; nothing if no operator computes it.
+    /// Evaluates the expression, given the values of its parts; nothing if no operator computes it.
     #[inline]
     pub fn operate(&self, value: impl Fn(&Expr) -> u64) -> Option<u64> {
         Some(match &self.kind {
@@ -355,7 +354,7 @@ impl Expr {
         })
     }
 
-    /// How many levels it has: one, if it is a single thing.
+    /// Returns the number of levels: one for a leaf.
     pub(crate) fn depth(&self) -> u32 {
         let inner = match &self.kind {
             ExprKind::Unary(_, x) | ExprKind::Slice(x, _) | ExprKind::ZeroExtend(x) | ExprKind::SignExtend(x) => {
@@ -370,7 +369,7 @@ impl Expr {
 }
 
 impl Expr {
-    /// The expressions it is made of, to be changed.
+    /// Returns the parts of the expression, to be changed.
     pub fn parts_mut(&mut self) -> Vec<&mut Expr> {
         match &mut self.kind {
             ExprKind::Unary(_, x) | ExprKind::Slice(x, _) | ExprKind::ZeroExtend(x) | ExprKind::SignExtend(x) => {
@@ -390,7 +389,7 @@ impl Expr {
 }
 
 impl Statement {
-    /// The expressions it evaluates itself, to be changed.
+    /// Returns the expressions that the statement itself evaluates, to be changed.
     pub fn expressions_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Statement::Let(_, value)
@@ -409,7 +408,7 @@ impl Statement {
         }
     }
 
-    /// The expressions it evaluates itself, without those of its blocks.
+    /// Returns the expressions that the statement itself evaluates, without those of its blocks.
     pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
         let (first, second, others): (_, _, &[Expr]) = match self {
             Statement::Let(_, value)
@@ -429,7 +428,7 @@ impl Statement {
         first.into_iter().chain(second).chain(others)
     }
 
-    /// Calls `see` for it and every statement inside it.
+    /// Calls `see` for the statement and every statement inside it.
     pub fn visit(&self, see: &mut impl FnMut(&Statement)) {
         see(self);
         if let Statement::If { then, otherwise, .. } = self {
@@ -437,7 +436,7 @@ impl Statement {
         }
     }
 
-    /// What it may do, with the statements inside it.
+    /// Returns what the statement may do, including the statements inside it.
     pub fn effects(&self) -> Effects {
         let mut effects = Effects::default();
         self.visit(&mut |statement| effects.add_statement(statement));
@@ -445,7 +444,7 @@ impl Statement {
     }
 }
 
-/// Statements with some accesses taken apart.
+/// Splits some of the accesses of a block.
 fn apart(isa: &Isa, wanted: &dyn Fn(MemoryId, u8) -> bool, block: &[Statement], locals: &mut Vec<Width>) -> Block {
     let mut out = Block::new();
     let keep = |expr: &Expr, locals: &mut Vec<Width>, out: &mut Block| {
@@ -500,21 +499,21 @@ fn new_local(locals: &mut Vec<Width>, width: Width) -> LocalId {
     LocalId((locals.len() - 1) as u16)
 }
 
-/// What is done to something that is named.
+/// How something named is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// Its value is used.
+    /// It is read.
     Read,
-    /// It gets a value.
+    /// It is written.
     Written,
 }
 
-/// What a body may touch, inferred from it; never written by hand.
+/// What a body may touch, inferred from the body; never written by hand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// Registers read by name; those of operands not included.
+    /// Registers read by name, without those of operands.
     pub reads: Vec<RegisterId>,
-    /// Registers written by name; those of operands not included.
+    /// Registers written by name, without those of operands.
     pub writes: Vec<RegisterId>,
     /// Operands whose value is used.
     pub operands_read: Vec<OperandId>,
@@ -524,19 +523,19 @@ pub struct Effects {
     pub loads: Vec<MemoryId>,
     /// Memories written.
     pub stores: Vec<MemoryId>,
-    /// Devices reached.
+    /// Devices accessed.
     pub devices: Vec<DeviceId>,
-    /// Whether it may go on elsewhere than at the next instruction.
+    /// Whether execution may continue elsewhere than at the next instruction.
     pub jumps: bool,
-    /// Whether it may stop the machine.
+    /// Whether it may halt the machine.
     pub halts: bool,
     /// Whether it may fault.
     pub faults: bool,
 }
 
 impl Body {
-    /// It with some accesses of several cells taken apart into accesses of one each, for tools that cannot do them
-    /// together: `wanted` says which, by memory and number of cells.
+    /// Splits some accesses to several cells into accesses to one cell each, for tools that cannot do them together:
+    /// `wanted` says which, by memory and number of cells.
     #[must_use]
     pub fn cell_by_cell(&self, isa: &Isa, wanted: &dyn Fn(MemoryId, u8) -> bool) -> Body {
         let mut body = Body { locals: self.locals.clone(), block: Block::new(), value: self.value.clone() };
@@ -544,7 +543,7 @@ impl Body {
         body
     }
 
-    /// What the body may touch.
+    /// Returns what the body may touch.
     pub fn effects(&self) -> Effects {
         let mut effects = Effects::default();
         for statement in &self.block {
@@ -556,7 +555,7 @@ impl Body {
         effects
     }
 
-    /// Calls `see` for each register that it names, with what is done to it; for some more than once.
+    /// Calls `see` for each register that the body names, with how it is used; for some more than once.
     pub fn visit_registers(&self, see: &mut impl FnMut(RegisterId, Use)) {
         let mut statement = |statement: &Statement| {
             statement.expressions().for_each(|expr| expr.visit_registers(see));
@@ -568,19 +567,19 @@ impl Body {
         self.value.iter().for_each(|value| value.visit_registers(see));
     }
 
-    /// Whether this holds for a register that it names, with what is done to it.
+    /// Whether `is_it` holds for a register that the body names, with how it is used.
     pub fn any_register(&self, is_it: impl Fn(RegisterId, Use) -> bool) -> bool {
         let mut found = false;
         self.visit_registers(&mut |register, how| found = found || is_it(register, how));
         found
     }
 
-    /// Whether it may take longer than its row says.
+    /// Whether the body may take more cycles than its row says.
     pub(crate) fn adds_cycles(&self) -> bool {
         self.any(|statement| matches!(statement, Statement::Cycles(_)))
     }
 
-    /// Whether it asks how many cycles there were.
+    /// Whether the body asks how many cycles have passed.
     pub(crate) fn reads_cycles(&self) -> bool {
         self.any(|statement| matches!(statement, Statement::DeviceRead { operation: DeviceOperation::Cycles, .. }))
     }

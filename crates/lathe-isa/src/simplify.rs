@@ -1,14 +1,13 @@
-//! Makes meanings smaller without changing them: a local that is read once, by the next
-//! statement that does anything, gives way to the expression it stands for. Functions put in
-//! place leave many of these behind.
+//! Makes meanings smaller without changing them: a local that is read once, by the next statement that does anything,
+//! is replaced by its expression. Inlined functions leave many of these behind.
 
 use crate::semantics::{Block, Body, Expr, ExprKind, LocalId, Statement};
 
-/// How deep an expression may become by putting others into it. What was written is no deeper than
-/// [`limits::MEANING_DEPTH`](lathe_base::limits::MEANING_DEPTH); a chain of `let` would be as deep as it is long.
+/// How deep an expression may become by substitution. What was written is no deeper than
+/// [`limits::MEANING_DEPTH`](lathe_base::limits::MEANING_DEPTH); a chain of `let` would become as deep as it is long.
 const DEPTH: u32 = 64;
 
-/// Makes a body with fewer locals in use.
+/// Rewrites a body to use fewer locals.
 pub(crate) fn simplify(mut body: Body) -> Body {
     let mut uses = Uses { reads: vec![0; body.locals.len()], writes: vec![0; body.locals.len()] };
     body.block.iter().for_each(|statement| statement.visit(&mut |statement| uses.statement(statement)));
@@ -58,10 +57,10 @@ fn block(statements: Block, uses: &Uses) -> Block {
             Statement::Let(local, value) if uses.once(local) => {
                 waiting.push(Waiting { local, depth: value.depth(), value });
             }
-            // A local that is assigned again may be read by what waits.
+            // Waiting expressions may read a local that is assigned again.
             Statement::Let(..) if waiting.is_empty() => result.push(statement),
             mut other => {
-                // The statement may change what the others read, so they come before it.
+                // The statement may change what the waiting expressions read, so they come before it.
                 result.extend(waiting.drain(..).map(Waiting::into_statement));
                 if let Statement::If { then, otherwise, .. } = &mut other {
                     *then = block(std::mem::take(then), uses);
@@ -88,7 +87,7 @@ impl Waiting {
     }
 }
 
-/// Puts waiting expressions in the place of the locals that stand for them, which are so deep inside.
+/// Replaces locals with their waiting expressions, in an expression that is `inside` levels deep.
 fn substitute(expr: &mut Expr, inside: u32, waiting: &mut Vec<Waiting>) {
     if waiting.is_empty() {
         return;

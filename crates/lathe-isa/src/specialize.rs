@@ -1,8 +1,8 @@
-//! The meaning of one instruction at one address: operands replaced by the registers and
-//! numbers they name, `pc` and `next` by numbers, and what is known then computed.
+//! Specializes the meaning of one instruction for one address: operands are replaced by the registers and numbers they
+//! name, `pc` and `next` by numbers, and whatever is then known is computed.
 //!
-//! What comes out has no operand, no `pc` and no `next` in it. Engines start from this form;
-//! the reference interpreter does not use it, so that the two can be compared.
+//! The result contains no operand, no `pc` and no `next`. Engines start from this form; the reference interpreter does
+//! not use it, so that the two can be compared.
 
 use lathe_base::{Width, limits};
 
@@ -11,15 +11,15 @@ use crate::model::{Domain, Hook, Instruction, Isa, Part, Place, RegisterId};
 use crate::operand::Location;
 use crate::semantics::{Block, Body, Expr, ExprKind, LocalId, OperandId, Statement};
 
-/// The meaning of a decoded instruction at this place.
+/// Specializes the meaning of a decoded instruction for this location.
 pub fn specialize(isa: &Isa, decoded: &Decoded, location: Location) -> Body {
     let instruction = isa.instruction(decoded.instruction);
     Specializer::new(isa, Some(instruction), decoded.operands, location, &instruction.body).finish()
 }
 
-/// The meaning of a decoded instruction with some operands computed: these expressions are used for them, in
-/// order of the operands. They may use locals of these widths, which are numbered after those of
-/// the instruction's meaning and must be set before it.
+/// Specializes the meaning of a decoded instruction with some operands computed: these expressions replace them, in the
+/// order of the operands. They may use locals of these widths, which are numbered after those of the instruction's
+/// meaning and must be set before it.
 pub fn specialize_with(
     isa: &Isa,
     decoded: &Decoded,
@@ -35,14 +35,14 @@ pub fn specialize_with(
     specializer.finish()
 }
 
-/// What an undefined encoding does at this address, if the definition says anything.
+/// Specializes what an undefined encoding does at this address, if the definition says anything.
 pub fn specialize_illegal(isa: &Isa, pc: u64) -> Option<Body> {
     let body = isa.on_illegal.as_ref()?;
     let location = Location { pc, next: pc, width: isa.pc.width };
     Some(Specializer::new(isa, None, [0; limits::OPERANDS], location, body).finish())
 }
 
-/// What the machine does before the instruction at this address.
+/// Specializes what the machine does before the instruction at this address.
 pub fn specialize_hook(isa: &Isa, hook: &Hook, pc: u64) -> Hook {
     let location = Location { pc, next: pc, width: isa.pc.width };
     let at = |body| Specializer::new(isa, None, [0; limits::OPERANDS], location, body).finish();
@@ -53,11 +53,11 @@ struct Specializer<'a> {
     isa: &'a Isa,
     instruction: Option<&'a Instruction>,
     operands: [u64; limits::OPERANDS],
-    /// Operands that are computed, by their number.
+    /// Computed operands, by their number.
     given: &'a [Option<Expr>],
     location: Location,
     body: &'a Body,
-    /// The widths of the locals, those added here included.
+    /// The widths of the locals, including those added here.
     locals: Vec<Width>,
     /// The locals whose value is known at the current statement.
     known: Vec<Option<u64>>,
@@ -131,7 +131,7 @@ impl<'a> Specializer<'a> {
         }
     }
 
-    /// One or the other; only the one, where the condition is known.
+    /// Specializes a choice: to one branch only, if the condition is known.
     fn choice(&mut self, condition: &Expr, then: &[Statement], otherwise: &[Statement], out: &mut Block) {
         let condition = self.value(condition);
         match condition.as_constant() {
@@ -212,8 +212,8 @@ impl<'a> Specializer<'a> {
         parts.fold(first, Expr::join)
     }
 
-    /// A write to a register field, as writes to registers. The value is kept in a local where
-    /// there are several parts, because writing the first must not change what the second gets.
+    /// Splits a write to a register field into writes to registers. If there are several parts, the value is kept in a
+    /// local, because writing the first must not change what the second gets.
     fn set_operand(&mut self, operand: OperandId, value: Expr, out: &mut Block) {
         let Some(instruction) = self.instruction else { return };
         let at = usize::from(operand.0);

@@ -5,7 +5,7 @@ use std::fmt;
 /// The syntax of one instruction or pseudo-instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Syntax {
-    /// The first word; the first of several is the preferred one.
+    /// The first word; the first of several alternatives is the preferred one.
     pub heads: Vec<Head>,
     /// What follows it.
     pub pieces: Vec<Piece>,
@@ -18,15 +18,14 @@ pub enum Head {
     Word(String),
     /// A mnemonic with an operand in it, such as `x2A`. It is the first operand of the instruction.
     Glued {
-        /// Before the operand.
+        /// The text before the operand.
         prefix: String,
         /// How the operand is written.
         digits: Digits,
-        /// After the operand.
+        /// The text after the operand.
         suffix: String,
     },
-    /// Nothing but an operand that has names, of the field that is called so. It is the first operand of the
-    /// instruction.
+    /// An operand with names, alone, of the field with this name. It is the first operand of the instruction.
     Named(String),
 }
 
@@ -46,23 +45,23 @@ pub enum Digits {
 pub struct Piece {
     /// What it is.
     pub kind: PieceKind,
-    /// Whether there is a space before it when Lathe prints it.
+    /// Whether Lathe prints a space before it.
     pub space: bool,
 }
 
 /// What a piece is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PieceKind {
-    /// A word or mark that is always the same.
+    /// A fixed word or mark.
     Text(String),
-    /// A `+` before an operand that may be negative: in its place, a `-` belongs to the operand.
+    /// A `+` before an operand that may be negative: a `-` in its place belongs to the operand.
     Sign,
-    /// The operand of this number.
+    /// The operand with this number.
     Operand(usize),
 }
 
 impl PieceKind {
-    /// The word or mark that it is, if it is one.
+    /// Returns the word or mark, if the piece is one.
     pub fn text(&self) -> Option<&str> {
         match self {
             PieceKind::Text(text) => Some(text),
@@ -73,7 +72,7 @@ impl PieceKind {
 }
 
 impl Syntax {
-    /// Writes it with the preferred first word; `operand` writes an operand.
+    /// Writes the syntax with the preferred first word; `operand` writes an operand.
     pub fn render(&self, operand: impl Fn(usize) -> String) -> String {
         let mut line = match &self.heads[0] {
             Head::Word(word) => word.clone(),
@@ -101,13 +100,13 @@ impl Syntax {
         line
     }
 
-    /// How many words and marks it has besides its operands. Of several that a line fits, the one
-    /// with the most is meant: the brackets of `jmp (W)` are not part of an expression.
+    /// Returns how many words and marks there are besides the operands. If a line fits several syntaxes, the one with
+    /// the most is meant: the brackets of `jmp (W)` are not part of an expression.
     pub fn texts(&self) -> usize {
         self.pieces.iter().filter(|piece| piece.kind.text().is_some()).count()
     }
 
-    /// The preferred first word, as far as it is always the same, or the field of which it is a name.
+    /// Returns the preferred first word, as far as it is fixed, or the field that it is a name of.
     pub fn mnemonic(&self) -> &str {
         match &self.heads[0] {
             Head::Word(word) | Head::Named(word) => word,
@@ -115,7 +114,7 @@ impl Syntax {
         }
     }
 
-    /// How a glued operand is written, if the first word has one.
+    /// Returns how a glued operand is written, if the first word has one.
     pub fn glued(&self) -> Option<Digits> {
         match &self.heads[0] {
             Head::Word(_) | Head::Named(_) => None,
@@ -123,8 +122,8 @@ impl Syntax {
         }
     }
 
-    /// Its texts and the places of its operands, whatever the operands are: one for each first word.
-    /// Two syntaxes that share one look the same.
+    /// Returns the texts and the places of the operands, whatever the operands are: one shape for each first word. Two
+    /// syntaxes that share a shape look the same.
     pub fn shapes(&self) -> Vec<String> {
         let shape = |head: &Head| {
             let mut shape = match head {
@@ -144,7 +143,7 @@ impl Syntax {
 }
 
 impl Digits {
-    /// Reads the digits at the beginning of a text: the value, and how many bytes they take.
+    /// Reads the digits at the beginning of a text: returns the value, and how many bytes they take.
     pub fn read(self, text: &str) -> Option<(u64, usize)> {
         match self {
             Digits::Hexadecimal(count) => {

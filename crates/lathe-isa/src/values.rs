@@ -1,5 +1,5 @@
-//! Widths and values of the expressions in a definition, for editors that show them. They are what the checks of
-//! meanings find; nothing is computed here.
+//! Widths and values of the expressions in a definition, for editors that show them. The checks of meanings find them;
+//! nothing is computed here.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -10,19 +10,19 @@ use lathe_base::{Diagnostics, FileId, Source, Span, Width};
 
 use crate::{elaborate, written};
 
-/// An expression and what is known of it.
+/// An expression and what is known about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Valued {
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
-    /// The widths it has: several if a function is called with several, none if no width matters.
+    /// Its widths: several if a function is called with several, none if no width matters.
     pub widths: BTreeSet<u32>,
     /// Its value, if that is always the same.
     pub value: Option<u128>,
 }
 
-/// The expressions of a definition's own file that a byte is in, the innermost first. Works on broken definitions,
-/// for those parts that could be understood.
+/// Returns the expressions of a definition's own file that contain a byte, innermost first. Works on broken
+/// definitions, for the parts that could be understood.
 pub fn values_at(main: Source, files: &dyn Files, offset: u32) -> Vec<Valued> {
     let mut diagnostics = Diagnostics::default();
     let written = written::read(main, files, &mut diagnostics);
@@ -41,14 +41,14 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Notes what an expression is, if it is one of those that were asked about.
+    /// Notes an expression if it was asked about.
     pub(crate) fn note(&self, span: Span, width: Option<Width>, value: Option<u128>) {
         if span.file != FileId(0) || !(span.start..=span.end).contains(&self.offset) {
             return;
         }
         let mut found = self.found.borrow_mut();
         match found.iter_mut().find(|one| one.span == span) {
-            // A function that is called twice, a row of a family, a turn of a repetition.
+            // A function called twice, a row of a family, a turn of a repetition.
             Some(known) => {
                 known.widths.extend(width.map(Width::bits));
                 known.value = known.value.filter(|known| Some(*known) == value);

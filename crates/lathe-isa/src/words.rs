@@ -1,23 +1,23 @@
-//! Operands made of words, each of which stands for bits: `cla cll iac`, in any order. Not for how they are declared,
-//! nor for how a line is cut into words.
+//! Operands made of words, each of which stands for bits: `cla cll iac`, in any order. Not here: their declaration, and
+//! how a line is split into words.
 
 use crate::model::{Field, Word};
 
-/// Why words cannot stand together.
+/// Why words cannot be combined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clash {
-    /// There is none.
+    /// There are no words.
     Empty,
-    /// It is no word of the field.
+    /// The field has no such word.
     Unknown(String),
     /// The two exclude each other.
     Exclude(String, String),
-    /// Its bits are those of the others, or it has none.
+    /// Its bits are already those of the others, or it has none.
     AddsNothing(String),
 }
 
 impl Word {
-    /// Whether it is among the words that these bits say.
+    /// Whether these bits include the word.
     pub fn is_in(&self, bits: u64) -> bool {
         bits & self.mask == self.bits
     }
@@ -27,7 +27,8 @@ impl Word {
     }
 }
 
-/// What Lathe writes for bits: the first words that say them, in the order of the declaration; none if no words do.
+/// Returns what Lathe writes for bits: the first words that express them, in the order of declaration; none if no words
+/// do.
 pub fn written(words: &[Word], bits: u64) -> Option<String> {
     if bits == 0 {
         return words.iter().find(|word| word.bits == 0).map(|word| word.name.clone());
@@ -43,17 +44,17 @@ pub fn written(words: &[Word], bits: u64) -> Option<String> {
 }
 
 impl Field {
-    /// Whether its operand is several words in any order.
+    /// Whether the operand is several words in any order.
     pub fn has_words(&self) -> bool {
         !self.words.is_empty()
     }
 
-    /// The word of this name, in either case.
+    /// Returns the word with this name, in either case.
     pub fn word(&self, name: &str) -> Option<&Word> {
         self.words.iter().find(|word| word.name.eq_ignore_ascii_case(name))
     }
 
-    /// The bits that these words say together.
+    /// Returns the bits of these words together.
     pub fn together<S: AsRef<str>>(&self, names: &[S]) -> Result<u64, Clash> {
         let mut words: Vec<&Word> = Vec::new();
         for name in names {

@@ -1,5 +1,5 @@
-//! A definition as its author wrote it: the files it is made of, and one tree of all of them. What `include`
-//! names is put in its place, and what `extends` names comes before what the definition itself says.
+//! A definition as its author wrote it: its files, and a single tree of them all. What `include` names is inserted in
+//! its place, and what `extends` names comes before what the definition itself declares.
 
 use std::cell::Cell;
 
@@ -13,25 +13,25 @@ use crate::language::{self, inherit};
 /// The texts of a definition and their tree.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// The file itself, and then those that it extends and includes. A place names its file by the
-    /// position in this list.
+    /// The file itself, followed by those that it extends and includes. A place names its file by the position in this
+    /// list.
     pub sources: Vec<Source>,
-    /// Everything that they say.
+    /// All their declarations.
     pub tree: Definition,
 }
 
 impl Written {
-    /// The text at a place; nothing if there is no such place.
+    /// Returns the text at a place; nothing if there is no such place.
     pub fn at(&self, span: Span) -> &str {
         self.text(span.file).get(span.range()).unwrap_or("")
     }
 
-    /// The whole text of a file.
+    /// Returns the whole text of a file.
     pub fn text(&self, file: FileId) -> &str {
         self.sources.get(file.0 as usize).map_or("", |source| &source.text)
     }
 
-    /// All texts one after the other: what the machine depends on.
+    /// Returns all texts, one after the other: what the machine depends on.
     pub fn whole(&self) -> String {
         self.sources.iter().map(|source| source.text.as_str()).collect()
     }
@@ -44,8 +44,8 @@ pub(crate) fn read(main: Source, files: &dyn Files, diagnostics: &mut Diagnostic
     Written { sources: reader.sources, tree }
 }
 
-/// The files of a definition that was read before. They are asked for in the order in which they came then, so it
-/// does not matter where they were and what they are called.
+/// The files of a definition that was read before. They are requested in the same order as then, so their locations and
+/// names do not matter.
 pub(crate) struct Again<'s>(pub(crate) Cell<&'s [Source]>);
 
 impl Files for Again<'_> {
@@ -60,13 +60,13 @@ impl Files for Again<'_> {
 
 struct Reader<'f, 'd> {
     sources: Vec<Source>,
-    /// How much has been read so far.
+    /// How many bytes have been read so far.
     bytes: usize,
     files: &'f dyn Files,
     diagnostics: &'d mut Diagnostics,
 }
 
-/// What another file is wanted for.
+/// What another file is wanted as.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Machine,
@@ -74,7 +74,7 @@ enum Wanted {
 }
 
 impl Reader<'_, '_> {
-    /// The tree of a file, with what it names. `open` are the files that are being read.
+    /// Reads the tree of a file, including what it names. `open` are the files being read.
     fn file(&mut self, file: FileId, open: &mut Vec<String>) -> Definition {
         let source = &self.sources[file.0 as usize];
         open.push(source.name.clone());
@@ -109,10 +109,10 @@ impl Reader<'_, '_> {
         tree
     }
 
-    /// Another file, if it can be had and is what is wanted.
+    /// Reads another file, if it is available and is what is wanted.
     fn import(&mut self, import: &Import, wanted: Wanted, open: &mut Vec<String>) -> Option<Definition> {
         let from = open.last().cloned().unwrap_or_default();
-        // The caller that provides the files knows machines by name; the others are files beside this one.
+        // The caller that provides the files knows machines by name; anything else is a file beside this one.
         let machine = import.is_machine.then(|| self.files.open(&from, &import.name).ok()).flatten();
         let file = if import.is_machine { format!("{}.isa", import.name) } else { import.name.clone() };
         let found = match machine.map_or_else(|| self.files.open(&from, &file), Ok) {

@@ -1,4 +1,4 @@
-//! Machines made from others: what is taken over, what replaces it, and where mistakes are reported.
+//! Machines that extend others: what they inherit, what they replace, and where mistakes are reported.
 
 use lathe_base::files::MemoryFiles;
 use lathe_base::{Severity, Source};
@@ -52,7 +52,7 @@ fn sound(own: &str, others: &[(&str, &str)]) -> Isa {
     loaded.isa.expect("nothing is wrong with it")
 }
 
-/// Code, file, the text at the place.
+/// Returns the code of each finding, its file, and the text at its place.
 fn findings(own: &str, others: &[(&str, &str)]) -> Vec<(&'static str, String, String)> {
     let loaded = load(own, others);
     let written = loaded.written;
@@ -154,7 +154,7 @@ fn mistakes_are_reported_in_the_file_that_has_them() {
     let wrong = "fn twice(x: u8) -> u8 { x + y }\ninstructions {\n  dbl D | 0100 00DD | D = twice(D)\n}\n";
     let own = "machine own extends base \"\"\ninclude \"part.isa\"\n";
     assert_eq!(findings(own, &[("part.isa", wrong)]), [("E201", "part.isa".into(), "y".into())]);
-    // A row taken over that no longer has what it needs, and one that stands where another does.
+    // An inherited row that no longer has what it needs, and a row whose encoding is taken.
     let removed = findings("machine own extends base \"\"\nremove flag\n", &[]);
     assert_eq!(removed, [("E201", "base.isa".into(), "flag".into())]);
     let taken = findings("machine own extends base \"\"\ninstructions {\n  end | 1111 1111 | halt\n}\n", &[]);

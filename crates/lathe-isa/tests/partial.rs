@@ -1,5 +1,5 @@
-//! What is known about a definition besides its model: documentation, headings, names with their
-//! places; and what is left of a definition with errors.
+//! What is known about a definition besides its model: documentation, headings, names with their places; and what is
+//! left of a definition with errors.
 
 use lathe_base::files::MemoryFiles;
 use lathe_base::{FileId, Source};
@@ -104,7 +104,7 @@ fn rows_have_headings_documentation_and_members() {
     assert_eq!((0..6).map(row).collect::<Vec<_>>(), expected);
 }
 
-/// A name, where it is declared, and the words around its uses.
+/// Returns where a name is declared and used, each as a line number and the text there.
 fn places(text: &str, name: &str) -> Vec<String> {
     let names = load(text).names;
     let entry = names.get(name).unwrap_or_else(|| panic!("`{name}` is not known"));
@@ -151,7 +151,7 @@ fn errors_leave_everything_else() {
     assert!(without_pc.names.get("a").is_some());
 }
 
-/// The definitions of ours are without findings. Of whatever is left of one after a line is taken out, the names are where they say.
+/// Our definitions have no findings. When a line is removed from one, the names that remain are at their places.
 #[test]
 fn places_of_names_hold_the_names() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines");
@@ -161,7 +161,7 @@ fn places_of_names_hold_the_names() {
         let name = format!("{}.isa", path.file_name().expect("a name").to_string_lossy());
         files.0.insert(name.clone(), std::fs::read(path.join(name)).expect("a definition"));
     }
-    // Some are made from others.
+    // Some extend others.
     let load = |name: &str, text: &str| -> Loaded { load_with(Source::new(name, text), &files) };
     for (name, bytes) in &files.0 {
         let text = String::from_utf8(bytes.clone()).expect("a text");

@@ -1,9 +1,9 @@
-//! Pictures to cells: what an encoding column says, laid down in memory.
+//! From pictures to cells: how an encoding column is laid out in memory.
 
 use lathe_isa::encoding::cells;
 use lathe_isa::load;
 
-/// The cells of the first row with all operands this number.
+/// Encodes the first row with all operands set to this number, and returns its cells.
 fn laid_down(fields: &str, block: &str, operand: u64) -> Vec<u64> {
     let text =
         format!("machine m \"\"\nmemory ram : u16 -> u8\npc pc : u16 in ram\nregister a : u8\n{fields}\n{block}\n");

@@ -1,5 +1,5 @@
-//! Hostile definitions on a small stack: whatever is written, reading it and everything else in
-//! this crate gets by with 512 KiB.
+//! Hostile definitions on a small stack: whatever they contain, reading them and everything else in this crate gets by
+//! with 512 KiB.
 
 use std::fmt::Write;
 
@@ -39,7 +39,7 @@ fn row(meaning: &str) -> String {
     format!("{HEAD}instructions {{\n  go | 0000 0000 | {meaning}\n}}\n")
 }
 
-/// Each local is read once, by the next: put into one another they would be as deep as they are many.
+/// Each local is read once, by the next: if all were substituted, the expression would be as deep as there are locals.
 #[test]
 fn a_long_chain_of_let() {
     for count in [10, 1_000, 4_000, 9_000] {
@@ -76,7 +76,7 @@ fn parentheses_blocks_and_operators() {
     }
 }
 
-/// Wide values are taken apart when all else is done.
+/// Wide values are split when all else is done.
 #[test]
 fn wide_values_nest() {
     for count in [10, 60, 63, 127, 500] {

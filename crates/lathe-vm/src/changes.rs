@@ -1,24 +1,23 @@
-//! What one instruction did: the registers and cells it changed, what it read, and what
-//! passed between it and devices.
+//! What one instruction did: the registers and cells it changed, what it read, and what it exchanged with devices.
 
 use lathe_isa::model::{DeviceId, DeviceOperation, MemoryId, RegisterId};
 
 use crate::stops::Access;
 
-/// What one instruction did. One that faulted or waits has done nothing.
+/// What one instruction did; nothing if it faulted or waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Registers that were written, each once, in the order of their first writes.
     pub registers: Vec<RegisterChange>,
     /// Cells that were written, each once, in the order of their first writes.
     pub cells: Vec<CellChange>,
-    /// All accesses to memory in their order, mapped addresses included.
+    /// All accesses to memory in order, including those of mapped addresses.
     pub accesses: Vec<Access>,
-    /// What passed between the instruction and devices, in its order.
+    /// What the instruction exchanged with devices, in order.
     pub devices: Vec<DeviceUse>,
 }
 
-/// A register that was written, perhaps with the value that it had.
+/// A register that was written, possibly with the value it already had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterChange {
     /// The register.
@@ -29,7 +28,7 @@ pub struct RegisterChange {
     pub new: u64,
 }
 
-/// A cell that was written, perhaps with the value that it had.
+/// A cell that was written, possibly with the value it already had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellChange {
     /// The memory.
@@ -42,15 +41,15 @@ pub struct CellChange {
     pub new: u64,
 }
 
-/// What was asked of a device.
+/// An operation requested from a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceUse {
     /// The device.
     pub device: DeviceId,
-    /// What was asked.
+    /// The operation.
     pub operation: DeviceOperation,
-    /// What it was given.
+    /// Its arguments.
     pub arguments: Vec<u64>,
-    /// What it gave, where it was read.
+    /// Its result, if it was a read.
     pub value: Option<u64>,
 }

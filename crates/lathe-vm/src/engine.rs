@@ -1,5 +1,5 @@
-//! What all engines have in common: the same program, input and stops give the same
-//! registers, memories, output, number of steps and reason to stop on every one of them.
+//! What all engines have in common: the same program, input and stops give the same registers, memories, output, number
+//! of steps and stop reason on all of them.
 
 use crate::device::Devices;
 use crate::interpreter::{Interpreter, Step};
@@ -8,13 +8,13 @@ use crate::stops::{Fault, FaultCause, Run, Stop, Stops, WhenIdle};
 
 /// Something that runs machines.
 pub trait Engine {
-    /// Runs until the machine stops or is idle, or one of the stops is reached. Devices must be
-    /// [told](Devices::catch_up) how many instructions and cycles there were before one that may use a device.
+    /// Runs until the machine stops or is idle, or one of the stops is reached. Before an instruction that may use a
+    /// device, the engine must [tell](Devices::catch_up) the devices how many instructions and cycles there have been.
     ///
-    /// The state may be changed in any way between two calls.
+    /// The state may change in any way between two calls.
     fn advance(&mut self, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run;
 
-    /// The reference interpreter, to which it leaves what it cannot do itself.
+    /// Returns the reference interpreter, which executes what the engine itself cannot.
     fn interpreter(&mut self) -> &mut Interpreter;
 
     /// Runs until the machine stops, or one of the stops is reached.
@@ -40,7 +40,7 @@ pub trait Engine {
     }
 }
 
-/// Goes on to the limit where every instruction to come is the one executed last, which changes nothing.
+/// Advances an idle run to its limit: every further instruction is the one executed last, which changes nothing.
 fn idle_on(interpreter: &mut Interpreter, state: &mut State, devices: &mut Devices, stops: &Stops, run: &mut Run) {
     if stops.breakpoints.contains(&state.pc) {
         run.stop = Stop::Breakpoint;
@@ -77,7 +77,7 @@ impl Engine for Interpreter {
 }
 
 impl Interpreter {
-    /// Why a run stops after this step, which was the last; nothing if it goes on.
+    /// Returns why a run stops after this step, its last; nothing if the run continues.
     pub fn stop_after(&self, step: Step, state: &State, stops: &Stops) -> Option<Stop> {
         if let Some(Stop::Fault(_) | Stop::Waiting(_) | Stop::Halted) = step.stop {
             return step.stop;

@@ -9,10 +9,10 @@ use crate::device::{Console, Devices, Keypad, Ports};
 use crate::interpreter::{Step, Stepper};
 use crate::state::State;
 
-/// Runs every example; a diagnostic for each fact that does not come out as written.
+/// Runs every example, and returns a diagnostic for each fact that does not come out as written.
 pub fn check(isa: &Isa) -> Vec<Diagnostic> {
     let mut state = State::new(isa);
-    // Going back to how it was takes less than a new state, for which a large memory has to be cleared.
+    // Going back is quicker than making a new state, which has to clear large memories.
     let new = state.snapshot();
     let check_next = |example| {
         let found = check_one(isa, &mut state, example);
@@ -22,7 +22,7 @@ pub fn check(isa: &Isa) -> Vec<Diagnostic> {
     isa.examples.iter().flat_map(check_next).collect()
 }
 
-/// The state is as it was made.
+/// Runs one example. The state must be new.
 fn check_one(isa: &Isa, state: &mut State, example: &Example) -> Vec<Diagnostic> {
     let mut devices = Devices::new(isa, Console::default());
     let mut input = Vec::new();
@@ -52,7 +52,7 @@ fn check_one(isa: &Isa, state: &mut State, example: &Example) -> Vec<Diagnostic>
     example.after.iter().filter_map(|fact| compare(isa, example, fact, state, &step, &mut devices)).collect()
 }
 
-/// What a device has before the instruction: a port that can be read, a key that is down, a timer that runs.
+/// Sets up a device before the instruction: a port that can be read, a key that is down, a timer that runs.
 fn set_device(isa: &Isa, devices: &mut Devices, id: DeviceId, arguments: &[u64], value: u64) {
     match (isa.devices[id.index()].kind, arguments) {
         (DeviceKind::Keypad { .. }, [key]) => {
@@ -69,7 +69,8 @@ fn set_device(isa: &Isa, devices: &mut Devices, id: DeviceId, arguments: &[u64],
     }
 }
 
-/// What a device has after the instruction: what a port was given, whether a key is down, what a timer shows.
+/// Returns what a device shows after the instruction: what was written to a port, whether a key is down, what a timer
+/// shows.
 fn shown_by_device(isa: &Isa, devices: &mut Devices, id: DeviceId, arguments: &[u64]) -> Option<u64> {
     match isa.devices[id.index()].kind {
         DeviceKind::Bus { .. } => devices.find_at::<Ports>(id)?.written(*arguments.first()?),
@@ -126,7 +127,7 @@ fn word(status: Status) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    /// Each begins with a machine as it is made, whatever the one before it has left in registers and in memories of either size.
+    /// Each begins with a new machine, whatever the one before it left in registers and in memories of either size.
     #[test]
     fn examples_know_nothing_of_one_another() {
         for address in ["u8", "u32"] {

@@ -1,5 +1,5 @@
-//! The reference interpreter: it walks the semantics as they stand. Every other engine is
-//! compared with this one, so this one is kept simple.
+//! The reference interpreter: it walks the semantics as they are. Every other engine is compared with it, so it is kept
+//! simple.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::device::Devices;
 use crate::state::State;
 use crate::stops::{Access, AccessKind, Fault, FaultCause, Stop, Stops};
 
-/// Executes one instruction after the other.
+/// Executes instructions one by one.
 pub struct Interpreter {
     isa: Arc<Isa>,
     stepper: Stepper,
 }
 
-/// How many instructions are kept decoded.
+/// How many decoded instructions are kept.
 const RECENT: usize = 1 << 12;
 
 /// What one step did.
@@ -28,12 +28,12 @@ const RECENT: usize = 1 << 12;
 pub struct Step {
     /// Why the machine stopped, if it did.
     pub stop: Option<Stop>,
-    /// How many cycles it took.
+    /// How many cycles the step took.
     pub cycles: u64,
 }
 
 impl Step {
-    /// How it ended, in one word. A machine in which nothing can change any more has halted.
+    /// Returns how the step ended, in one word. A machine in which nothing can change any more has halted.
     pub fn status(&self) -> Status {
         match self.stop {
             Some(Stop::Halted | Stop::Idle) => Status::Halted,
@@ -42,38 +42,38 @@ impl Step {
         }
     }
 
-    /// How many instructions were executed: one, unless it faulted or waits.
+    /// Returns how many instructions were executed: one, unless it faulted or waits.
     pub fn executed(&self) -> u64 {
         u64::from(!matches!(self.stop, Some(Stop::Fault(_) | Stop::Waiting(_))))
     }
 }
 
 impl Interpreter {
-    /// An interpreter for this instruction set.
+    /// Makes an interpreter for this instruction set.
     pub fn new(isa: &Arc<Isa>) -> Self {
         Interpreter { isa: isa.clone(), stepper: Stepper::new(isa) }
     }
 
-    /// The instruction set it runs.
+    /// Returns the instruction set.
     pub fn isa(&self) -> &Arc<Isa> {
         &self.isa
     }
 
-    /// Executes one instruction, or what the machine does in its place.
+    /// Executes one instruction, or what the machine does instead.
     pub fn step(&mut self, state: &mut State, devices: &mut Devices) -> Step {
         self.stepper.step(&self.isa, state, devices)
     }
 
-    /// Does what a meaning says between two instructions, such as one from [`Isa::compile`], and gives its
-    /// value. Memory is reached cell by cell, never through a mapped address, so looking changes nothing.
+    /// Executes a body between two instructions, such as one from [`Isa::compile`], and returns its value. Memory is
+    /// accessed cell by cell, never through a mapped address, so looking changes nothing.
     ///
     /// # Errors
-    /// If it faults, or a device has no answer yet; the state is then as before.
+    /// If the body faults, or a device has no answer yet; the state is then as before.
     pub fn evaluate(&mut self, body: &Body, state: &mut State, devices: &mut Devices) -> Result<u64, FaultCause> {
         self.stepper.evaluate(&self.isa, body, state, devices)
     }
 
-    /// What the instruction executed last has done; nothing if the state was changed since.
+    /// Returns what the last executed instruction did; nothing if the state has changed since.
     pub fn changes(&self, state: &State) -> Changes {
         self.stepper.changes(state)
     }
@@ -83,7 +83,7 @@ impl Interpreter {
         self.stepper.is_due(&self.isa, state)
     }
 
-    /// The cells that the instruction executed last has written.
+    /// Returns the cells that the last executed instruction wrote.
     pub fn written(&self) -> impl Iterator<Item = (MemoryId, u64)> {
         self.stepper.log.iter().filter_map(|record| match record {
             Record::Cell(memory, address, _) => Some((*memory, *address)),
@@ -91,7 +91,7 @@ impl Interpreter {
         })
     }
 
-    /// What passed between the instruction executed last and devices, in its order.
+    /// Returns what the last executed instruction exchanged with devices, in order.
     pub fn device_uses(&self) -> impl Iterator<Item = &DeviceUse> {
         self.stepper.log.iter().filter_map(|record| match record {
             Record::Device(used) => Some(used),
@@ -99,12 +99,12 @@ impl Interpreter {
         })
     }
 
-    /// The accesses to memory of the instruction executed last.
+    /// Returns the accesses to memory of the last executed instruction.
     pub fn accesses(&self) -> impl Iterator<Item = Access> {
         self.stepper.accesses()
     }
 
-    /// The accesses of the instruction executed last that are watched.
+    /// Returns the watched accesses of the last executed instruction.
     pub(crate) fn watched(&self, stops: &Stops) -> Vec<Access> {
         if stops.watches.is_empty() {
             return Vec::new();
@@ -115,24 +115,24 @@ impl Interpreter {
 
 /// What the interpreter keeps from one instruction to the next, whatever the instruction set.
 pub(crate) struct Stepper {
-    /// Cells to look at before decoding.
+    /// How many cells to read before decoding.
     longest: u32,
-    /// Values of the locals of the body being executed.
+    /// The values of the locals of the body being executed.
     locals: Vec<u64>,
     /// What the running instruction has done, oldest first.
     log: Vec<Record>,
-    /// Instructions executed lately, by the lowest bits of their address.
+    /// Recently executed instructions, by the lowest bits of their addresses.
     recent: Vec<Option<Box<Fetched>>>,
-    /// With what nothing is to be done between two instructions.
+    /// When nothing is to be done between two instructions.
     quiet: Quiet,
 }
 
-/// The registers that the condition looks at for what is done between two instructions, as they were when it did not
-/// hold. As long as they are the same it need not be evaluated.
+/// The registers that the condition of `on step` reads, with their values when it last did not hold. While they stay
+/// the same, the condition need not be evaluated.
 #[derive(Default)]
 struct Quiet {
     registers: Vec<(RegisterId, u64)>,
-    /// Whether it has been seen that it did not hold.
+    /// Whether the condition has been seen not to hold.
     is_known: bool,
 }
 
@@ -159,9 +159,9 @@ impl Quiet {
 
 /// Something that an instruction has done.
 enum Record {
-    /// A register was written, which had this value.
+    /// A register was written; this was its value.
     Register(RegisterId, u64),
-    /// A cell was written, which had this value.
+    /// A cell was written; this was its value.
     Cell(MemoryId, u64, u64),
     /// Memory was accessed.
     Access(Access),
@@ -175,15 +175,15 @@ enum Refusal {
     Waiting(DeviceId),
 }
 
-/// Where execution is, and what it may have to take back.
+/// Where execution is, and what it may have to undo.
 struct Progress {
-    /// Where execution goes on, once that is said.
+    /// Where execution continues, once that is known.
     pc: Option<u64>,
     cycles: u64,
     halted: bool,
-    /// Whether a device was reached.
+    /// Whether a device was accessed.
     touched: bool,
-    /// Whether a mapped access is being done, whose own accesses reach the cells themselves.
+    /// Whether a mapped access is in progress, whose own accesses reach the cells themselves.
     mapped: bool,
 }
 
@@ -193,10 +193,10 @@ impl Progress {
     }
 }
 
-/// An instruction at an address, with what its operands say there.
+/// An instruction at an address, with what its operands mean there.
 struct Fetched {
-    /// The cells it was decoded from. It is valid for the same cells only, so a program that
-    /// changes itself needs no care.
+    /// The cells it was decoded from. It is valid only for the same cells, so self-modifying programs need no special
+    /// care.
     window: u128,
     code: Code,
     cycles: u64,
@@ -206,11 +206,11 @@ struct Fetched {
     takes_back: bool,
 }
 
-/// Where to find what an instruction does.
+/// Where to find the body of an instruction.
 #[derive(Clone, Copy)]
 enum Code {
     Instruction(InstructionId),
-    /// What is done in the place of an encoding that no row has, if anything.
+    /// What is done instead of an undefined encoding, if anything.
     Illegal,
 }
 
@@ -223,13 +223,13 @@ impl Code {
     }
 }
 
-/// An operand: its bits, and what they say.
+/// An operand: its bits, and what they mean.
 struct Operand {
     bits: u64,
     says: Says,
 }
 
-/// What the bits of an operand say.
+/// What the bits of an operand mean.
 enum Says {
     /// A whole register: by far the most common place.
     Register(RegisterId),
@@ -244,7 +244,7 @@ impl Stepper {
         Stepper { longest: isa.longest(), locals: Vec::new(), log: Vec::new(), recent, quiet }
     }
 
-    /// Executes one instruction, or what the machine does in its place.
+    /// Executes one instruction, or what the machine does instead.
     pub(crate) fn step(&mut self, isa: &Isa, state: &mut State, devices: &mut Devices) -> Step {
         self.log.clear();
         let pc = state.pc;
@@ -262,7 +262,7 @@ impl Stepper {
         let slot = pc as usize % RECENT;
         let fetched = match self.recent[slot].take() {
             Some(known) if known.window == window && known.location.pc == pc => known,
-            // Its room is used again: a program that goes through all of its memory would do little else than find some.
+            // Its allocation is reused: otherwise, a program that runs through all of its memory would mostly allocate.
             Some(mut other) => {
                 *other = Fetched::new(isa, window, pc);
                 other
@@ -304,7 +304,7 @@ impl Stepper {
         isa.on_step.as_ref().is_some_and(|hook| self.holds(hook, isa, state))
     }
 
-    /// Whether the condition holds under which something is done between two instructions.
+    /// Whether the condition of `on step` holds.
     fn holds(&mut self, hook: &Hook, isa: &Isa, state: &State) -> bool {
         if self.quiet.is_as_before(state) {
             return false;
@@ -320,7 +320,7 @@ impl Stepper {
     fn evaluate_condition(&mut self, condition: &Body, between: &Fetched, state: &State) -> bool {
         self.locals.resize(self.locals.len().max(condition.locals.len()), 0);
         for statement in &condition.block {
-            // It has been checked that a condition does nothing else.
+            // A condition does nothing else, as has been checked.
             if let Statement::Let(local, value) = statement {
                 self.locals[usize::from(local.0)] = self.value(value, between, state);
             }
@@ -368,7 +368,7 @@ impl Stepper {
         }
     }
 
-    /// Whether everything overwritten has the value it had before the instruction.
+    /// Whether everything overwritten has the value that it had before the instruction.
     fn nothing_changed(&self, state: &State) -> bool {
         let mut seen = BTreeSet::new();
         self.log.iter().all(|record| match record {
@@ -382,7 +382,7 @@ impl Stepper {
         })
     }
 
-    /// The value of an expression. Most are a single thing, for which no call is worth it.
+    /// Evaluates an expression. Most are leaves, for which a call would not pay.
     #[inline(always)]
     fn value(&self, expr: &Expr, fetched: &Fetched, state: &State) -> u64 {
         match &expr.kind {
@@ -400,7 +400,7 @@ impl Stepper {
         computed.unwrap_or_else(|| match &expr.kind {
             ExprKind::Code(operand) => fetched.operands[usize::from(operand.0)].bits,
             ExprKind::Pc => fetched.location.pc,
-            // Only this is left.
+            // Only `next` is left.
             _ => fetched.location.next,
         })
     }
@@ -415,7 +415,7 @@ impl Stepper {
 }
 
 impl Fetched {
-    /// The place between two instructions.
+    /// Makes the setting between two instructions.
     fn between(isa: &Isa, state: &State) -> Fetched {
         let location = Location { pc: state.pc, next: state.pc, width: isa.pc.width };
         Fetched { window: 0, code: Code::Illegal, cycles: 0, operands: Vec::new(), location, takes_back: true }
@@ -450,10 +450,10 @@ impl Fetched {
     }
 }
 
-/// What of a body can make it fail, for an instruction that reads from devices.
+/// What can make a body fail, for an instruction that reads from devices.
 #[derive(Default)]
 struct Failures {
-    /// Reads from devices. Each but the first may have to wait after another has been done.
+    /// Reads from devices. Each but the first may have to wait after another has happened.
     reads: usize,
     faults: bool,
 }
@@ -463,7 +463,7 @@ impl Failures {
         let mut failures = Failures::default();
         let mut seen: Vec<&Body> = Vec::new();
         failures.add(isa, body, &mut |memory| {
-            // Which mapping an access reaches is not known before it is done.
+            // Which mapping an access reaches is not known in advance.
             seen.extend(isa.maps.iter().filter(|map| map.memory == memory).flat_map(|map| [&map.read, &map.write]));
         });
         seen.into_iter().for_each(|body| failures.add(isa, body, &mut |_| {}));
@@ -477,7 +477,7 @@ impl Failures {
                 Statement::Fault { .. } => self.faults = true,
                 Statement::Load { memory, .. } => access(*memory),
                 Statement::Store { memory, .. } => {
-                    // There may be no memory for it.
+                    // There may be no memory for the cell.
                     self.faults |= isa.memory(*memory).is_large();
                     access(*memory);
                 }
@@ -510,7 +510,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Makes what has been done final, or takes it back.
+    /// Commits what has been done, or takes it back.
     fn end(self, pc: u64, done: Result<(), Box<Refusal>>) -> Step {
         let Execution { stepper, progress, state, devices, .. } = self;
         if let Err(refusal) = done {
@@ -542,7 +542,7 @@ impl Execution<'_> {
         list.iter().map(|expr| self.value(expr)).collect()
     }
 
-    /// Executes a body with its first locals given; gives its value, if it has one.
+    /// Executes a body with its first locals given, and returns its value, if any.
     fn body(&mut self, body: &Body, given: &[u64]) -> Result<u64, Box<Refusal>> {
         // Locals are always assigned before they are read, so old values may stay in the others.
         let locals = &mut self.stepper.locals;
@@ -662,7 +662,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Executes what a mapped address means.
+    /// Executes the body of a mapped address.
     fn mapped(&mut self, body: &Body, given: &[u64]) -> Result<u64, Box<Refusal>> {
         let locals = std::mem::take(&mut self.stepper.locals);
         self.progress.mapped = true;

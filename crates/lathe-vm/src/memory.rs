@@ -1,6 +1,5 @@
-//! A memory: cells of one width, at addresses that wrap. Small ones are kept in one piece,
-//! large ones in pages that come into being when written, and are found in tables or, where addresses are too wide for
-//! those, by their numbers.
+//! A memory: cells of one width, at addresses that wrap. Small memories are kept in one piece; large ones in pages,
+//! which are created when written, and found in tables or, if addresses are too wide for tables, by number.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,15 +12,15 @@ use crate::pages::{NumberedPages, Pages};
 pub use crate::pages::{PAGE, PAGE_BITS, within_page};
 use crate::shared_pages::SharedPages;
 
-/// Bytes after the last cell. An engine may read them together with the last cells, and must
-/// not make anything of what it finds there.
+/// How many bytes follow the last cell. An engine may read them together with the last cells, and must ignore what it
+/// finds there.
 pub const SPARE: usize = 8;
 
-/// Whether this host has room for all cells of the largest memory in one piece. One whose addresses have 32 bits has
-/// not, and compiled code finds the page of a cell in a table.
+/// Whether this host has room for all cells of the largest memory in one piece. A host with 32-bit addresses does not;
+/// there, compiled code finds the page of a cell in a table.
 pub const LARGE_IN_ONE_PIECE: bool = cfg!(target_pointer_width = "64");
 
-/// The last of the cells that lie together with the first of a memory whose addresses go up to `last`: all of them, or
+/// Returns the last of the cells contiguous with the first, in a memory with addresses up to `last`: all cells, or
 /// those of a page.
 pub const fn together(last: u64) -> u64 {
     if LARGE_IN_ONE_PIECE || last < limits::FLAT_CELLS { last } else { PAGE - 1 }
@@ -30,16 +29,16 @@ pub const fn together(last: u64) -> u64 {
 /// The cells of one memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// Addresses are taken modulo this plus one.
+    /// The highest address; addresses wrap after it.
     mask: u64,
-    /// Values are taken modulo this plus one.
+    /// The highest value; values wrap after it.
     cell_mask: u64,
     cells: Cells,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Cells {
-    /// One byte for each cell, and the spare ones.
+    /// One byte per cell, and the spare ones.
     Bytes(Piece<u8>),
     Words(Piece<u64>),
     BytePages(Pages<u8>),
@@ -48,7 +47,7 @@ enum Cells {
     NumberedWords(NumberedPages<u64>),
 }
 
-/// The cells of one memory as they were. Pages that did not change between two snapshots are shared.
+/// The saved cells of one memory. Snapshots share the pages that did not change between them.
 #[derive(Clone, Debug)]
 pub struct MemorySnapshot {
     mask: u64,
@@ -57,7 +56,7 @@ pub struct MemorySnapshot {
     copied: u64,
 }
 
-/// How it came about makes no difference.
+/// How a snapshot was made does not matter.
 impl PartialEq for MemorySnapshot {
     fn eq(&self, other: &Self) -> bool {
         (self.mask, self.cell_mask, &self.pages) == (other.mask, other.cell_mask, &other.pages)
@@ -71,7 +70,7 @@ enum SnapshotPages {
 }
 
 impl MemorySnapshot {
-    /// The cell at an address.
+    /// Returns the cell at an address.
     pub fn get(&self, address: u64) -> u64 {
         let (number, at) = ((address & self.mask) >> PAGE_BITS, within_page(address & self.mask));
         match &self.pages {
@@ -80,12 +79,12 @@ impl MemorySnapshot {
         }
     }
 
-    /// Bytes that had to be copied for it.
+    /// Returns how many bytes had to be copied for the snapshot.
     pub fn copied(&self) -> u64 {
         self.copied * self.page_size()
     }
 
-    /// Bytes of the pages that it does not share with any seen before. They count as seen from now on.
+    /// Returns how many bytes its pages take that are not among those seen. They count as seen from now on.
     pub fn size_beyond(&self, seen: &mut HashSet<usize>) -> u64 {
         let pages = match &self.pages {
             SnapshotPages::Bytes(pages) => pages.new_pages(seen),
@@ -99,7 +98,7 @@ impl MemorySnapshot {
         PAGE.min(self.mask.saturating_add(1)) * cell
     }
 
-    /// Whether it is one of a memory as the definition describes it.
+    /// Whether the snapshot fits a memory as the definition describes it.
     pub(crate) fn fits(&self, described: &lathe_isa::model::Memory) -> bool {
         let in_bytes = matches!(self.pages, SnapshotPages::Bytes(_));
         (self.mask, self.cell_mask) == (described.last(), described.cell.mask())
@@ -107,19 +106,19 @@ impl MemorySnapshot {
     }
 }
 
-/// Storage for cells that an engine provides, because it wants them at a place of its own choice.
-/// Nobody trusts an implementation to give as many cells as it was asked for: who depends on that looks.
+/// Storage for cells that an engine provides, to have them at an address of its choice. An implementation is not
+/// trusted to provide as many cells as requested: code that depends on the number checks it.
 pub trait CellStorage<T>: Send + Sync {
-    /// All cells.
+    /// Returns all cells.
     fn cells(&self) -> &[T];
-    /// All cells, to be written.
+    /// Returns all cells, to be written.
     fn cells_mut(&mut self) -> &mut [T];
 }
 
 /// Cells in one piece.
 struct Piece<T> {
     cells: Storage<T>,
-    /// What they were when a snapshot was last taken.
+    /// The cells when a snapshot was last taken.
     kept: SharedPages<T>,
 }
 
@@ -150,7 +149,7 @@ impl<T> DerefMut for Piece<T> {
     }
 }
 
-/// A copy is at no particular place.
+/// A copy has its own storage.
 impl<T: Clone> Clone for Piece<T> {
     fn clone(&self) -> Self {
         Piece { cells: Storage::Own(self.to_vec()), kept: self.kept.clone() }
@@ -172,7 +171,7 @@ impl<T: fmt::Debug> fmt::Debug for Piece<T> {
 }
 
 impl<T: Copy + Default + PartialEq> Piece<T> {
-    /// This many cells and spare ones, all zero.
+    /// Makes this many cells, and spare ones, all zero.
     fn new(count: u64, spare: usize) -> Self {
         let pages = count.div_ceil(PAGE);
         Piece { cells: Storage::Own(vec![T::default(); count as usize + spare]), kept: SharedPages::new(pages) }
@@ -188,8 +187,8 @@ impl<T: Copy + Default + PartialEq> Piece<T> {
         }
     }
 
-    /// The first this many cells as they are now, with how many pages had to be copied. Nobody notes which pages of
-    /// a small memory are written, so all of them are compared, which is quick.
+    /// Saves the first `count` cells, and returns how many pages had to be copied. Writes to a small memory are not
+    /// tracked, so all its pages are compared, which is quick.
     fn snapshot(&mut self, count: usize) -> (SharedPages<T>, u64) {
         let (mut kept, mut copied) = (self.kept.clone(), 0);
         for (page, number) in self[..count].chunks(PAGE as usize).zip(0..) {
@@ -217,14 +216,14 @@ impl<T: Copy + Default + PartialEq> Piece<T> {
     }
 }
 
-/// Whether all cells are zero: the first is, and each is what the one before it is. Comparing slices is much quicker than
-/// looking at one cell after the other.
+/// Whether all cells are zero: the first is zero, and each equals the one before it. Comparing slices is much quicker
+/// than checking cell by cell.
 fn is_zero<T: Default + PartialEq>(page: &[T]) -> bool {
     page.split_first().is_none_or(|(first, others)| *first == T::default() && *others == page[..others.len()])
 }
 
 impl Memory {
-    /// A memory as the definition describes it, all zero.
+    /// Makes a memory as the definition describes it, all zero.
     pub fn new(described: &lathe_isa::model::Memory) -> Memory {
         let (last, in_one_piece, wide) = (described.last(), !described.is_large(), described.has_wide_addresses());
         let pages = (last >> PAGE_BITS) + 1;
@@ -239,7 +238,7 @@ impl Memory {
         Memory { mask: last, cell_mask: described.cell.mask(), cells }
     }
 
-    /// Whether it is a memory as the definition describes it.
+    /// Whether the memory is as the definition describes it.
     pub fn fits(&self, described: &lathe_isa::model::Memory) -> bool {
         let (last, in_bytes) = (described.last(), described.cell.bits() <= 8);
         let (large, wide) = (described.is_large(), described.has_wide_addresses());
@@ -254,7 +253,7 @@ impl Memory {
         kept && (self.mask, self.cell_mask) == (last, described.cell.mask())
     }
 
-    /// Bytes that its cells take; of a large memory, those of the pages that are there.
+    /// Returns how many bytes the cells take; for a large memory, those of the existing pages.
     pub fn size(&self) -> u64 {
         match &self.cells {
             Cells::Bytes(cells) => cells.len() as u64,
@@ -266,7 +265,7 @@ impl Memory {
         }
     }
 
-    /// Bytes that a snapshot would have to look at now.
+    /// Returns how many bytes a snapshot would have to look at now.
     pub(crate) fn snapshot_size(&self) -> u64 {
         match &self.cells {
             Cells::Bytes(_) | Cells::Words(_) => self.size(),
@@ -277,7 +276,7 @@ impl Memory {
         }
     }
 
-    /// Bytes of the pages that have come into being, of a large memory.
+    /// Returns how many bytes the pages created so far take, for a large memory.
     pub(crate) fn grown(&self) -> u64 {
         match &self.cells {
             Cells::Bytes(_) | Cells::Words(_) => 0,
@@ -287,8 +286,7 @@ impl Memory {
         }
     }
 
-    /// The cells as they are now. Of a large memory only those pages are copied that were written since the last
-    /// snapshot.
+    /// Saves the cells. For a large memory, only the pages written since the last snapshot are copied.
     pub fn snapshot(&mut self) -> MemorySnapshot {
         let count = self.count();
         let bytes = |(pages, copied)| (SnapshotPages::Bytes(pages), copied);
@@ -304,7 +302,7 @@ impl Memory {
         MemorySnapshot { mask: self.mask, cell_mask: self.cell_mask, pages, copied }
     }
 
-    /// Makes the cells what they were, where they are. Nothing happens if it is the snapshot of another memory.
+    /// Restores the cells in place. Does nothing if the snapshot is of another memory.
     pub(crate) fn restore(&mut self, snapshot: &MemorySnapshot) {
         let count = self.count();
         if snapshot.mask != self.mask {
@@ -321,17 +319,17 @@ impl Memory {
         }
     }
 
-    /// How many cells a memory in one piece has; of others this means nothing.
+    /// Returns the number of cells of a memory in one piece; meaningless for others.
     fn count(&self) -> usize {
         (self.mask as usize).saturating_add(1)
     }
 
-    /// Whether it is kept in pages.
+    /// Whether the memory is kept in pages.
     pub fn is_paged(&self) -> bool {
         !matches!(self.cells, Cells::Bytes(_) | Cells::Words(_))
     }
 
-    /// Bytes of a page that would come into being if this cell were written; none if it is there.
+    /// Returns how many bytes writing this cell would add: those of its page, or none if the page exists.
     pub(crate) fn growth(&self, address: u64) -> u64 {
         let address = address & self.mask;
         match &self.cells {
@@ -343,8 +341,8 @@ impl Memory {
         }
     }
 
-    /// Whether the page of an address may be written without a word, so that an engine can do it where the cell
-    /// lies. Those of small memories always may.
+    /// Whether the page of an address may be written untracked, so that an engine can write cells in place. Pages of
+    /// small memories always may.
     #[inline]
     pub fn is_open(&self, address: u64) -> bool {
         match &self.cells {
@@ -356,7 +354,7 @@ impl Memory {
         }
     }
 
-    /// The cell at an address.
+    /// Returns the cell at an address.
     #[inline]
     pub fn get(&self, address: u64) -> u64 {
         let address = address & self.mask;
@@ -370,7 +368,8 @@ impl Memory {
         }
     }
 
-    /// The bytes from an address to the end of its page, if this is a large memory of bytes and the page is there.
+    /// Returns the bytes from an address to the end of its page, if this is a large memory of bytes and the page
+    /// exists.
     #[inline]
     pub fn rest_of_page(&self, address: u64) -> Option<&[u8]> {
         match &self.cells {
@@ -380,7 +379,8 @@ impl Memory {
         }
     }
 
-    /// The bytes from an address to the end of its page, to be written, if this is a large memory of whole bytes.
+    /// Returns the bytes from an address to the end of its page, to be written, if this is a large memory of whole
+    /// bytes.
     #[inline]
     pub fn rest_of_page_mut(&mut self, address: u64) -> Option<&mut [u8]> {
         match &mut self.cells {
@@ -404,9 +404,8 @@ impl Memory {
         }
     }
 
-    /// The cells one after the other, if they are kept as bytes, with [`SPARE`] bytes after the
-    /// last cell, which must stay zero. Those of a large memory only where they have been
-    /// [moved](Memory::move_into).
+    /// Returns the cells as contiguous bytes, if they are kept as bytes, with [`SPARE`] bytes after the last cell,
+    /// which must stay zero. For a large memory, only if they have been [moved](Memory::move_into).
     pub fn padded_bytes_mut(&mut self) -> Option<&mut [u8]> {
         match &mut self.cells {
             Cells::Bytes(cells) => Some(cells),
@@ -415,8 +414,8 @@ impl Memory {
         }
     }
 
-    /// The cells one after the other, if they are kept as words. Those of a large memory only where
-    /// they have been [moved](Memory::move_into).
+    /// Returns the cells as contiguous words, if they are kept as words. For a large memory, only if they have been
+    /// [moved](Memory::move_into).
     pub fn words_mut(&mut self) -> Option<&mut [u64]> {
         match &mut self.cells {
             Cells::Words(cells) => Some(cells),
@@ -425,15 +424,15 @@ impl Memory {
         }
     }
 
-    /// Moves the cells to storage that an engine provides for this many, all zero, if they were not moved
-    /// yet and it has as many. The content stays the same. Whoever then writes there may do so only in pages that
-    /// are open, if the memory is large. Those of a memory too wide for tables stay where they are.
+    /// Moves the cells to storage that an engine provides for this many cells, all zero, if they have not been moved
+    /// yet and the storage has this many. The content stays the same. If the memory is large, direct writes there are
+    /// allowed only in open pages. The cells of a memory too wide for tables stay where they are.
     pub fn move_into(
         &mut self,
         bytes: impl Fn(usize) -> Option<Box<dyn CellStorage<u8>>>,
         words: impl Fn(usize) -> Option<Box<dyn CellStorage<u64>>>,
     ) {
-        // A host of 32 bits has no room for all cells of a large memory.
+        // A 32-bit host has no room for all cells of a large memory.
         let Some(count) = usize::try_from(self.mask).ok().and_then(|last| last.checked_add(1)) else { return };
         match &mut self.cells {
             Cells::Bytes(cells) => cells.move_into(bytes),
@@ -444,8 +443,8 @@ impl Memory {
         }
     }
 
-    /// Where the cells lie, for compiled code: one after the other, as many as the definition says, bytes
-    /// with [`SPARE`] more after the last. Nothing if they are in pieces, or not as the definition says.
+    /// Returns the address of the cells, for compiled code: contiguous, as many as the definition says, bytes followed
+    /// by [`SPARE`] more. Nothing if they are in pieces, or not as the definition says.
     pub fn cells_pointer(&mut self, described: &lathe_isa::model::Memory) -> Option<*mut u8> {
         let count = usize::try_from(described.cells()).ok()?;
         if described.cell.bits() <= 8 {
@@ -456,7 +455,7 @@ impl Memory {
         (words.len() == count).then_some(words.as_mut_ptr().cast())
     }
 
-    /// Makes a table of where the pages are, if the memory is large and not in one piece.
+    /// Makes a table of the addresses of pages, if the memory is large and not in one piece.
     pub fn make_page_table(&mut self) {
         match &mut self.cells {
             Cells::Bytes(_) | Cells::Words(_) | Cells::NumberedBytes(_) | Cells::NumberedWords(_) => {}
@@ -465,9 +464,9 @@ impl Memory {
         }
     }
 
-    /// Where the [table of pages](Memory::make_page_table) lies, for compiled code, which only reads it: the address of
-    /// the first cell of every page, as many pages as the definition says, each with [`SPARE`] cells after the last.
-    /// In pages that are not open nothing may be written.
+    /// Returns the address of the [table of pages](Memory::make_page_table), for compiled code, which only reads it:
+    /// the address of the first cell of every page, as many pages as the definition says, each with [`SPARE`] cells
+    /// after the last. Pages that are not open must not be written.
     pub fn page_table_pointer(&self, described: &lathe_isa::model::Memory) -> Option<*const usize> {
         let (table, in_bytes) = match &self.cells {
             Cells::Bytes(_) | Cells::Words(_) | Cells::NumberedBytes(_) | Cells::NumberedWords(_) => return None,
@@ -479,8 +478,8 @@ impl Memory {
         is_as_described.then_some(table.as_ptr())
     }
 
-    /// Where the table of open pages lies, for compiled code, which only reads it: one byte for every page, not
-    /// zero where it is open. Null if the memory is not large. Nothing if it is, and there is no table with as many
+    /// Returns the address of the table of open pages, for compiled code, which only reads it: one byte per page, not
+    /// zero if the page is open. Null if the memory is not large. Nothing if it is large and has no table with as many
     /// pages as the definition says.
     pub fn open_pages_pointer(&self, described: &lathe_isa::model::Memory) -> Option<*const u8> {
         if !described.is_large() {
@@ -494,7 +493,7 @@ impl Memory {
         (table.len() as u128 == described.cells() >> PAGE_BITS).then_some(table.as_ptr())
     }
 
-    /// The padding after the last cell: nothing is ever written there. Empty where there is none.
+    /// Returns the padding after the last cell, where nothing is ever written. Empty if there is none.
     pub fn padding(&self) -> &[u8] {
         let count = self.count();
         match &self.cells {
@@ -509,7 +508,7 @@ impl Memory {
         values.into_iter().zip(0..).for_each(|(value, address)| self.set(address, value));
     }
 
-    /// Every cell that is not zero, with its address, in order.
+    /// Returns every cell that is not zero, with its address, in order.
     pub fn nonzero(&self) -> Vec<(u64, u64)> {
         let flat = |cells: &mut dyn Iterator<Item = u64>| -> Vec<(u64, u64)> {
             (0..).zip(cells).filter(|(_, value)| *value != 0).collect()
@@ -555,7 +554,7 @@ mod tests {
         assert_eq!(memory.nonzero(), [(0xF, 3)]);
     }
 
-    /// Every way of keeping cells, with addresses up to the last there is.
+    /// Every way of keeping cells, with addresses up to the very last.
     #[test]
     fn snapshots_restore_every_kind_of_memory() {
         for (address, cell) in [(6, 8), (6, 20), (24, 8), (24, 20), (33, 8), (33, 20), (64, 8), (64, 64)] {

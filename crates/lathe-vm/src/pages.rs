@@ -1,12 +1,12 @@
-//! The cells of a memory too large for one piece. They are kept in pages that come into being when they are
-//! written, or in storage for all of them that an engine lends, most of which is never touched. An engine for which no
-//! host has that much room asks for a table that tells where every page is.
+//! The cells of a memory too large for one piece. They are kept in pages that are created when written, or in storage
+//! for all cells that an engine lends, most of which is never touched. An engine on a host without that much room asks
+//! for a table of the addresses of all pages.
 //!
-//! Where addresses are so wide that no table has room for all pages, those that are there are found by their numbers.
+//! Where addresses are so wide that no table has room for all pages, existing pages are found by number.
 //!
-//! A page is open or closed. Every store to a closed one comes by [`Pages::open`], which notes it; afterwards it may
-//! be written without a word. Taking a snapshot closes all pages. So whoever takes the next one knows which pages
-//! have been written since, and copies only those.
+//! A page is open or closed. Every store to a closed page goes through [`Pages::open`], which notes it; after that, the
+//! page may be written untracked. Taking a snapshot closes all pages. So the next snapshot knows which pages have been
+//! written since, and copies only those.
 
 use std::sync::Arc;
 
@@ -15,58 +15,58 @@ use lathe_base::numbers::{ByNumber, addresses_from};
 use crate::memory::{CellStorage, SPARE};
 use crate::shared_pages::SharedPages;
 
-/// Cells of a page, as a power of two.
+/// The number of cells in a page, as a power of two.
 pub const PAGE_BITS: u32 = 12;
-/// Cells of a page.
+/// The number of cells in a page.
 pub const PAGE: u64 = 1 << PAGE_BITS;
-/// Entries of a table, as a power of two. Two tables and a page make 32 bits of an address.
+/// The number of entries in a table, as a power of two. Two tables and a page make 32 bits of an address.
 const TABLE_BITS: u32 = 10;
-/// The page is open.
+/// Marks an open page.
 const OPEN: u8 = 1;
 
-/// Cells of one type, by address, kept in one of the ways below.
+/// Cells of one type, by address, stored in one of the ways below.
 pub(crate) struct Pages<T, S = Tabled<T>> {
     store: S,
     /// The numbers of the pages that are open.
     opened: Vec<u64>,
-    /// What the pages were when they were last closed.
+    /// The pages as they were when last closed.
     kept: SharedPages<T>,
-    /// How many pages are there: open, or kept.
+    /// How many pages exist: open or kept.
     count: u64,
 }
 
 /// Pages of a memory that is too wide for tables.
 pub(crate) type NumberedPages<T> = Pages<T, Numbered<T>>;
 
-/// Where pages are, and which of them are open.
+/// Stores pages, and knows which of them are open.
 pub(crate) trait Store<T> {
-    /// None of this many pages.
+    /// Makes a store for this many pages, none of which exists.
     fn new(pages: u64) -> Self;
-    /// As many pages, none of them there.
+    /// Makes a store for as many pages, none of which exists.
     fn without_pages(&self) -> Self;
-    /// The page with a number, if that is there.
+    /// Returns the page with this number, if it exists.
     fn page(&self, number: u64) -> Option<&[T]>;
-    /// The page with a number, which comes into being if it is not there.
+    /// Returns the page with this number, and creates it if it does not exist.
     fn page_mut(&mut self, number: u64) -> &mut [T];
-    /// Makes the page with a number one of zeros.
+    /// Fills the page with this number with zeros.
     fn clear(&mut self, number: u64);
     fn is_open(&self, number: u64) -> bool;
-    /// Opens or closes a page. One that is opened is there.
+    /// Opens or closes a page. Opening creates a page that does not exist.
     fn set_open(&mut self, number: u64, open: bool);
-    /// The cell at an address.
+    /// Returns the cell at an address.
     fn get(&self, address: u64) -> T;
-    /// Writes the cell at an address, whose page is there.
+    /// Writes the cell at an address, whose page exists.
     fn set(&mut self, address: u64, value: T);
 }
 
 /// Pages found in tables, or all in one piece.
 pub(crate) struct Tabled<T> {
     cells: Cells<T>,
-    /// One byte for every page, not zero where it is open.
+    /// One byte per page, not zero if it is open.
     is_open: Vec<u8>,
 }
 
-/// Pages found by their numbers.
+/// Pages found by number.
 pub(crate) struct Numbered<T>(ByNumber<u64, NumberedPage<T>>);
 
 struct NumberedPage<T> {
@@ -80,18 +80,18 @@ enum Cells<T> {
     Lent(Box<dyn CellStorage<T>>),
 }
 
-/// Pages that come into being when they are written.
+/// Pages that are created when written.
 struct OwnPages<T> {
     /// Each with [`SPARE`] cells after the last, which stay zero.
     pages: Tables<Option<Box<[T]>>>,
     places: Option<Places<T>>,
 }
 
-/// Where every page is.
+/// The addresses of all pages.
 struct Places<T> {
     /// The address of the first cell, by the number of the page.
     table: Vec<usize>,
-    /// What the table says for pages that are not there: to be read, and never written.
+    /// The target of the table for pages that do not exist: to be read, and never written.
     zeros: Box<[T]>,
 }
 
@@ -122,7 +122,7 @@ impl<T: Copy + Default> OwnPages<T> {
         }
     }
 
-    /// Makes the table of this many pages, if there is none yet.
+    /// Makes the table for this many pages, if there is none yet.
     fn make_places(&mut self, count: usize) {
         self.places.get_or_insert_with(|| {
             let zeros: Box<[T]> = zeros();
@@ -136,7 +136,7 @@ impl<T: Copy + Default> OwnPages<T> {
 }
 
 impl<T: Copy + Default> Cells<T> {
-    /// The page with a number, if that is there.
+    /// Returns the page with this number, if it exists.
     #[inline]
     fn page(&self, number: u64) -> Option<&[T]> {
         match self {
@@ -145,7 +145,7 @@ impl<T: Copy + Default> Cells<T> {
         }
     }
 
-    /// The page with a number, which comes into being if it is not there.
+    /// Returns the page with this number, and creates it if it does not exist.
     #[inline]
     fn page_mut(&mut self, number: u64) -> &mut [T] {
         match self {
@@ -154,7 +154,7 @@ impl<T: Copy + Default> Cells<T> {
         }
     }
 
-    /// Makes the page with a number one of zeros.
+    /// Fills the page with this number with zeros.
     fn clear(&mut self, number: u64) {
         match self {
             Cells::Own(pages) => pages.remove(number),
@@ -279,7 +279,7 @@ impl<T: Copy + Default> Pages<T> {
         self.store.cells = Cells::Lent(storage);
     }
 
-    /// Makes a table of where the pages are, unless they are in one piece.
+    /// Makes a table of the addresses of pages, unless the pages are in one piece.
     pub(crate) fn make_places(&mut self) {
         let Tabled { cells, is_open } = &mut self.store;
         if let Cells::Own(pages) = cells {
@@ -287,7 +287,7 @@ impl<T: Copy + Default> Pages<T> {
         }
     }
 
-    /// The table of where the pages are, if there is one.
+    /// Returns the table of the addresses of pages, if there is one.
     pub(crate) fn places(&self) -> Option<&[usize]> {
         match &self.store.cells {
             Cells::Own(pages) => pages.places.as_ref().map(|places| &*places.table),
@@ -295,7 +295,7 @@ impl<T: Copy + Default> Pages<T> {
         }
     }
 
-    /// The storage that was lent for them, to be read.
+    /// Returns the lent storage, to be read.
     pub(crate) fn lent(&self) -> Option<&dyn CellStorage<T>> {
         match &self.store.cells {
             Cells::Own(_) => None,
@@ -303,7 +303,7 @@ impl<T: Copy + Default> Pages<T> {
         }
     }
 
-    /// The storage that was lent for them.
+    /// Returns the lent storage.
     pub(crate) fn lent_mut(&mut self) -> Option<&mut dyn CellStorage<T>> {
         match &mut self.store.cells {
             Cells::Own(_) => None,
@@ -311,19 +311,19 @@ impl<T: Copy + Default> Pages<T> {
         }
     }
 
-    /// One byte for every page, not zero where it is open.
+    /// Returns one byte per page, not zero if it is open.
     pub(crate) fn open_pages(&self) -> &[u8] {
         &self.store.is_open
     }
 }
 
 impl<T: Copy + Default, S: Store<T>> Pages<T, S> {
-    /// This many pages of cells that are all zero, and none of them there.
+    /// Makes this many pages, all zero, none of which exists.
     pub(crate) fn new(pages: u64) -> Self {
         Pages { store: S::new(pages), opened: Vec::new(), kept: SharedPages::new(pages), count: 0 }
     }
 
-    /// The cell at an address.
+    /// Returns the cell at an address.
     #[inline]
     pub(crate) fn get(&self, address: u64) -> T {
         self.store.get(address)
@@ -336,13 +336,13 @@ impl<T: Copy + Default, S: Store<T>> Pages<T, S> {
         self.store.set(address, value);
     }
 
-    /// The cells from an address to the end of its page, if that is there.
+    /// Returns the cells from an address to the end of its page, if the page exists.
     #[inline]
     pub(crate) fn rest_of_page(&self, address: u64) -> Option<&[T]> {
         self.store.page(address >> PAGE_BITS)?.get(within_page(address)..)
     }
 
-    /// The cells from an address to the end of its page, to be written.
+    /// Returns the cells from an address to the end of its page, to be written.
     #[inline]
     pub(crate) fn rest_of_page_mut(&mut self, address: u64) -> &mut [T] {
         self.open(address);
@@ -355,12 +355,12 @@ impl<T: Copy + Default, S: Store<T>> Pages<T, S> {
         self.store.is_open(address >> PAGE_BITS)
     }
 
-    /// Whether the page of an address is there.
+    /// Whether the page of an address exists.
     pub(crate) fn is_there(&self, address: u64) -> bool {
         self.is_open(address) || self.kept.get(address >> PAGE_BITS).is_some()
     }
 
-    /// Notes that the page of an address may be written without being told so each time.
+    /// Notes that the page of an address may be written untracked from now on.
     #[inline]
     pub(crate) fn open(&mut self, address: u64) {
         if !self.is_open(address) {
@@ -374,17 +374,17 @@ impl<T: Copy + Default, S: Store<T>> Pages<T, S> {
         self.opened.push(number);
     }
 
-    /// How many cells are there.
+    /// Returns how many cells exist.
     pub(crate) fn size(&self) -> u64 {
         self.count * PAGE
     }
 
-    /// How many cells are in open pages.
+    /// Returns how many cells are in open pages.
     pub(crate) fn opened_size(&self) -> u64 {
         self.opened.len() as u64 * PAGE
     }
 
-    /// Closes all pages, and gives them as they are now, with how many had to be copied.
+    /// Closes all pages, and returns them as they are now, with how many had to be copied.
     pub(crate) fn snapshot(&mut self) -> (SharedPages<T>, u64) {
         let copied = self.opened.len() as u64;
         for number in self.opened.drain(..) {
@@ -396,7 +396,7 @@ impl<T: Copy + Default, S: Store<T>> Pages<T, S> {
         (self.kept.clone(), copied)
     }
 
-    /// Makes them what they were, all of them closed.
+    /// Restores the pages, all of them closed.
     pub(crate) fn restore(&mut self, kept: &SharedPages<T>) {
         let mut changed = self.kept.differences(kept);
         for number in self.opened.drain(..) {
@@ -413,12 +413,12 @@ impl<T: Copy + Default, S: Store<T>> Pages<T, S> {
         self.count = kept.count();
     }
 
-    /// The cells that are there, with their addresses, in order.
+    /// Returns the existing cells with their addresses, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, T)> {
         self.pages().flat_map(|(base, page)| addresses_from(base).zip(page.iter().copied()))
     }
 
-    /// The pages that are there, with the addresses of their first cells, in order.
+    /// Returns the existing pages with the addresses of their first cells, in order.
     fn pages(&self) -> impl Iterator<Item = (u64, &[T])> {
         let mut numbers = self.kept.numbers();
         numbers.extend(&self.opened);
@@ -428,7 +428,7 @@ impl<T: Copy + Default, S: Store<T>> Pages<T, S> {
     }
 }
 
-/// A copy is at no particular place.
+/// A copy has its own storage.
 impl<T: Copy + Default, S: Store<T>> Clone for Pages<T, S> {
     fn clone(&self) -> Self {
         let mut store = self.store.without_pages();
@@ -438,7 +438,7 @@ impl<T: Copy + Default, S: Store<T>> Clone for Pages<T, S> {
     }
 }
 
-/// A page that is not there is the same as one full of zeros.
+/// A page that does not exist equals a page of zeros.
 impl<T: Copy + Default + PartialEq, S: Store<T>> PartialEq for Pages<T, S> {
     fn eq(&self, other: &Self) -> bool {
         let differs = |(_, x): &(u64, T)| *x != T::default();
@@ -454,7 +454,7 @@ impl<T: Copy + Default + std::fmt::Debug, S: Store<T>> std::fmt::Debug for Pages
     }
 }
 
-/// Something for every page, found through tables that come into being when they are needed.
+/// An entry for every page, found through tables that are created when needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Tables<E>(Box<[Option<Box<[E]>>]>);
 
@@ -463,45 +463,45 @@ impl<E: Clone + Default> Tables<E> {
         Tables(entries(TABLE_BITS))
     }
 
-    /// What there is for the page of an address.
+    /// Returns the entry for the page of an address.
     #[inline]
     pub(crate) fn get(&self, address: u64) -> Option<&E> {
         let (table, page) = path(address);
         self.0[table].as_ref().map(|table| &table[page])
     }
 
-    /// What there is for the page of an address, to be written.
+    /// Returns the entry for the page of an address, to be written.
     #[inline]
     pub(crate) fn entry(&mut self, address: u64) -> &mut E {
         let (table, page) = path(address);
         &mut self.0[table].get_or_insert_with(|| entries(TABLE_BITS))[page]
     }
 
-    /// Everything in tables that are there, with the addresses of the pages, in order.
+    /// Returns all entries of existing tables, with the addresses of their pages, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &E)> {
         let tables = self.0.iter().zip(0u64..).filter_map(|(table, at)| Some((table.as_ref()?, at << TABLE_BITS)));
         tables.flat_map(|(table, base)| table.iter().zip(base..).map(|(entry, at)| (at << PAGE_BITS, entry)))
     }
 }
 
-/// This many entries, none of them anything yet.
+/// Makes empty entries; `bits` is their number as a power of two.
 fn entries<T: Clone + Default>(bits: u32) -> Box<[T]> {
     vec![T::default(); 1 << bits].into_boxed_slice()
 }
 
-/// A page of zeros, with the spare cells after it.
+/// Makes a page of zeros, with the spare cells after it.
 fn zeros<T: Clone + Default>() -> Box<[T]> {
     vec![T::default(); PAGE as usize + SPARE].into_boxed_slice()
 }
 
-/// The positions in the first table and in the second.
+/// Returns the positions in the first table and in the second.
 #[inline]
 fn path(address: u64) -> (usize, usize) {
     let part = |low: u32| (address >> low) as usize & ((1 << TABLE_BITS) - 1);
     (part(PAGE_BITS + TABLE_BITS), part(PAGE_BITS))
 }
 
-/// The position of an address in its page.
+/// Returns the position of an address in its page.
 #[inline]
 pub fn within_page(address: u64) -> usize {
     (address & (PAGE - 1)) as usize

@@ -1,20 +1,20 @@
 //! The pages of a memory as a snapshot keeps them: shared with every other snapshot in which they are the same.
 //!
-//! They are the leaves of a tree. Who changes one copies the few nodes above it, and shares the rest, so a copy of
-//! the whole costs nothing, and two that have much in common are compared quickly.
+//! They are the leaves of a tree. Changing a page copies the few nodes above it and shares the rest, so a copy of the
+//! whole costs nothing, and two trees that have much in common are compared quickly.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Children of a node, as a power of two.
+/// The number of children of a node, as a power of two.
 const FANOUT_BITS: u32 = 5;
 const FANOUT: usize = 1 << FANOUT_BITS;
 
-/// Pages by number. Those that are not there are full of zeros.
+/// Pages by number. Missing pages are full of zeros.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedPages<T> {
     root: Node<T>,
-    /// Nodes above a page.
+    /// How many levels of nodes are above a page.
     levels: u32,
     count: u64,
 }
@@ -44,7 +44,7 @@ impl<T> Node<T> {
         }
     }
 
-    /// Whether they are known to be the same without a look at the pages.
+    /// Whether the two are known to be the same without looking at the pages.
     fn is_shared_with(&self, other: &Node<T>) -> bool {
         match (self, other) {
             (Node::Empty, Node::Empty) => true,
@@ -54,7 +54,7 @@ impl<T> Node<T> {
         }
     }
 
-    /// Sees the numbers of the pages that are not shared with another tree, in order.
+    /// Calls `see` with the numbers of the pages that are not shared with another tree, in order.
     fn differences(&self, other: &Node<T>, level: u32, first: u64, see: &mut impl FnMut(u64)) {
         if self.is_shared_with(other) {
             return;
@@ -79,18 +79,18 @@ impl<T> Node<T> {
 }
 
 impl<T> SharedPages<T> {
-    /// None of this many.
+    /// Makes a tree for this many pages, none of which exists.
     pub(crate) fn new(pages: u64) -> Self {
         let bits = pages.next_power_of_two().trailing_zeros();
         SharedPages { root: Node::Empty, levels: bits.div_ceil(FANOUT_BITS), count: 0 }
     }
 
-    /// How many are there.
+    /// Returns how many pages exist.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// A page, if it is there.
+    /// Returns a page, if it exists.
     pub(crate) fn get(&self, number: u64) -> Option<&[T]> {
         let path = (0..self.levels).rev().map(|level| place(number, level));
         match path.fold(&self.root, Node::child) {
@@ -113,27 +113,27 @@ impl<T> SharedPages<T> {
         *node = Node::Page(page);
     }
 
-    /// The numbers of the pages that are there, in order.
+    /// Returns the numbers of the existing pages, in order.
     pub(crate) fn numbers(&self) -> Vec<u64> {
         let mut numbers = Vec::new();
         self.root.differences(&Node::Empty, self.levels, 0, &mut |number| numbers.push(number));
         numbers
     }
 
-    /// The numbers of the pages that are not shared with others of as many, in order.
+    /// Returns the numbers of the pages that are not shared with another tree for as many pages, in order.
     pub(crate) fn differences(&self, other: &Self) -> Vec<u64> {
         let mut numbers = Vec::new();
         self.root.differences(&other.root, self.levels, 0, &mut |number| numbers.push(number));
         numbers
     }
 
-    /// How many pages there are that nobody has seen yet. They count as seen from now on.
+    /// Returns how many pages are not among those seen. They count as seen from now on.
     pub(crate) fn new_pages(&self, seen: &mut HashSet<usize>) -> u64 {
         self.root.new_pages(seen)
     }
 }
 
-/// By content.
+/// Compares the contents.
 impl<T: Default + PartialEq> PartialEq for SharedPages<T> {
     fn eq(&self, other: &Self) -> bool {
         let is_zero = |page: &[T]| page.iter().all(|cell| *cell == T::default());
@@ -146,7 +146,7 @@ impl<T: Default + PartialEq> PartialEq for SharedPages<T> {
     }
 }
 
-/// Which child of a node leads to a page.
+/// Returns which child of a node leads to a page.
 fn place(number: u64, level: u32) -> usize {
     (number >> (FANOUT_BITS * level)) as usize % FANOUT
 }

@@ -1,5 +1,4 @@
-//! The state of a machine: program counter, registers, memories. Nothing else is state;
-//! devices are outside.
+//! The state of a machine: program counter, registers, memories. Nothing else is state; devices are outside.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,26 +9,26 @@ use lathe_isa::model::{MemoryId, Place, RegisterId};
 
 use crate::memory::{Memory, MemorySnapshot};
 
-/// Bytes that large memories may take by default.
+/// How many bytes large memories may take by default.
 pub const MAX_MEMORY: u64 = 1 << 30;
 
 /// Program counter, registers and memories.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// The address of the next instruction to be executed.
+    /// The address of the next instruction to execute.
     pub pc: u64,
     registers: Vec<u64>,
     memories: Vec<Memory>,
     max_memory: u64,
-    /// Taken away by whoever may change registers or memories.
+    /// Cleared by everything that may change registers or memories.
     stamp: Option<Stamp>,
 }
 
-/// Says that registers and memories are the same as before: no two contents ever have the same one.
+/// Identifies the contents of registers and memories: no two contents ever have the same stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp(u64);
 
-/// What memory it may take, and whether somebody has stamped it, says nothing about the state.
+/// How much memory a state may take, and whether it has a stamp, is not part of the state.
 impl PartialEq for State {
     fn eq(&self, other: &State) -> bool {
         (self.pc, &self.registers, &self.memories) == (other.pc, &other.registers, &other.memories)
@@ -38,7 +37,7 @@ impl PartialEq for State {
 
 impl Eq for State {}
 
-/// Program counter, registers and memories as they were. What did not change between two snapshots is shared.
+/// Saved program counter, registers and memories. Snapshots share what did not change between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateSnapshot {
     pc: u64,
@@ -47,32 +46,32 @@ pub struct StateSnapshot {
 }
 
 impl StateSnapshot {
-    /// The address of the next instruction to be executed.
+    /// Returns the address of the next instruction to execute.
     pub fn pc(&self) -> u64 {
         self.pc
     }
 
-    /// All registers, in the order of the definition.
+    /// Returns all registers, in the order of the definition.
     pub fn registers(&self) -> &[u64] {
         &self.registers
     }
 
-    /// A memory.
+    /// Returns a memory.
     pub fn memory(&self, id: MemoryId) -> &MemorySnapshot {
         &self.memories[id.index()]
     }
 
-    /// Bytes that had to be copied for it.
+    /// Returns how many bytes had to be copied for the snapshot.
     pub fn copied(&self) -> u64 {
         self.memories.iter().map(MemorySnapshot::copied).sum()
     }
 
-    /// Bytes of the pages that it does not share with any seen before. They count as seen from now on.
+    /// Returns how many bytes its pages take that are not among those seen. They count as seen from now on.
     pub fn size_beyond(&self, seen: &mut HashSet<usize>) -> u64 {
         self.memories.iter().map(|memory| memory.size_beyond(seen)).sum()
     }
 
-    /// Whether it is a state of this instruction set.
+    /// Whether this is a state of this instruction set.
     pub fn fits(&self, isa: &Isa) -> bool {
         self.registers.len() == isa.registers.len()
             && isa.registers.iter().zip(&self.registers).all(|(register, value)| register.width.holds(*value))
@@ -82,7 +81,7 @@ impl StateSnapshot {
 }
 
 impl State {
-    /// The state at reset.
+    /// Makes the state at reset.
     pub fn new(isa: &Isa) -> State {
         let mut state = State {
             pc: isa.pc.reset,
@@ -100,8 +99,8 @@ impl State {
         state
     }
 
-    /// Whether it is a state of this instruction set: as many registers, of the same widths, and
-    /// memories of the same shapes. Engines run nothing else.
+    /// Whether this is a state of this instruction set: as many registers, of the same widths, and memories of the same
+    /// shapes. Engines run nothing else.
     pub fn fits(&self, isa: &Isa) -> bool {
         let holds = |(register, value): (&lathe_isa::model::Register, &u64)| register.width.holds(*value);
         self.registers.len() == isa.registers.len()
@@ -110,31 +109,31 @@ impl State {
             && isa.memories.iter().zip(&self.memories).all(|(described, memory)| memory.fits(described))
     }
 
-    /// The stamp of what is in registers and memories now. The state has it until somebody may have changed them, and so
-    /// do its copies.
+    /// Returns the stamp of the present contents of registers and memories. The state and its copies keep it until
+    /// something may have changed the contents.
     pub fn stamp(&mut self) -> Stamp {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         *self.stamp.get_or_insert_with(|| Stamp(NEXT.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// Whether nobody can have changed registers or memories since this stamp was given.
+    /// Whether nothing can have changed registers or memories since this stamp was given.
     pub fn has(&self, stamp: Stamp) -> bool {
         self.stamp == Some(stamp)
     }
 
-    /// Everything as it is now.
+    /// Saves everything as it is now.
     pub fn snapshot(&mut self) -> StateSnapshot {
         let memories = self.memories.iter_mut().map(Memory::snapshot).collect();
         StateSnapshot { pc: self.pc, registers: self.registers.clone(), memories }
     }
 
-    /// Bytes that a snapshot would have to look at now: those of small memories, and of large ones the pages that
-    /// were opened since the last.
+    /// Returns how many bytes a snapshot would have to look at now: small memories, and the pages of large memories
+    /// opened since the last snapshot.
     pub fn snapshot_size(&self) -> u64 {
         self.memories.iter().map(Memory::snapshot_size).sum()
     }
 
-    /// Makes everything as it was. The snapshot must [fit](StateSnapshot::fits).
+    /// Restores everything. The snapshot must [fit](StateSnapshot::fits).
     pub fn restore(&mut self, snapshot: &StateSnapshot) {
         self.stamp = None;
         self.pc = snapshot.pc;
@@ -142,12 +141,12 @@ impl State {
         self.memories.iter_mut().zip(&snapshot.memories).for_each(|(memory, kept)| memory.restore(kept));
     }
 
-    /// Bytes that large memories may take. Small ones are there in any case.
+    /// Returns how many bytes large memories may take. Small memories exist in any case.
     pub fn max_memory(&self) -> u64 {
         self.max_memory
     }
 
-    /// Large memories may take this many bytes from now on: an instruction that needs more faults.
+    /// Sets how many bytes large memories may take from now on: an instruction that needs more faults.
     pub fn set_max_memory(&mut self, bytes: u64) {
         self.max_memory = bytes;
     }
@@ -162,7 +161,7 @@ impl State {
         bytes == 0 || self.memories.iter().map(Memory::grown).sum::<u64>() + bytes <= self.max_memory
     }
 
-    /// The value of a register.
+    /// Returns the value of a register.
     #[inline]
     pub fn register(&self, id: RegisterId) -> u64 {
         self.registers[id.index()]
@@ -175,18 +174,18 @@ impl State {
         self.registers[id.index()] = value;
     }
 
-    /// All registers, in the order of the definition.
+    /// Returns all registers, in the order of the definition.
     pub fn registers(&self) -> &[u64] {
         &self.registers
     }
 
-    /// All registers, to be written by an engine: values must fit, constant registers must stay.
+    /// Returns all registers, to be written by an engine: values must fit, and constant registers must not change.
     pub fn registers_mut(&mut self) -> &mut [u64] {
         self.stamp = None;
         &mut self.registers
     }
 
-    /// The value of a register or view.
+    /// Returns the value of a register or view.
     pub fn place(&self, place: &Place) -> u64 {
         if let [part] = place.parts.as_slice() {
             return part.width.wrap(self.register(part.register) >> part.low);
@@ -207,36 +206,35 @@ impl State {
         }
     }
 
-    /// A memory.
+    /// Returns a memory.
     pub fn memory(&self, id: MemoryId) -> &Memory {
         &self.memories[id.index()]
     }
 
-    /// A memory, to be written.
+    /// Returns a memory, to be written.
     pub fn memory_mut(&mut self, id: MemoryId) -> &mut Memory {
         self.stamp = None;
         &mut self.memories[id.index()]
     }
 
-    /// A memory, for those who change where it is kept and nothing of what is in it.
+    /// Returns a memory, for code that changes where its cells are kept but not what they hold.
     pub fn storage_mut(&mut self, id: MemoryId) -> &mut Memory {
         &mut self.memories[id.index()]
     }
 
-    /// All registers and all memories, for engines that keep both at hand.
+    /// Returns all registers and all memories, for engines that need both at once.
     pub fn parts_mut(&mut self) -> (&mut [u64], &mut [Memory]) {
         self.stamp = None;
         (&mut self.registers, &mut self.memories)
     }
 
-    /// The cell that an instruction at this address is fetched from now.
+    /// Returns the cell that an instruction at this address is fetched from now.
     pub fn code_cell(&self, isa: &Isa, address: u64) -> (MemoryId, u64) {
         isa.code_cell(&self.registers, address)
     }
 
-    /// The beginning of the instruction stream at an address, fetched through maps where the definition says so,
-    /// with the modes that decide how it is decoded.
-    /// Addresses wrap; devices are not reached.
+    /// Returns the beginning of the instruction stream at an address, fetched through maps where the definition says
+    /// so, with the modes that decide how it is decoded. Addresses wrap; devices are not accessed.
     pub fn window(&self, isa: &Isa, pc: u64, cells: u32) -> u128 {
         let code = &self.memories[isa.pc.memory.index()];
         let bits = isa.code_memory().cell.bits();
@@ -249,7 +247,7 @@ impl State {
             self.memory(memory).get(address)
         };
         let modes = isa.mode_bits(&self.registers);
-        // Most instructions fit in 64 bits, which are shifted faster than 128.
+        // Most instructions fit in 64 bits, which shift faster than 128.
         if cells * bits <= 64 {
             let window = (0..cells).fold(0u64, |window, offset| window.wrapping_shl(bits) | read(offset));
             return u128::from(window) << (128 - cells * bits) | modes;

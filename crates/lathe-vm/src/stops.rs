@@ -7,7 +7,7 @@ use lathe_isa::model::{DeviceId, MemoryId};
 
 use crate::state::State;
 
-/// Where a run is to stop, if the machine does not stop by itself before.
+/// Where a run is to stop, if the machine does not stop by itself first.
 ///
 /// ```
 /// use lathe_isa::model::MemoryId;
@@ -20,50 +20,50 @@ use crate::state::State;
 pub struct Stops {
     /// After this many instructions.
     pub limit: u64,
-    /// Before the instructions at these addresses. The instruction that a run begins with is
-    /// executed in any case, so that a run goes on from a breakpoint.
+    /// Before the instructions at these addresses. The first instruction of a run is executed in any case, so that a
+    /// run can continue from a breakpoint.
     pub breakpoints: BTreeSet<u64>,
     /// After an instruction that accesses one of these cells.
     pub watches: Vec<Watch>,
-    /// What becomes of a run in which nothing can change any more.
+    /// What to do with a run in which nothing can change any more.
     pub idle: WhenIdle,
 }
 
-/// What becomes of a run in which nothing can change any more: an instruction has jumped to
-/// itself, changed nothing and reached no device.
+/// What to do with a run in which nothing can change any more: an instruction has jumped to itself, changed nothing and
+/// accessed no device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WhenIdle {
-    /// It stops.
+    /// The run stops.
     #[default]
     Stop,
-    /// It goes on to the limit, as the machine would.
+    /// The run continues to the limit, as the machine would.
     GoOn,
 }
 
 impl Stops {
-    /// After this many instructions.
+    /// Stops after this many instructions.
     pub fn after(limit: u64) -> Stops {
         Stops { limit, breakpoints: BTreeSet::new(), watches: Vec::new(), idle: WhenIdle::Stop }
     }
 
-    /// Only where the machine stops by itself.
+    /// Stops only where the machine stops by itself.
     pub fn never() -> Stops {
         Stops::after(u64::MAX)
     }
 
-    /// Also before the instruction at this address.
+    /// Also stops before the instruction at this address.
     pub fn at(mut self, address: u64) -> Stops {
         self.breakpoints.insert(address);
         self
     }
 
-    /// Also after an access to watched cells.
+    /// Also stops after an access to watched cells.
     pub fn watching(mut self, watch: Watch) -> Stops {
         self.watches.push(watch);
         self
     }
 
-    /// A jump to itself does not end the run.
+    /// Lets the run continue after a jump to itself.
     pub fn idling(mut self) -> Stops {
         self.idle = WhenIdle::GoOn;
         self
@@ -74,13 +74,13 @@ impl Stops {
         self.breakpoints.is_empty() && self.watches.is_empty()
     }
 
-    /// Whether everything that ends a run with other stops is among these, limits aside.
+    /// Whether these stops include everything that ends a run with the others, limits aside.
     pub fn include(&self, others: &Stops) -> bool {
         self.breakpoints.is_superset(&others.breakpoints)
             && others.watches.iter().all(|watch| self.watches.contains(watch))
     }
 
-    /// A run that has ended at its limit has also come to a breakpoint, if there is one.
+    /// Turns a run that ended at its limit into one that reached a breakpoint, if it is at one.
     pub fn at_limit(&self, mut run: Run, state: &State) -> Run {
         if run.stop == Stop::Limit && run.steps > 0 && self.breakpoints.contains(&state.pc) {
             run.stop = Stop::Breakpoint;
@@ -94,16 +94,16 @@ impl Stops {
     }
 }
 
-/// Cells whose accesses stop a run. Addresses that are mapped to something else count as well.
+/// Cells that stop a run when accessed. Addresses mapped to something else count as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watch {
     /// The memory.
     pub memory: MemoryId,
     /// The cells.
     pub addresses: RangeInclusive<u64>,
-    /// Whether reading one of them stops.
+    /// Whether reading one of the cells stops the run.
     pub reads: bool,
-    /// Whether writing one of them stops, even if the value stays the same.
+    /// Whether writing one of the cells stops the run, even if the value stays the same.
     pub writes: bool,
 }
 
@@ -123,7 +123,7 @@ impl Watch {
         Watch { memory, addresses, reads: true, writes: true }
     }
 
-    /// Whether it stops for accesses of this kind.
+    /// Whether the watch stops for accesses of this kind.
     pub fn is_for(&self, kind: AccessKind) -> bool {
         match kind {
             AccessKind::Read => self.reads,
@@ -131,7 +131,7 @@ impl Watch {
         }
     }
 
-    /// Whether this access is one to stop for.
+    /// Whether the watch stops for this access.
     pub fn covers(&self, access: &Access) -> bool {
         self.is_for(access.kind) && self.memory == access.memory && self.addresses.contains(&access.address)
     }
@@ -146,7 +146,7 @@ pub struct Access {
     pub address: u64,
     /// Whether it was read or written.
     pub kind: AccessKind,
-    /// What was read or written.
+    /// The value read or written.
     pub value: u64,
 }
 
@@ -159,20 +159,19 @@ pub enum AccessKind {
     Write,
 }
 
-/// Why a machine stopped. If there are several reasons, it is the first in this order.
+/// Why a machine stopped. If there are several reasons, the first in this order counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// It could not execute an instruction; the state is as before that instruction.
+    /// The machine could not execute an instruction; the state is as before that instruction.
     Fault(Fault),
-    /// An instruction reads from a device that has no answer yet; the state is as before that
-    /// instruction, which will be executed again.
+    /// An instruction reads from a device that has no answer yet; the state is as before that instruction, which will
+    /// be executed again.
     Waiting(DeviceId),
-    /// It halted.
+    /// The machine halted.
     Halted,
-    /// The instruction executed last has accessed watched cells: these.
+    /// The last executed instruction accessed these watched cells.
     Watch(Vec<Access>),
-    /// The instruction executed last has jumped to itself and changed nothing, so nothing can
-    /// change any more.
+    /// The last executed instruction jumped to itself and changed nothing, so nothing can change any more.
     Idle,
     /// The next instruction has a breakpoint.
     Breakpoint,
@@ -194,11 +193,11 @@ pub struct Fault {
 pub enum FaultCause {
     /// No row of the definition has this encoding.
     Undefined,
-    /// The definition says so, with its words and perhaps a number.
+    /// The definition declares the fault, with a message and possibly a number.
     Declared(String, Option<u64>),
-    /// The state is not one of this machine: it has other registers or memories.
+    /// The state is not one of this machine: it has different registers or memories.
     ForeignState,
-    /// It writes to a page of a large memory that is not there yet, and the machine may not take
+    /// The instruction writes to a page of a large memory that does not exist yet, and the machine may not take
     /// [more memory](crate::State::set_max_memory).
     OutOfMemory,
 }
@@ -210,12 +209,12 @@ pub struct Run {
     pub stop: Stop,
     /// How many instructions were executed; one that faulted or waits does not count.
     pub steps: u64,
-    /// How many cycles they took, where the definition counts them.
+    /// How many cycles they took, if the definition counts them.
     pub cycles: u64,
 }
 
 impl Run {
-    /// Nothing has been done yet.
+    /// Makes a run in which nothing has been done yet.
     pub fn new() -> Run {
         Run { stop: Stop::Limit, steps: 0, cycles: 0 }
     }

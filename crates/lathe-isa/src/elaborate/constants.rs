@@ -11,7 +11,7 @@ use crate::names::Named;
 use crate::operand::{fit, range};
 use crate::pseudo;
 
-/// The value of an expression made of numbers and names that `name` knows; `None` if it is not such.
+/// Evaluates an expression made of numbers and of names that `name` knows; `None` for anything else.
 pub(crate) fn constant(expr: &Expr, name: &dyn Fn(&str, Span) -> Option<i128>) -> Option<i128> {
     match &expr.kind {
         ExprKind::Number(value) => Some(i128::from(*value)),
@@ -25,7 +25,7 @@ pub(crate) fn constant(expr: &Expr, name: &dyn Fn(&str, Span) -> Option<i128>) -
     }
 }
 
-/// What the declared names give as constants.
+/// Returns the constant that a declared name stands for.
 pub(crate) fn declared(names: &Names, name: &str, span: Span) -> Option<i128> {
     match names.peek(name)? {
         Named::Trap(value) | Named::Constant(value, _) => {
@@ -37,14 +37,14 @@ pub(crate) fn declared(names: &Names, name: &str, span: Span) -> Option<i128> {
     }
 }
 
-/// The width that a letter of the definition stands for.
+/// Returns the width that a letter of the definition stands for.
 pub(crate) fn letter(names: &Names, name: &str, span: Span) -> Option<i128> {
     let Named::Width(width) = names.peek(name)? else { return None };
     names.find(name, span);
     Some(i128::from(width.bits()))
 }
 
-/// A constant that fits in `width`, reported if it is not one.
+/// Evaluates a constant that fits in `width`, or reports why it is not one.
 pub(crate) fn constant_in(width: Width, expr: &Expr, names: &Names, diagnostics: &mut Diagnostics) -> Option<u64> {
     let Some(value) = constant(expr, &|name, span| declared(names, name, span)) else {
         let message = "expected a fixed number";
@@ -71,7 +71,7 @@ pub(crate) fn plural(count: u32, word: &str) -> String {
     if count == 1 { word.to_owned() } else { format!("{word}s") }
 }
 
-/// Whether an expression is no number only because a name in it has been reported already.
+/// Whether an expression has no value only because of a name that has been reported already.
 pub(crate) fn is_broken(expr: &Expr, names: &Names) -> bool {
     let broken = Cell::new(false);
     let value = constant(expr, &|name, span| {
@@ -81,7 +81,7 @@ pub(crate) fn is_broken(expr: &Expr, names: &Names) -> bool {
     value.is_none() && broken.get()
 }
 
-/// The width of a type outside of meanings, reported if there is no such width.
+/// Returns the width of a type outside of meanings, or reports that there is no such width.
 pub(crate) fn width(ty: &Type, names: &Names, diagnostics: &mut Diagnostics) -> Option<Width> {
     if is_broken(&ty.width, names) {
         return None;
@@ -89,7 +89,7 @@ pub(crate) fn width(ty: &Type, names: &Names, diagnostics: &mut Diagnostics) -> 
     width_with(ty, Width::MAX, &|name, span| letter(names, name, span), diagnostics)
 }
 
-/// The width of a type whose letters `name` knows, reported if there is no such width up to `most`.
+/// Returns the width of a type whose letters `name` knows, or reports that there is no such width up to `most`.
 pub(crate) fn width_with(
     ty: &Type,
     most: Width,

@@ -25,8 +25,8 @@ use crate::values::Asked;
 use crate::written::Written;
 
 impl<'a> Declarations<'a> {
-    /// Declares everything that has a name. Views and fields come after the registers they are made
-    /// of, wherever they are in the text.
+    /// Declares everything that has a name. Views and fields come after the registers they are made of, wherever they
+    /// stand in the text.
     pub(crate) fn declare(
         written: &'a Written,
         asked: Option<Rc<Asked>>,
@@ -199,8 +199,8 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// Where in the window of an encoding the next mode has its bits: above those of the modes before it, at the end
-    /// that cells reach last.
+    /// Returns where the next mode has its bits in the window of an encoding: above those of the modes before it, at
+    /// the end that cells reach last.
     fn mode_bits(&self, width: Width, span: Span, diagnostics: &mut Diagnostics) -> Option<u32> {
         let modes = self.registers.iter().filter_map(|register| Some(register.mode? + register.width.bits()));
         let first = modes.max().unwrap_or(0);
@@ -213,7 +213,7 @@ impl<'a> Declarations<'a> {
         Some(first)
     }
 
-    /// Reports registers that are called like types, once for a whole range.
+    /// Reports registers named like types, once per range.
     fn types_as_names(&self, range: &NameRange, diagnostics: &mut Diagnostics) {
         let name = &range.first;
         let last = range.last.as_ref().map_or(name.span, |last| last.span);
@@ -253,7 +253,7 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// The slices of registers that a view is made of.
+    /// Collects the slices of registers that a view is made of.
     fn view_parts(&self, expr: &ast::Expr, parts: &mut Vec<Part>, diagnostics: &mut Diagnostics) -> Option<()> {
         let not_a_view = |diagnostics: &mut Diagnostics| {
             let message = "a view can only join registers and bits of registers";
@@ -438,7 +438,7 @@ impl<'a> Declarations<'a> {
     }
 }
 
-/// The names of a range: `r0..r3` is r0, r1, r2, r3; `r3..r0` the other way round; `r08..r10` is r08, r09, r10.
+/// Expands a range of names: `r0..r3` is r0, r1, r2, r3; `r3..r0` is the reverse; `r08..r10` is r08, r09, r10.
 pub(crate) fn spread(range: &NameRange, diagnostics: &mut Diagnostics) -> Vec<Name> {
     let Some(last) = &range.last else { return vec![range.first.clone()] };
     let span = range.first.span.to(last.span);
@@ -464,13 +464,13 @@ pub(crate) fn spread(range: &NameRange, diagnostics: &mut Diagnostics) -> Vec<Na
     if from <= to { (from..=to).map(name).collect() } else { (to..=from).rev().map(name).collect() }
 }
 
-/// The stem and the number at the end of a name.
+/// Splits a name into its stem and the number at its end.
 fn numbered(name: &str) -> Option<(&str, u32)> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     name[stem.len()..].parse().ok().map(|number| (stem, number))
 }
 
-/// The lowest bit and the width of `[high:low]` of a value, reported if it has no such bits.
+/// Returns the lowest bit and the width of `[high:low]` of a value, or reports that the value has no such bits.
 pub(crate) fn slice_of(
     width: Width,
     high: u64,
@@ -492,7 +492,7 @@ pub(crate) fn slice_of(
     None
 }
 
-/// The mapped addresses, in order.
+/// Elaborates the mapped addresses, in order.
 pub(crate) fn maps(
     declarations: &Declarations,
     definition: &ast::Definition,
@@ -556,7 +556,7 @@ fn mapping(
     Some(Mapping { memory, first, last, read, write, code: None, span: row.span })
 }
 
-/// What memories hold at reset.
+/// Elaborates the contents of memories at reset.
 pub(crate) fn contents(
     declarations: &Declarations,
     definition: &ast::Definition,
@@ -588,7 +588,7 @@ pub(crate) fn contents(
     all
 }
 
-/// What is done between two instructions.
+/// Elaborates what is done between two instructions.
 pub(crate) fn on_step(
     declarations: &Declarations,
     definition: &ast::Definition,
@@ -614,7 +614,7 @@ pub(crate) fn on_step(
     Some(Hook { when: condition, body })
 }
 
-/// What belongs to every instruction.
+/// Finds what is done around every instruction.
 pub(crate) fn around(definition: &ast::Definition, diagnostics: &mut Diagnostics) -> Around {
     let mut block = |moment: ast::Moment| {
         let hooks = definition.items.iter().filter_map(|item| match item {
@@ -632,7 +632,7 @@ pub(crate) fn around(definition: &ast::Definition, diagnostics: &mut Diagnostics
     Around { before: block(ast::Moment::Before), after: block(ast::Moment::After) }
 }
 
-/// What is done before the first instruction.
+/// Elaborates what is done before the first instruction.
 pub(crate) fn on_reset(
     declarations: &Declarations,
     definition: &ast::Definition,
@@ -653,7 +653,7 @@ pub(crate) fn on_reset(
     Some(body)
 }
 
-/// What an undefined encoding does.
+/// Elaborates what an undefined encoding does.
 pub(crate) fn on_illegal(
     declarations: &Declarations,
     definition: &ast::Definition,
@@ -667,7 +667,7 @@ pub(crate) fn on_illegal(
     meaning::perform(declarations, Setting::hook(), &hook.body, diagnostics)
 }
 
-/// The first of blocks of which there should be one.
+/// Returns the first of the blocks, and reports any others: there should be only one.
 fn only<'h>(
     mut hooks: impl Iterator<Item = &'h ast::Hook>,
     words: &str,

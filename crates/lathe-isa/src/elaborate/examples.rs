@@ -1,5 +1,5 @@
-//! Examples: the instruction must exist and its facts must name things that do. Whether
-//! an example comes out as written is found by running it, which is not done here.
+//! Examples: the instruction must exist, and its facts must name things that exist. Whether an example comes out as
+//! written shows when it is run, which is not done here.
 
 use lathe_base::{Diagnostic, Diagnostics, Width, limits};
 
@@ -48,7 +48,7 @@ fn example(
     Some(Example { source, instruction, operands, before, after, span })
 }
 
-/// The modes that an example begins in, as bits of a window.
+/// Returns the modes at the beginning of an example, as bits of a window.
 fn modes(declarations: &Declarations, before: &[Fact]) -> u128 {
     let mut values: Vec<u64> = declarations.registers.iter().map(|register| register.reset).collect();
     for fact in before {
@@ -61,7 +61,7 @@ fn modes(declarations: &Declarations, before: &[Fact]) -> u128 {
     modes.filter_map(|(register, value)| Some(u128::from(value) << register.mode?)).fold(0, |all, one| all | one)
 }
 
-/// The shortest instruction that the line fits.
+/// Finds the shortest instruction that fits the line.
 fn instruction(
     declarations: &Declarations,
     source: &Column,
@@ -170,7 +170,7 @@ fn register(
     Some(FactKind::Place(place, value))
 }
 
-/// `ports[5] = 7`, `keys[3] = 1` or `delay = 9`.
+/// Elaborates a device fact: `ports[5] = 7`, `keys[3] = 1` or `delay = 9`.
 fn device(
     declarations: &Declarations,
     name: &Name,

@@ -1,4 +1,4 @@
-//! Maps with code: which cell an instruction below a mapped address is fetched from.
+//! Maps with code: which cell an instruction at a mapped address is fetched from.
 
 use lathe_base::{Diagnostic, Diagnostics, limits};
 
@@ -8,7 +8,7 @@ use crate::language::ast;
 use crate::model::{Fetch, Mapping, RegisterId};
 use crate::semantics::{Body, Expr, ExprKind, Statement};
 
-/// Where instructions are fetched from below a row of a map with code.
+/// Finds where instructions at the addresses of a row are fetched from, in a map with code.
 pub(super) fn fetch(
     declarations: &Declarations,
     mapping: &Mapping,
@@ -39,7 +39,7 @@ pub(super) fn fetch(
     fetch
 }
 
-/// The cell that a body gives, if it does nothing else. Local values are put in place.
+/// Returns the one cell that a body reads, if it does nothing else. Locals are substituted.
 fn one_cell(read: &Body) -> Option<Fetch> {
     let mut known: Vec<Option<Expr>> = vec![None; read.locals.len()];
     let mut cell = None;
@@ -62,7 +62,7 @@ fn one_cell(read: &Body) -> Option<Fetch> {
     (read.value.as_ref()?.kind == ExprKind::Local(into)).then_some(fetch)
 }
 
-/// How large expressions become when local values are put in place: each use of one is a copy.
+/// Measures how large expressions become when locals are substituted: each use is a copy.
 fn in_place_size(read: &Body) -> usize {
     let mut sizes = vec![0usize; read.locals.len()];
     let mut largest = 0;
@@ -84,7 +84,7 @@ fn in_place_size(read: &Body) -> usize {
     largest
 }
 
-/// An expression with what is known of locals in their place.
+/// Substitutes the known values of locals in an expression.
 fn in_place(expr: &Expr, known: &[Option<Expr>]) -> Expr {
     let mut expr = expr.clone();
     match expr.kind {
@@ -96,7 +96,7 @@ fn in_place(expr: &Expr, known: &[Option<Expr>]) -> Expr {
     }
 }
 
-/// The registers that decide where instructions are fetched from, and how they are decoded.
+/// Returns the registers that decide where instructions are fetched from and how they are decoded.
 pub(super) fn banked_by(maps: &[Mapping], modes: &[(RegisterId, u32)]) -> Vec<RegisterId> {
     let mut registers: Vec<RegisterId> = modes.iter().map(|(register, _)| *register).collect();
     for fetch in maps.iter().filter_map(|mapping| mapping.code.as_ref()) {

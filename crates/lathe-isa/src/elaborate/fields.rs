@@ -1,4 +1,4 @@
-//! Fields: what the bits of an operand say.
+//! Fields: what the bits of an operand mean.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ impl<'a> Declarations<'a> {
             FieldKind::Number(number) => self.number_field(number, diagnostics).and_then(|described| {
                 spellings = self.number_names(number, described.0, diagnostics)?;
                 for ((name, _), (_, value)) in number.names.iter().zip(&spellings) {
-                    // An address may be called like the register that is there, which meanings see.
+                    // An address may have the name of the register that lives there; meanings see the register.
                     if !matches!(self.names.peek(&name.text), Some(Named::Register(_) | Named::View(_))) {
                         self.names.declare_value(name, *value, described.0, diagnostics);
                     }
@@ -86,7 +86,7 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// Reports operands of one field that assembly cannot tell apart, since case does not matter there.
+    /// Reports operands of one field that assembly cannot tell apart, because case does not matter there.
     fn check_alike(
         &self,
         fields: &ast::Fields,
@@ -126,7 +126,7 @@ impl<'a> Declarations<'a> {
         true
     }
 
-    /// Whether another list of names as long as this one would be too much.
+    /// Whether another list of names as long as this one would exceed the limit.
     pub(crate) fn too_many_names(&self, domain: &Domain) -> bool {
         let names = |domain: &Domain| match domain {
             Domain::Registers(list) => list.len(),
@@ -171,7 +171,7 @@ impl<'a> Declarations<'a> {
             if is_counter {
                 let name = range.first.text.clone();
                 self.names.find(&name, range.first.span);
-                // Nothing but rows spread out has it, so it is no register; its names are known all the same.
+                // Only the rows made for it have the counter, so it is not a register; its names are still known.
                 spellings.push((name.clone(), code));
                 *counter = Some(Counter { code, name, reads: reads.as_ref() });
                 places.push(None);
@@ -278,7 +278,7 @@ impl<'a> Declarations<'a> {
         Some((width, Order::Big, Domain::Names(values)))
     }
 
-    /// The words of a field, and how many bits they have together.
+    /// Reads the words of a field, and how many bits they have together.
     fn words(
         &self,
         groups: &[ast::WordGroup],
@@ -360,13 +360,13 @@ impl<'a> Declarations<'a> {
         Some((width, number.order.unwrap_or(Order::Big), Domain::Number(numeric)))
     }
 
-    /// Whether numbers of this width fill a register or a cell, see [`Numeric::wraps`].
+    /// Whether numbers of this width fill a register or a cell; see [`Numeric::wraps`].
     fn wraps(&self, width: Width) -> bool {
         let registers = self.registers.iter().map(|register| register.width);
         registers.chain(self.memories.iter().map(|memory| memory.cell)).any(|known| known == width)
     }
 
-    /// `u4 in { 8, 1..7 }`
+    /// Elaborates a list of values: `u4 in { 8, 1..7 }`.
     fn listed_values(
         &self,
         list: &[ast::ListedValue],
@@ -414,7 +414,7 @@ impl<'a> Declarations<'a> {
         Some((Width::to_tell_apart(values.list.len()), number.order.unwrap_or(Order::Big), Domain::Values(values)))
     }
 
-    /// The names that some values of a number have.
+    /// Returns the names of some values of a number.
     pub(crate) fn number_names(
         &self,
         number: &ast::Number,
@@ -450,7 +450,7 @@ impl<'a> Declarations<'a> {
             AddressKind::Absolute(Some(memory)) => Target::Absolute(self.memory_of(memory, diagnostics)?),
             AddressKind::Absolute(None) => Target::Absolute(self.pc.as_ref()?.memory),
             AddressKind::Relative { back, from, number_is_address } => {
-                // `here` is known where the field is used.
+                // `here` is resolved where the field is used.
                 let from = if *from == Origin::Next { Base::Next } else { Base::Pc };
                 Target::Relative { back: *back, from, number_is_address: *number_is_address }
             }
@@ -481,7 +481,7 @@ fn too_long<T>(what: &str, span: Span, diagnostics: &mut Diagnostics) -> Option<
     None
 }
 
-/// Says of each word of a group at which bits to look: a word is not there if a bit is that only others have.
+/// Sets the mask of each word of a group: a word is absent if a bit is set that only other words have.
 fn set_masks(group: &mut [Word]) {
     let bits_of = |words: &[Word], alternative: Option<usize>| {
         let of = words.iter().filter(|word| alternative.is_none_or(|one| one == word.alternative));
@@ -494,7 +494,7 @@ fn set_masks(group: &mut [Word]) {
     }
 }
 
-/// Checks that the words which exclude each other, from `first` on, can be told apart and share no bits with others.
+/// Checks that words which exclude each other, from `first` on, can be told apart and share no bits with other words.
 fn check_group(words: &[Word], first: usize, entry: &ast::WordGroup, diagnostics: &mut Diagnostics) -> Option<()> {
     let (others, group) = words.split_at(first);
     let shared = |word: &Word, other: &Word| word.bits & other.bits != 0;

@@ -1,5 +1,5 @@
-//! Registers and views that are cells of a memory: `register sp : u16 at data[0x5D]`. They are what is mapped over
-//! those cells, as if the definition had a row of `map` for each.
+//! Registers and views that live in cells of a memory: `register sp : u16 at data[0x5D]`. They are mapped over those
+//! cells, as if the definition had a row of `map` for each.
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 
@@ -13,7 +13,7 @@ use crate::language::ast::{
 use crate::model::MemoryId;
 use crate::names::Named;
 
-/// What is mapped for all of them.
+/// Makes the map rows of all registers and views with a home.
 pub(super) fn rows(
     declarations: &Declarations,
     definition: &Definition,
@@ -37,7 +37,7 @@ pub(super) fn rows(
                     all.extend(names.into_iter().zip(first..));
                 }
                 let is_constant = registers.kind == RegisterKind::Constant;
-                // Where one is beyond the end, so are those after it.
+                // If one is beyond the end, so are those after it.
                 let of_each = all.iter().map_while(|(name, at)| cells.rows(name, *at, is_constant, diagnostics));
                 rows.extend(of_each.flatten());
             }
@@ -55,7 +55,7 @@ pub(super) fn rows(
     rows
 }
 
-/// Where values of one width are.
+/// The cells of values of one width.
 struct Cells {
     memory: MemoryId,
     order: Order,
@@ -87,8 +87,8 @@ impl Cells {
         Some(Cells { memory: id, order, cell, count, first, last, span: home.memory.span.to(home.address.span) })
     }
 
-    /// What is mapped over the cells of the value that is the `position`-th from the first address on, unless the memory
-    /// ends before them.
+    /// Makes the map rows for the cells of the value at `position`, counted from the first address; reports it if the
+    /// memory ends before them.
     fn rows(
         &self,
         name: &Name,
@@ -111,7 +111,7 @@ impl Cells {
         Some(rows.collect())
     }
 
-    /// What is mapped over the cell at an address: the bits from `low` up.
+    /// Makes the map row for the cell at an address, which holds the bits from `low` up.
     fn row(&self, name: &Name, address: u64, low: u64, constant: bool) -> MapRow {
         let expr = |kind: ExprKind| Expr { kind, span: self.span };
         let number = |number: u64| Box::new(expr(ExprKind::Number(number)));

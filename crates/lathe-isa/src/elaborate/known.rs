@@ -1,11 +1,11 @@
-//! Rows, kept from one reading of a definition to the next: while somebody types, nearly all of them stay as they were,
-//! and working out what they are and mean is most of the work.
+//! Rows kept from one reading of a definition to the next: while somebody types, nearly all rows stay the same, and
+//! elaborating them is most of the work.
 //!
-//! A row is what it was if its text is the same, and the text of everything that is declared, comments left out. Where
-//! they stand does not matter: nothing in a meaning is a place, and the places where a row names something are counted from
-//! the row, or from the line of a declaration that it uses. Fields that are made for rows have their numbers from the rows
-//! before, so these are compared. Only rows without findings are kept, so nothing has to be reported again; and
-//! where a `skip` may depend on the lengths of other rows, nothing is kept.
+//! A row is unchanged if its text is the same and so is the text of all declarations, comments left out. Where they
+//! stand does not matter: nothing in a meaning is a place, and the places where a row names something are counted from
+//! the row, or from the line of a declaration that it uses. Fields made for rows get their numbers from the rows
+//! before, so these are compared. Only rows without findings are kept, so nothing has to be reported again; and where a
+//! `skip` may depend on the lengths of other rows, nothing is kept.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,24 +18,25 @@ use super::modes::MadeField;
 use crate::language::ast::{self, Definition};
 use crate::model::{FieldId, Instruction};
 
-/// What the rows of a definition were when it was last read.
+/// What the last reading of a definition found out about its rows.
 #[derive(Debug, Default)]
 pub struct KnownMeanings {
-    /// The text of everything that is declared.
+    /// A digest of the text of all declarations.
     declared: u64,
     rows: BTreeMap<String, Rc<KnownRow>>,
 }
 
-/// What a row was.
+/// What is known about a row.
 #[derive(Debug)]
 pub(crate) struct KnownRow {
-    /// Its instructions, without what depends on where it stands, and how many parts the meaning of each had on the way.
+    /// Its instructions, without what depends on the row's position, and how many parts the meaning of each had on the
+    /// way.
     pub(super) instructions: Vec<(Instruction, usize)>,
     /// How many choices of modes and prefixes it has.
     pub(super) choices: usize,
-    /// The fields that were made for it, or before for others.
+    /// The fields that it needs, made for it or for an earlier row.
     fields: Vec<(MadeField, FieldId)>,
-    /// What it took of the effort to tell rows apart.
+    /// How much of the effort to tell rows apart it took.
     effort: usize,
     uses: Vec<Use>,
 }
@@ -44,24 +45,25 @@ pub(crate) struct KnownRow {
 #[derive(Debug)]
 struct Use {
     name: String,
-    /// The line of a declaration that it stands in, by its number; if it is none, it stands in the row itself.
+    /// The number of the line, among those of the declarations, that contains the name; if none, the row itself
+    /// contains it.
     line: Option<usize>,
-    /// Where it begins, counted from there, and its length.
+    /// Where the name begins, counted from the start of that line or row, and its length.
     start: u32,
     length: u32,
 }
 
-/// The rows that are known, while others are worked out.
+/// The known rows, while the others are elaborated.
 pub(super) struct Recall<'k> {
-    /// The lines of everything that is declared.
+    /// The lines of all declarations.
     lines: Vec<Span>,
     known: Option<&'k mut KnownMeanings>,
     rows: BTreeMap<String, Rc<KnownRow>>,
-    /// Whether a row is as it was.
+    /// Whether any known row has been used.
     pub(super) is_used: bool,
 }
 
-/// What has been noted about a row that is worked out, to be known the next time.
+/// What has been noted about a row while it is elaborated, to be kept for the next time.
 pub(super) struct Noted {
     key: String,
     place: Span,
@@ -70,7 +72,7 @@ pub(super) struct Noted {
     effort: usize,
 }
 
-/// How things stood before a part of a row was worked out.
+/// The state before a part of a row is elaborated.
 pub(super) struct Before {
     findings: usize,
     effort: usize,
@@ -96,13 +98,13 @@ impl<'k> Recall<'k> {
         recall
     }
 
-    /// A row of a table that begins with these words, if it is known.
+    /// Returns a row of a table with this head, if it is known.
     pub(super) fn row(&mut self, declarations: &mut Declarations, row: &ast::Row, table: &str) -> Option<Rc<KnownRow>> {
         let key = key(declarations, row.span, table);
         let known = Rc::clone(self.known.as_ref()?.rows.get(&key)?);
         let effort = declarations.effort.get().checked_sub(known.effort)?;
         for (field, id) in &known.fields {
-            // What cannot be made will be reported when the row is worked out.
+            // A field that cannot be made will be reported when the row is elaborated.
             if declarations.make_field(*field, &mut Diagnostics::default()) != Some(*id) {
                 return None;
             }
@@ -116,14 +118,14 @@ impl<'k> Recall<'k> {
         Some(known)
     }
 
-    /// Begins to note what a part of a row needs; none, if nothing is kept.
+    /// Begins to note what a part of a row needs; returns nothing if nothing is kept.
     pub(super) fn begin(&self, declarations: &mut Declarations, diagnostics: &Diagnostics) -> Option<Before> {
         self.known.as_ref()?;
         declarations.made_fields = Some(Vec::new());
         Some(Before::now(declarations, diagnostics))
     }
 
-    /// Ends what `begin` began: what was noted about the row, if nothing was wrong.
+    /// Ends what `begin` began: returns the notes about the row if nothing was wrong.
     pub(super) fn noted(
         declarations: &mut Declarations,
         before: Before,
@@ -136,7 +138,7 @@ impl<'k> Recall<'k> {
         Some(Noted { key: key(declarations, row.span, table), place: row.span, found, fields, effort })
     }
 
-    /// Keeps a row that has been worked out, with what its meanings named and took.
+    /// Keeps an elaborated row, with the names that its meanings used and the effort they took.
     pub(super) fn keep(
         &mut self,
         noted: Noted,
@@ -151,7 +153,7 @@ impl<'k> Recall<'k> {
         self.rows.insert(noted.key, Rc::new(KnownRow { instructions, choices, fields, effort, uses }));
     }
 
-    /// Keeps what is known now for the next time.
+    /// Keeps the rows known now for the next time.
     pub(super) fn end(self) {
         if let Some(known) = self.known {
             known.rows = self.rows;
@@ -160,14 +162,14 @@ impl<'k> Recall<'k> {
 }
 
 impl Before {
-    /// Begins to note.
+    /// Begins to take notes.
     pub(super) fn now(declarations: &Declarations, diagnostics: &Diagnostics) -> Before {
         declarations.names.begin_log();
         let (effort, rows_lost) = (declarations.effort.get(), declarations.rows_lost.replace(false));
         Before { findings: diagnostics.len(), effort, rows_lost }
     }
 
-    /// The names that were found since then and the effort that was taken, if nothing was wrong.
+    /// Returns the names found and the effort spent since the start, if nothing was wrong.
     pub(super) fn end(
         self,
         declarations: &Declarations,
@@ -180,14 +182,14 @@ impl Before {
     }
 }
 
-/// What a row is known by.
+/// Makes the key of a row.
 fn key(declarations: &Declarations, row: Span, table: &str) -> String {
     let text = declarations.text(row.file).get(row.range()).unwrap_or("");
     format!("{text}\n{table}")
 }
 
 impl Use {
-    /// A name at a place in a row, or in a declaration that the row uses.
+    /// Records a name at a place in a row, or in a declaration that the row uses.
     fn new(span: Span, name: String, row: Span, lines: &[Span]) -> Option<Use> {
         let is_in = |outer: &Span| outer.file == span.file && outer.start <= span.start && span.end <= outer.end;
         let line = if is_in(&row) { None } else { Some(lines.iter().position(is_in)?) };
@@ -195,7 +197,7 @@ impl Use {
         Some(Use { name, line, start: span.start - from.start, length: span.end - span.start })
     }
 
-    /// Where it is now.
+    /// Returns where the name is now.
     fn place(&self, row: Span, lines: &[Span]) -> Span {
         let from = self.line.and_then(|at| lines.get(at)).copied().unwrap_or(row);
         let start = from.start + self.start;
@@ -203,8 +205,8 @@ impl Use {
     }
 }
 
-/// The lines of a declaration that say something, without the comments after them. A `#` is taken for one only where it
-/// cannot be anything else: before a blank or another `#`, on a line without a quotation mark.
+/// Returns the lines of a declaration that are not empty, without the comments after them. A `#` counts as a comment
+/// only where it can be nothing else: before a blank or another `#`, on a line without a quotation mark.
 fn lines(declarations: &Declarations, declared: Span) -> Vec<Span> {
     let text = declarations.text(declared.file).get(declared.range()).unwrap_or("");
     let mut start = declared.start as usize;
@@ -223,8 +225,7 @@ fn lines(declarations: &Declarations, declared: Span) -> Vec<Span> {
     lines
 }
 
-/// A number for the text of everything that is declared. The files tell in which order: one is read where another
-/// names it.
+/// Hashes the text of all declarations. The files give the order: a file is read where another names it.
 fn digest(declarations: &Declarations, lines: &[Span]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for place in lines {
@@ -268,7 +269,8 @@ instructions {
         files
     }
 
-    /// Reads an edited text with what is known of the first; how many rows were known. It is as if nothing were.
+    /// Reads an edited text with what is known of the first, checks that the result is the same as without, and returns
+    /// how many rows were reused.
     fn known_after(edited: &str) -> usize {
         let mut known = KnownMeanings::default();
         let first = load_known(Source::new("m.isa", TEXT), &files(), &mut known);
@@ -287,7 +289,7 @@ instructions {
         assert_eq!(known_after(TEXT), 3);
         assert_eq!(known_after(&TEXT.replace("memory", "# a comment\nmemory")), 3);
         assert_eq!(known_after(&TEXT.replace("fn twice", "\n\n## It adds.\nfn twice")), 3);
-        // Comments inside of a declaration move what comes after them.
+        // Comments inside a declaration move what comes after them.
         assert_eq!(known_after(&TEXT.replace("clr = 0", "## Nothing.\n  # left\n\n  clr = 0  # all")), 3);
         assert_eq!(known_after(&TEXT.replace("  dbl", "  nop | 1111 1111 |\n  dbl")), 3);
         assert_eq!(known_after(&TEXT.replace("add(R, 1)", "add(R, 2)")), 2);
@@ -304,7 +306,7 @@ instructions {
         assert_eq!(known_after(&TEXT.replace("clr = 0", "clr = 1")), 0);
         assert_eq!(known_after(&TEXT.replace("clr = 0", "clr = { # \n 1 }")), 0);
         assert_eq!(known_after(&TEXT.replace("include \"shared.isa\"", "fn add(x: u8, y: u8) -> u8 { x ^ y }")), 0);
-        // The same declarations in another order.
+        // The same declarations in a different order.
         let view = "view v = a[3:0]\n";
         let (start, end) = TEXT.split_once("instructions").unwrap();
         assert_eq!(known_after(&format!("{start}{view}instructions{end}")), 0);

@@ -1,4 +1,4 @@
-//! How long instructions are, for a `skip`, which passes over one that it has not executed.
+//! Lengths of instructions, for a `skip`, which passes over an instruction without executing it.
 
 use std::cell::OnceCell;
 
@@ -14,19 +14,19 @@ pub(crate) struct Lengths<'d> {
     longer: OnceCell<Vec<Longer>>,
 }
 
-/// Instructions that are longer than the shortest, and the bits that tell so.
+/// Instructions longer than the shortest, and the bits that identify them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Longer {
     /// How many cells they have.
     pub(crate) cells: u32,
-    /// The bits of the cells that they have in common with shorter ones, and modes.
+    /// The bits of the cells that they share with shorter ones, and modes.
     pub(crate) fixed: Cube,
-    /// Bits that are still those of others.
+    /// Bit patterns that belong to other instructions after all.
     pub(crate) excluded: Vec<Cube>,
 }
 
 impl<'d> Lengths<'d> {
-    /// None of the rows may be known from before: their lengths are asked.
+    /// Makes the lengths. No row may come from an earlier reading: their drafts are needed.
     pub(crate) fn new(declarations: &'d Declarations<'d>, rows: &'d [DraftedRow<'d>]) -> Lengths<'d> {
         Lengths { declarations, rows, longer: OnceCell::new() }
     }
@@ -35,19 +35,20 @@ impl<'d> Lengths<'d> {
         self.rows.iter().flat_map(|row| &row.drafts)
     }
 
-    /// Cells of the shortest instruction.
+    /// Returns the number of cells of the shortest instruction.
     pub(crate) fn shortest(&self) -> u32 {
         self.drafts().map(|draft| draft.picture.cells).min().unwrap_or(1)
     }
 
-    /// All instructions that are longer, as few as their bits allow. What none of them is, counts as short.
+    /// Returns all longer instructions, merged as far as their bits allow. Anything that matches none of them counts as
+    /// short.
     pub(crate) fn longer(&self) -> &[Longer] {
         self.longer.get_or_init(|| merged(self.drafts().flat_map(|draft| self.longer_of(draft)).collect()))
     }
 
     fn longer_of(&self, draft: &Draft) -> Vec<Longer> {
         let cells = draft.picture.cells;
-        // The cells that it shares with the next shorter one tell the two apart: that has been checked.
+        // The cells that it shares with the next shorter one tell the two apart: an earlier check has shown this.
         let shared = self.drafts().map(|draft| draft.picture.cells).filter(|other| *other < cells).max();
         let Some(bits) = shared.map(|shared| shared * self.declarations.code_cell().bits()) else { return Vec::new() };
         let seen = u128::MAX.checked_shl(128 - bits).unwrap_or(0) | self.declarations.mode_mask();
@@ -61,7 +62,7 @@ impl<'d> Lengths<'d> {
     }
 }
 
-/// Joins those that differ in one bit, as long as there are any.
+/// Merges entries that differ in one bit, until none do.
 fn merged(mut all: Vec<Longer>) -> Vec<Longer> {
     let mut at = 0;
     while at < all.len() {

@@ -1,4 +1,4 @@
-//! Warnings: what is declared and has no effect.
+//! Warnings: declarations without an effect.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::model::{DeviceKind, Domain, Instruction, RegisterId};
 use crate::names::Named;
 use crate::semantics::Body;
 
-/// Looks at everything declared; `others` are the meanings that belong to no instruction.
+/// Checks all declarations; `others` are the meanings that belong to no instruction.
 pub(crate) fn lint(
     declarations: &Declarations,
     instructions: &[Instruction],
@@ -18,7 +18,7 @@ pub(crate) fn lint(
     diagnostics: &mut Diagnostics,
 ) {
     if diagnostics.has_errors() {
-        // What could not be read may use anything.
+        // A part that could not be read may use anything.
         return;
     }
     for (name, named, span) in declarations.names.unused() {
@@ -33,7 +33,7 @@ pub(crate) fn lint(
                 | Named::Trap(_)
                 | Named::Width(_)
         );
-        // What an inherited declaration is for is the business of the machine that declares it.
+        // What an inherited declaration is for is the concern of the machine that declares it.
         if warned && span.file == FileId(0) {
             let message =
                 format!("{} `{name}` is never used", &named.kind()[named.kind().find(' ').map_or(0, |at| at + 1)..]);
@@ -49,7 +49,7 @@ pub(crate) fn lint(
     cycles_that_nothing_counts(declarations, instructions, others, diagnostics);
 }
 
-/// A machine whose instructions take no cycles, and a meaning that asks how many there were.
+/// Warns of a machine whose instructions take no cycles, and whose meanings ask how many there were.
 fn cycles_that_nothing_counts(
     declarations: &Declarations,
     instructions: &[Instruction],
@@ -75,12 +75,12 @@ fn cycles_that_nothing_counts(
     }
 }
 
-/// The registers of this file that nothing reads.
+/// Returns the registers of this file that nothing reads.
 fn never_read(declarations: &Declarations, instructions: &[Instruction], others: &[&Body]) -> BTreeSet<RegisterId> {
     let registers = declarations.registers.iter().enumerate();
     let own = registers.filter(|(_, register)| register.span.file == FileId(0) && !register.constant);
     let mut left: BTreeSet<RegisterId> = own.map(|(at, _)| RegisterId(at as u32)).collect();
-    // A mode that decides what an encoding is has an effect.
+    // A mode that decides about an encoding has an effect.
     let decided = instructions.iter().flat_map(|one| one.encoding.excluded.iter().chain([&one.encoding.fixed]));
     let decided = decided.fold(0, |all, cube| all | cube.mask);
     left.retain(|id| {
@@ -90,7 +90,7 @@ fn never_read(declarations: &Declarations, instructions: &[Instruction], others:
     for read in others.iter().flat_map(|body| body.effects().reads) {
         left.remove(&read);
     }
-    // The instructions of a row read much the same, so one of each comes first: then most have been found.
+    // The instructions of a row read much the same, so one per row comes first: that finds most registers.
     let begins = |at: &usize| *at == 0 || instructions[at - 1].row != instructions[*at].row;
     let (first, rest): (Vec<usize>, Vec<usize>) = (0..instructions.len()).partition(begins);
     for instruction in first.into_iter().chain(rest).map(|at| &instructions[at]) {

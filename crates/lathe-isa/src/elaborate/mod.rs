@@ -1,8 +1,8 @@
-//! From the tree of a definition to its model: names, widths, encodings, meanings.
+//! Turns the tree of a definition into its model: names, widths, encodings, meanings.
 //!
-//! Everything that can be reported is reported, and the model holds what could be understood;
-//! the caller makes sure that only a model without errors is run. The order is that of dependence: declarations, then the encodings of all rows
-//! (a `skip` must know their lengths), then meanings.
+//! Everything that can be reported is reported, and the model holds what could be understood; the caller makes sure
+//! that only a model without errors is run. The order follows the dependencies: declarations, then the encodings of all
+//! rows (a `skip` must know their lengths), then meanings.
 
 mod constants;
 mod declarations;
@@ -56,16 +56,16 @@ use names::Names;
 use prefixes::Sequence;
 use source_line::Heads;
 
-/// What came of a definition: as much of it as could be understood.
+/// The result of elaborating a definition: as much of it as could be understood.
 pub(crate) struct Elaborated {
-    /// The model. It is sound only if no error was reported.
+    /// The model. It is sound only if no error has been reported.
     pub(crate) isa: Option<Isa>,
     /// All names, whether there is a model or not.
     pub(crate) names: Resolved,
 }
 
-/// Makes the model of a definition. Without a program counter, or a memory for it, there is none. On the way, notes
-/// what is `asked` about expressions.
+/// Makes the model of a definition. Without a program counter, or a memory for it, there is none. Also notes what is
+/// `asked` about expressions.
 pub(crate) fn elaborate(
     written: &Written,
     asked: Option<Rc<Asked>>,
@@ -86,7 +86,7 @@ pub(crate) fn elaborate(
     let (rows, groups) = rows::drafts(&mut declarations, definition, &mut recall, diagnostics);
     let around = declarations::around(definition, diagnostics);
     let instructions = rows::instructions(&declarations, &rows, &around, &mut recall, diagnostics);
-    // Which question is the first that is given up depends on the order in which they are asked.
+    // Which question exhausts the effort first depends on the order of the questions.
     if let Some(before) = before.filter(|_| recall.is_used && declarations.effort.get() < EFFORT / 2) {
         *diagnostics = before;
         return elaborate(written, asked, None, diagnostics);
@@ -102,7 +102,7 @@ pub(crate) fn elaborate(
     Elaborated { names: isa.names.clone(), isa: Some(isa) }
 }
 
-/// Reports that there is no program counter, unless what was written for it has been reported.
+/// Reports a missing program counter, unless its declaration has been reported.
 fn check_pc(declarations: &Declarations, definition: &ast::Definition, diagnostics: &mut Diagnostics) {
     let written = definition.items.iter().any(|item| matches!(item, ast::Item::Pc(_)));
     if written || definition.broken.contains("pc") {
@@ -115,7 +115,7 @@ fn check_pc(declarations: &Declarations, definition: &ast::Definition, diagnosti
     missing(diagnostics, "no program counter", &help);
 }
 
-/// What is made from the declarations.
+/// Everything made from the declarations.
 struct Made {
     instructions: Vec<Instruction>,
     groups: Vec<Group>,
@@ -160,12 +160,12 @@ impl Made {
         made
     }
 
-    /// All meanings.
+    /// Returns all meanings.
     fn bodies(&self) -> impl Iterator<Item = &Body> {
         self.instructions.iter().map(|instruction| &*instruction.body).chain(self.other_bodies())
     }
 
-    /// The meanings that belong to no instruction.
+    /// Returns the meanings that belong to no instruction.
     fn other_bodies(&self) -> Vec<&Body> {
         let mapped = self.maps.iter().flat_map(|map| [&map.read, &map.write]);
         let hooks = self.on_step.iter().flat_map(|hook| [&hook.when, &hook.body]);
@@ -215,7 +215,7 @@ impl Made {
     }
 }
 
-/// Reports syntaxes that the assembler cannot read back, once for each row.
+/// Reports syntaxes that the assembler cannot read back, once per row.
 fn check_readable(
     declarations: &Declarations,
     instructions: &[Instruction],
@@ -242,14 +242,14 @@ fn missing(diagnostics: &mut Diagnostics, what: &str, help: &str) {
     diagnostics.push(Diagnostic::new(codes::MISSING_ITEM, Span::new(FileId(0), 0, 0), message).help(help));
 }
 
-/// Everything declared, before any row is looked at.
+/// All declarations, before any row is read.
 pub(crate) struct Declarations<'a> {
-    /// The texts of the definition, by the number of their file.
+    /// The texts of the definition, by file number.
     texts: Vec<&'a str>,
     pub(crate) names: Names<'a>,
-    /// Whether a row could not be understood, so that its instruction is not missing.
+    /// Whether a row could not be understood, so that a missing instruction is not reported.
     pub(crate) rows_lost: Cell<bool>,
-    /// What is left of the effort to tell rows apart.
+    /// The remaining effort to tell rows apart.
     pub(crate) effort: Cell<usize>,
     /// Statements and expressions of all meanings so far.
     pub(crate) nodes: Cell<usize>,
@@ -263,15 +263,15 @@ pub(crate) struct Declarations<'a> {
     pub(crate) functions: Vec<&'a ast::Function>,
     pub(crate) families: Vec<CodedFamily<'a>>,
     pub(crate) operands: Vec<DeclaredModes<'a>>,
-    /// Fields that have the program counter among their registers.
+    /// The fields that have the program counter among their registers.
     pub(crate) counters: BTreeMap<FieldId, Counter<'a>>,
-    /// Fields that count from the cells that hold them.
+    /// The fields that count from the cells that hold them.
     pub(crate) from_here: BTreeSet<FieldId>,
-    /// Fields made for rows.
+    /// The fields made for rows.
     fields_for_rows: BTreeMap<MadeField, FieldId>,
-    /// Which of them are needed since a certain moment, if somebody wants to know.
+    /// The fields for rows needed since a certain moment, if they are being noted.
     made_fields: Option<Vec<(MadeField, FieldId)>>,
-    /// What prefixes do, by their names. Those that could not be understood have nothing.
+    /// What prefixes do, by their names; nothing for those that could not be understood.
     sequences: BTreeMap<Vec<String>, Option<Rc<Sequence<'a>>>>,
 }
 
@@ -301,7 +301,7 @@ impl CodedFamily<'_> {
 }
 
 impl<'a> Declarations<'a> {
-    /// What a definition declares that has been read already, for meanings written in another text.
+    /// Makes the declarations of a definition that has been read already, for meanings in another text.
     pub(crate) fn of(isa: &'a Isa, text: &'a str) -> Declarations<'a> {
         Declarations {
             texts: vec![text],
@@ -327,18 +327,18 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     pub(crate) fn text(&self, file: FileId) -> &'a str {
         self.texts.get(file.0 as usize).copied().unwrap_or("")
     }
 
-    /// The bits of a window that are modes.
+    /// Returns the bits of a window that are modes.
     pub(crate) fn mode_mask(&self) -> u128 {
         let mask = |register: &Register| Some(u128::from(register.width.mask()) << register.mode?);
         self.registers.iter().filter_map(mask).fold(0, |all, one| all | one)
     }
 
-    /// The width of a cell of the code memory.
+    /// Returns the width of a cell of the code memory.
     pub(crate) fn code_cell(&self) -> Width {
         self.pc.as_ref().map_or(Width::BIT, |pc| self.memories[pc.memory.index()].cell)
     }

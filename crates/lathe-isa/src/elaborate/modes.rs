@@ -1,10 +1,9 @@
-//! Operands with modes, and program counters in fields: rows that are several instructions because an operand can be
-//! a register, or memory beside it, or the next instruction's address.
+//! Operands with modes, and program counters in fields: rows that are several instructions because an operand can be a
+//! register, or memory, or the address of the next instruction.
 //!
-//! Both are spread out here, before encodings are compared and meanings lowered, as families and prefixes are. So
-//! everything that executes, assembles or decodes sees plain instructions. The rejected alternative, an operand that
-//! is decoded and executed by itself, would be known to every engine, core and export, and would decode the
-//! same instructions.
+//! Both are expanded here, before encodings are compared and meanings lowered, as families and prefixes are. So
+//! everything that executes, assembles or decodes sees plain instructions. The rejected alternative, an operand decoded
+//! and executed on its own, would affect every engine, core and export, and would decode the same instructions.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,7 +29,7 @@ pub(crate) struct DeclaredModes<'a> {
     pub(crate) name: &'a Name,
     pub(crate) width: Width,
     pub(crate) documentation: &'a str,
-    /// Empty, if they could not be understood.
+    /// Empty if they could not be understood.
     pub(crate) modes: Rc<Vec<DeclaredMode<'a>>>,
 }
 
@@ -38,10 +37,10 @@ pub(crate) struct DeclaredModes<'a> {
 #[derive(Clone)]
 pub(crate) struct DeclaredMode<'a> {
     pub(crate) tree: &'a ast::Mode,
-    /// The letter for the width that rows say.
+    /// The letter for the width that rows give.
     pub(crate) letter: Option<&'a str>,
     written: Rc<[(SyntaxPart, bool)]>,
-    /// The operand's own bits, and then those of the cells that it adds.
+    /// The operand's own bits, followed by those of the cells that it adds.
     bits: Rc<[Bit]>,
     fields: Rc<[FieldId]>,
 }
@@ -49,18 +48,18 @@ pub(crate) struct DeclaredMode<'a> {
 /// An operand of an instruction with its mode chosen.
 #[derive(Clone)]
 pub(crate) struct ChosenMode<'a> {
-    /// Which operand.
+    /// The operand.
     pub(crate) operand: usize,
     pub(crate) mode: DeclaredMode<'a>,
     /// The fields of the mode, by name, as this instruction has them.
     pub(crate) fields: Vec<(String, FieldId)>,
-    /// How many cells after the beginning of the instruction its own cells end.
+    /// How many cells after the beginning of the instruction the cells of this operand end.
     pub(crate) end: u32,
-    /// What the mode says, with other registers if there is a prefix before the instruction.
+    /// The meaning of the mode, with its registers renamed if a prefix precedes the instruction.
     pub(crate) meaning: Cow<'a, ast::Block>,
 }
 
-/// A row before its modes are chosen and the program counter is told from other registers, to be shown to people.
+/// A row before its modes are chosen and the program counter is split from other registers, as people see it.
 pub(crate) struct Whole {
     written: WrittenSyntax,
     operands: Vec<(String, u32)>,
@@ -86,13 +85,13 @@ impl Whole {
         Whole { written: written.clone(), operands: takers.iter().map(operand).collect(), picture, segments }
     }
 
-    /// The row after prefixes.
+    /// Returns the row after prefixes.
     pub(super) fn after(&self, declarations: &Declarations, sequence: &Sequence, names: &[String]) -> Option<Whole> {
         let written = sequence.written(&self.written, names)?;
         Some(Whole::new(declarations, &written, sequence.before(declarations, &self.picture)))
     }
 
-    /// What it looks like with these members of its families.
+    /// Returns the row's appearance with these members of its families.
     pub(crate) fn form(&self, declarations: &Declarations, chosen: &[model::Chosen]) -> Form {
         let encoding = Encoding {
             cells: self.picture.cells,
@@ -112,7 +111,7 @@ impl Whole {
 pub(crate) struct Counter<'a> {
     pub(crate) code: u64,
     pub(crate) name: String,
-    /// What reading it gives; the address of the instruction, if not said.
+    /// The value of a read; the address of the instruction, if not given.
     pub(crate) reads: Option<&'a ast::Expr>,
 }
 
@@ -135,7 +134,7 @@ impl DeclaredModes<'_> {
 }
 
 impl<'a> Declarations<'a> {
-    /// Finds the operands with modes, and what their modes are.
+    /// Finds the operands with modes, and their modes.
     pub(crate) fn modes(&mut self, definition: &'a ast::Definition, diagnostics: &mut Diagnostics) {
         let trees: Vec<&'a ast::Operands> = definition
             .items
@@ -169,7 +168,7 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// The modes that a block has itself.
+    /// Reads the modes in a block itself.
     fn own_modes(
         &self,
         tree: &'a ast::Operands,
@@ -185,7 +184,7 @@ impl<'a> Declarations<'a> {
         }
         let letter = tree.letter.as_ref().map(|letter| letter.text.as_str());
         let modes = tree.modes.iter().filter_map(|row| if let ModeRow::Mode(mode) = row { Some(mode) } else { None });
-        // All of them are looked at, so that each mistake is reported.
+        // Every mode is read, so that each mistake is reported.
         let read: Vec<Option<DeclaredMode>> = modes.map(|mode| self.mode(mode, width, letter, diagnostics)).collect();
         read.into_iter().collect()
     }
@@ -242,7 +241,7 @@ impl<'a> Declarations<'a> {
         Some(DeclaredMode { tree, letter, written: written.into(), bits: bits.into(), fields: fields.into() })
     }
 
-    /// All modes of a block, with those of the operands that it names.
+    /// Collects all modes of a block, including those of the operands that it names.
     fn collect(
         &self,
         blocks: &[(&'a ast::Operands, Width)],
@@ -290,7 +289,7 @@ impl<'a> Declarations<'a> {
         Some(())
     }
 
-    /// Reports modes that share an encoding or a syntax: once, and not for each row that has them.
+    /// Reports modes that share an encoding or a syntax: once, not for each row that uses them.
     fn check_modes(&self, modes: &[DeclaredMode], diagnostics: &mut Diagnostics) -> Option<()> {
         let mut known: Vec<(Cube, Vec<Cube>, String, Vec<&Field>)> = Vec::new();
         for mode in modes {
@@ -336,7 +335,7 @@ impl<'a> Declarations<'a> {
 }
 
 impl<'a> DeclaredMode<'a> {
-    /// Its texts and the places of its fields, whatever the fields are.
+    /// Returns the mode's texts and the places of its fields, whatever the fields are.
     fn shape(&self) -> String {
         let part = |(part, _): &(SyntaxPart, bool)| match part {
             SyntaxPart::Text(text) => format!(" {}", text.to_ascii_lowercase()),
@@ -345,24 +344,24 @@ impl<'a> DeclaredMode<'a> {
         self.written.iter().map(part).collect()
     }
 
-    /// Its fields, as they are declared.
+    /// Returns the mode's fields, as declared.
     pub(super) fn fields(&self) -> impl Iterator<Item = FieldId> {
         self.fields.iter().copied()
     }
 
-    /// The bits of the cells that it adds.
+    /// Returns the bits of the cells that the mode adds.
     fn added(&self, width: Width) -> &[Bit] {
         &self.bits[width.bits() as usize..]
     }
 }
 
-/// A row with operands that have modes, before these are chosen.
+/// A row with operands that have modes, before the modes are chosen.
 pub(crate) struct Unchosen<'d, 'a> {
     draft: &'d Draft<'a>,
     /// The operands with modes, in the order of the syntax.
     operands: Vec<usize>,
     bits: Vec<Bit>,
-    /// The same with a place for the cells of every operand: at the end, where the row does not say.
+    /// The same bits, with a place for the cells of every operand: at the end, if the row does not say.
     with_rests: Vec<Bit>,
     unit: Unit,
 }
@@ -379,7 +378,7 @@ impl<'d, 'a> Unchosen<'d, 'a> {
         Unchosen { draft, operands, bits, with_rests, unit }
     }
 
-    /// One row for each choice of modes, which are to have prefixes before them, or not.
+    /// Makes one row for each choice of modes, with or without prefixes before it.
     pub(crate) fn spread(
         &self,
         declarations: &mut Declarations<'a>,
@@ -406,7 +405,7 @@ impl<'d, 'a> Unchosen<'d, 'a> {
         Some(drafts)
     }
 
-    /// The row with these modes.
+    /// Makes the row with these modes.
     fn chosen(
         &self,
         declarations: &mut Declarations<'a>,
@@ -440,7 +439,7 @@ impl<'d, 'a> Unchosen<'d, 'a> {
         self.draft_with(declarations, chosen, diagnostics)
     }
 
-    /// Where the cells of each operand end, in the order in which they stand.
+    /// Returns where the cells of each operand end, in the order of the encoding.
     fn ends(
         &self,
         declarations: &Declarations<'a>,
@@ -517,7 +516,7 @@ impl<'d, 'a> Unchosen<'d, 'a> {
             let (own, others) = conditions(declarations, &one.mode.tree.conditions, &named, &picture, diagnostics)?;
             match fixed.intersection(own) {
                 Some(both) => fixed = both,
-                // The row says one thing, and the mode another.
+                // The row and the mode contradict each other.
                 None => excluded.push(Cube::default()),
             }
             excluded.extend(others);
@@ -527,7 +526,7 @@ impl<'d, 'a> Unchosen<'d, 'a> {
 }
 
 impl ChosenMode<'_> {
-    /// The field of this instruction that a field of the mode is.
+    /// Returns the field of this instruction that corresponds to a field of the mode.
     fn field(&self, id: FieldId) -> FieldId {
         self.mode.fields.iter().zip(&self.fields).find(|(own, _)| **own == id).map_or(id, |(_, (_, field))| *field)
     }
@@ -550,18 +549,18 @@ impl ChosenMode<'_> {
     }
 }
 
-/// A field that is made for rows.
+/// A field made for rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum MadeField {
-    /// A field of a mode in an operand, and how many cells after the beginning of the instruction it counts from, if
-    /// that matters.
+    /// A field of a mode in an operand, and the offset in cells from the beginning of the instruction that it counts
+    /// from, if that matters.
     OfMode(usize, FieldId, Option<u32>),
-    /// A field without the program counter. One that is nothing else comes after it.
+    /// A field without the program counter. The field that is only the program counter follows it.
     Split(FieldId),
 }
 
 impl<'a> Declarations<'a> {
-    /// The field that a field of a mode is in an operand with these cells.
+    /// Returns the field for a field of a mode in an operand with these cells.
     fn field_of_mode(
         &mut self,
         operand: usize,
@@ -574,13 +573,13 @@ impl<'a> Declarations<'a> {
         self.make_field(MadeField::OfMode(operand, id, counts.then_some(at)), diagnostics)
     }
 
-    /// What a field of a mode counts from where it is written alone, and how many cells after the beginning of the
+    /// Returns what a field of a mode counts from as declared, and how many cells after the beginning of the
     /// instruction that is in an operand with these cells.
     fn origin(&self, id: FieldId, cells: Range<u32>) -> (Base, u32) {
         if self.from_here.contains(&id) { (Base::Pc, cells.start) } else { (Base::Next, cells.end) }
     }
 
-    /// A field for rows: the same for all that want the same.
+    /// Makes a field for rows, or returns the one already made for the same purpose.
     pub(crate) fn make_field(&mut self, field: MadeField, diagnostics: &mut Diagnostics) -> Option<FieldId> {
         let id = match (self.fields_for_rows.get(&field), field) {
             (Some(known), _) => *known,
@@ -629,7 +628,7 @@ impl<'a> Declarations<'a> {
         FieldId(self.fields.len() as u32 - 1)
     }
 
-    /// Makes the field without the program counter, and after it the field that is nothing else.
+    /// Makes the field without the program counter and, directly after it, the field that is only the program counter.
     fn split(&mut self, id: FieldId) -> Option<FieldId> {
         let counter = self.counters.get(&id)?;
         let field = self.fields[id.index()].clone();
@@ -642,7 +641,7 @@ impl<'a> Declarations<'a> {
         Some(without)
     }
 
-    /// A row for each choice between the program counter and other registers.
+    /// Splits a row by whether each operand is the program counter or another register.
     pub(crate) fn with_counters(&mut self, mut draft: Draft<'a>) -> Vec<Draft<'a>> {
         if draft.whole.is_none() && draft.operands.iter().any(|id| self.counters.contains_key(id)) {
             draft.whole = Some(Rc::new(Whole::new(self, &draft.written, draft.picture.clone())));
@@ -664,7 +663,7 @@ impl<'a> Declarations<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// The row with one field in place of another, which may be the program counter.
+    /// Returns the row with one field replaced by another, which may be the program counter.
     fn with_field(&self, old: FieldId, new: FieldId, counter: Option<&Counter<'a>>) -> Draft<'a> {
         let other = |id: FieldId| if id == old { new } else { id };
         let mut draft = self.clone();
@@ -685,7 +684,7 @@ impl<'a> Draft<'a> {
         draft
     }
 
-    /// Whether its conditions leave any encoding.
+    /// Whether the conditions leave any encoding.
     fn is_possible(&self, declarations: &Declarations) -> bool {
         let Some(fixed) = self.picture.fixed.intersection(self.fixed) else { return false };
         let mut effort = declarations.effort.get();
@@ -695,8 +694,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// A number that counts from `origin`, counting from a place so many cells after the beginning of the instruction instead;
-/// none if it does not.
+/// Makes a number that counts from `origin` count from a place `cells` after the beginning of the instruction instead;
+/// `None` if it does not count from `origin`.
 fn counting(domain: &Domain, origin: Base, cells: u32) -> Option<Numeric> {
     let Domain::Number(numeric) = domain else { return None };
     let mut numeric = *numeric;

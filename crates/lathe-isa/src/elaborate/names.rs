@@ -1,4 +1,4 @@
-//! The names of a definition, and the search for them.
+//! The names of a definition, and their lookup.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,7 +13,7 @@ use crate::language::parser::is_type;
 use crate::names::{Entry, Named, Resolved};
 use crate::values::Asked;
 
-/// Words that have a meaning of their own everywhere in a meaning.
+/// Words reserved everywhere in meanings.
 pub(crate) const RESERVED: [&str; 16] = [
     "next", "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "signed", "unsigned", "zext", "sext",
     "rotl", "rotr",
@@ -26,37 +26,37 @@ pub(crate) const EVERYTHING: &str = "*";
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a> {
     table: Cow<'a, Resolved>,
-    /// Where each name is used, perhaps more than once for a place; a name may count as used without one.
+    /// Where each name is used, possibly with repeated places; a name may count as used without any.
     uses: RefCell<BTreeMap<String, Vec<Span>>>,
-    /// Names that are missing, or declared in a way that could not be understood. That has been
-    /// reported once and not again at every use.
+    /// Names that are missing, or whose declaration could not be understood. They have been reported once and are not
+    /// reported again at every use.
     broken: RefCell<BTreeSet<String>>,
-    /// What is found since a certain moment, if somebody wants to know.
+    /// The names found since a certain moment, if they are being noted.
     log: RefCell<Option<BTreeSet<(Span, String)>>>,
-    /// A question about expressions, if there is one.
+    /// A question about expressions, if one has been asked.
     asked: Option<Rc<Asked>>,
 }
 
 impl<'a> Names<'a> {
-    /// No names yet, and these words not to be reported as missing.
+    /// Makes an empty table; the words in `broken` are not to be reported as missing.
     pub(crate) fn without(broken: &BTreeSet<String>, asked: Option<Rc<Asked>>) -> Names<'a> {
         Names { broken: RefCell::new(broken.clone()), asked, ..Names::default() }
     }
 
-    /// Notes what an expression is, for whoever has asked.
+    /// Notes the width and value of an expression, in case somebody has asked.
     pub(crate) fn note(&self, span: Span, width: Option<Width>, value: Option<u128>) {
         if let Some(asked) = &self.asked {
             asked.note(span, width, value);
         }
     }
 
-    /// The names of a definition that has been read already.
+    /// Makes the table of a definition that has been read already.
     pub(crate) fn known(resolved: &'a Resolved) -> Names<'a> {
         Names { table: Cow::Borrowed(resolved), ..Names::default() }
     }
 
-    /// All of them. A place counts only if the name is written there, alone or in a range: after a prefix, one
-    /// register is meant where another is written.
+    /// Returns all names. A place counts as a use only if the name is written there, alone or in a range: after a
+    /// prefix, one register is meant where another is written.
     pub(crate) fn into_resolved(self, texts: &[&str]) -> Resolved {
         let mut resolved = self.table.into_owned();
         for (name, mut uses) in self.uses.into_inner() {
@@ -90,8 +90,8 @@ impl<'a> Names<'a> {
         self.table.len() >= limits::NAMES
     }
 
-    /// Reports a name that is not what was looked for, unless that has been done. The next step
-    /// is a similar name that `fits`, or else `declare`.
+    /// Reports a name that is not what was looked for, unless that has been done. The next step suggested is a similar
+    /// name that `fits`, or else `declare`.
     pub(crate) fn report_wrong(
         &self,
         name: &Name,
@@ -114,7 +114,7 @@ impl<'a> Names<'a> {
         });
     }
 
-    /// Declares a name; says so if it is taken.
+    /// Declares a name, or reports that it is taken.
     pub(crate) fn declare(&mut self, name: &Name, named: Named, diagnostics: &mut Diagnostics) -> bool {
         if is_type(&name.text) || RESERVED.contains(&name.text.as_str()) {
             self.mark_broken(&name.text);
@@ -140,7 +140,7 @@ impl<'a> Names<'a> {
         true
     }
 
-    /// Declares a name for a number that a field can say, which is used thereby. Several fields may have the same name
+    /// Declares a name for a number that a field can hold, and marks it as used. Several fields may have the same name
     /// for the same number.
     pub(crate) fn declare_value(&mut self, name: &Name, value: u64, width: Width, diagnostics: &mut Diagnostics) {
         let is_known = matches!(self.peek(&name.text), Some(Named::Constant(known, _)) if known == value);
@@ -150,7 +150,7 @@ impl<'a> Names<'a> {
         self.mark_used(&name.text);
     }
 
-    /// What the name stands for; it is used here.
+    /// Returns what the name stands for, and notes the use.
     pub(crate) fn find(&self, name: &str, span: Span) -> Option<Named> {
         let found = self.peek(name)?;
         if let Some(log) = self.log.borrow_mut().as_mut() {
@@ -164,27 +164,27 @@ impl<'a> Names<'a> {
         Some(found)
     }
 
-    /// Begins to note what is found.
+    /// Begins to note the names found.
     pub(crate) fn begin_log(&self) {
         *self.log.borrow_mut() = Some(BTreeSet::new());
     }
 
-    /// What was found since then.
+    /// Returns the names found since then.
     pub(crate) fn end_log(&self) -> Vec<(Span, String)> {
         self.log.borrow_mut().take().unwrap_or_default().into_iter().collect()
     }
 
-    /// Notes that it does not matter whether this name is used.
+    /// Marks a name as used: whether it really is does not matter.
     pub(crate) fn mark_used(&self, name: &str) {
         self.uses.borrow_mut().entry(name.to_owned()).or_default();
     }
 
-    /// What the name stands for, without counting it as used.
+    /// Returns what the name stands for, without counting it as used.
     pub(crate) fn peek(&self, name: &str) -> Option<Named> {
         self.table.get(name).map(|entry| entry.named)
     }
 
-    /// Everything declared and never looked for.
+    /// Returns everything declared and never looked up.
     pub(crate) fn unused(&self) -> impl Iterator<Item = (&str, Named, Span)> {
         let used: BTreeSet<String> = self.uses.borrow().keys().cloned().collect();
         self.table
@@ -193,7 +193,7 @@ impl<'a> Names<'a> {
             .map(|(name, entry)| (name, entry.named, entry.span))
     }
 
-    /// The name nearest to a misspelt one, among those that `fits` accepts.
+    /// Returns the name nearest to a misspelt one, among those that `fits` accepts.
     pub(crate) fn suggestion(&self, name: &str, fits: impl Fn(Named) -> bool) -> Option<&str> {
         let candidates = self.table.iter().filter(|(_, entry)| fits(entry.named)).map(|(name, _)| name);
         nearest(name, candidates)

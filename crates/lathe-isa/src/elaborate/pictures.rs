@@ -1,6 +1,6 @@
-//! Pictures: the encoding column. `0` and `1` are themselves, `-` is ignored, a capital
-//! letter is the next bit of that field from its most significant down, `0x41` is four
-//! bits a digit, `{W}` a whole field in its own order of bytes, `{B[10:5]}` some of its bits.
+//! Pictures: the encoding column. `0` and `1` are themselves, `-` is ignored, a capital letter is the next bit of that
+//! field from its most significant down, `0x41` is four bits a digit, `{W}` a whole field in its own byte order,
+//! `{B[10:5]}` some of its bits.
 
 use std::collections::BTreeMap;
 
@@ -26,25 +26,25 @@ pub(crate) enum Taker {
 pub(crate) enum Bit {
     Fixed(bool),
     Ignored,
-    /// A bit of a taker; its number is known once all letters have been seen.
+    /// A bit of a taker; it gets its number once all letters have been seen.
     Taken(Taker, Option<u32>),
-    /// No bit: where the cells go that an operand with modes adds.
+    /// No bit: where the cells that an operand with modes adds go.
     Rest(usize),
 }
 
 /// A picture, read and checked: every bit of every taker is in it exactly once, except for fields that a condition
-/// says.
+/// determines.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Picture {
     pub(crate) cells: u32,
     pub(crate) fixed: Cube,
     pub(crate) ignored: u128,
     pub(crate) taken: BTreeMap<Taker, Vec<Segment>>,
-    /// The fields that have no bits, and what they always are.
+    /// The fields without bits, and their constant values.
     pub(crate) constants: BTreeMap<FieldId, u64>,
 }
 
-/// What a picture is a picture of: this many bits, in this order of cells.
+/// The unit that a picture shows: this many bits, in this order of cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit {
     pub(crate) width: Width,
@@ -61,7 +61,7 @@ pub(crate) fn read(
     lay_out(declarations.code_cell(), &bits, column.span, unit, diagnostics)
 }
 
-/// The bits of a picture, one by one, as they are written.
+/// Reads the bits of a picture, one by one, as written.
 pub(crate) fn read_bits(
     declarations: &Declarations,
     column: &Column,
@@ -158,7 +158,7 @@ impl Reader<'_, '_> {
         Some(())
     }
 
-    /// What to say of a name with several letters that stands here without braces, where its first letter is no name.
+    /// Makes the diagnostic for a name of several letters without braces whose first letter is no name.
     fn long_name(&self, at: usize) -> Option<Diagnostic> {
         let names = &self.declarations.names;
         let is_taker =
@@ -182,7 +182,7 @@ impl Reader<'_, '_> {
         let diagnostic = Diagnostic::new(codes::BAD_PICTURE, span, format!("`{c}` does not belong in an encoding"));
         if let Some(Named::Field(_) | Named::Family(_)) = self.declarations.names.peek(&capital) {
             let help = format!("the field is called `{capital}`, with a capital");
-            // All letters of the run are wrong in the same way; one message mends them all.
+            // All letters of the run are wrong in the same way; one fix corrects them all.
             let length =
                 self.column.text[at..].chars().take_while(|other| *other == c).map(char::len_utf8).sum::<usize>();
             let run = self.span(at, at + length);
@@ -208,7 +208,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `W`, or `B[10:5]`, or `B[11]`, or `E...`.
+    /// Reads `W`, or `B[10:5]`, or `B[11]`, or `E...`.
     fn braced(&mut self, inside: &str, at: usize) -> Option<()> {
         let span = self.span(at, at + inside.len());
         if let Some(name) = inside.trim_end().strip_suffix("...") {
@@ -246,7 +246,7 @@ impl Reader<'_, '_> {
             self.bits.extend(numbers.into_iter().map(|bit| Bit::Taken(taker, Some(bit))));
             return Some(());
         }
-        // In a unit that is little itself, its cells are put in order with those of the unit.
+        // In a little-endian unit, the field's cells are ordered along with those of the unit.
         let cell = match self.unit.order {
             Order::Little => self.unit.width.bits() as usize,
             Order::Big => self.declarations.code_cell().bits() as usize,
@@ -300,7 +300,7 @@ impl Reader<'_, '_> {
         takers
     }
 
-    /// Letters are numbered from the most significant bit down.
+    /// Numbers letters from the most significant bit down.
     fn number_letters(&mut self) -> Option<()> {
         for taker in self.takers() {
             let letters = self.bits.iter().filter(|bit| **bit == Bit::Taken(taker, None)).count() as u32;
@@ -353,7 +353,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A picture of these bits.
+/// Makes the picture of these bits.
 pub(crate) fn lay_out(
     cell: Width,
     bits: &[Bit],
@@ -401,7 +401,7 @@ pub(crate) fn lay_out(
     Some(picture)
 }
 
-/// Adds one bit to segments, lengthening the last one where it goes on.
+/// Adds a bit to the segments, extending the last one if the bit continues it.
 fn add_bit(segments: &mut Vec<Segment>, shift: u32, number: u32) {
     if let Some(last) = segments.last_mut()
         && let (true, Some(width)) = (last.shift == shift + 1 && last.low == number + 1, last.width.plus(Width::BIT))

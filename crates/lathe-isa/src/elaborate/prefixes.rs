@@ -1,6 +1,6 @@
-//! Prefixes: what stands before an instruction and changes it. A row of a block `after ix, iy` is as many
-//! instructions more as the block names prefixes, or sequences of them: with the prefix's bits in front, other
-//! registers in place of some, and what the prefix does before what the row says.
+//! Prefixes: what stands before an instruction and changes it. A row of a block `after ix, iy` becomes one more
+//! instruction for each prefix, or sequence of prefixes, that the block names: with the prefix's bits in front, some
+//! registers replaced by others, and what the prefix does before the row's meaning.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::language::ast::{self, Item, Name, Order};
 use crate::language::rename::{Renames, renamed};
 use crate::model::{Domain, Field, FieldId, Place};
 
-/// Whether rows that prefixes do not change are written without their names.
+/// Whether rows that the prefixes do not change are written without the names of the prefixes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plain {
     Yes,
@@ -26,7 +26,7 @@ pub(crate) enum Plain {
 }
 
 impl Plain {
-    /// They are, where no other instruction comes from the same row.
+    /// Returns `Yes` if no other instruction comes from the same row.
     pub(crate) fn of(after: &ast::After) -> Plain {
         if after.only && after.sequences.len() == 1 { Plain::Yes } else { Plain::No }
     }
@@ -34,16 +34,16 @@ impl Plain {
 
 /// One or several prefixes that stand before an instruction, in this order.
 pub(crate) struct Sequence<'a> {
-    /// Their names.
+    /// The names of the prefixes.
     names: Vec<String>,
-    /// What they do, in order.
+    /// The effects of the prefixes, in order.
     pub(crate) bodies: Vec<&'a ast::Block>,
     pub(crate) cells: u32,
     fixed: Cube,
     renames: Renames,
-    /// Where the registers are that others mean after them.
+    /// The places of the registers that replace others.
     places: BTreeMap<String, Place>,
-    /// The fields that have other registers after them.
+    /// The fields whose registers are replaced, and the fields that replace them.
     fields: BTreeMap<FieldId, FieldId>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// The sequence of these names: one prefix after the other.
+    /// Returns the sequence of these prefixes, one after the other.
     pub(crate) fn sequence_of(&self, names: &[Name]) -> Option<Rc<Sequence<'a>>> {
         self.sequences.get(&key(names))?.clone()
     }
@@ -167,7 +167,7 @@ impl<'a> Declarations<'a> {
         Some(whole)
     }
 
-    /// Makes a field with other registers of each one that has some that change.
+    /// Makes a field with other registers for each field some of whose registers change.
     fn derive_fields(&mut self, sequence: &mut Sequence) {
         for at in 0..self.fields.len() {
             let Domain::Registers(list) = &self.fields[at].domain else { continue };
@@ -183,7 +183,7 @@ impl<'a> Declarations<'a> {
             let domain = Domain::Registers(changed.collect());
             let after = format!("After `{}`.", sequence.names.join(" "));
             let documentation = format!("{}\n{after}", self.fields[at].documentation).trim().to_owned();
-            // Other spellings are of registers that may be others now.
+            // Other spellings belong to registers that may have been replaced.
             let field = Field { domain, documentation, spellings: Vec::new(), ..self.fields[at].clone() };
             let (old, new) = (FieldId(at as u32), FieldId(self.fields.len() as u32));
             if let Some(counter) = self.counters.get(&old).cloned() {
@@ -200,8 +200,8 @@ fn key(names: &[Name]) -> Vec<String> {
 }
 
 impl<'a> Sequence<'a> {
-    /// Rows with these prefixes: one row, with each choice of its modes. Where it exists only with them, it is
-    /// `plain`: their names need not tell it apart.
+    /// Puts these prefixes before a row, given as one draft per choice of its modes. If the row exists only with them,
+    /// it is `plain`: their names are not needed to tell it apart.
     pub(crate) fn applied(
         &self,
         declarations: &Declarations<'a>,
@@ -255,22 +255,22 @@ impl<'a> Sequence<'a> {
         })
     }
 
-    /// The field that stands in the place of another after these prefixes.
+    /// Returns the field that replaces another after these prefixes.
     pub(crate) fn field(&self, id: FieldId) -> FieldId {
         self.fields.get(&id).copied().unwrap_or(id)
     }
 
-    /// What a meaning is after these prefixes.
+    /// Returns a meaning as changed by these prefixes.
     pub(crate) fn meaning(&self, block: &ast::Block) -> ast::Block {
         renamed(block, &self.renames)
     }
 
-    /// A syntax after these prefixes, with these names before it if nothing else tells them.
+    /// Returns a syntax as changed by these prefixes, with these names before it if nothing else shows them.
     pub(crate) fn written(&self, written: &WrittenSyntax, names: &[String]) -> Option<WrittenSyntax> {
         written.after(names, &self.renames, &self.fields)
     }
 
-    /// A picture with the bits of these prefixes before it.
+    /// Puts the bits of these prefixes before a picture.
     pub(crate) fn before(&self, declarations: &Declarations, picture: &Picture) -> Picture {
         let bits = self.cells * declarations.code_cell().bits();
         let taken = picture.taken.iter().map(|(taker, segments)| {
@@ -292,7 +292,7 @@ impl<'a> Sequence<'a> {
         }
     }
 
-    /// Bits behind these prefixes. Modes stay where they are.
+    /// Moves bits behind these prefixes. Modes stay where they are.
     fn shifted(&self, declarations: &Declarations, cube: &Cube) -> Cube {
         let (bits, modes) = (self.cells * declarations.code_cell().bits(), declarations.mode_mask());
         let shift = |all: u128| (all & !modes) >> bits | all & modes;

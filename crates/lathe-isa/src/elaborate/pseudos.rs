@@ -42,7 +42,7 @@ pub(crate) fn pseudos(
     pseudos
 }
 
-/// No pseudo-instruction is written like an instruction or like another one.
+/// Checks that no pseudo-instruction is written like an instruction or like another one.
 pub(crate) fn check_syntax(
     declarations: &Declarations,
     pseudos: &[Pseudo],
@@ -66,7 +66,7 @@ pub(crate) fn check_syntax(
     }
 }
 
-/// The pseudo-instructions of a row: one for each choice of members from its families.
+/// Makes the pseudo-instructions of a row: one for each choice of members from its families.
 fn spread(
     declarations: &Declarations,
     row: &ast::Pseudo,
@@ -94,7 +94,7 @@ fn spread(
     Some(pseudos)
 }
 
-/// The habits of the people who write programs.
+/// Elaborates the habits of the people who write programs.
 pub(crate) fn assembly(
     declarations: &Declarations,
     definition: &ast::Definition,
@@ -168,7 +168,7 @@ pub(crate) fn assembly(
     assembly
 }
 
-/// A text that is one mark.
+/// Returns the mark if a text is a single one, or reports it.
 fn one_mark(text: &Name, diagnostics: &mut Diagnostics) -> Option<char> {
     let mut chars = text.text.chars();
     let mark = chars.next().filter(|mark| chars.next().is_none() && mark.is_ascii_punctuation() && *mark != '_');
@@ -221,7 +221,7 @@ fn template(
         diagnostics.extend(problem.or_else(|| no_form(codes::BAD_EXPANSION, declarations, column, heads.instructions)));
         return None;
     }
-    // Those that do not take all registers may still be shorter.
+    // Instructions that do not take all registers may still be shorter.
     found.extend(partial);
     Some(Template { text: column.text.clone(), forms: found })
 }
@@ -240,12 +240,12 @@ fn argument(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Resul
     Ok(Argument::Parameter(at))
 }
 
-/// Tells of a register that a parameter can be and the field of an instruction cannot.
+/// Reports a register that a parameter can be but the instruction's field cannot.
 fn lost(operand: &Found<Expr>, parameters: &[Field], field: &Field) -> Option<Diagnostic> {
     let Found::Value(expr) = operand else { return None };
     let ExprKind::Name(name) = &expr.kind else { return None };
     let parameter = parameters.iter().find(|one| one.name == *name)?;
-    // Nearly always it is the same field, and that is seen much sooner than that each name is among the others.
+    // Nearly always it is the same field, and comparing the fields is much quicker than comparing their names.
     if parameter == field {
         return None;
     }
@@ -261,7 +261,7 @@ fn not_arithmetic(expr: &Expr) -> Box<Diagnostic> {
     Box::new(Diagnostic::new(codes::BAD_EXPANSION, expr.span, message).help(help))
 }
 
-/// Arithmetic on the parameters that `named` knows.
+/// Reads arithmetic on the parameters that `named` knows.
 fn arithmetic(expr: &Expr, named: &dyn Fn(&str) -> Option<usize>) -> Result<Arithmetic, Box<Diagnostic>> {
     let inner = |expr: &Expr| arithmetic(expr, named).map(Box::new);
     let bit = |expr: &Expr| match expr.kind {

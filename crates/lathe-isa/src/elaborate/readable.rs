@@ -1,6 +1,5 @@
-//! Whether the assembler can read what a row prints. Its lines have comments, labels, constants,
-//! numbers and expressions of their own, and a syntax must leave them alone: what is printed for a
-//! row has to come back as that row.
+//! Whether the assembler can read what a row prints. Its lines have comments, labels, constants, numbers and
+//! expressions of their own, and a syntax must not interfere with them: what a row prints must read back as that row.
 
 use lathe_base::{Diagnostic, Span};
 
@@ -9,10 +8,10 @@ use crate::language::lexer::number;
 use crate::model::{Assembly, Domain, Field};
 use crate::syntax::{Head, PieceKind, Syntax};
 
-/// Marks that go on with an expression after a number.
+/// Marks that continue an expression after a number.
 const OPERATORS: [char; 13] = ['+', '-', '*', '/', '%', '&', '|', '^', '<', '>', '=', '!', '?'];
 
-/// A piece of a line as it is printed.
+/// A piece of a printed line.
 #[derive(Clone, Copy)]
 enum Printed<'s> {
     Text(&'s str),
@@ -20,7 +19,7 @@ enum Printed<'s> {
 }
 
 impl Printed<'_> {
-    /// Whether what is printed may begin with such a character.
+    /// Whether the piece may begin with such a character.
     fn may_begin(self, belongs: impl Fn(char) -> bool) -> bool {
         match self {
             Printed::Text(text) => text.starts_with(belongs),
@@ -36,7 +35,7 @@ impl Printed<'_> {
         matches!(self, Printed::Operand(field) if field.is_number())
     }
 
-    /// Whether what is printed can be the end of a value in assembly.
+    /// Whether the piece can end a value in assembly.
     fn ends_value(self) -> bool {
         match self {
             Printed::Text(text) => text.ends_with(|c: char| c.is_ascii_alphanumeric() || "_)]".contains(c)),
@@ -44,7 +43,7 @@ impl Printed<'_> {
         }
     }
 
-    /// How many characters are printed at least.
+    /// Returns the fewest characters that the piece can print.
     fn shortest(self) -> usize {
         match self {
             Printed::Text(text) => text.chars().count(),
@@ -57,7 +56,7 @@ impl Printed<'_> {
     }
 }
 
-/// A diagnostic for a syntax that cannot be read back, if it is one.
+/// Makes a diagnostic if a syntax cannot be read back.
 pub(super) fn check<'s>(
     syntax: &'s Syntax,
     field: impl Fn(usize) -> &'s Field,
@@ -85,7 +84,7 @@ pub(super) fn check<'s>(
 
 type Problem = (String, &'static str);
 
-/// What the assembler takes a first word for, if not for a mnemonic.
+/// Finds what the assembler takes a first word for, if not for a mnemonic.
 fn first_word(head: &Head) -> Option<Problem> {
     let word = match head {
         Head::Word(word) => word.clone(),
@@ -107,7 +106,7 @@ fn first_word(head: &Head) -> Option<Problem> {
     inside(Printed::Text(&word)).or_else(|| word.contains('\'').then(single_quote))
 }
 
-/// A label or a constant, where a mnemonic with an operand was meant.
+/// Finds a label or a constant where a mnemonic with an operand was meant.
 fn after_first_word(tail: &[(Printed, bool)]) -> Option<Problem> {
     let (first, space) = *tail.first()?;
     let help = "begin the row with a mnemonic, and write this after it";
@@ -117,7 +116,7 @@ fn after_first_word(tail: &[(Printed, bool)]) -> Option<Problem> {
     (first.is(":") && !space).then(|| ("assembly reads a first word and `:` as a label".into(), help))
 }
 
-/// Characters that begin something else wherever they are.
+/// Finds characters that begin something else wherever they are.
 fn inside(printed: Printed) -> Option<Problem> {
     let Printed::Text(text) = printed else { return None };
     if text.starts_with(|c: char| c.is_ascii_digit()) && number(text).is_none() {
@@ -138,7 +137,7 @@ fn single_quote() -> Problem {
     (cause.into(), "put it directly after an operand or a later word, as in `ex af, af'`, or use a word")
 }
 
-/// A `'` that begins a character. It does not right after a value, unless another one makes a character of
+/// Finds a `'` that begins a character. One directly after a value does not, unless another `'` makes a character of
 /// what is between them.
 fn single_quotes(tail: &[(Printed, bool)]) -> Option<Problem> {
     let mut since_last = None;
@@ -157,7 +156,7 @@ fn single_quotes(tail: &[(Printed, bool)]) -> Option<Problem> {
     None
 }
 
-/// Two pieces, one after the other, that are read as something else together.
+/// Finds two adjacent pieces that read as something else together.
 fn between(first: Printed, (second, space): (Printed, bool)) -> Option<Problem> {
     let operator = |c: char| OPERATORS.contains(&c);
     if first.is_number() && second.may_begin(operator) {
@@ -183,12 +182,12 @@ fn between(first: Printed, (second, space): (Printed, bool)) -> Option<Problem> 
     None
 }
 
-/// Marks of the syntax that the `assembly` block of this definition gives another meaning.
+/// Finds marks of the syntax to which the `assembly` block of this definition gives another meaning.
 fn habits(syntax: &Syntax, assembly: &Assembly) -> Option<Problem> {
     let marks = assembly.locals.iter().chain(&assembly.heres).map(char::to_string);
     let operators = assembly.operators.iter().map(|(written, _)| written.clone());
     let mut marks = marks.chain(operators.filter(|written| written.chars().all(|c| c.is_ascii_punctuation())));
-    // Dots inside of words are letters.
+    // Dots inside words are letters.
     let has = |text: &str, mark: &str| if mark == "." { text == mark } else { text.contains(mark) };
     let stands =
         |mark: &String| syntax.pieces.iter().any(|piece| piece.kind.text().is_some_and(|text| has(text, mark)));

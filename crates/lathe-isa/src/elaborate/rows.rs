@@ -1,4 +1,4 @@
-//! Rows: from syntax, picture and meaning to instructions, and what must hold between them.
+//! Rows: turns syntax, picture and meaning into instructions, and checks what must hold between them.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -25,24 +25,24 @@ use crate::names::Named;
 use crate::semantics::Body;
 use crate::syntax::Syntax;
 
-/// A row whose syntax and encoding have been understood, its modes chosen.
+/// A row whose syntax and encoding have been understood, with its modes chosen.
 #[derive(Clone)]
 pub(crate) struct Draft<'a> {
     pub(super) row: &'a ast::Row,
-    /// Which row it is, of all that are written.
+    /// The row's number, among all rows as written.
     pub(super) number: u32,
     pub(super) written: WrittenSyntax,
     pub(super) operands: Vec<FieldId>,
     pub(super) families: Vec<usize>,
     pub(super) picture: Picture,
-    /// The heading it is under.
+    /// The heading above it.
     pub(super) group: Option<usize>,
     /// From `where`.
     pub(super) fixed: Cube,
     pub(super) excluded: Vec<Cube>,
-    /// What the row says, with other registers if there is a prefix before it.
+    /// The row's meaning, with its registers renamed if a prefix precedes it.
     pub(super) meaning: Cow<'a, ast::Block>,
-    /// What its prefixes do.
+    /// The effects of its prefixes.
     pub(super) prefixes: Vec<&'a ast::Block>,
     /// Its operands with modes, in the order of the syntax.
     pub(super) modes: Vec<modes::ChosenMode<'a>>,
@@ -52,21 +52,21 @@ pub(crate) struct Draft<'a> {
     pub(super) counters: Vec<(FieldId, Counter<'a>)>,
 }
 
-/// A row, as far as it can be understood without its meaning.
+/// A row, as far as it is understood without its meaning.
 pub(crate) struct DraftedRow<'a> {
     row: &'a ast::Row,
-    /// Which row it is, of all that are written.
+    /// The row's number, among all rows as written.
     number: u32,
-    /// The heading it is under.
+    /// The heading above it.
     group: Option<usize>,
-    /// Each choice of its modes and prefixes; none, if the row is known.
+    /// One draft for each choice of its modes and prefixes; none if the row is known.
     pub(super) drafts: Vec<Draft<'a>>,
     known: Option<Rc<KnownRow>>,
-    /// For the next time.
+    /// Notes for the next time.
     noted: Cell<Option<Noted>>,
 }
 
-/// All rows, as far as they can be understood without their meaning, and their headings.
+/// Reads all rows, as far as they can be understood without their meanings, and their headings.
 pub(crate) fn drafts<'a>(
     declarations: &mut Declarations<'a>,
     definition: &'a ast::Definition,
@@ -89,7 +89,7 @@ pub(crate) fn drafts<'a>(
             }
         }
         let table = declarations.text(block.head.file).get(block.head.range()).unwrap_or("");
-        // A block has the text before it as its first heading.
+        // The text before a block is its first heading.
         let mut heading = (!block.documentation.is_empty()).then_some(&block.documentation);
         let mut group = None;
         for row in &block.rows {
@@ -105,7 +105,7 @@ pub(crate) fn drafts<'a>(
             if known.is_none() {
                 match spread(declarations, row, unit, block.after.as_ref(), diagnostics) {
                     Some(all) => all.into_iter().for_each(|draft| {
-                        // More would only take time: these are too many already, as will be said.
+                        // More would only take time: there are too many already, as will be reported.
                         if choices + drafts.len() <= limits::INSTRUCTIONS {
                             let draft = Draft { group, number: number - 1, ..draft };
                             drafts.extend(declarations.with_counters(draft));
@@ -125,7 +125,7 @@ pub(crate) fn drafts<'a>(
     (rows, groups)
 }
 
-/// A row with each choice of modes, and with each choice of prefixes.
+/// Makes a row's drafts: one for each choice of its modes and prefixes.
 fn spread<'a>(
     declarations: &mut Declarations<'a>,
     row: &'a ast::Row,
@@ -174,7 +174,7 @@ fn unit(declarations: &Declarations, block: &ast::Instructions, diagnostics: &mu
 /// The operands with modes of a row, and its bits as written.
 type Open = (Vec<usize>, Vec<Bit>);
 
-/// A row as it is written. If it has operands with modes, its encoding is not known yet.
+/// Reads a row as written. If it has operands with modes, its encoding is not known yet.
 fn draft<'a>(
     declarations: &Declarations<'a>,
     row: &'a ast::Row,
@@ -185,7 +185,7 @@ fn draft<'a>(
     let bits = pictures::read_bits(declarations, &row.picture, unit, diagnostics);
     let (written, bits) = (written?, bits?);
     let (operands, families, modes) = (written.fields(), written.families(), written.modes());
-    // Where operands have modes, the encoding is not known before they are chosen.
+    // If operands have modes, the encoding is not known before these are chosen.
     let conditions: &[ast::Expr] = if modes.is_empty() { &row.conditions } else { &[] };
     check_takers(declarations, row, &written, &bits, conditions, diagnostics)?;
     let meaning = Cow::Borrowed(&row.meaning);
@@ -226,13 +226,14 @@ fn draft<'a>(
     Some((draft, None))
 }
 
-/// The operand that a condition says, as in `S == D` or `S == sp`, and what it is.
+/// Splits a condition such as `S == D` or `S == sp` into the operand that it determines, and its value.
 fn said(condition: &ast::Expr) -> Option<(&str, &ast::Expr)> {
     let ExprKind::Binary(Binary::Equal, left, right) = &condition.kind else { return None };
     if let ExprKind::Name(name) = &left.kind { Some((name, right)) } else { None }
 }
 
-/// Gives the operands that are not in the encoding what the conditions say: the bits of another one, or a constant.
+/// Gives the operands that are not in the encoding what the conditions determine: the bits of another operand, or a
+/// constant.
 fn say_operands(
     declarations: &Declarations,
     conditions: &[ast::Expr],
@@ -266,7 +267,7 @@ fn say_operands(
     Some(())
 }
 
-/// Checks that what is in the syntax is in the encoding, unless a condition says it, and vice versa.
+/// Checks that what is in the syntax is in the encoding, unless a condition determines it, and vice versa.
 fn check_takers(
     declarations: &Declarations,
     row: &ast::Row,
@@ -315,7 +316,7 @@ fn check_takers(
     Some(())
 }
 
-/// What `where` fixes and what it rules out; `operand` finds the operands that it may name.
+/// Works out what `where` fixes and what it excludes; `operand` finds the operands that it may name.
 pub(crate) fn conditions(
     declarations: &Declarations,
     conditions: &[ast::Expr],
@@ -341,7 +342,7 @@ pub(crate) fn conditions(
     Some((fixed, excluded))
 }
 
-/// `A != B`
+/// Splits a comparison of two operands, such as `A != B`.
 fn two_operands(
     condition: &ast::Expr,
     operand: &dyn Fn(&str) -> Option<FieldId>,
@@ -351,7 +352,7 @@ fn two_operands(
     Some((*operator, operand(one)?, operand(other)?))
 }
 
-/// What a comparison of two operands rules out.
+/// Works out what a comparison of two operands excludes.
 fn compared(
     declarations: &Declarations,
     condition: &ast::Expr,
@@ -386,7 +387,7 @@ fn compared(
     })
 }
 
-/// `A != r0` or `A == 3`.
+/// Reads a comparison with a constant: `A != r0` or `A == 3`.
 fn condition(
     declarations: &Declarations,
     condition: &ast::Expr,
@@ -434,7 +435,7 @@ fn condition(
     Some((*operator, Cube { mask: scatter(segments, u64::MAX), value: scatter(segments, bits) }))
 }
 
-/// The mode that a condition is about, and where its bits are.
+/// Finds the mode that a condition is about, and where its bits are.
 fn mode<'d>(declarations: &'d Declarations, left: &ast::Expr) -> Option<(&'d Register, u32)> {
     let ExprKind::Name(name) = &left.kind else { return None };
     let Some(Named::Register(id)) = declarations.names.peek(name) else { return None };
@@ -442,7 +443,7 @@ fn mode<'d>(declarations: &'d Declarations, left: &ast::Expr) -> Option<(&'d Reg
     Some((register, register.mode?))
 }
 
-/// What a condition compares an operand with, as its bits.
+/// Evaluates what a condition compares an operand with, as the operand's bits.
 fn constant_of(
     declarations: &Declarations,
     id: FieldId,
@@ -487,7 +488,7 @@ impl Draft<'_> {
         let segments: Vec<Vec<Segment>> =
             self.operands.iter().map(|id| self.picture.taken[&Taker::Field(*id)].clone()).collect();
         let mut excluded = self.excluded.clone();
-        // An operand without bits is what a condition says.
+        // A condition determines any operand without bits.
         for (id, segments) in self.operands.iter().zip(&segments).filter(|(_, segments)| !segments.is_empty()) {
             let cubes = unnamed(&declarations.fields[id.index()], None, segments);
             excluded.extend(cubes.into_iter().filter(|cube| cube.intersection(fixed).is_some()));
@@ -498,7 +499,7 @@ impl Draft<'_> {
     }
 }
 
-/// The fixed bits of a picture with those of the members of its families.
+/// Adds the bits of the members of its families to the fixed bits of a picture.
 pub(crate) fn with_members(declarations: &Declarations, picture: &Picture, mut fixed: Cube, chosen: &[Chosen]) -> Cube {
     for Chosen { family, member } in chosen {
         let segments = &picture.taken[&Taker::Family(*family)];
@@ -508,8 +509,8 @@ pub(crate) fn with_members(declarations: &Declarations, picture: &Picture, mut f
     fixed
 }
 
-/// The codes of a field that say nothing, as sets of windows; `counter` is the code of the program counter, if it is
-/// one of the registers.
+/// Returns the codes of a field that mean nothing, as sets of windows; `counter` is the code of the program counter, if
+/// it is one of the registers.
 pub(crate) fn unnamed(field: &Field, counter: Option<u64>, segments: &[Segment]) -> Vec<Cube> {
     let codes: Vec<u64> = match &field.domain {
         Domain::Number(_) => return Vec::new(),
@@ -526,7 +527,7 @@ pub(crate) fn unnamed(field: &Field, counter: Option<u64>, segments: &[Segment])
     cubes
 }
 
-/// Calls `found` for the largest blocks of codes, by their leading bits, that hold none of `codes`.
+/// Calls `found` for the largest blocks of codes, by their leading bits, that contain none of `codes`.
 fn gaps(codes: &[u64], bits: u32, mask: u64, value: u64, found: &mut impl FnMut(u64, u64)) {
     let inside: Vec<u64> = codes.iter().copied().filter(|code| code & mask == value).collect();
     if inside.is_empty() {
@@ -540,7 +541,7 @@ fn gaps(codes: &[u64], bits: u32, mask: u64, value: u64, found: &mut impl FnMut(
     gaps(&inside, bits - 1, mask | bit, value | bit, found);
 }
 
-/// The instructions of all rows: families spread out, meanings lowered.
+/// Makes the instructions of all rows: expands families and lowers meanings.
 pub(crate) fn instructions(
     declarations: &Declarations,
     rows: &[DraftedRow],
@@ -562,7 +563,7 @@ pub(crate) fn instructions(
     instructions
 }
 
-/// Whether there is room for another instruction of a row; reports if there is none.
+/// Checks that there is room for another instruction of a row, and reports it if there is none.
 fn room(
     declarations: &Declarations,
     row: &ast::Row,
@@ -583,7 +584,7 @@ fn room(
 }
 
 impl DraftedRow<'_> {
-    /// Adds its instructions as they are known; none, if there is no room for all.
+    /// Adds the instructions of a known row; `None` if there is no room for all.
     fn known_instructions(
         &self,
         declarations: &Declarations,
@@ -601,7 +602,7 @@ impl DraftedRow<'_> {
         Some(())
     }
 
-    /// Works out its instructions and adds them; none, if there is no room for all.
+    /// Elaborates the row's instructions and adds them; `None` if there is no room for all.
     fn new_instructions(
         &self,
         declarations: &Declarations,
@@ -618,7 +619,7 @@ impl DraftedRow<'_> {
         let taken = before.and_then(|before| before.end(declarations, diagnostics));
         let (parts, is_sound) = made?;
         if let Some((noted, taken)) = noted.zip(taken).filter(|_| is_sound) {
-            // What depends on where the row stands is not kept.
+            // What depends on the position of the row is not kept.
             let known = |one: &Instruction| Instruction { documentation: String::new(), ..one.clone() };
             let known = instructions[first..].iter().map(known).zip(parts).collect();
             recall.keep(noted, self.drafts.len(), known, taken);
@@ -626,7 +627,8 @@ impl DraftedRow<'_> {
         Some(())
     }
 
-    /// How many parts the meaning of each of its instructions had on the way, and whether all could be understood.
+    /// Elaborates and adds the instructions; returns how many parts the meaning of each had on the way, and whether all
+    /// could be understood.
     fn work_out(
         &self,
         declarations: &Declarations,
@@ -700,13 +702,13 @@ fn instruction(
     }
 }
 
-/// The name of the member chosen from a family.
+/// Returns the name of the member chosen from a family.
 pub(crate) fn member(declarations: &Declarations, chosen: &[Chosen], family: usize) -> String {
     let found = chosen.iter().find(|chosen| chosen.family == family);
     found.map_or(String::new(), |chosen| declarations.families[family].tree.members[chosen.member].name.text.clone())
 }
 
-/// Every choice of one member from each family.
+/// Returns every choice of one member from each family.
 pub(crate) fn combinations(declarations: &Declarations, families: &[usize]) -> Vec<Vec<Chosen>> {
     let mut all = vec![Vec::new()];
     for family in families {
@@ -723,10 +725,10 @@ pub(crate) fn combinations(declarations: &Declarations, families: &[usize]) -> V
     all
 }
 
-/// So few instructions are compared with each other without looking for bits that tell them apart.
+/// Fewer instructions than this are compared pairwise, without looking for bits that tell them apart.
 const SMALL_BUCKET: usize = 8;
 
-/// No encoding belongs to two rows.
+/// Checks that no encoding belongs to two rows.
 pub(crate) fn check_disjoint(declarations: &Declarations, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
     let mut effort = declarations.effort.get();
     let mut reported = BTreeSet::new();
@@ -754,18 +756,19 @@ pub(crate) fn check_disjoint(declarations: &Declarations, instructions: &[Instru
             if diagnostics.is_full() {
                 return;
             }
-            // One mistake in a family shows in many of its members; it is reported once.
+            // One mistake in a family shows up in many members; it is reported once.
             reported.insert((one.row, other.row));
         }
         alike.push((bits, other));
     }
 }
 
-/// Instructions that may overlap, each by the number of its bucket: two in different ones differ in a bit that both fix.
+/// Puts instructions that may overlap in the same bucket, and returns the bucket number of each: two in different
+/// buckets differ in a bit that both fix.
 fn buckets(instructions: &[Instruction]) -> Vec<usize> {
     let mut numbers = vec![0; instructions.len()];
     let mut made = 0;
-    // Those that are alike in the bits of a mask, together with the mask.
+    // Instructions that agree in the bits of a mask, with the mask.
     let mut open: Vec<(Vec<usize>, u128)> = vec![((0..instructions.len()).collect(), 0)];
     while let Some((alike, known)) = open.pop() {
         let fixed = |at: &usize| instructions[*at].encoding.fixed;
@@ -812,7 +815,7 @@ fn overlap(declarations: &Declarations, one: &Instruction, other: &Instruction, 
     diagnostic.also(one.span, format!("`{}` claims it too", name(one))).help(help)
 }
 
-/// The modes of a machine leave room for its longest instruction.
+/// Checks that the modes of a machine leave room for its longest instruction.
 pub(crate) fn check_modes(declarations: &Declarations, instructions: &[Instruction], diagnostics: &mut Diagnostics) {
     let modes = u128::BITS - declarations.mode_mask().leading_zeros();
     let bits = |instruction: &Instruction| instruction.encoding.cells * declarations.code_cell().bits();
@@ -823,7 +826,7 @@ pub(crate) fn check_modes(declarations: &Declarations, instructions: &[Instructi
     diagnostics.push(Diagnostic::new(codes::TOO_MANY, longest.span, message).help(help));
 }
 
-/// Instructions that look alike, by their shapes.
+/// Instructions that look alike, by shape.
 pub(crate) type ByShape<'i> = BTreeMap<String, Vec<&'i Instruction>>;
 
 pub(crate) fn by_shape(instructions: &[Instruction]) -> ByShape<'_> {
@@ -836,7 +839,7 @@ pub(crate) fn by_shape(instructions: &[Instruction]) -> ByShape<'_> {
     by_shape
 }
 
-/// No text belongs to two rows.
+/// Checks that no text belongs to two rows.
 pub(crate) fn check_syntax(declarations: &Declarations, by_shape: &ByShape, diagnostics: &mut Diagnostics) {
     let modes = declarations.mode_mask();
     for group in by_shape.values() {
@@ -861,7 +864,7 @@ pub(crate) fn check_syntax(declarations: &Declarations, by_shape: &ByShape, diag
     }
 }
 
-/// Whether conditions leave no words that two rows of the same shape have in common. Other operands are not looked at:
+/// Whether conditions exclude all words that two rows of the same shape have in common. Other operands are ignored:
 /// their conditions do not tell rows apart.
 fn never_alike(declarations: &Declarations, one: &Instruction, other: &Instruction) -> bool {
     let field = |instruction: &Instruction, at: usize| &declarations.fields[instruction.operands[at].index()];
@@ -891,7 +894,7 @@ fn never_alike(declarations: &Declarations, one: &Instruction, other: &Instructi
     told
 }
 
-/// A diagnostic for two rows with the same syntax.
+/// Makes a diagnostic for two rows with the same syntax.
 pub(crate) fn same_syntax(syntax: &Syntax, span: Span, other: Span) -> Diagnostic {
     let message = format!("`{}` has the same syntax as another row", syntax.mnemonic());
     let help = "give one of them another mnemonic, or operands of another kind";

@@ -7,8 +7,8 @@ use crate::model::{Domain, Field, Instruction};
 use crate::pseudo::Pseudo;
 use crate::syntax::{PieceKind, Syntax};
 
-/// Finds the signs of all instructions. Where another row has a `-` of its own in the place of a `+`, both stay what
-/// they are.
+/// Finds the signs of all instructions. If another row has a `-` of its own in the place of a `+`, both stay as they
+/// are.
 pub(super) fn of_instructions(declarations: &Declarations, instructions: &mut [Instruction]) {
     let with_minus: BTreeSet<String> = instructions.iter().flat_map(|row| minus_shapes(&row.syntax)).collect();
     for instruction in instructions {
@@ -18,7 +18,7 @@ pub(super) fn of_instructions(declarations: &Declarations, instructions: &mut [I
     }
 }
 
-/// Finds the signs of all pseudo-instructions. One with a `-` of its own goes before one with a sign.
+/// Finds the signs of all pseudo-instructions. One with a `-` of its own takes precedence over one with a sign.
 pub(super) fn of_pseudos(pseudos: &mut [Pseudo]) {
     for Pseudo { syntax, parameters, .. } in pseudos {
         set(syntax, |index| &parameters[index], &BTreeSet::new());

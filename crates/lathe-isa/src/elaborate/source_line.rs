@@ -37,7 +37,7 @@ impl<'s> SourceLine<'s> {
         SourceLine { file, text: declarations.text(file), at, end, declarations, stand_ins, members }
     }
 
-    /// The word that comes next, `{FAMILY}` in it replaced by the member, and its length as written.
+    /// Returns the next word, with each `{FAMILY}` in it replaced by the member, and its length as written.
     fn spelled(&self) -> (String, usize) {
         let (mut word, mut length) = (String::new(), 0);
         loop {
@@ -55,7 +55,7 @@ impl<'s> SourceLine<'s> {
         }
     }
 
-    /// Whether a word is a name and not an expression.
+    /// Whether a word is a name rather than an expression.
     fn is_name(&self, word: &str) -> bool {
         let is_register = matches!(self.declarations.names.peek(word), Some(Named::Register(_) | Named::View(_)));
         is_register || self.stand_ins.iter().any(|known| known == word)
@@ -116,7 +116,7 @@ impl Line for SourceLine<'_> {
             self.at += length;
             return true;
         }
-        // A mnemonic may have marks in it, as `c.addi` has.
+        // A mnemonic may contain marks, as in `c.addi`.
         let begins = self.rest().get(..text.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(text));
         let ends = !self.rest().get(text.len()..).unwrap_or("").starts_with(is_of_word);
         if is_word && begins && ends {
@@ -134,7 +134,7 @@ impl Line for SourceLine<'_> {
 
     fn named(&mut self, field: &Field) -> Option<Found<Expr>> {
         let word = self.word()?.to_owned();
-        // Parameters come first: `D` is one even where a register is named `d`.
+        // Parameters take precedence: `D` is one even if a register is named `d`.
         if self.stand_ins.contains(&word) {
             let span = Span::new(self.file, self.at - word.len(), self.at);
             return Some(Found::Value(Expr { kind: ExprKind::Name(word), span }));
@@ -181,12 +181,12 @@ impl Line for SourceLine<'_> {
     }
 }
 
-/// All instructions, to be found by how they begin: a machine may have thousands, and hundreds of lines.
+/// All instructions, indexed by how they begin: a machine may have thousands of them, and hundreds of lines.
 pub(crate) struct Heads<'i> {
     pub(crate) instructions: &'i [Instruction],
     /// Those that begin with a word, by its letters and digits before the first mark.
     by_word: BTreeMap<String, Vec<usize>>,
-    /// The others, and those that may begin in several ways of which one is no word.
+    /// The others, and those that may begin in several ways, one of which is no word.
     others: Vec<usize>,
 }
 
@@ -203,12 +203,12 @@ impl<'i> Heads<'i> {
         heads
     }
 
-    /// The numbers of all instructions that a line may fit, in their order.
+    /// Returns the numbers of all instructions that a line may fit, in order.
     fn candidates(&self, line: &str) -> Vec<usize> {
         let line = line.trim_start();
         let after = line.trim_start_matches(is_of_word);
         if after.starts_with('{') {
-            // The members of a family are not looked into.
+            // The members of a family are not looked up.
             return (0..self.instructions.len()).collect();
         }
         let worded = first_word(line).and_then(|word| self.by_word.get(&word));
@@ -222,13 +222,13 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The word at the beginning of a text, in small letters, up to the first blank or mark.
+/// Returns the word at the beginning of a text, in lower case, up to the first blank or mark.
 fn first_word(text: &str) -> Option<String> {
     let word = &text[..text.find(|c: char| !is_of_word(c)).unwrap_or(text.len())];
     (!word.is_empty()).then(|| word.to_ascii_lowercase())
 }
 
-/// Every instruction that a line fits, with its operands.
+/// Returns every instruction that a line fits, with its operands.
 pub(crate) fn forms(
     declarations: &Declarations,
     column: &Column,
@@ -252,8 +252,8 @@ pub(crate) fn forms(
     forms
 }
 
-/// A diagnostic for a line that is not an instruction, with the forms of its mnemonic; none if a row that
-/// could not be understood may be the reason.
+/// Makes a diagnostic for a line that is not an instruction, with the forms of its mnemonic; none if a row that could
+/// not be understood may be the reason.
 pub(crate) fn no_form(
     code: Code,
     declarations: &Declarations,

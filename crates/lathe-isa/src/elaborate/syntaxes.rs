@@ -1,5 +1,5 @@
-//! The syntax column: a first word, then texts and operands. A word that names a field is
-//! an operand; `{NAME}` is one everywhere; everything else is itself.
+//! The syntax column: a first word, then texts and operands. A word that names a field is an operand; `{NAME}` is one
+//! everywhere; everything else is literal.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::model::{Domain, Field, FieldId};
 use crate::names::Named;
 use crate::syntax::{Digits, Head, Piece, PieceKind, Syntax};
 
-/// What an operand of a syntax is.
+/// An operand of a syntax.
 #[derive(Clone, Debug)]
 pub(crate) enum Operand {
     Field(FieldId),
@@ -31,7 +31,7 @@ pub(crate) enum SyntaxPart {
     Family(usize),
     /// An operand with modes, by its position.
     Modes(usize),
-    /// A first word that has a prefix's name before it.
+    /// A first word with the name of a prefix before it.
     Word(Vec<SyntaxPart>),
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn read(
     Some(written)
 }
 
-/// How a mode of an operand is written: texts and fields, each with whether a blank stands before it.
+/// Reads the syntax of a mode: texts and fields, each with whether a blank precedes it.
 pub(crate) fn read_mode(
     declarations: &Declarations,
     column: &Column,
@@ -114,7 +114,7 @@ impl Reader<'_, '_> {
         None
     }
 
-    /// The first word, or several separated by `/`.
+    /// Reads the first word, or several separated by `/`.
     fn heads(&mut self, end: usize) -> Option<Vec<Vec<SyntaxPart>>> {
         let mut heads = Vec::new();
         let mut at = 0;
@@ -210,7 +210,7 @@ impl Reader<'_, '_> {
         Some((SyntaxPart::Text(word.to_owned()), length))
     }
 
-    /// `N:u8 low`: a name and what it is, up to the next mark.
+    /// Reads `N:u8 low`: a name and its kind, up to the next mark.
     fn inline_operand(&mut self, at: usize, length: usize) -> Option<(SyntaxPart, usize)> {
         let name = Name { text: self.column.text[at..at + length].to_owned(), span: self.span(at, at + length) };
         let base = self.column.span.start as usize;
@@ -221,7 +221,7 @@ impl Reader<'_, '_> {
         Some((SyntaxPart::Operand(Operand::Inline(name, Box::new(number)), None), end - base - at))
     }
 
-    /// `{NAME}` or `{NAME:hex2}`.
+    /// Reads `{NAME}` or `{NAME:hex2}`.
     fn braced(&mut self, at: usize) -> Option<(SyntaxPart, usize)> {
         let rest = &self.column.text[at..];
         let Some(end) = rest.find('}') else {
@@ -272,7 +272,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// All spellings of the first word have the same operand and the same families.
+    /// Checks that all spellings of the first word have the same operand and the same families.
     fn check_heads(&mut self, written: &WrittenSyntax) -> Option<()> {
         let key = |parts: &Vec<SyntaxPart>| -> Vec<(u8, usize)> {
             let number = |part: &SyntaxPart| match part {
@@ -294,7 +294,7 @@ impl Reader<'_, '_> {
         Some(())
     }
 
-    /// After the first word, operands must be separated from words: `mov r{N}` could never be read back.
+    /// Checks that, after the first word, operands are separated from words: `mov r{N}` could never be read back.
     fn check_tail(&mut self, written: &WrittenSyntax) -> Option<()> {
         let is_word = |part: &SyntaxPart| match part {
             SyntaxPart::Text(text) => text.starts_with(|c: char| c.is_alphanumeric() || c == '_'),
@@ -343,14 +343,14 @@ impl Reader<'_, '_> {
 }
 
 impl WrittenSyntax {
-    /// The operands, in order.
+    /// Returns the operands, in order.
     pub(crate) fn operands(&self) -> Vec<&Operand> {
         self.parts()
             .filter_map(|part| if let SyntaxPart::Operand(operand, _) = part { Some(operand) } else { None })
             .collect()
     }
 
-    /// The families, in order.
+    /// Returns the families, in order.
     pub(crate) fn families(&self) -> Vec<usize> {
         let mut families: Vec<usize> = Vec::new();
         let words = self.parts().flat_map(|part| match part {
@@ -367,13 +367,13 @@ impl WrittenSyntax {
         families
     }
 
-    /// The fields, in order.
+    /// Returns the fields, in order.
     pub(crate) fn fields(&self) -> Vec<FieldId> {
         let field = |operand: &Operand| if let Operand::Field(id) = operand { Some(*id) } else { None };
         self.operands().into_iter().filter_map(field).collect()
     }
 
-    /// The fields and operands with modes, in order.
+    /// Returns the fields and the operands with modes, in order.
     pub(crate) fn takers(&self) -> Vec<Taker> {
         let taker = |part: &SyntaxPart| match part {
             SyntaxPart::Operand(Operand::Field(id), _) => Some(Taker::Field(*id)),
@@ -383,12 +383,12 @@ impl WrittenSyntax {
         self.parts().filter_map(taker).collect()
     }
 
-    /// The operands with modes, in order.
+    /// Returns the operands with modes, in order.
     pub(crate) fn modes(&self) -> Vec<usize> {
         self.parts().filter_map(|part| if let SyntaxPart::Modes(at) = part { Some(*at) } else { None }).collect()
     }
 
-    /// The syntax with what is written for a mode in place of each operand that has modes.
+    /// Replaces each operand that has modes with the syntax of its mode.
     pub(crate) fn expanded<'m>(&self, mode: impl Fn(usize) -> &'m [(SyntaxPart, bool)]) -> WrittenSyntax {
         let mut tail = Vec::new();
         for (part, space) in &self.tail {
@@ -402,7 +402,7 @@ impl WrittenSyntax {
         WrittenSyntax { heads: self.heads.clone(), tail, span: self.span }
     }
 
-    /// The syntax with other fields.
+    /// Replaces fields with others.
     pub(crate) fn with_fields(&self, fields: &BTreeMap<FieldId, FieldId>) -> WrittenSyntax {
         let change = |part: &SyntaxPart| match part {
             SyntaxPart::Operand(Operand::Field(id), digits) if fields.contains_key(id) => {
@@ -415,8 +415,8 @@ impl WrittenSyntax {
         WrittenSyntax { heads, tail, span: self.span }
     }
 
-    /// The syntax after prefixes: with other registers and fields, or, if that changes nothing, with the names of
-    /// the prefixes before it. Nothing, if they cannot stand there.
+    /// Returns the syntax after prefixes: with other registers and fields or, if that changes nothing, with the names
+    /// of the prefixes before it. `None` if they cannot stand there.
     pub(crate) fn after(
         &self,
         names: &[String],
@@ -453,7 +453,7 @@ impl WrittenSyntax {
         self.heads[0].iter().chain(self.tail.iter().map(|(part, _)| part))
     }
 
-    /// The syntax with these members of its families.
+    /// Returns the syntax with these members of its families.
     pub(crate) fn syntax(&self, member: impl Fn(usize) -> String) -> Syntax {
         let heads = self.heads.iter().map(|parts| head(parts, &member)).collect::<Vec<_>>();
         let mut next = usize::from(!matches!(heads[0], Head::Word(_)));
@@ -474,7 +474,7 @@ impl WrittenSyntax {
     }
 }
 
-/// A word without operands.
+/// Returns a word without its operands.
 fn word(parts: &[SyntaxPart], member: &impl Fn(usize) -> String) -> String {
     match head(parts, member) {
         Head::Word(word) | Head::Named(word) => word,
@@ -505,7 +505,7 @@ fn head(parts: &[SyntaxPart], member: &impl Fn(usize) -> String) -> Head {
 }
 
 impl Parser<'_, '_> {
-    /// Reads `u8 low` and the like at a place of the text; gives it and where it ends.
+    /// Reads `u8 low` and the like at a position in the text; returns it and where it ends.
     fn number_kind_at(file: FileId, text: &str, at: usize, diagnostics: &mut Diagnostics) -> Option<(Number, usize)> {
         let mut parser = Parser::starting_at(file, text, at, diagnostics);
         let number = parser.number_kind("as in `li D, N:u8`").ok()?;

@@ -9,7 +9,7 @@ use lathe_base::Span;
 pub struct Name {
     /// As written.
     pub text: String,
-    /// Where.
+    /// Its place.
     pub span: Span,
 }
 
@@ -20,24 +20,24 @@ pub struct Definition {
     pub machine: Option<Machine>,
     /// Everything else, in the order written.
     pub items: Vec<Item>,
-    /// Words of declarations that could not be read. What they would have declared has been
-    /// reported with them and is not missing.
+    /// Words of declarations that could not be read. That has been reported, so what they would have declared does not
+    /// count as missing.
     pub broken: BTreeSet<String>,
     /// Whether a row of instructions could not be read.
     pub rows_lost: bool,
-    /// Where something is declared: every item but rows of instructions, pseudo-instructions and examples. What a row
-    /// can name follows from the texts there.
+    /// The places of all declarations: every item except rows of instructions, pseudo-instructions and examples. Their
+    /// texts determine what a row can name.
     pub declared: Vec<Span>,
 }
 
 /// `machine name "title"`.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// What commands call it.
+    /// The name that commands use.
     pub name: Name,
-    /// One line about it.
+    /// A one-line description.
     pub title: String,
-    /// The machine that it is made from, if it is.
+    /// The machine that it extends, if any.
     pub extends: Option<Import>,
     /// The `##` lines before it.
     pub documentation: String,
@@ -114,12 +114,12 @@ pub enum Item {
     Examples(Table<Example>),
     /// `include "shared.isa"`
     Include(Import),
-    /// `remove x`: not to be taken over from the machine that this one extends.
+    /// `remove x`: what not to inherit from the machine that this one extends.
     Remove(Vec<Remove>),
 }
 
 impl Item {
-    /// The `##` lines about it. What declares nothing has none.
+    /// Returns the `##` lines about the item. Items that declare nothing have none.
     pub fn documentation(&mut self) -> Option<&mut String> {
         match self {
             Item::Memory(memory) => Some(&mut memory.documentation),
@@ -147,12 +147,14 @@ impl Item {
         }
     }
 
-    /// Whether it is rows of instructions, pseudo-instructions or examples, and declares nothing that they can name.
+    /// Whether the item consists of instructions, pseudo-instructions or examples, and declares nothing that they can
+    /// name.
     pub(crate) fn is_rows(&self) -> bool {
         matches!(self, Item::Instructions(_) | Item::Pseudos(_) | Item::Examples(_))
     }
 
-    /// Whether `##` after it, on its own line, is about it: whether it is, or can be, a line.
+    /// Whether a `##` after the item, on the same line, is about the item: whether the item is, or can be, a single
+    /// line.
     pub(crate) fn is_line(&self) -> bool {
         matches!(
             self,
@@ -170,7 +172,7 @@ impl Item {
     }
 }
 
-/// The rows of a block that says nothing else.
+/// A block that consists only of rows.
 #[derive(Clone, Debug)]
 pub struct Table<T> {
     /// The rows.
@@ -188,7 +190,7 @@ pub struct Traps {
     pub documentation: String,
 }
 
-/// `width X = 32`: a letter for a width that much of the definition has.
+/// `width X = 32`: a letter for a width used throughout the definition.
 #[derive(Clone, Debug)]
 pub struct WidthLetter {
     /// The letter.
@@ -217,7 +219,7 @@ pub struct Memory {
     pub address: Type,
     /// Type of a cell.
     pub cell: Type,
-    /// Order of wide accesses, if said.
+    /// Order of wide accesses, if given.
     pub order: Option<Order>,
     /// The `##` lines before it.
     pub documentation: String,
@@ -232,23 +234,23 @@ pub struct Pc {
     pub ty: Type,
     /// The memory that holds the code.
     pub memory: Name,
-    /// Its value at reset, if said.
+    /// Its value at reset, if given.
     pub reset: Option<Expr>,
     /// The `##` lines before it.
     pub documentation: String,
 }
 
-/// When something is done that belongs to every instruction.
+/// Whether something is done before or after every instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Before what the row says.
+    /// Before the row's meaning.
     Before,
     /// After it.
     After,
 }
 
 impl Moment {
-    /// The word for it.
+    /// Returns its word.
     pub fn word(self) -> &'static str {
         match self {
             Moment::Before => "before",
@@ -262,7 +264,7 @@ impl Moment {
 pub struct Hook {
     /// The first word.
     pub span: Span,
-    /// When it is done; always, if not said.
+    /// The condition; always true if not given.
     pub when: Option<Expr>,
     /// What it does.
     pub body: Block,
@@ -283,7 +285,7 @@ pub struct Contents {
     pub documentation: String,
 }
 
-/// What registers are declared as.
+/// The kind of a declaration of registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterKind {
     /// `register`
@@ -301,9 +303,9 @@ pub struct Registers {
     pub names: Vec<DeclaredRegisters>,
     /// The type of all of them.
     pub ty: Type,
-    /// The cells that the first of them is, if they are in a memory. The others follow.
+    /// The cells of the first register, if they live in a memory. The others follow.
     pub home: Option<Home>,
-    /// What they are declared as.
+    /// Their kind.
     pub kind: RegisterKind,
     /// The `##` lines before it.
     pub documentation: String,
@@ -314,14 +316,14 @@ pub struct Registers {
 pub struct DeclaredRegisters {
     /// The names.
     pub range: NameRange,
-    /// What they hold at reset.
+    /// Their value at reset.
     pub reset: Option<Expr>,
-    /// Which of the declaration's registers the first is, where that is not told by those before it: some have been
-    /// taken away.
+    /// The position of the first among the declaration's registers, where the registers before it do not tell: some
+    /// have been removed.
     pub position: Option<u64>,
 }
 
-/// `at data[0x5D]`: a cell of a memory that a register or view is.
+/// `at data[0x5D]`: the cell of a memory where a register or view lives.
 #[derive(Clone, Debug)]
 pub struct Home {
     /// The memory.
@@ -344,9 +346,9 @@ pub struct NameRange {
 pub struct ListedRegister {
     /// The register or registers.
     pub range: NameRange,
-    /// What else may be written for a single one.
+    /// Other spellings of a single register.
     pub spellings: Vec<Name>,
-    /// What reading it gives, for the program counter.
+    /// The value of a read, for the program counter.
     pub reads: Option<Expr>,
 }
 
@@ -359,7 +361,7 @@ pub struct View {
     pub value: Expr,
     /// Whether a write clears the rest of the register.
     pub clearing: bool,
-    /// The cells that it is, if it is in a memory.
+    /// Its cells, if it lives in a memory.
     pub home: Option<Home>,
     /// The `##` lines before it.
     pub documentation: String,
@@ -370,13 +372,13 @@ pub struct View {
 pub struct Fields {
     /// The names that share this description.
     pub names: Vec<Name>,
-    /// What their bits say.
+    /// What their bits mean.
     pub kind: FieldKind,
     /// The `##` lines before it.
     pub documentation: String,
 }
 
-/// What the bits of a field say.
+/// What the bits of a field mean.
 #[derive(Clone, Debug)]
 pub enum FieldKind {
     /// `register { a, b, _, c/d }`
@@ -419,19 +421,19 @@ pub struct Number {
     pub span: Span,
 }
 
-/// A value, or the first and last of several, that a number can have; none for a code without a value.
+/// A value that a number can have, or the first and last of several; none for a code without a value.
 pub type ListedValue = Option<(Expr, Option<Expr>)>;
 
 /// How a field names an address.
 #[derive(Clone, Debug)]
 pub enum AddressKind {
-    /// `address` or `address in data`: it is the address.
+    /// `address` or `address in data`: the number is the address.
     Absolute(Option<Name>),
     /// `from next`, `back from pc`: counted from there.
     Relative {
         /// Backward instead of forward.
         back: bool,
-        /// From where.
+        /// The origin.
         from: Origin,
         /// `address from next`: a plain number means an address too, not a distance.
         number_is_address: bool,
@@ -451,14 +453,14 @@ pub enum Origin {
     Here,
 }
 
-/// The page that `within` names.
+/// The page given after `within`.
 #[derive(Clone, Debug)]
 pub enum Page {
-    /// That of `pc`.
+    /// The page of `pc`.
     Pc,
-    /// That of `next`.
+    /// The page of `next`.
     Next,
-    /// That of an address.
+    /// The page of an address.
     Address(Expr),
 }
 
@@ -475,7 +477,7 @@ pub struct Device {
     pub documentation: String,
 }
 
-/// A kind of device, with what it is to be like.
+/// A kind of device, with its parameters.
 #[derive(Clone, Debug)]
 pub enum DeviceKind {
     /// `stream`
@@ -492,14 +494,14 @@ pub enum DeviceKind {
     Random(Type),
     /// `counter`
     Counter,
-    /// Another word, which is not a kind.
+    /// A word that is not a kind.
     Unknown,
 }
 
 /// `map ram { … }`
 #[derive(Clone, Debug)]
 pub struct Map {
-    /// The memory over which it lies.
+    /// The memory that it covers.
     pub memory: Name,
     /// `with code`: instructions are fetched through it.
     pub code: bool,
@@ -516,7 +518,7 @@ pub struct MapRow {
     pub first: Expr,
     /// The last, if it is a range.
     pub last: Option<Expr>,
-    /// What a read gives.
+    /// The value of a read.
     pub read: Option<Expr>,
     /// What a write does.
     pub write: Option<Block>,
@@ -533,7 +535,7 @@ pub struct Function {
     pub name: Name,
     /// Its parameters.
     pub parameters: Vec<(Name, Type)>,
-    /// What it gives, if anything.
+    /// The type of its result, if any.
     pub result: Option<Type>,
     /// What it does.
     pub body: Block,
@@ -550,7 +552,7 @@ pub struct Family {
     pub ty: Type,
     /// The parameters that all members share.
     pub parameters: Vec<(Name, Type)>,
-    /// What each member gives, if anything.
+    /// The type of each member's result, if any.
     pub result: Option<Type>,
     /// The members.
     pub members: Vec<Member>,
@@ -563,9 +565,9 @@ pub struct Family {
 pub struct Member {
     /// Its name, as it appears in the syntax.
     pub name: Name,
-    /// Its code, if not one more than the last one's.
+    /// Its code, if not one more than the previous member's.
     pub code: Option<Expr>,
-    /// What it gives or does.
+    /// Its value or effect.
     pub body: Block,
     /// The `##` lines before it.
     pub documentation: String,
@@ -576,9 +578,9 @@ pub struct Member {
 pub struct Operands {
     /// The names that share these modes.
     pub names: Vec<Name>,
-    /// How many bits of an encoding say which mode it is, and with what.
+    /// How many bits of an encoding select the mode and hold its fields.
     pub ty: Type,
-    /// The letter that stands for the width of what is reached, where rows say it.
+    /// The letter for the width of the operand, if rows give it.
     pub letter: Option<Name>,
     /// The modes.
     pub modes: Vec<ModeRow>,
@@ -606,7 +608,7 @@ pub struct Mode {
     pub picture: Column,
     /// The conditions after `where`.
     pub conditions: Vec<Expr>,
-    /// What it does; the last thing is what the operand is.
+    /// What it does, ending with what the operand is.
     pub meaning: Block,
     /// The whole row.
     pub span: Span,
@@ -617,11 +619,11 @@ pub struct Mode {
 /// `prefix ix 0xDD with hl = ix, h = ixh { cycles + 4 }`
 #[derive(Clone, Debug)]
 pub struct Prefix {
-    /// Its name, which is written before instructions that it does not change.
+    /// Its name, written before instructions that it does not change.
     pub name: Name,
     /// Its bits.
     pub picture: Column,
-    /// What registers mean after it.
+    /// The registers that it replaces, and what they mean after it.
     pub renames: Vec<(Name, Name)>,
     /// What it does, before the instruction does anything.
     pub body: Block,
@@ -634,14 +636,14 @@ pub struct Prefix {
 pub struct After {
     /// Whether the rows exist only with a prefix.
     pub only: bool,
-    /// Each a prefix, or several in this order.
+    /// Each is one prefix, or several in this order.
     pub sequences: Vec<Vec<Name>>,
 }
 
 /// A row of `assembly`.
 #[derive(Clone, Debug)]
 pub struct AssemblyRow {
-    /// What it says.
+    /// The habit.
     pub habit: Habit,
     /// The `##` lines directly before it.
     pub documentation: String,
@@ -654,18 +656,18 @@ pub enum Habit {
     Function {
         /// Its name, without the `%`.
         name: Name,
-        /// What its argument is called.
+        /// The name of its argument.
         parameter: Name,
-        /// What it gives.
+        /// Its value.
         value: Expr,
     },
     /// `lo V = V[7:0]`
     Unary {
         /// Its name.
         name: Name,
-        /// What its operand is called.
+        /// The name of its operand.
         parameter: Name,
-        /// What it gives.
+        /// Its value.
         value: Expr,
     },
     /// `operator "<>" = "!="`
@@ -675,7 +677,7 @@ pub enum Habit {
         /// The operator that it stands for.
         means: Name,
     },
-    /// `.half = .le16`, `db = .byte`, `":=" = .equ`, or `.text, .data =` for some that say nothing.
+    /// `.half = .le16`, `db = .byte`, `":=" = .equ`, or `.text, .data =` for directives to ignore.
     Directives {
         /// Their names, with the dot if they have one.
         names: Vec<Name>,
@@ -695,7 +697,7 @@ pub enum Habit {
     Separator(Name),
     /// `section ROM0 = ram[0x0000]`
     Section {
-        /// What it is called.
+        /// Its names.
         names: Vec<Name>,
         /// The memory it is in.
         memory: Name,
@@ -708,7 +710,7 @@ pub enum Habit {
     Here(Name),
     /// `bare labels`, or `bare labels in column 1`
     BareLabels {
-        /// Whether only those with nothing before them.
+        /// Whether only labels with nothing before them.
         in_first_column: bool,
     },
     /// `bare directives`
@@ -722,11 +724,11 @@ pub enum Habit {
 /// `instructions { … }`
 #[derive(Clone, Debug)]
 pub struct Instructions {
-    /// `as u32 little`: what a picture is a picture of, if not of cells.
+    /// `as u32 little`: the unit that a picture shows, if not a cell.
     pub unit: Option<(Type, Option<Order>)>,
     /// The prefixes that its rows can have.
     pub after: Option<After>,
-    /// Where the two are, and whether there are cycles.
+    /// The text of the two above, and of `with cycles`.
     pub head: Span,
     /// The first words of comments that could be meant as rows, as in `#N | …`.
     pub commented: Vec<Name>,
@@ -762,7 +764,7 @@ pub struct Row {
 pub struct Column {
     /// As written.
     pub text: String,
-    /// Where.
+    /// Its place.
     pub span: Span,
 }
 
@@ -782,9 +784,9 @@ pub struct Pseudo {
 pub struct Example {
     /// The instruction.
     pub source: Column,
-    /// What is set before.
+    /// The state set before.
     pub before: Vec<Fact>,
-    /// What must be so after.
+    /// What must hold afterwards.
     pub after: Vec<Fact>,
     /// The `##` lines directly before it.
     pub documentation: String,
@@ -812,7 +814,7 @@ pub struct Type {
     pub signed: bool,
     /// The number of bits.
     pub width: Box<Expr>,
-    /// Where.
+    /// Its place.
     pub span: Span,
 }
 
@@ -877,7 +879,7 @@ pub enum ForItem {
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
-    /// Where.
+    /// Its place.
     pub span: Span,
 }
 
@@ -908,7 +910,7 @@ pub enum ExprKind {
     Binary(Binary, Box<Expr>, Box<Expr>),
     /// `c ? x : y`
     Choice(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// What could not be understood; already reported.
+    /// An expression that could not be understood; already reported.
     Broken,
 }
 

@@ -1,8 +1,7 @@
-//! `extends`: what a machine takes over from the one it is made from. It takes over everything except
-//! examples. What it declares again, by the same name or with the same syntax, replaces what was there.
+//! `extends`: what a machine inherits from the one it extends. It inherits everything except examples. Whatever it
+//! declares again, by the same name or with the same syntax, replaces the inherited declaration.
 //!
-//! This works on trees, before names are looked up, so that the meanings taken over see what replaced
-//! what they name.
+//! This works on trees, before names are looked up, so inherited meanings see the replacements of what they name.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +12,15 @@ use crate::codes;
 use crate::elaborate::{EVERYTHING, spread};
 
 impl Definition {
-    /// Notes that a part of it is not there and that this has been reported: nothing is missing any more.
+    /// Notes that a part of the definition is absent and that this has been reported: nothing counts as missing any
+    /// more.
     pub(crate) fn lose(&mut self) {
         self.broken.extend(["machine", "pc", EVERYTHING].map(str::to_owned));
         self.rows_lost = true;
     }
 }
 
-/// Puts what is taken over from `base` before what `own` says.
+/// Puts what is inherited from `base` before what `own` declares.
 pub(crate) fn inherit(mut base: Definition, own: &mut Definition, diagnostics: &mut Diagnostics) {
     base.items.retain(|item| !matches!(item, Item::Examples(_)));
     for removed in own.items.iter().filter_map(removals).flatten() {
@@ -40,7 +40,7 @@ pub(crate) fn inherit(mut base: Definition, own: &mut Definition, diagnostics: &
     own.rows_lost |= base.rows_lost;
 }
 
-/// Reports what is to be removed where nothing was taken over.
+/// Reports what is to be removed although nothing is inherited.
 pub(crate) fn check_nothing_removed(own: &Definition, diagnostics: &mut Diagnostics) {
     for removed in own.items.iter().filter_map(removals).flatten() {
         let message = "there is nothing to remove from: this machine extends no other";
@@ -95,7 +95,7 @@ enum Key {
     Prefix(String),
     /// A syntax, without its blanks.
     Row(String),
-    /// A memory and an address of it, as written.
+    /// A memory and an address in it, as written.
     Place(String, String),
 }
 
@@ -109,7 +109,7 @@ impl Key {
     }
 }
 
-/// An expression without the places of its parts.
+/// Returns an expression as text, without the places of its parts.
 fn shape(expr: &Expr) -> String {
     match &expr.kind {
         ExprKind::Number(number) => number.to_string(),
@@ -121,7 +121,7 @@ fn shape(expr: &Expr) -> String {
 }
 
 impl Definition {
-    /// Removes something; whether it was there.
+    /// Removes something, and returns whether it was there.
     fn remove(&mut self, removed: &Remove) -> bool {
         let key = removed.key();
         let is_pc = |item: &Item| matches!((item, &key), (Item::Pc(pc), Key::Name(name)) if pc.name.text == *name);
@@ -145,7 +145,7 @@ impl Definition {
 }
 
 impl Item {
-    /// Keeps the parts that are wanted.
+    /// Keeps only the wanted parts.
     fn keep(&mut self, wanted: &dyn Fn(&Key) -> bool) {
         let named = |name: &Name| wanted(&Key::Name(name.text.clone()));
         let mut whole = true;
@@ -180,7 +180,7 @@ impl Item {
         }
     }
 
-    /// Whether nothing is left of it.
+    /// Whether nothing is left of the item.
     fn is_empty(&self) -> bool {
         match self {
             Item::Registers(registers) => registers.names.is_empty(),
@@ -192,7 +192,7 @@ impl Item {
     }
 }
 
-/// Takes registers out of lists and ranges. What is left of a range are single names.
+/// Removes registers from lists and ranges. A range that loses any becomes single names.
 fn keep_registers(registers: &mut Registers, wanted: &dyn Fn(&Name) -> bool) {
     let mut left = Vec::new();
     let mut next = 0;

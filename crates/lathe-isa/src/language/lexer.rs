@@ -1,8 +1,8 @@
 //! Tokens of a definition, made on demand.
 //!
-//! Two columns of a row, syntax and encoding, are not made of tokens but are taken as raw
-//! text: an assembly syntax is the user's own, and `11II` is neither a number nor a name.
-//! Hence a cursor that the parser can move, instead of a list of tokens made beforehand.
+//! Two columns of a row, syntax and encoding, are not made of tokens but taken as raw text: an assembly syntax is the
+//! user's own, and `11II` is neither a number nor a name. Hence a cursor that the parser can move, instead of a list of
+//! tokens made beforehand.
 
 use lathe_base::{FileId, Span};
 
@@ -25,13 +25,13 @@ pub enum Token {
     Unknown(char),
 }
 
-/// All marks, longer ones before their beginnings.
+/// All marks; a mark comes before its own prefixes.
 const MARKS: [&str; 38] = [
     "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "++", "->", "=>", "..", "{", "}", "(", ")", "[", "]", ",", ";",
     ":", ".", "=", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "?", "_", "@",
 ];
 
-/// A place in the text from which tokens are read.
+/// A position in the text from which tokens are read.
 #[derive(Clone, Debug)]
 pub struct Cursor<'s> {
     text: &'s str,
@@ -42,37 +42,37 @@ pub struct Cursor<'s> {
 }
 
 impl<'s> Cursor<'s> {
-    /// A cursor at the beginning of a text.
+    /// Makes a cursor at the beginning of a text.
     pub fn new(file: FileId, text: &'s str) -> Self {
         Cursor { text, file, at: 0, documentation: Vec::new() }
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn text(&self) -> &'s str {
         self.text
     }
 
-    /// Where it is.
+    /// Returns the position.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// Moves it.
+    /// Moves the cursor.
     pub fn move_to(&mut self, at: usize) {
         self.at = at.min(self.text.len());
     }
 
-    /// The rest of the text.
+    /// Returns the rest of the text.
     pub fn rest(&self) -> &'s str {
         &self.text[self.at..]
     }
 
-    /// The bytes `start..end` as a place.
+    /// Returns the bytes `start..end` as a place.
     pub fn span(&self, start: usize, end: usize) -> Span {
         Span::new(self.file, start, end)
     }
 
-    /// The next token and its place.
+    /// Reads the next token and its place.
     #[expect(clippy::should_implement_trait, reason = "no iterator: the end is a token, and the cursor moves")]
     pub fn next(&mut self) -> (Token, Span) {
         self.skip_blanks();
@@ -126,7 +126,7 @@ impl<'s> Cursor<'s> {
         Token::Text(Some(inside))
     }
 
-    /// Passes blanks and comments; documentation comments are kept.
+    /// Skips blanks and comments, but keeps documentation comments.
     fn skip_blanks(&mut self) {
         loop {
             self.take_while(|c| c.is_whitespace() && c != '\n');
@@ -145,7 +145,7 @@ fn is_name_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The value of a number as written: decimal, `0x…`, `0b…` or `0o…`, with `_` anywhere between digits.
+/// Evaluates a number as written: decimal, `0x…`, `0b…` or `0o…`, with `_` anywhere between digits.
 pub fn number(written: &str) -> Option<u64> {
     let digits = written.replace('_', "").to_ascii_lowercase();
     let (digits, radix) = match digits.get(..2) {

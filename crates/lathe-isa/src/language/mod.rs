@@ -1,7 +1,7 @@
 //! The text of a definition: tokens, the tree, and the parser that makes it.
 //!
-//! The parser never fails. It returns the tree of what it understood and a list of
-//! diagnostics; what a name means is decided later, in `elaborate`.
+//! The parser never fails. It returns the tree of what it understood and a list of diagnostics; what a name means is
+//! decided later, in `elaborate`.
 
 pub mod ast;
 pub(crate) mod inherit;

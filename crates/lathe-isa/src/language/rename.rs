@@ -1,13 +1,13 @@
-//! Names put in place of others, in meanings: what registers are after a prefix.
+//! Renaming in meanings: what registers mean after a prefix.
 
 use std::collections::BTreeMap;
 
 use super::ast::*;
 
-/// New names by the old ones.
+/// New names, keyed by the old ones.
 pub(crate) type Renames = BTreeMap<String, String>;
 
-/// A block with other names. Locals are renamed as well, where they are declared and where they are used.
+/// Returns a block with other names. Locals are renamed as well, where they are declared and where they are used.
 pub(crate) fn renamed(block: &Block, renames: &Renames) -> Block {
     let mut block = block.clone();
     if !renames.is_empty() {

@@ -9,31 +9,31 @@ use super::Device;
 
 /// The console of a machine: bytes in from a queue, bytes out to a list.
 ///
-/// The host fills the queue and empties the list between runs. A console can also
-/// be [connected](Console::connected), which asks for input when the queue is empty.
+/// The host fills the queue and empties the list between runs. A console can also be [connected](Console::connected);
+/// it then asks for input when the queue is empty.
 #[derive(Default)]
 pub struct Console {
-    /// What was given; a snapshot may have the same.
+    /// The input given; a snapshot may share it.
     given: Arc<Vec<u8>>,
-    /// How much of it has been read.
+    /// How much of the input has been read.
     position: usize,
     /// Whether more may be given, so that reading from an empty queue waits.
     open: bool,
     source: Option<Source>,
     output: Vec<u8>,
-    /// Bytes written before those in `output`.
+    /// How many bytes were written before those in `output`.
     passed_on: u64,
     sink: Option<Box<dyn FnMut(u8) + Send>>,
 }
 
-/// What there is to read.
+/// What a read finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// The next byte.
     Byte(u8),
     /// Nothing now, but more may come.
     NotYet,
-    /// Nothing, and nothing more will come.
+    /// Nothing, and no more will come.
     Ended,
 }
 
@@ -47,17 +47,17 @@ impl From<Option<u8>> for Input {
 /// Where input comes from.
 struct Source {
     ask: Box<dyn FnMut() -> Input + Send>,
-    /// What was received and may have to be read again, because a snapshot was taken before.
+    /// What was received, kept while it may have to be read again because of a snapshot.
     received: Vec<u8>,
-    /// How much of it has been read.
+    /// How much of what was received has been read.
     position: usize,
-    /// Whether a snapshot was taken.
+    /// Whether a snapshot has been taken.
     kept: bool,
     identity: Arc<()>,
 }
 
 impl Source {
-    /// What comes next, without consuming it.
+    /// Returns what comes next, without consuming it.
     fn peek(&mut self) -> Input {
         if self.position == self.received.len() {
             match (self.ask)() {
@@ -78,43 +78,43 @@ impl Source {
 }
 
 impl Console {
-    /// A console that has this to give, and then has ended.
+    /// Makes a console with this input, which then ends.
     pub fn with_input(input: impl IntoIterator<Item = u8>) -> Console {
         Console { given: Arc::new(input.into_iter().collect()), ..Console::default() }
     }
 
-    /// A console whose input has not ended: where there is none yet, a program that reads waits
-    /// until more is [given](Console::give) or the input [ends](Console::end_input).
+    /// Makes a console whose input has not ended: a program that reads when there is none yet waits until more is
+    /// [given](Console::give) or the input [ends](Console::end_input).
     pub fn open() -> Console {
         Console { open: true, ..Console::default() }
     }
 
-    /// A console that asks `source` for every byte and gives `sink` every byte. Going back to a
-    /// snapshot does not ask again for what was received since: it is kept, and read again.
+    /// Makes a console that asks `source` for every byte and passes every byte to `sink`. After going back to a
+    /// snapshot, it does not ask again for what has been received since: that is kept, and read again.
     pub fn connected(source: impl FnMut() -> Input + Send + 'static, sink: impl FnMut(u8) + Send + 'static) -> Console {
         let identity = Arc::new(());
         let source = Source { ask: Box::new(source), received: Vec::new(), position: 0, kept: false, identity };
         Console { source: Some(source), sink: Some(Box::new(sink)), ..Console::default() }
     }
 
-    /// What has been written and not passed on.
+    /// Returns what has been written and not passed on.
     pub fn output(&self) -> &[u8] {
         &self.output
     }
 
-    /// How many bytes have been written since the beginning.
+    /// Returns how many bytes have been written since the beginning.
     pub fn written(&self) -> u64 {
         self.passed_on + self.output.len() as u64
     }
 
-    /// How many bytes were given that have not been read yet.
+    /// Returns how many of the bytes given have not been read yet.
     pub fn unread(&self) -> usize {
         self.given.len() - self.position
     }
 
-    /// Gives it more to read.
+    /// Gives the console more to read.
     pub fn give(&mut self, bytes: &[u8]) {
-        // Bytes that have been read are left behind where a snapshot has them, or there are many.
+        // Bytes already read are dropped if a snapshot has them, or if there are many.
         if Arc::get_mut(&mut self.given).is_none_or(|given| self.position > given.len() / 2) {
             self.given = Arc::new(self.given[self.position..].to_vec());
             self.position = 0;
@@ -122,23 +122,23 @@ impl Console {
         Arc::make_mut(&mut self.given).extend_from_slice(bytes);
     }
 
-    /// More may come from now on: a program that reads where there is nothing waits.
+    /// Opens the input: more may come from now on, and a program that reads when there is nothing waits.
     pub fn open_input(&mut self) {
         self.open = true;
     }
 
-    /// Nothing more will be given: a program that reads beyond the end gets 0.
+    /// Ends the input: nothing more will be given, and a program that reads beyond the end gets 0.
     pub fn end_input(&mut self) {
         self.open = false;
     }
 
-    /// Takes away what has been written and not passed on.
+    /// Takes out what has been written and not passed on.
     pub fn take_output(&mut self) -> Vec<u8> {
         self.passed_on = self.written();
         std::mem::take(&mut self.output)
     }
 
-    /// What comes next, without consuming it.
+    /// Returns what comes next, without consuming it.
     fn peek(&mut self) -> Input {
         match (self.given.get(self.position), &mut self.source) {
             (Some(byte), _) => Input::Byte(*byte),
@@ -159,7 +159,7 @@ impl Console {
 impl Device for Console {
     type Saved = SavedConsole;
 
-    /// Reads a byte, 0 at the end of the input; or tells whether there is one now.
+    /// Reads a byte, 0 at the end of the input, or tells whether there is one now.
     fn read(&mut self, operation: DeviceOperation, _arguments: &[u64]) -> Option<u64> {
         let next = self.peek();
         match (operation, next) {
@@ -193,7 +193,8 @@ impl Device for Console {
         SavedConsole { given, position, open, received, written: self.written() }
     }
 
-    /// What was written since and not taken away is forgotten; what was taken away cannot be.
+    /// Goes back to a saved state. Output written since is dropped if it has not been taken out; otherwise it cannot
+    /// be.
     fn restore(&mut self, saved: &SavedConsole) {
         self.given = saved.given.clone();
         (self.position, self.open) = (saved.position, saved.open);
@@ -208,18 +209,18 @@ impl Device for Console {
     }
 }
 
-/// Where a console was at some moment.
+/// The state of a console at some moment.
 #[derive(Debug)]
 pub struct SavedConsole {
     given: Arc<Vec<u8>>,
     position: usize,
     open: bool,
-    /// How much was read of what a source gave, and of which source.
+    /// How much of what a source gave had been read, and which source it was.
     received: Option<(Identity, usize)>,
     written: u64,
 }
 
-/// One particular source.
+/// The identity of a source.
 struct Identity(Arc<()>);
 
 impl fmt::Debug for Identity {
@@ -228,7 +229,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Where there is the same to be read and as much has been written.
+/// Equal if the same remains to be read and as much has been written.
 impl PartialEq for SavedConsole {
     fn eq(&self, other: &Self) -> bool {
         let received = |saved: &Self| saved.received.as_ref().map(|(_, position)| *position);

@@ -1,7 +1,7 @@
 //! Devices: what instructions reach besides registers and memory.
 //!
-//! Reads happen at once, and are taken back if the instruction then faults. Writes happen when
-//! the instruction has ended, so that one that faults leaves nothing behind.
+//! Reads happen at once, and are taken back if the instruction then faults. Writes happen when the instruction has
+//! ended, so that one that faults leaves nothing behind.
 
 mod console;
 mod panel;
@@ -23,27 +23,26 @@ const SEED: u64 = 1;
 
 /// Something that answers the operations of one kind of device.
 pub trait Device: Send + 'static {
-    /// Everything that its answers depend on, for snapshots.
+    /// Everything that the device's answers depend on, for snapshots.
     type Saved: PartialEq + Debug + Send + Sync + 'static;
 
-    /// Does an operation that gives a value. `None` if there is no value yet: the run stops with
-    /// the state as before the instruction, which is executed again when the run goes on. A read
-    /// that gives `None` must change nothing.
+    /// Performs an operation that gives a value. `None` if there is no value yet: the run stops in the state before the
+    /// instruction, which is executed again when the run continues. A read that returns `None` must change nothing.
     fn read(&mut self, operation: DeviceOperation, arguments: &[u64]) -> Option<u64>;
 
-    /// Does an operation that gives no value.
+    /// Performs an operation that gives no value.
     fn write(&mut self, operation: DeviceOperation, arguments: &[u64]);
 
-    /// As many instructions as its kind counts have passed, this many times.
+    /// Tells the device that one of its periods, counted in instructions, has passed `_count` times.
     fn ticks(&mut self, _count: u64) {}
 
-    /// This many instructions have been executed, and took this many cycles. Told to counters only.
+    /// Tells a counter that this many instructions have been executed, in this many cycles. Only counters are told.
     fn passed(&mut self, _instructions: u64, _cycles: u64) {}
 
-    /// What [`Device::restore`] needs to bring it back to where it is now.
+    /// Returns what [`Device::restore`] needs to bring the device back to its present state.
     fn save(&mut self) -> Self::Saved;
 
-    /// Goes back to where it was when this was saved, perhaps by another device of this type.
+    /// Goes back to a saved state, possibly saved by another device of this type.
     fn restore(&mut self, saved: &Self::Saved);
 }
 
@@ -54,7 +53,7 @@ trait AnyDevice: Any + Send {
     fn ticks(&mut self, count: u64);
     fn passed(&mut self, instructions: u64, cycles: u64);
     fn save(&mut self) -> Arc<dyn AnySaved>;
-    /// False if it was saved by a device of another type.
+    /// Returns false if a device of another type saved the state.
     fn restore(&mut self, saved: &dyn AnySaved) -> bool;
     fn recognizes(&self, saved: &dyn AnySaved) -> bool;
 }
@@ -90,7 +89,7 @@ impl<D: Device> AnyDevice for D {
     }
 }
 
-/// What a [`Device`] of any type has saved.
+/// The saved state of a [`Device`] of any type.
 trait AnySaved: Any + Debug + Send + Sync {
     fn equals(&self, other: &dyn AnySaved) -> bool;
 }
@@ -104,22 +103,22 @@ impl<S: PartialEq + Debug + Send + Sync + 'static> AnySaved for S {
 /// The devices of one machine.
 pub struct Devices {
     list: Vec<Box<dyn AnyDevice>>,
-    /// The bits that each operation of each device gives; what it gives beyond them is dropped.
+    /// The result bits of each operation of each device; anything beyond them is dropped.
     masks: Vec<Vec<(DeviceOperation, u64)>>,
-    /// Devices that something happens to after this many instructions.
+    /// Devices to tell when a number of instructions has passed.
     clocks: Vec<Clock>,
-    /// Devices that know how many instructions and cycles there were.
+    /// Devices that count instructions and cycles.
     counters: Vec<DeviceId>,
-    /// Instructions of this run that have been reported to those.
+    /// How many instructions of this run have been reported to the counters.
     steps_reported: u64,
-    /// And cycles.
+    /// How many cycles have been reported.
     cycles_reported: u64,
-    /// How the devices were before the running instruction read from them.
+    /// The states of the devices before the running instruction read from them.
     unread: Vec<(DeviceId, Arc<dyn AnySaved>)>,
     console: Option<DeviceId>,
 }
 
-/// What must be informed every given number of instructions.
+/// A device to be told every given number of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Clock {
     device: DeviceId,
@@ -127,7 +126,7 @@ struct Clock {
     left: u64,
 }
 
-/// How all devices of a machine are at one moment.
+/// The state of all devices of a machine at one moment.
 #[derive(Clone, Debug)]
 pub struct DevicesSnapshot {
     list: Vec<Arc<dyn AnySaved>>,
@@ -144,8 +143,7 @@ impl PartialEq for DevicesSnapshot {
 }
 
 impl Devices {
-    /// The devices of a definition: the first stream is the console, buses have nothing attached,
-    /// no key is down.
+    /// Makes the devices of a definition: the first stream is the console, buses have nothing attached, no key is down.
     pub fn new(isa: &Isa, console: Console) -> Devices {
         let mut console = Some(console);
         let mut found = None;
@@ -189,12 +187,12 @@ impl Devices {
         }
     }
 
-    /// Puts another device in the place of one.
+    /// Replaces a device with another.
     pub fn attach(&mut self, id: DeviceId, device: impl Device) {
         self.list[id.index()] = Box::new(device);
     }
 
-    /// The console.
+    /// Returns the console.
     ///
     /// # Panics
     /// If the machine has none, or another device was attached in its place.
@@ -202,41 +200,41 @@ impl Devices {
         self.find_console().expect("the machine has a console")
     }
 
-    /// The console, if the machine has one and nothing else was attached in its place.
+    /// Returns the console, if the machine has one and no other device was attached in its place.
     pub fn find_console(&self) -> Option<&Console> {
         let device: &dyn Any = self.list[self.console?.index()].as_ref();
         device.downcast_ref()
     }
 
-    /// The console, to be given input or rid of output.
+    /// Returns the console, for giving input and taking output.
     pub fn find_console_mut(&mut self) -> Option<&mut Console> {
         let device: &mut dyn Any = self.list[self.console?.index()].as_mut();
         device.downcast_mut()
     }
 
-    /// The first device of this type, and a way to reach what only that type has.
+    /// Returns the first device of this type, which gives access to what only that type has.
     pub fn find<T: Device>(&self) -> Option<&T> {
         self.list.iter().find_map(|device| (device.as_ref() as &dyn Any).downcast_ref())
     }
 
-    /// The first device of this type, to be changed.
+    /// Returns the first device of this type, to be changed.
     pub fn find_mut<T: Device>(&mut self) -> Option<&mut T> {
         self.list.iter_mut().find_map(|device| (device.as_mut() as &mut dyn Any).downcast_mut())
     }
 
-    /// The device in this place, if it is of this type.
+    /// Returns the device with this id, if it is of this type.
     pub fn find_at<T: Device>(&self, id: DeviceId) -> Option<&T> {
         let device: &dyn Any = self.list.get(id.index())?.as_ref();
         device.downcast_ref()
     }
 
-    /// The device in this place, to be changed, if it is of this type.
+    /// Returns the device with this id, to be changed, if it is of this type.
     pub fn find_at_mut<T: Device>(&mut self, id: DeviceId) -> Option<&mut T> {
         let device: &mut dyn Any = self.list.get_mut(id.index())?.as_mut();
         device.downcast_mut()
     }
 
-    /// How all of them are now. To be called between two runs.
+    /// Saves the state of all devices. To be called between two runs.
     pub fn snapshot(&mut self) -> DevicesSnapshot {
         DevicesSnapshot {
             list: self.list.iter_mut().map(|device| device.save()).collect(),
@@ -244,8 +242,8 @@ impl Devices {
         }
     }
 
-    /// Goes back to how they were. Nothing happens, and the answer is false, if the snapshot is
-    /// not one of devices of the same types.
+    /// Goes back to a saved state. Does nothing and returns false if the snapshot is not one of devices of the same
+    /// types.
     pub fn restore(&mut self, snapshot: &DevicesSnapshot) -> bool {
         let clocks = |clocks: &[Clock]| clocks.iter().map(|clock| (clock.device, clock.every)).collect::<Vec<_>>();
         let fits = self.list.len() == snapshot.list.len()
@@ -260,14 +258,14 @@ impl Devices {
         fits
     }
 
-    /// A run begins.
+    /// Begins a run.
     pub(crate) fn begin(&mut self) {
         self.steps_reported = 0;
         self.cycles_reported = 0;
     }
 
-    /// This many instructions of this run have been executed, in this many cycles. What counts them need
-    /// not know before it is asked.
+    /// Reports that this many instructions of this run have been executed, in this many cycles. Whatever counts them
+    /// need not know before it is asked.
     #[inline]
     pub fn catch_up(&mut self, steps: u64, cycles: u64) {
         let passed = steps.saturating_sub(self.steps_reported);
@@ -287,32 +285,31 @@ impl Devices {
         }
     }
 
-    /// What a device answers, cut to the bits that the operation has; `None` if it does not know yet.
+    /// Reads from a device, and cuts the answer to the bits of the operation; `None` if there is no answer yet.
     pub fn read(&mut self, id: DeviceId, operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
         let value = self.list[id.index()].read(operation, arguments)?;
         let mask = self.masks[id.index()].iter().find(|(known, _)| *known == operation);
         Some(value & mask.map_or(0, |(_, mask)| *mask))
     }
 
-    /// Lets a device do something that gives no answer.
+    /// Performs an operation that gives no answer.
     pub fn write(&mut self, id: DeviceId, operation: DeviceOperation, arguments: &[u64]) {
         self.list[id.index()].write(operation, arguments);
     }
 
-    /// Keeps how a device is now, for [`Devices::take_back`], if the running instruction has not
-    /// done so yet.
+    /// Saves the state of a device for [`Devices::take_back`], unless the running instruction has already done so.
     pub(crate) fn remember(&mut self, id: DeviceId) {
         if self.unread.iter().all(|(known, _)| *known != id) {
             self.unread.push((id, self.list[id.index()].save()));
         }
     }
 
-    /// The instruction has ended.
+    /// Ends an instruction.
     pub(crate) fn commit(&mut self) {
         self.unread.clear();
     }
 
-    /// The instruction has not happened: what it read is not consumed.
+    /// Undoes the reads of an instruction that has not happened: they consume nothing.
     pub(crate) fn take_back(&mut self) {
         for (id, saved) in self.unread.drain(..) {
             self.list[id.index()].restore(&*saved);

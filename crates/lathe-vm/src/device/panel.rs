@@ -1,5 +1,5 @@
-//! What a person sees and touches, and what counts by itself: displays, keypads, timers, random
-//! numbers, counters. None of them knows a clock; timers count instructions.
+//! What a person sees and touches, and what runs by itself: displays, keypads, timers, random numbers, counters. None
+//! of them knows a clock; timers count instructions.
 
 use lathe_base::Width;
 use lathe_isa::model::DeviceOperation;
@@ -11,51 +11,51 @@ use super::Device;
 pub struct Display {
     width: u32,
     height: u32,
-    /// The pixels of each row, 64 in one word, the leftmost in the highest bit. What is right of the last is 0.
+    /// The pixels of each row, 64 per word, the leftmost in the highest bit. Bits to the right of the last pixel are 0.
     words: Vec<u64>,
     changes: u64,
 }
 
 impl Display {
-    /// A dark display.
+    /// Makes a dark display.
     pub fn new(width: u32, height: u32) -> Display {
         let words = width.div_ceil(u64::BITS) as usize * height as usize;
         Display { width, height, words: vec![0; words], changes: 0 }
     }
 
-    /// Pixels of a row.
+    /// Returns the number of pixels in a row.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn height(&self) -> u32 {
         self.height
     }
 
-    /// Whether a pixel is on; those outside never are.
+    /// Whether a pixel is on; pixels outside never are.
     pub fn pixel(&self, x: u32, y: u32) -> bool {
         self.row(x, 1, y) != 0
     }
 
-    /// How often it was written so far, so that a viewer can tell whether to draw it again.
+    /// Returns how often the display has been written, so that a viewer can tell whether to redraw it.
     pub fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// One line of text for each row: `#` for a pixel that is on, `.` for one that is off.
+    /// Returns one line of text per row: `#` for a pixel that is on, `.` for one that is off.
     pub fn text(&self) -> String {
         let pixel = |x, y| if self.pixel(x, y) { '#' } else { '.' };
         (0..self.height).flat_map(|y| (0..self.width).map(move |x| pixel(x, y)).chain(['\n'])).collect()
     }
 
-    /// The word that has a column of a row.
+    /// Returns the position of the word that contains a column of a row.
     fn word(&self, x: u32, y: u32) -> Option<usize> {
         let words = self.width.div_ceil(u64::BITS) as usize;
         (x < self.width && y < self.height).then(|| y as usize * words + (x / u64::BITS) as usize)
     }
 
-    /// This many pixels of a row, from a column on; those outside are off.
+    /// Returns this many pixels of a row, from a column on; pixels outside are off.
     fn row(&self, first: u32, count: u32, y: u32) -> u64 {
         let shift = first % u64::BITS;
         let word = |x| self.word(x, y).map_or(0, |at| self.words[at]);
@@ -64,7 +64,7 @@ impl Display {
         (high | low) >> (u64::BITS - count.clamp(1, u64::BITS))
     }
 
-    /// Sets this many pixels of a row, from a column on; those outside stay off.
+    /// Sets this many pixels of a row, from a column on; pixels outside stay off.
     fn set_row(&mut self, first: u32, count: u32, y: u32, row: u64) {
         let unused = u64::BITS - count.clamp(1, u64::BITS);
         let (pixels, mask) = (row << unused, u64::MAX << unused);
@@ -81,7 +81,7 @@ impl Display {
         }
     }
 
-    /// Moves everything to the right and down; the distances have one bit more than columns and rows.
+    /// Moves everything to the right and down; the distances have one bit more than the numbers of columns and rows.
     fn scroll(&mut self, dx: u64, dy: u64) {
         let distance = |value: u64, size: u32| {
             Width::to_tell_apart(size as usize).plus(Width::BIT).map_or(0, |width| width.signed(value))
@@ -129,40 +129,39 @@ impl Device for Display {
     }
 }
 
-/// Keys that are down or up. The host presses them, or gives it a list of keys that
-/// are pressed one after the other.
+/// Keys that are down or up. The host presses them, or provides a list of keys to be pressed one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keypad {
     down: Vec<bool>,
-    /// Keys still to be pressed, the next one last.
+    /// The keys still to be pressed, the next one last.
     script: Vec<u32>,
     /// The key of the script that is down.
     held: Option<u32>,
 }
 
 impl Keypad {
-    /// For how many instructions each key of a script is down, and then up.
+    /// How many instructions each key of a script stays down, and then up.
     pub const HOLD: u32 = 1_000;
 
-    /// A keypad with no key down.
+    /// Makes a keypad with no key down.
     pub fn new(keys: u32) -> Keypad {
         Keypad { down: vec![false; keys as usize], script: Vec::new(), held: None }
     }
 
-    /// A keypad on which these keys will be pressed, each for a while.
+    /// Adds a script: these keys will be pressed, each for a while.
     pub fn with_script(mut self, keys: &[u32]) -> Keypad {
         self.script = keys.iter().rev().copied().collect();
         self
     }
 
-    /// Presses a key or lets it go; one that does not exist is passed over.
+    /// Presses or releases a key; ignores one that does not exist.
     pub fn set(&mut self, key: u32, down: bool) {
         if let Some(known) = self.down.get_mut(key as usize) {
             *known = down;
         }
     }
 
-    /// Lets the key of the script go, or presses the next.
+    /// Releases the key of the script, or presses the next.
     fn tick(&mut self) {
         if let Some(held) = self.held.take() {
             self.set(held, false);
@@ -188,7 +187,7 @@ impl Device for Keypad {
     fn write(&mut self, _operation: DeviceOperation, _arguments: &[u64]) {}
 
     fn ticks(&mut self, count: u64) {
-        // Nothing happens any more once every key of the script has gone down and up.
+        // Nothing more happens once every key of the script has gone down and up.
         let last = 2 * self.script.len() as u64 + u64::from(self.held.is_some());
         (0..count.min(last)).for_each(|_| self.tick());
     }
@@ -202,14 +201,14 @@ impl Device for Keypad {
     }
 }
 
-/// A number that goes down to 0, one at a time.
+/// A number that counts down to 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timer {
     left: u64,
 }
 
 impl Timer {
-    /// What is left.
+    /// Returns what is left.
     pub fn left(&self) -> u64 {
         self.left
     }
@@ -239,14 +238,14 @@ impl Device for Timer {
     }
 }
 
-/// Numbers without a pattern, the same ones for the same seed.
+/// Pseudo-random numbers, the same for the same seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Random {
     state: u64,
 }
 
 impl Random {
-    /// Numbers that depend on this one.
+    /// Makes a sequence of numbers from a seed.
     pub fn new(seed: u64) -> Random {
         Random { state: seed }
     }
@@ -255,7 +254,7 @@ impl Random {
 impl Device for Random {
     type Saved = Random;
 
-    /// SplitMix64: a counter, and a function that leaves no trace of it.
+    /// Returns the next number by SplitMix64: a counter, and a function that hides it.
     fn read(&mut self, _operation: DeviceOperation, _arguments: &[u64]) -> Option<u64> {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.state ^ self.state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -274,7 +273,7 @@ impl Device for Random {
     }
 }
 
-/// How many instructions there were since the reset, and how many cycles they took.
+/// How many instructions have been executed since the reset, and how many cycles they took.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counter {
     instructions: u64,
@@ -334,7 +333,7 @@ mod tests {
         assert_eq!(display.read(DeviceOperation::Row, &[67, 0]), Some(0b11 << 62));
     }
 
-    /// Every part of rows of many widths, written over a pattern, beside pixels that are kept one by one.
+    /// Compares every part of rows of many widths, written over a pattern, with pixels kept one by one.
     #[test]
     fn words_hold_pixels() {
         let pattern = 0x9E37_79B9_7F4A_7C15_u64;

@@ -1,4 +1,4 @@
-//! A bus with nothing attached: ports that somebody sees and sets.
+//! A bus with nothing attached: the host sees and sets its ports.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,37 +7,37 @@ use lathe_isa::model::DeviceOperation;
 
 use super::Device;
 
-/// Ports that are remembered. A program can write to more of them; those are not kept, and what is read from them is 0.
+/// How many ports are remembered. Writes to any others are not kept, and reads from them give 0.
 pub const REMEMBERED_PORTS: usize = 1024;
 
-/// What is known of a port.
+/// What is known about a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Port {
-    /// What the machine reads there: what somebody has set, or 0.
+    /// What the machine reads there: the value set by the host, or 0.
     pub read: u64,
     /// What the machine last wrote there.
     pub written: Option<u64>,
 }
 
-/// A bus whose ports read what somebody has set, 0 if nobody has, and which remembers what was written.
+/// A bus whose ports read as the host has set them, or as 0, and which remembers what was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ports {
-    // Saved whenever an instruction reads from a device, and seldom changed.
+    // Saved whenever an instruction reads from a device, and rarely changed.
     known: Arc<BTreeMap<u64, Port>>,
 }
 
 impl Ports {
-    /// What the machine reads at a port from now on.
+    /// Sets what the machine reads at a port from now on.
     pub fn set(&mut self, port: u64, value: u64) {
         self.change(port, |known| known.read = value);
     }
 
-    /// What the machine last wrote to a port.
+    /// Returns what the machine last wrote to a port.
     pub fn written(&self, port: u64) -> Option<u64> {
         self.known.get(&port)?.written
     }
 
-    /// Those that were set or written, by their numbers.
+    /// Returns the ports that have been set or written, by number.
     pub fn known(&self) -> impl Iterator<Item = (u64, Port)> {
         self.known.iter().map(|(number, port)| (*number, *port))
     }

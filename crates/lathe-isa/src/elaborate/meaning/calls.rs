@@ -28,7 +28,7 @@ impl Lowerer<'_, '_> {
         })
     }
 
-    /// Any call; `Some(None)` if it gives no value.
+    /// Lowers any call; `Some(None)` if it has no value.
     pub(super) fn call(
         &mut self,
         name: &Name,
@@ -52,7 +52,7 @@ impl Lowerer<'_, '_> {
                     if name.text == "rotl" { BinaryOperator::RotateLeft } else { BinaryOperator::RotateRight };
                 Some(Some(Value::unsigned(Expr::binary(operator, value.expr, count.expr))))
             }
-            // Too good a name for a memory or a function of one's own to be taken away.
+            // A definition may want this name for a memory or a function of its own.
             "code" if self.is_free("code") => {
                 let [operand] = self.exactly(name, arguments, span)?;
                 self.operand_code(operand).map(Some)
@@ -70,7 +70,7 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    /// `code(X)`: the bits of an operand, which for a register are its number.
+    /// Lowers `code(X)`: the bits of an operand, which for a register are its number.
     fn operand_code(&mut self, operand: &Tree) -> Option<Value> {
         let id = match &operand.kind {
             ExprKind::Name(name) => self.operand_named(name),
@@ -89,7 +89,7 @@ impl Lowerer<'_, '_> {
         }))
     }
 
-    /// Whether the definition has no function of this name, which is then built in.
+    /// Whether the definition has no function with this name, so that it is built in.
     fn is_free(&self, name: &str) -> bool {
         !matches!(self.declarations.names.peek(name), Some(Named::Function(_) | Named::Family(_)))
     }
@@ -118,7 +118,7 @@ impl Lowerer<'_, '_> {
         })
     }
 
-    /// The arguments, if there are exactly this many.
+    /// Returns the arguments if there are exactly `N`, and reports it otherwise.
     fn exactly<'t, const N: usize>(&mut self, name: &Name, arguments: &'t [Tree], span: Span) -> Option<&'t [Tree; N]> {
         let list: Option<&[Tree; N]> = arguments.try_into().ok();
         if list.is_none() {
@@ -133,7 +133,7 @@ impl Lowerer<'_, '_> {
         self.fail(codes::ARGUMENT_COUNT, span, message, "write one value for each parameter")
     }
 
-    /// `u16(x)`, `s16(x)`
+    /// Lowers `u16(x)`, `s16(x)`.
     fn conversion(&mut self, name: &Name, arguments: &[Tree], span: Span) -> Option<Value> {
         let [inner] = self.exactly(name, arguments, span)?;
         let signed = name.text.starts_with('s');
@@ -149,7 +149,7 @@ impl Lowerer<'_, '_> {
         self.extended(value, width, signed, span)
     }
 
-    /// `zext(x)`, `sext(x, 16)`
+    /// Lowers `zext(x)`, `sext(x, 16)`.
     fn extension(&mut self, name: &Name, arguments: &[Tree], want: Option<Width>, span: Span) -> Option<Value> {
         let signed = name.text == "sext";
         let (inner, width) = match arguments {
@@ -215,7 +215,7 @@ impl Lowerer<'_, '_> {
         self.inline(name, &tree.parameters, tree.result.as_ref(), body, arguments, want, span)
     }
 
-    /// Puts a body in place of its call: arguments are evaluated first, from left to right.
+    /// Replaces a call with the function's body: arguments are evaluated first, from left to right.
     #[expect(clippy::too_many_arguments, reason = "what a call consists of")]
     fn inline(
         &mut self,
@@ -262,7 +262,7 @@ impl Lowerer<'_, '_> {
         given
     }
 
-    /// Runs `inside`, whose places are in the definition, and moves what it reports to this call.
+    /// Runs `inside`, whose places are in the definition, and moves its reports to this call.
     fn told_here<T>(&mut self, name: &Name, span: Span, inside: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::take(self.diagnostics);
         let result = inside(self);
@@ -289,7 +289,7 @@ impl Lowerer<'_, '_> {
         Some(Some(Value { expr: value.expr, signed: result.signed }))
     }
 
-    /// The widths that letters mean: those of the arguments, or the one expected of the result.
+    /// Finds the widths that letters stand for: from the arguments, or from the expected width of the result.
     fn solve_letters(
         &self,
         parameters: &[(Name, Type)],
@@ -307,7 +307,7 @@ impl Lowerer<'_, '_> {
         letters
     }
 
-    /// Runs `inside` where only the letters are known.
+    /// Runs `inside` in a scope where only the letters are known.
     fn in_frame<T>(&mut self, letters: &[(String, i128)], inside: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let (outer, length) = (self.frame, self.scope.len());
         self.frame = length;
@@ -318,7 +318,7 @@ impl Lowerer<'_, '_> {
         result
     }
 
-    /// `console.write(x)`; `Some(None)` if the operation gives no value.
+    /// Lowers `console.write(x)`; `Some(None)` if the operation has no value.
     pub(super) fn device_call(&mut self, device: &Name, operation: &Name, arguments: &[Tree]) -> Option<Option<Value>> {
         let id = match self.declarations.names.find(&device.text, device.span) {
             Some(Named::Device(id)) => id,

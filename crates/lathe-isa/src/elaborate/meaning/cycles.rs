@@ -1,7 +1,7 @@
 //! `cycles` as a value: how many cycles the instruction has taken, for `after each`.
 //!
-//! It is a local that is given the cycles of the row at the beginning, and counts along with every `cycles + …`. So a
-//! definition can keep the time in a register, and no engine knows of it.
+//! It is a local that starts with the cycles of the row and counts along with every `cycles + …`. So a definition can
+//! keep the time in a register, and no engine needs to know.
 
 use lathe_base::Width;
 
@@ -11,7 +11,7 @@ use crate::operators::BinaryOperator;
 use crate::semantics::{Block, Expr, ExprKind, LocalId, Statement};
 
 impl Lowerer<'_, '_> {
-    /// What is done after an instruction whose row says so many cycles.
+    /// Lowers what is done after an instruction whose row gives this many cycles.
     pub(super) fn block_after(&mut self, block: &ast::Block, cycles: u64) -> Option<()> {
         let (width, names) = (Width::TWO_BYTES, self.scope.len());
         let taken = self.local(width);
@@ -39,7 +39,7 @@ fn reads(statement: &Statement, local: LocalId) -> bool {
     found
 }
 
-/// Counts in a local whatever the statements of a block count.
+/// Makes the statements of a block count their cycles in a local as well.
 fn count(block: &mut Block, taken: LocalId, width: Width) {
     for mut statement in std::mem::take(block) {
         if let Statement::If { then, otherwise, .. } = &mut statement {

@@ -15,7 +15,7 @@ use crate::operators::{BinaryOperator, UnaryOperator};
 use crate::semantics::{Expr, ExprKind, OperandId, Statement};
 
 impl<'w> Lowerer<'w, '_> {
-    /// The value of an expression. Where `want` is given, it has that width or is reported.
+    /// Lowers an expression to its value. If `want` is given, a value of any other width is reported.
     pub(super) fn value(&mut self, tree: &Tree, want: Option<Width>) -> Option<Value> {
         self.spend(tree.span)?;
         let value = match self.constant(tree) {
@@ -30,7 +30,7 @@ impl<'w> Lowerer<'w, '_> {
         self.fitted(value, want, tree)
     }
 
-    /// A value for something that takes at most 64 bits.
+    /// Checks that a value fits something that takes at most 64 bits.
     pub(super) fn narrow(&mut self, value: Value, span: Span, what: &str) -> Option<Value> {
         if !value.width().is_wide() {
             return Some(value);
@@ -71,7 +71,7 @@ impl<'w> Lowerer<'w, '_> {
 
     fn number(&mut self, tree: &Tree, number: i128, want: Option<Width>) -> Option<Value> {
         let comparison = matches!(&tree.kind, TreeKind::Binary(operator, ..) if is_comparison(*operator));
-        // Nobody minds how wide a number is that is only looked at.
+        // The width of a number that is only looked at does not matter.
         let own = if self.setting.site == Site::Prompt { Some(Width::MAX) } else { None };
         let Some(width) = want.or(comparison.then_some(Width::BIT)).or(own) else {
             let message = "the width of this number is not known here";
@@ -84,7 +84,7 @@ impl<'w> Lowerer<'w, '_> {
         }
     }
 
-    /// Reports a value of another width than wanted.
+    /// Reports a value whose width is not the wanted one.
     fn fitted(&mut self, value: Value, want: Option<Width>, tree: &Tree) -> Option<Value> {
         let span = tree.span;
         match want {
@@ -115,16 +115,16 @@ impl<'w> Lowerer<'w, '_> {
         }
     }
 
-    /// The text at a place, if it is short enough to be repeated.
+    /// Returns the text at a place, if it is short enough to repeat.
     fn written(&self, span: Span) -> Option<&str> {
         if self.setting.site == Site::Prompt && !self.calls.is_empty() {
-            // The function stands in another text.
+            // The function is in another text.
             return None;
         }
         self.declarations.text(span.file).get(span.range()).filter(|text| text.len() <= 16 && !text.contains('\n'))
     }
 
-    /// A value of one bit.
+    /// Lowers an expression to a value of one bit.
     pub(super) fn truth(&mut self, tree: &Tree) -> Option<Expr> {
         self.value(tree, Some(Width::BIT)).map(|value| value.expr)
     }
@@ -186,7 +186,7 @@ impl<'w> Lowerer<'w, '_> {
         if self.setting.site.has_pc() { Some(()) } else { self.not_here(span, what) }
     }
 
-    /// Reports what cannot be said at this site.
+    /// Reports what has no meaning at this site.
     pub(super) fn not_here<T>(&mut self, span: Span, what: &str) -> Option<T> {
         let (place, help) = match self.setting.site {
             Site::Condition => ("the condition of `on step`", "compute the condition from registers"),
@@ -195,7 +195,7 @@ impl<'w> Lowerer<'w, '_> {
         self.fail(codes::NOT_HERE, span, format!("{what} has no meaning in {place}"), help)
     }
 
-    /// The operand of this row that a name means.
+    /// Finds the operand of this row with this name.
     pub(super) fn operand_named(&self, name: &str) -> Option<OperandId> {
         if let Some(Binding::Operand(id)) = self.binding(name) {
             return Some(*id);
@@ -205,7 +205,7 @@ impl<'w> Lowerer<'w, '_> {
         at.filter(|_| self.calls.is_empty() && self.ahead.is_none()).map(|at| OperandId(at as u8))
     }
 
-    /// The field of an operand.
+    /// Returns the field of an operand.
     pub(super) fn field(&self, id: OperandId) -> &'w Field {
         &self.declarations.fields[self.setting.operands[usize::from(id.0)].index()]
     }
@@ -230,7 +230,7 @@ impl<'w> Lowerer<'w, '_> {
         self.field_value(id)
     }
 
-    /// What an operand that is a field says.
+    /// Lowers an operand that is a field to its value.
     fn field_value(&mut self, id: OperandId) -> Option<Value> {
         if let Some(reads) = self.counter(id).map(|counter| counter.reads) {
             return self.read_counter(reads);
@@ -247,7 +247,7 @@ impl<'w> Lowerer<'w, '_> {
         Some(Value { expr: Expr { width, kind: ExprKind::Operand(id) }, signed })
     }
 
-    /// `F.cla`: whether a word is among those of an operand.
+    /// Lowers `F.cla`: whether a word is among those of an operand.
     fn has_word(&mut self, name: &Name, word: &Name) -> Option<Value> {
         if let Some(Named::Device(_)) = self.declarations.names.peek(&name.text) {
             let message = format!("`{}` is called with parentheses", word.text);
@@ -307,7 +307,7 @@ impl<'w> Lowerer<'w, '_> {
         self.report(diagnostic)
     }
 
-    /// The memory that an expression names, unless the name means something nearer.
+    /// Finds the memory that an expression names, unless the name means something nearer.
     pub(super) fn memory_named(&self, tree: &Tree) -> Option<MemoryId> {
         let TreeKind::Name(name) = &tree.kind else { return None };
         if self.binding(name).is_some() {
@@ -328,7 +328,7 @@ impl<'w> Lowerer<'w, '_> {
         Some(Value::unsigned(Expr::slice(value.expr, low, width)))
     }
 
-    /// The lowest bit and the width of `[high:low]`, which must be fixed numbers.
+    /// Returns the lowest bit and the width of `[high:low]`, which must be fixed numbers.
     pub(super) fn bits_of(&mut self, width: Width, high: &Tree, low: &Tree, span: Span) -> Option<(u32, Width)> {
         let mut bit = |tree: &Tree| {
             let number = self.constant(tree).and_then(|number| u64::try_from(number).ok());
@@ -363,7 +363,7 @@ impl<'w> Lowerer<'w, '_> {
         Some(Value { expr: self.select(condition, (first.expr, then), (second.expr, otherwise)), signed })
     }
 
-    /// One of two values, each with the statements it takes.
+    /// Chooses one of two values, each with the statements it takes.
     pub(super) fn select(
         &mut self,
         condition: Expr,
@@ -382,7 +382,7 @@ impl<'w> Lowerer<'w, '_> {
         Expr::local(width, local)
     }
 
-    /// `if`, or only the branch that is taken where that is known.
+    /// Emits an `if`, or only the branch taken if that is known.
     pub(super) fn branch(
         &mut self,
         condition: Expr,
@@ -397,7 +397,7 @@ impl<'w> Lowerer<'w, '_> {
         }
     }
 
-    /// The width of a type inside this meaning.
+    /// Returns the width of a type inside this meaning.
     pub(super) fn width(&mut self, ty: &Type) -> Option<Width> {
         let scope = &self.scope[self.frame..];
         let number = |name: &str, _| match scope.iter().rev().find(|(known, _)| known == name) {
@@ -407,7 +407,7 @@ impl<'w> Lowerer<'w, '_> {
         constants::width_with(ty, Width::WIDEST, &number, self.diagnostics)
     }
 
-    /// The width that an expression has by itself, if it has one; numbers and `zext` do not.
+    /// Returns the width that an expression has by itself, if any; numbers and `zext` have none.
     pub(super) fn hint(&self, tree: &Tree) -> Option<Width> {
         match &tree.kind {
             TreeKind::Number(_) | TreeKind::Broken => None,
@@ -490,7 +490,7 @@ impl<'w> Lowerer<'w, '_> {
         }
     }
 
-    /// The width that a function gives, where its arguments tell.
+    /// Returns the width of a function's result, if the arguments determine it.
     fn hint_function(&self, at: usize, arguments: &[Tree]) -> Option<Width> {
         let function = self.declarations.functions[at];
         let letters = self.letters(&function.parameters, arguments);
@@ -502,12 +502,12 @@ impl<'w> Lowerer<'w, '_> {
         u64::try_from(bits).ok().and_then(Width::computed)
     }
 
-    /// Whether a letter is a width of the whole definition, not of the function that has it.
+    /// Whether a letter is a width of the whole definition, not of one function.
     pub(super) fn is_width(&self, letter: &str) -> bool {
         matches!(self.declarations.names.peek(letter), Some(Named::Width(_)))
     }
 
-    /// The widths that the letters of parameters mean, as far as the arguments tell.
+    /// Finds the widths of the letters of parameters, as far as the arguments determine them.
     pub(super) fn letters(&self, parameters: &[(Name, Type)], arguments: &[Tree]) -> Vec<(String, i128)> {
         let mut letters: Vec<(String, i128)> = Vec::new();
         for ((_, ty), argument) in parameters.iter().zip(arguments) {
@@ -520,7 +520,7 @@ impl<'w> Lowerer<'w, '_> {
         letters
     }
 
-    /// A diagnostic for two values that ought to have one width.
+    /// Makes a diagnostic for two values that should have the same width.
     pub(super) fn different_widths(left: Width, right: Width, span: Span) -> Diagnostic {
         let (l, r) = (left.bits(), right.bits());
         let message = format!("{l} {} on the left, {r} on the right", plural(l, "bit"));
@@ -535,7 +535,7 @@ pub(super) fn is_comparison(operator: Binary) -> bool {
     matches!(operator, Either | Both | Equal | Unequal | Less | LessOrEqual | Greater | GreaterOrEqual)
 }
 
-/// Codes of a list whose values count up with them.
+/// A range of codes whose values count up with them.
 struct Run {
     code: u64,
     value: u64,
@@ -553,7 +553,7 @@ fn runs(values: &Values) -> Vec<Run> {
     runs
 }
 
-/// The value that has this code. Runs are halved, so that a long list is no deep choice.
+/// Builds the value for a code. Runs are split in half, so a long list does not nest deeply.
 fn listed(width: Width, code: &Expr, runs: &[Run]) -> Expr {
     if let [run] = runs {
         if run.codes == 1 {
@@ -574,7 +574,7 @@ fn listed(width: Width, code: &Expr, runs: &[Run]) -> Expr {
     Expr::choose(is_lower, listed(width, code, lower), listed(width, code, upper))
 }
 
-/// Whether a carry can come out of it.
+/// Whether a carry can come out of an expression.
 fn is_arithmetic(tree: &Tree) -> bool {
     matches!(&tree.kind, TreeKind::Binary(Binary::Add | Binary::Subtract | Binary::Multiply | Binary::ShiftLeft, ..))
 }

@@ -1,10 +1,11 @@
-//! Values of more than 64 bits: taken apart when a meaning is complete, so that nobody after this file sees one.
+//! Splits values of more than 64 bits when a meaning is complete, so that nothing after this file sees one.
 //!
-//! Each becomes its lower 64 bits and the rest above them. Expressions are pure, so the halves can be computed in locals
-//! directly before the statement that uses them; whatever is needed twice is kept in one. The rejected alternative, halves
-//! while statements are lowered, would be in the way of everything there that does not mind how wide a value is.
+//! Each becomes its lower 64 bits and the rest above them. Expressions are pure, so the halves can be computed in
+//! locals directly before the statement that uses them; anything needed twice is kept in a local. The rejected
+//! alternative, splitting while statements are lowered, would complicate all code there that does not care how wide a
+//! value is.
 //!
-//! Not here: division, which is refused where it is written.
+//! Not here: division of wide values, which is refused where it is written.
 
 use lathe_base::Width;
 
@@ -12,7 +13,7 @@ use crate::language::ast::{Binary, Expr as Tree, ExprKind as TreeKind};
 use crate::operators::{BinaryOperator, UnaryOperator};
 use crate::semantics::{Block, Body, Expr, ExprKind, LocalId, Statement};
 
-/// How many parts of a meaning a wide value counts for, besides itself. No fewer than it takes locals.
+/// Returns how many extra parts of a meaning a wide value counts for: at least one for each local that it takes.
 pub(super) fn cost(tree: &Tree) -> usize {
     match &tree.kind {
         TreeKind::Binary(Binary::Multiply, ..) => 32,
@@ -22,7 +23,7 @@ pub(super) fn cost(tree: &Tree) -> usize {
     }
 }
 
-/// A number that fits in this width.
+/// Makes a number that fits in this width.
 pub(super) fn constant(width: Width, number: i128) -> Expr {
     match above(width) {
         None => Expr::constant(width, number as u64),
@@ -32,7 +33,7 @@ pub(super) fn constant(width: Width, number: i128) -> Expr {
     }
 }
 
-/// The number that an expression is, if it is one.
+/// Returns the value of an expression that is a number.
 pub(super) fn number(expr: &Expr) -> Option<u128> {
     match &expr.kind {
         ExprKind::Constant(value) => Some(u128::from(*value)),
@@ -42,7 +43,7 @@ pub(super) fn number(expr: &Expr) -> Option<u128> {
     }
 }
 
-/// The same meaning without values of more than 64 bits.
+/// Rewrites a meaning without values of more than 64 bits.
 pub(super) fn split(mut body: Body) -> Body {
     let rests = body.locals.iter().map(|width| above(*width)).collect::<Vec<_>>();
     let mut splitter = Splitter { locals: body.locals, upper: Vec::new(), block: Vec::new() };
@@ -68,12 +69,12 @@ pub(super) fn is_narrow(body: &Body) -> bool {
     !widest.is_wide()
 }
 
-/// The width of the upper half of a value, if it has one.
+/// Returns the width of the upper half of a value, if it has one.
 fn above(width: Width) -> Option<Width> {
     Width::new(u64::from(width.bits().saturating_sub(Width::MAX.bits())))
 }
 
-/// The lower 64 bits of a value, and those above. Both can be written twice.
+/// The lower 64 bits of a value, and the bits above. Both can be used twice.
 #[derive(Clone)]
 struct Halves {
     low: Expr,
@@ -107,7 +108,7 @@ impl Splitter {
         self.upper.get(usize::from(local.0)).copied().flatten()
     }
 
-    /// Something that can be written twice. Nothing changes between here and the statement that it is for.
+    /// Makes an expression that can be used twice. Nothing changes between here and the statement that it is for.
     fn keep(&mut self, expr: Expr) -> Expr {
         if expr.is_short() {
             return expr;
@@ -175,7 +176,7 @@ impl Splitter {
         }
     }
 
-    /// An expression of at most 64 bits, made of such only.
+    /// Rewrites an expression of at most 64 bits, so that all its parts have at most 64 bits, too.
     fn narrow(&mut self, mut expr: Expr) -> Expr {
         match expr.kind {
             ExprKind::Slice(inner, low) if inner.width.is_wide() => {
@@ -201,7 +202,7 @@ impl Splitter {
         }
     }
 
-    /// Both halves of a wide expression.
+    /// Splits a wide expression into its halves.
     fn halves(&mut self, expr: Expr) -> Halves {
         let rest = above(expr.width).unwrap_or(Width::BIT);
         let halves = match expr.kind {
@@ -267,7 +268,7 @@ impl Splitter {
         self.keep_both(halves)
     }
 
-    /// What a value is joined from, the lowest first; none has more than 64 bits.
+    /// Returns the parts that a value is joined from, lowest first, each of at most 64 bits.
     fn pieces(&mut self, expr: Expr) -> Vec<Expr> {
         match expr.kind {
             ExprKind::Join(high, low) => {
@@ -329,7 +330,7 @@ impl Splitter {
         }
     }
 
-    /// A product, where `signs` says whose upper half is but copies of a sign.
+    /// Multiplies; `signs` says whose upper half is just copies of a sign.
     fn product(&mut self, x: &Halves, y: &Halves, signs: [bool; 2]) -> Halves {
         use BinaryOperator::{Add, Multiply, Subtract};
         let rest = x.high.width;
@@ -338,7 +339,7 @@ impl Splitter {
         for (of, other, is_sign) in [(x, y, signs[0]), (y, x, signs[1])] {
             let low = bits(other.low.clone(), 0, rest);
             high = match is_sign {
-                // Minus one times something is its opposite.
+                // Minus one times a value is its negation.
                 true => {
                     let is_negative = Expr::slice(of.low.clone(), Width::MAX.bits() - 1, Width::BIT);
                     binary(Subtract, high, Expr::choose(is_negative, low, Expr::constant(rest, 0)))
@@ -349,7 +350,7 @@ impl Splitter {
         Halves { low: binary(Multiply, x.low.clone(), y.low.clone()), high }
     }
 
-    /// The upper 64 bits of the product of two values of 64, from products of 32.
+    /// Computes the upper 64 bits of the product of two 64-bit values, from 32-bit products.
     fn upper_product(&mut self, x: &Expr, y: &Expr) -> Expr {
         use BinaryOperator::{Add, Multiply};
         let part = |value: &Expr, low| Expr::zero_extend(Width::MAX, bits(value.clone(), low, Width::FOUR_BYTES));
@@ -362,7 +363,7 @@ impl Splitter {
         self.keep(highest)
     }
 
-    /// A shift or a rotation.
+    /// Shifts or rotates.
     fn moved(&mut self, operator: BinaryOperator, x: Halves, count: Expr) -> Halves {
         use BinaryOperator::{Or, RotateLeft, RotateRight, ShiftLeft, Subtract};
         if let RotateLeft | RotateRight = operator {
@@ -383,7 +384,7 @@ impl Splitter {
         }
     }
 
-    /// How far a shift goes, in 64 bits.
+    /// Returns the distance of a shift, in 64 bits.
     fn count(&mut self, count: Expr) -> Expr {
         if !count.width.is_wide() {
             let count = self.narrow(count);
@@ -394,7 +395,7 @@ impl Splitter {
         Expr::choose(is_near, low, Expr::constant(Width::MAX, u64::MAX))
     }
 
-    /// How far a rotation of so many bits goes: the remainder of its count, in 64 bits.
+    /// Returns the distance of a rotation of `whole` bits: the remainder of its count, in 64 bits.
     fn turns(&mut self, count: Expr, whole: u32) -> Expr {
         use BinaryOperator::{Add, Multiply, Remainder};
         let number = |value| Expr::constant(Width::MAX, value);
@@ -409,13 +410,13 @@ impl Splitter {
         within(binary(Add, within(low), binary(Multiply, high, above)))
     }
 
-    /// The bits that go from one half to the other in a shift by `count`, of which one of the two is empty: those of a shift
-    /// by less than 64 bits, and those of one by more.
+    /// Computes the bits that move from one half to the other in a shift by `count`: those of a shift by less than 64
+    /// bits and, unless `is_near`, those of a longer one. One of the two is always zero.
     fn crossing(&mut self, half: &Expr, count: &Expr, left: bool, is_near: bool) -> Expr {
         use BinaryOperator::{Or, ShiftLeft, ShiftRight, Subtract};
         let (far, near) = if left { (ShiftLeft, ShiftRight) } else { (ShiftRight, ShiftLeft) };
         let whole = Expr::constant(Width::MAX, 64);
-        // Counts that are too small become very large ones, which shift everything out.
+        // Negative differences wrap to huge counts, which shift everything out.
         let near = binary(near, half.clone(), binary(Subtract, whole.clone(), count.clone()));
         if is_near {
             return near;
@@ -455,7 +456,7 @@ fn not(x: Expr) -> Expr {
     Expr::unary(UnaryOperator::Not, x)
 }
 
-/// Some of the bits of what pieces of at most 64 bits make, the lowest first.
+/// Takes some of the bits that pieces of at most 64 bits make up, lowest first.
 fn gather(pieces: &[Expr], low: u32, width: Width) -> Expr {
     let (end, mut at) = (low + width.bits(), 0);
     let mut gathered: Option<Expr> = None;
@@ -473,7 +474,7 @@ fn gather(pieces: &[Expr], low: u32, width: Width) -> Expr {
     gathered.unwrap_or(Expr::constant(width, 0))
 }
 
-/// Some of the bits of a value, taken from what it is made of.
+/// Takes some of the bits of a value, from the parts it is made of.
 fn bits(x: Expr, low: u32, width: Width) -> Expr {
     match x.kind {
         ExprKind::ZeroExtend(inner) if low >= inner.width.bits() => Expr::constant(width, 0),
@@ -485,7 +486,7 @@ fn bits(x: Expr, low: u32, width: Width) -> Expr {
     }
 }
 
-/// Two operands, or what is the same: halves are often zero.
+/// Makes a binary operation, simplified if possible: halves are often zero.
 fn binary(operator: BinaryOperator, x: Expr, y: Expr) -> Expr {
     use BinaryOperator::{Add, And, Less, Multiply, Or, ShiftLeft, ShiftRight, ShiftRightSigned, Subtract, Xor};
     let mask = x.width.mask();

@@ -1,9 +1,9 @@
-//! Meanings: from statements as written to the semantics, names resolved, widths checked,
-//! functions inlined, lists unrolled.
+//! Meanings: lowers statements as written to the semantics, with names resolved, widths checked, functions inlined and
+//! lists unrolled.
 //!
-//! Evaluation is from left to right. Expressions of the semantics are pure, so whatever
-//! reaches memory or a device becomes a statement before the expression that uses it; a
-//! value read from a register before such a statement is kept in a local.
+//! Evaluation is from left to right. Expressions of the semantics are pure, so every access to memory or a device
+//! becomes a statement before the expression that uses its result; a value read from a register before such a statement
+//! is kept in a local.
 
 mod calls;
 mod cycles;
@@ -29,12 +29,12 @@ use crate::semantics::{Block, Body, Expr, LocalId, OperandId, Statement};
 use crate::simplify::simplify;
 use statements::Assignable;
 
-/// Where a meaning is, which decides what it may say.
+/// Where a meaning stands, which decides what it may say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Site {
     /// A row of instructions.
     Row,
-    /// `on illegal` and `on step`: an instruction is due, but not one that has an end.
+    /// `on illegal` and `on step`: an instruction is due, but its end is not known.
     Hook,
     /// The condition of `on step`.
     Condition,
@@ -47,12 +47,12 @@ pub(super) enum Site {
 }
 
 impl Site {
-    /// Whether there is a program counter that can be read and changed, and an instruction that can fault.
+    /// Whether the program counter can be read and changed, and the instruction can fault.
     fn has_pc(self) -> bool {
         matches!(self, Site::Row | Site::Hook | Site::Prompt)
     }
 
-    /// Whether the machine may stop after it.
+    /// Whether the meaning may halt the machine.
     fn may_halt(self) -> bool {
         self.has_pc() || self == Site::MapWrite
     }
@@ -63,13 +63,13 @@ impl Site {
     }
 }
 
-/// What a meaning can refer to besides the declarations.
+/// What a meaning can refer to, besides the declarations.
 pub(crate) struct Setting<'s> {
     operands: Vec<FieldId>,
     /// The operands that are the program counter.
     counters: Vec<(FieldId, Counter<'s>)>,
     chosen: Vec<Chosen>,
-    /// How long instructions are, where one can be passed over.
+    /// The lengths of instructions, where one can be skipped.
     lengths: Option<&'s Lengths<'s>>,
     /// Given values, such as the address of a mapped access.
     given: Vec<(&'static str, Width)>,
@@ -88,33 +88,33 @@ impl<'s> Setting<'s> {
         Setting { operands, counters, chosen, lengths: Some(lengths), ..Setting::new(Site::Row) }
     }
 
-    /// `on illegal` and `on step`.
+    /// Makes the setting of `on illegal` and `on step`.
     pub(crate) fn hook() -> Setting<'s> {
         Setting::new(Site::Hook)
     }
 
-    /// The condition of `on step`.
+    /// Makes the setting of the condition of `on step`.
     pub(crate) fn condition() -> Setting<'s> {
         Setting::new(Site::Condition)
     }
 
-    /// Reading a mapped address.
+    /// Makes the setting for reading a mapped address.
     pub(crate) fn reading(address: Width) -> Setting<'s> {
         Setting { given: vec![("address", address)], ..Setting::new(Site::MapRead) }
     }
 
-    /// Writing a mapped address.
+    /// Makes the setting for writing a mapped address.
     pub(crate) fn writing(address: Width, value: Width) -> Setting<'s> {
         Setting { given: vec![("address", address), ("value", value)], ..Setting::new(Site::MapWrite) }
     }
 
-    /// A text of its own, with names for numbers besides those of the definition.
+    /// Makes the setting of a separate text, with names for numbers besides those of the definition.
     pub(crate) fn prompt(symbols: &'s dyn Symbols) -> Setting<'s> {
         Setting { symbols, ..Setting::new(Site::Prompt) }
     }
 }
 
-/// The semantics of a block that is done for its effect.
+/// Lowers a block that is executed for its effect.
 pub(crate) fn perform(
     declarations: &Declarations,
     setting: Setting,
@@ -126,14 +126,14 @@ pub(crate) fn perform(
     Some(lowerer.finish(None))
 }
 
-/// What belongs to every instruction: done before and after what its row says.
+/// What is done around every instruction: before and after its row's meaning.
 #[derive(Default)]
 pub(crate) struct Around {
     pub(crate) before: Option<ast::Block>,
     pub(crate) after: Option<ast::Block>,
 }
 
-/// The semantics of a row, with what belongs to every instruction. It takes so many cycles, and those that it says.
+/// Lowers a row, with what is done around it. It takes `cycles`, plus those that the meaning adds.
 pub(crate) fn perform_row(
     declarations: &Declarations,
     setting: Setting,
@@ -154,7 +154,7 @@ pub(crate) fn perform_row(
     Some(lowerer.finish(None))
 }
 
-/// The semantics of an expression that gives a value of this width.
+/// Lowers an expression to a value of this width.
 pub(crate) fn give(
     declarations: &Declarations,
     setting: Setting,
@@ -167,7 +167,7 @@ pub(crate) fn give(
     Some(lowerer.finish(Some(value.expr)))
 }
 
-/// The semantics of an expression that gives a value of its own width, and whether that is signed.
+/// Lowers an expression to a value of its own width, and says whether the value is signed.
 pub(crate) fn look(
     declarations: &Declarations,
     setting: Setting,
@@ -181,7 +181,7 @@ pub(crate) fn look(
     Some((lowerer.finish(Some(expr)), signed))
 }
 
-/// A value, and whether operators that mind the sign take it as two's complement.
+/// A value, and whether sign-sensitive operators take it as two's complement.
 #[derive(Clone, Debug)]
 struct Value {
     expr: Expr,
@@ -207,13 +207,13 @@ enum Binding {
     Value(Value),
     /// An item of a `for`: a register or view.
     Place(Place),
-    /// An operand with its mode chosen: what it reaches.
+    /// An operand with its mode chosen: the place that it reaches.
     Target(Assignable),
     /// A field of a mode.
     Operand(OperandId),
     /// A number: a width, a position.
     Number(i128),
-    /// A `let` whose value could not be understood, which has been reported.
+    /// A `let` whose value could not be understood and has been reported.
     Broken,
 }
 
@@ -222,19 +222,19 @@ struct Lowerer<'w, 'a> {
     setting: Setting<'w>,
     diagnostics: &'w mut Diagnostics,
     locals: Vec<Width>,
-    /// The block being filled is the last.
+    /// The open blocks; the last is being filled.
     blocks: Vec<Block>,
     scope: Vec<(String, Binding)>,
-    /// Names below this position belong to callers and are not seen.
+    /// Names below this position belong to callers and are hidden.
     frame: usize,
     /// The functions and families being inlined, and where each is called.
     calls: Vec<(String, Span)>,
     nodes: usize,
-    /// Inside a mode, how many cells after the beginning of the instruction `next` is.
+    /// Inside a mode, the offset of `next` in cells from the beginning of the instruction.
     ahead: Option<u32>,
     /// Whether a value has more than 64 bits.
     has_wide: bool,
-    /// How deep the lowering is inside expressions, blocks and calls.
+    /// How deep the lowering is in expressions, blocks and calls.
     depth: usize,
     gave_up: bool,
 }
@@ -309,7 +309,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         None
     }
 
-    /// Reports a limit that was reached, at the call that led to it: the function may be as short as can be.
+    /// Reports a reached limit at the outermost call: the function itself may be as short as can be.
     fn too_much<T>(&mut self, code: Code, span: Span, message: String, help: &str) -> Option<T> {
         let Some((_, call)) = self.calls.first() else { return self.fail(code, span, message, help) };
         let diagnostic = Diagnostic::new(code, *call, message).also(span, "the limit is reached here");
@@ -348,7 +348,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         self.blocks.last().map_or(0, Vec::len)
     }
 
-    /// Runs `inside` with a new block and gives that block.
+    /// Runs `inside` with a new block and returns that block.
     fn in_block<T>(&mut self, inside: impl FnOnce(&mut Self) -> Option<T>) -> Option<(T, Block)> {
         self.blocks.push(Vec::new());
         let names = self.scope.len();
@@ -366,7 +366,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         result
     }
 
-    /// A block that belongs to every instruction: it sees no operands.
+    /// Lowers a block that surrounds every instruction: it sees no operands.
     fn block_of_all(&mut self, block: &ast::Block) -> Option<()> {
         let (operands, chosen) = (std::mem::take(&mut self.setting.operands), std::mem::take(&mut self.setting.chosen));
         let done = self.apart(|lowerer| lowerer.block_for_effect(block));
@@ -374,7 +374,7 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         done
     }
 
-    /// Keeps a value in a local from `at` on, if statements emitted since could change it.
+    /// Moves a value into a local set at `at`, if statements emitted since could change it.
     fn settle(&mut self, value: Value, at: usize) -> Value {
         if self.emitted() == at || value.expr.is_settled() {
             return value;
@@ -387,8 +387,8 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         Value { expr: Expr::local(width, local), signed: value.signed }
     }
 
-    /// Keeps a value in a local now, unless it cannot change anyway and is short: it may be used
-    /// many times, and a long one would grow with every use.
+    /// Keeps a value in a local from now on, unless it cannot change anyway and is short: it may be used many times,
+    /// and a long one would be copied with every use.
     fn keep(&mut self, value: Value) -> Value {
         if value.expr.is_short() && value.expr.is_settled() {
             return value;
@@ -403,13 +403,13 @@ impl<'w, 'a> Lowerer<'w, 'a> {
         self.scope[self.frame..].iter().rev().find(|(known, _)| known == name).map(|(_, binding)| binding)
     }
 
-    /// The number that a symbol of the setting stands for, unless the definition has that name.
+    /// Returns the number that a symbol of the setting stands for, unless the definition has that name.
     fn symbol(&self, name: &str) -> Option<i128> {
         let number = self.setting.symbols.value(name).filter(|_| self.declarations.names.peek(name).is_none());
         number.map(i128::from)
     }
 
-    /// The value of an expression that is a number whatever the machine does.
+    /// Evaluates an expression that is a number whatever the machine does.
     fn constant(&self, expr: &ast::Expr) -> Option<i128> {
         constant(expr, &|name, span| match self.binding(name) {
             Some(Binding::Number(value)) => Some(*value),

@@ -1,4 +1,5 @@
-//! Operands with modes in meanings: worked out once, before what the row says, and used there as often as it likes.
+//! Operands with modes in meanings: worked out once, before the row's meaning, which can use the result any number of
+//! times.
 
 use lathe_base::{Diagnostic, Span, Width};
 
@@ -12,13 +13,13 @@ use crate::names::Named;
 use crate::semantics::{Expr, ExprKind, OperandId};
 
 impl<'w> Lowerer<'w, '_> {
-    /// Whether a name is that of an operand with modes, and nothing nearer.
+    /// Whether a name is declared as an operand with modes.
     pub(super) fn has_modes(&self, name: &str) -> bool {
         matches!(self.declarations.names.peek(name), Some(Named::Operand(_)))
     }
 
-    /// Does what the mode of an operand says, and lets its name stand for what it reaches. One that the row only
-    /// reads is read here, so that what the next operand does cannot change it.
+    /// Lowers the mode of an operand and binds the operand's name to what the mode reaches. An operand that the row
+    /// only reads is read here, so that the next operand cannot change it.
     pub(super) fn work_out(&mut self, operand: &ChosenMode, row: &Block, place: Span) -> Option<()> {
         let name = self.declarations.operands[operand.operand].name;
         let mut uses = Uses { name: &name.text, place, reads: false, writes: false, widths: Vec::new(), bare: None };
@@ -57,7 +58,7 @@ impl<'w> Lowerer<'w, '_> {
         Some(())
     }
 
-    /// The width that the row says for an operand, where that has a letter for it.
+    /// Finds the width that the row gives an operand, if its declaration has a letter for the width.
     fn width_said(&mut self, operand: &ChosenMode, uses: &Uses) -> Option<Option<Width>> {
         let name = uses.name;
         let mut said: Option<Width> = None;
@@ -79,7 +80,7 @@ impl<'w> Lowerer<'w, '_> {
         self.fail(codes::WIDTH_UNKNOWN, span, message, help)
     }
 
-    /// What the meaning of a mode ends with: a place, or a value.
+    /// Lowers the end of a mode's meaning: a place, or a value.
     fn reached(&mut self, operand: &ChosenMode, uses: &Uses) -> Option<Binding> {
         let mode = operand.mode.tree;
         for statement in &operand.meaning.statements {
@@ -103,7 +104,7 @@ impl<'w> Lowerer<'w, '_> {
         Some(Binding::Value(self.keep(value)))
     }
 
-    /// The place that an expression is, if it is one.
+    /// Returns the place that an expression denotes, if any.
     fn reachable(&mut self, tree: &Tree) -> Option<Option<Assignable>> {
         match &tree.kind {
             TreeKind::Index(base, address) if self.memory_named(base).is_some() => {
@@ -149,7 +150,7 @@ impl<'w> Lowerer<'w, '_> {
         }
     }
 
-    /// `address(E)`: where the cells are that an operand reaches.
+    /// Lowers `address(E)`: where the cells are that an operand reaches.
     pub(super) fn address_of(&mut self, tree: &Tree) -> Option<Value> {
         let (TreeKind::Name(name) | TreeKind::Sized(Name { text: name, .. }, _)) = &tree.kind else {
             let message = "this is not an operand with modes";
@@ -170,7 +171,7 @@ impl<'w> Lowerer<'w, '_> {
         }
     }
 
-    /// Reports a width after something that has its own.
+    /// Reports a width given for something that has its own.
     pub(super) fn not_sized(&mut self, name: &Name, ty: &Type) -> Option<Value> {
         let span = name.span.to(ty.span);
         let (message, help) = match self.declarations.names.peek(&name.text) {
@@ -182,13 +183,13 @@ impl<'w> Lowerer<'w, '_> {
         self.fail(codes::WRONG_KIND, span, message, help)
     }
 
-    /// Whether an operand is the program counter.
+    /// Returns the counter if an operand is the program counter.
     pub(super) fn counter(&self, id: OperandId) -> Option<&Counter<'w>> {
         let field = self.setting.operands.get(usize::from(id.0))?;
         self.setting.counters.iter().find(|(own, _)| own == field).map(|(_, counter)| counter)
     }
 
-    /// What reading the program counter gives.
+    /// Lowers a read of the program counter.
     pub(super) fn read_counter(&mut self, reads: Option<&Tree>) -> Option<Value> {
         let width = self.declarations.pc_width();
         let Some(tree) = reads else { return Some(Value::unsigned(Expr { width, kind: ExprKind::Pc })) };
@@ -198,7 +199,7 @@ impl<'w> Lowerer<'w, '_> {
         value
     }
 
-    /// The width of an operand that is a field.
+    /// Returns the width of an operand that is a field.
     pub(super) fn field_width(&self, id: OperandId) -> Width {
         let pc = self.declarations.pc_width();
         if self.counter(id).is_some() { pc } else { self.field(id).seen_width(pc) }
@@ -206,7 +207,7 @@ impl<'w> Lowerer<'w, '_> {
 }
 
 impl Binding {
-    /// The width of a value or place.
+    /// Returns the width of a value or place.
     fn width(&self) -> Option<Width> {
         match self {
             Binding::Value(value) => Some(value.width()),
@@ -223,9 +224,9 @@ struct Uses<'t> {
     place: Span,
     reads: bool,
     writes: bool,
-    /// The widths that are said for it.
+    /// The widths given for it.
     widths: Vec<&'t Type>,
-    /// Where it stands without a width.
+    /// Where it is used without a width.
     bare: Option<Span>,
 }
 
@@ -260,7 +261,7 @@ impl<'t> Uses<'t> {
         }
     }
 
-    /// What stands on the left of `=`.
+    /// Notes the left side of `=`.
     fn target(&mut self, tree: &'t Tree) {
         match &tree.kind {
             TreeKind::Binary(Binary::Join, high, low) => {
@@ -297,7 +298,7 @@ impl<'t> Uses<'t> {
         }
     }
 
-    /// Whether an expression is the operand itself, or a bit of it; its width is noted.
+    /// Whether an expression is the operand itself or a part of it; notes its width.
     fn is_own(&mut self, tree: &'t Tree) -> bool {
         match &tree.kind {
             TreeKind::Name(name) if name == self.name => {

@@ -35,7 +35,7 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    /// Both sides, the left one kept if the right one could change it.
+    /// Lowers both sides, keeping the left value in a local if the right side could change it.
     pub(super) fn both(
         &mut self,
         left: &Tree,
@@ -47,7 +47,7 @@ impl Lowerer<'_, '_> {
         let at = self.emitted();
         let want = match count {
             CountWidth::Same => Some(left.width()),
-            // A number of shifts that nothing else gives a width.
+            // A count that gets no width from elsewhere.
             CountWidth::Own => Some(self.hint(right).unwrap_or(left.width().min(Width::MAX))),
         };
         let right = self.value(right, want)?;
@@ -105,7 +105,7 @@ impl Lowerer<'_, '_> {
         let numbers = (self.constant(left).is_some(), self.constant(right).is_some());
         let want = left_hint.or(right_hint).or(outer);
         let (left, right) = match want {
-            // A number on the left takes the width of what stands on the right, whatever that is.
+            // A number on the left takes the width of whatever is on the right.
             None if numbers == (true, false) => {
                 let right = self.value(right, None)?;
                 (self.value(left, Some(right.width()))?, right)
@@ -133,7 +133,7 @@ impl Lowerer<'_, '_> {
     }
 }
 
-/// Whether the right side has the left side's width, or as a count may have its own.
+/// Whether the right side has the width of the left, or may have its own, as a count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CountWidth {
     Same,
@@ -150,7 +150,7 @@ fn mixed(span: Span) -> Diagnostic {
         .help("write `signed(x)` or `unsigned(x)` on one side to make both alike")
 }
 
-/// The operator of the semantics, and whether the sides change places.
+/// Selects the operator of the semantics, and says whether the sides are swapped.
 fn select(operator: Binary, signed: bool) -> (BinaryOperator, bool) {
     use BinaryOperator as To;
     let pick = |plain: To, signed_one: To| if signed { signed_one } else { plain };
@@ -168,7 +168,7 @@ fn select(operator: Binary, signed: bool) -> (BinaryOperator, bool) {
         Binary::Multiply => (To::Multiply, false),
         Binary::Divide => (pick(To::Divide, To::DivideSigned), false),
         Binary::Remainder => (pick(To::Remainder, To::RemainderSigned), false),
-        // The others do not come here.
+        // The other operators do not come here.
         _ => (To::Add, false),
     }
 }

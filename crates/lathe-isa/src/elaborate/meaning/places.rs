@@ -57,27 +57,27 @@ impl Lowerer<'_, '_> {
         Some(Value::unsigned(self.load_cells(memory, address, cell)))
     }
 
-    /// `ram.u16[a]`
+    /// Lowers `ram.u16[a]`.
     pub(super) fn load_wide(&mut self, memory: &Name, ty: &Type, address: &Tree) -> Option<Value> {
         let (memory, width) = self.wide(memory, ty)?;
         let address = self.address(memory, address)?;
         Some(Value { expr: self.load_cells(memory, address, width), signed: ty.signed })
     }
 
-    /// The cells from an address on that make a value of this width.
+    /// Loads the cells from an address on that make up a value of this width.
     pub(super) fn load_cells(&mut self, memory: MemoryId, address: Expr, width: Width) -> Expr {
         let (into, cells) = (self.local(width), self.cells_of(memory, width));
         self.emit(Statement::Load { into, memory, address, cells });
         Expr::local(width, into)
     }
 
-    /// Writes a value to as many cells as it has.
+    /// Stores a value in as many cells as it takes.
     pub(super) fn store_cells(&mut self, memory: MemoryId, address: Expr, value: Expr) {
         let cells = self.cells_of(memory, value.width);
         self.emit(Statement::Store { memory, address, cells, value });
     }
 
-    /// `ram[a] = x`, `ram.u16[a] = x`
+    /// Lowers `ram[a] = x` and `ram.u16[a] = x`.
     pub(super) fn store(&mut self, memory: MemoryId, width: Width, address: &Tree, value: &Tree) -> Option<()> {
         let address = Value::unsigned(self.address(memory, address)?);
         let at = self.emitted();
@@ -87,7 +87,7 @@ impl Lowerer<'_, '_> {
         Some(())
     }
 
-    /// The memory and the width of a wide access.
+    /// Returns the memory and the width of a wide access.
     pub(super) fn wide(&mut self, name: &Name, ty: &Type) -> Option<(MemoryId, Width)> {
         let memory = self.declarations.memory_of(name, self.diagnostics)?;
         let width = self.width(ty)?;
@@ -105,7 +105,7 @@ impl Lowerer<'_, '_> {
         Some((memory, width))
     }
 
-    /// How many cells an access reaches. Each counts, since engines and hardware take it apart.
+    /// Returns how many cells an access reaches. Each counts, because engines and hardware split the access.
     fn cells_of(&mut self, memory: MemoryId, width: Width) -> u8 {
         let cells = self.declarations.memories[memory.index()].cells_of(width);
         self.count(usize::from(cells).saturating_sub(1));

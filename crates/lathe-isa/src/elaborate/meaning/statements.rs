@@ -16,7 +16,7 @@ use crate::operators::{BinaryOperator, UnaryOperator};
 use crate::semantics::{Expr, ExprKind, OperandId, Statement};
 
 impl Lowerer<'_, '_> {
-    /// Everything in a block; a value at its end must be a call.
+    /// Lowers everything in a block; a value at its end must be a call.
     pub(super) fn block_for_effect(&mut self, block: &Block) -> Option<()> {
         let mut fine = Some(());
         for statement in &block.statements {
@@ -168,7 +168,7 @@ impl Lowerer<'_, '_> {
         Some(())
     }
 
-    /// Whether the modes are as a condition on encodings says, for each mode that it says something about.
+    /// Makes a condition for each mode that a condition on encodings constrains.
     fn in_modes(&self, cube: &Cube) -> impl Iterator<Item = Expr> {
         let registers = (0..).map(RegisterId).zip(self.declarations.registers.iter());
         let modes = registers.filter_map(|(id, register)| Some((id, register.width, register.mode?)));
@@ -179,7 +179,7 @@ impl Lowerer<'_, '_> {
         })
     }
 
-    /// The address this many cells after the next instruction.
+    /// Returns the address this many cells after the next instruction.
     fn beyond_next(&self, cells: u32) -> Expr {
         let width = self.declarations.pc_width();
         Expr { width, kind: ExprKind::Next }.plus(u64::from(cells))
@@ -216,7 +216,7 @@ impl Lowerer<'_, '_> {
         Some(())
     }
 
-    /// An item of a list: a register stays a register, so that it can be assigned.
+    /// Lowers an item of a list: a register stays a register, so that it can be assigned.
     fn item(&mut self, tree: &Tree) -> Option<Binding> {
         if let TreeKind::Name(name) = &tree.kind
             && self.binding(name).is_none()
@@ -257,7 +257,7 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    /// What an assignment writes, except memory.
+    /// Finds what an assignment writes, except memory.
     fn target(&mut self, tree: &Tree) -> Option<Assignable> {
         match &tree.kind {
             TreeKind::Index(base, _) if self.memory_named(base).is_some() => {
@@ -303,7 +303,7 @@ impl Lowerer<'_, '_> {
         }
     }
 
-    /// Whether an expression is a name that nothing declares.
+    /// Whether an expression is an undeclared name.
     fn is_unknown(&self, tree: &Tree) -> bool {
         let TreeKind::Name(name) = &tree.kind else { return false };
         self.binding(name).is_none() && self.declarations.names.peek(name).is_none()
@@ -428,7 +428,7 @@ impl Lowerer<'_, '_> {
     }
 }
 
-/// Where a statement is.
+/// Returns the place of a statement.
 fn place(statement: &Written) -> Span {
     match statement {
         Written::Let(name, ..) => name.span,
@@ -440,15 +440,15 @@ fn place(statement: &Written) -> Span {
     }
 }
 
-/// Something that an assignment writes.
+/// The target of an assignment.
 #[derive(Clone, Debug)]
 pub(super) enum Assignable {
     Local(crate::semantics::LocalId, Width),
     Place(Place),
     Operand(OperandId, Width),
-    /// The program counter, and what reading it gives.
+    /// The program counter, and the value of a read.
     Pc(Expr),
-    /// Memory cells at an address that cannot change any more.
+    /// Memory cells at an address that can no longer change.
     Cells {
         memory: MemoryId,
         address: Expr,
@@ -472,13 +472,13 @@ impl Assignable {
     }
 }
 
-/// `a <- b`, which is read as `a < -b`.
+/// Whether an expression is `a <- b`, which reads as `a < -b`.
 fn looks_like_an_arrow(tree: &Tree) -> bool {
     let TreeKind::Binary(Binary::Less, left, right) = &tree.kind else { return false };
     matches!(right.kind, TreeKind::Unary(Unary::Negate, _)) && right.span.start.saturating_sub(left.span.end) <= 2
 }
 
-/// Whether cells begin with these bits.
+/// Makes a test whether cells begin with these bits.
 fn begins_with(cells: &[Expr], cube: Cube) -> Expr {
     let parts = cells.iter().zip(1..).map(|(cell, number)| {
         let part = |bits: u128| Expr::constant(cell.width, (bits >> (128 - number * cell.width.bits())) as u64);

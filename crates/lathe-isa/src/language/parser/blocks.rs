@@ -14,7 +14,7 @@ enum Piece {
 }
 
 impl Parser<'_, '_> {
-    /// `{ … }` over any number of lines.
+    /// Reads `{ … }` over any number of lines.
     pub(super) fn block(&mut self) -> Parsed<Block> {
         self.open_brace("a block is written between `{` and `}`")?;
         let open = self.cursor.span(self.last_end - 1, self.last_end);
@@ -31,7 +31,7 @@ impl Parser<'_, '_> {
         Ok(block)
     }
 
-    /// Statements up to the end of the line, or one block in braces.
+    /// Reads statements up to the end of the line, or one block in braces.
     pub(super) fn line_block(&mut self) -> Parsed<Block> {
         if self.is("{") {
             return self.block();
@@ -39,7 +39,7 @@ impl Parser<'_, '_> {
         self.pieces(|p| p.token == Token::Newline || p.is("}") || p.token == Token::End, false)
     }
 
-    /// Statements up to the end of the text.
+    /// Reads statements up to the end of the text.
     pub(super) fn statements(&mut self) -> Parsed<Block> {
         self.pieces(|p| p.token == Token::End, true)
     }
@@ -122,8 +122,8 @@ impl Parser<'_, '_> {
         Ok(Piece::Statement(Box::new(statement)))
     }
 
-    /// Whether the word here is used as in another language: with something after it that no name has. Before `(`
-    /// it may be a function of the definition.
+    /// Whether the word here is used as in another language: what follows it cannot follow a name. Before `(` it may be
+    /// a function of the definition.
     fn is_foreign_word(&mut self) -> bool {
         let saved = self.save();
         self.advance();
@@ -208,7 +208,7 @@ impl Parser<'_, '_> {
         Ok(Statement::If(condition, then, Some(self.block()?)))
     }
 
-    /// Takes `else`, which may be on the next line.
+    /// Reads `else`, which may be on the next line.
     fn else_follows(&mut self) -> bool {
         let saved = self.save();
         self.skip_newlines();

@@ -1,5 +1,5 @@
-//! Expressions, by precedence climbing. The order is that of most newer languages, not of
-//! C: `a & b == c` compares last, `++` binds tighter than `&` and looser than shifts.
+//! Expressions, by precedence climbing. The order is that of most newer languages, not of C: in `a & b == c` the
+//! comparison comes last; `++` binds tighter than `&` and looser than shifts.
 
 use lathe_base::{Diagnostic, Span, limits};
 
@@ -24,23 +24,23 @@ const OPERATORS: [(&str, u8, Binary); 19] = [
     ("*", 10, Binary::Multiply),  ("/", 10, Binary::Divide),   ("%", 10, Binary::Remainder),
 ];
 
-/// Binds tighter than `|`, which ends a column.
+/// The lowest precedence above `|`, which ends a column.
 const ABOVE_BAR: u8 = 5;
 
 impl Binary {
-    /// Whether an operator for whole numbers is written so.
+    /// Whether this is how an operator for whole numbers is written.
     pub fn is_written(text: &str) -> bool {
         OPERATORS.iter().any(|(written, _, operator)| *written == text && *operator != Binary::Join)
     }
 }
 
 impl Parser<'_, '_> {
-    /// Any expression.
+    /// Reads any expression.
     pub(crate) fn expression(&mut self) -> Parsed<Expr> {
         self.counted(Self::choice)
     }
 
-    /// Reads an expression or a part of one; the outermost begins to count operators again.
+    /// Reads an expression or a part of one; the outermost restarts the count of operators.
     fn counted(&mut self, read: impl FnOnce(&mut Self) -> Parsed<Expr>) -> Parsed<Expr> {
         if self.expressions == 0 {
             self.operators = 0;
@@ -68,12 +68,12 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// An expression in a column: a `|` ends it.
+    /// Reads an expression in a column: a `|` ends it.
     pub(super) fn column_expression(&mut self) -> Parsed<Expr> {
         self.counted(|p| p.climb(ABOVE_BAR))
     }
 
-    /// Counts an operator: operators read one after the other still nest in the tree.
+    /// Counts an operator: operators in a sequence nest in the tree, too.
     fn count_operator(&mut self) -> Parsed<()> {
         self.operators += 1;
         if self.operators <= limits::OPERATORS {
@@ -83,7 +83,7 @@ impl Parser<'_, '_> {
         self.fail(codes::TOO_DEEP, span, message, "split it with `let` or a function")
     }
 
-    /// A name, a number, or something in parentheses.
+    /// Reads a name, a number, or something in parentheses.
     pub(super) fn operand(&mut self) -> Parsed<Expr> {
         self.counted(|p| p.nested(Self::unary))
     }
@@ -126,14 +126,14 @@ impl Parser<'_, '_> {
         Ok(left)
     }
 
-    /// `a += 1`: `left` has been read, and the operator at `mark`.
+    /// Reports `a += 1`: `left` and the operator at `mark` have been read.
     fn compound_assignment<T>(&mut self, left: &Expr, mark: Span) -> Parsed<T> {
         let text = self.cursor.text();
         let (name, operator) = (&text[left.span.range()], &text[mark.range()]);
         let whole = mark.to(self.span);
         let diagnostic = Diagnostic::new(codes::UNEXPECTED, whole, format!("there is no `{operator}=`"));
         let diagnostic = diagnostic.help(format!("write `{name} = {name} {operator} …`"));
-        // Without parentheses, what follows could belong to the operator only in part.
+        // Without parentheses, the operator could apply to only a part of what follows.
         let rest = text[self.span.end as usize..].lines().next().unwrap_or("");
         let is_single = rest.trim().chars().all(|c| c.is_alphanumeric() || c == '_');
         let fix = format!("= {name} {operator}");
@@ -154,7 +154,7 @@ impl Parser<'_, '_> {
         self.fail(codes::UNEXPECTED, span, message, &format!("write {meant}"))
     }
 
-    /// Reports `not a`. With parentheses it could be a function.
+    /// Reports `not a`. With parentheses, `not` could be a function.
     fn check_no_word_not(&mut self) -> Parsed<()> {
         let (saved, span) = (self.save(), self.span);
         self.advance();
@@ -279,7 +279,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// A name and what follows it: arguments, a method, a width.
+    /// Reads what follows a name: arguments, a method, a width.
     fn named(&mut self, name: Name) -> Parsed<Expr> {
         if self.text != TextKind::Assembly && self.is("(") {
             let (arguments, end) = self.arguments()?;

@@ -38,7 +38,7 @@ const ITEMS: [(&str, &str); 25] = [
     ("remove", "remove { inc D }"),
 ];
 
-/// Words that begin a declaration in other languages, and how it is written here.
+/// Words that begin a declaration in other languages, with the equivalent here.
 const ELSEWHERE: [(&[&str], &str); 6] = [
     (&["flag", "flags", "bit", "bits"], "a flag is a register of one bit, as in `register c, z : u1`"),
     (&["function", "func", "def", "macro"], "a function is written `fn double(x: u8) -> u8 { x + x }`"),
@@ -53,7 +53,7 @@ pub(super) fn begins_item(word: &str) -> bool {
     word == "on" || ITEMS.iter().any(|(known, _)| *known == word)
 }
 
-/// Where a run of lines that look like rows ends, with the brace after it, if one begins at `start`.
+/// Returns where a run of lines that look like rows ends, including the brace after it, if one begins at `start`.
 fn end_of_rows(text: &str, start: usize) -> Option<usize> {
     let mut end = None;
     let mut at = start;
@@ -102,7 +102,7 @@ impl Parser<'_, '_> {
             } else if !definition.items[items..].iter().all(Item::is_rows) {
                 definition.declared.push(self.cursor.span(start, self.last_end));
             }
-            // What stands inside of an item or after it on its line is not about the next one.
+            // Documentation inside an item, or after it on its line, is not about the next item.
             let after = self.take_documentation();
             for item in &mut definition.items[items..] {
                 let after = if item.is_line() { after.as_str() } else { "" };
@@ -125,7 +125,7 @@ impl Parser<'_, '_> {
         let reported = self.diagnostics.len();
         let read = self.item_that_begins(meant, word, definition, documentation);
         if read.is_err() {
-            // It was a guess, and one message about the line is enough.
+            // It was a guess, and one message per line is enough.
             self.diagnostics.truncate(reported);
         }
         read
@@ -176,14 +176,14 @@ impl Parser<'_, '_> {
             "examples" => Item::Examples(self.table("examples", Self::example)?),
             "include" => Item::Include(self.include()?),
             "remove" => Item::Remove(self.remove()?),
-            // Every word that begins an item has its line above.
+            // Every word that begins an item is handled above.
             _ => return Err(Failed),
         };
         definition.items.push(item);
         Ok(())
     }
 
-    /// Reports a word that begins no item, and gives the one that was meant, to go on as if it had been written.
+    /// Reports a word that begins no item, and returns the one that was meant, to continue as if it had been written.
     fn meant_item(&mut self, word: &Name) -> Parsed<&'static str> {
         let shortened = |(known, _): &&(&str, &str)| word.text.len() >= 3 && known.starts_with(word.text.as_str());
         let near = nearest(&word.text, ITEMS.iter().map(|(word, _)| *word));
@@ -191,7 +191,7 @@ impl Parser<'_, '_> {
         let message = format!("no declaration begins with `{}`", word.text);
         let diagnostic = Diagnostic::new(codes::UNKNOWN_ITEM, word.span, message);
         if let Some(end) = end_of_rows(self.cursor.text(), word.span.start as usize) {
-            // One brace too early puts all rows after it outside; that is reported once.
+            // One early brace puts all rows after it outside; that is reported once.
             self.last_end = end;
             let help = "this looks like a row: rows belong between the braces of `instructions { … }`";
             return self.fail_with(diagnostic.help(help));
@@ -227,7 +227,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// After `extends`: a machine by its name, or the file of its definition.
+    /// Reads what follows `extends`: a machine by its name, or the file of its definition.
     fn base(&mut self) -> Parsed<Import> {
         let help = "as in `machine mine extends quad8 \"…\"`, or `extends \"file.isa\"`";
         if let Token::Text(_) = self.token {
@@ -243,7 +243,7 @@ impl Parser<'_, '_> {
         Ok(Import { name, is_machine: false, span })
     }
 
-    /// `remove x, y, on step`, or rows between braces.
+    /// Reads `remove x, y, on step`, or rows between braces.
     fn remove(&mut self) -> Parsed<Vec<Remove>> {
         if self.is("{") {
             return self.rows("rows to remove", |p| Ok(Remove::Row(p.rest_of_line())));
@@ -390,7 +390,7 @@ impl Parser<'_, '_> {
         Ok(Habit::Directives { names, means })
     }
 
-    /// What follows the name of a function and its `(`.
+    /// Reads what follows the name of a function and its `(`.
     fn assembly_function(&mut self, name: Name, help: &str) -> Parsed<Habit> {
         let parameter = self.name("its argument", help)?;
         self.expect(")", help)?;
@@ -398,7 +398,7 @@ impl Parser<'_, '_> {
         Ok(Habit::Function { name, parameter, value: self.expression()? })
     }
 
-    /// What follows `section`.
+    /// Reads what follows `section`.
     fn assembly_section(&mut self) -> Parsed<Habit> {
         let help = "as in `section WRAM0 = ram[0xC000]`: a name, and where it begins in which memory";
         let names = self.list(|p| p.name("the name of a section", help))?;
@@ -410,7 +410,7 @@ impl Parser<'_, '_> {
         Ok(Habit::Section { names, memory, address })
     }
 
-    /// A text in quotes that is not empty.
+    /// Reads a non-empty text in quotes.
     fn quoted(&mut self, help: &str) -> Parsed<Name> {
         match &self.token {
             Token::Text(Some(text)) if !text.is_empty() => {
@@ -422,7 +422,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `.byte`, `db`, or the mark between a name and its value: `":="`
+    /// Reads `.byte`, `db`, or the mark between a name and its value: `":="`.
     fn directive_name(&mut self, help: &str) -> Parsed<Name> {
         if matches!(self.token, Token::Text(_)) {
             return self.quoted(help);
@@ -473,7 +473,7 @@ impl Parser<'_, '_> {
         Ok(Registers { names, ty, home: self.home()?, kind, documentation: String::new() })
     }
 
-    /// `at data[0x5D]`, if it is there.
+    /// Reads `at data[0x5D]`, if it is there.
     fn home(&mut self) -> Parsed<Option<Home>> {
         if !self.take_word("at") {
             return Ok(None);
@@ -537,7 +537,7 @@ impl Parser<'_, '_> {
         Ok(Fields { names, kind, documentation: String::new() })
     }
 
-    /// `cla = 8`, or `(ral = 2 | rar = 4)`.
+    /// Reads `cla = 8`, or `(ral = 2 | rar = 4)`.
     fn word_group(&mut self) -> Parsed<WordGroup> {
         let help = "as in `words { cla = 8, (ral = 2 | rar = 4), iac = 1 }`";
         let word = |p: &mut Self| {
@@ -561,7 +561,7 @@ impl Parser<'_, '_> {
         Ok(WordGroup { alternatives, span })
     }
 
-    /// `{ item, item, … }` over any number of lines.
+    /// Reads `{ item, item, … }` over any number of lines.
     pub(super) fn braced<T>(&mut self, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         self.open_brace("a list is written between `{` and `}`")?;
         self.skip_newlines();
@@ -580,7 +580,7 @@ impl Parser<'_, '_> {
         Ok(items)
     }
 
-    /// `u16 little address`, `s8 from next` and so on.
+    /// Reads `u16 little address`, `s8 from next` and so on.
     pub(crate) fn number_kind(&mut self, help: &str) -> Parsed<Number> {
         let start = self.span;
         let ty = self.ty(help)?;
@@ -610,7 +610,7 @@ impl Parser<'_, '_> {
         Ok(number)
     }
 
-    /// `8`, `1..7`, or `_` for a code without a value.
+    /// Reads `8`, `1..7`, or `_` for a code without a value.
     fn listed_value(&mut self) -> Parsed<ListedValue> {
         if self.take("_") {
             return Ok(None);
@@ -738,7 +738,7 @@ impl Parser<'_, '_> {
         Ok(Family { name, ty, parameters, result, members, documentation: String::new() })
     }
 
-    /// `S, D : u6 of uK { … }`
+    /// Reads `S, D : u6 of uK { … }`.
     fn operands(&mut self) -> Parsed<Operands> {
         let help = "as in `operand S, D : u6 { … }`, or `operand S, D : u6 of uK { … }` if rows say how wide it is";
         let names = self.list(|p| p.name("the operand's name", help))?;
@@ -760,7 +760,7 @@ impl Parser<'_, '_> {
         Ok(Operands { names, ty, letter, modes, commented, documentation: String::new() })
     }
 
-    /// `uK`: a width that is not a number.
+    /// Reads `uK`: a width that is not a number.
     fn letter(&mut self, help: &str) -> Parsed<Name> {
         let ty = self.ty(help)?;
         match &ty.width.kind {
@@ -772,7 +772,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `ix 0xDD with hl = ix, h = ixh { … }`
+    /// Reads `ix 0xDD with hl = ix, h = ixh { … }`.
     fn prefix(&mut self) -> Parsed<Prefix> {
         let help = "as in `prefix ix 0xDD with hl = ix { cycles + 4 }`";
         let name = self.name("the prefix's name", help)?;
@@ -793,7 +793,7 @@ impl Parser<'_, '_> {
         Ok(Prefix { name, picture, renames, body, documentation: String::new() })
     }
 
-    /// `u8`, `sK`, `u(2 * K)`
+    /// Reads `u8`, `sK`, `u(2 * K)`.
     pub(super) fn ty(&mut self, help: &str) -> Parsed<Type> {
         let span = self.span;
         if let Token::Number(Some(bits)) = self.token {
@@ -830,7 +830,7 @@ impl Parser<'_, '_> {
     }
 }
 
-/// The type that one of another language is called here: `u8` for `byte` and `uint8_t`, `s8` for `i8`.
+/// Translates a type of another language: `u8` for `byte` and `uint8_t`, `s8` for `i8`.
 fn type_elsewhere(text: &str) -> Option<String> {
     match text {
         "bit" | "bool" | "flag" => return Some("u1".to_owned()),

@@ -1,7 +1,7 @@
 //! The parser: recursive descent over a movable cursor, recovering at line ends.
 //!
-//! A mistake in a row costs that row, a mistake in a declaration that declaration; the
-//! rest of the definition is still read, so that one run reports many mistakes.
+//! A mistake in a row costs that row, a mistake in a declaration that declaration; the rest of the definition is still
+//! read, so that one run reports many mistakes.
 
 mod blocks;
 mod expressions;
@@ -21,7 +21,7 @@ use super::ast::{Block, Definition, Expr, Name};
 use super::lexer::{Cursor, Token};
 use crate::codes;
 
-/// Reads a definition. What could not be understood is missing from the tree and reported.
+/// Reads a definition. What could not be understood is reported and missing from the tree.
 pub fn parse(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Definition {
     let mut parser = Parser::new(file, text, diagnostics);
     if text.len() > limits::DEFINITION_BYTES {
@@ -34,7 +34,7 @@ pub fn parse(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Definit
     parser.definition()
 }
 
-/// Reads a text that is one expression.
+/// Reads a text that consists of one expression.
 pub(crate) fn parse_expression(text: &str, diagnostics: &mut Diagnostics) -> Option<Expr> {
     let mut parser = Parser::new(FileId(0), text, diagnostics).of_kind(TextKind::Prompt);
     parser.skip_newlines();
@@ -47,23 +47,23 @@ pub(crate) fn parse_expression(text: &str, diagnostics: &mut Diagnostics) -> Opt
     Some(expr)
 }
 
-/// Reads a text that is made of statements.
+/// Reads a text that consists of statements.
 pub(crate) fn parse_statements(text: &str, diagnostics: &mut Diagnostics) -> Option<Block> {
     Parser::new(FileId(0), text, diagnostics).of_kind(TextKind::Prompt).statements().ok()
 }
 
-/// What kind of text is read.
+/// The kind of text being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextKind {
     /// A definition.
     Definition,
-    /// A line of assembly inside a definition. A name before `(` is not called: `I(S)` is an address.
+    /// A line of assembly inside a definition. A name before `(` is not a call: `I(S)` is an address.
     Assembly,
-    /// A text of its own about a machine. Names may have dots in them, as labels do.
+    /// A separate text about a machine. Names may contain dots, as labels do.
     Prompt,
 }
 
-/// The parse of one thing failed and has been reported; the caller recovers.
+/// Something could not be parsed, which has been reported; the caller recovers.
 #[derive(Debug)]
 pub(crate) struct Failed;
 
@@ -73,7 +73,7 @@ pub(crate) struct Parser<'s, 'd> {
     cursor: Cursor<'s>,
     token: Token,
     span: Span,
-    /// End of the token before this one.
+    /// The end of the token before this one.
     last_end: usize,
     /// Where the declaration or row being read begins.
     began: usize,
@@ -95,13 +95,13 @@ impl<'s, 'd> Parser<'s, 'd> {
         Parser::starting_at(file, text, 0, diagnostics)
     }
 
-    /// Reads a text of this kind.
+    /// Sets the kind of text.
     pub(crate) fn of_kind(mut self, text: TextKind) -> Self {
         self.text = text;
         self
     }
 
-    /// A parser for a part of a text.
+    /// Makes a parser for a part of a text.
     pub(crate) fn starting_at(file: FileId, text: &'s str, at: usize, diagnostics: &'d mut Diagnostics) -> Self {
         let mut cursor = Cursor::new(file, text);
         cursor.move_to(at);
@@ -125,8 +125,8 @@ impl<'s, 'd> Parser<'s, 'd> {
         parser
     }
 
-    /// Goes on to the next token. A token that cannot be read is reported only where one is
-    /// wanted: it may be the beginning of a column of raw text.
+    /// Advances to the next token. A token that cannot be read is reported only where a token is wanted: it may be the
+    /// beginning of a column of raw text.
     fn advance(&mut self) {
         if self.token != Token::Newline {
             self.last_end = self.span.end as usize;
@@ -137,7 +137,7 @@ impl<'s, 'd> Parser<'s, 'd> {
         }
     }
 
-    /// Reads the text from `at` on, forgetting the token looked at.
+    /// Continues reading at `at`, and drops the current token.
     fn move_to(&mut self, at: usize) {
         self.cursor.move_to(at);
         self.advance();
@@ -203,7 +203,7 @@ impl<'s, 'd> Parser<'s, 'd> {
         self.unexpected(&format!("`{mark}`"), help)
     }
 
-    /// Whether this mark comes after the token that is here.
+    /// Whether this mark follows the current token.
     fn is_before(&mut self, mark: &str) -> bool {
         let saved = self.save();
         self.advance();
@@ -212,7 +212,7 @@ impl<'s, 'd> Parser<'s, 'd> {
         follows
     }
 
-    /// Takes `{`, which may be on a line of its own.
+    /// Reads `{`, which may be on a line of its own.
     fn open_brace(&mut self, help: &str) -> Parsed<()> {
         if self.token == Token::Newline {
             let saved = self.save();
@@ -270,7 +270,7 @@ impl<'s, 'd> Parser<'s, 'd> {
         }
     }
 
-    /// A mark that begins a comment elsewhere; only its first character has been read.
+    /// Reports a mark that begins a comment in other languages; only its first character has been read.
     fn foreign_comment<T>(&mut self, mark: &str) -> Parsed<T> {
         let start = self.span.start as usize;
         let span = self.cursor.span(start, start + mark.len());
@@ -279,7 +279,8 @@ impl<'s, 'd> Parser<'s, 'd> {
         self.fail_with(diagnostic.help("comments begin with `#`").safe_fix(span, "#"))
     }
 
-    /// What is here and where. What is missing at the end of a line is missing after the last word of it.
+    /// Returns what is here and where. Something missing at the end of a line is missing after the last word of the
+    /// line.
     fn found(&self) -> (String, Span) {
         let here = self.span.start as usize;
         let between = self.cursor.text().get(self.last_end..here).unwrap_or("");
@@ -320,12 +321,12 @@ impl<'s, 'd> Parser<'s, 'd> {
         }
     }
 
-    /// Where the last token read ends.
+    /// Returns where the last token read ends.
     pub(crate) fn end(&self) -> usize {
         self.last_end
     }
 
-    /// The `##` lines passed since the last call.
+    /// Returns the `##` lines passed since the last call.
     fn take_documentation(&mut self) -> String {
         std::mem::take(&mut self.cursor.documentation).join("\n")
     }
@@ -353,7 +354,7 @@ impl<'s, 'd> Parser<'s, 'd> {
         Ok(items)
     }
 
-    /// The rows of a block `{ … }`, each read by `row`; a row that fails is passed over.
+    /// Reads the rows of a block `{ … }`, each with `row`, and skips rows that fail.
     fn rows<T>(&mut self, what: &str, mut row: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let head = self.began;
         self.open_brace(&format!("{what} are written between `{{` and `}}`"))?;

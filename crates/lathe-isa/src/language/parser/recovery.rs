@@ -1,7 +1,7 @@
-//! Going on after a mistake: where the next declaration or row begins, and looking ahead.
+//! Recovery from mistakes: where the next declaration or row begins, and looking ahead.
 //!
-//! Braces alone do not tell, since a missing one is a common mistake. Indentation does: what
-//! belongs to a row or declaration is indented deeper than its first line, or closes a brace of it.
+//! Braces alone cannot show that, because a missing brace is a common mistake. Indentation does: what belongs to a row
+//! or declaration is indented deeper than its first line, or closes one of its braces.
 
 use lathe_base::Span;
 
@@ -9,7 +9,7 @@ use super::Parser;
 use super::items::begins_item;
 use crate::language::lexer::Token;
 
-/// A place to come back to.
+/// A position to return to.
 pub(super) struct Saved {
     at: usize,
     documentation: usize,
@@ -35,8 +35,8 @@ impl Parser<'_, '_> {
         (self.token, self.span, self.last_end) = (saved.token, saved.span, saved.last_end);
     }
 
-    /// Passes the rest of what began at `start`: the rest of the line that was being read, lines
-    /// indented deeper than the first, and braces that close its own.
+    /// Skips the rest of what began at `start`: the rest of the line being read, lines indented deeper than the first,
+    /// and braces that close its own.
     pub(super) fn recover(&mut self, start: usize) {
         self.enclosed = 0;
         let text = self.cursor.text();
@@ -60,7 +60,7 @@ impl Parser<'_, '_> {
         self.move_to(end);
     }
 
-    /// Notes the words of a declaration that could not be read and was passed over.
+    /// Notes the words of a declaration that could not be read and has been skipped.
     pub(super) fn note_broken(&mut self, start: usize) {
         let text = self.cursor.text();
         let passed = text.get(start..self.span.start as usize).unwrap_or("");
@@ -104,20 +104,20 @@ impl Parser<'_, '_> {
     }
 }
 
-/// How many blanks the line of this place begins with.
+/// Returns how many blanks the line at this position begins with.
 fn indentation(text: &str, at: usize) -> usize {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = &text[start..];
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// Where the line of this place ends.
+/// Returns where the line at this position ends.
 fn line_end(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     text[at..].find('\n').map_or(text.len(), |newline| at + newline)
 }
 
-/// Counts braces; gives the place of one that closes nothing opened here.
+/// Counts braces, and returns the position of one that closes nothing opened here.
 pub(super) fn unmatched_brace(text: &str, depth: &mut usize) -> Option<usize> {
     for (at, c) in text.char_indices() {
         match c {

@@ -1,5 +1,4 @@
-//! Rows of tables: instructions, pseudo-instructions, maps, examples. Their first columns
-//! are taken as raw text.
+//! Rows of tables: instructions, pseudo-instructions, maps, examples. Their first columns are taken as raw text.
 
 use lathe_base::{Diagnostic, Span, limits};
 
@@ -9,22 +8,21 @@ use crate::codes;
 use crate::language::ast::*;
 use crate::language::lexer::Token;
 
-/// Where the instruction of an example ends: before this `:`. A syntax may have a `:` of its own, as `call 0x3000:0x10`, so one with a
-/// blank before it is looked for first.
+/// Returns where the instruction of an example ends: before this `:`. A syntax may have a `:` of its own, as in
+/// `call 0x3000:0x10`, so a `:` with a blank before it is looked for first.
 pub fn end_of_instruction(line: &str) -> Option<usize> {
     let facts = line.find("->").unwrap_or(line.len());
     line[..facts].rfind(" :").map(|blank| blank + 1).or_else(|| line.find(':'))
 }
 
 impl Parser<'_, '_> {
-    /// The text from the current token up to one of `stops` or the end of the line. A `#`
-    /// begins a comment unless there is something directly after it and something before it on the line:
-    /// `lda #N` is a syntax with a number sign.
+    /// Reads the text from the current token up to one of `stops` or the end of the line. A `#` begins a comment unless
+    /// something directly follows it and something precedes it on the line: `lda #N` is a syntax with a number sign.
     fn raw(&mut self, stops: &[&str]) -> (Column, bool) {
         self.raw_at(self.span.start as usize, stops)
     }
 
-    /// The text from the end of the current token up to one of `stops` or the end of the line.
+    /// Reads the text from the end of the current token up to one of `stops` or the end of the line.
     fn raw_after(&mut self, stops: &[&str]) -> (Column, bool) {
         self.raw_at(self.span.end as usize, stops)
     }
@@ -33,7 +31,7 @@ impl Parser<'_, '_> {
         self.raw_before(at, |line| stops.iter().filter_map(|stop| line.find(stop)).min())
     }
 
-    /// The text from a place up to where `stop` says, or the end of the line.
+    /// Reads the text from a position up to where `stop` says, or the end of the line.
     fn raw_before(&mut self, at: usize, stop: impl Fn(&str) -> Option<usize>) -> (Column, bool) {
         self.cursor.move_to(at);
         let rest = self.cursor.rest();
@@ -51,7 +49,7 @@ impl Parser<'_, '_> {
         (column, found)
     }
 
-    /// Leaves the brace that closes the block, if it is on this line, to be read next.
+    /// Leaves the brace that closes the block, if it is on this line, for the next read.
     fn end_before_brace(&mut self, column: &mut Column) {
         let Some(brace) = unmatched_brace(&column.text, &mut 0) else { return };
         self.move_to(column.span.start as usize + brace);
@@ -60,12 +58,12 @@ impl Parser<'_, '_> {
         column.span.end = column.span.start + column.text.len() as u32;
     }
 
-    /// The rest of the line as raw text, up to one of `stops`.
+    /// Reads the rest of the line as raw text, up to one of `stops`.
     pub(super) fn rest_before(&mut self, stops: &[&str]) -> Column {
         self.raw(stops).0
     }
 
-    /// The rest of the line as raw text, up to the brace that closes the block if it is on this line.
+    /// Reads the rest of the line as raw text, up to the brace that closes the block if it is on this line.
     pub(super) fn rest_of_line(&mut self) -> Column {
         let start = self.span.start as usize;
         self.cursor.move_to(start);
@@ -110,7 +108,7 @@ impl Parser<'_, '_> {
         Ok(Instructions { unit, after, head, commented, rows, documentation: String::new() })
     }
 
-    /// The first words of comments since `start` that have the columns of a row.
+    /// Returns the first words of comments since `start` that have the columns of a row.
     pub(super) fn commented(&self, start: usize) -> Vec<Name> {
         let text = &self.cursor.text()[start..self.last_end.max(start)];
         let mut commented = Vec::new();
@@ -158,7 +156,7 @@ impl Parser<'_, '_> {
         Ok(Row { syntax, picture, conditions, cycles, meaning, span, documentation, heading })
     }
 
-    /// A mode of an operand, or the name of another operand.
+    /// Reads a mode of an operand, or the name of another operand.
     pub(super) fn mode(&mut self) -> Parsed<ModeRow> {
         let start = self.span;
         let documentation = self.take_documentation();
@@ -189,12 +187,12 @@ impl Parser<'_, '_> {
         Ok(ModeRow::Mode(Box::new(Mode { syntax, picture, conditions, meaning, span, documentation })))
     }
 
-    /// The `##` lines since the last row: those directly above this row document it, the others head the
-    /// rows from here on.
+    /// Splits the `##` lines since the last row: those directly above this row document it, the others are the heading
+    /// of the rows from here on.
     fn heading_and_documentation(&mut self) -> (String, String) {
         let mut lines = std::mem::take(&mut self.cursor.documentation);
         let above = self.cursor.text()[..self.span.start as usize].lines().rev();
-        // The first of these is the beginning of the row's own line.
+        // The first of these lines is the beginning of the row's own line.
         let above =
             above.map(str::trim_start).skip_while(|line| line.is_empty()).take_while(|line| line.starts_with('#'));
         let own = if self.is_below_an_empty_line() { 0 } else { above.filter(|line| line.starts_with("##")).count() };
@@ -258,7 +256,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Whether the row goes on with `mark`, perhaps at the beginning of the next line.
+    /// Whether the row continues with `mark`, possibly at the beginning of the next line.
     fn continues(&mut self, mark: &str) -> bool {
         if self.is(mark) {
             return true;
@@ -292,7 +290,7 @@ impl Parser<'_, '_> {
         Ok((picture, conditions))
     }
 
-    /// `A != r0`: only these two operators, so that `|` still ends the column.
+    /// Reads `A != r0`: only these two operators, so that `|` still ends the column.
     fn condition(&mut self) -> Parsed<Expr> {
         let help = "a condition compares a field with a constant, as in `where A != r0`";
         let left = self.operand()?;
@@ -409,7 +407,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// Numbers one after the other: `input 65 66`.
+    /// Reads consecutive numbers: `input 65 66`.
     fn bytes(&mut self) -> Parsed<Vec<Expr>> {
         let mut bytes = vec![self.operand()?];
         while matches!(self.token, Token::Number(_)) {
@@ -419,7 +417,7 @@ impl Parser<'_, '_> {
     }
 }
 
-/// The `##` lines above something, and what follows it on its own line.
+/// Joins the `##` lines above something and what follows it on its own line.
 pub(super) fn joined(above: &str, after: &str) -> String {
     [above, after].into_iter().filter(|lines| !lines.is_empty()).collect::<Vec<_>>().join("\n")
 }
