@@ -1,5 +1,4 @@
-//! Every diagnostic of the assembler, one row each. A test sees to it that each has a
-//! fixture in `tests/assembly/`.
+//! Every diagnostic of the assembler, one row each. A test checks that each has a fixture in `tests/assembly/`.
 
 #[rustfmt::skip]
 lathe_base::codes! {

@@ -1,7 +1,7 @@
-//! Expressions of assembly: numbers of 128 bits, names, C's operators.
+//! Expressions in assembly: numbers of 128 bits, names, C's operators.
 //!
-//! They are kept in one list, each node referring to others by position: a program of a
-//! million lines has millions of them. An evaluation never changes a node.
+//! Nodes are kept in one list and refer to each other by position: a program of a million lines has millions of them.
+//! Evaluation never changes a node.
 
 use lathe_base::{Code, Span, Width, limits};
 use lathe_isa::language::ast::{Binary, Unary};
@@ -11,11 +11,11 @@ use lathe_isa::pseudo::{self, Arithmetic};
 use crate::codes;
 use crate::symbols::{Definition, SymbolId, Symbols};
 
-/// A node.
+/// The position of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ExprId(pub(crate) u32);
 
-/// A number, and the memory it is an address of, if it is one.
+/// A number, and its memory if it is an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Value {
     pub(crate) number: i128,
@@ -37,7 +37,7 @@ pub(crate) struct Node {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NodeKind {
     Number(i64),
-    /// A number that needs more than 64 bits, in a list of its own.
+    /// A number that needs more than 64 bits, by its position in a list of its own.
     Wide(u32),
     Symbol(SymbolId),
     Unary(Unary, ExprId),
@@ -45,15 +45,14 @@ pub(crate) enum NodeKind {
     Choice(ExprId, ExprId, ExprId),
     /// Bits of a value: the highest and the lowest.
     Slice(ExprId, u8, u8),
-    /// A value that must fit as the operand of a pseudo-instruction; an address may stand for its
-    /// low bits.
+    /// A value that must fit as the operand of a pseudo-instruction; an address may stand for its low bits.
     Fit(ExprId, Fit),
-    /// An address that must be in one page, of this many bits, with the instruction this many cells on.
+    /// An address that must be in one page, of this many bits, with the instruction this many cells ahead.
     SamePage(ExprId, Width, u8),
 }
 
 impl NodeKind {
-    /// The same with other nodes below it.
+    /// Returns the same node with other nodes below it.
     pub(crate) fn map(self, below: impl Fn(ExprId) -> ExprId) -> NodeKind {
         match self {
             NodeKind::Number(_) | NodeKind::Wide(_) | NodeKind::Symbol(_) => self,
@@ -86,22 +85,22 @@ pub(crate) enum NoValue {
     Later(SymbolId, Span),
     /// The name is not defined.
     Undefined(SymbolId, Span),
-    /// The name has a value that cannot be read, which has been reported.
+    /// The name's value could not be read, which has been reported.
     Broken,
-    /// The name is defined by itself.
+    /// The name is defined in terms of itself.
     Circular(SymbolId, Span),
-    /// Constants defined by one another over too many steps.
+    /// Too long a chain of constants.
     TooDeep(Span),
     /// More than 128 bits, a division by zero, or a shift by a negative number.
     Arithmetic(Span),
     /// An operand of a pseudo-instruction that does not fit.
     Unfit(Span, i128, Fit),
-    /// An address in another page than the one that begins here.
+    /// An address outside the page that begins here.
     OtherPage(Span, i128, u64, Width),
 }
 
 impl NoValue {
-    /// The diagnostic for it.
+    /// Returns the code of its diagnostic.
     pub(crate) fn code(self) -> Code {
         match self {
             NoValue::Later(..) => codes::NOT_YET_KNOWN,
@@ -122,7 +121,7 @@ pub(crate) struct Expressions {
 }
 
 impl Expressions {
-    /// Arithmetic of a definition as an expression; `parameter` gives what stands for its parameters.
+    /// Turns a definition's arithmetic into an expression; `parameter` returns what stands for its parameters.
     pub(crate) fn arithmetic(
         &mut self,
         value: &Arithmetic,
@@ -164,7 +163,7 @@ impl Expressions {
         self.nodes[id.0 as usize].span
     }
 
-    /// Whether an expression is a number as it stands.
+    /// Whether an expression is a literal number.
     pub(crate) fn is_number(&self, id: ExprId) -> bool {
         matches!(self.nodes[id.0 as usize].kind, NodeKind::Number(_) | NodeKind::Wide(_))
     }
@@ -173,7 +172,7 @@ impl Expressions {
         matches!(self.nodes[id.0 as usize].kind, NodeKind::Symbol(_))
     }
 
-    /// Every use of a name in an expression.
+    /// Returns every use of a name in an expression.
     pub(crate) fn uses(&self) -> Vec<(SymbolId, Span)> {
         let symbol = |node: &Node| match node.kind {
             NodeKind::Symbol(id) => Some((id, node.span)),
@@ -186,23 +185,22 @@ impl Expressions {
         self.nodes.len()
     }
 
-    /// The nodes after a length.
+    /// Returns the nodes added since `length`.
     pub(crate) fn since(&self, length: usize) -> &[Node] {
         &self.nodes[length..]
     }
 
-    /// Forgets everything after a length, when a reading turns out not to fit.
+    /// Forgets the nodes added since `length`, when a reading turns out not to fit.
     pub(crate) fn truncate(&mut self, length: usize) {
         self.nodes.truncate(length);
     }
 
-    /// The value of an expression in a line at `here`.
+    /// Evaluates an expression in a line at `here`.
     ///
-    /// What is still to be done is kept in a list and not on the stack: a sum of 30,000 terms is as
-    /// deep as it is long.
+    /// Pending steps are kept in a list and not on the stack: a sum of 30,000 terms is as deep as it is long.
     pub(crate) fn value(&self, id: ExprId, here: Option<Value>, symbols: &mut Symbols) -> Result<Value, NoValue> {
         let mut todo = Vec::new();
-        // Most expressions are one number or name.
+        // Most expressions are a single number or name.
         if let Some(value) = self.begin(id, &mut todo, symbols)? {
             return Ok(value);
         }
@@ -228,7 +226,7 @@ impl Expressions {
         Ok(values.pop().unwrap_or(Value::number(0)))
     }
 
-    /// The value of a node that has no others below it; those of others come first.
+    /// Returns the value of a node with none below it; otherwise, schedules those below it first.
     fn begin(&self, id: ExprId, todo: &mut Vec<Step>, symbols: &mut Symbols) -> Result<Option<Value>, NoValue> {
         let node = self.nodes[id.0 as usize];
         match node.kind {
@@ -247,7 +245,7 @@ impl Expressions {
         Ok(None)
     }
 
-    /// The value of a node from those of the nodes below it, which are taken from `values`.
+    /// Computes the value of a node from those of the nodes below it, which are taken from `values`.
     fn finish(
         &self,
         id: ExprId,
@@ -316,14 +314,14 @@ impl Expressions {
     }
 }
 
-/// What is still to be done of an evaluation.
+/// A pending step of an evaluation.
 #[derive(Clone, Copy)]
 enum Step {
     /// Evaluate a node.
     Begin(ExprId),
-    /// Put together the values of the nodes below it.
+    /// Combine the values of the nodes below it.
     Finish(ExprId),
-    /// The last value is that of a constant with this expression.
+    /// Take the last value as that of a constant with this expression.
     Define(SymbolId, ExprId),
 }
 
@@ -335,7 +333,7 @@ fn unary(operator: Unary, value: i128) -> Option<i128> {
     }
 }
 
-/// An address plus or minus a number is an address; everything else is a number.
+/// Computes a binary operation. An address plus or minus a number is an address; everything else is a number.
 fn binary(operator: Binary, left: Value, right: Value) -> Option<Value> {
     let number = pseudo::binary(operator, left.number, right.number)?;
     let memory = match (operator, left.memory, right.memory) {

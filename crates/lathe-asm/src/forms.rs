@@ -1,5 +1,4 @@
-//! From a line to the instructions it may mean: the forms of its mnemonic, pseudo-instructions
-//! put in place.
+//! From a line to the instructions it may mean: matches the forms of its mnemonic and expands pseudo-instructions.
 
 use lathe_base::numbers::ByName;
 use lathe_base::{Diagnostic, FileId, Span, nearest};
@@ -21,29 +20,29 @@ use crate::words::in_small_letters;
 /// All forms of a machine.
 pub(crate) struct Forms<'i> {
     isa: &'i Isa,
-    /// By the first token of a line, in small letters.
+    /// By the first token of a line, in lowercase.
     by_first: ByName<Vec<Form>>,
-    /// Those whose first word has an operand in it.
+    /// Forms whose first word contains an operand.
     glued: Vec<Form>,
-    /// All others, by what follows what. The first is the beginning of a line.
+    /// All other forms, as a tree. The first branch is the beginning of a line.
     branches: Vec<Branch>,
 }
 
-/// What forms that begin alike go on with. A line is read along these, so that a mnemonic with ten
+/// How forms with a common beginning continue. A line is matched along the branches, so that a mnemonic with ten
 /// thousand rows is not tried ten thousand times.
 #[derive(Default)]
 struct Branch {
-    /// Words and marks, by their first token in small letters, and where they lead.
+    /// Words and marks, by their first token in lowercase, with the branch after each.
     texts: ByName<Vec<(String, usize)>>,
-    /// Operands, and where they lead.
+    /// Operands, with the branch after each.
     operands: Vec<(OperandOf, usize)>,
-    /// What goes on here if a `-` stands next, which belongs to an operand.
+    /// The branch to take if the next token is a `-` that belongs to an operand.
     negative: Option<usize>,
-    /// The forms that are complete here, and how many words and marks have led here.
+    /// The forms that are complete here, with the number of words and marks on the way.
     ends: Vec<(Form, usize)>,
 }
 
-/// What an operand is.
+/// What an operand belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OperandOf {
     /// A field of an instruction.
@@ -52,7 +51,7 @@ enum OperandOf {
     Parameter(usize, usize),
 }
 
-/// Forms of a mnemonic that a message shows.
+/// The most forms of a mnemonic that a message shows.
 const SHOWN: usize = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +63,7 @@ enum Form {
 /// A form that a line fits, with its operands.
 type Matched = (Form, Vec<Found<ExprId>>);
 
-/// One instruction to be encoded, in one of several ways.
+/// One instruction to encode, with the alternative ways to encode it.
 pub(crate) type Choice = Vec<(InstructionId, Vec<Operand>)>;
 
 impl<'i> Forms<'i> {
@@ -94,7 +93,8 @@ impl<'i> Forms<'i> {
         forms
     }
 
-    /// Adds a form to the branches, from these pieces on. `texts` is how many words and marks have led there.
+    /// Adds a form's remaining pieces to the branches, beginning at `at`. `texts` counts the words and marks before
+    /// them.
     fn plant(&mut self, at: usize, form: Form, pieces: &'i [Piece], texts: usize) {
         let [piece, rest @ ..] = pieces else {
             self.branches[at].ends.push((form, texts));
@@ -173,15 +173,14 @@ impl<'i> Forms<'i> {
         self.by_first.contains_key(&*in_small_letters(word))
     }
 
-    /// The known mnemonic nearest to a misspelt one.
+    /// Returns the known mnemonic nearest to a misspelt one.
     pub(crate) fn nearest(&self, word: &str) -> Option<&str> {
         let mut known: Vec<&str> = self.by_first.keys().map(String::as_str).collect();
         known.sort_unstable();
         nearest(word, known)
     }
 
-    /// The instructions that a whole line stands for, each with its ways of encoding it; none if it
-    /// fits no form.
+    /// Returns the instructions that a whole line stands for, each with its alternatives; `None` if it fits no form.
     pub(crate) fn read(&self, reading: &mut Reading) -> Option<Vec<Choice>> {
         let mark = reading.mark();
         let mut matched = self.matched(reading);
@@ -197,7 +196,7 @@ impl<'i> Forms<'i> {
         Some(self.choices(matched, reading))
     }
 
-    /// The forms that a line fits, each with how many of its words and marks are the form's own.
+    /// Returns the forms that a line fits, each with the number of the form's own words and marks.
     fn matched(&self, reading: &mut Reading) -> Vec<(usize, Matched)> {
         let start = reading.at;
         let mut matched = Vec::new();
@@ -229,7 +228,7 @@ impl<'i> Forms<'i> {
                 }
                 reading.at = at;
             }
-            // There is nearly always one way on, which takes the operands with it.
+            // There is nearly always one way on; it takes the operands without a copy.
             let Some((next, at, found)) = ways.pop() else { continue };
             for (next, at, found) in ways.drain(..) {
                 open.push((next, at, operands.iter().cloned().chain(found).collect()));
@@ -249,7 +248,7 @@ impl<'i> Forms<'i> {
         matched
     }
 
-    /// Why a line fits no form of its mnemonic; nothing if there is no such mnemonic.
+    /// Explains why a line fits no form of its mnemonic; `None` if there is no such mnemonic.
     pub(crate) fn explain(&self, first: &str, reading: &mut Reading) -> Option<Diagnostic> {
         let named = self.by_first.get(&*in_small_letters(first)).filter(|named| !named.is_empty())?;
         if let Some(clash) = self.clash(named, reading) {
@@ -268,14 +267,14 @@ impl<'i> Forms<'i> {
         let deepest = failed.iter().rfind(|(_, _, at)| *at == depth);
         let (form, mismatch, at) = deepest.cloned().unwrap_or((named[0], Mismatch::Head, 0));
         let diagnostic = self.mismatch(form, &mismatch, at, reading);
-        // Of many forms, those are shown that fit the line as far as any does.
+        // Of many forms, show those that fit as much of the line as any.
         let fits = |form: &&Form| failed.iter().any(|(other, _, at)| other == *form && *at == depth);
         let nearest = named.iter().filter(|form| named.len() <= SHOWN || fits(form)).take(SHOWN);
         let described = nearest.map(|form| format!("`{}`", self.describe(*form)));
         Some(diagnostic.help(format!("it is written {}", described.collect::<Vec<_>>().join(" or "))))
     }
 
-    /// Why the words that a line begins with cannot stand together, where the first is one of an operand made of words.
+    /// Explains why the line's first words cannot stand together, where the first belongs to an operand made of words.
     fn clash(&self, named: &[Form], reading: &Reading) -> Option<Diagnostic> {
         let texts: Vec<&str> = reading.tokens[reading.at..].iter().map(|token| reading.source_text(*token)).collect();
         let fields = named.iter().filter(|form| matches!(self.syntax(**form).heads[0], Head::Named(_)));
@@ -303,11 +302,11 @@ impl<'i> Forms<'i> {
         Some(Diagnostic::new(codes::NO_FORM, span, message).help(help))
     }
 
-    /// Alternatives for one instruction, or the sequence of a longer pseudo-instruction.
+    /// Returns the alternatives for one instruction, or the sequence of a longer pseudo-instruction.
     fn choices(&self, mut matched: Vec<Matched>, reading: &mut Reading) -> Vec<Choice> {
         let is_sequence = |form: Form| matches!(form, Form::Pseudo(at) if self.isa.pseudos[at].expansion.len() > 1);
         if matched.iter().any(|(form, _)| is_sequence(*form)) {
-            // Sequences do not grow when addresses are known, so the choice is made now.
+            // Sequences do not grow once addresses are known, so choose now.
             matched.sort_by_key(|(form, _)| self.cells(*form));
             let last = matched.len() - 1;
             let chosen = matched.iter().position(|(form, operands)| self.fits_now(*form, operands, reading));
@@ -331,7 +330,7 @@ impl<'i> Forms<'i> {
         }
     }
 
-    /// The instructions that a form stands for.
+    /// Returns the instructions that a form stands for.
     fn instructions(&self, form: Form, operands: Vec<Found<ExprId>>, reading: &mut Reading) -> Vec<Choice> {
         match form {
             Form::Instruction(id) => vec![vec![(id, operands.into_iter().map(operand).collect())]],
@@ -352,7 +351,7 @@ impl<'i> Forms<'i> {
         }
     }
 
-    /// Whether all operands are known already and can be held.
+    /// Whether all operands are known already and fit.
     fn fits_now(&self, form: Form, operands: &[Found<ExprId>], reading: &mut Reading) -> bool {
         operands.iter().enumerate().all(|(at, operand)| match operand {
             Found::Bits(_) => true,
@@ -398,7 +397,7 @@ impl<'i> Forms<'i> {
                 }
                 Argument::Value(value) => Some(Operand::Value(call.arithmetic(value, reading))),
             });
-            // A short form may not have all registers.
+            // A short form may lack some registers.
             let bound: Option<Vec<Operand>> = bound.collect();
             choice.extend(bound.map(|bound| (*id, bound)));
         }
@@ -406,7 +405,7 @@ impl<'i> Forms<'i> {
         choice
     }
 
-    /// What is wrong where a form stops fitting.
+    /// Reports what is wrong where a form stops fitting.
     fn mismatch(&self, form: Form, mismatch: &Mismatch, at: usize, reading: &Reading) -> Diagnostic {
         let place = |at: usize| reading.tokens.get(at).map_or_else(|| reading.end(), |token| token.span);
         if let Some(failure) = reading.failure.as_ref().filter(|failure| failure.span.start > place(at).start) {
@@ -433,7 +432,7 @@ impl<'i> Forms<'i> {
         }
     }
 
-    /// How a form is written, operands by what they are.
+    /// Renders a form's syntax, with each operand replaced by what it may be.
     fn describe(&self, form: Form) -> String {
         self.syntax(form).render(|operand| {
             let field = self.field(form, operand);
@@ -446,7 +445,7 @@ impl<'i> Forms<'i> {
 }
 
 impl Branch {
-    /// The texts that may stand next. What begins with a mark may be read as a longer token: `$5`.
+    /// Returns the texts that may come next. A text that begins with a mark may be part of a longer token: `$5`.
     fn texts<'b>(&'b self, reading: &Reading) -> impl Iterator<Item = &'b (String, usize)> + use<'b> {
         let token = reading.peek().map_or("", |token| reading.source_text(token));
         let mark = token.chars().next().filter(|mark| token.len() > mark.len_utf8() && !mark.is_alphanumeric());
@@ -456,7 +455,7 @@ impl Branch {
     }
 }
 
-/// The first token of a text as a line is read, in small letters.
+/// Returns the first token of `text`, split as a line would be, in lowercase.
 fn first_token(text: &str, habits: &Assembly) -> String {
     let mut tokens = Vec::new();
     tokens::line(FileId(0), text, 0, habits, &mut tokens);
@@ -475,7 +474,7 @@ fn operand(found: Found<ExprId>) -> Operand {
     }
 }
 
-/// What an operand must be, for messages.
+/// Describes what an operand must be, for messages.
 pub(crate) fn kind_of(field: &Field) -> String {
     match &field.domain {
         Domain::Number(numeric) if numeric.target.is_some() => "an address".to_owned(),
@@ -485,13 +484,13 @@ pub(crate) fn kind_of(field: &Field) -> String {
     }
 }
 
-/// `an 8-bit number`
+/// Returns text such as `an 8-bit number`.
 fn bits(width: u32) -> String {
     let article = if matches!(width, 8 | 11 | 18) { "an" } else { "a" };
     format!("{article} {width}-bit number")
 }
 
-/// The numbers of a list, several in a row as a range.
+/// Lists the numbers of a list, runs as ranges.
 pub(crate) fn listed(values: &Values) -> String {
     let mut ranges: Vec<(i128, i128)> = Vec::new();
     for (_, number) in values.numbers() {
@@ -508,7 +507,7 @@ pub(crate) fn listed(values: &Values) -> String {
     shown.join(", ") + if ranges.len() > SHOWN { ", …" } else { "" }
 }
 
-/// The names of a field, the middle left out where they are many.
+/// Lists the names of a field, leaving out the middle of a long list.
 fn short_names(field: &Field) -> String {
     let names: Vec<&str> = field.names().collect();
     match names.as_slice() {
@@ -517,7 +516,7 @@ fn short_names(field: &Field) -> String {
     }
 }
 
-/// The bits of `field` for the name that a parameter was given, if it has that name.
+/// Returns the bits of `field` for the name given as a parameter, if `field` has that name.
 fn same_name(parameter: &Field, given: &Found<ExprId>, field: &Field) -> Option<u64> {
     let Found::Bits(bits) = given else { return Some(0) };
     let name = match &parameter.domain {
@@ -528,16 +527,16 @@ fn same_name(parameter: &Field, given: &Found<ExprId>, field: &Field) -> Option<
     name.and_then(|name| field.bits_named(name))
 }
 
-/// One use of a pseudo-instruction, for one of the instructions it stands for.
+/// One use of a pseudo-instruction, for one of its instructions.
 struct Use<'u> {
     pseudo: &'u Pseudo,
     operands: &'u [Found<ExprId>],
-    /// Cells from that instruction to the last one, which is the one that jumps, if any does.
+    /// Cells from that instruction to the last one, which is the only one that may jump.
     ahead: u8,
 }
 
 impl Use<'_> {
-    /// Arithmetic of the definition as an expression of the program.
+    /// Turns arithmetic of the definition into an expression of the program.
     fn arithmetic(&self, value: &Arithmetic, reading: &mut Reading) -> ExprId {
         let whole = reading.tokens.first().map_or(Span::default(), |token| token.span);
         let mut parameter = |at: usize, expressions: &mut Expressions| self.parameter(at, expressions);
@@ -564,7 +563,7 @@ impl Use<'_> {
     }
 }
 
-/// Adds a choice to the lists of a program; gives the position of the first and how many there are.
+/// Adds a choice to a program's lists; returns the position of the first alternative and their number.
 pub(crate) fn add_choice(
     choice: &Choice,
     alternatives: &mut Vec<Alternative>,

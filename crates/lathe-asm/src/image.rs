@@ -1,6 +1,5 @@
-//! An image: what an assembler makes and a machine loads. Cells for one or several
-//! memories, where to begin, and what a person needs to find their way: symbols and the
-//! lines that each cell came from.
+//! An image: what the assembler makes and a machine loads. It holds cells for one or several memories, the entry point,
+//! and debugging information: symbols, and the line that each cell came from.
 
 use std::fmt;
 
@@ -12,24 +11,24 @@ use lathe_isa::reset::AtReset;
 
 use crate::lines::Lines;
 
-/// A program, ready to be loaded.
+/// A program, ready to load.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
-    /// The machine it is for; empty if the file it came from does not say.
+    /// The machine it is for; empty if the file does not say.
     pub machine: String,
-    /// Where execution begins, if it is said; see [`Image::start`].
+    /// Where execution begins, if given; see [`Image::start`].
     pub entry: Option<u64>,
     /// The cells.
     pub segments: Vec<Segment>,
     /// Names, in the order of their definition.
     pub symbols: Vec<Symbol>,
-    /// Where cells came from, in the order they were read; see [`Image::line_at`].
+    /// The lines that cells came from, in the order they were read; see [`Image::line_at`].
     pub lines: Lines,
 }
 
 impl Image {
-    /// Where execution begins: where the program says, or else where the machine does. A program that
-    /// has nothing there begins at its lowest address.
+    /// Returns where execution begins: where the program says, or else where the machine does. A program without cells
+    /// there begins at its lowest address.
     pub fn start(&self, isa: &Isa) -> u64 {
         let reset = self.at_reset(isa).map_or(isa.pc.reset, |reset| reset.pc);
         let code =
@@ -39,8 +38,8 @@ impl Image {
         isa.pc.width.wrap(self.entry.or(lowest).unwrap_or(reset))
     }
 
-    /// What the machine's `on reset` decides, with this program in memory. If it looks at memory, and all it looks at
-    /// is cells without a value, it decides nothing: a program without vectors begins as if the machine had none.
+    /// Returns what the machine's `on reset` decides, with this program in memory. If it reads memory and finds only
+    /// cells without a value, it decides nothing: a program without vectors begins as if the machine had none.
     pub fn at_reset(&self, isa: &Isa) -> Option<AtReset> {
         let mut cells = Vec::new();
         let reset = isa.at_reset(|memory, address| {
@@ -51,7 +50,7 @@ impl Image {
         (cells.is_empty() || cells.iter().any(Option::is_some)).then_some(reset)
     }
 
-    /// The registers before the first instruction, as they are declared or as `on reset` sets them.
+    /// Returns the registers before the first instruction, as declared or as `on reset` sets them.
     pub fn registers_at_reset(&self, isa: &Isa) -> Vec<u64> {
         let mut registers: Vec<u64> = isa.registers.iter().map(|register| register.reset).collect();
         for (register, value) in self.at_reset(isa).into_iter().flat_map(|reset| reset.registers) {
@@ -60,7 +59,7 @@ impl Image {
         registers
     }
 
-    /// What the program puts into a cell, if it does.
+    /// Returns what the program puts into a cell, if anything.
     fn cell(&self, memory: MemoryId, address: u64) -> Option<u64> {
         let mut holding = self.segments.iter().rev().filter(|segment| segment.memory == memory);
         holding
@@ -68,7 +67,7 @@ impl Image {
     }
 }
 
-/// Cells that follow one another in one memory.
+/// Consecutive cells of one memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The memory.
@@ -80,12 +79,12 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The address after the last cell, not wrapped.
+    /// Returns the address after the last cell, not wrapped.
     pub fn end(&self) -> u128 {
         u128::from(self.start) + self.cells.len() as u128
     }
 
-    /// Whether the cell at an address is one of them.
+    /// Whether the segment has a cell at an address.
     pub fn contains(&self, address: u64) -> bool {
         self.start <= address && u128::from(address) < self.end()
     }
@@ -94,13 +93,13 @@ impl Segment {
 /// A name of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name, in full: a local label has its owner's name before it.
+    /// Its full name: a local label has its owner's name before it.
     pub name: String,
     /// Its value.
     pub value: i128,
     /// What it is.
     pub kind: SymbolKind,
-    /// Whether `.export` names it.
+    /// Whether `.export` lists it.
     pub exported: bool,
     /// Where it is defined.
     pub span: Span,
@@ -116,8 +115,8 @@ pub enum SymbolKind {
 }
 
 impl Image {
-    /// All cells of one memory as one run from its lowest to its highest address, gaps filled.
-    /// Where segments lie on one another, the later one wins.
+    /// Returns all cells of one memory as one run from its lowest to its highest address, gaps filled. Where segments
+    /// overlap, the later one wins.
     pub fn flat(&self, memory: MemoryId, fill: u64) -> Option<Segment> {
         let of_memory = || self.segments.iter().filter(|segment| segment.memory == memory && !segment.cells.is_empty());
         let start = of_memory().map(|segment| segment.start).min()?;
@@ -130,13 +129,13 @@ impl Image {
         Some(Segment { memory, start, cells })
     }
 
-    /// The cells of one memory with their addresses, segment by segment.
+    /// Yields the cells of one memory with their addresses, segment by segment.
     pub fn cells_of(&self, memory: MemoryId) -> impl Iterator<Item = (u64, u64)> {
         let segments = self.segments.iter().filter(move |segment| segment.memory == memory);
         segments.flat_map(|segment| addresses_from(segment.start).zip(segment.cells.iter().copied()))
     }
 
-    /// The memories that it has cells for, in order.
+    /// Returns the memories that have cells, in order.
     pub fn memories(&self) -> Vec<MemoryId> {
         let mut memories: Vec<MemoryId> = self.segments.iter().map(|segment| segment.memory).collect();
         memories.sort_unstable();

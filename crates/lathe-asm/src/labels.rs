@@ -1,4 +1,4 @@
-//! Labels by address: what a person calls a place in a running program.
+//! Labels by address: what people call places in a running program.
 
 use lathe_isa::model::MemoryId;
 
@@ -9,7 +9,7 @@ use crate::{Image, Symbol, SymbolKind};
 pub struct Labels(Vec<(MemoryId, u64, Symbol)>);
 
 impl Labels {
-    /// The labels of an image.
+    /// Collects the labels of an image.
     pub fn new(image: &Image) -> Self {
         let label = |symbol: &Symbol| match symbol.kind {
             SymbolKind::Label(memory) => Some((memory, u64::try_from(symbol.value).ok()?, symbol.clone())),
@@ -20,15 +20,15 @@ impl Labels {
         Labels(labels)
     }
 
-    /// The labels at an address, in the order of their definition.
+    /// Yields the labels at an address, in order of definition.
     pub fn at(&self, memory: MemoryId, address: u64) -> impl Iterator<Item = &Symbol> {
         let first = self.0.partition_point(|label| (label.0, label.1) < (memory, address));
         self.0[first..].iter().take_while(move |label| (label.0, label.1) == (memory, address)).map(|label| &label.2)
     }
 
-    /// The nearest label at or before an address, and how many cells it is away: `sub1+2`. Of several
-    /// at one address, a full label goes before a local one, and the first before later ones. Those
-    /// that each use of a macro makes for itself do not count: nobody has written their names.
+    /// Returns the nearest label at or before an address, and its distance in cells: `sub1+2`. Of several at one
+    /// address, a full label precedes a local one, and an earlier precedes a later. Labels that each use of a macro
+    /// makes for itself do not count: nobody has written their names.
     pub fn before(&self, memory: MemoryId, address: u64) -> Option<(&Symbol, u64)> {
         let after = self.0.partition_point(|label| (label.0, label.1) <= (memory, address));
         let written = |symbol: &Symbol| !symbol.name.contains('@');

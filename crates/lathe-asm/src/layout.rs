@@ -1,8 +1,8 @@
-//! Addresses: passes over the program until every label and every choice of an encoding
-//! has settled, then one more that lays the cells down.
+//! Addresses: passes over the program until every label and every choice of an encoding has settled, then one more pass
+//! that lays down the cells.
 //!
-//! A choice only ever moves to a longer encoding, so choices settle by themselves; what
-//! may not settle is an `.align`, `.space` or `.org` that depends on what comes after it.
+//! A choice only ever moves to a longer encoding, so choices always settle; an `.align`, `.space` or `.org` that
+//! depends on a later address may not.
 
 use lathe_base::{Diagnostic, Diagnostics, Span, Width, limits};
 use lathe_isa::Isa;
@@ -28,7 +28,7 @@ pub enum Overlap {
     LaterWins,
 }
 
-/// Gives the program addresses and lays its cells down.
+/// Assigns addresses and lays down the program's cells.
 pub(crate) fn lay_out(isa: &Isa, program: &mut Program, overlap: Overlap, diagnostics: &mut Diagnostics) -> Image {
     settle(isa, program, diagnostics);
     let mut writer = Writer::new(isa, program, diagnostics);
@@ -43,9 +43,8 @@ pub(crate) fn lay_out(isa: &Isa, program: &mut Program, overlap: Overlap, diagno
     image
 }
 
-/// Passes over the program until nothing changes. A chain of jumps, each pushed out of reach by the
-/// next, takes a pass for each link; beyond a limit all take their longest encoding, which always
-/// ends it.
+/// Passes over the program until nothing changes. A chain of jumps, each pushed out of reach by the next, takes a pass
+/// for each link; beyond a limit, all instructions take their longest encoding, which always ends it.
 fn settle(isa: &Isa, program: &mut Program, diagnostics: &mut Diagnostics) {
     let (mut idle, mut visits) = (0, 0);
     while idle < limits::LAYOUT_PASSES {
@@ -80,7 +79,7 @@ fn take_longest(program: &mut Program) {
     }
 }
 
-/// What changed in a pass.
+/// What a pass changed.
 #[derive(Default)]
 struct Changes {
     /// The first few labels that moved.
@@ -89,7 +88,7 @@ struct Changes {
     has_grown: bool,
 }
 
-/// Labels that a message names.
+/// The most labels that a message names.
 const NAMED: usize = 5;
 
 fn pass(isa: &Isa, program: &mut Program) -> Changes {
@@ -125,14 +124,14 @@ fn pass(isa: &Isa, program: &mut Program) -> Changes {
     changes
 }
 
-/// The cells of the largest memory. Where more of them are asked for, positions mean nothing, but must not overflow.
+/// The cells of the largest memory. Positions beyond it mean nothing, but must not overflow.
 const MOST: u128 = 1 << u64::BITS;
 
 /// A walk over the program that keeps the position in each memory and section.
 struct Walk<'w> {
     isa: &'w Isa,
     program: &'w mut Program,
-    /// May be just beyond the last cell, whose address may be the last of a `u64`.
+    /// May be one past the last cell, whose address may be the largest `u64`.
     positions: Vec<u128>,
     place: usize,
     memory: MemoryId,
@@ -161,13 +160,13 @@ impl<'w> Walk<'w> {
         program.expressions.value(id, here, &mut program.symbols)
     }
 
-    /// A count of cells, as far as it is known and makes sense.
+    /// Evaluates a count of cells: 0 if it is unknown or negative, at most `MOST`.
     fn count(&mut self, id: ExprId) -> u128 {
         let value = self.value(id).map_or(0, |value| value.number);
         u128::try_from(value).unwrap_or(0).min(MOST)
     }
 
-    /// Moves on over an item.
+    /// Advances the position past an item.
     fn advance(&mut self, kind: &ItemKind) {
         let cells = match *kind {
             ItemKind::Origin(address) => {
@@ -207,7 +206,7 @@ impl<'w> Walk<'w> {
         Location { pc, next: width.wrap(pc.wrapping_add(cells.into())), width }
     }
 
-    /// The first alternative, from the chosen one on, whose operands fit or may still do so.
+    /// Returns the first alternative, from the chosen one on, whose operands fit or may still fit.
     fn choose(&mut self, first: u32, count: u16, chosen: u16) -> u16 {
         (chosen..count)
             .find(|at| self.fits(self.program.alternatives[(first + u32::from(*at)) as usize]))
@@ -239,7 +238,7 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// The memory of a place: one of the memories, or that of a section, which are counted on from there.
+/// Returns the memory of a place: a memory itself, or that of a section; sections are counted after the memories.
 pub(crate) fn memory_of(isa: &Isa, place: usize) -> MemoryId {
     match place.checked_sub(isa.memories.len()) {
         Some(section) => isa.assembly.sections[section].memory,
@@ -247,7 +246,7 @@ pub(crate) fn memory_of(isa: &Isa, place: usize) -> MemoryId {
     }
 }
 
-/// The bits of an operand for a value, if it can be held and reached.
+/// Returns the bits of an operand for a value, if the operand can hold and reach it.
 fn operand_bits(field: &Field, value: Value, location: Location) -> Option<u64> {
     match value.memory {
         Some(_) => field.bits_for_address(u64::try_from(value.number).ok()?, location),
@@ -255,7 +254,7 @@ fn operand_bits(field: &Field, value: Value, location: Location) -> Option<u64> 
     }
 }
 
-/// The last walk: lays cells down and reports what does not fit.
+/// The last walk: lays down cells and reports what does not fit.
 struct Writer<'w, 'd> {
     walk: Walk<'w>,
     image: Image,
@@ -263,7 +262,7 @@ struct Writer<'w, 'd> {
     /// How many cells there are so far.
     placed: u64,
     diagnostics: &'d mut Diagnostics,
-    /// Memories that are full, so that it is said once.
+    /// Memories that are full, so that each is reported once.
     full: Vec<MemoryId>,
     /// Whether the next cells begin a new segment.
     moved: bool,
@@ -304,7 +303,7 @@ impl<'w, 'd> Writer<'w, 'd> {
             ItemKind::Align { to, fill } => self.align(item, to, fill),
             ItemKind::Origin(address) => {
                 if self.checked_count(item, address).is_none() {
-                    // That what follows does not fit either needs no saying.
+                    // What follows will not fit either, and need not be reported.
                     self.full.push(self.walk.memory);
                 }
                 self.moved = true;
@@ -326,7 +325,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         match self.walk.value(id) {
             Ok(value) => Some(value),
             Err(NoValue::Broken) => None,
-            // It may be defined in what could not be read.
+            // It may be defined in a part that could not be read.
             Err(NoValue::Undefined(..)) if self.walk.program.is_incomplete => None,
             Err(problem) => {
                 let program = &*self.walk.program;
@@ -373,7 +372,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         self.put(item, count, |cells, _| cells.resize(cells.len() + count as usize, value));
     }
 
-    /// A value that fits in one cell.
+    /// Evaluates a value that must fit in one cell.
     fn cell(&mut self, item: Item, id: ExprId) -> Option<u64> {
         let width = self.walk.isa.memory(self.walk.memory).cell;
         self.fitting(item, id, width.bits())
@@ -455,7 +454,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         bits
     }
 
-    /// A label of another memory than the one the operand reaches.
+    /// Checks that a label is in the memory that the operand reaches.
     fn in_right_memory(&mut self, item: Item, expr: ExprId, field: &Field, value: Value) -> Option<bool> {
         let Domain::Number(numeric) = &field.domain else { return Some(true) };
         let (Some(target), Some(found)) = (numeric.target, value.memory) else { return Some(true) };
@@ -510,7 +509,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         }
     }
 
-    /// Whether this many more cells fit in the memory and in an image; said once if not.
+    /// Whether `count` more cells fit in the memory and in an image; reports it once if not.
     fn room(&mut self, item: Item, count: u128) -> bool {
         let memory = self.walk.memory;
         let (start, size) = (self.walk.position(), self.walk.isa.memory(memory).cells());
@@ -535,7 +534,7 @@ impl<'w, 'd> Writer<'w, 'd> {
         false
     }
 
-    /// Lays this many cells down, if there is room for them; `write` adds them.
+    /// Lays down `count` cells, if there is room for them; `write` adds them.
     fn put(&mut self, item: Item, count: u128, write: impl FnOnce(&mut Vec<u64>, &Program)) {
         if count == 0 || !self.room(item, count) {
             self.moved = true;
@@ -589,7 +588,7 @@ fn line_kind(kind: ItemKind) -> LineKind {
     }
 }
 
-/// A diagnostic with the calls of macros and the includes it stands in.
+/// Adds to a diagnostic the macro calls and includes around it.
 pub(crate) fn in_calls(mut diagnostic: Diagnostic, call: u32, calls: &[Call]) -> Diagnostic {
     let mut at = call;
     while let Some(call) = (at as usize).checked_sub(1).and_then(|at| calls.get(at)) {
@@ -606,7 +605,7 @@ pub(crate) fn in_calls(mut diagnostic: Diagnostic, call: u32, calls: &[Call]) ->
     diagnostic
 }
 
-/// A diagnostic for an expression without a value.
+/// Returns the diagnostic for an expression without a value.
 pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
     let code = problem.code();
     let name = |id: SymbolId| program.symbols.entry(id).name.to_string();
@@ -663,7 +662,7 @@ pub(crate) fn no_value(program: &Program, problem: NoValue) -> Diagnostic {
     }
 }
 
-/// A diagnostic for a value that an operand cannot hold or reach.
+/// Returns the diagnostic for a value that an operand cannot hold or reach.
 fn unfit(program: &Program, expr: ExprId, field: &Field, value: Value, location: Location) -> Diagnostic {
     let span = program.expressions.span(expr);
     if let Domain::Values(values) = &field.domain {
@@ -716,7 +715,7 @@ fn other_page(span: Span, number: i128, page: u64, width: Width) -> Diagnostic {
     Diagnostic::new(codes::OUT_OF_REACH, span, message)
 }
 
-/// Two segments at one address, with the lines that made them.
+/// Reports two segments at one address, with the lines that made them.
 fn check_overlap(isa: &Isa, program: &Program, image: &Image, diagnostics: &mut Diagnostics) {
     let mut order: Vec<&Segment> = image.segments.iter().collect();
     order.sort_by_key(|segment| (segment.memory, segment.start));

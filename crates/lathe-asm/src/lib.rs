@@ -1,5 +1,4 @@
-//! Programs: from assembly to an image, from an image back to assembly, and images in the
-//! formats of the field.
+//! Programs: from assembly to an image, from an image back to assembly, and images in the usual file formats.
 //!
 //! ```
 //! use lathe_asm::{Options, assemble};
@@ -12,8 +11,8 @@
 //! assert_eq!(image.segments[0].cells, [0x11, 0x48, 0x01, 0x80, 0x00, 0x03]);
 //! ```
 //!
-//! Deliberately absent: running anything (`lathe-vm`), files and terminals (the binary).
-//! Everything that is particular to a machine comes from its `Isa`.
+//! Deliberately absent: running anything (`lathe-vm`), files and terminals (the binary). Everything specific to a
+//! machine comes from its `Isa`.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -49,37 +48,36 @@ pub use reader::KnownLines;
 /// How to assemble.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Constants given from outside.
+    /// Constants given from outside the program.
     pub definitions: Vec<(String, i128)>,
-    /// What to do when two things claim one address.
+    /// What to do when two segments claim one address.
     pub overlap: Overlap,
     /// Whether to collect the names, which takes a while for a long program.
     pub names: bool,
 }
 
-/// What came of a program.
+/// The result of assembling a program.
 #[derive(Debug)]
 pub struct Assembled {
     /// The image, if there was no error.
     pub image: Option<Image>,
-    /// What could be made in spite of errors: the image without the lines that cannot be read, and
-    /// with zeros for values that are not known.
+    /// The image despite errors: without the lines that cannot be read, and with zeros for unknown values.
     pub partial: Option<Image>,
     /// The names of the program, if [`Options::names`] asks for them.
     pub names: Vec<Name>,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
-    /// The texts that were read; places refer to them by position.
+    /// The sources that were read; spans refer to them by position.
     pub sources: Vec<Source>,
 }
 
-/// Assembles a program for a machine. Further files come from `files`.
+/// Assembles a program for a machine. Included files come from `files`.
 pub fn assemble(isa: &Isa, files: &dyn Files, main: Source, options: &Options) -> Assembled {
     assembled(isa, files, main, options, None)
 }
 
-/// What [`assemble`] gives, sooner where most lines are those of an earlier call with the same `known`, which belongs
-/// to one machine: for editors, which assemble at every keystroke.
+/// Assembles like [`assemble`], but faster when most lines are unchanged since an earlier call with the same `known`,
+/// which belongs to one machine: for editors, which assemble at every keystroke.
 pub fn assemble_again(
     isa: &Isa,
     files: &dyn Files,

@@ -1,5 +1,5 @@
-//! Which line of which source made which cells, and the other way round: what a debugger, a trace,
-//! a profile and a listing ask. Nothing here looks at the text of a source.
+//! Which line of which source made which cells, and the other way round: for debuggers, traces, profiles and listings.
+//! Nothing here looks at the text of a source.
 //!
 //! ```
 //! use lathe_asm::{LineKind, Options, assemble};
@@ -42,11 +42,10 @@ pub struct Line {
     pub cells: u32,
     /// What the cells are.
     pub kind: LineKind,
-    /// The line, or the part of it that made them. The file of the place is a position in the
-    /// list of sources that came with the image.
+    /// The line, or the part of it, that made them. The file is a position in the list of sources that came with the
+    /// image.
     pub span: Span,
-    /// The innermost call that it stands in, as a position in the list of calls plus one; 0 if it
-    /// stands in none.
+    /// The innermost call around it, as a position in the list of calls plus one; 0 if there is none.
     pub call: u32,
 }
 
@@ -62,10 +61,10 @@ pub enum LineKind {
 }
 
 impl LineKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [LineKind; 3] = [LineKind::Code, LineKind::Data, LineKind::Space];
 
-    /// What it is called in files.
+    /// Returns its name in files.
     pub fn name(self) -> &'static str {
         match self {
             LineKind::Code => "code",
@@ -78,13 +77,13 @@ impl LineKind {
 /// Why a piece of text was read where it was: a use of a macro, a turn of a repetition, an include.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Which of these.
+    /// The kind of call.
     pub kind: CallKind,
     /// The macro's name, the file's name, or `.rept`.
     pub name: String,
-    /// Where it was asked for.
+    /// Where the call is written.
     pub span: Span,
-    /// The call that this one stands in, as a position in the list of calls plus one; 0 if in none.
+    /// The call around this one, as a position in the list of calls plus one; 0 if there is none.
     pub parent: u32,
 }
 
@@ -100,10 +99,10 @@ pub enum CallKind {
 }
 
 impl CallKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [CallKind; 3] = [CallKind::Macro, CallKind::Repetition, CallKind::Include];
 
-    /// What it is called in files.
+    /// Returns its name in files.
     pub fn name(self) -> &'static str {
         match self {
             CallKind::Macro => "macro",
@@ -113,8 +112,8 @@ impl CallKind {
     }
 }
 
-/// The lines of a program in the order they were read, and the calls they stand in. They do not
-/// change, so an index over them is made once, when it is first needed.
+/// The lines of a program in the order they were read, and the calls around them. They do not change, so an index over
+/// them is built once, on first use.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     list: Vec<Line>,
@@ -123,18 +122,18 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines in the order they were read, and the calls that they refer to.
+    /// Takes lines in the order they were read, and the calls that they refer to.
     pub fn new(list: Vec<Line>, calls: Vec<Call>) -> Self {
         Lines { list, calls, index: OnceLock::new() }
     }
 
-    /// The calls; the first is number 1.
+    /// Returns the calls; the first is number 1.
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }
 
-    /// The calls that a line stands in, innermost first, with their numbers. A call stands in an
-    /// earlier one, so a damaged image cannot lead in circles.
+    /// Yields the calls around a line, innermost first, with their numbers. Each call must be inside an earlier one, so
+    /// a damaged image cannot lead in circles.
     pub fn calls_around(&self, line: &Line) -> impl Iterator<Item = (u32, &Call)> {
         let numbered = |number: u32| Some((number, self.calls.get(number.checked_sub(1)? as usize)?));
         std::iter::successors(numbered(line.call), move |(number, call)| {
@@ -173,7 +172,7 @@ impl PartialEq for Lines {
 impl Eq for Lines {}
 
 impl Image {
-    /// The line that made the cell at an address. Where lines lie on one another, the later one.
+    /// Returns the line that made the cell at an address; of overlapping lines, the later one.
     pub fn line_at(&self, memory: MemoryId, address: u64) -> Option<&Line> {
         let pieces = &self.lines.index().pieces;
         let after = pieces.partition_point(|piece| (piece.memory, piece.start) <= (memory, u128::from(address)));
@@ -181,8 +180,8 @@ impl Image {
         (piece.memory == memory && u128::from(address) < piece.end).then(|| &self.lines[piece.line as usize])
     }
 
-    /// The lines that a place in a source made, in the order they were read: those whose text begins
-    /// in it, and those made by a macro, a repetition or an include that is asked for in it.
+    /// Returns the lines that a place in a source made, in the order they were read: those whose text begins there, and
+    /// those made by a macro, a repetition or an include called there.
     pub fn lines_of(&self, place: Span) -> Vec<&Line> {
         let index = self.lines.index();
         let called = index.calls_in(place).flat_map(|call| index.made_by[call as usize].clone());
@@ -192,13 +191,13 @@ impl Image {
         lines.into_iter().map(|at| &self.lines[at as usize]).collect()
     }
 
-    /// Where a breakpoint on a place in a source stops: the first instruction of each statement there,
-    /// in every use of the macro it belongs to, and the first of each call that is asked for there.
+    /// Returns where a breakpoint on a place in a source stops: at the first instruction of each statement there, in
+    /// every use of the macro it belongs to, and at the first of each call there.
     pub fn stops_of(&self, place: Span) -> Vec<&Line> {
         let index = self.lines.index();
         let is_code = |at: &u32| self.lines[*at as usize].kind == LineKind::Code;
         let called = index.calls_in(place).filter_map(|call| index.made_by[call as usize].clone().find(is_code));
-        // A pseudo-instruction makes several instructions, all with its place.
+        // A pseudo-instruction makes several instructions, all with the same place.
         let continues = |at: u32| {
             let line = self.lines[at as usize];
             let before = at.checked_sub(1).map(|before| self.lines[before as usize]);
@@ -212,20 +211,20 @@ impl Image {
     }
 }
 
-/// The ways into the lists of lines and calls, which they name by position.
+/// Indexes over the lists of lines and calls; entries are positions.
 #[derive(Clone, Debug)]
 struct Index {
-    /// The cells of all memories in order, none in two pieces.
+    /// The cells of all memories in order, each in only one piece.
     pieces: Vec<Piece>,
     /// Lines by where their text begins.
     lines: Vec<Begins>,
     /// Calls by where their text begins.
     calls: Vec<Begins>,
-    /// The lines that each call made, those of calls inside it included.
+    /// The lines that each call made, including those of calls inside it.
     made_by: Vec<Range<u32>>,
 }
 
-/// Cells of one line that no later line lies on.
+/// Cells of one line that no later line covers.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     memory: MemoryId,
@@ -262,7 +261,7 @@ fn by_place(spans: impl Iterator<Item = Span>) -> Vec<Begins> {
     places
 }
 
-/// What begins in a place. A place without a length holds what begins at it.
+/// Yields what begins in a place. An empty place contains what begins at it.
 fn begin_in(places: &[Begins], place: Span) -> impl Iterator<Item = u32> + '_ {
     let end = place.end.max(place.start.saturating_add(1));
     let first = places.partition_point(|(file, start, _)| (*file, *start) < (place.file, place.start));
@@ -270,7 +269,7 @@ fn begin_in(places: &[Begins], place: Span) -> impl Iterator<Item = u32> + '_ {
     places[first..].iter().take_while(inside).map(|(_, _, at)| *at)
 }
 
-/// Sweeps over the addresses of each memory; `open` are the lines there, the latest on top.
+/// Sweeps over the addresses of each memory; `open` holds the lines there, the latest on top.
 fn pieces(lines: &[Line]) -> Vec<Piece> {
     let mut order: Vec<u32> = (0..lines.len() as u32).filter(|at| lines[*at as usize].cells > 0).collect();
     let start = |at: u32| (lines[at as usize].memory, u128::from(lines[at as usize].address));
@@ -298,7 +297,7 @@ fn pieces(lines: &[Line]) -> Vec<Piece> {
     pieces
 }
 
-/// Lines are listed as they were read, so those of one call follow one another.
+/// Finds the lines of each call. Lines are in the order they were read, so those of one call are consecutive.
 fn made_by(lines: &[Line], calls: &[Call]) -> Vec<Range<u32>> {
     let mut made: Vec<Range<u32>> = vec![0..0; calls.len()];
     for (line, at) in lines.iter().zip(0..) {
@@ -311,7 +310,7 @@ fn made_by(lines: &[Line], calls: &[Call]) -> Vec<Range<u32>> {
     made
 }
 
-/// Adds lines to those of a call; only earlier calls are there to be found, whatever a file says.
+/// Adds lines to those of a call; it can find only earlier calls, whatever a file says.
 fn widen(made: &mut [Range<u32>], call: u32, by: Range<u32>) {
     let own = call.checked_sub(1).and_then(|at| made.get_mut(at as usize));
     if let Some(own) = own.filter(|_| !by.is_empty()) {
@@ -320,7 +319,7 @@ fn widen(made: &mut [Range<u32>], call: u32, by: Range<u32>) {
 }
 
 impl Line {
-    /// The address after its last cell, not wrapped.
+    /// Returns the address after its last cell, not wrapped.
     pub fn end(&self) -> u128 {
         u128::from(self.address) + u128::from(self.cells)
     }

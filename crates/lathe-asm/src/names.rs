@@ -1,5 +1,5 @@
-//! The names of a program, with where each is defined and used: what an editor needs to find,
-//! rename and complete them. Programs with errors have them as well.
+//! The names of a program, with the definition and uses of each: what an editor needs to find, rename and complete
+//! them. Programs with errors have them too.
 
 use std::collections::HashMap;
 
@@ -13,20 +13,20 @@ use crate::symbols::{Definition, Entry, SymbolId};
 /// A name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// In full: a local label has its owner's name before it.
+    /// The full name: a local label has its owner's name before it.
     pub name: String,
     /// What it is.
     pub kind: NameKind,
-    /// Where it is defined; nothing for a name from outside, or that nothing defines.
+    /// Where it is defined; `None` for a name from outside or without a definition.
     pub definition: Option<Span>,
-    /// Where it is used, in the order of the places.
+    /// Its uses, in source order.
     pub uses: Vec<Span>,
 }
 
 /// What a name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
-    /// A label or a constant, and its value if that is known.
+    /// A label or a constant, and its value if known.
     Symbol(SymbolKind, Option<i128>),
     /// A macro.
     Macro,
@@ -34,7 +34,7 @@ pub enum NameKind {
     Undefined,
 }
 
-/// All names of a program. Those that a use of a macro makes for itself are left out.
+/// Returns all names of a program, without those generated for anonymous labels and uses of macros.
 pub(crate) fn of(program: &mut Program) -> Vec<Name> {
     let mut uses = program.expressions.uses();
     uses.sort_unstable();

@@ -1,5 +1,4 @@
-//! Expressions from tokens, with C's precedence, and lines of instructions as the matcher
-//! of forms sees them.
+//! Parses expressions, with C's precedence, and presents lines of instructions to the matcher of forms.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -19,7 +18,7 @@ use crate::symbols::{Definition, SymbolId, Symbols};
 use crate::tokens::{Kind, Token, text_bytes};
 use crate::words::{in_small_letters, local};
 
-/// What the reading of a line needs of the program.
+/// What reading a line needs of the program.
 pub(crate) struct Names<'p> {
     pub(crate) texts: &'p Texts,
     pub(crate) expressions: &'p mut Expressions,
@@ -27,14 +26,14 @@ pub(crate) struct Names<'p> {
     pub(crate) context: &'p Context,
 }
 
-/// What names mean where a line stands.
+/// What names mean on the current line.
 #[derive(Default)]
 pub(crate) struct Context {
-    /// Registers and other names of the machine, in small letters: no label is named so.
+    /// Registers and other names of the machine, in lowercase, which labels cannot have.
     pub(crate) reserved: NameSet,
     /// What local labels belong to.
     pub(crate) owner: String,
-    /// The macros and repetitions that the line stands in, which have local labels of their own.
+    /// The macros and repetitions around the line, which have local labels of their own.
     pub(crate) scopes: Vec<Scope>,
     /// How many anonymous labels there have been.
     pub(crate) anonymous: u32,
@@ -42,13 +41,13 @@ pub(crate) struct Context {
     pub(crate) numbered: HashMap<String, u32>,
     /// What the machine adds to expressions.
     pub(crate) habits: Assembly,
-    /// What `$` stands for: a label without a name at the address of the line. The expression may be
-    /// evaluated elsewhere, in a constant or in a later instruction of the same line.
+    /// What `$` stands for: an unnamed label at the address of the line. The expression may be evaluated elsewhere, in
+    /// a constant or in a later instruction of the same line.
     pub(crate) here: Option<SymbolId>,
 }
 
 impl Context {
-    /// The full name of the local label `.local`, written at a place.
+    /// Returns the full name of the local label `.local`, written at `place`.
     pub(crate) fn local_name(&self, local: &str, place: Span) -> String {
         let inside = |body: Span| body.file == place.file && body.start <= place.start && place.end <= body.end;
         let own = |scope: &&Scope| scope.labels.contains(local) && inside(scope.body);
@@ -56,7 +55,7 @@ impl Context {
         format!("{}.{local}", scope.map_or(&self.owner, |scope| &scope.prefix))
     }
 
-    /// The name of the numbered label that `1b` or `1f` means.
+    /// Returns the name of the numbered label that `1b` or `1f` means.
     fn numbered_name(&self, word: &str) -> Option<String> {
         let is_number = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = word.strip_suffix(['b', 'f']).filter(is_number)?;
@@ -64,12 +63,12 @@ impl Context {
         Some(numbered_label(number, if word.ends_with('f') { before + 1 } else { before }))
     }
 
-    /// What the machine's function of this name makes of its argument.
+    /// Returns the machine's function of this name.
     fn function(&self, name: &str) -> Option<&Arithmetic> {
         named(&self.habits.functions, name)
     }
 
-    /// Whether a word is a name of the machine, letters in either case.
+    /// Whether a word is a name of the machine, in either case.
     pub(crate) fn is_reserved(&self, word: &str) -> bool {
         self.reserved.contains(&*in_small_letters(word))
     }
@@ -79,17 +78,16 @@ fn named<'a>(list: &'a [(String, Arithmetic)], name: &str) -> Option<&'a Arithme
     list.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
-/// What the label `1:` is called when it is defined for so manieth time.
+/// Returns the name of the label `1:` for its `times`th definition.
 pub(crate) fn numbered_label(number: &str, times: u32) -> String {
     format!(":{number}:{times}")
 }
 
-/// A use of a macro, or a turn of a repetition: the local labels defined in it are its own.
+/// A use of a macro, or a turn of a repetition, with its own local labels.
 pub(crate) struct Scope {
     pub(crate) prefix: String,
     pub(crate) labels: Rc<HashSet<String>>,
-    /// Where its lines stand. What stands elsewhere was put there as an argument and means the
-    /// caller's labels.
+    /// Where its lines are. Text from elsewhere was passed as an argument and means the caller's labels.
     pub(crate) body: Span,
 }
 
@@ -102,7 +100,7 @@ pub(crate) struct NoExpression {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// This was expected.
+    /// What was expected.
     Expected(&'static str),
     /// A name of the machine, not of the program.
     Register,
@@ -116,22 +114,21 @@ pub(crate) struct Reading<'t, 'p> {
     pub(crate) names: Names<'p>,
     /// The deepest failure of an expression so far, for the message.
     pub(crate) failure: Option<NoExpression>,
-    /// The last expression that was read as an operand: where it begins and ends. Several forms want
-    /// one at the same place.
+    /// The last expression read as an operand, with its beginning and end. Several forms want one at the same place.
     last: Option<(usize, ExprId, usize)>,
     depth: usize,
-    /// What the forms of the line follow from.
+    /// What the forms of the line depend on.
     pub(crate) chosen_by: ChosenBy,
 }
 
-/// What it follows from which forms a line has.
+/// What determines the forms of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ChosenBy {
-    /// From its own text.
+    /// Its own text.
     Text,
-    /// From the values that its names have so far, too.
+    /// Also the values that its names have so far.
     Values,
-    /// From which names other lines have defined so far.
+    /// Which names other lines have defined so far.
     OtherLines,
 }
 
@@ -163,22 +160,22 @@ impl<'t, 'p> Reading<'t, 'p> {
         self.names.texts.of(token)
     }
 
-    /// Where the next token stands, or the end of the line.
+    /// Returns the place of the next token, or the end of the line.
     pub(crate) fn place(&self) -> Span {
         self.peek().map_or_else(|| self.end(), |token| token.span)
     }
 
-    /// The end of the line.
+    /// Returns the end of the line.
     pub(crate) fn end(&self) -> Span {
         self.tokens.last().map_or(Span::default(), |last| Span { start: last.span.end, ..last.span })
     }
 
-    /// What stands at a position, for a message.
+    /// Describes what is at a position, for a message.
     pub(crate) fn found(&self, at: usize) -> String {
         self.tokens.get(at).map_or("the end of the line".to_owned(), |token| format!("`{}`", self.source_text(*token)))
     }
 
-    /// The diagnostic for an expression that cannot be read.
+    /// Returns the diagnostic for an expression that cannot be read.
     pub(crate) fn no_expression(&self, failure: &NoExpression) -> Diagnostic {
         let at = self.tokens.iter().position(|token| token.span == failure.span).unwrap_or(self.tokens.len());
         let found = self.found(at);
@@ -211,7 +208,7 @@ impl<'t, 'p> Reading<'t, 'p> {
         found
     }
 
-    /// Takes the next token if it is this word, letters in either case.
+    /// Takes the next token if it is a word.
     pub(crate) fn take_word(&mut self) -> Option<Token> {
         let token = self.peek().filter(|token| token.kind == Kind::Word)?;
         self.at += 1;
@@ -271,7 +268,7 @@ impl<'t, 'p> Reading<'t, 'p> {
         Ok(left)
     }
 
-    /// The operator that stands next, and how many marks it takes.
+    /// Returns the next operator's number of marks, precedence and meaning.
     fn operator(&self) -> Option<(usize, u8, Binary)> {
         let first = self.peek()?;
         if let Some(found) = self.operator_here() {
@@ -290,7 +287,7 @@ impl<'t, 'p> Reading<'t, 'p> {
         })
     }
 
-    /// An operator that only this machine's programs have.
+    /// Returns the next operator if only this machine's programs have it.
     fn operator_here(&self) -> Option<(usize, u8, Binary)> {
         let mut operators = self.names.context.habits.operators.iter();
         let (length, means) = operators.find_map(|(written, means)| {
@@ -304,7 +301,7 @@ impl<'t, 'p> Reading<'t, 'p> {
                 rest = Some(&rest[text.len()..]).filter(|_| same)?;
                 length += 1;
             }
-            // `==` is not two of `=`.
+            // `==` is not two `=`.
             let next = self.tokens.get(self.at + length).filter(|next| next.is_mark('='));
             next.is_none().then_some((length, means))
         })?;
@@ -347,7 +344,7 @@ impl<'t, 'p> Reading<'t, 'p> {
         result
     }
 
-    /// A value with bits taken from it: `x[7:4]`, the bracket touching the value.
+    /// Reads a value, perhaps with bits taken from it: `x[7:4]`, the bracket touching the value.
     fn postfix(&mut self) -> Result<ExprId, NoExpression> {
         let mut value = self.primary()?;
         while let Some((high, low, length)) = self.slice() {
@@ -404,7 +401,7 @@ impl<'t, 'p> Reading<'t, 'p> {
         }
     }
 
-    /// `%hi(x)`: a function of the definition.
+    /// Reads `%hi(x)`: a function of the definition.
     fn machine_function(&mut self, percent: Token) -> Result<ExprId, NoExpression> {
         let name = self.tokens.get(self.at + 1).filter(|name| percent.touches(**name)).copied();
         let word = name.filter(|name| name.kind == Kind::Word).map(|name| format!("%{}", self.source_text(name)));
@@ -418,7 +415,7 @@ impl<'t, 'p> Reading<'t, 'p> {
         self.machine_argument(value, percent)
     }
 
-    /// The argument of a function of the definition, and what it makes of it.
+    /// Reads the argument of a function of the definition, and applies the function.
     fn machine_argument(&mut self, value: &Arithmetic, function: Token) -> Result<ExprId, NoExpression> {
         let argument = self.deeper(Self::expression)?;
         if !self.take_mark(')') {
@@ -427,7 +424,7 @@ impl<'t, 'p> Reading<'t, 'p> {
         Ok(self.names.expressions.arithmetic(value, function.span, &mut |_, _| argument))
     }
 
-    /// A text of one to sixteen characters as a number, the first character highest.
+    /// Reads a text of one to fifteen bytes as a number, the first byte highest.
     fn text_value(&mut self, token: Token) -> Result<ExprId, NoExpression> {
         let bytes = text_bytes(self.source_text(token)).unwrap_or_default();
         if bytes.is_empty() || bytes.len() > 15 {
@@ -438,7 +435,7 @@ impl<'t, 'p> Reading<'t, 'p> {
         Ok(self.names.expressions.number(number, token.span))
     }
 
-    /// `:+`, `:--` and so on.
+    /// Reads `:+`, `:--` and so on.
     fn anonymous(&mut self, colon: Token) -> Result<ExprId, NoExpression> {
         let mut last = colon;
         let mut count = 0u32;
@@ -492,7 +489,8 @@ impl<'t, 'p> Reading<'t, 'p> {
         Ok(self.symbol(word, token.span))
     }
 
-    /// A function of the definition, `lo(x)`, `hi(x)`, `len("…")` or `defined(x)`; `None` for any other name.
+    /// Reads a call of a function of the definition, `lo(x)`, `hi(x)`, `len("…")` or `defined(x)`; `None` for any other
+    /// name.
     fn call(&mut self, token: Token, word: &str) -> Option<Result<ExprId, NoExpression>> {
         if let Some(value) = self.names.context.function(word) {
             self.at += 2;
@@ -550,7 +548,7 @@ enum Function {
     Defined,
 }
 
-/// The smallest place that holds both, if they are in one file; a macro may mix files.
+/// Returns the smallest span that contains both, if they are in one file; a macro may mix files.
 fn joined(first: Span, second: Span) -> Span {
     if first.file == second.file { first.to(second) } else { first }
 }
@@ -569,7 +567,7 @@ impl Line for Reading<'_, '_> {
         self.last = self.last.filter(|(_, expression, _)| (expression.0 as usize) < nodes);
     }
 
-    /// A text of the syntax: one token, or several that touch, such as `add.w` or `st+`.
+    /// Takes a text of the syntax: one token, or several that touch, such as `add.w` or `st+`.
     fn text(&mut self, text: &str) -> bool {
         let start = self.at;
         let mut rest = text;

@@ -1,6 +1,6 @@
-//! A program that has been read: what it consists of, in order, before it has addresses.
+//! A program that has been read: its contents, in order, before it has addresses.
 //!
-//! Everything of which there are many is kept in lists and referred to by position.
+//! Everything numerous is kept in lists and referred to by position.
 
 use lathe_base::{Source, Span};
 use lathe_isa::model::{InstructionId, Order};
@@ -25,27 +25,27 @@ pub(crate) struct Program {
     pub(crate) texts: Vec<String>,
     pub(crate) calls: Vec<Call>,
     pub(crate) macros: Vec<Name>,
-    /// Whether parts of the program could not be read, so that what is missing may be in them.
+    /// Whether parts of the program could not be read, so that missing definitions may be in them.
     pub(crate) is_incomplete: bool,
 }
 
 impl Program {
-    /// What a line needs to be read.
+    /// Returns what reading a line needs.
     pub(crate) fn names<'p>(&'p mut self, texts: &'p Texts, context: &'p Context) -> Names<'p> {
         Names { texts, expressions: &mut self.expressions, symbols: &mut self.symbols, context }
     }
 }
 
-/// What tokens are pieces of.
+/// The texts that tokens are part of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Texts {
     pub(crate) sources: Vec<Source>,
-    /// Words that stand in no source: macros have made them of several pieces.
+    /// Words that are in no source: macros have made them from several pieces.
     pub(crate) made: Vec<Box<str>>,
 }
 
 impl Texts {
-    /// The text of a token.
+    /// Returns the text of a token.
     pub(crate) fn of(&self, token: Token) -> &str {
         match (token.made as usize).checked_sub(1) {
             Some(made) => &self.made[made],
@@ -54,32 +54,32 @@ impl Texts {
     }
 }
 
-/// One thing with an effect, and where it stands.
+/// One thing with an effect, and its place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
     pub(crate) kind: ItemKind,
     pub(crate) span: Span,
-    /// The call it stands in, as a position in `calls` plus one.
+    /// The call around it, as a position in `calls` plus one.
     pub(crate) call: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ItemKind {
     Label(SymbolId),
-    /// One of the alternatives from a position on, shortest first; the chosen one only moves on.
+    /// One of the alternatives from `first` on, shortest first; `chosen` only moves on.
     Instruction {
         first: u32,
         count: u16,
         chosen: u16,
     },
-    /// Values from a position on, each this many cells.
+    /// Values from `first` on, each taking `cells` cells.
     Data {
         first: u32,
         count: u32,
         cells: u16,
         order: Order,
     },
-    /// Bytes from a position on, a cell each.
+    /// Bytes from `first` on, a cell each.
     Bytes {
         first: u32,
         count: u32,
@@ -93,7 +93,7 @@ pub(crate) enum ItemKind {
         fill: Option<ExprId>,
     },
     Origin(ExprId),
-    /// Goes on in a memory, or, counted on from there, in a section.
+    /// Continues in a memory or section; sections are counted after the memories.
     Place(usize),
     Assert {
         condition: ExprId,
@@ -106,7 +106,7 @@ pub(crate) enum ItemKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alternative {
     pub(crate) instruction: InstructionId,
-    /// Its operands, from this position on.
+    /// The position of its first operand.
     pub(crate) operands: u32,
 }
 

@@ -12,7 +12,7 @@ use crate::expression::{ExprId, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct SymbolId(pub(crate) u32);
 
-/// What is known of a name.
+/// What is known about a name.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) name: Box<str>,
@@ -31,15 +31,15 @@ pub(crate) struct Entry {
 pub(crate) enum Definition {
     /// Not yet, or never.
     None,
-    /// `name:`; the address in its memory, once a pass has come by.
+    /// `name:`, with the address in its memory once a pass has reached it.
     Label(MemoryId, Option<u128>),
     /// `name = …`
     Constant(ExprId),
-    /// A constant whose value cannot be read, which has been reported.
+    /// A constant whose value cannot be read; already reported.
     Broken,
     /// A number given from outside or by the assembler.
     Number(i128),
-    /// A constant that is being evaluated: coming by it again is a circle.
+    /// A constant being evaluated; meeting it again means a circular definition.
     Busy(ExprId),
 }
 
@@ -47,16 +47,16 @@ pub(crate) enum Definition {
 pub(crate) struct Symbols {
     list: Vec<Entry>,
     by_name: ByName<SymbolId>,
-    /// Whether letters are the same in either case.
+    /// Whether names ignore case.
     pub(crate) caseless: bool,
-    /// Values of constants hold for one pass over the program.
+    /// The number of the current pass; a constant's value holds for one pass.
     pub(crate) pass: u32,
-    /// How many constants are being evaluated, each for the one before.
+    /// How many constants are being evaluated, each needed by the one before.
     pub(crate) depth: usize,
 }
 
 impl Symbols {
-    /// The symbol of this name, made if there is none.
+    /// Returns the symbol of this name, adding it if there is none.
     pub(crate) fn intern(&mut self, name: &str, span: Span) -> SymbolId {
         if let Some(id) = self.find(name) {
             return id;
@@ -76,8 +76,8 @@ impl Symbols {
         id
     }
 
-    /// The symbol of this name for a definition that may be repeated: a new one if there has been such a definition,
-    /// so that lines before this one keep what they mean.
+    /// Returns the symbol of this name for a definition that may be repeated: a new one after the first, so that
+    /// earlier lines keep their meaning.
     pub(crate) fn intern_again(&mut self, name: &str, span: Span) -> SymbolId {
         let first = self.intern(name, span);
         let entry = self.entry_mut(first);
@@ -93,12 +93,12 @@ impl Symbols {
         id
     }
 
-    /// Whether a symbol is what its name means at the end of the program.
+    /// Whether the name still means this symbol at the end of the program.
     pub(crate) fn is_last(&self, id: SymbolId) -> bool {
         !self.entry(id).again || self.find(&self.entry(id).name) == Some(id)
     }
 
-    /// What a name is found by.
+    /// Returns the key of a name in the table.
     fn key<'n>(&self, name: &'n str) -> Cow<'n, str> {
         if self.caseless { name.to_ascii_lowercase().into() } else { name.into() }
     }
@@ -115,7 +115,7 @@ impl Symbols {
         &mut self.list[id.0 as usize]
     }
 
-    /// Defines a name; gives the place of an earlier definition if there is one.
+    /// Defines a name; fails with the span of an earlier definition if there is one.
     pub(crate) fn define(&mut self, id: SymbolId, definition: Definition, span: Span) -> Result<(), Span> {
         let entry = self.entry_mut(id);
         if entry.definition != Definition::None {
@@ -132,7 +132,7 @@ impl Symbols {
         self.entry_mut(id).definition = Definition::Busy(expr);
     }
 
-    /// The end of what `begin` began: the value of a constant, if it has one, holds for this pass.
+    /// Ends what `begin` began; the constant's value, if any, holds for this pass.
     pub(crate) fn settle(&mut self, id: SymbolId, expr: ExprId, value: Option<Value>) {
         self.depth -= 1;
         let pass = self.pass;
@@ -141,7 +141,7 @@ impl Symbols {
         entry.cached = value.map(|value| (pass, value));
     }
 
-    /// The address of a label in the last pass, with its memory.
+    /// Returns the address of a label in the last pass, with its memory.
     pub(crate) fn label(&self, id: SymbolId) -> Option<Value> {
         match self.entry(id).definition {
             Definition::Label(memory, Some(address)) => Some(Value { number: address as i128, memory: Some(memory) }),
@@ -153,7 +153,7 @@ impl Symbols {
         self.list.iter().enumerate().map(|(at, entry)| (SymbolId(at as u32), entry))
     }
 
-    /// "Did you mean", among names that are defined.
+    /// Finds a "did you mean" among the defined names.
     pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
         let defined = self.list.iter().filter(|entry| entry.definition != Definition::None);
         nearest(name, defined.map(|entry| entry.name.as_ref()))

@@ -6,14 +6,14 @@
 use lathe_base::{FileId, Span, limits};
 use lathe_isa::model::Assembly;
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// What it is.
     pub kind: Kind,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
-    /// Which of the words that macros make it is, counted from 1; 0 for what stands in a text.
+    /// Its number among the words made by macros, from 1; 0 if it is in a source.
     pub(crate) made: u32,
 }
 
@@ -35,15 +35,15 @@ pub enum Kind {
 /// Why a token cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bad {
-    /// Digits that its base does not have, or too many of them.
+    /// Digits that the base does not have, or too many of them.
     Number,
-    /// A character without its end, or an escape that does not exist.
+    /// A character without its closing quote, or an unknown escape.
     Character,
     /// A text without its closing quote.
     Text,
-    /// A comment without its end.
+    /// A comment that is not closed.
     Comment,
-    /// More words and marks than a line may have.
+    /// More tokens than a line may have.
     TooMany,
 }
 
@@ -53,19 +53,19 @@ impl Token {
         self.kind == Kind::Mark(mark)
     }
 
-    /// Whether nothing stands between this token and the one after it.
+    /// Whether `next` directly follows this token.
     pub fn touches(self, next: Token) -> bool {
         self.span.end == next.span.start && self.span.file == next.span.file
     }
 
-    /// Whether an operand can begin with it, so that a word before it may be an operator.
+    /// Whether an operand can begin with this token, so that a word before it may be an operator.
     pub fn begins_value(self) -> bool {
         matches!(self.kind, Kind::Number(_) | Kind::Word | Kind::Text | Kind::Mark('(' | '$' | '-' | '~'))
     }
 }
 
-/// Reads the tokens of the line that begins at `at`; gives where the next line begins. `habits`
-/// are the machine's own.
+/// Reads the tokens of the line that begins at `at`; returns where the next line begins. `habits` are the machine's
+/// own.
 pub fn line(file: FileId, text: &str, at: usize, habits: &Assembly, tokens: &mut Vec<Token>) -> usize {
     let mut lexer = Lexer { file, bytes: text.as_bytes(), text, habits, at };
     while lexer.skip_blanks(tokens) {
@@ -95,12 +95,12 @@ impl Lexer<'_> {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    /// Whether a mark stands here. Nearly always its first byte tells that it does not.
+    /// Whether a mark comes next. Nearly always its first byte rules it out.
     fn stands(&self, mark: &str) -> bool {
         mark.as_bytes().first() == self.bytes.get(self.at) && self.bytes[self.at..].starts_with(mark.as_bytes())
     }
 
-    /// Passes blanks and comments; false at the end of the line, which is passed too.
+    /// Skips blanks and comments; false at the end of the line, which is skipped too.
     fn skip_blanks(&mut self, tokens: &mut Vec<Token>) -> bool {
         loop {
             if let Some(mark) = self.habits.separators.iter().find(|mark| self.stands(mark)) {
@@ -165,14 +165,14 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether a value stands right before, so that an operator and not a prefix comes now. After a
-    /// blank it is a prefix: `psh %101`.
+    /// Whether a value directly precedes, so that an operator comes now and not a prefix. After a blank it is a prefix:
+    /// `psh %101`.
     fn follows_value(&self, before: Option<Token>) -> bool {
         before.is_some_and(|token| token.span.end as usize == self.at && ends_value(token))
     }
 
-    /// A number as the machine's programmers write it: `x3000`, `#-5`. What has other letters after its
-    /// prefix is not a number.
+    /// Reads a number as the machine's programmers write it: `x3000`, `#-5`. A prefix followed by other letters does
+    /// not begin a number.
     fn prefixed(&mut self, before: Option<Token>) -> Option<Kind> {
         let (prefix, base) = self.habits.prefixes.iter().find(|(prefix, _)| {
             let begins = self.bytes[self.at..].get(..prefix.len());
@@ -192,7 +192,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What follows the `\` of `\1` and `\@`, whatever comes after it.
+    /// Reads what follows the `\` of `\1` and `\@`, whatever comes after it.
     fn argument(&mut self, byte: u8) -> Kind {
         self.at += 1;
         match char::from(byte).to_digit(10) {
@@ -209,7 +209,7 @@ impl Lexer<'_> {
         Kind::Word
     }
 
-    /// Whether `1b` or `1f` stands here: the label `1:` before or after this line.
+    /// Whether `1b` or `1f` comes next: the label `1:` before or after this line.
     fn is_numbered_label(&self) -> bool {
         let digits = self.bytes[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let ends = !is_word(self.peek(digits + 1)) && self.peek(digits + 1) != b'.';
@@ -225,7 +225,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Digits after a prefix of this many bytes.
+    /// Reads digits after a prefix of this many bytes.
     fn radix(&mut self, prefix: usize, radix: u32) -> Kind {
         self.at += prefix;
         let start = self.at;
@@ -245,7 +245,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether a whole character stands here. Right after a value, a `'` without its end is a mark: `af'`.
+    /// Whether a whole character comes next. Right after a value, an unclosed `'` is a mark: `af'`.
     fn is_character(&self) -> bool {
         let inside = unescape(&self.text[self.at + 1..], '\'');
         inside.is_some_and(|(_, length)| self.peek(1 + length) == b'\'')
@@ -293,8 +293,8 @@ fn ends_value(token: Token) -> bool {
     matches!(token.kind, Kind::Number(_) | Kind::Text | Kind::Word | Kind::Mark(')' | ']'))
 }
 
-/// The character at the beginning of a text, escapes resolved, and how many bytes it takes;
-/// `None` at the closing quote, at the end, or for an escape that does not exist.
+/// Returns the character at the beginning of a text, escapes resolved, and its length in bytes; `None` at the closing
+/// quote, at the end, or for an unknown escape.
 fn unescape(text: &str, quote: char) -> Option<(u32, usize)> {
     let mut chars = text.chars();
     let first = chars.next().filter(|c| *c != quote && *c != '\n')?;
@@ -320,8 +320,8 @@ fn unescape(text: &str, quote: char) -> Option<(u32, usize)> {
     Some((value, 2))
 }
 
-/// The bytes of a text in quotes: characters beyond ASCII as UTF-8, `\xNN` as that byte; the
-/// offset of an escape that does not exist otherwise.
+/// Returns the bytes of a text in quotes: characters beyond ASCII as UTF-8, `\xNN` as that byte. Fails with the offset
+/// of an unknown escape.
 pub(crate) fn text_bytes(quoted: &str) -> Result<Vec<u8>, usize> {
     let inside = quoted.get(1..quoted.len() - 1).unwrap_or("");
     let mut bytes = Vec::new();

@@ -1,5 +1,5 @@
-//! What the words of a line mean on a machine: which of them are directives, what defines a name, and where a label
-//! goes without its colon. The reader, the formatter and editors ask here; instructions and macros are theirs to know.
+//! What the words of a line mean on a machine: which are directives, which define a name, and where a label goes
+//! without its colon. Shared by the reader, the formatter and editors; they know instructions and macros themselves.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::tokens::{Kind, Token};
 /// A directive of every machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Directive {
-    /// Its name, with the dot.
+    /// Its name, with its dot.
     pub name: &'static str,
     /// How it is written.
     pub example: &'static str,
@@ -69,7 +69,7 @@ pub const DIRECTIVES: [Directive; 39] = [
 ];
 
 impl Directive {
-    /// The directive with this name, which has its dot and small letters.
+    /// Returns the directive with this name, in lowercase and with its dot.
     pub fn named(name: &str) -> Option<&'static Directive> {
         DIRECTIVES.iter().find(|one| one.name == name)
     }
@@ -78,15 +78,15 @@ impl Directive {
 /// The words of a machine's programs that are not instructions.
 #[derive(Debug)]
 pub struct Words {
-    /// What the definition says about programs.
+    /// The definition's habits of assembly.
     pub habits: Assembly,
-    /// Names of directives in small letters, and what each stands for: a directive, or nothing if it says nothing.
+    /// Names of directives in lowercase, and what each stands for: a directive, or an empty text if it is ignored.
     directives: ByName<String>,
-    /// What may stand between a name and its value, before all others what is longer.
+    /// What may stand between a name and its value, the longest first.
     definers: Vec<Definer>,
-    /// What mnemonics begin and end with that have an operand inside.
+    /// The beginnings and ends of mnemonics with an operand inside.
     glued: Vec<(String, String)>,
-    /// What instructions begin with, in small letters.
+    /// First words of instructions, in lowercase.
     operations: NameSet,
 }
 
@@ -96,7 +96,7 @@ struct Definer {
     written: String,
     /// `.equ`, `.set` or `.macro`
     means: String,
-    /// Whether an instruction has this name, too. It has more than one operand then: `set 1, a`.
+    /// Whether an instruction has the same name. The instruction has more than one operand: `set 1, a`.
     is_instruction: bool,
     /// Whether it consists of marks.
     is_mark: bool,
@@ -109,7 +109,7 @@ impl Definer {
     }
 }
 
-/// A word in small letters.
+/// Returns a word in lowercase.
 pub(crate) fn in_small_letters(word: &str) -> Cow<'_, str> {
     match word.bytes().any(|byte| byte.is_ascii_uppercase()) {
         true => word.to_ascii_lowercase().into(),
@@ -118,7 +118,7 @@ pub(crate) fn in_small_letters(word: &str) -> Cow<'_, str> {
 }
 
 impl Default for Words {
-    /// Those that every machine has.
+    /// Returns the words that every machine has.
     fn default() -> Words {
         let own = DIRECTIVES.iter().map(|one| (one.name.to_owned(), one.name.to_owned()));
         Words::with(Assembly::default(), own.collect(), ByName::default())
@@ -126,7 +126,7 @@ impl Default for Words {
 }
 
 impl Words {
-    /// The words of a machine.
+    /// Returns the words of a machine.
     pub fn new(isa: &Isa) -> Words {
         let habits = isa.assembly.clone();
         let mut directives = Words::default().directives;
@@ -154,7 +154,7 @@ impl Words {
         Words { glued: glued.collect(), operations, ..Words::with(habits, directives, taken) }
     }
 
-    /// Words with these directives, and with those whose names instructions have taken.
+    /// Collects the words for these directives, and for those whose names instructions have taken.
     fn with(habits: Assembly, directives: ByName<String>, taken: ByName<String>) -> Words {
         let all = directives.iter().map(|one| (one, false)).chain(taken.iter().map(|one| (one, true)));
         let defining = all.filter(|((_, means), _)| matches!(means.as_str(), ".equ" | ".set" | ".macro"));
@@ -162,7 +162,7 @@ impl Words {
             Definer::new(written, means, is_instruction)
         };
         let mut definers: Vec<Definer> = defining.map(definer).collect();
-        // `name = 5` and `name equ 5` are read everywhere, unless a definition says what they mean.
+        // `name = 5` and `name equ 5` work everywhere, unless a definition gives them another meaning.
         for written in ["=", "equ"].iter().filter(|written| !directives.contains_key(**written)) {
             definers.push(Definer::new(written, ".equ", false));
         }
@@ -170,25 +170,25 @@ impl Words {
         Words { habits, directives, definers, glued: Vec::new(), operations: NameSet::default() }
     }
 
-    /// Every word that is a directive here, in small letters, and the directive it stands for, or nothing if it says
-    /// nothing; in no order.
+    /// Yields every word that is a directive here, in lowercase, with the directive it stands for, or an empty text if
+    /// it is ignored; in no particular order.
     pub fn directives(&self) -> impl Iterator<Item = (&str, &str)> {
         self.directives.iter().map(|(written, means)| (written.as_str(), means.as_str()))
     }
 
-    /// The words that may stand between a name and its value, and the directive each stands for.
+    /// Yields the words that may stand between a name and its value, with the directive each stands for.
     pub fn definers(&self) -> impl Iterator<Item = (&str, &str)> {
         let words = self.definers.iter().filter(|one| !one.is_mark && !one.written.starts_with('.'));
         words.map(|one| (one.written.as_str(), one.means.as_str()))
     }
 
-    /// The directive that a word stands for, letters in either case; an empty text if it says nothing here.
+    /// Returns the directive that a word stands for, in either case; empty if it is ignored here.
     pub fn directive(&self, word: &str) -> Option<&str> {
         self.directives.get(&*in_small_letters(word)).map(String::as_str)
     }
 
-    /// What the tokens after a name, the first of them, say of it: how many they are, and whether it is an `.equ`, a
-    /// `.set` or a `.macro`. In `jmp set`, no name is defined.
+    /// Returns what the tokens after a name, the first token, make of it: how many they are, and whether they mean an
+    /// `.equ`, a `.set` or a `.macro`. `jmp set` defines no name.
     pub fn defines<'t>(&self, tokens: &[Token], text: impl Fn(Token) -> &'t str) -> Option<(usize, &str)> {
         let [name, tokens @ ..] = tokens else { return None };
         let first = *tokens.first()?;
@@ -224,7 +224,7 @@ impl Words {
         })
     }
 
-    /// `name macro a, b` or `name: macro`: the name and the parameters.
+    /// Returns the name and the parameters of `name macro a, b` or `name: macro`.
     pub fn macro_after_name<'a, 't>(
         &self,
         tokens: &'a [Token],
@@ -240,13 +240,13 @@ impl Words {
         is_macro.then_some((*name, parameters))
     }
 
-    /// The name of a local label without the mark that makes it local.
+    /// Returns the name of a local label without the mark that makes it local.
     pub fn local<'w>(&self, word: &'w str) -> Option<&'w str> {
         local(word, &self.habits)
     }
 
-    /// Whether the first of these tokens is a label although no colon follows it: it is nothing else, and stands alone
-    /// or before something that can begin a line. `begins` tells what instructions and macros begin with.
+    /// Whether the first token is a label although no colon follows it: it is nothing else, and is alone or before
+    /// something that can begin a line. `begins` tells what instructions and macros begin with.
     pub fn is_bare_label<'t>(
         &self,
         tokens: &[Token],
@@ -277,7 +277,7 @@ impl Words {
     }
 }
 
-/// The name of a local label without the mark that makes it local.
+/// Returns the name of a local label without the mark that makes it local.
 pub(crate) fn local<'w>(word: &'w str, habits: &Assembly) -> Option<&'w str> {
     word.strip_prefix('.').or_else(|| word.strip_prefix(habits.locals.as_slice()))
 }

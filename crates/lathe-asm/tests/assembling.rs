@@ -1,5 +1,5 @@
-//! Programs in, cells out: one helper, one program a test, expectations worked out by hand
-//! from the encodings in the definitions.
+//! Programs in, cells out: one helper, one program a test, expectations worked out by hand from the encodings in the
+//! definitions.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ fn assembled(name: &str, text: &str, files: &[(&str, &[u8])]) -> Assembled {
     assemble(&machine(name), &MemoryFiles(files), Source::new("main.asm", text), &Options::default())
 }
 
-/// The cells of the code memory from its lowest address on, gaps as 0.
+/// Returns the cells of the code memory from its lowest address on, gaps as 0.
 fn cells(name: &str, text: &str) -> Vec<u64> {
     let result = assembled(name, text, &[]);
     let problems: Vec<String> = result.diagnostics.into_sorted().iter().map(|found| found.message.clone()).collect();
@@ -28,7 +28,7 @@ fn cells(name: &str, text: &str) -> Vec<u64> {
     image.flat(machine(name).pc.memory, 0).map_or(Vec::new(), |segment| segment.cells)
 }
 
-/// The codes of all errors, in order of their places.
+/// Returns the codes of all errors, in source order.
 fn errors(name: &str, text: &str) -> Vec<&'static str> {
     let found = assembled(name, text, &[]).diagnostics.into_sorted();
     found.iter().map(|found| found.code.name).filter(|code| !code.starts_with('W')).collect()
@@ -73,7 +73,7 @@ fn relative_operands_take_labels_or_distances() {
 fn the_shortest_form_is_chosen_and_grows_where_it_must() {
     assert_eq!(cells("stack8a", "psh 15\npsh 16"), [0xFF, 0x01, 16]);
     assert_eq!(cells("stack8a", "psh 'A'\npsh -1"), [0x01, 65, 0x01, 0xFF]);
-    // Eight pushes of a label at the end: at first it seems to be at 8, then at 16.
+    // Eight pushes of a label at the end: at first the label seems to be at 8, then at 16.
     let text = "psh end\n".repeat(15) + "nop\nend: htl";
     let expected: Vec<u64> = [0x01, 31].repeat(15).into_iter().chain([0, 2]).collect();
     assert_eq!(cells("stack8a", &text), expected);
@@ -120,7 +120,7 @@ fn an_argument_means_the_callers_label_even_where_the_macro_has_one_of_that_name
     assert_eq!(cells("hex8", text), [0x70, 0x80, 0, 0]);
 }
 
-/// Of pseudo-instructions written alike, the shortest that fits is taken, in whatever order they stand.
+/// Of pseudo-instructions with the same syntax, the shortest that fits is taken, whatever their order.
 #[test]
 fn overloaded_pseudo_instructions() {
     let definition = "
@@ -154,7 +154,7 @@ fn a_plus_before_a_signed_number_may_be_a_minus() {
     assert_eq!(errors("z80", "ld a, (ix-129)\nld a, (ix)\nld a, (ix*2)\nld a, (ix--1)"), ["A303", "A302", "A302"]);
 }
 
-/// A row with a `-` of its own is meant where one is written, and what is printed for either row is read back as it.
+/// A row with a `-` of its own takes precedence, and the text printed for either row is read back as that row.
 #[test]
 fn a_row_with_a_minus_goes_before_a_negative_number() {
     let definition = |more: &str| {
@@ -272,7 +272,7 @@ fn ranges_are_checked_with_distance_and_limit() {
     assert_eq!(errors("stack8a", ".fill 256, 0\nnop"), ["A502"]);
 }
 
-/// Habits from other assemblers are answered with what this one has.
+/// Habits from other assemblers get a hint at what this one has.
 #[test]
 fn the_next_step_fits_what_was_meant() {
     for (text, help) in [
@@ -294,7 +294,7 @@ fn the_next_step_fits_what_was_meant() {
     }
 }
 
-/// Of a mnemonic with many forms, those are shown that come nearest to the line.
+/// Of a mnemonic with many forms, the message shows those nearest to the line.
 #[test]
 fn the_forms_that_were_probably_meant_are_shown() {
     let found = assembled("z80", " ld (ix), a", &[]).diagnostics.into_sorted();
@@ -302,7 +302,7 @@ fn the_forms_that_were_probably_meant_are_shown() {
     assert!(help.contains("`ld (ix+<") && !help.contains("ld <b,"), "{help}");
 }
 
-/// Of macros that are equally near, it is always the same one: the first by name.
+/// Of equally near macros, the message always suggests the same one: the first by name.
 #[test]
 fn macros_that_are_equally_near() {
     let macros: String = "hbgdface".chars().map(|last| format!(".macro get{last}\n.endm\n")).collect();
@@ -310,7 +310,7 @@ fn macros_that_are_equally_near() {
     assert_eq!(found.last().expect("getx is nothing").help, ["did you mean the macro `geta`?"]);
 }
 
-/// A macro that uses itself for ever is shown once, not once for every turn.
+/// A macro that uses itself without end is shown once, not once per use.
 #[test]
 fn a_macro_that_uses_itself_is_shown_once() {
     let found = assembled("hex8", ".macro m a\n m (a+a)\n.endm\n m 1", &[]).diagnostics.into_sorted();

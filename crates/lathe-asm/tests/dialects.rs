@@ -1,5 +1,5 @@
-//! What a definition's `assembly` block lets programs write. The reference shows the shipped dialects; here is what
-//! each row does by itself, and what it leaves alone.
+//! What a definition's `assembly` block lets programs write. The reference shows the shipped dialects; these tests show
+//! what each row does by itself, and what it leaves alone.
 
 use lathe_asm::{KnownLines, Options, assemble, assemble_again};
 use lathe_base::Source;
@@ -17,7 +17,7 @@ fn machine(habits: &str) -> Isa {
     loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics))
 }
 
-/// The cells from address 0 on, gaps as 0; or the codes of all errors.
+/// Returns the cells from address 0 on, gaps as 0; or the codes of all errors.
 fn cells(habits: &str, text: &str) -> Result<Vec<u64>, Vec<&'static str>> {
     let isa = machine(habits);
     let (files, options) = (MemoryFiles::default(), Options { names: true, ..Options::default() });
@@ -110,7 +110,7 @@ fn arguments_by_number_and_words_made_of_pieces() {
         cells("", "m: .macro\n .byte 1\n.endm\n m\n.macro n a\na: nop\n.endm\n n x\n jmp x"),
         Ok(vec![1, 0, 1, 1])
     );
-    // A default is made of pieces, too, and so is the next one, of that.
+    // A default is made of pieces, too, and so is the next default, made from it.
     let defaults = ".macro m a, b = t\\a, c = u\\b\n.byte b, c\n.endm\nt1 = 5\nut1 = 6\n m 1";
     assert_eq!(cells("", defaults), Ok(vec![5, 6]));
     let deep = ".macro m\n.rept 2\nl\\@: jmp l\\@\n.endr\n.endm\n m\n m";

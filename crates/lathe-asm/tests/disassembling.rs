@@ -18,7 +18,7 @@ fn image(isa: &Isa, cells: &[u64]) -> Image {
     Image { machine: isa.name.clone(), segments, ..Image::default() }
 }
 
-/// Takes an image apart and puts it together again; gives the text.
+/// Disassembles an image, checks that the text assembles to the same image, and returns the text.
 fn check(isa: &Isa, image: &Image, method: Method) -> String {
     let text = disassemble(isa, image, method);
     let result = assemble(isa, &MemoryFiles::default(), Source::new("dis.asm", text.clone()), &Options::default());
@@ -31,7 +31,7 @@ fn check(isa: &Isa, image: &Image, method: Method) -> String {
     text
 }
 
-/// All sequences as one image after the other, as many in one image as fit in the memory.
+/// Checks all sequences, in as few images as the size of the memory allows.
 fn check_all(name: &str, sequences: impl Iterator<Item = Vec<u64>>) {
     let isa = machine(name);
     let size = isa.code_memory().cells() as usize;
@@ -131,7 +131,7 @@ print:  output r1
     assert!(text.contains(".asciiz \"Hello, world\""), "{text}");
 }
 
-/// Two rows written alike that reach different pages: a label tells them apart, a number may not.
+/// Two rows with the same text that reach different pages: a label tells them apart, a number may not.
 #[test]
 fn rows_that_only_a_label_tells_apart() {
     let definition = "
@@ -153,8 +153,8 @@ instructions {
     check(&isa, &image, Method::Linear);
 }
 
-/// A jump to the inside of another instruction, where no label can be: written as a number
-/// it would be the other row, so it is data.
+/// A jump into the middle of another instruction, where no label can be: written as a number, it would be the other
+/// row, so it is data.
 #[test]
 fn rows_that_nothing_tells_apart_are_data() {
     let definition = "
@@ -183,7 +183,7 @@ instructions {
     }
 }
 
-/// A row of two cells with ignored bits, and one whose code is a cell of such a row.
+/// A row of two cells with ignored bits, and a row whose code is a cell of the first.
 const IGNORED: &str = "
 machine ignored \"Ignored bits\"
 memory ram : u8 -> u8
@@ -216,7 +216,7 @@ fn wide8() -> Isa {
     lathe_isa::load(include_str!("../../../tests/machines/wide8.isa")).isa.expect("it is right")
 }
 
-/// The lines of a disassembly, without addresses and cells; what is assumed stays.
+/// Returns the lines of a disassembly, without addresses and cells, but with `assumed`.
 fn lines(text: &str) -> Vec<&str> {
     let shown = text.lines().map(|line| match line.split_once(" ; ") {
         Some((_, "assumed")) => line,
@@ -239,7 +239,7 @@ fn modes_are_followed_and_what_is_assumed_is_said() {
         image.symbols.retain(|symbol| symbol.exported);
         check(&isa, &image, Method::Follow)
     };
-    // What constants do to a mode is known, whatever the other bits are; and it goes along with jumps.
+    // The effect of constants on a mode is known, whatever the other bits are; and jumps carry the modes along.
     let text = disassembled(
         ".org 0x200\n rep #4\n .mode m = 0\n lda #0x1234\n jmp on\n .byte 0xEE\non: add #1\n sep #0xF4\n .mode m = 1\n lda #1\n halt",
     );
@@ -247,7 +247,7 @@ fn modes_are_followed_and_what_is_assumed_is_said() {
     let expected =
         ["rep #4", ".mode m = 0", "lda #0x1234", "jmp 0x0209", "add #1", "sep #0xF4", ".mode m = 1", "lda #1", "halt"];
     assert_eq!(found, expected, "\n{text}");
-    // After a call, and after a mode comes from memory, the mode is assumed to be what it was, which is said once.
+    // After a call, and after a mode is loaded from memory, the mode is assumed to be unchanged, which is said once.
     let text = disassembled(
         ".org 0x200\n rep #12\n .mode m = 0, i = 0\n jsr f\n lda #1\n lda #2\n sep #4\n .mode m = 1\n lda #3\n plp\n \
          lda #4\n ldx #5\n halt\nf: rts",
@@ -271,7 +271,7 @@ fn modes_are_followed_and_what_is_assumed_is_said() {
         "rts",
     ];
     assert_eq!(found, expected, "\n{text}");
-    // Nothing is known where others may enter.
+    // Nothing is known where other code may enter.
     let text =
         disassembled(".export f\n .entry 0x200\n .org 0x200\n halt\nf: rep #4\n .mode m = 0\n lda #1\n ldx #2\n halt");
     let found = lines(&text);
@@ -280,7 +280,7 @@ fn modes_are_followed_and_what_is_assumed_is_said() {
     assert_eq!(found[found.len() - expected.len()..], expected, "\n{text}");
 }
 
-/// A disassembly begins in the modes that `on reset` chooses for this very program.
+/// A disassembly begins in the modes that `on reset` chooses for this program.
 #[test]
 fn modes_begin_as_on_reset_says() {
     let definition = include_str!("../../../tests/machines/wide8.isa")
@@ -297,7 +297,7 @@ fn modes_begin_as_on_reset_says() {
     }
 }
 
-/// A jump into another segment does not tell what is at that offset in this one.
+/// A jump into another segment says nothing about that offset in this one.
 #[test]
 fn jumps_into_other_banks_are_not_followed() {
     let isa = lathe_isa::load(include_str!("../../../tests/machines/segment16.isa")).isa.expect("it is right");

@@ -1,5 +1,5 @@
-//! Every format against an example worked out by hand from its specification, every readable
-//! one against itself over random images, and what is refused with its message.
+//! Every format against an example worked out by hand from its specification, every readable one against itself over
+//! random images, and every refusal with its message.
 
 use lathe_asm::formats::{
     AddressRange, Addresses, Format, FormatOptions, Interleave, Lane, guess, header, identity, memories_to_write, read,
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 const RAM: MemoryId = MemoryId(0);
 
-/// A machine with one memory of this shape.
+/// Returns a machine with one memory of this shape.
 fn machine(address: u32, cell: u32, order: &str) -> Isa {
     let picture = "0".repeat(cell as usize);
     let text = format!(
@@ -45,7 +45,7 @@ fn check(format: Format, image: &Image, isa: &Isa, expected: &str) {
     assert_eq!(text(format, image, isa, &FormatOptions::default()), expected);
 }
 
-/// The two texts of an error, as a person sees them.
+/// Returns the two texts of an error, as a user sees them.
 fn refusal(format: Format, bytes: &[u8], isa: &Isa) -> String {
     read(format, bytes, isa).unwrap_err().to_string()
 }
@@ -231,7 +231,7 @@ fn call_kind(name: &str) -> CallKind {
     if name == ".rept" { CallKind::Repetition } else { CallKind::Macro }
 }
 
-/// An image as the assembler makes it from `PROGRAM`, with a macro that calls another.
+/// Returns an image as the assembler makes it from `PROGRAM`, with a macro that calls another.
 fn program() -> (Image, Vec<Source>) {
     let place = |part: &str| {
         let start = PROGRAM.find(part).unwrap();
@@ -827,7 +827,7 @@ fn what_is_beyond_a_wide_memory_is_refused() {
     let image = image(&[(u64::MAX, &[1, 2])]);
     let message = write_refusal(Format::Image, &image, &wide, &FormatOptions::default());
     assert!(message.starts_with("the cells at 0xffffffffffffffff run past the end"), "{message}");
-    // Addresses are strings where readers of JSON would round them; both are read, and nothing beyond the memory.
+    // Addresses are strings where JSON readers would round them; both kinds are read, but nothing beyond the memory.
     let file = |start: &str| {
         let memories = r#"[{"name":"ram","address_bits":64,"cell_bits":8}]"#;
         format!(
@@ -853,7 +853,7 @@ fn a_short_file_cannot_make_a_vast_image() {
     assert!(message.starts_with("line 3: the file holds more than 33554432 cells, the limit"), "{message}");
 }
 
-/// Lathe's own image with one thing changed in its text.
+/// Returns Lathe's own image with one change in its text.
 fn changed(from: &str, to: &str) -> String {
     let (image, sources) = program();
     let isa = shipped("quad8");
@@ -948,14 +948,14 @@ fn unknown_keys_of_an_image_are_ignored() {
 // Properties
 // ---------------------------------------------------------------------------------------
 
-/// Every cell that an image has, the later of two at one address.
+/// Returns every cell of an image; of two at one address, the later.
 fn cells(image: &Image) -> std::collections::BTreeMap<u64, u64> {
     let of_segment =
         |segment: &Segment| (0..).map(|at| segment.start + at).zip(segment.cells.clone()).collect::<Vec<_>>();
     image.segments.iter().flat_map(of_segment).collect()
 }
 
-/// A machine, and an image of a few segments, which may lie on one another.
+/// Generates a machine, and an image of a few segments, which may overlap.
 fn machine_and_image() -> impl Strategy<Value = (u32, &'static str, Image)> {
     let width = prop::sample::select(vec![4_u32, 8, 12, 16, 32]);
     let order = prop::sample::select(vec!["big", "little"]);
@@ -1067,7 +1067,7 @@ proptest! {
     }
 }
 
-/// Gives bytes to every reader, and what they make of it to every writer.
+/// Gives bytes to every reader, and the resulting images to every writer.
 fn feed(bytes: &[u8]) {
     let isa = machine(16, 12, "little");
     let _ = guess("file.hex", bytes);

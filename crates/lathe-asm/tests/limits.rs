@@ -1,18 +1,18 @@
-//! Programs made to grow: each is assembled or refused with a message, on a small stack and without
-//! taking much memory.
+//! Programs written to grow: each is assembled or refused with a message, on a small stack and without taking much
+//! memory.
 
 use lathe_asm::{Image, Options, assemble};
 use lathe_base::{Source, files::MemoryFiles, limits};
 use lathe_isa::Isa;
 
-/// As little as a thread of a server or a page may have.
+/// As little as a thread of a server or a web page may have.
 const STACK: usize = 512 << 10;
 
 fn shipped(name: &str) -> Isa {
     lathe_isa::load_with(lathe_machines::find(name).unwrap().source(), &lathe_machines::Shipped).isa.unwrap()
 }
 
-/// What came of a program: its cells from address 0 on, or the codes and messages of its errors.
+/// Returns a program's cells from address 0 on, or the codes and messages of its errors.
 fn outcome(isa: &Isa, files: &MemoryFiles, text: &str) -> Result<Image, Vec<String>> {
     let result = assemble(isa, files, Source::new("main.asm", text), &Options::default());
     let messages = result.diagnostics.into_sorted();
@@ -139,7 +139,7 @@ fn execution_begins_inside_the_code_memory() {
     assert_eq!(assembled("hex8", ".entry 0xFFFF\nnop").unwrap().entry, Some(0xFFFF));
 }
 
-/// A jump of two cells, or of three if that does not reach.
+/// A jump of two cells, or of three if two do not reach.
 const JUMPS: &str = "
 machine jumps \"Short and long jumps\"
 memory ram : u16 -> u8
@@ -153,8 +153,8 @@ instructions {
 }
 ";
 
-/// Each jump just reaches its target, which lies after the next one; the last does not, so the one
-/// before it does not either, and so on.
+/// Each jump just reaches its target, which lies after the next jump; the last jump does not, so the one before it does
+/// not either, and so on.
 #[test]
 fn a_chain_of_jumps_settles_however_long_it_is() {
     let isa = lathe_isa::load(JUMPS);
@@ -164,7 +164,7 @@ fn a_chain_of_jumps_settles_however_long_it_is() {
     for link in 0..links {
         text += &format!("  jmp t{link}\n{}t{}:\n", "  nop\n".repeat(62 + link % 2), link as i32 - 1);
     }
-    // The target of the last lies one too far away.
+    // The target of the last jump lies one cell too far.
     text += &format!("{}t{}:\n  nop\n", "  nop\n".repeat(66), links - 1);
     text = text.replace("t-1:", "first: jmp first");
     let image = outcome(&isa, &MemoryFiles::default(), &text).unwrap();

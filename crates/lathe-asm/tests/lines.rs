@@ -1,5 +1,5 @@
-//! From an address to the text that made it and back: against a search through all lines, and on
-//! programs with macros, repetitions and includes.
+//! From an address to the text that made it and back: against a search through all lines, and on programs with macros,
+//! repetitions and includes.
 
 use lathe_asm::formats::{self, Format};
 use lathe_asm::{CallKind, Image, Labels, Line, LineKind, Lines, Options, assemble};
@@ -22,7 +22,7 @@ fn program(main: &str, library: &str) -> (Image, Vec<Source>) {
     (assembled.image.unwrap_or_else(|| panic!("{diagnostics:?}")), assembled.sources)
 }
 
-/// The addresses of what a line of a source made, and of where a breakpoint on it stops.
+/// Returns the addresses of what a source line made, and of where a breakpoint on it stops.
 fn addresses(image: &Image, sources: &[Source], file: u32, line: usize) -> (Vec<u64>, Vec<u64>) {
     let place = sources[file as usize].line(FileId(file), line).unwrap();
     let addresses = |lines: Vec<&Line>| lines.iter().map(|line| line.address).collect();
@@ -49,7 +49,7 @@ start: li a, 0x12 ; two instructions
 ";
 
 fn main_program() -> (Image, Vec<Source>) {
-    // The macro must come first; the rest of the library comes again further down.
+    // The macro must come first; the rest of the library is included again further down.
     let main = format!(".include \"macros.inc\"\n{MAIN}");
     let files = [("library.inc", "table: .byte 1, 2\n"), ("macros.inc", ".macro twice R\n inc R\n inc R\n.endm\n")];
     let files = MemoryFiles(files.map(|(name, text)| (name.to_owned(), text.into())).into());

@@ -1,4 +1,4 @@
-//! Files that other tools make: where their parts go, and what of them is left out.
+//! Files that other tools make: where their parts go, and what is left out of them.
 
 use lathe_asm::formats::{self, Format, guess};
 use lathe_asm::{Image, Options, assemble};
@@ -9,12 +9,12 @@ fn shipped(name: &str) -> Isa {
     lathe_isa::load_with(lathe_machines::find(name).unwrap().source(), &lathe_machines::Shipped).isa.unwrap()
 }
 
-/// Where each run of cells begins, with its cells.
+/// Returns the start of each run of cells, with its cells.
 fn runs(image: &Image) -> Vec<(u64, Vec<u64>)> {
     image.segments.iter().map(|segment| (segment.start, segment.cells.clone())).collect()
 }
 
-/// An ELF file with these parts: virtual address, physical address, bytes.
+/// Returns an ELF file with these segments: virtual address, physical address, bytes.
 fn elf(entry: u32, parts: &[(u32, u32, &[u8])]) -> Vec<u8> {
     let mut file = b"\x7FELF\x01\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
     let halves = |file: &mut Vec<u8>, values: &[u16]| file.extend(values.iter().flat_map(|value| value.to_le_bytes()));
@@ -37,10 +37,10 @@ fn parts_of_an_elf_file_go_to_their_physical_addresses() {
     let read = |file: Vec<u8>| formats::read(Format::Elf, &file, &isa).unwrap();
     let image = read(elf(0x1002, &[(0x1000, 0x1000, &[1, 2, 3, 4]), (0x8000, 0x1004, &[5, 6])]));
     assert_eq!((runs(&image), image.entry), (vec![(0x1000, vec![1, 2, 3, 4, 5, 6])], Some(0x1002)));
-    // Code that is linked for one place and lies at another begins where it lies.
+    // Code linked for one address and loaded at another begins where it is loaded.
     let image = read(elf(0x8001, &[(0x8000, 0x1000, &[1, 2])]));
     assert_eq!((runs(&image), image.entry), (vec![(0x1000, vec![1, 2])], Some(0x1001)));
-    // A linker that says nothing about physical addresses.
+    // A linker that omits physical addresses.
     let image = read(elf(0x1000, &[(0x1000, 0, &[1]), (0x8000, 0, &[2])]));
     assert_eq!(runs(&image), [(0x1000, vec![1]), (0x8000, vec![2])]);
 }
@@ -65,7 +65,7 @@ fn elf_files_of_64_bits_reach_the_last_address() {
     assert_eq!((runs(&image), image.entry), (vec![(start, vec![1, 2, 3, 4])], Some(entry)));
     let refused = formats::read(Format::Elf, &file, &shipped("rv32i")).unwrap_err().to_string();
     assert!(refused.contains("beyond memory `ram`, whose last byte is at 0xffffffff"), "{refused}");
-    // The highest byte first.
+    // Big-endian.
     file[5] = 2;
     let refused = formats::read(Format::Elf, &file, &isa).unwrap_err().to_string();
     assert!(refused.contains("build it for a little-endian target"), "{refused}");

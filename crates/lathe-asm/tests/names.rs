@@ -1,5 +1,4 @@
-//! What a program with errors still gives: an image, and its names with where they are defined and
-//! used.
+//! What assembling a program with errors still gives: an image, and its names with their definitions and uses.
 
 use lathe_asm::{Assembled, NameKind, Options, SymbolKind, assemble};
 use lathe_base::{Source, files::MemoryFiles};
@@ -11,7 +10,7 @@ fn assembled(text: &str) -> Assembled {
     assemble(&isa, &MemoryFiles::default(), Source::new("main.asm", text), &options)
 }
 
-/// Every name with its kind, the line of its definition and those of its uses.
+/// Returns every name with its kind, the line of its definition and those of its uses.
 fn names(result: &Assembled) -> Vec<String> {
     let line = |span: lathe_base::Span| result.sources[span.file.0 as usize].line_column(span.start).0;
     let describe = |name: &lathe_asm::Name| {
@@ -60,7 +59,7 @@ fn a_program_with_errors_has_its_names_and_the_rest_of_its_image() {
     expected.sort();
     assert_eq!(found, expected);
     let image = result.partial.unwrap();
-    // The second instruction is missing, and 0 stands for the value that is not known.
+    // The second instruction is missing, and 0 stands for the unknown value.
     assert_eq!(image.segments[0].cells[..6], [0xC0, 0xD1, 0x84, 0x84, 0xC8, 0xC8]);
     let codes: Vec<&str> = result.diagnostics.into_sorted().iter().map(|found| found.code.name).collect();
     assert_eq!(codes, ["A301", "A201", "A103"]);

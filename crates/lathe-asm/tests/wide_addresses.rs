@@ -1,4 +1,4 @@
-//! Programs at addresses that do not fit in 32 bits: labels, `.org`, what goes past the end, and the way back.
+//! Programs at addresses that do not fit in 32 bits: labels, `.org`, cells past the end, and disassembly.
 
 use lathe_asm::{Assembled, Image, Method, Options, assemble, disassemble};
 use lathe_base::Source;
@@ -19,7 +19,7 @@ fn image(isa: &Isa, text: &str) -> Image {
     made.image.unwrap_or_else(|| panic!("{found:?}"))
 }
 
-/// The messages of errors.
+/// Returns the messages of errors.
 fn errors(isa: &Isa, text: &str) -> Vec<String> {
     let found = assembled(isa, text).diagnostics.into_sorted();
     let errors = found.iter().filter(|one| !one.code.name.starts_with('W'));

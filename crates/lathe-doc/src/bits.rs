@@ -1,19 +1,19 @@
-//! The bits of an instruction as a picture: one character for each bit of the encoding, in the order in
-//! which a datasheet shows them.
+//! The bits of an instruction as a picture: one character for each bit of the encoding, in the order a datasheet shows
+//! them.
 
 use lathe_isa::Isa;
 use lathe_isa::encoding::Encoding;
 use serde::Serialize;
 
-/// Bits that belong together: a fixed pattern, some bits of an operand, or bits that are ignored.
+/// Bits that belong together: a fixed pattern, some bits of an operand, or ignored bits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Part {
-    /// `0` and `1` for fixed bits, `-` for ignored ones, `*` for those of a family; for an operand, its name, and which of its bits if
-    /// not all of them stand here.
+    /// `0` and `1` for fixed bits, `-` for ignored bits, `*` for those of a family; for an operand, its name, and which
+    /// of its bits if they are not all here.
     pub label: String,
     /// How many bits.
     pub width: u32,
-    /// The operand, counted in the order of the syntax; none for other bits.
+    /// The operand, counted in the order of the syntax; `None` for other bits.
     pub operand: Option<usize>,
 }
 
@@ -21,14 +21,14 @@ pub struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bit {
     Fixed(bool),
-    /// An operand, and which of its bits.
+    /// An operand, and the number of its bit.
     Operand(usize, u32),
     Ignored,
-    /// The member of a family decides.
+    /// A bit decided by the member of a family.
     Member,
 }
 
-/// The bits that all instructions of a row share; the others belong to the members of its families.
+/// Returns the bits that all instructions of a row share; the others belong to the members of its families.
 pub(crate) fn common(all: &[Vec<Bit>]) -> Vec<Bit> {
     let Some((first, others)) = all.split_first() else { return Vec::new() };
     let shared = |(at, bit): (usize, &Bit)| {
@@ -37,14 +37,14 @@ pub(crate) fn common(all: &[Vec<Bit>]) -> Vec<Bit> {
     first.iter().enumerate().map(shared).collect()
 }
 
-/// The words that a picture is made of: how wide one is, and whether its first cell is its lowest.
+/// The words of a picture: their width, and whether the first cell is the lowest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
     pub(crate) bits: u32,
     pub(crate) little: bool,
 }
 
-/// The bits of an instruction, most significant bit of the first word first.
+/// Returns the bits of an instruction, most significant bit of the first word first.
 pub(crate) fn bits(isa: &Isa, encoding: &Encoding, word: Word) -> Vec<Bit> {
     let cell = isa.code_memory().cell.bits();
     let total = encoding.cells * cell;
@@ -72,7 +72,7 @@ fn bit(encoding: &Encoding, shift: u32) -> Bit {
     Bit::Fixed(encoding.fixed.value >> shift & 1 == 1)
 }
 
-/// One character a bit: `0001DDSS`. An operand with a longer name is shown by its first letter.
+/// Returns one character per bit: `0001DDSS`. An operand with a longer name is shown by its first letter.
 pub(crate) fn text(bits: &[Bit], names: &[String]) -> String {
     let letter = |operand: usize| names.get(operand).and_then(|name| name.chars().next()).unwrap_or('?');
     bits.iter()
@@ -86,7 +86,7 @@ pub(crate) fn text(bits: &[Bit], names: &[String]) -> String {
         .collect()
 }
 
-/// The bits as parts: bits that belong together are one part, up to `limit`, where a word ends.
+/// Groups bits that belong together into parts, each within a word of `limit` bits.
 pub(crate) fn parts(bits: &[Bit], names: &[String], widths: &[u32], limit: u32) -> Vec<Part> {
     let mut parts: Vec<(Part, Vec<u32>)> = Vec::new();
     for (at, bit) in bits.iter().enumerate() {
@@ -117,7 +117,7 @@ pub(crate) fn parts(bits: &[Bit], names: &[String], widths: &[u32], limit: u32) 
         .collect()
 }
 
-/// Whether a bit goes on where a part ended.
+/// Whether a bit continues a part.
 fn joins(last: &Part, numbers: &[u32], label: &str, operand: Option<usize>, number: u32) -> bool {
     if operand.is_some() {
         return numbers.last().is_some_and(|last| *last == number + 1);

@@ -1,7 +1,7 @@
-//! The reference card: everything that one looks up while programming, on one page.
+//! The reference card: everything to look up while programming, on one page.
 //!
-//! Lines flow into columns, as many as make the card about as wide as a sheet of paper; the picture is
-//! then scaled to it. So a small machine has large print, and a large one still has one page.
+//! Lines flow into columns, as many as make the card about as wide as a sheet of paper; the picture is then scaled to
+//! it. So a small machine has large print, and a large one still fits on one page.
 
 use std::fmt::Write;
 
@@ -10,20 +10,20 @@ use crate::html::{flag_effects, page};
 use crate::markup::escape;
 use crate::sheet::{FieldData, RegisterData, Sheet};
 
-/// Width and height of a character, and the distance of lines, in units of the picture.
+/// The width of a character and the distance of lines, in units of the picture.
 const CHARACTER: f64 = 6.1;
 const LINE: f64 = 14.0;
-/// Width of a character of the title; wider than most.
+/// The width of a character in the title; wider than most.
 const TITLE_CHARACTER: f64 = 7.4;
 const MARGIN: f64 = 18.0;
 const GUTTER: f64 = 22.0;
-/// Where the last cell of a row may go on in the next line, in characters.
+/// The widths to try for the last cell of a row before it wraps, in characters.
 const WIDTHS: [usize; 8] = [28, 32, 36, 40, 46, 52, 60, 70];
-/// And where its bits may.
+/// The widths to try for its bits.
 const BITS: [usize; 4] = [20, 28, 40, 80];
-/// Begins the flags after a meaning.
+/// What separates the flags from a meaning.
 const FLAGS: &str = "   [";
-/// A sheet on its side.
+/// The proportions of a sheet in landscape.
 const RATIO: f64 = 297.0 / 210.0;
 
 #[derive(Clone)]
@@ -31,12 +31,12 @@ enum Line {
     Heading(String),
     /// Columns: syntax, bits, rest.
     Row([String; 3]),
-    /// What the row above it has no room for.
+    /// What does not fit in the row above it.
     More([String; 3]),
     Blank,
 }
 
-/// The card as a picture.
+/// Draws the card.
 pub fn card_svg(sheet: &Sheet) -> String {
     let Layout { lines, widths, columns } = largest(sheet);
     let column = column(&widths);
@@ -63,14 +63,14 @@ pub fn card_svg(sheet: &Sheet) -> String {
     )
 }
 
-/// The card as a page, to be printed on one sheet.
+/// Returns the card as a page to print on one sheet.
 pub fn card_html(sheet: &Sheet) -> String {
     let style = "html,body{margin:0;height:100%;background:Canvas}svg{display:block;width:100%;max-height:100vh}\n\
                  @page{size:landscape;margin:8mm}@media print{svg{height:100vh}}\n";
     page(&format!("{} reference card", sheet.name), style, &card_svg(sheet))
 }
 
-/// Where the title begins, after the name.
+/// Returns where the title begins, after the name.
 fn title_start(sheet: &Sheet) -> f64 {
     MARGIN + sheet.name.chars().count() as f64 * 13.5 + 14.0
 }
@@ -84,19 +84,19 @@ fn extent(lines: usize, column: f64, columns: usize) -> (f64, f64) {
     (width, lines.div_ceil(columns) as f64 * LINE + 60.0 + MARGIN)
 }
 
-/// The width of a column.
+/// Returns the width of a column.
 fn column(widths: &[usize; 3]) -> f64 {
     widths.iter().map(|width| *width as f64 * CHARACTER + 8.0).sum::<f64>()
 }
 
-/// Lines, the widths of their cells, and how many columns they flow into.
+/// Lines, the widths of their cells, and the number of columns they flow into.
 struct Layout {
     lines: Vec<Line>,
     widths: [usize; 3],
     columns: usize,
 }
 
-/// The layout with the largest print: of which the longer side, as a part of the sheet's, is shortest.
+/// Returns the layout with the largest print: the one whose longer side, relative to the sheet's, is shortest.
 fn largest(sheet: &Sheet) -> Layout {
     let rows = lines(sheet);
     let limits = WIDTHS.iter().flat_map(|rest| BITS.iter().map(move |bits| (*bits, *rest)));
@@ -113,10 +113,10 @@ fn largest(sheet: &Sheet) -> Layout {
     best.unwrap_or(Layout { lines: Vec::new(), widths: [0; 3], columns: 1 })
 }
 
-/// Moves headings that would be the last line of a column, and rows that would go on in the next one, into the next one.
+/// Moves to the next column headings that would be the last line of a column, and rows that would continue there.
 fn unbroken(mut lines: Vec<Line>, columns: usize) -> Vec<Line> {
     let goes_on = |line: Option<&Line>| matches!(line, Some(Line::More(_)));
-    // Each move makes columns longer at most, so a few rounds are enough; one that is left looks bad and no more.
+    // A move can only lengthen columns, so a few rounds are enough; one left over looks bad, but no more.
     for _ in 0..2 * columns {
         let height = lines.len().div_ceil(columns).max(1);
         let is_last = |at: &usize| at % height == height - 1;
@@ -124,7 +124,7 @@ fn unbroken(mut lines: Vec<Line>, columns: usize) -> Vec<Line> {
         let is_bad = |at: &usize| is_last(at) && (is_heading(at) || goes_on(lines.get(at + 1)));
         let Some(end) = (0..lines.len()).find(is_bad) else { break };
         let start = (0..=end).rev().find(|at| !goes_on(lines.get(*at))).unwrap_or(end);
-        // With a row goes the heading that is directly above it.
+        // A row takes along the heading directly above it.
         let start = if start > 0 && !is_heading(&start) && is_heading(&(start - 1)) { start - 1 } else { start };
         if end + 1 - start >= height {
             break;
@@ -134,7 +134,7 @@ fn unbroken(mut lines: Vec<Line>, columns: usize) -> Vec<Line> {
     lines
 }
 
-/// Rows whose bits and whose last cell go on below if they are longer than this.
+/// Wraps bits and last cells that are longer than this.
 fn flowed(rows: &[Line], bits: usize, rest: usize) -> Vec<Line> {
     let flow = |line: &Line| match line {
         Line::Row(cells) => wrapped(cells, bits, rest),
@@ -249,7 +249,7 @@ fn lines(sheet: &Sheet) -> Vec<Line> {
     lines
 }
 
-/// Operands, those that take the same on one line.
+/// Lists operands, with those of equal values on one line.
 fn operands(sheet: &Sheet) -> Vec<[String; 3]> {
     let alike = |one: &FieldData, next: &FieldData| {
         (&one.values, &one.description, one.stored_bits) == (&next.values, &next.description, next.stored_bits)
@@ -263,7 +263,7 @@ fn operands(sheet: &Sheet) -> Vec<[String; 3]> {
     rows.collect()
 }
 
-/// A list of names; where they count, the first and the last.
+/// Joins names; a run that counts is shown by its first and last name.
 fn counted(names: &[&str]) -> String {
     let number = |name: &str| {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -280,7 +280,7 @@ fn counted(names: &[&str]) -> String {
     runs.collect::<Vec<_>>().join(" ")
 }
 
-/// The flags that every instruction writes: what happens before or after each of them.
+/// Returns the flags that every instruction writes: the effect of what happens before or after each of them.
 fn always_written(sheet: &Sheet) -> Vec<String> {
     let mut common: Option<Vec<String>> = None;
     for row in &sheet.rows {
@@ -294,7 +294,7 @@ fn always_written(sheet: &Sheet) -> Vec<String> {
     common.unwrap_or_default()
 }
 
-/// The mnemonics that families stand for: those of each family once, whatever rows it is in.
+/// Lists the members of families, each family once, however many rows it is in.
 fn families(sheet: &Sheet) -> Vec<[String; 3]> {
     let mut found: Vec<[String; 3]> = Vec::new();
     for row in sheet.rows.iter().filter(|row| row.instructions.len() > 1) {
@@ -314,8 +314,8 @@ fn families(sheet: &Sheet) -> Vec<[String; 3]> {
     found
 }
 
-/// A row whose bits and whose last cell go on below if they are long: bits between words; the other where a statement
-/// ends or before its flags, and between words only in a statement that is longer than a line.
+/// Wraps the bits and the last cell of a row if they are long: bits between words; the last cell after a statement or
+/// before its flags, and between words only in a statement longer than a line.
 fn wrapped([syntax, bits, rest]: &[String; 3], bits_width: usize, width: usize) -> Vec<Line> {
     let mut pictures = Flow::new(bits_width);
     bits.split_whitespace().for_each(|word| pictures.add(" ", word));
@@ -341,7 +341,7 @@ fn wrapped([syntax, bits, rest]: &[String; 3], bits_width: usize, width: usize) 
         .collect()
 }
 
-/// Pieces of text, one after the other, on lines of some width.
+/// Consecutive pieces of text, on lines of some width.
 struct Flow {
     width: usize,
     lines: Vec<String>,
@@ -352,7 +352,7 @@ impl Flow {
         Flow { width, lines: vec![String::new()] }
     }
 
-    /// Adds a piece, after a gap if it is not the first of its line.
+    /// Adds a piece, after a gap unless it is the first on its line.
     fn add(&mut self, gap: &str, piece: &str) {
         let length = |text: &str| text.chars().count();
         match self.lines.last_mut() {
@@ -363,7 +363,7 @@ impl Flow {
     }
 }
 
-/// Registers of one width on one line.
+/// Lists registers, those of one width on one line.
 fn registers(sheet: &Sheet) -> Vec<[String; 3]> {
     let mut rows = vec![[
         sheet.pc.name.clone(),
@@ -390,7 +390,7 @@ fn registers(sheet: &Sheet) -> Vec<[String; 3]> {
         };
         let names = if names.len() > 1 && names.len() < 4 { names.join(" ") } else { counted(&names) };
         let also = if others.is_empty() { String::new() } else { format!("also {}", counted(&others)) };
-        // Many names would make the column of syntaxes wide.
+        // Many names would widen the syntax column.
         match names.chars().count() {
             0..=20 => [names, bits(chunk[0].bits), [what, &also].join(" ").trim().to_owned()],
             _ => [String::new(), bits(chunk[0].bits), [what, &names, &also].join(" ").trim().to_owned()],

@@ -8,10 +8,10 @@ use crate::markup::escape;
 const HEIGHT: u32 = 30;
 const NUMBERS: u32 = 13;
 const GAP: u32 = 6;
-/// Bits of a line.
+/// Bits per line.
 const LINE: u32 = 32;
 
-/// The picture of an instruction. Words stand side by side while there is room.
+/// Draws an instruction's bits. Words are side by side while there is room.
 pub(crate) fn svg(parts: &[Part], word: u32, text: &str) -> String {
     let total: u32 = parts.iter().map(|part| part.width).sum();
     let per_line = (LINE / word).max(1) * word;
@@ -57,7 +57,7 @@ fn boxed(part: &Part, x: u32, y: u32, bit: u32) -> String {
     if part.operand.is_some() {
         let label = escape(&part.label);
         let center = x + width / 2;
-        // A long name in a narrow box goes on two lines: `J` above `[20]`.
+        // A long name in a narrow box takes two lines: `J` above `[20]`.
         match part.label.split_once('[') {
             Some((name, bits)) if part.label.chars().count() as u32 * 8 + 4 > width => {
                 let (name, bits) = (escape(name), escape(&format!("[{bits}")));

@@ -1,5 +1,5 @@
-//! What an instruction does to flags: registers of one bit, and bits of registers that have a name. Each bit of such a
-//! register is followed through the meaning; what cannot be told counts as changed.
+//! What an instruction does to flags: registers of one bit, and named bits of registers. Each bit of such a register is
+//! followed through the meaning; a bit with an unknown result counts as changed.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Block, Expr, ExprKind, Statement};
 use serde::Serialize;
 
-/// What becomes of a flag.
+/// What an instruction does to a flag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Flag {
     /// Its name.
     pub name: String,
-    /// `0` or `1` if it is always set to that, `changed` otherwise.
+    /// `0` or `1` if the flag is always set to that, `changed` otherwise.
     pub effect: String,
 }
 
-/// Whether a view is a flag: one bit of a register that has more.
+/// Whether a view is a flag: one bit of a larger register.
 pub(crate) fn is_flag(isa: &Isa, view: &Place) -> bool {
     matches!(&view.parts[..], [part] if view.width.bits() == 1 && !isa.register(part.register).is_flag())
 }
 
-/// The flags that an instruction writes in any of its modes.
+/// Returns the flags that an instruction writes in any of its modes.
 pub(crate) fn flags(isa: &Isa, modes: &[&Instruction]) -> Vec<Flag> {
     let views = isa.views.iter().filter(|view| is_flag(isa, &view.place));
     let views = views.map(|view| (view.name.as_str(), view.place.parts[0].register, view.place.parts[0].low));
@@ -45,10 +45,10 @@ pub(crate) fn flags(isa: &Isa, modes: &[&Instruction]) -> Vec<Flag> {
     .collect()
 }
 
-/// What is known of a bit.
+/// What is known about a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bit {
-    /// It is this bit of the register as it was before the instruction.
+    /// This bit of the register as it was before the instruction.
     Old(u32),
     Known(bool),
     Any,
@@ -69,7 +69,7 @@ impl<'i> Follower<'i> {
         Follower { isa, instruction, register, now, locals: BTreeMap::new() }
     }
 
-    /// The bits after the instruction.
+    /// Returns the bits after the instruction.
     fn end(mut self) -> Vec<Bit> {
         self.block(&self.instruction.body.block);
         self.now
@@ -105,7 +105,7 @@ impl<'i> Follower<'i> {
         list.iter().flatten().any(|(_, place)| place.parts.iter().any(|part| part.register == self.register))
     }
 
-    /// The bits of a value, the lowest first.
+    /// Returns the bits of a value, lowest first.
     fn bits(&self, value: &Expr) -> Vec<Bit> {
         let width = value.width.bits() as usize;
         let mut bits = match &value.kind {
@@ -137,12 +137,12 @@ fn each(one: &[Bit], other: &[Bit], operation: impl Fn(Bit, Bit) -> Bit) -> Vec<
     one.iter().zip(other).map(|(one, other)| operation(*one, *other)).collect()
 }
 
-/// One bit or the other.
+/// Returns what is known of a bit that may be one or the other.
 fn either(one: Bit, other: Bit) -> Bit {
     if one == other { one } else { Bit::Any }
 }
 
-/// And, which one 0 settles, or or, which one 1 settles.
+/// Combines two bits by AND, which a 0 settles, or by OR, which a 1 settles; `value` is that bit.
 fn settled_by(value: bool, one: Bit, other: Bit) -> Bit {
     match (one, other) {
         (Bit::Known(known), _) | (_, Bit::Known(known)) if known == value => Bit::Known(value),

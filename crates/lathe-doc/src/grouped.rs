@@ -1,4 +1,4 @@
-//! What is said once for several: operands with the same modes, and registers that are neighbouring cells.
+//! What is said once for several things: operands with the same modes, and registers in adjacent cells.
 
 use crate::html::all_names;
 use crate::sheet::{CodeData, MapData, ModeData, Sheet};
@@ -6,14 +6,14 @@ use crate::sheet::{CodeData, MapData, ModeData, Sheet};
 /// Operands that have the same modes.
 pub(crate) struct SharedModes<'s> {
     pub(crate) names: Vec<&'s str>,
-    /// The operands before it whose modes it has, too.
+    /// The operands before it whose modes it has too.
     pub(crate) includes: Vec<&'s str>,
     /// Its other modes.
     pub(crate) modes: Vec<&'s ModeData>,
     pub(crate) documentation: &'s str,
 }
 
-/// The operands with modes, those that have the same together, and no mode more often than needed.
+/// Groups the operands that have the same modes, and lists no mode more often than necessary.
 pub(crate) fn shared_modes(sheet: &Sheet) -> Vec<SharedModes<'_>> {
     let alike = |one: &crate::ModesData, next: &crate::ModesData| {
         (&one.modes, one.bits, &one.documentation) == (&next.modes, next.bits, &next.documentation)
@@ -24,7 +24,7 @@ pub(crate) fn shared_modes(sheet: &Sheet) -> Vec<SharedModes<'_>> {
         let operand = &operands[0];
         let mut modes: Vec<&ModeData> = operand.modes.iter().collect();
         let mut includes = Vec::new();
-        // The one with the most modes first: what it has, need not be said of others.
+        // The operand with the most modes first: its modes need not be listed again.
         before.sort_by_key(|other| std::cmp::Reverse(other.modes.len()));
         for other in before.iter().filter(|other| other.modes.len() > 1) {
             if other.modes.iter().all(|mode| modes.contains(&mode)) {
@@ -39,7 +39,7 @@ pub(crate) fn shared_modes(sheet: &Sheet) -> Vec<SharedModes<'_>> {
     shared
 }
 
-/// The mapped addresses; neighbouring cells that are a register each share a line.
+/// Returns the mapped addresses; adjacent cells that are one register each share a line.
 pub(crate) fn maps(sheet: &Sheet) -> Vec<MapData> {
     let is_register = |map: &MapData| {
         map.first == map.last && map.documentation.is_empty() && map.write == format!("{} = value", map.read)
@@ -60,10 +60,10 @@ pub(crate) fn maps(sheet: &Sheet) -> Vec<MapData> {
     sheet.maps.chunk_by(follows).flat_map(lines).collect()
 }
 
-/// The shortest row of names that is told as a range.
+/// The fewest names that are shown as a range.
 const RANGE: usize = 4;
 
-/// The names of a field and their codes; names that count with their codes as a range, as definitions write it:
+/// Returns the names of a field and their codes; names that count with their codes become a range, as in definitions:
 /// `r0..r31`.
 pub(crate) fn names_and_codes(values: &[CodeData]) -> Vec<(String, String)> {
     let split = |name: &str| {

@@ -1,4 +1,4 @@
-//! The datasheet as one HTML file that needs nothing else: no scripts, no fonts, no requests.
+//! The datasheet as one self-contained HTML file: no scripts, no fonts, no requests.
 
 use crate::diagram;
 use crate::grouped;
@@ -9,7 +9,7 @@ use crate::sheet::{ExampleData, FieldData, InstructionData, RegisterData, RowDat
 const HALF_PAGE: usize = 52;
 const STYLE: &str = include_str!("style.css");
 
-/// The page of a machine.
+/// Returns the page of a machine.
 pub fn html(sheet: &Sheet) -> String {
     let sections = sections(sheet);
     let contents: String =
@@ -27,7 +27,7 @@ pub fn html(sheet: &Sheet) -> String {
     )
 }
 
-/// A whole HTML document.
+/// Returns a whole HTML document.
 pub(crate) fn page(title: &str, style: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -98,7 +98,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{}\u{202F}%", text.trim_end_matches(".0"))
 }
 
-/// `2`, or `2–6` where it depends on modes.
+/// Returns `2`, or `2–6` if the length depends on modes.
 pub(crate) fn length(instruction: &InstructionData) -> String {
     match (instruction.cells, instruction.longest) {
         (shortest, longest) if shortest == longest => shortest.to_string(),
@@ -120,7 +120,8 @@ fn registers(sheet: &Sheet) -> String {
         code(&sheet.number(pc.reset, pc.bits)),
         joined(&format!("program counter, in {}", code(&pc.memory)), &pc.documentation),
     ]];
-    // Registers that are told apart by nothing but their names share a line, and those that share their prose.
+    // Registers that differ only in their names share a line; if they share their prose, their values at reset may
+    // differ too.
     let nameless = |one: &RegisterData| RegisterData {
         name: String::new(),
         spellings: Vec::new(),
@@ -164,12 +165,12 @@ fn registers(sheet: &Sheet) -> String {
     text
 }
 
-/// A name with the other names for the same, as definitions write them: `x10/a0`.
+/// Joins a name and its other spellings as definitions write them: `x10/a0`.
 pub(crate) fn all_names(name: &str, spellings: &[String]) -> String {
     std::iter::once(name).chain(spellings.iter().map(String::as_str)).collect::<Vec<_>>().join("/")
 }
 
-/// A note, and prose after it.
+/// Joins a note and the prose after it.
 fn joined(note: &str, documentation: &str) -> String {
     match (note, documentation) {
         (note, "") => note.to_owned(),
@@ -355,7 +356,7 @@ fn encoding(sheet: &Sheet) -> String {
     let coverage = &sheet.coverage;
     let low = coverage.bits.min(4);
     let columns = 1usize << low;
-    // Four bits are no octal digit.
+    // Four bits are not an octal digit.
     let digits = |number: usize| if sheet.octal_numbers { format!("{number:04b}") } else { format!("{number:X}") };
     let heads: String = (0..columns).map(|column| format!("<th>_{}</th>", digits(column))).collect();
     let mut rows = String::new();
@@ -400,7 +401,7 @@ pub(crate) fn row_cycles(row: &RowData) -> Option<String> {
     Some(if least == most { least.to_string() } else { format!("{least}–{most}") })
 }
 
-/// Code that is not broken between words if it has no more characters than this.
+/// Returns code that does not wrap if it has at most `longest` characters.
 fn in_one_line(text: &str, longest: usize) -> String {
     if text.chars().count() > longest { code(text) } else { format!("<code class=\"line\">{}</code>", escape(text)) }
 }
@@ -435,7 +436,7 @@ fn instructions(sheet: &Sheet) -> String {
     rows.map(|(number, row)| heading(row) + &instruction(sheet, row, number)).collect()
 }
 
-/// The heading above a row, if it begins a group that has one.
+/// Returns the heading above a row, if it begins a group with one.
 fn heading(row: &RowData) -> String {
     let (title, rest) = row.heading.split_once('\n').unwrap_or((&row.heading, ""));
     match (title, rest.trim()) {
@@ -536,7 +537,7 @@ fn details(sheet: &Sheet, row: &RowData) -> String {
     format!("<dl>\n{items}</dl>\n")
 }
 
-/// What a row does to each flag: the same for all of its instructions, or `*` where they differ.
+/// Returns what a row does to each flag: the same for all of its instructions, or `*` if they differ.
 pub(crate) fn flag_effects(sheet: &Sheet, row: &RowData) -> Vec<(String, &'static str)> {
     sheet
         .flags()
@@ -568,7 +569,7 @@ fn members(row: &RowData, has_cycles: bool) -> String {
     if has_cycles {
         heads.push("cycles");
     }
-    // Where only prefixes tell the instructions apart, there are no members.
+    // If only prefixes tell the instructions apart, there are no members.
     let has_members = row.instructions.iter().any(|one| !one.members.is_empty());
     if has_members {
         heads.push("member");

@@ -1,4 +1,4 @@
-//! Datasheets: everything that a definition says about its machine, to be read, printed and processed.
+//! Datasheets: everything that a definition says about its machine, to read, print and process.
 //!
 //! ```
 //! let text = lathe_machines::find("quad8").unwrap().definition;
@@ -8,11 +8,10 @@
 //! assert!(lathe_doc::json(&sheet).contains("\"bits\": \"0001DDSS\""));
 //! ```
 //!
-//! A [`Sheet`] is made once from the model and the text of the definition; the page, the Markdown, the
-//! reference card and the JSON are four ways to write it down, and know nothing of the model. So they
-//! cannot contradict one another.
+//! A [`Sheet`] is made once from the model and the text of the definition; the page, the Markdown, the reference card
+//! and the JSON are four ways to write it down, and know nothing of the model. So they cannot contradict one another.
 //!
-//! Deliberately absent: files, browsers, and prose of our own about a machine.
+//! Deliberately absent: files, browsers, and prose about a machine that is not from its definition.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 

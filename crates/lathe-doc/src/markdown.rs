@@ -6,7 +6,7 @@ use crate::grouped;
 use crate::html::{flag_effects, length, percent, row_cycles};
 use crate::sheet::{DeviceData, HabitData, ModeData, PseudoData, RowData, Sheet, TrapData, ViewData};
 
-/// The datasheet as Markdown.
+/// Returns the datasheet as Markdown.
 pub fn markdown(sheet: &Sheet) -> String {
     let mut text = format!("# {}\n\n{}\n", sheet.name, sheet.title);
     if !sheet.documentation.is_empty() {
@@ -99,7 +99,7 @@ fn registers(sheet: &Sheet) -> String {
         + &section("Views", &["name", "bits", "is", ""], &views)
 }
 
-/// A note, and prose after it.
+/// Joins a note and the prose after it.
 fn joined(note: &str, documentation: &str) -> String {
     let documentation = documentation.replace('\n', " ").replace('|', "\\|");
     match (note, documentation.as_str()) {
@@ -173,7 +173,7 @@ fn instructions(sheet: &Sheet) -> String {
     }
     heads.extend(["meaning", "flags"]);
     let mut text = "\n## Instructions\n".to_owned();
-    // A heading is for all rows up to the next one.
+    // A heading covers all rows up to the next heading.
     for rows in sheet.rows.chunk_by(|_, next| next.heading.is_empty()) {
         let (title, rest) = rows[0].heading.split_once('\n').unwrap_or((&rows[0].heading, ""));
         if !title.is_empty() {
@@ -196,7 +196,7 @@ fn instruction(sheet: &Sheet, row: &RowData) -> Vec<String> {
     cells
 }
 
-/// Code in a cell of a table, where `|` would end the cell. Nothing stays nothing.
+/// Marks up code in a table cell, where `|` would end the cell. An empty text stays empty.
 fn code(text: &str) -> String {
     let text = text.replace('\n', " ");
     if text.is_empty() {

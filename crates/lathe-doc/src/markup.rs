@@ -1,6 +1,6 @@
-//! Text as HTML: everything is escaped, and `code` in prose is marked up.
+//! Text as HTML: everything is escaped, and code in prose is marked up.
 
-/// A text with the characters that mean something in HTML replaced.
+/// Escapes the characters that have a meaning in HTML.
 pub(crate) fn escape(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for c in text.chars() {
@@ -16,7 +16,7 @@ pub(crate) fn escape(text: &str) -> String {
     result
 }
 
-/// A line of prose: what stands between backticks is code.
+/// Marks up a line of prose: text between backticks is code.
 pub(crate) fn prose(text: &str) -> String {
     let mut result = String::new();
     for (at, part) in text.split('`').enumerate() {
@@ -26,12 +26,12 @@ pub(crate) fn prose(text: &str) -> String {
     result
 }
 
-/// Code.
+/// Marks up code.
 pub(crate) fn code(text: &str) -> String {
     format!("<code>{}</code>", escape(text))
 }
 
-/// A table; the cells are markup already.
+/// Returns a table; the cells are already markup.
 pub(crate) fn table(class: &str, heads: &[&str], rows: &[Vec<String>]) -> String {
     let head: String = heads.iter().map(|head| format!("<th>{head}</th>")).collect();
     let row = |cells: &Vec<String>| {
@@ -42,7 +42,7 @@ pub(crate) fn table(class: &str, heads: &[&str], rows: &[Vec<String>]) -> String
     format!("<table class=\"{class}\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n")
 }
 
-/// A table with prose about its rows in a last column, if there is any.
+/// Returns a table with prose about its rows in a last column, if there is any.
 pub(crate) fn table_with_prose<'p>(
     class: &str,
     heads: &[&str],
@@ -56,7 +56,7 @@ pub(crate) fn table_with_prose<'p>(
     table(class, &[heads, &[""]].concat(), &rows)
 }
 
-/// Prose in paragraphs.
+/// Marks up prose in paragraphs.
 pub(crate) fn paragraphs(text: &str) -> String {
     let paragraphs = text.split("\n\n").filter(|text| !text.is_empty());
     paragraphs.map(|text| format!("<p>{}</p>\n", prose(text))).collect()

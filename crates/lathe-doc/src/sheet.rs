@@ -34,7 +34,7 @@ data! {
     Sheet {
         /// Always `lathe-model`.
         format: &'static str,
-        /// Goes up when the meaning of a property changes.
+        /// Increases when the meaning of a property changes.
         version: u32,
         /// What commands call the machine.
         name: String,
@@ -52,9 +52,9 @@ data! {
         views: Vec<ViewData>,
         /// The kinds of operands.
         fields: Vec<FieldData>,
-        /// The operands that can be written in several ways.
+        /// The operands with several ways to write them.
         modes: Vec<ModesData>,
-        /// What can stand before an instruction and changes it.
+        /// Prefixes, which change the instruction that follows.
         prefixes: Vec<PrefixData>,
         /// The devices.
         devices: Vec<DeviceData>,
@@ -126,7 +126,7 @@ data! {
         bits: u32,
         /// Its value at reset.
         reset: u64,
-        /// Whether it keeps that value for ever.
+        /// Whether it keeps that value forever.
         constant: bool,
         /// Whether encodings may depend on it.
         mode: bool,
@@ -170,7 +170,7 @@ data! {
         documentation: String,
     }
 
-    /// An operand that can be written in several ways.
+    /// An operand with several ways to write it.
     ModesData {
         /// Its name.
         name: String,
@@ -186,7 +186,7 @@ data! {
     ModeData {
         /// How it is written.
         syntax: String,
-        /// Its bits, and those of the cells that it adds, as written.
+        /// Its bits, and those of the cells it adds, as written.
         picture: String,
         /// What comes after its bits: `where …`, as written.
         condition: String,
@@ -202,13 +202,13 @@ data! {
         name: String,
         /// Its bits, as written.
         picture: String,
-        /// What stands for what after it, as written: `hl = ix`.
+        /// What stands for what in the instruction that follows, as written: `hl = ix`.
         changes: Vec<String>,
         /// Prose.
         documentation: String,
     }
 
-    /// A name that an operand can have.
+    /// A name or number that an operand can be.
     CodeData {
         /// The name.
         name: String,
@@ -244,15 +244,15 @@ data! {
     OperationData {
         /// Its name.
         name: String,
-        /// The widths of what it is given.
+        /// The widths of its arguments.
         arguments: Vec<u32>,
-        /// The width of what it gives, if anything.
+        /// The width of its result, if any.
         result: Option<u32>,
     }
 
     /// Addresses that reach something other than memory.
     MapData {
-        /// The memory over which they lie.
+        /// The memory that they belong to.
         memory: String,
         /// The first address.
         first: u64,
@@ -260,9 +260,9 @@ data! {
         last: u64,
         /// Whether instructions are fetched from what a read gives.
         code: bool,
-        /// What a read gives, as written; 0 if empty.
+        /// The value of a read, as written; 0 if empty.
         read: String,
-        /// What a write does, as written; nothing if empty.
+        /// The effect of a write, as written; nothing if empty.
         write: String,
         /// Prose.
         documentation: String,
@@ -284,7 +284,7 @@ data! {
     CoverageData {
         /// How many leading bits.
         bits: u32,
-        /// Which part of all encodings is defined, from 0 to 1; none if it is too hard to tell.
+        /// The share of all encodings that is defined, from 0 to 1; none if it is too hard to compute.
         share: Option<f64>,
         /// The slots, in order.
         slots: Vec<SlotData>,
@@ -292,7 +292,7 @@ data! {
 
     /// All encodings that begin with the same bits.
     SlotData {
-        /// The mnemonics of the instructions that begin so, each once.
+        /// The mnemonics of the instructions that begin with these bits, each once.
         mnemonics: Vec<String>,
         /// Their rows, each once.
         rows: Vec<usize>,
@@ -302,11 +302,11 @@ data! {
 
     /// A row of a table of instructions.
     RowData {
-        /// A name for links, different for every row.
+        /// A name for links, unique to the row.
         id: String,
         /// Which group of rows it belongs to; empty lines in the definition begin a new one.
         group: usize,
-        /// The heading that stands above it, and prose on further lines; empty if there is none.
+        /// The heading above it, with prose on further lines; empty if there is none.
         heading: String,
         /// Its syntax column, as written.
         syntax: String,
@@ -342,14 +342,14 @@ data! {
         members: Vec<String>,
         /// How many cells it takes.
         cells: u32,
-        /// Its length where its operands have their longest modes.
+        /// Its length with the longest modes of its operands.
         longest: u32,
-        /// One character for each bit, most significant bit of the first word first: `0`, `1`, `-` for a bit that is
-        /// ignored, or the first letter of an operand.
+        /// One character for each bit, most significant bit of the first word first: `0`, `1`, `-` for an ignored bit,
+        /// or the first letter of an operand.
         bits: String,
         /// The bits as parts: bits that belong together are one part.
         parts: Vec<Part>,
-        /// The fewest and the most cycles; nothing if the definition does not count them.
+        /// The fewest and the most cycles; none if the definition does not count them.
         cycles: Option<(u64, u64)>,
         /// The flags that it writes.
         flags: Vec<Flag>,
@@ -387,9 +387,9 @@ data! {
         cells: Vec<u64>,
         /// The state before, as written.
         before: String,
-        /// What must be so after, as written.
+        /// What must hold after, as written.
         after: String,
-        /// Whether it came out so when it was executed.
+        /// Whether this came true when it was executed.
         passed: bool,
         /// Prose.
         documentation: String,
@@ -409,21 +409,21 @@ data! {
 }
 
 impl ModeData {
-    /// Its bits and its condition, as written.
+    /// Returns its bits and its condition, as written.
     pub(crate) fn encoding(&self) -> String {
         format!("{} {}", self.picture, self.condition).trim_end().to_owned()
     }
 }
 
 impl RowData {
-    /// Its encoding and its condition, as written.
+    /// Returns its encoding and its condition, as written.
     pub(crate) fn encoding(&self) -> String {
         format!("{} {}", self.picture, self.condition).trim_end().to_owned()
     }
 }
 
 impl Sheet {
-    /// The datasheet of a machine, from its model and what the model was made from.
+    /// Makes the datasheet of a machine from its model and from the text of its definition.
     pub fn new(isa: &Isa, written: &Written) -> Sheet {
         let text = Text::new(written);
         let written = text.rows();
@@ -471,36 +471,36 @@ impl Sheet {
         }
     }
 
-    /// The names of the flags: bits of registers, then registers of one bit.
+    /// Yields the names of the flags: bits of registers, then registers of one bit.
     pub fn flags(&self) -> impl Iterator<Item = &str> {
         let views = self.views.iter().filter(|view| view.flag).map(|view| view.name.as_str());
         let registers = self.registers.iter().filter(|register| register.flag);
         views.chain(registers.map(|register| register.name.as_str()))
     }
 
-    /// A number as people write it for this machine, with as many digits as its width needs.
+    /// Writes a number as this machine's users do, with as many digits as its width needs.
     pub fn number(&self, value: u64, bits: u32) -> String {
-        // Without a prefix, as the programs have it.
+        // Octal numbers have no prefix, as in programs.
         format!("{}{}", if self.octal_numbers { "" } else { "0x" }, self.digits(value, bits))
     }
 
-    /// The digits of a number.
+    /// Returns the digits of a number.
     pub(crate) fn digits(&self, value: u64, bits: u32) -> String {
         let width = |of_digit: u32| bits.div_ceil(of_digit) as usize;
         if self.octal_numbers { format!("{value:0w$o}", w = width(3)) } else { format!("{value:0w$X}", w = width(4)) }
     }
 
-    /// The bits of an address of a memory.
+    /// Returns the bits of an address of a memory.
     pub(crate) fn address_bits(&self, memory: &str) -> u32 {
         self.memories.iter().find(|known| known.name == memory).map_or(16, |known| known.address_bits)
     }
 
-    /// The groups of rows, in order.
+    /// Yields the groups of rows, in order.
     pub fn groups(&self) -> impl Iterator<Item = &[RowData]> {
         self.rows.chunk_by(|one, next| one.group == next.group)
     }
 
-    /// How many instructions there are, families spread out.
+    /// Counts the instructions, each member of a family separately.
     pub fn instruction_count(&self) -> usize {
         self.rows.iter().map(|row| row.instructions.len()).sum()
     }
@@ -537,14 +537,14 @@ fn registers(isa: &Isa) -> Vec<RegisterData> {
         .collect()
 }
 
-/// The other names that operands have for a register.
+/// Returns the other names that operands have for a register.
 fn spellings_of(isa: &Isa, register: &str) -> Vec<String> {
     let codes = isa.fields.iter().filter(|field| matches!(field.domain, Domain::Registers(_)));
     let mut known = codes.filter_map(|field| Some((field, field.bits_named(register)?)));
     known.next().map_or(Vec::new(), |(field, code)| other_names(field, code, register))
 }
 
-/// The names of a field for a code, but for this one.
+/// Returns the names that a field has for a code, except this one.
 fn other_names(field: &Field, code: u64, name: &str) -> Vec<String> {
     let other = |(known, bits): &&(String, u64)| *bits == code && known != name;
     field.spellings.iter().filter(other).map(|(known, _)| known.clone()).collect()
@@ -577,7 +577,7 @@ fn place(isa: &Isa, place: &Place) -> String {
     parts.collect::<Vec<_>>().join(" ++ ")
 }
 
-/// The kinds of operands. One that prefixes change is there once: what they change is said with them.
+/// Returns the kinds of operands. A field that prefixes change is listed once: the prefixes list what they change.
 fn fields(isa: &Isa) -> Vec<FieldData> {
     let mut names = BTreeSet::new();
     let is_declared = |field: &&Field| isa.names.get(&field.name).is_some();
@@ -592,7 +592,7 @@ fn field_data(isa: &Isa, field: &Field) -> FieldData {
     };
     let values = match &field.domain {
         Domain::Registers(list) => {
-            // A code without a register that has a name is the program counter.
+            // A named code without a register is the program counter.
             let spelling = |code: u64| field.spellings.iter().find(|(_, other)| *other == code).map(|(name, _)| name);
             let named = list.iter().zip(0..).filter_map(|(entry, code)| {
                 Some((entry.as_ref().map(|(name, _)| name).or_else(|| spelling(code))?, code))
@@ -718,7 +718,8 @@ fn maps(isa: &Isa, text: &Text) -> Vec<MapData> {
     isa.maps.iter().map(data).collect()
 }
 
-/// What is read from and written to a cell that is a register or a view by its declaration, as a row of `map` would say it.
+/// Returns the read and the write of a cell that is a register or view by its declaration, as a row of `map` would have
+/// them.
 fn kept_there(isa: &Isa, mapping: &Mapping) -> (String, String) {
     let Some(value) = &mapping.read.value else { return (String::new(), String::new()) };
     let name = match &value.kind {
@@ -806,7 +807,7 @@ fn rows(isa: &Isa, text: &Text, written: &[WrittenRow]) -> Vec<RowData> {
             shown.iter().map(|instruction| instruction_data(isa, instruction, &all, word)).collect();
         name_members(text, row, &mut instructions);
         let (names, widths) = operands(isa, first);
-        // The picture is that of the instructions without a prefix: with one, they are longer.
+        // The picture shows the instructions without a prefix: with one, they are longer.
         let shortest = shown.iter().map(|one| one.look().1.cells).min();
         let plain = shown.iter().map(|one| one.look().1).filter(|encoding| Some(encoding.cells) == shortest);
         let shared = bits::common(&plain.map(|encoding| bits::bits(isa, encoding, word)).collect::<Vec<_>>());
@@ -829,7 +830,7 @@ fn rows(isa: &Isa, text: &Text, written: &[WrittenRow]) -> Vec<RowData> {
     rows
 }
 
-/// The prose of a row, and that of the families in it and of their members.
+/// Returns the prose of a row, of the families in it and of their members.
 fn documentation(instruction: &Instruction, row: &WrittenRow) -> String {
     let mut all = vec![instruction.documentation.clone()];
     let mut add = |name: &str, prose: &str| {
@@ -845,8 +846,8 @@ fn documentation(instruction: &Instruction, row: &WrittenRow) -> String {
     all.join("\n")
 }
 
-/// Tells what the members of families do. A row is spread out in the order of its families' members, once for each of
-/// its prefixes.
+/// Adds what the members of families do. The instructions of a row are in the order of its families' members, once for
+/// each of its prefixes.
 fn name_members(text: &Text, row: &WrittenRow, instructions: &mut [InstructionData]) {
     let product: usize = row.families.iter().map(|family| family.members.len()).product();
     if row.families.is_empty() || product == 0 || !instructions.len().is_multiple_of(product) {
@@ -864,7 +865,7 @@ fn name_members(text: &Text, row: &WrittenRow, instructions: &mut [InstructionDa
     }
 }
 
-/// The instructions of a row that people see: of those that differ only in the modes of operands, one.
+/// Returns the instructions of a row that readers see: one of those that differ only in the modes of operands.
 fn shown<'i>(all: &[&'i Instruction]) -> Vec<&'i Instruction> {
     let mut shown: Vec<&Instruction> = Vec::new();
     for instruction in all {
@@ -875,7 +876,7 @@ fn shown<'i>(all: &[&'i Instruction]) -> Vec<&'i Instruction> {
     shown
 }
 
-/// The names of an instruction's operands, and how many bits of each are stored.
+/// Returns the names of an instruction's operands, and how many bits of each are stored.
 fn operands(isa: &Isa, instruction: &Instruction) -> (Vec<String>, Vec<u32>) {
     if let Some(form) = &instruction.form {
         return form.operands.iter().cloned().unzip();

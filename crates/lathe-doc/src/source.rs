@@ -1,5 +1,4 @@
-//! What only the text of a definition knows: how rows, functions and maps are written, and which rows
-//! stand together.
+//! What only the text of a definition knows: how rows, functions and maps are written, and which rows form a group.
 
 use lathe_base::Span;
 use lathe_isa::Written;
@@ -8,7 +7,7 @@ use lathe_isa::language::ast::{AssemblyRow, Family, Habit, Item, Order, Row};
 use crate::bits::Word;
 use crate::sheet::{BlocksData, PrefixData, PseudoData};
 
-/// What rows of `assembly` are called that have no word of their own.
+/// The names of `assembly` rows without a word of their own.
 pub(crate) const BARE_LABELS: &str = "bare labels";
 pub(crate) const BARE_DIRECTIVES: &str = "bare directives";
 pub(crate) const CASELESS_LABELS: &str = "caseless labels";
@@ -23,9 +22,9 @@ pub(crate) struct WrittenRow<'s> {
     pub(crate) picture: String,
     pub(crate) condition: String,
     pub(crate) meaning: String,
-    /// How wide the words of its picture are, if they are not cells.
+    /// The words of its picture, if they are not cells.
     pub(crate) word: Option<Word>,
-    /// Whether an empty line stands before it.
+    /// Whether an empty line precedes it.
     pub(crate) begins_group: bool,
     /// The heading above it, with prose on further lines.
     pub(crate) heading: String,
@@ -50,12 +49,12 @@ impl<'s> Text<'s> {
         &self.0.tree.items
     }
 
-    /// The text from the beginning of its file up to a place, and from the place on.
+    /// Splits the text of the span's file at its beginning.
     fn split(&self, span: Span) -> (&'s str, &'s str) {
         self.0.text(span.file).split_at_checked(span.start as usize).unwrap_or_default()
     }
 
-    /// The rows of all tables of instructions, in order.
+    /// Returns the rows of all instruction tables, in order.
     pub(crate) fn rows(&self) -> Vec<WrittenRow<'_>> {
         let mut rows = Vec::new();
         for item in self.items() {
@@ -91,13 +90,13 @@ impl<'s> Text<'s> {
         }
     }
 
-    /// What stands after the bits of a mode in its second column.
+    /// Returns what follows the bits of a mode in its second column.
     pub(crate) fn condition_of_mode(&self, span: Span, picture: &str) -> String {
         let column = self.0.at(span).split('|').nth(1).unwrap_or("");
         without_comments(column).trim().strip_prefix(picture).unwrap_or("").trim().to_owned()
     }
 
-    /// The third column of a row.
+    /// Returns the third column of a row.
     pub(crate) fn last_column(&self, span: Span) -> String {
         let meaning = self.0.at(span).splitn(3, '|').nth(2).unwrap_or("");
         outdented(without_comments(meaning).trim())
@@ -107,14 +106,14 @@ impl<'s> Text<'s> {
         self.items().iter().filter_map(|item| if let Item::Family(family) = item { Some(family) } else { None })
     }
 
-    /// What a member of a family does, as written.
+    /// Returns what a member of a family does, as written.
     pub(crate) fn member(&self, family: &Family, name: &str) -> Option<String> {
         let member = family.members.iter().find(|member| member.name.text == name)?;
         let (_, rest) = self.split(member.name.span).1.split_once('=')?;
         Some(without_comments(&block(rest)).trim().to_owned())
     }
 
-    /// The functions, as written, with their documentation.
+    /// Returns the functions, as written, with their documentation.
     pub(crate) fn functions(&self) -> Vec<String> {
         let functions = self.items().iter().filter_map(|item| match item {
             Item::Function(function) => Some((&function.name, &function.documentation)),
@@ -128,7 +127,7 @@ impl<'s> Text<'s> {
             .collect()
     }
 
-    /// The prefixes, as written.
+    /// Returns the prefixes, as written.
     pub(crate) fn prefixes(&self) -> Vec<PrefixData> {
         let prefixes = self.items().iter().filter_map(|item| match item {
             Item::Prefix(prefix) => Some(prefix),
@@ -144,7 +143,7 @@ impl<'s> Text<'s> {
             .collect()
     }
 
-    /// `on reset`, `on illegal`, `on step`, `before each` and `after each`, as written.
+    /// Returns `on reset`, `on illegal`, `on step`, `before each` and `after each`, as written.
     pub(crate) fn hooks(&self) -> Vec<String> {
         let hooks = self.items().iter().filter_map(|item| match item {
             Item::OnReset(hook) | Item::OnIllegal(hook) | Item::OnStep(hook) | Item::Each(_, hook) => Some(hook),
@@ -153,7 +152,7 @@ impl<'s> Text<'s> {
         hooks.map(|hook| above(&hook.documentation) + &without_comments(&block(self.split(hook.span).1))).collect()
     }
 
-    /// The rows of all maps.
+    /// Returns the rows of all maps.
     pub(crate) fn maps(&self) -> Vec<WrittenMapping> {
         let rows = self.items().iter().flat_map(|item| match item {
             Item::Map(map) => map.rows.as_slice(),
@@ -169,7 +168,7 @@ impl<'s> Text<'s> {
         .collect()
     }
 
-    /// The pseudo-instructions, as written.
+    /// Returns the pseudo-instructions, as written.
     pub(crate) fn pseudos(&self) -> Vec<PseudoData> {
         let items = self.items().iter().flat_map(|item| match item {
             Item::Pseudos(pseudos) => pseudos.rows.as_slice(),
@@ -184,7 +183,7 @@ impl<'s> Text<'s> {
             .collect()
     }
 
-    /// The letters for widths, and what is said about them.
+    /// Returns the letters for widths, with their documentation.
     pub(crate) fn widths(&self) -> Vec<(&str, &str)> {
         let letter = |item: &'s Item| match item {
             Item::Width(width) => Some((width.name.text.as_str(), width.documentation.trim())),
@@ -193,7 +192,7 @@ impl<'s> Text<'s> {
         self.items().iter().filter_map(letter).collect()
     }
 
-    /// What is said about a trap.
+    /// Returns the documentation of a trap.
     pub(crate) fn about_trap(&self, name: &str) -> String {
         let about = self.items().iter().find_map(|item| match item {
             Item::Traps(traps) if traps.names.iter().any(|(known, _)| known.text == name) => Some(&traps.documentation),
@@ -202,7 +201,7 @@ impl<'s> Text<'s> {
         about.cloned().unwrap_or_default()
     }
 
-    /// What is said about the example that begins here.
+    /// Returns the documentation of the example that begins here.
     pub(crate) fn about_example(&self, at: Span) -> String {
         let mut examples = self.items().iter().flat_map(|item| match item {
             Item::Examples(examples) => examples.rows.as_slice(),
@@ -211,7 +210,7 @@ impl<'s> Text<'s> {
         examples.find(|example| example.source.span == at).map_or(String::new(), |one| one.documentation.clone())
     }
 
-    /// What is said about the rows of `assembly`, each with the words that the row is about.
+    /// Returns the documentation of the `assembly` rows, each with the words that the row is about.
     pub(crate) fn habits(&self) -> Vec<(String, &'s str)> {
         let mut all = Vec::new();
         for row in self.habit_rows() {
@@ -235,7 +234,7 @@ impl<'s> Text<'s> {
         all
     }
 
-    /// How a function or an operator for expressions is written, and what it gives: `lo V` and `V[7:0]`.
+    /// Returns how a function or operator of expressions is written, and its value: `lo V` and `V[7:0]`.
     pub(crate) fn formula(&self, named: &str) -> Option<(&'s str, String)> {
         let name = self.habit_rows().find_map(|row| match &row.habit {
             Habit::Function { name, .. } | Habit::Unary { name, .. } => (name.text == named).then_some(name),
@@ -255,7 +254,7 @@ impl<'s> Text<'s> {
         })
     }
 
-    /// What is said about whole blocks.
+    /// Returns the documentation of whole blocks.
     pub(crate) fn blocks(&self) -> BlocksData {
         let mut blocks = BlocksData {
             maps: String::new(),
@@ -277,13 +276,13 @@ impl<'s> Text<'s> {
         blocks
     }
 
-    /// A place in the text, as written.
+    /// Returns the text of a span.
     pub(crate) fn at(&self, span: Span) -> &'s str {
         self.0.at(span)
     }
 
-    /// What stands after the `:` of an example that begins here with this instruction. In the instruction a
-    /// `#` is not a comment.
+    /// Returns what follows the `:` of the example that begins here with this instruction. In the instruction a `#` is
+    /// not a comment.
     pub(crate) fn facts(&self, at: Span, instruction: &str) -> String {
         let line = self.split(at).1.lines().next().unwrap_or("");
         let rest = line.strip_prefix(instruction).unwrap_or(line);
@@ -291,12 +290,12 @@ impl<'s> Text<'s> {
     }
 }
 
-/// Prose as it stands above a declaration.
+/// Returns prose as written above a declaration.
 fn above(documentation: &str) -> String {
     documentation.lines().map(|line| format!("## {line}\n")).collect()
 }
 
-/// The columns of a row of a map. Between parentheses, a `|` is an operator.
+/// Splits a row of a map into columns. Between parentheses, a `|` is an operator.
 fn columns(row: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0i32;
     row.split(move |c: char| {
@@ -309,17 +308,17 @@ fn columns(row: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the last line of a text, before one that has just begun, is empty.
+/// Whether an empty line precedes the line at the end of a text, comments aside.
 fn blank_before(before: &str) -> bool {
     let mut lines = before.lines().rev().map(str::trim).skip_while(|line| line.starts_with('#'));
-    // The first is what stands before the row on its own line.
+    // The first is the part of the row's own line before the row.
     if !before.ends_with('\n') {
         lines.next();
     }
     lines.find(|line| !line.starts_with('#')).is_some_and(str::is_empty)
 }
 
-/// A text up to the end of its line, or of the braces that its line opens.
+/// Returns a text up to the end of its line, or of the braces that its line opens.
 fn block(text: &str) -> String {
     let mut depth = 0i32;
     for (at, c) in text.char_indices() {
@@ -351,7 +350,7 @@ fn without_comments(text: &str) -> String {
     kept.collect::<Vec<_>>().join("\n")
 }
 
-/// Lines after the first moved left as far as the leftmost of them.
+/// Moves the lines after the first left until one of them reaches the margin.
 fn outdented(text: &str) -> String {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let least = text.lines().skip(1).filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);

@@ -4,7 +4,7 @@ use lathe_isa::Isa;
 use lathe_isa::model::{Instruction, MemoryId};
 use lathe_isa::semantics::{Block, Effects, Statement};
 
-/// The fewest and the most cycles of any of these.
+/// Returns the fewest and the most cycles of any of these instructions.
 pub(crate) fn cycles(instructions: &[&Instruction]) -> (u64, u64) {
     let one = |instruction: &&Instruction| {
         let (least, most) = extra(&instruction.body.block);
@@ -31,14 +31,14 @@ fn extra(block: &Block) -> (u64, u64) {
     })
 }
 
-/// What else any of these does, in a few words each.
+/// Returns what else any of these instructions does, in a few words each.
 pub(crate) fn effects(isa: &Isa, instructions: &[&Instruction]) -> Vec<String> {
     let mut effects = Effects::default();
     for instruction in instructions {
         effects.include(instruction.body.effects());
     }
     let names = |list: Vec<&String>| list.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    // In the order in which they are declared: which comes first in a meaning is no matter.
+    // In the order of declaration: the order within a meaning does not matter.
     let memories = |list: &[MemoryId]| {
         let touched = isa.memories.iter().zip(0..).filter(|(_, number)| list.contains(&MemoryId(*number)));
         names(touched.map(|(memory, _)| &memory.name).collect())

@@ -1,6 +1,6 @@
-//! A small machine whose datasheet was worked out by hand, from the definition alone: what an instruction touches, signs,
-//! conditions, bits of views, the order of operands, hooks, pictures of modes, the last line of the card. Where another
-//! test compares a page with the sheet it was made from, this one finds what both have wrong.
+//! A small machine whose datasheet was worked out by hand, from the definition alone: what an instruction touches,
+//! signs, conditions, bits of views, the order of operands, hooks, pictures of modes, the last line of the card. Other
+//! tests compare a page with the sheet it was made from; this one finds mistakes that both share.
 
 #[allow(dead_code, reason = "other tests read the numbers of a page")]
 mod page;
@@ -81,7 +81,7 @@ fn row<'s>(sheet: &'s Sheet, mnemonic: &str) -> &'s RowData {
     sheet.rows.iter().find(|row| row.syntax.split(' ').next() == Some(mnemonic)).expect("there is such a row")
 }
 
-/// What the page says about an instruction, tags taken out.
+/// Returns what the page says about an instruction, without tags.
 fn told(page: &str, row: &RowData, what: &str) -> Option<String> {
     let start = format!("<section class=\"instruction\" id=\"{}\">", row.id);
     let section = page.split_once(&start).expect("there is a section").1.split("</section>").next().unwrap_or("");
@@ -106,7 +106,7 @@ fn effects() {
         ("fall", Some("writes data; may halt")),
         ("clear", None),
         ("raise", None),
-        // Which memory depends on the mode.
+        // The mode decides which memory.
         ("tell", Some("reads ram, data")),
     ] {
         assert_eq!(told(&page, row(&sheet, mnemonic), "Effects").as_deref(), effects, "{mnemonic}");
@@ -121,7 +121,7 @@ fn flags() {
         ("load", ""),
         ("clear", "top 0, z 0, "),
         ("raise", "top 1, z changed, "),
-        // In one of its modes only.
+        // Only in one of its modes.
         ("tell", "z changed, "),
         ("out", ""),
     ] {
@@ -148,7 +148,7 @@ fn signs_and_distances() {
     let told: Vec<(&str, &str)> =
         sheet.fields.iter().map(|field| (field.name.as_str(), field.description.as_str())).collect();
     assert_eq!(told, words);
-    // One bit tells two numbers apart, two bits four.
+    // One bit distinguishes two numbers, two bits four.
     let stored: Vec<u32> = sheet.fields.iter().map(|field| field.stored_bits).collect();
     assert_eq!(stored, [2, 2, 4, 4, 4, 4, 4, 2, 1]);
     let page = lathe_doc::html(&sheet);
@@ -199,7 +199,7 @@ fn the_order_of_operands() {
     let page = lathe_doc::html(&sheet);
     let operands = told(&page, row, "Operands");
     assert_eq!(operands.as_deref(), Some("D a register: a, b, c, dS a register: a, b, c, d"));
-    // In the picture: boxes from the left to the right, each with its letters and the numbers of its outer bits.
+    // In the picture: boxes from left to right, each with its letters and the numbers of its outer bits.
     let picture = page.split("data-bits=\"0001SSDD\">").nth(1).and_then(|rest| rest.split("</svg>").next());
     let picture = picture.expect("the row has a picture");
     let boxes: Vec<&str> = picture.split("<rect class=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
@@ -258,7 +258,7 @@ fn the_end_of_the_card() {
     assert!(texts.ends_with(&end.map(str::to_owned)), "{texts:?}");
     let start = ["hand", "Worked out by hand", "Registers", "pc", "8 bits", "begins at 0x00", "a b c d", "8 bits", "h"];
     assert!(texts.starts_with(&start.map(str::to_owned)), "{texts:?}");
-    // What is long goes on in the next line.
+    // Long text continues on the next line.
     for [first, second] in [
         ["S", "SS where S != c"],
         ["(c)", "10"],

@@ -1,5 +1,5 @@
-//! Datasheets of all machines: what is on them is in the model, everything is escaped, nothing is fetched, and the JSON
-//! is as its schema says. That every number is that of the model is in `numbers.rs`.
+//! Datasheets of all machines: everything on them is in the model, everything is escaped, nothing is fetched, and the
+//! JSON matches its schema. `numbers.rs` checks that every number is that of the model.
 
 mod page;
 
@@ -20,7 +20,7 @@ fn registers_views_and_memories_are_those_of_the_model() {
             (registers[0][0].as_str(), written_number(&isa, &registers[0][2])),
             (isa.pc.name.as_str(), isa.pc.reset)
         );
-        // Registers that differ in nothing else share a line; there may be one value at reset for each of them.
+        // Registers that differ in nothing else share a line, which may list a value at reset for each of them.
         let told = registers[1..].iter().flat_map(|row| {
             let resets: Vec<&str> = row[2].split(' ').collect();
             let names: Vec<&str> = row[0].split(' ').collect();
@@ -59,11 +59,11 @@ fn registers_views_and_memories_are_those_of_the_model() {
         for (row, (name, value)) in table(&page, "traps").iter().zip(&isa.traps) {
             assert_eq!((row[0].as_str(), number(&row[1])), (name.as_str(), *value));
         }
-        // Fields that differ in nothing else share a line.
+        // Fields that differ only in their names share a line.
         let fields = table(&page, "fields");
         let told = fields.iter().flat_map(|row| row[0].split(' ').map(move |name| (name, row)));
-        // After a prefix, a field of the same name stands for other registers; those made for modes are no business
-        // of a reader.
+        // After a prefix, a field of the same name stands for other registers; fields made for modes do not concern a
+        // reader.
         let mut known = BTreeSet::new();
         let declared = isa.fields.iter().filter(|field| isa.names.get(&field.name).is_some());
         let plain: Vec<_> = declared.filter(|field| known.insert(&field.name)).collect();
@@ -75,7 +75,7 @@ fn registers_views_and_memories_are_those_of_the_model() {
     }
 }
 
-/// Programs for rv32i say `a0`, and one finds it on the page.
+/// Programs for rv32i say `a0`, and the page has it.
 #[test]
 fn names_that_programs_use_are_there() {
     let (isa, written) = machines().into_iter().find(|(isa, _)| isa.name == "rv32i").expect("it ships");
@@ -86,12 +86,12 @@ fn names_that_programs_use_are_there() {
         table(&page, "fields").iter().any(|row| row[0] == "D S T" && row[3].contains("x10/a0\u{a0}10")),
         "operands"
     );
-    // A long cell goes on in the next line.
+    // A long cell continues on the next line.
     let card = text(&lathe_doc::card_svg(&sheet).replace("</text>", " "));
     assert!(card.contains("also ra sp gp tp t0 to t2 s0 s1"), "{card}");
 }
 
-/// Nothing on a card is cut, no heading stands alone below its column, and families are listed once.
+/// Nothing on a card is cut off, no heading is alone at the end of its column, and families are listed once.
 #[test]
 fn cards_are_whole() {
     for (isa, written) in machines() {
@@ -109,7 +109,7 @@ fn cards_are_whole() {
         assert!(!texts.contains(&(lowest, "h")), "{}: a heading below everything", isa.name);
         let families: Vec<&str> = card.split(">{ALU}<").collect();
         assert!(families.len() <= 2, "{}: {{ALU}} is listed {} times", isa.name, families.len() - 1);
-        // Those of rows that prefixes change are there, too.
+        // Those in rows that prefixes change are there, too.
         assert!(isa.name != "z80" || card.contains(">nz z nc c po pe p m<"), "{card}");
     }
 }
@@ -123,7 +123,7 @@ fn columns_of_maps_are_whole() {
     assert_eq!(row[2..4], ["(csr[address] | 0x1800)", "csr[address] = value & 0x88"]);
 }
 
-/// What an encoding's picture says: the fixed bits and their values, the first cell's first bit highest.
+/// Returns the fixed bits of an encoding's picture and their values, the first cell's first bit highest.
 fn fixed(bits: &str, cell: usize, word: usize, little: bool) -> (u128, u128) {
     let characters: Vec<char> = bits.chars().collect();
     let mut order: Vec<char> = Vec::new();
@@ -148,7 +148,7 @@ fn every_instruction_has_its_bits_cycles_and_length() {
         let sheet = Sheet::new(&isa, &written);
         let all: Vec<_> =
             sheet.rows.iter().flat_map(|row| row.instructions.iter().map(move |one| (row, one))).collect();
-        // Of instructions that differ only in the modes of operands, a sheet has one.
+        // A sheet shows one of the instructions that differ only in the modes of operands.
         let mut shown: Vec<&Instruction> = Vec::new();
         for instruction in &isa.instructions {
             if !shown.iter().any(|known| known.is_seen_as(instruction)) {
@@ -266,7 +266,7 @@ fn flags_that_are_always_set_alike_say_so() {
     assert_eq!(jump.bits, "001**000JJJJJJJJ");
 }
 
-/// Bits of a register that have a name are followed through what is done to the whole register.
+/// Named bits of a register are followed through operations on the whole register.
 #[test]
 fn flags_in_a_register_are_told_apart() {
     let loaded = lathe_isa::load(lathe_machines::find("i8080").expect("it ships").definition);
@@ -321,7 +321,7 @@ fn links_lead_somewhere() {
     }
 }
 
-/// As much of JSON Schema as ours uses.
+/// Validates as much of JSON Schema as ours uses.
 fn validate(value: &Value, schema: &Value, root: &Value, at: &str) {
     if let Some(reference) = schema["$ref"].as_str() {
         let target = reference.trim_start_matches("#/").split('/').fold(root, |value, key| &value[key]);
@@ -374,7 +374,7 @@ fn the_json_is_as_its_schema_says() {
     }
 }
 
-/// Prose is on the page wherever a definition has it, above a declaration or after it on its line.
+/// The page shows prose wherever a definition has it, above a declaration or after it on its line.
 #[test]
 fn prose_is_shown() {
     let definition = "## On the machine,\n## in two lines.\nmachine m \"\"\n## On the memory.\nmemory ram : u8 -> u8\npc pc : u8 in ram  ## on the counter\n## On the register,\nregister a, b : u8  ## and after it.\nview v = a[3:0]  ## on the view\n## On the field.\nfield N : u8\ndevice console : stream  ## on the device\n## On the function.\nfn f(x: u8) -> u8 { x + a + b }\n## On the family.\nfamily OP : u1 (x: u8) -> u8 {\n  inc = x + 1\n  dec = x - 1\n}\n## On the prefix.\nprefix p 0xDD with a = b { }  ## And after it.\n## First heading\ninstructions after p {\n  ## On the row.\n  ldi N | 0x01 {N} | a = f(N)\n  {OP} a | 0000 100 {OP} | a = OP(a)\n\n  ## Second heading\n  ## with a line of its own\n\n  out | 0x02 | console.write(v ++ v)\n}\n";

@@ -1,5 +1,5 @@
 //! Every number on a datasheet is that of the model: on the page, in the Markdown, on the card and in the JSON, for all
-//! machines. What is expected is worked out here from the model alone.
+//! machines. The expected numbers are worked out here from the model alone.
 
 mod page;
 
@@ -14,7 +14,7 @@ use lathe_isa::semantics::{Block, Statement};
 use page::{digits, machines, number, table, tables, text, written as written_number};
 use serde_json::Value;
 
-/// Instructions that differ only in the modes of operands are one to a reader.
+/// Groups instructions that differ only in the modes of operands: to a reader, they are one.
 fn shown(isa: &Isa) -> Vec<Vec<&Instruction>> {
     let mut shown: Vec<Vec<&Instruction>> = Vec::new();
     for one in &isa.instructions {
@@ -26,7 +26,7 @@ fn shown(isa: &Isa) -> Vec<Vec<&Instruction>> {
     shown
 }
 
-/// What a reader sees, row by row.
+/// Groups by row what a reader sees.
 fn rows(isa: &Isa) -> Vec<Vec<Vec<&Instruction>>> {
     let mut rows: Vec<Vec<Vec<&Instruction>>> = Vec::new();
     for one in shown(isa) {
@@ -38,18 +38,18 @@ fn rows(isa: &Isa) -> Vec<Vec<Vec<&Instruction>>> {
     rows
 }
 
-/// The least and the most of something, as it is written.
+/// Writes the least and the greatest of some numbers.
 fn range(numbers: impl Iterator<Item = u64> + Clone) -> String {
     let (least, most) = (numbers.clone().min().unwrap_or(0), numbers.max().unwrap_or(0));
     if least == most { least.to_string() } else { format!("{least}–{most}") }
 }
 
-/// How many cells an instruction has, its modes included.
+/// Yields the lengths of an instruction in cells, its modes included.
 fn lengths<'i>(all: &'i [&Instruction]) -> impl Iterator<Item = u64> + Clone + 'i {
     std::iter::once(all[0].look().1.cells).chain(all.iter().map(|one| one.encoding.cells).max()).map(u64::from)
 }
 
-/// The fewest and the most cycles of an instruction.
+/// Returns the fewest and the most cycles of an instruction.
 fn cycles(instruction: &Instruction) -> [u64; 2] {
     fn of(block: &Block) -> [u64; 2] {
         let mut sum = [0u64; 2];
@@ -76,8 +76,8 @@ fn cycles_of_row(row: &[Vec<&Instruction>]) -> String {
     range(row.iter().flatten().flat_map(|one| cycles(one)).collect::<Vec<_>>().into_iter())
 }
 
-/// The fields that a definition declares: after a prefix one of the same name stands for other registers, and those made
-/// for modes are no business of a reader.
+/// Returns the fields that a definition declares: after a prefix, a field of the same name stands for other registers,
+/// and fields made for modes do not concern a reader.
 fn fields(isa: &Isa) -> Vec<&Field> {
     let mut known = BTreeSet::new();
     let declared = isa.fields.iter().filter(|field| isa.names.get(&field.name).is_some());
@@ -99,14 +99,14 @@ fn percent(share: f64) -> String {
     format!("{:.1}", share * 100.0).trim_end_matches(".0").to_owned() + "\u{202F}%"
 }
 
-/// `64 Ki` as a number.
+/// Reads `64 Ki` as a number.
 fn size(text: &str) -> u128 {
     let (digits, unit) = text.split_once(' ').unwrap_or((text, ""));
     let shift = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].iter().position(|known| *known == unit).expect("a unit");
     u128::from(number(digits)) << (10 * shift)
 }
 
-/// The code of a name, or of a number out of a list.
+/// Returns the code of a name, or of a number in a list.
 fn code_of(field: &Field, name: &str) -> Option<u64> {
     match &field.domain {
         Domain::Values(values) => values.code(name.parse().ok()?),
@@ -216,7 +216,7 @@ fn memories_contents_and_devices_of_a_page() {
     }
 }
 
-/// Every name that is told, with its code: `r0..r3` has four, `x1/ra` two.
+/// Returns every listed name with its code: `r0..r3` is four names, `x1/ra` two.
 fn expanded(names: &str, codes: &str) -> Vec<(String, String)> {
     let Some(((first, last), (from, to))) = names.split_once("..").zip(codes.split_once("..")) else {
         return names.split('/').map(|name| (name.to_owned(), codes.to_owned())).collect();
@@ -250,7 +250,7 @@ fn operands_of_a_page() {
             }
             let known = match &field.domain {
                 Domain::Registers(list) => list.iter().flatten().count(),
-                // Words in any order are told one by one.
+                // Words in any order are listed one by one.
                 Domain::Names(_) if field.has_words() => field.words.len(),
                 Domain::Names(list) => list.len(),
                 Domain::Values(values) => values.numbers().count(),
@@ -275,7 +275,7 @@ fn the_opcode_map_of_a_page() {
         let map =
             page.split("<table class=\"map\">").nth(1).and_then(|rest| rest.split("</table>").next()).expect("a map");
         let columns = 1usize << coverage.bits.min(4);
-        // Where numbers are octal, the four bits themselves.
+        // For octal machines, the four bits themselves.
         let octal = isa.assembly.octal_numbers;
         let four = |bits: usize| if octal { format!("{bits:04b}") } else { format!("{bits:X}") };
         let heads: Vec<String> = (0..columns).map(|column| format!("_{}", four(column))).collect();
@@ -301,7 +301,7 @@ fn the_opcode_map_of_a_page() {
     }
 }
 
-/// `n cells`, `n cycles`, `n instructions`.
+/// Returns the number in `n cells`, `n cycles` or `n instructions`.
 fn tag(section: &str, what: &str) -> Option<String> {
     let tags = section.split("<span class=\"tag\">").skip(1).map(|tag| tag.split('<').next().unwrap_or(""));
     let mut tags = tags.filter_map(|tag| tag.split_once(' '));
@@ -336,7 +336,7 @@ fn every_instruction_of_a_page() {
                 }
             }
             diagram(section, data);
-            // The picture of the row: what its instructions have in common, those with a prefix left out.
+            // The picture of the row: the bits that its instructions share, without those that have a prefix.
             let shortest = row.iter().map(|one| one[0].look().1.cells).min();
             let plain: Vec<String> = row
                 .iter()
@@ -374,7 +374,7 @@ fn every_instruction_of_a_page() {
     }
 }
 
-/// The bits of an instruction, one character each, in the order of its picture.
+/// Returns the bits of an instruction, one character each, in the order of its picture.
 fn bits_of(sheet: &Sheet, word: u32, one: &Instruction, isa: &Isa) -> String {
     let encoding = one.look().1;
     let name = |operand: usize| match &one.form {
@@ -402,7 +402,7 @@ fn bits_of(sheet: &Sheet, word: u32, one: &Instruction, isa: &Isa) -> String {
     words.collect()
 }
 
-/// The operand that a bit of the window belongs to, and which of its bits it is.
+/// Returns the operand that a bit of the window belongs to, and the number of its bit.
 fn owner(encoding: &Encoding, shift: u32) -> Option<(usize, u32)> {
     encoding.operands.iter().enumerate().find_map(|(operand, segments)| {
         let segment = segments.iter().find(|one| (one.shift..one.shift + one.width.bits()).contains(&shift))?;
@@ -410,8 +410,8 @@ fn owner(encoding: &Encoding, shift: u32) -> Option<(usize, u32)> {
     })
 }
 
-/// The numbers above the boxes of a picture count down in every word, and the boxes are as wide as their bits; what is in
-/// them is the bits of the row.
+/// Checks that the numbers above the boxes of a picture count down in every word, that the boxes are as wide as their
+/// bits, and that they contain the bits of the row.
 fn diagram(section: &str, data: &lathe_doc::RowData) {
     let svg =
         section.split("<svg class=\"bits\"").nth(1).and_then(|rest| rest.split("</svg>").next()).expect("a picture");
@@ -448,7 +448,7 @@ fn diagram(section: &str, data: &lathe_doc::RowData) {
     assert_eq!(at as usize, data.bits.chars().count());
 }
 
-/// The parts of a picture say which bits of an operand stand there.
+/// The parts of a picture say which bits of an operand they are.
 #[test]
 fn parts_of_operands() {
     for (isa, written) in machines() {
@@ -495,7 +495,7 @@ fn parts_of_operands() {
     }
 }
 
-/// The tables of a section of the Markdown, heads left out.
+/// Returns the tables of a section of the Markdown, without heads.
 fn section(markdown: &str, title: &str) -> Vec<Vec<String>> {
     let Some((_, rest)) = markdown.split_once(&format!("\n## {title}\n")) else { return Vec::new() };
     let section = rest.split("\n## ").next().unwrap_or("");
@@ -511,7 +511,7 @@ fn section(markdown: &str, title: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// What comes before prose in a cell.
+/// Returns what precedes the prose in a cell.
 fn before_prose(cell: &str) -> &str {
     cell.split("; ").next().unwrap_or("").trim_matches('`')
 }
@@ -716,8 +716,8 @@ fn every_number_of_the_json() {
     }
 }
 
-/// What a machine's programs may have besides: the addresses of sections, the bases of numbers, and functions that give
-/// what the assembler computes.
+/// What a machine's programs may have besides the assembly language: the addresses of sections, the bases of numbers,
+/// and functions whose values are those that the assembler computes.
 #[test]
 fn habits_are_those_of_the_model() {
     let mut sections = 0;
@@ -744,7 +744,7 @@ fn habits_are_those_of_the_model() {
         }
     }
     assert!(sections > 0);
-    // Formulas are shown as they are written.
+    // Formulas are shown as written.
     let formula = |machine: &str, name: &str| {
         let (isa, written) = machines().into_iter().find(|(isa, _)| isa.name == machine).unwrap();
         let habits = table(&lathe_doc::html(&Sheet::new(&isa, &written)), "habits");

@@ -1,5 +1,5 @@
-//! What a page says beside numbers stands where it belongs: flags, links, indexes, meanings, members and examples. Each of
-//! these tests was added because a page that was wrong on purpose had passed all others.
+//! The words on a page are where they belong: flags, links, indexes, meanings, members and examples. Each of these
+//! tests was added because a page with a deliberate mistake had passed all others.
 
 #[allow(dead_code, reason = "other tests read the numbers of a page")]
 mod page;
@@ -11,12 +11,12 @@ use lathe_isa::coverage::coverage;
 use lathe_isa::syntax::Head;
 use page::{machines, table, text};
 
-/// A text without blanks and line ends.
+/// Returns a text without blanks and line ends.
 fn squeezed(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// The links in a piece of markup: where each leads, and what it says.
+/// Returns the links in a piece of markup: the target and text of each.
 fn links(markup: &str) -> Vec<(String, String)> {
     let link = |rest: &str| {
         let (target, rest) = rest.split_once('"').expect("a target");
@@ -33,7 +33,7 @@ fn sections(page: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What a row does to a flag.
+/// Returns what a row does to a flag.
 fn effect(row: &RowData, flag: &str) -> String {
     let one = |instruction: &lathe_doc::InstructionData| {
         let found = instruction.flags.iter().find(|found| found.name == flag);

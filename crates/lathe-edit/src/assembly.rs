@@ -1,5 +1,5 @@
-//! Questions about a program, for any machine. Labels and colours come from tokens alone, so they work
-//! while the program cannot be assembled.
+//! Questions about a program, for any machine. Labels and colours come from tokens alone, so they work even if the
+//! program cannot be assembled.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use lathe_isa::model::Domain;
 
 use crate::{Class, Piece, dialect};
 
-/// The functions of expressions that every machine has, and what each gives.
+/// The functions of expressions that every machine has, and what each returns.
 pub const FUNCTIONS: [(&str, &str); 5] = [
     ("lo", "bits 7 to 0 of a value"),
     ("hi", "bits 15 to 8 of a value"),
@@ -21,20 +21,20 @@ pub const FUNCTIONS: [(&str, &str); 5] = [
     ("def", "1 if the name is defined, else 0"),
 ];
 
-/// Words that a machine gives meaning to.
+/// Words with a meaning on a machine.
 #[derive(Default)]
 pub struct Words {
-    /// Directives, and what defines names.
+    /// Directives, and words that define names.
     pub own: words::Words,
-    /// Registers and other names that no label can have, in small letters.
+    /// Registers and other names that no label can have, in lowercase.
     pub reserved: BTreeSet<String>,
-    /// The fields, and the names of those that are one of a list, in small letters.
+    /// The fields; if a field takes one of a list of names, those names, in lowercase.
     pub fields: BTreeMap<String, Option<BTreeSet<String>>>,
     operations: BTreeSet<String>,
 }
 
 impl Words {
-    /// The words of a machine.
+    /// Collects the words of a machine.
     pub fn new(isa: &Isa) -> Words {
         let mut reserved: BTreeSet<String> = BTreeSet::new();
         let mut fields: BTreeMap<String, Option<BTreeSet<String>>> = BTreeMap::new();
@@ -57,22 +57,22 @@ impl Words {
         self.operations.contains(&word.to_lowercase()) || self.own.directive(word).is_some()
     }
 
-    /// Whether a word is a function where it is called.
+    /// Whether a word is a function when it is called.
     fn is_function(&self, word: &str) -> bool {
         let own = FUNCTIONS.iter().map(|(name, _)| *name);
         let mut all = own.chain(self.own.habits.functions.iter().map(|(name, _)| name.as_str()));
         all.any(|name| name.eq_ignore_ascii_case(word))
     }
 
-    /// Whether a word is an operator where it stands before a value.
+    /// Whether a word is an operator when it precedes a value.
     fn is_operator(&self, word: &str) -> bool {
         self.own.habits.unary.iter().any(|(name, _)| name.eq_ignore_ascii_case(word))
     }
 }
 
-/// The pieces of some whole lines of a text, in order, and perhaps some before and after them.
+/// Returns the pieces of some whole lines of a text, in order, and perhaps some before and after them.
 pub fn pieces(text: &str, lines: Range<usize>, words: &Words) -> Vec<Piece> {
-    // Only a comment that goes on over lines makes it matter what stands before and after.
+    // The text before and after matters only for a comment over several lines.
     let end = lines.end.min(text.len());
     let start = lines.start.min(end);
     let end = if may_be_open(&text[start..end]) { text.len() } else { end };
@@ -82,7 +82,7 @@ pub fn pieces(text: &str, lines: Range<usize>, words: &Words) -> Vec<Piece> {
     pieces
 }
 
-/// Whether a comment that goes on over lines may be open at the end of a text.
+/// Whether a comment over several lines may be open at the end of a text.
 fn may_be_open(text: &str) -> bool {
     text.match_indices("/*").any(|(at, _)| {
         let line = text[at + 2..].lines().next().unwrap_or("");
@@ -90,10 +90,10 @@ fn may_be_open(text: &str) -> bool {
     })
 }
 
-/// A name at a place.
+/// One occurrence of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
-    /// The full name: a local label has that of its owner before it.
+    /// The full name: a local label has its owner's name before it.
     pub name: String,
     /// The first byte.
     pub start: usize,
@@ -103,7 +103,7 @@ pub struct Occurrence {
     pub role: Role,
 }
 
-/// What a name does where it stands.
+/// The role of a name at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Role {
@@ -114,7 +114,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// One word for what has the name.
+    /// Returns one word for what has the name.
     pub fn word(self) -> &'static str {
         match self {
             Role::Label => "label",
@@ -125,18 +125,18 @@ impl Role {
     }
 }
 
-/// A statement: where its operation stands, and its tokens.
+/// A statement: its operation, and the commas between its operands.
 #[derive(Clone, Debug)]
 pub struct Statement {
     /// The bytes of its operation.
     pub operation: (usize, usize),
-    /// Where the commas between its operands stand.
+    /// The bytes of the commas between its operands.
     pub commas: Vec<usize>,
     /// Where it ends.
     pub end: usize,
 }
 
-/// A program text, read.
+/// A program that has been read.
 pub struct Reading<'s> {
     /// The text.
     pub text: &'s str,
@@ -150,7 +150,7 @@ pub struct Reading<'s> {
 }
 
 impl<'s> Reading<'s> {
-    /// Reads a text, with what its machine gives meaning to.
+    /// Reads a text, given the words of its machine.
     pub fn new(text: &'s str, words: &Words) -> Reading<'s> {
         let mut reading =
             Reading { text, pieces: Vec::new(), names: Vec::new(), statements: Vec::new(), owner: String::new() };
@@ -255,7 +255,7 @@ impl<'s> Reading<'s> {
         self.values(operands, words);
     }
 
-    /// What follows `.section`: names of sections are not labels.
+    /// Reads the operands of `.section`: names of sections are not labels.
     fn section(&mut self, operands: &[Token], words: &Words) {
         let at = operands.iter().position(|token| dialect::is_section(words, self.word(token)));
         let (before, rest) = operands.split_at(at.unwrap_or(operands.len()));
@@ -275,7 +275,7 @@ impl<'s> Reading<'s> {
         });
     }
 
-    /// How many tokens after a name, the first of these, say that it is a constant.
+    /// Returns how many tokens after a name, the first token, make it a constant.
     fn defines(&self, tokens: &[Token], words: &Words) -> Option<usize> {
         let (marks, means) = words.own.defines(tokens, |token| &self.text[token.span.range()])?;
         (means != ".macro").then_some(marks)
@@ -336,12 +336,12 @@ impl<'s> Reading<'s> {
         self.pieces.push(Piece { start: token.span.start as usize, end: token.span.end as usize, class });
     }
 
-    /// The name at a place.
+    /// Returns the name at a place.
     pub fn name_at(&self, at: usize) -> Option<&Occurrence> {
         self.names.iter().find(|name| name.start <= at && at <= name.end)
     }
 
-    /// Whether a place is in a comment, or after one on its line.
+    /// Whether a place is in a comment, or follows one on its line.
     pub fn is_in_comment(&self, at: usize) -> bool {
         let Some(before) = self.text.get(..at) else { return false };
         let line = before.rfind('\n').map_or(0, |end| end + 1);
@@ -352,13 +352,13 @@ impl<'s> Reading<'s> {
         })
     }
 
-    /// The label that local ones belong to at a place.
+    /// Returns the label that local labels belong to at a place.
     pub fn owner_at(&self, at: usize) -> Option<&str> {
         let owners = self.names.iter().filter(|name| name.role == Role::Label && !name.name.contains('.'));
         owners.take_while(|name| name.start < at).last().map(|name| name.name.as_str())
     }
 
-    /// The word at a place.
+    /// Returns the word at a place.
     pub fn word_at(&self, at: usize) -> Option<&'s str> {
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let (before, after) = self.text.split_at_checked(at)?;
@@ -367,7 +367,7 @@ impl<'s> Reading<'s> {
         (start < end).then(|| &self.text[start..end])
     }
 
-    /// The marks that stand together at a place, and the place among them.
+    /// Returns the run of marks at a place, and the place within the run.
     pub fn marks_at(&self, at: usize) -> Option<(&'s str, usize)> {
         let is_mark = |c: char| c.is_ascii_punctuation() && c != '_';
         let (before, after) = self.text.split_at_checked(at)?;
@@ -376,18 +376,18 @@ impl<'s> Reading<'s> {
         (start < end).then(|| (&self.text[start..end], at - start))
     }
 
-    /// The statement on the line of a place.
+    /// Returns the statement on the line of a place.
     pub fn statement_at(&self, at: usize) -> Option<&Statement> {
         let line_start = self.text[..at.min(self.text.len())].rfind('\n').map_or(0, |end| end + 1);
         self.statements.iter().find(|one| one.operation.0 >= line_start && one.operation.0 <= at)
     }
 
-    /// Where names are defined.
+    /// Yields the definitions of names.
     pub fn definitions(&self) -> impl Iterator<Item = &Occurrence> {
         self.names.iter().filter(|name| name.role != Role::Use)
     }
 
-    /// Lines that fold: macros, conditions, repetitions.
+    /// Returns the first and last lines of blocks that fold: macros, conditions, repetitions.
     pub fn blocks(&self, words: &Words, line_of: impl Fn(usize) -> usize) -> Vec<(usize, usize)> {
         let mut open = Vec::new();
         let mut blocks = Vec::new();

@@ -12,13 +12,13 @@ use crate::{dialect, operands};
 /// Something that can be written at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// What it is called, and what is written unless there is a template.
+    /// Its name, which is inserted unless there is a template.
     pub label: String,
     /// What it is.
     pub kind: SuggestionKind,
     /// A few words about it; may be empty.
     pub detail: String,
-    /// What is written instead of the label, with `${1:places}` to fill in.
+    /// What to insert instead of the label, with `${1:places}` to fill in.
     pub template: Option<String>,
 }
 
@@ -43,7 +43,7 @@ const STATEMENTS: [&str; 15] = [
     "rotl", "rotr",
 ];
 
-/// What devices can be asked.
+/// What devices can be asked to do.
 const OPERATIONS: [&str; 12] = [
     "read()",
     "write()",
@@ -63,13 +63,13 @@ pub(crate) fn suggestion(label: &str, kind: SuggestionKind, detail: impl Into<St
     Suggestion { label: label.to_owned(), kind, detail: detail.into(), template: None }
 }
 
-/// The text of the line before a place.
+/// Returns the part of the line before a place.
 fn before(text: &str, at: usize) -> &str {
     let before = text.get(..at).unwrap_or(text);
     before.rsplit_once('\n').map_or(before, |(_, line)| line)
 }
 
-/// What can be written at a place of a definition.
+/// Returns what can be written at a place of a definition.
 pub fn definition(text: &str, at: usize) -> Vec<Suggestion> {
     let before = before(text, at);
     if before.chars().all(char::is_alphanumeric) {
@@ -98,7 +98,7 @@ pub fn definition(text: &str, at: usize) -> Vec<Suggestion> {
     all
 }
 
-/// What can be written at a place of a program. Without a machine there are still directives and labels.
+/// Returns what can be written at a place of a program. Without a machine there are still directives and labels.
 pub fn assembly(text: &str, at: usize, machine: Option<(&Sheet, &Words)>) -> Vec<Suggestion> {
     let default = Words::default();
     let (sheet, words) = machine.map_or((None, &default), |(sheet, words)| (Some(sheet), words));
@@ -117,7 +117,7 @@ pub fn assembly(text: &str, at: usize, machine: Option<(&Sheet, &Words)>) -> Vec
     if words.own.directive(operation) == Some(".section") {
         return dialect::sections(words, sheet);
     }
-    // After a label there may be another operation, after a name what says that it is a constant.
+    // After a label there may be another operation, after a name a word that makes it a constant.
     let follows_name = !words.begins(operation) && rest.trim_end() == operation;
     let mut all = if follows_name { dialect::definers(words) } else { Vec::new() };
     if follows_name && words.own.habits.bare_labels != BareLabels::Never {
@@ -130,7 +130,7 @@ pub fn assembly(text: &str, at: usize, machine: Option<(&Sheet, &Words)>) -> Vec
     all
 }
 
-/// Suggestions in capitals after a word in capitals.
+/// Puts suggestions in capitals after a word in capitals.
 fn in_its_letters(word: &str, mut all: Vec<Suggestion>) -> Vec<Suggestion> {
     let has = |is_so: fn(&char) -> bool| word.chars().any(|c| is_so(&c));
     if has(char::is_ascii_uppercase) && !has(char::is_ascii_lowercase) {
@@ -139,7 +139,7 @@ fn in_its_letters(word: &str, mut all: Vec<Suggestion>) -> Vec<Suggestion> {
     all
 }
 
-/// The ways to write the operand at a place, if it has several, with their fields to fill in.
+/// Returns the ways to write the operand at a place, if it has several, with their fields to fill in.
 fn modes(reading: &assembly::Reading, at: usize, (sheet, words): (&Sheet, &Words)) -> Vec<Suggestion> {
     let Some(statement) = reading.statement_at(at) else { return Vec::new() };
     let mnemonic = &reading.text[statement.operation.0..statement.operation.1];
@@ -178,7 +178,7 @@ fn operations(reading: &assembly::Reading, sheet: Option<&Sheet>, words: &Words)
 fn operands(reading: &assembly::Reading, at: usize, words: &Words) -> Vec<Suggestion> {
     let registers = words.reserved.iter().map(|name| suggestion(name, SuggestionKind::Register, "register"));
     let mut all: Vec<Suggestion> = registers.collect();
-    // A local label is written without its owner where that is the last one before.
+    // A local label is written without its owner if the owner is the last full label before the place.
     let owned = reading.owner_at(at).map(|owner| format!("{owner}."));
     for name in reading.definitions().filter(|name| name.role != Role::Macro) {
         let is_owned = owned.as_ref().is_some_and(|owner| name.name.starts_with(owner.as_str()));
@@ -241,19 +241,19 @@ mod tests {
         let detail = |all: &[Suggestion], label: &str| {
             all.iter().find(|one| one.label == label).map(|one| one.detail.clone()).unwrap_or_default()
         };
-        // as65: directives without their dots, also after a label in column 1; capitals after capitals.
+        // as65: directives without their dots, even after a label in column 1; capitals after capitals.
         let first = offered("mos6502", "        d");
         assert_eq!(detail(&first, "dw"), "= .word: two bytes in the machine's order, or one cell if cells are wider");
         assert!(labels(&first).contains(&"endm") && labels(&first).contains(&".res") && !labels(&first).contains(&"="));
         let second = offered("mos6502", "table d");
         assert!(["db", "equ", "lda"].iter().all(|word| labels(&second).contains(word)), "{:?}", labels(&second));
         assert!(["DB", "LDA"].iter().all(|word| labels(&offered("mos6502", "        D")).contains(word)));
-        // Its operators, with what they give, and its sections.
+        // Its operators, with their results, and its sections.
         assert_eq!(detail(&offered("mos6502", "  lda #l"), "lo"), "lo V = V[7:0]");
         assert!(!labels(&offered("mos6502", "  lda #l")).contains(&"db"));
         assert_eq!(detail(&offered("mos6502", "  .segment C"), "CODE"), "a section, from ram[0x800] on");
         assert!(labels(&offered("mos6502", "  .segment C")).contains(&"ram"));
-        // RGBDS writes functions as calls, gas with a `%`, which may stand there already.
+        // RGBDS writes functions as calls, gas with a `%`, which may already be there.
         assert_eq!(detail(&offered("sm83", "  db h"), "high"), "high(V) = V[15:8]");
         assert!(labels(&offered("rv32i", "  lui a0, ")).contains(&"%hi"));
         assert!(labels(&offered("rv32i", "  lui a0, %h")).contains(&"hi"));

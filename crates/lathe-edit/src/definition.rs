@@ -1,5 +1,5 @@
-//! Questions about a definition. Everything here works on broken ones, as well as it can: it starts from
-//! the tree, which the parser always makes.
+//! Questions about a definition. Everything here works on broken definitions too, as well as possible: it starts from
+//! the tree, which the parser always produces.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ pub const ITEMS: [(&str, &str); 26] = [
     ("remove", "remove {\n  ${1:inc D}\n}"),
 ];
 
-/// The other words that have a meaning of their own.
+/// The other words with a meaning of their own.
 pub const KEYWORDS: [&str; 50] = [
     "let", "if", "else", "for", "in", "skip", "halt", "fault", "cycles", "next", "signed", "unsigned", "zext", "sext",
     "rotl", "rotr", "code", "as", "with", "where", "when", "reset", "illegal", "step", "little", "big", "low", "align",
@@ -54,7 +54,7 @@ pub struct Declared {
     pub name: String,
     /// What it is.
     pub kind: Kind,
-    /// Where its name stands.
+    /// The place of its name.
     pub span: Span,
 }
 
@@ -82,7 +82,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How it is called in a sentence.
+    /// Returns what it is called in a sentence.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Machine => "machine",
@@ -105,7 +105,7 @@ impl Kind {
         }
     }
 
-    /// Whether it has a name of its own, by which meanings can speak of it.
+    /// Whether it has a name of its own that meanings can use.
     pub fn is_plain(self) -> bool {
         !matches!(self, Kind::Mode | Kind::Prefix | Kind::Row | Kind::Pseudo | Kind::Example | Kind::Machine)
     }
@@ -120,15 +120,15 @@ impl Kind {
     }
 }
 
-/// A definition, read.
+/// A definition that has been read.
 pub struct Reading<'s> {
     text: &'s str,
     tree: Definition,
-    /// What is declared, in order.
+    /// All declarations, in order.
     pub declared: Vec<Declared>,
-    /// The places of plain names in that list.
+    /// The positions of plain names in that list.
     by_name: HashMap<String, usize>,
-    /// Columns of raw text, in order: where, and of which kind.
+    /// Columns of raw text, in order: start, end and kind.
     columns: Vec<(usize, usize, Column)>,
 }
 
@@ -145,9 +145,9 @@ pub struct Word<'s> {
     pub start: usize,
     /// The word.
     pub text: &'s str,
-    /// Whether it can be the name of something declared.
+    /// Whether it can be the name of a declaration.
     pub is_name: bool,
-    /// Whether it is letters of a picture: each of them is a bit of the field.
+    /// Whether it is a letter of a picture, a bit of the field.
     pub in_picture: bool,
 }
 
@@ -157,7 +157,7 @@ impl<'s> Reading<'s> {
         let tree = lathe_isa::language::parse(FileId(0), text, &mut Diagnostics::default());
         let mut reading = Reading { text, tree, declared: Vec::new(), by_name: HashMap::new(), columns: Vec::new() };
         reading.declare();
-        // A prefix may be called as a register is.
+        // A prefix may share the name of a register.
         let (plain, others): (Vec<_>, Vec<_>) =
             reading.declared.iter().enumerate().partition(|(_, one)| one.kind.is_plain());
         let prefixes = others.into_iter().filter(|(_, one)| one.kind == Kind::Prefix);
@@ -241,12 +241,12 @@ impl<'s> Reading<'s> {
         self.columns = columns;
     }
 
-    /// What a name means.
+    /// Returns the declaration that a name refers to.
     pub fn named(&self, name: &str) -> Option<&Declared> {
         self.by_name.get(name).map(|number| &self.declared[*number])
     }
 
-    /// The row whose syntax column holds this place.
+    /// Returns the row on the line of this place.
     pub fn row_at(&self, at: usize) -> Option<&Declared> {
         let at = at.min(self.text.len());
         let start = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
@@ -256,7 +256,7 @@ impl<'s> Reading<'s> {
         self.declared.iter().filter(is_row).find(|one| is_here(one.span))
     }
 
-    /// What a row of a map is for, if there is one at a place.
+    /// Says what a row of a map is for, if there is one at a place.
     pub fn mapped_at(&self, at: usize) -> Option<String> {
         let maps = self.tree.items.iter().filter_map(|item| if let Item::Map(map) = item { Some(map) } else { None });
         let mut rows = maps.flat_map(|map| map.rows.iter().map(move |row| (map, row)));
@@ -270,7 +270,7 @@ impl<'s> Reading<'s> {
         Some(format!("`{addresses}` of `{}` · {for_whom}", map.memory.text))
     }
 
-    /// All pieces of the text that have a class, in order; and all its words.
+    /// Returns all pieces of the text that have a class, in order, and all its words.
     pub fn pieces(&self) -> (Vec<Piece>, Vec<Word<'s>>) {
         let mut pieces = Vec::new();
         let mut words = Vec::new();
@@ -360,7 +360,7 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// Letters of a picture: runs of one field, or a number.
+    /// Adds the letters of a picture: runs of one field, or a number.
     fn picture(&self, start: usize, word: &str, pieces: &mut Vec<Piece>, words: &mut Vec<Word<'s>>) {
         if word.starts_with("0x") || word.starts_with("0X") {
             pieces.push(Piece { start, end: start + word.len(), class: Class::Number });
@@ -384,19 +384,19 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// The word at a place.
+    /// Returns the word at a place.
     pub fn word_at(&self, at: usize) -> Option<Word<'s>> {
         let (_, words) = self.pieces();
         words.into_iter().find(|word| word.start <= at && at <= word.start + word.text.len())
     }
 
-    /// Every place where a declared name stands.
+    /// Returns every occurrence of a declared name.
     pub fn references(&self, name: &str) -> Vec<Word<'s>> {
         let (_, words) = self.pieces();
         words.into_iter().filter(|word| word.is_name && word.text == name).collect()
     }
 
-    /// The lines of a block in braces: first and last.
+    /// Returns the first and last line of each block in braces.
     pub fn blocks(&self) -> Vec<(usize, usize)> {
         let mut open = Vec::new();
         let mut blocks = Vec::new();
@@ -417,7 +417,7 @@ impl<'s> Reading<'s> {
         blocks
     }
 
-    /// The line of a declaration, and the documentation above it.
+    /// Shows the line of a declaration, and its documentation.
     pub fn shown(&self, declared: &Declared) -> String {
         let start = self.start_of_line(declared.span.start as usize);
         let prose = match self.prose(start) {
@@ -429,7 +429,7 @@ impl<'s> Reading<'s> {
         format!("{prose}```isa\n{line}\n```\n{}", declared.kind.word())
     }
 
-    /// What is said about the declaration or row whose first word is at a place.
+    /// Returns the documentation of the declaration or row whose first word is at a place.
     pub fn prose_at(&self, at: usize) -> Option<String> {
         let start = self.start_of_line(at);
         let first = self.line(start).0.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("").len();
@@ -442,13 +442,13 @@ impl<'s> Reading<'s> {
         self.text[..at.min(self.text.len())].rfind('\n').map_or(0, |at| at + 1)
     }
 
-    /// A line, and the documentation after it.
+    /// Splits a line from the documentation after it.
     fn line(&self, start: usize) -> (&'s str, Option<&'s str>) {
         let line = self.text[start..].lines().next().unwrap_or("").trim();
         line.split_once(" ## ").map_or((line, None), |(line, after)| (line.trim(), Some(after.trim())))
     }
 
-    /// The documentation above a line, and after it.
+    /// Returns the documentation above and after a line.
     fn prose(&self, start: usize) -> String {
         let above = self.text[..start].lines().rev().map_while(|line| line.trim().strip_prefix("##"));
         let mut prose: Vec<&str> = above.map(str::trim).collect();
@@ -457,7 +457,7 @@ impl<'s> Reading<'s> {
         prose.join(" ")
     }
 
-    /// The head of an operand, and its modes.
+    /// Shows the head of an operand, and its modes.
     fn modes(&self, name: &str) -> Option<String> {
         let is_it = |operands: &&Operands| operands.names.iter().any(|known| known.text == name);
         let mut operands = self.tree.items.iter().filter_map(|item| match item {
@@ -478,7 +478,7 @@ impl<'s> Reading<'s> {
     }
 }
 
-/// Comments between two tokens.
+/// Adds the comments between two tokens.
 fn comments(text: &str, from: usize, to: usize, pieces: &mut Vec<Piece>) {
     let mut at = from;
     while let Some(start) = text.get(at..to).and_then(|gap| gap.find('#')).map(|offset| at + offset) {
@@ -491,7 +491,7 @@ fn comments(text: &str, from: usize, to: usize, pieces: &mut Vec<Piece>) {
     }
 }
 
-/// The names of a range: `r0..r15`. What does not count is its first name alone.
+/// Returns the names of a range: `r0..r15`. A range that does not count gives only its first name.
 fn names(range: &NameRange) -> Vec<String> {
     let first = &range.first.text;
     let split = |name: &str| {

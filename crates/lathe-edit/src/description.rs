@@ -2,10 +2,10 @@
 
 use lathe_doc::{InstructionData, ModeData, ModesData, RowData, Sheet};
 
-/// The rows that a mnemonic begins, as Markdown. At most this many, the rest is counted.
+/// The most rows of a mnemonic that are shown; the rest are counted.
 const ROWS: usize = 8;
 
-/// The instructions with this mnemonic, and their rows.
+/// Returns the instructions with this mnemonic, and their rows.
 pub fn forms<'s>(sheet: &'s Sheet, mnemonic: &str) -> Vec<(&'s RowData, &'s InstructionData)> {
     let is_named = |one: &InstructionData| {
         std::iter::once(&one.mnemonic).chain(&one.spellings).any(|name| name.eq_ignore_ascii_case(mnemonic))
@@ -14,7 +14,8 @@ pub fn forms<'s>(sheet: &'s Sheet, mnemonic: &str) -> Vec<(&'s RowData, &'s Inst
     all.filter(|(_, one)| is_named(one)).collect()
 }
 
-/// What a mnemonic does, as Markdown; `None` if the machine does not have it. The forms with the highest `rank` come first.
+/// Describes a mnemonic, as Markdown; `None` if the machine does not have it. The forms with the highest `rank` come
+/// first.
 pub fn mnemonic(sheet: &Sheet, mnemonic: &str, rank: impl Fn(&InstructionData) -> usize) -> Option<String> {
     let mut forms = forms(sheet, mnemonic);
     forms.sort_by_key(|(_, one)| std::cmp::Reverse(rank(one)));
@@ -41,14 +42,14 @@ pub fn mnemonic(sheet: &Sheet, mnemonic: &str, rank: impl Fn(&InstructionData) -
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// One way to write an operand.
+/// Describes one way to write an operand.
 pub fn mode(operand: &ModesData, mode: &ModeData) -> String {
     let prose = if mode.documentation.is_empty() { String::new() } else { format!("\n\n{}", mode.documentation) };
     let meaning = if mode.meaning.is_empty() { String::new() } else { format!("\n```isa\n{}\n```", mode.meaning) };
     format!("**`{}`** of `{}` · `{}`{prose}{meaning}", mode.syntax, operand.name, mode.picture)
 }
 
-/// A register, a view or the program counter, by any of its names.
+/// Describes a register, a view or the program counter, by any of its names.
 pub fn register(sheet: &Sheet, name: &str) -> Option<String> {
     let is_it = |known: &String| known.eq_ignore_ascii_case(name);
     let register = sheet.registers.iter().find(|one| std::iter::once(&one.name).chain(&one.spellings).any(is_it));
@@ -85,7 +86,7 @@ fn form(row: &RowData, one: &InstructionData) -> String {
     text
 }
 
-/// The bits with a blank where a part ends.
+/// Returns the bits with a blank where a part ends.
 fn spaced(one: &InstructionData) -> String {
     let mut bits = one.bits.chars();
     let parts = one.parts.iter().map(|part| bits.by_ref().take(part.width as usize).collect::<String>());

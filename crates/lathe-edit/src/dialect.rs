@@ -1,5 +1,5 @@
 //! Words of programs that are neither instructions nor names of their own: directives by all their names, functions and
-//! operators of expressions, sections. A machine's definition adds to those that every machine has.
+//! operators of expressions, sections. A machine's definition adds to those of every machine.
 
 use lathe_asm::words::Directive;
 use lathe_doc::{HabitData, Sheet};
@@ -7,7 +7,7 @@ use lathe_doc::{HabitData, Sheet};
 use crate::assembly::{FUNCTIONS, Words};
 use crate::completion::{Suggestion, SuggestionKind, suggestion};
 
-/// The directives, by every name that programs for this machine may use.
+/// Suggests the directives, by every name that programs for this machine may use.
 pub(crate) fn directives(words: &Words) -> Vec<Suggestion> {
     let is_word = |(written, _): &(&str, &str)| written.starts_with(|c: char| c == '.' || c.is_alphabetic());
     let mut all: Vec<(&str, &str)> = words.own.directives().filter(is_word).collect();
@@ -17,13 +17,13 @@ pub(crate) fn directives(words: &Words) -> Vec<Suggestion> {
         .collect()
 }
 
-/// What may stand between a name and its value.
+/// Suggests what may stand between a name and its value.
 pub(crate) fn definers(words: &Words) -> Vec<Suggestion> {
     let all = words.own.definers();
     all.map(|(written, means)| suggestion(written, SuggestionKind::Keyword, short(written, means))).collect()
 }
 
-/// The functions and operators of expressions, where `%` stands before the place or not.
+/// Suggests the functions and operators of expressions; `after_percent` tells whether a `%` precedes the place.
 pub(crate) fn functions(words: &Words, sheet: Option<&Sheet>, after_percent: bool) -> Vec<Suggestion> {
     let habits = &words.own.habits;
     let named = |name: &str| sheet.and_then(|sheet| habit(sheet, name));
@@ -35,14 +35,14 @@ pub(crate) fn functions(words: &Words, sheet: Option<&Sheet>, after_percent: boo
         let detail = about.map_or(String::new(), |about| format!("{} = {}", about.written, plain(&about.meaning)));
         all.push(suggestion(&label, SuggestionKind::Function, detail));
     }
-    // A function of the definition comes before one with its name that every machine has.
+    // A function of the definition takes precedence over the function with the same name that every machine has.
     let is_new = |name: &&str| !all.iter().any(|known| known.label.eq_ignore_ascii_case(name));
     let own: Vec<&(&str, &str)> = FUNCTIONS.iter().filter(|(name, _)| is_new(name)).collect();
     all.extend(own.into_iter().map(|(name, about)| suggestion(name, SuggestionKind::Function, plain(about))));
     all
 }
 
-/// What `.section` can name: memories, and places in them.
+/// Suggests what `.section` can name: memories, and places in them.
 pub(crate) fn sections(words: &Words, sheet: Option<&Sheet>) -> Vec<Suggestion> {
     let about =
         |name: &str| sheet.and_then(|sheet| habit(sheet, name)).map_or(String::new(), |one| plain(&one.meaning));
@@ -57,7 +57,7 @@ pub(crate) fn is_section(words: &Words, word: &str) -> bool {
     words.own.habits.sections.iter().any(|section| section.name.eq_ignore_ascii_case(word))
 }
 
-/// What a directive does, by any of its names, as Markdown.
+/// Describes a directive, by any of its names, as Markdown.
 pub(crate) fn directive(words: &Words, word: &str) -> Option<String> {
     let written = word.to_ascii_lowercase();
     let definer = || words.own.definers().find(|(known, _)| *known == written).map(|(_, means)| means);
@@ -70,7 +70,7 @@ pub(crate) fn directive(words: &Words, word: &str) -> Option<String> {
     Some(format!("`{word}`{stands_for}: {}\n```\n{}\n```", own.meaning, own.example))
 }
 
-/// A function, an operator, a section or another word of this machine's programs, as Markdown.
+/// Describes a function, an operator, a section or another word of this machine's programs, as Markdown.
 pub(crate) fn word(sheet: &Sheet, word: &str) -> Option<String> {
     let shown = |about: &HabitData| {
         let prose = if about.documentation.is_empty() { String::new() } else { format!("\n\n{}", about.documentation) };
@@ -80,7 +80,7 @@ pub(crate) fn word(sheet: &Sheet, word: &str) -> Option<String> {
     habit(sheet, word).map(shown).or_else(|| own().map(|(name, about)| format!("`{name}(…)` is {about}")))
 }
 
-/// A mark that means something else here than elsewhere, an operator or the current address, at a place among marks.
+/// Describes a mark with a special meaning on this machine, an operator or the current address, at a place among marks.
 pub(crate) fn mark(words: &Words, marks: &str, at: usize) -> Option<String> {
     let habits = &words.own.habits;
     let covers =
@@ -92,7 +92,7 @@ pub(crate) fn mark(words: &Words, marks: &str, at: usize) -> Option<String> {
     operator.or_else(|| here().map(|here| format!("`{here}` is the current address")))
 }
 
-/// What the definition says of a word of programs.
+/// Returns what the definition says about a word of programs.
 fn habit<'s>(sheet: &'s Sheet, word: &str) -> Option<&'s HabitData> {
     let is_it = |about: &&HabitData| {
         let name = about.written.trim_start_matches('%').split([' ', '(']).next();
@@ -101,7 +101,7 @@ fn habit<'s>(sheet: &'s Sheet, word: &str) -> Option<&'s HabitData> {
     sheet.habits.iter().find(is_it)
 }
 
-/// `= .byte`, or what it does if this is the directive's own name.
+/// Returns `= .byte`, or what the directive does if this is its own name.
 fn short(written: &str, means: &str) -> String {
     match Directive::named(means) {
         Some(own) if means == written => own.meaning.to_owned(),
@@ -111,7 +111,7 @@ fn short(written: &str, means: &str) -> String {
     }
 }
 
-/// Prose for where no Markdown is read.
+/// Returns prose without Markdown.
 fn plain(text: &str) -> String {
     text.replace('`', "")
 }

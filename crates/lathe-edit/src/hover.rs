@@ -1,4 +1,4 @@
-//! What is shown about the thing at a place, as Markdown.
+//! What to show about the thing at a place, as Markdown.
 
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ use lathe_isa::values::{Valued, values_at};
 use crate::assembly::{self, Role, Words};
 use crate::{Class, definition, description, dialect, operands};
 
-/// About a place of a definition: the expression with its width and value, what is said about the line that begins
-/// there, then the declaration of the name, or the row of a map or of instructions.
-/// What the definition includes comes from `files`; `sheet` is of the machine as it was when it last had no errors.
+/// Describes a place of a definition: the expression with its width and value, the documentation of the line that
+/// begins there, then the declaration of the name, or the row of a map or of instructions. Included files come from
+/// `files`; `sheet` shows the machine when it last had no errors.
 pub fn definition(text: &str, at: usize, files: &dyn Files, sheet: Option<&Sheet>) -> Option<String> {
     let reading = definition::Reading::new(text);
     let values = values_at(Source::new("definition", text), files, at as u32);
@@ -21,13 +21,13 @@ pub fn definition(text: &str, at: usize, files: &dyn Files, sheet: Option<&Sheet
     let word = reading.word_at(at).filter(|word| word.is_name);
     let named = word.and_then(|word| reading.named(word.text)).map(|declared| reading.shown(declared));
     let about = named.or_else(|| reading.mapped_at(at)).or_else(|| row(&reading, at, sheet?));
-    // What is shown of a name has its prose already.
+    // The text about a name already contains its prose.
     let prose = reading.prose_at(at).filter(|prose| about.as_ref().is_none_or(|about| !about.contains(prose)));
     let parts: Vec<String> = expression.into_iter().chain(prose).chain(about).collect();
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// What the row at a place does.
+/// Describes the row at a place.
 fn row(reading: &definition::Reading, at: usize, sheet: &Sheet) -> Option<String> {
     let row = reading.row_at(at)?;
     let mnemonic = row.name.split([' ', '/']).next()?;
@@ -36,10 +36,10 @@ fn row(reading: &definition::Reading, at: usize, sheet: &Sheet) -> Option<String
     description::mnemonic(sheet, name, |_| 0)
 }
 
-/// Longer expressions are cut: they stand right there.
+/// The most characters of an expression that are shown; all of it is right there in the text.
 const SHOWN: usize = 40;
 
-/// `` `a + 1` is 8 bits wide``
+/// Returns text such as `` `a + 1` is 8 bits wide``.
 fn expression(text: &str, valued: &Valued) -> String {
     let written = text[with_parentheses(text, valued.span.range())].split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = written.chars().take(SHOWN).collect();
@@ -54,7 +54,7 @@ fn expression(text: &str, valued: &Valued) -> String {
     format!("`{cut}{dots}`{value}{bits}")
 }
 
-/// A place and the parentheses that belong to it: that of `(a) + (b)` begins with `a` and ends with `b`.
+/// Extends a place by the parentheses that belong to it: the place of `(a) + (b)` begins with `a` and ends with `b`.
 fn with_parentheses(text: &str, place: Range<usize>) -> Range<usize> {
     let (mut open, mut missing) = (0usize, 0usize);
     for mark in text[place.clone()].bytes().filter(|byte| b"()".contains(byte)) {
@@ -69,8 +69,8 @@ fn with_parentheses(text: &str, place: Range<usize>) -> Range<usize> {
     before.unwrap_or(place.start)..after.unwrap_or(place.end)
 }
 
-/// About a place of a program, with the values and places of its names as far as they are known. `cells` tells what its
-/// line has become.
+/// Describes a place of a program, with its names' values and definitions as far as known. `cells` returns what the
+/// line was assembled to.
 pub fn assembly(
     text: &str,
     at: usize,
@@ -99,7 +99,7 @@ pub fn assembly(
     Some(parts.join("\n\n"))
 }
 
-/// About a name of a program: its value, and where it is defined.
+/// Describes a name of a program: its value, and where it is defined.
 fn named(reading: &assembly::Reading, name: &str, assembled: Option<&Assembled>) -> String {
     let symbols = assembled.and_then(|assembled| assembled.image.as_ref()).map_or(&[][..], |image| &image.symbols);
     let Some(symbol) = symbols.iter().find(|symbol| symbol.name == name) else {
@@ -116,7 +116,7 @@ fn named(reading: &assembly::Reading, name: &str, assembled: Option<&Assembled>)
     format!("`{name}` = {value} ({value:#x}) · {}{}", kind.word(), place.unwrap_or_default())
 }
 
-/// About a directive, a function or an operator, by whatever name the machine's programs have for it.
+/// Describes a directive, a function or an operator, by whatever name the machine's programs give it.
 fn of_dialect(reading: &assembly::Reading, at: usize, (sheet, words): (&Sheet, &Words)) -> Option<String> {
     let piece = reading.pieces.iter().find(|piece| piece.start <= at && at <= piece.end);
     let text = piece.map_or("", |piece| &reading.text[piece.start..piece.end]);

@@ -1,5 +1,5 @@
-//! Questions that editors ask about a text: what to colour, what a name means, what can be written
-//! here, what to show beside it. The language server and the playground both ask them here.
+//! Questions that editors ask about a text: what to colour, what a name means, what can be written here, what to show
+//! beside it. Both the language server and the playground ask them here.
 //!
 //! [`definition`] reads definitions and [`assembly`] reads programs; both work while the text is broken.
 //! [`completion`], [`hover`] and [`signature`] put answers together. Places are bytes of the text.
@@ -63,7 +63,7 @@ impl Class {
         Class::Name,
     ];
 
-    /// One word for it.
+    /// Returns one word for it.
     pub fn name(self) -> &'static str {
         match self {
             Class::Comment => "comment",

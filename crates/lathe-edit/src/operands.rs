@@ -1,12 +1,12 @@
-//! Operands of a line of assembly: which of the ways that a machine has to write one was taken. It looks at words only, so
-//! it works while the program cannot be assembled.
+//! Operands of a line of assembly: which of the machine's ways to write one was taken. This looks only at words, so it
+//! works even if the program cannot be assembled.
 
 use lathe_doc::{ModeData, ModesData, Sheet};
 
 use crate::assembly::{Reading, Statement, Words};
 use crate::description;
 
-/// The operand at a place of a line: which one it is, and its text. None if the place is before the operands.
+/// Returns the operand at a place of a line: its number and its text. `None` if the place is before the operands.
 pub fn operand_at<'s>(reading: &Reading<'s>, statement: &Statement, at: usize) -> Option<(usize, &'s str)> {
     if at <= statement.operation.1 {
         return None;
@@ -17,7 +17,7 @@ pub fn operand_at<'s>(reading: &Reading<'s>, statement: &Statement, at: usize) -
     Some((number, reading.text[start..end].trim()))
 }
 
-/// The operands with modes that the forms of a mnemonic have in one place, each once.
+/// Returns the operands with modes that the forms of a mnemonic have at one position, each once.
 pub fn with_modes<'s>(sheet: &'s Sheet, mnemonic: &str, number: usize) -> Vec<&'s ModesData> {
     let mut found: Vec<&ModesData> = Vec::new();
     for (_, form) in description::forms(sheet, mnemonic) {
@@ -28,7 +28,7 @@ pub fn with_modes<'s>(sheet: &'s Sheet, mnemonic: &str, number: usize) -> Vec<&'
     found
 }
 
-/// The mode in which an operand is written, and the operand that has it.
+/// Returns the mode in which an operand is written, and the operand that has it.
 pub fn mode<'s>(
     (sheet, words): (&'s Sheet, &Words),
     mnemonic: &str,
@@ -36,13 +36,15 @@ pub fn mode<'s>(
 ) -> Option<(&'s ModesData, &'s ModeData)> {
     let written = tokens(text);
     let fits = |mode: &&ModeData| fits(words, &tokens(&mode.syntax), &written);
-    // `-(sp)` could be a number before a register in parentheses, but the mode that says more of it is meant.
+    // `-(sp)` could be a number before a register in parentheses, but the mode with more words and marks of its own is
+    // meant.
     let marks = |mode: &&ModeData| marks(words, &tokens(&mode.syntax));
     let mut operands = with_modes(sheet, mnemonic, number).into_iter();
     operands.find_map(|operand| Some((operand, operand.modes.iter().filter(fits).max_by_key(marks)?)))
 }
 
-/// How much of a syntax the operands of a line have: nothing if their shape is another, or all marks of it.
+/// Rates how well a line's operands fit a syntax: 0 if their shape differs, otherwise more for each word or mark of the
+/// syntax.
 pub fn likeness((sheet, words): (&Sheet, &Words), syntax: &str, written: &str) -> usize {
     let operands = tokens(syntax.split_once(' ').map_or("", |(_, operands)| operands));
     // Operands with modes have any shape.
@@ -53,18 +55,18 @@ pub fn likeness((sheet, words): (&Sheet, &Words), syntax: &str, written: &str) -
     }
 }
 
-/// How many words of a syntax are not fields.
+/// Returns how many words of a syntax are not fields.
 fn marks(words: &Words, syntax: &[&str]) -> usize {
     syntax.iter().filter(|token| !words.fields.contains_key(**token)).count()
 }
 
-/// The operands of a syntax.
+/// Yields the operands of a syntax.
 pub fn parameters(syntax: &str) -> impl Iterator<Item = &str> {
     let operands = syntax.split_once(' ').map_or("", |(_, operands)| operands);
     operands.split(',').map(str::trim).filter(|operand| !operand.is_empty())
 }
 
-/// A syntax with its fields as places to fill in: `(${1:Q})+`.
+/// Returns a syntax with its fields as places to fill in: `(${1:Q})+`.
 pub fn template(words: &Words, syntax: &str) -> Option<String> {
     let mut places = 0;
     let place = |token: &str| match words.fields.contains_key(token) {
@@ -77,7 +79,8 @@ pub fn template(words: &Words, syntax: &str) -> Option<String> {
     Some(tokens(syntax).into_iter().map(place).collect())
 }
 
-/// Whether a text has the shape of a syntax. A field that has names is one of them; a number is anything without them.
+/// Whether a text has the shape of a syntax. A field with names takes one of them; a number is anything without
+/// reserved names.
 fn fits(words: &Words, syntax: &[&str], written: &[&str]) -> bool {
     let Some((first, rest)) = syntax.split_first() else { return written.is_empty() };
     match words.fields.get(*first) {
@@ -95,7 +98,7 @@ fn fits(words: &Words, syntax: &[&str], written: &[&str]) -> bool {
     }
 }
 
-/// The words and marks of an operand.
+/// Splits an operand into words and marks.
 fn tokens(text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || "_.".contains(c);
     let mut tokens = Vec::new();

@@ -1,4 +1,4 @@
-//! What is being written: the forms of an instruction, or the parameters of a function, and which operand comes now.
+//! What is being written: the forms of an instruction, or the parameters of a function, and which operand is next.
 
 use lathe_doc::{FieldData, InstructionData, ModeData, RowData, Sheet};
 
@@ -6,18 +6,18 @@ use crate::assembly::{self, Words};
 use crate::definition::{self, Kind};
 use crate::{description, operands};
 
-/// One way to go on with what is written.
+/// One way to complete what is being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// The whole of it.
+    /// All of it.
     pub label: String,
     /// What it does.
     pub documentation: String,
-    /// Its operands or parameters, and what each can be; that may be empty.
+    /// Its operands or parameters, and what each can be, which may be empty.
     pub parameters: Vec<(String, String)>,
 }
 
-/// The forms of the instruction at a place of a program, and the number of the operand there.
+/// Returns the forms of the instruction at a place of a program, and the number of the operand there.
 pub fn assembly(text: &str, at: usize, (sheet, words): (&Sheet, &Words)) -> Option<(Vec<Signature>, usize)> {
     let reading = assembly::Reading::new(text, words);
     let statement = reading.statement_at(at).filter(|one| one.operation.1 < at)?;
@@ -26,7 +26,7 @@ pub fn assembly(text: &str, at: usize, (sheet, words): (&Sheet, &Words)) -> Opti
     Some((forms(sheet, word)?, active))
 }
 
-/// The forms of a mnemonic.
+/// Returns the forms of a mnemonic.
 fn forms(sheet: &Sheet, mnemonic: &str) -> Option<Vec<Signature>> {
     let signature = |(row, one): (&RowData, &InstructionData)| Signature {
         label: one.syntax.clone(),
@@ -37,7 +37,7 @@ fn forms(sheet: &Sheet, mnemonic: &str) -> Option<Vec<Signature>> {
     (!all.is_empty()).then_some(all)
 }
 
-/// What can be written for an operand.
+/// Returns what can be written for an operand.
 fn operand(sheet: &Sheet, name: &str) -> String {
     if let Some(operand) = sheet.modes.iter().find(|operand| operand.name == name) {
         let mode = |mode: &ModeData| mode.syntax.clone();
@@ -47,8 +47,8 @@ fn operand(sheet: &Sheet, name: &str) -> String {
     field.map_or(String::new(), |field| field.description.replace('`', ""))
 }
 
-/// The function whose arguments are at a place of a definition, or the forms of the instruction that an example or a
-/// pseudo-instruction has there.
+/// Returns the function whose arguments are at a place of a definition, or the forms of the instruction that an example
+/// or a pseudo-instruction has there.
 pub fn definition(text: &str, at: usize, sheet: Option<&Sheet>) -> Option<(Vec<Signature>, usize)> {
     let reading = definition::Reading::new(text);
     let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
@@ -67,7 +67,7 @@ pub fn definition(text: &str, at: usize, sheet: Option<&Sheet>) -> Option<(Vec<S
     Some((forms(sheet?, word)?, operands.matches(',').count()))
 }
 
-/// The function whose parenthesis is open at the end of a text, and the number of the argument there.
+/// Returns the function whose parenthesis is open at the end of a text, and the number of the argument there.
 fn call(text: &str) -> Option<(&str, usize)> {
     let (mut depth, mut commas) = (0, 0);
     for (at, c) in text.char_indices().rev() {
@@ -87,7 +87,7 @@ fn call(text: &str) -> Option<(&str, usize)> {
     None
 }
 
-/// `push(x: u16)`, as it is declared.
+/// Returns the signature of a function as declared: `push(x: u16)`.
 fn function_signature(text: &str, declared: &definition::Declared) -> Option<Signature> {
     let head = text.get(declared.span.start as usize..)?.split('{').next()?.trim().to_owned();
     let inside = head.split_once('(')?.1.rsplit_once(')')?.0;

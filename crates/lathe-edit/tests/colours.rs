@@ -1,4 +1,4 @@
-//! The colours of some lines are those that they have in the whole text.
+//! Some lines alone have the same colours as in the whole text.
 
 use lathe_edit::assembly::{Words, pieces};
 

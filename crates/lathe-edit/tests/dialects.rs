@@ -1,4 +1,4 @@
-//! Hovers in programs: names with their values and places, and the words that other assemblers have.
+//! Hovers in programs: names with their values and places, and words of other assemblers.
 
 use lathe_asm::{Options, assemble};
 use lathe_base::Source;
@@ -7,7 +7,7 @@ use lathe_doc::Sheet;
 use lathe_edit::assembly::Words;
 use lathe_edit::hover;
 
-/// What is shown at the first place of each word, in a program for a shipped machine.
+/// Returns what is shown at the first occurrence of each word, in a program for a shipped machine.
 fn shown(machine: &str, program: &str, words: &[&str]) -> Vec<String> {
     let loaded = lathe_isa::load(lathe_machines::find(machine).unwrap().definition);
     let isa = loaded.isa.unwrap();
@@ -29,7 +29,7 @@ fn names_have_their_values_and_places() {
             "`count` = 3 (0x3) · constant, defined in line 3 of `main.asm`"
         ]
     );
-    // A mistake leaves the place.
+    // With a mistake elsewhere, the place is still shown.
     let program = "start: loadimm r1, [\n jmp start\n";
     assert_eq!(shown("hex8", program, &["start\n"]), ["`start` · label, defined in line 1"]);
 }
@@ -76,13 +76,13 @@ fn words_of_rgbds_and_gas_are_explained() {
     );
 }
 
-/// Of the forms of an instruction, those that the line can be come first.
+/// The forms of an instruction that fit the line come first.
 #[test]
 fn the_form_of_the_line_comes_first() {
     let first = |line: &str| shown("mos6502", line, &["ld"]).remove(0).lines().next().unwrap_or("").to_owned();
     assert!(first(" ldx #0\n").starts_with("**`ldx #N`**"), "{}", first(" ldx #0\n"));
     assert!(first(" ldx $10,Y\n").starts_with("**`ldx Z,y`**"));
     assert!(first(" lda ($10),y\n").starts_with("**`lda (Z),y`**"));
-    // A line that is none of them shows all, in the order of the definition.
+    // A line that fits none shows all, in the order of the definition.
     assert!(first(" ldx\n").starts_with("**`ldx #N`**"));
 }

@@ -1,4 +1,4 @@
-//! What hovering over the expressions of a definition tells: width, and value where there is one.
+//! What hovering over a definition's expressions shows: the width, and the value if there is one.
 
 use lathe_base::files::MemoryFiles;
 use lathe_edit::hover;
@@ -41,7 +41,7 @@ examples {
 }
 "#;
 
-/// What is shown where the text before the bar ends and the text after it begins.
+/// Returns what is shown where the text before the bar ends and the text after it begins.
 fn shown(place: &str) -> String {
     let (before, after) = place.split_once('|').expect("a place has a bar");
     let at = DEFINITION.find(&format!("{before}{after}")).unwrap_or_else(|| panic!("`{place}` is not there"));
@@ -102,7 +102,7 @@ fn a_name_is_told_with_its_declaration() {
     assert!(found.contains("constant five : u8 = 5"), "{found}");
 }
 
-/// A mistake elsewhere takes nothing away.
+/// A mistake elsewhere hides nothing.
 #[test]
 fn broken_definitions_tell_what_they_can() {
     let broken = DEFINITION.replace("| 0000 1100          | fault", "| 00 | nothing + (");
@@ -111,7 +111,7 @@ fn broken_definitions_tell_what_they_can() {
     assert!(found.starts_with("`N ^ five` is 8 bits wide"), "{found}");
 }
 
-/// A row of a map tells whether instructions are fetched through it.
+/// A row of a map says whether instructions are fetched through it.
 #[test]
 fn rows_of_maps_tell_whom_they_are_for() {
     let text = "machine banked \"\"

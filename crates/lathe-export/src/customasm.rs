@@ -1,7 +1,7 @@
 //! Rules for customasm: every instruction as a rule, every kind of operand as a sub-rule.
 //!
-//! customasm does not tell labels from numbers, so an operand that is a distance always takes the
-//! address to go to. Of two rules that a line fits it takes the shorter one, as Lathe does.
+//! customasm does not distinguish labels from numbers, so an operand that is a distance always takes the target
+//! address. Of two rules that fit a line, customasm takes the shorter one, as Lathe does.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,10 +16,10 @@ use lathe_isa::syntax::{Digits, Head, PieceKind, Syntax};
 
 use crate::{Export, File, in_first_modes, modes_missing};
 
-/// Rules that one instruction with digits in its first word may become.
+/// The most rules that one instruction with digits in its first word may become.
 const MOST_SPELLED_OUT: u64 = 1 << 12;
 
-/// The rules of a machine.
+/// Exports the rules of a machine.
 pub fn customasm(isa: &Isa) -> Export {
     let has_short_forms = isa.instructions.iter().any(|instruction| instruction.encoding.is_special());
     let (operands, rules, missing) = (Vec::new(), String::new(), Vec::new());
@@ -49,7 +49,7 @@ fn header(isa: &Isa) -> String {
     let _ = writeln!(text, "; Rules for customasm, made by `lathe export customasm -m {}`.", isa.name);
     let memory = isa.code_memory();
     let bits = memory.cell.bits();
-    // A bank without a size has no end that a program could reach, and customasm counts no higher.
+    // customasm cannot count to the end of a wide memory; no program reaches it, so the bank needs no size.
     let size = if memory.has_wide_addresses() { String::new() } else { format!("    size = {:#x}\n", memory.cells()) };
     let _ = write!(text, "\n#bankdef {}\n{{\n    bits = {bits}\n    addr = 0\n{size}    outp = 0\n}}\n\n", memory.name);
     text
@@ -57,9 +57,9 @@ fn header(isa: &Isa) -> String {
 
 struct Writer<'i> {
     isa: &'i Isa,
-    /// Whether conditions say operands of some instructions.
+    /// Whether conditions determine operands of some instructions.
     has_short_forms: bool,
-    /// The sub-rules that are needed, with their names. Kinds of operands that are written alike share one.
+    /// The necessary sub-rules, with their names. Kinds of operands that are written alike share one.
     operands: Vec<(String, String)>,
     rules: String,
     missing: Vec<String>,
@@ -99,7 +99,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A first word with an operand in it: one rule for each value that the operand can have.
+    /// Writes an instruction whose first word contains an operand: one rule for each value of the operand.
     fn glued(&mut self, instruction: &Instruction, prefix: &str, digits: Digits, suffix: &str, result: &str) {
         let field = self.isa.field(instruction.operands[0]);
         if field.width.mask() >= MOST_SPELLED_OUT {
@@ -124,13 +124,13 @@ impl Writer<'_> {
         pattern(word, &instruction.syntax, sign, operand)
     }
 
-    /// An operand in a pattern; its sub-rule, if it needs one, is written down.
+    /// Returns an operand in a pattern, and adds its sub-rule if it needs one.
     fn operand(&mut self, id: FieldId, cells: u32) -> String {
         let field = self.isa.field(id);
         format!("{{{}: {}}}", field.name, self.kind(field, cells))
     }
 
-    /// The type or the sub-rule of an operand of an instruction that has so many cells.
+    /// Returns the type or the sub-rule of an operand of an instruction with `cells` cells.
     fn kind(&mut self, field: &Field, cells: u32) -> String {
         let mut name = format!("{}_{}", self.isa.name, field.name);
         let rule = match &field.domain {
@@ -160,7 +160,7 @@ impl Writer<'_> {
         if let Some((name, _)) = self.operands.iter().find(|(_, known)| *known == rule) {
             return name.clone();
         }
-        // Fields that prefixes change share their names with others.
+        // Fields that prefixes change share their names with other fields.
         while self.operands.iter().any(|(known, _)| *known == name) {
             name.push('_');
         }
@@ -168,7 +168,7 @@ impl Writer<'_> {
         name
     }
 
-    /// The rule for a number that needs more than a range: `None` for the others.
+    /// Returns the rule for a number that needs more than a range, or else `None`.
     fn number(&self, field: &Field, numeric: Numeric, cells: u32) -> Option<String> {
         let (bits, width) = (field.width.bits(), self.isa.pc.width);
         let origin = |base| match base {
@@ -198,7 +198,7 @@ impl Writer<'_> {
                 let short = field.width.mask();
                 let same = format!("(address >> {bits}) == ({from} >> {bits})");
                 lines.push(match self.is_address(field.width) {
-                    // A place in page 0 is another instruction, as on the PDP-8.
+                    // An address in page 0 belongs to another instruction, as on the PDP-8.
                     true => format!("$assert(address > {short:#x} && {same}, \"in another page\")"),
                     false => format!("$assert(address <= {short:#x} || {same}, \"in another page\")"),
                 });
@@ -220,22 +220,22 @@ impl Writer<'_> {
         Some(format!("    {{address}} => {{\n{lines}    }}\n"))
     }
 
-    /// Whether there are addresses of so many bits.
+    /// Whether there are addresses of this width.
     fn is_address(&self, width: lathe_base::Width) -> bool {
         let absolute = |numeric: &Numeric| matches!(numeric.target, Some(Target::Absolute(_)));
         let is_one = |field: &Field| matches!(&field.domain, Domain::Number(numeric) if absolute(numeric));
         self.isa.fields.iter().any(|field| field.width == width && is_one(field))
     }
 
-    /// What operands must not be, as conditions that hold where they are not.
+    /// Returns conditions that rule out what operands must not be.
     fn checks(&self, instruction: &Instruction) -> Vec<String> {
         let excluded = instruction.encoding.excluded.iter();
         let excluded = excluded.filter_map(|cube| self.check(instruction, *cube));
         excluded.chain(self.said(instruction)).chain(self.left_to_others(instruction)).collect()
     }
 
-    /// What other short forms of the same length take, because they come first. customasm takes the shorter one of two
-    /// rules that a line fits, and refuses it if there is none.
+    /// Returns conditions that leave to other short forms of the same length what those take, because they come first.
+    /// Of two rules that fit a line, customasm takes the shorter one, and refuses the line if neither is shorter.
     fn left_to_others(&self, instruction: &Instruction) -> Vec<String> {
         if !self.has_short_forms {
             return Vec::new();
@@ -251,7 +251,8 @@ impl Writer<'_> {
         rivals.map(|taken| format!("!({})", taken.join(" && "))).collect()
     }
 
-    /// The conditions under which a line of `instruction` is one of `other` too; none if it never is, or always.
+    /// Returns the conditions under which a line of `instruction` also belongs to `other`; `None` if it never or always
+    /// does.
     fn taken_by(&self, other: &Instruction, instruction: &Instruction) -> Option<Vec<String>> {
         let field = |instruction: &Instruction, at: usize| self.isa.field(instruction.operands[at]);
         let mut conditions = Vec::new();
@@ -283,7 +284,7 @@ impl Writer<'_> {
         (!conditions.is_empty()).then_some(conditions)
     }
 
-    /// What conditions say of operands that have no bits of their own.
+    /// Returns the conditions for operands without bits of their own.
     fn said(&self, instruction: &Instruction) -> Vec<String> {
         let (encoding, name) = (&instruction.encoding, |at: usize| &self.isa.field(instruction.operands[at]).name);
         let said = (0..instruction.operands.len()).filter_map(|at| {
@@ -317,7 +318,7 @@ impl Writer<'_> {
         (!conditions.is_empty()).then(|| format!("!({})", conditions.join(" && ")))
     }
 
-    /// Names the lines that customasm takes for others, because it does not look at spaces: `rlc a` and `rlca`.
+    /// Reports lines that customasm confuses because it ignores spaces: `rlc a` and `rlca`.
     fn find_alike(&mut self) {
         let mut known: BTreeMap<String, String> = BTreeMap::new();
         for instruction in in_first_modes(self.isa) {
@@ -331,7 +332,7 @@ impl Writer<'_> {
         }
     }
 
-    /// All ways to write an instruction that has no numbers.
+    /// Returns all ways to write an instruction without numbers.
     fn written(&self, instruction: &Instruction) -> Vec<String> {
         let names = |id: &FieldId| match &self.isa.field(*id).domain {
             Domain::Registers(list) => Some(list.iter().flatten().map(|(name, _)| name.clone()).collect()),
@@ -365,7 +366,7 @@ impl Writer<'_> {
             for sign in signs(&pseudo.syntax) {
                 let pattern = pattern(word, &pseudo.syntax, sign, |index| {
                     let field = &pseudo.parameters[index];
-                    // Distances are measured by the instructions that it becomes.
+                    // The instructions of the expansion measure distances.
                     match field.is_number() {
                         true => format!("{{{}}}", field.name),
                         false => format!("{{{}: {}}}", field.name, self.kind(field, 0)),
@@ -377,7 +378,7 @@ impl Writer<'_> {
         }
     }
 
-    /// One instruction of an expansion as a line, if its form does not depend on the operands.
+    /// Returns one instruction of an expansion as a line, if its form does not depend on the operands.
     fn line(&self, pseudo: &Pseudo, template: &Template) -> Option<String> {
         let [(id, arguments)] = &template.forms[..] else { return None };
         let instruction = self.isa.instruction(*id);
@@ -409,8 +410,7 @@ impl Writer<'_> {
     }
 }
 
-/// What the conditions of an instruction rule out of one operand whatever the others are: its bits, of which those of the
-/// mask count.
+/// Yields what the conditions of an instruction rule out for one operand, whatever the other operands are.
 fn excluded_alone(instruction: &Instruction, operand: usize) -> impl Iterator<Item = Excluded> {
     let encoding = &instruction.encoding;
     let segments = &encoding.operands[operand];
@@ -423,7 +423,7 @@ fn excluded_alone(instruction: &Instruction, operand: usize) -> impl Iterator<It
     encoding.excluded.iter().filter(alone).map(bits)
 }
 
-/// Bits of an operand that a condition rules out.
+/// Bits of an operand that a condition rules out: those under the mask, if they have this value.
 struct Excluded {
     mask: u64,
     value: u64,
@@ -434,7 +434,7 @@ fn excludes(instruction: &Instruction, operand: usize, bits: u64) -> bool {
     excluded_alone(instruction, operand).any(|excluded| bits & excluded.mask == excluded.value)
 }
 
-/// The bits that say in one field what these bits say in another, if it has them.
+/// Returns the bits of `field` that mean the same as these bits of `other`, if any.
 fn same_operand(field: &Field, other: &Field, bits: u64) -> Option<u64> {
     if field.domain == other.domain {
         return Some(bits);
@@ -455,12 +455,12 @@ fn same_operand(field: &Field, other: &Field, bits: u64) -> Option<u64> {
     field.bits_of(number, Location { pc: 0, next: 0, width: other.width })
 }
 
-/// What may stand in the place of a sign: `+`, or nothing before a number that brings its own `-`.
+/// Returns what may replace a sign: `+`, or nothing before a number with its own `-`.
 fn signs(syntax: &Syntax) -> &'static [&'static str] {
     if syntax.pieces.iter().any(|piece| piece.kind == PieceKind::Sign) { &["+", ""] } else { &["+"] }
 }
 
-/// How a line of this syntax is written, with what stands for its operands.
+/// Returns how a line of this syntax is written, given its operands.
 fn pattern(word: &str, syntax: &Syntax, sign: &str, mut operand: impl FnMut(usize) -> String) -> String {
     let mut pattern = word.to_owned();
     for piece in &syntax.pieces {
@@ -476,13 +476,13 @@ fn pattern(word: &str, syntax: &Syntax, sign: &str, mut operand: impl FnMut(usiz
     pattern
 }
 
-/// A mark that cannot stand in a rule, if there is one.
+/// Returns a mark of the syntax that cannot be in a rule, if any.
 fn unreadable(syntax: &Syntax) -> Option<char> {
     let texts = syntax.pieces.iter().filter_map(|piece| piece.kind.text());
     texts.flat_map(|text| text.chars()).find(|mark| ['\'', '"', ';', '`', '{', '}', '\\'].contains(mark))
 }
 
-/// The type of a number that needs no more than a range.
+/// Returns the type of a number that needs no more than a range.
 fn plain(field: &Field, numeric: Numeric) -> String {
     let kind = match numeric {
         Numeric { signed: true, .. } => 's',
@@ -492,13 +492,13 @@ fn plain(field: &Field, numeric: Numeric) -> String {
     format!("{kind}{}", field.width.bits())
 }
 
-/// The least and the greatest number that a field holds.
+/// Returns the least and the greatest number that a field holds.
 fn range(field: &Field, numeric: Numeric) -> (i128, i128) {
     let half = i128::from(field.width.sign_bit());
     if numeric.signed { (-half, half - 1) } else { (0, i128::from(field.width.mask())) }
 }
 
-/// One rule for each name.
+/// Returns one rule for each name.
 fn spellings(field: &Field, names: impl Iterator<Item = (String, u64)>) -> String {
     let names: Vec<(String, u64)> = names.collect();
     let longest = names.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -506,7 +506,7 @@ fn spellings(field: &Field, names: impl Iterator<Item = (String, u64)>) -> Strin
     names.into_iter().map(rule).collect()
 }
 
-/// Rules that find the code of a number: one for each row of numbers that count up with their codes.
+/// Returns rules that find the code of a number: one for each run of numbers that count up with their codes.
 fn listed(field: &Field, values: &Values) -> String {
     let mut rows: Vec<(i128, i128, i128)> = Vec::new();
     for (code, number) in values.numbers() {
@@ -516,7 +516,7 @@ fn listed(field: &Field, values: &Values) -> String {
             None => rows.push((number, number, below)),
         }
     }
-    // Where -1 and the highest number are the same, both can be written.
+    // If -1 and the highest number are the same, both can be written.
     let (all, half) = (i128::from(values.width.mask()) + 1, i128::from(values.width.sign_bit()));
     let other = |(first, last, below): &(i128, i128, i128)| match (*first < 0, *first >= half) {
         (true, _) => Some((first + all, last + all, below + all)),
@@ -533,12 +533,12 @@ fn listed(field: &Field, values: &Values) -> String {
     rows.into_iter().chain(others).map(rule).collect()
 }
 
-/// A number that has exactly this many bits.
+/// Returns a number with exactly this many bits.
 fn literal(value: u64, bits: u32) -> String {
     format!("{value:#x}`{bits}")
 }
 
-/// The bits of an instruction, first to last.
+/// Returns the bits of an instruction, first to last.
 fn production(isa: &Isa, instruction: &Instruction) -> String {
     let encoding = &instruction.encoding;
     let end = 128 - encoding.cells * isa.code_memory().cell.bits();
@@ -547,7 +547,7 @@ fn production(isa: &Isa, instruction: &Instruction) -> String {
     while top > end {
         let operands = encoding.operands.iter().enumerate();
         let all = operands.flat_map(|(index, list)| list.iter().map(move |segment| (index, segment)));
-        // The next operand's bits at or below here, and what is always the same before it.
+        // The next operand's bits at or below here, after the fixed bits before them.
         let next = all.filter(|(_, segment)| above(segment) <= top).max_by_key(|(_, segment)| above(segment));
         let stop = next.map_or(end, |(_, segment)| above(segment));
         if stop < top {
@@ -564,7 +564,7 @@ fn production(isa: &Isa, instruction: &Instruction) -> String {
     parts.join(" @ ")
 }
 
-/// The bit above the highest of a segment.
+/// Returns the bit above the highest of a segment.
 fn above(segment: &Segment) -> u32 {
     segment.shift + segment.width.bits()
 }
@@ -585,7 +585,7 @@ fn slice(field: &Field, segment: &Segment) -> String {
     format!("{}[{}:{}]", field.name, segment.low + segment.width.bits() - 1, segment.low)
 }
 
-/// Arithmetic on the parameters of a pseudo-instruction; `None` for what customasm would read otherwise.
+/// Returns arithmetic on the parameters of a pseudo-instruction; `None` if customasm would read it differently.
 fn arithmetic(pseudo: &Pseudo, value: &Arithmetic) -> Option<String> {
     Some(match value {
         Arithmetic::Number(number) => number.to_string(),

@@ -1,5 +1,5 @@
-//! The rules for customasm, used by customasm itself: every instruction of every shipped program, and every
-//! instruction of every machine with corner values, must come out as the cells that Lathe makes.
+//! The rules for customasm, used by customasm itself: every instruction of every shipped program, and every instruction
+//! of every machine with corner values, must come out as the cells that Lathe makes.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ fn machine(name: &str) -> Isa {
     lathe_isa::load_with(source, &lathe_machines::Shipped).isa.expect("it is right")
 }
 
-/// Instructions and data to assemble, each at its address, one after the other.
+/// Consecutive instructions and data to assemble, each at its address.
 #[derive(Default)]
 struct Listing {
     start: u64,
@@ -32,7 +32,7 @@ impl Listing {
         self.start + self.expected.len() as u64
     }
 
-    /// Adds the instruction that a window begins with; tells how many cells it has.
+    /// Adds the instruction that a window begins with; returns how many cells it has.
     fn instruction(&mut self, isa: &Isa, window: u128) -> usize {
         let decoded = isa.decode(window).expect("it is an instruction");
         let count = isa.instruction(decoded.instruction).encoding.cells as usize;
@@ -46,7 +46,7 @@ impl Listing {
         self.expected.push(value);
     }
 
-    /// What customasm makes of it is what Lathe made.
+    /// Checks that customasm makes the same cells as Lathe.
     fn check(&self, isa: &Isa, what: &str) {
         let cell = isa.code_memory().cell.bits();
         let rules = &lathe_export::customasm(isa).files[0].text;
@@ -68,7 +68,7 @@ impl Listing {
     }
 }
 
-/// The instruction that a window begins with. Every address is written as it is: customasm does not know
+/// Returns the instruction that a window begins with. Every address is written as such: customasm does not take
 /// distances as numbers.
 fn written(isa: &Isa, window: u128, address: u64) -> String {
     let decoded = isa.decode(window).expect("it is an instruction");
@@ -76,12 +76,12 @@ fn written(isa: &Isa, window: u128, address: u64) -> String {
     disassembler::instruction(isa, &decoded, address, |_, at| Some(format!("0x{at:0digits$x}")))
 }
 
-/// Whether an instruction is among those that customasm has no way to say.
+/// Whether an instruction is among those that customasm cannot express.
 fn is_missing(missing: &[String], text: &str) -> bool {
     missing.iter().any(|line| line.contains(&format!("`{text}`")))
 }
 
-/// The image of a program; none for a file that programs include.
+/// Returns the image of a program; `None` for a file that programs include.
 fn image(isa: &Isa, machine: lathe_machines::Machine, program: lathe_machines::Program) -> Option<Image> {
     let mut files = MemoryFiles::default();
     for file in machine.programs {
@@ -125,7 +125,7 @@ fn all_programs() {
     }
 }
 
-/// Codes at the ends and in the middle of what a field can hold.
+/// Returns the codes at the ends and in the middle of a field's range.
 fn corners(field: &Field) -> Vec<u64> {
     let (mask, sign) = (field.width.mask(), field.width.sign_bit());
     let mut codes = vec![0, 1, 2, 5, sign - 1, sign, mask - 1, mask, mask & 0x5555_5555_5555_5550];
@@ -135,7 +135,7 @@ fn corners(field: &Field) -> Vec<u64> {
     codes
 }
 
-/// All choices of one from each list.
+/// Yields all choices of one item from each list.
 fn choices(lists: &[Vec<u64>]) -> impl Iterator<Item = Vec<u64>> + '_ {
     let count = lists.iter().map(Vec::len).product::<usize>();
     (0..count).map(move |mut number| {
@@ -148,8 +148,9 @@ fn choices(lists: &[Vec<u64>]) -> impl Iterator<Item = Vec<u64>> + '_ {
     })
 }
 
-/// The cells that Lathe makes from each line at address 0: not those expected where it prefers another form. Nothing
-/// for a line that it does not take, as one with an address that customasm turns into a distance.
+/// Returns the cells that Lathe makes from each line at address 0, which differ from the expected ones if it prefers
+/// another form. `None` for a line that Lathe refuses, such as one with an address that customasm turns into a
+/// distance.
 fn made(isa: &Isa, lines: &[String]) -> Vec<Option<Vec<u64>>> {
     let text: String = lines.iter().map(|line| format!(".org 0\n{line}\n")).collect();
     let options = Options { overlap: Overlap::LaterWins, ..Options::default() };
@@ -160,13 +161,13 @@ fn made(isa: &Isa, lines: &[String]) -> Vec<Option<Vec<u64>>> {
     }
 }
 
-/// How many choices of modes are tried for a row, and how many operands with each. customasm tries every rule for
-/// every line: with all of them, the PDP-11 alone would take many minutes.
+/// How many choices of modes to try for a row, and how many operands with each. customasm tries every rule for every
+/// line: with all of them, the PDP-11 alone would take many minutes.
 const MODES: usize = 3;
 const OPERANDS: usize = 2;
 
-/// All instructions; of a row whose operands have modes, which is many instructions, only a few, spread over all of
-/// them. So every row is seen. With each come its operands: those of a row with modes are fewer.
+/// Yields all instructions, but of a row whose operands have modes, and thus many instructions, only a few, spread over
+/// all of them. So every row is covered. With each come operands, fewer for a row with modes.
 fn sample(isa: &Isa) -> impl Iterator<Item = (&Instruction, Vec<u64>)> {
     let rows = isa.instructions.chunk_by(|one, other| one.is_seen_as(other));
     let instructions = rows.flat_map(|choices| choices.iter().step_by(choices.len().div_ceil(MODES)));
@@ -202,8 +203,8 @@ fn every_instruction_with_corner_values() {
     }
 }
 
-/// How a value of an operand is written: a name, a number, or for an address a label. Wide numbers are large, since
-/// customasm puts the text in place: a small one may then be a word of an instruction, as `#1` is on the MSP430.
+/// Returns a value of an operand as written: a name, a number, or a label for an address. Wide numbers are large, since
+/// customasm substitutes the text: a small one could then become a word of an instruction, as `#1` is on the MSP430.
 fn operand(field: &Field, turn: usize) -> String {
     match &field.domain {
         Domain::Registers(list) => list.iter().flatten().cycle().nth(turn * 3).expect("there is a register").0.clone(),
@@ -241,7 +242,7 @@ fn pseudo_instructions() {
     }
 }
 
-/// Short forms that rule an operand out leave it to others, short or long. The cells are those of the RISC-V manual.
+/// Short forms that rule out an operand leave it to others, short or long. The cells are those of the RISC-V manual.
 #[test]
 fn what_a_short_form_excludes_is_left_to_others() {
     let isa = machine("rv32imc");
@@ -249,7 +250,7 @@ fn what_a_short_form_excludes_is_left_to_others() {
         // `c.addi16sp` cannot add 0, `c.addi` can.
         ("addi x2, x2, 0", &[0x01, 0x01]),
         ("addi x2, x2, 64", &[0x21, 0x61]),
-        // Nor can `c.addi4spn`, and then there is no short form.
+        // Nor can `c.addi4spn`, which leaves no short form.
         ("addi x8, x2, 0", &[0x13, 0x04, 0x01, 0x00]),
         ("addi x8, x2, 4", &[0x40, 0x00]),
         // `c.lui` has no `x2`, and `c.lwsp` no `x0`.
@@ -265,8 +266,8 @@ fn what_a_short_form_excludes_is_left_to_others() {
     }
 }
 
-/// A short form that excludes a value leaves it to a later one of the same length, whether the operand there is the same
-/// field or another. Were it thought taken, the line would become the long form.
+/// A short form that excludes a value leaves it to a later one of the same length, whether that one's operand is the
+/// same field or another. If it counted as taken, the line would become the long form.
 #[test]
 fn what_a_short_form_excludes_a_later_one_of_its_length_takes() {
     let text = "machine short \"Short forms beside each other\"

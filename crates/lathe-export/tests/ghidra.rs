@@ -1,5 +1,5 @@
-//! The processor modules for Ghidra, compiled and lifted by Ghidra's own SLEIGH: every instruction of every machine
-//! is shown as Lathe shows it, and its p-code does what the reference interpreter does, from random states.
+//! The processor modules for Ghidra, compiled and lifted by Ghidra's own SLEIGH: every instruction of every machine is
+//! shown as Lathe shows it, and its p-code does what the reference interpreter does, from random states.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -15,12 +15,12 @@ use lathe_tests::tools;
 use lathe_vm::{Console, Devices, Interpreter, State, Step};
 use serde_json::{Value, json};
 
-/// Cells of each memory that are not zero at the beginning.
+/// The number of cells of each memory that are not zero at the beginning.
 const FILLED: u64 = 1 << 16;
 /// Cases for each instruction.
 const TURNS: usize = 12;
 
-/// A machine without what p-code does not know: maps and hooks.
+/// Returns a machine without what p-code lacks: maps and hooks.
 fn machine(source: Source) -> Isa {
     let mut isa = lathe_isa::load_with(source, &lathe_machines::Shipped).isa.expect("it is right");
     isa.maps.clear();
@@ -28,7 +28,7 @@ fn machine(source: Source) -> Isa {
     isa
 }
 
-/// Some values at the ends, small ones, and any.
+/// Returns a value at one of the ends, a small one, or any.
 fn value(random: &mut Random, mask: u64) -> u64 {
     let any = random.number();
     mask & match random.below(6) {
@@ -41,7 +41,7 @@ fn value(random: &mut Random, mask: u64) -> u64 {
     }
 }
 
-/// An instruction with random operands, if there is one that decodes as itself.
+/// Returns an instruction with random operands, if one decodes as itself.
 fn window(isa: &Isa, instruction: &Instruction, random: &mut Random) -> Option<u128> {
     let operands: Vec<u64> = instruction
         .operands
@@ -56,7 +56,8 @@ fn window(isa: &Isa, instruction: &Instruction, random: &mut Random) -> Option<u
     std::ptr::eq(isa.instruction(decoded.instruction), instruction).then_some(window)
 }
 
-/// One instruction executed from a random state, as data; none if it stops the machine or reaches a device.
+/// Executes one instruction from a random state; returns the case as data, or `None` if it stops the machine or reaches
+/// a device.
 fn case(isa: &Arc<Isa>, instruction: &Instruction, window: u128, start: &State, random: &mut Random) -> Option<Value> {
     let count = instruction.encoding.cells as usize;
     let code: Vec<u64> = cells(window, isa.code_memory().cell).take(count).collect();
@@ -66,7 +67,7 @@ fn case(isa: &Arc<Isa>, instruction: &Instruction, window: u128, start: &State, 
             *value_before = value(random, register.width.mask());
         }
     }
-    // Where SLEIGH begins, no instruction may run past the end of the memory.
+    // SLEIGH must begin where no instruction can run past the end of memory.
     state.pc = value(random, isa.pc.width.mask() >> 1) & !0xF;
     for (cell, at) in code.iter().zip(state.pc..) {
         state.memory_mut(isa.pc.memory).set(at, *cell);
@@ -111,14 +112,14 @@ fn case(isa: &Arc<Isa>, instruction: &Instruction, window: u128, start: &State, 
     }))
 }
 
-/// Words that SLEIGH keeps for itself, as somebody may have called a register.
+/// Words reserved by SLEIGH that somebody may have named a register.
 const TAKEN: [&str; 8] = ["carry", "const", "unique", "goto", "instruction", "target", "register_space", "number"];
 
 fn sleigh_name(name: &str) -> String {
     if TAKEN.contains(&name) || name == "space" { format!("{name}_") } else { name.to_owned() }
 }
 
-/// A machine whose every name is a word of SLEIGH.
+/// Returns a machine whose every name is a word of SLEIGH.
 fn unlucky() -> Source {
     let rows: Vec<String> = TAKEN
         .iter()
@@ -164,7 +165,7 @@ fn ghidra_shows_and_executes_what_lathe_does() {
             memories.push(json!({ "name": name, "unit": unit, "bytes": bytes, "cells": filled }));
         }
         assert!(!export.missing.iter().any(|line| line.contains("`: the bits")), "{}: {:?}", isa.name, export.missing);
-        // What the export says it lacks is not compared, and of instructions that is not much.
+        // Instructions that the export reports as missing are not compared, and there are few of them.
         let is_missing = |instruction: &&Instruction| {
             let shown = instruction.syntax.render(|index| isa.field(instruction.operands[index]).name.clone());
             export.missing.contains(&format!("`{shown}`: a number that is always the same"))

@@ -1,4 +1,4 @@
-//! Rules of customasm as definitions: what is imported assembles programs as customasm does with the rules.
+//! Rules of customasm as definitions: programs assemble as customasm does with the rules.
 
 use lathe_asm::{Image, LineKind, Options, Segment, assemble, disassembler};
 use lathe_base::Source;
@@ -22,7 +22,7 @@ fn messages(findings: &[Finding]) -> Vec<&str> {
     findings.iter().map(|finding| finding.message.as_str()).collect()
 }
 
-/// The cells that customasm makes, from the beginning of the output.
+/// Returns the cells that customasm makes, from the beginning of the output.
 fn theirs(rules: &str, program: &str, cell: u32) -> Vec<u64> {
     let source = format!("{rules}\n{program}\n");
     let (made, report) = customasm::assemble_str_to_binary(&source);
@@ -42,7 +42,7 @@ fn ours(isa: &Isa, program: &str) -> Vec<u64> {
     image.segments.iter().flat_map(|segment| segment.cells.clone()).collect()
 }
 
-/// A program comes out the same, and nothing of the rules was lost.
+/// Checks that a program comes out the same, and that nothing of the rules was lost.
 fn check_all(rules: &str, program: &str) {
     let import = check(rules, program);
     assert_eq!(messages(&import.findings), [""; 0], "{}", import.text);
@@ -55,7 +55,7 @@ fn check(rules: &str, program: &str) -> Import {
     import
 }
 
-/// Names without a size take the one they are given where they stand; a name that always fails is only there to fail.
+/// Names without a size take the size required where they are used; a name that always fails exists only to fail.
 #[test]
 fn names_without_a_size() {
     check_all(
@@ -233,7 +233,7 @@ fn words_of_sixteen_bits_and_distances() {
     );
 }
 
-/// What assertions say about operands: values out of a list, two that are the same, ranges, and names.
+/// Assertions about operands: values in a list, two equal operands, ranges, and names.
 #[test]
 fn asserted_operands() {
     let rules = "
@@ -307,7 +307,7 @@ fn asserted_operands() {
     }
 }
 
-/// Assertions that no row can say are named; the row is there without them.
+/// Assertions that no row can express are reported; the row is there without them.
 #[test]
 fn assertions_that_cannot_be_said() {
     let import = import(
@@ -383,7 +383,7 @@ fn what_cannot_be_carried_over_is_named_with_its_place() {
     isa(&import);
 }
 
-/// The instructions of a program: where each is, how it is written, and its cells.
+/// Returns the instructions of a program: the address, text and cells of each.
 fn instructions(isa: &Isa, image: &Image) -> Vec<(u64, String, Vec<u64>)> {
     let digits = isa.pc.width.bits().div_ceil(4) as usize;
     let mut instructions = Vec::new();
@@ -406,8 +406,8 @@ fn instructions(isa: &Isa, image: &Image) -> Vec<(u64, String, Vec<u64>)> {
     instructions
 }
 
-/// How many of these instructions are there in the machine that came back, with the same cells. They are assembled
-/// together, since a machine takes time to begin with, and those that do not go together one by one.
+/// Counts those of these instructions that the machine that came back has, with the same cells. They are assembled
+/// together, since a machine takes time to set up, and in halves if that fails.
 fn carried_over(back: &Isa, instructions: &[(u64, String, Vec<u64>)], name: &str) -> usize {
     let text: String = instructions.iter().map(|(address, line, _)| format!(".org {address}\n{line}\n")).collect();
     let made = assemble(back, &MemoryFiles::default(), Source::new("lines", text), &Options::default()).image;
@@ -424,7 +424,7 @@ fn carried_over(back: &Isa, instructions: &[(u64, String, Vec<u64>)], name: &str
     instructions.len()
 }
 
-/// Every shipped machine goes out and comes back, and its programs are assembled to the same cells.
+/// Every shipped machine is exported and imported again, and its programs assemble to the same cells.
 #[test]
 fn what_was_exported_comes_back() {
     for machine in lathe_machines::every() {
@@ -447,13 +447,13 @@ fn what_was_exported_comes_back() {
         }
         let lost = all - same;
         println!("{}: {same} instructions the same, {lost} not carried over: {:#?}", machine.name, import.findings);
-        // `ld b, c` is several rules there, of which customasm takes the shortest; rows must not look alike.
+        // There, `ld b, c` is several rules, of which customasm takes the shortest; rows must not look alike.
         let most_lost = if machine.name == "z80" { 9 } else { 0 };
         assert!(lost <= most_lost && same > 0, "{}: {same} the same, {lost} lost", machine.name);
     }
 }
 
-/// Broken rules never do harm: whatever comes out is a definition that passes the check.
+/// Broken rules never do harm: any resulting definition passes the check.
 #[test]
 fn broken_rules() {
     let seed = std::env::var("LATHE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(13);

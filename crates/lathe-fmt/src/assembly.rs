@@ -1,7 +1,7 @@
 //! Assembly: labels, mnemonics, operands and comments, each in its column.
 //!
-//! Which columns is not ours to say: programmers differ in whether operands line up, and where comments
-//! stand. The columns are those that most lines of the file have already; the others follow.
+//! The columns are not ours to choose: programmers differ in whether operands line up, and where comments go. They are
+//! those that most lines of the file already have; the other lines follow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,12 +13,12 @@ use lathe_isa::model::BareLabels;
 
 use crate::columns::{count, pad};
 
-/// The column of mnemonics, and that of comments, in a file that has no habit of its own.
+/// The columns of mnemonics and of comments in a file without a habit of its own.
 const CODE: usize = 8;
 const COMMENTS: usize = 32;
 
-/// A program in columns. The machine is needed for its habits: what begins a comment, and whether a
-/// label goes without its colon.
+/// Formats a program. The machine supplies its habits: what begins a comment, and whether a label goes without its
+/// colon.
 pub fn assembly(text: &str, isa: Option<&Isa>) -> String {
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let habits = Habits::new(text, isa);
@@ -26,16 +26,16 @@ pub fn assembly(text: &str, isa: Option<&Isa>) -> String {
     if ending == "\n" { formatted } else { formatted.replace('\n', ending) }
 }
 
-/// What decides how a line is cut.
+/// What decides where a line is cut.
 struct Habits {
     words: Words,
-    /// Words that begin an instruction, in small letters.
+    /// Words that begin an instruction, in lowercase.
     operations: BTreeSet<String>,
     macros: BTreeSet<String>,
 }
 
 impl Habits {
-    /// Whether an instruction or the use of a macro begins with a word.
+    /// Whether an instruction or a macro call begins with a word.
     fn begins_call(&self, word: &str) -> bool {
         let word = word.to_lowercase();
         self.operations.contains(&word) || self.macros.contains(&word)
@@ -63,23 +63,24 @@ impl Habits {
 #[derive(Debug, PartialEq, Eq)]
 struct Line<'s> {
     labels: Vec<&'s str>,
-    /// The mnemonic, directive or name of a constant, and the column it has now.
+    /// The mnemonic, directive or name of a constant, and its present column.
     operation: &'s str,
     operation_at: usize,
-    /// The rest up to the comment.
+    /// The rest of the line up to the comment.
     operands: &'s str,
     operands_at: usize,
     comment: &'s str,
     comment_at: usize,
     /// `name = value`, `name equ value`
     is_constant: bool,
-    /// Directives and constants at the margin stay there, and so does what may be a label only there.
+    /// Whether the operation stays at the margin: a directive or constant that is there already, or something that may
+    /// be a label only there.
     is_outdented: bool,
 }
 
 enum Piece<'s> {
     Line(Line<'s>),
-    /// What cannot be cut: comments over several lines, several statements on one.
+    /// Text that cannot be cut: a comment over several lines, several statements on one.
     Whole(&'s str),
 }
 
@@ -105,8 +106,8 @@ fn once(text: &str, habits: &Habits) -> String {
     if same_tokens(text, &formatted, habits) { formatted } else { text.to_owned() }
 }
 
-/// Whether two texts have the same tokens, line by line, and what touches still does: a mnemonic such as
-/// `st+` is two tokens. A label and a constant may move away from what follows them.
+/// Whether two texts have the same tokens, line by line, and the same tokens touch: a mnemonic such as `st+` is two
+/// tokens. What follows a label or the name of a constant may move away from it.
 fn same_tokens(one: &str, other: &str, habits: &Habits) -> bool {
     let lines = |text: &str| {
         let mut at = 0;
@@ -159,7 +160,7 @@ fn read<'s>(text: &'s str, habits: &Habits) -> Vec<Piece<'s>> {
     pieces
 }
 
-/// Cuts the line that begins at `start` and ends the text.
+/// Cuts the line that begins at `start` and ends with the text.
 fn cut<'s>(text: &'s str, start: usize, tokens: &[Token], habits: &Habits) -> Line<'s> {
     let word = |token: &Token| &text[token.span.range()];
     let column = |at: usize| visible(&text[start..at]);
@@ -230,7 +231,7 @@ fn is_bare_label(tokens: &[Token], text: &str, habits: &Habits) -> bool {
     habits.words.is_bare_label(tokens, text, |token| &text[token.span.range()], begins)
 }
 
-/// How many columns a text takes, tabs going to the next multiple of eight.
+/// Returns how many columns a text takes, with tab stops every eight columns.
 fn visible(text: &str) -> usize {
     text.chars().fold(0, |column, c| if c == '\t' { (column / 8 + 1) * 8 } else { column + 1 })
 }
@@ -308,8 +309,8 @@ impl Columns {
     }
 }
 
-/// Whether a line calls the same macro as the one before or after it: rows of a table, whose operands are
-/// laid out by their author.
+/// Whether a line calls the same macro as the line before or after it: such rows form a table that the author has laid
+/// out.
 fn is_table_row(pieces: &[Piece], at: usize, habits: &Habits) -> bool {
     let macro_at = |at: usize| match pieces.get(at) {
         Some(Piece::Line(line)) if habits.macros.contains(&line.operation.to_lowercase()) => Some(line.operation),
@@ -319,7 +320,7 @@ fn is_table_row(pieces: &[Piece], at: usize, habits: &Habits) -> bool {
     here.is_some() && (here == macro_at(at + 1) || at > 0 && here == macro_at(at - 1))
 }
 
-/// The column of `=` in the constants that stand around this line.
+/// Returns the column of `=` in the run of constants around this line.
 fn constants(pieces: &[Piece], at: usize) -> usize {
     let constant = |piece: &Piece| match piece {
         Piece::Line(line) if line.is_constant && line.operation_at == 0 => Some(count(line.operation) + 1),
@@ -329,12 +330,12 @@ fn constants(pieces: &[Piece], at: usize) -> usize {
     pieces[at..].iter().map_while(constant).chain(before).max().unwrap_or(0)
 }
 
-/// What most of them are; the smallest of those that are equally frequent.
+/// Returns the most frequent column; of equally frequent ones, the smallest.
 fn vote(columns: impl Iterator<Item = usize>) -> Option<usize> {
     let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
-    // Tabs are eight wide, and so are most people's columns.
+    // Tabs are eight wide, and so are most columns.
     columns.for_each(|column| *votes.entry(column).or_default() += if column % 8 == 0 { 2 } else { 1 });
-    // One line alone is not a habit.
+    // A single line is not a habit.
     let most = votes.values().copied().max().filter(|most| *most > 1)?;
     votes.into_iter().find(|(_, count)| *count == most).map(|(column, _)| column)
 }

@@ -5,7 +5,7 @@
 /// How much wider than the others a cell may be before it sticks out.
 const REACH: usize = 12;
 
-/// The width of a column of cells.
+/// Returns the width of a column of cells.
 pub(crate) fn width(cells: impl Iterator<Item = usize>) -> usize {
     let mut widths: Vec<usize> = cells.collect();
     widths.sort_unstable();
@@ -14,12 +14,12 @@ pub(crate) fn width(cells: impl Iterator<Item = usize>) -> usize {
     last.checked_sub(1).map_or(0, |at| widths[at])
 }
 
-/// How many columns a text takes.
+/// Returns how many columns a text takes.
 pub(crate) fn count(text: &str) -> usize {
     text.chars().count()
 }
 
-/// A text with blanks up to a column.
+/// Pads a text with blanks up to a column.
 pub(crate) fn pad(text: &mut String, column: usize) {
     let blanks = column.saturating_sub(count(text));
     text.extend(std::iter::repeat_n(' ', blanks));

@@ -1,14 +1,14 @@
-//! Definitions: tables in columns, declarations that stand together aligned, blocks indented.
+//! Definitions: tables in columns, adjacent declarations aligned, blocks indented.
 
 use crate::columns::{count, pad, width};
 use crate::rows::{Row, Table, outside, split_comment};
 use crate::spacing::{Place, tidy};
 
-/// The column of comments after code, where the code leaves room.
+/// The column of comments after code, if the code leaves room.
 const COMMENTS: usize = 44;
 
-/// A definition in its usual form. One that is formatted already comes back as it was, and so does one
-/// whose brackets do not match: nobody can say where its lines belong.
+/// Formats a definition. A formatted definition comes back unchanged, and so does one with unbalanced brackets: there
+/// is no telling where its lines belong.
 pub fn definition(text: &str) -> String {
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let formatted = crate::settle(text, once);
@@ -26,23 +26,23 @@ struct Line {
     depth: usize,
     body: Body,
     comment: String,
-    /// The table whose row it is: the number of its opening line.
+    /// The table that this row belongs to: the number of its opening line.
     table: Option<(usize, Table)>,
 }
 
 enum Body {
     Blank,
-    /// Nothing but a comment.
+    /// Only a comment.
     Comment,
-    /// The names of a table's columns, in a comment.
+    /// A comment that names a table's columns.
     Header(Vec<String>),
     Row(Vec<String>),
-    /// A declaration in columns: those up to the last are padded.
+    /// A declaration in columns: all but the last are padded.
     Aligned(Shape, Vec<String>),
     Code(String),
 }
 
-/// Lines of one shape that stand together share their columns.
+/// The shape of an aligned line; adjacent lines of one shape share their columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shape {
     Memories,
@@ -54,7 +54,7 @@ enum Shape {
     Branches,
 }
 
-/// What is open where a line begins.
+/// What is open at the beginning of a line.
 enum Open {
     Table(usize, Table),
     Block,
@@ -65,15 +65,15 @@ enum Open {
 struct Reader {
     lines: Vec<Line>,
     open: Vec<Open>,
-    /// Parentheses and brackets that are open.
+    /// The number of open parentheses and brackets.
     nested: usize,
-    /// Whether the line before is not finished.
+    /// Whether the previous line is unfinished.
     unfinished: bool,
-    /// Whether something was closed that was not open.
+    /// Whether a closing bracket had no opening one.
     unmatched: bool,
 }
 
-/// The lines of a definition; `None` if brackets do not match.
+/// Reads the lines of a definition; `None` if brackets do not match.
 fn read(text: &str) -> Option<Vec<Line>> {
     let mut reader = Reader::default();
     for raw in text.lines() {
@@ -108,7 +108,7 @@ impl Reader {
         let depth = (depth + usize::from(continues)).saturating_sub(closing);
         let word = code.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
         let top = self.open.is_empty() && !continues;
-        // Half a row, and a list over several lines, are laid out by their author.
+        // The author has laid out half a row, and a list over several lines.
         let verbatim = row.is_some() || matches!(self.open.last(), Some(Open::List));
         let body = if verbatim { Body::Code(code.to_owned()) } else { code_line(code, word, top) };
         self.push(depth, body, comment, None);
@@ -124,7 +124,7 @@ impl Reader {
         self.lines.push(Line { depth, body, comment: comment.to_owned(), table });
     }
 
-    /// Follows braces and brackets. What the first brace that stays open begins is `first`.
+    /// Follows braces and brackets. The first brace that stays open begins a `first`.
     fn scan(&mut self, code: &str, first: Open) {
         let before = self.open.len();
         let mut quoted = false;
@@ -153,7 +153,7 @@ impl Reader {
     }
 }
 
-/// The names of columns, if a comment has one for each column.
+/// Returns the names of columns, if a comment has one for each column.
 fn header(line: &str, table: Table) -> Option<Vec<String>> {
     let names = line.strip_prefix('#')?.trim();
     let cells: Vec<&str> = names.split("  ").map(str::trim).filter(|name| !name.is_empty()).collect();
@@ -174,7 +174,7 @@ fn code_line(code: &str, word: &str, top: bool) -> Body {
     })
 }
 
-/// Whether what a word begins holds statements.
+/// Whether the block that a word begins holds statements.
 fn is_code(word: &str) -> bool {
     matches!(word, "fn" | "on" | "before" | "after")
 }
@@ -192,7 +192,7 @@ fn declaration(code: &str, word: &str) -> Option<Body> {
     let mark = if shape == Shape::Views { "=" } else { ":" };
     let at = outside(code, mark)?;
     let (names, rest) = (code.get(word.len()..at)?, &code[at + 1..]);
-    // Several declarations on one line are somebody's own table.
+    // Several declarations on one line are a table of the author's own.
     if names.is_empty() || rest.contains(&format!(" {word} ")) {
         return None;
     }
@@ -205,7 +205,7 @@ fn branch(code: &str, word: &str) -> Option<Body> {
     if matches!(word, "if" | "else") { one_line_block(code, Shape::Branches) } else { None }
 }
 
-/// `fn f(x: u8) { … }` and `else if c { … }`, whole on their line.
+/// Splits `fn f(x: u8) { … }` or `else if c { … }`, if all of it is on its line.
 fn one_line_block(code: &str, shape: Shape) -> Option<Body> {
     let whole = tidy(code, Place::Meaning);
     let at = whole.find('{')?;
@@ -218,7 +218,7 @@ fn one_line_block(code: &str, shape: Shape) -> Option<Body> {
     (closes == Some(block.len())).then_some(Body::Aligned(shape, vec![head, block]))
 }
 
-/// Puts every group of declarations and every table into columns.
+/// Aligns the columns of every group of declarations and every table.
 fn align(lines: &mut [Line]) {
     let mut at = 0;
     while at < lines.len() {
@@ -242,7 +242,7 @@ fn align_table(lines: &mut [Line], number: usize) {
     let Some((_, table)) = lines.iter().find(|line| is_member(line)).and_then(|line| line.table) else { return };
     let cell = |line: &Line, column: usize| match &line.body {
         Body::Row(cells) => Some(count(&cells[column])),
-        // Two blanks are enough after the name of a column; three stand between the columns themselves.
+        // The name of a column needs only two blanks after it; between the columns themselves are three.
         Body::Header(cells) => Some(count(&cells[column]).saturating_sub(1)),
         _ => None,
     };

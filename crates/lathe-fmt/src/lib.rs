@@ -1,4 +1,4 @@
-//! Formatting: definitions and assembly put into columns.
+//! Formats definitions and assembly into columns.
 //!
 //! ```
 //! let ragged = "register a:u8\nregister counter :u16\n";
@@ -7,11 +7,10 @@
 //! assert_eq!(lathe_fmt::definition(tidy), tidy);
 //! ```
 //!
-//! Only blanks and empty lines change, and only where they mean nothing; every part that is
-//! rewritten is read again, and left as it was if it would read differently. So a formatted file
-//! means what it meant, broken files included.
+//! Only blanks and empty lines change, and only where they mean nothing; every rewritten part is read again, and left
+//! as it was if it would read differently. So a formatted file, even a broken one, means what it meant.
 //!
-//! Deliberately absent: files, settings, and any opinion on names or on the order of things.
+//! Deliberately absent: files, settings, and any opinion on names or order.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -24,8 +23,8 @@ mod spacing;
 pub use assembly::assembly;
 pub use definition::definition;
 
-/// Formats until nothing changes any more, so that formatting twice is formatting once. The columns of
-/// a file are found by a vote of its lines, and a line too long for its column may tip the next vote.
+/// Formats until nothing changes, so that formatting twice is formatting once. The lines of a file vote on its columns,
+/// and a line too long for its column may tip the next vote.
 fn settle(text: &str, once: impl Fn(&str) -> String) -> String {
     let mut current = once(text);
     for _ in 0..8 {

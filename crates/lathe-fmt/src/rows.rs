@@ -1,4 +1,4 @@
-//! Rows of the tables of a definition, cut into their columns.
+//! Rows of a definition's tables, cut into their columns.
 //!
 //! The cuts are those of the parser: a column of syntax or encoding is raw text up to its mark.
 
@@ -15,7 +15,7 @@ pub(crate) enum Table {
     Assembly,
 }
 
-/// A row: its columns, the text between them, and what is left of the line.
+/// A row: its columns, the line's code, and its comment.
 pub(crate) struct Row<'s> {
     pub(crate) cells: Vec<String>,
     /// The part of the line that may open and close braces.
@@ -24,7 +24,7 @@ pub(crate) struct Row<'s> {
 }
 
 impl Table {
-    /// The table that a line opens.
+    /// Returns the table that a line opens.
     pub(crate) fn opened_by(line: &str) -> Option<Table> {
         let word = line.split(|c: char| !c.is_alphanumeric()).next()?;
         Some(match word {
@@ -39,7 +39,7 @@ impl Table {
         })
     }
 
-    /// What stands between two columns.
+    /// Returns the mark between two columns.
     pub(crate) fn mark(self) -> &'static str {
         match self {
             Table::Instructions { .. } | Table::Map => "|",
@@ -49,7 +49,7 @@ impl Table {
         }
     }
 
-    /// How many columns its rows have.
+    /// Returns how many columns its rows have.
     pub(crate) fn columns(self) -> usize {
         match self {
             Table::Instructions { cycles: true } => 4,
@@ -117,7 +117,7 @@ impl Table {
     }
 }
 
-/// Where a comment begins in a column of raw text.
+/// Returns where a comment begins in a column of raw text.
 fn comment_in_raw(column: &str) -> Option<usize> {
     column.char_indices().filter(|(_, c)| *c == '#').map(|(at, _)| at).find(|at| {
         let follows = column[at + 1..].chars().next();
@@ -125,7 +125,7 @@ fn comment_in_raw(column: &str) -> Option<usize> {
     })
 }
 
-/// A line of tokens, and the comment that ends it.
+/// Splits a line of tokens from the comment at its end.
 pub(crate) fn split_comment(line: &str) -> (&str, &str) {
     let mut quoted = false;
     for (at, c) in line.char_indices() {
@@ -138,7 +138,7 @@ pub(crate) fn split_comment(line: &str) -> (&str, &str) {
     (line.trim_end(), "")
 }
 
-/// Where a mark stands outside of brackets, texts and comments, and not as a part of a longer one.
+/// Finds a mark outside brackets, texts and comments that is not part of a longer one.
 pub(crate) fn outside(text: &str, wanted: &str) -> Option<usize> {
     let (text, _) = split_comment(text);
     let (mut depth, mut quoted) = (0i32, false);

@@ -3,17 +3,17 @@
 use lathe_base::FileId;
 use lathe_isa::language::lexer::{Cursor, Token};
 
-/// Where a piece of text stands, which decides what its operators look like.
+/// The context of a piece of text, which decides how its operators are spaced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In a meaning: operators stand between blanks.
+    /// In a meaning: operators have blanks around them.
     Meaning,
-    /// In a declaration: `/` and `-` join names and numbers, and stay as they are.
+    /// In a declaration: `/` and `-` join names and numbers, and keep their spacing.
     Declaration,
 }
 
-/// A piece of text with the blanks that the language's style has between its tokens. What does not
-/// read the same afterwards stays as it was.
+/// Puts the language's usual blanks between the tokens of a text. A text that would not read the same afterwards stays
+/// as it was.
 pub(crate) fn tidy(text: &str, place: Place) -> String {
     let text = text.trim();
     let tokens = tokens(text);
@@ -49,14 +49,14 @@ struct State {
     place: Place,
     /// For each open bracket, whether it is `[`.
     slices: Vec<bool>,
-    /// Whether the last token ends a value, so that an operator follows.
+    /// Whether the last token ends a value, so that a following operator is binary.
     operand: bool,
-    /// Whether the last token is an operator before its only value.
+    /// Whether the last token is a prefix operator.
     unary: bool,
 }
 
 impl State {
-    /// Whether a blank stands between two tokens; `gap` says whether one does now.
+    /// Whether a blank belongs between two tokens; `gap` says whether there is one now.
     fn blank(&self, before: &Token, token: &Token, gap: bool) -> bool {
         let (before, after) = (mark(before), mark(token));
         match (before, after) {

@@ -1,5 +1,5 @@
-//! What formatting promises: shipped files are as it leaves them, a second time changes nothing, comments
-//! stay, and nothing means anything else afterwards.
+//! What formatting promises: shipped files are already formatted, formatting twice changes nothing more, comments stay,
+//! and everything keeps its meaning.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ fn definitions() -> Vec<(PathBuf, String)> {
     files(&root().join("machines"), "isa")
 }
 
-/// Every program, with its machine: the folder is named after it.
+/// Returns every program, with the machine that its folder is named after.
 fn programs() -> Vec<(PathBuf, String, Isa)> {
     let all = [root().join("machines"), root().join("benches/programs")];
     let all = all.iter().flat_map(|folder| files(folder, "asm"));
@@ -46,7 +46,7 @@ fn programs() -> Vec<(PathBuf, String, Isa)> {
     .collect()
 }
 
-/// Everything that a definition says, without the places where it says it.
+/// Returns everything that a definition says, without its spans.
 fn meaning(text: &str) -> String {
     let loaded = lathe_isa::load(text);
     let all = format!("{:?} {:?}", loaded.isa, loaded.diagnostics.into_sorted());
@@ -58,7 +58,7 @@ fn meaning(text: &str) -> String {
     result
 }
 
-/// What a program lays down, or how many things are wrong with it.
+/// Returns the cells of a program, or the number of its diagnostics.
 fn image(isa: &Isa, text: &str, path: &Path) -> Result<Vec<(u64, Vec<u64>)>, usize> {
     let folder = path.parent().expect("a file has a folder");
     let mut project = MemoryFiles::default();
@@ -75,7 +75,7 @@ fn comments(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| line.split_once("# ")).map(|(_, comment)| comment.trim_end()).collect()
 }
 
-/// Blanks at the ends of lines, at their beginnings, and between columns.
+/// Varies blanks at the ends and beginnings of lines and between columns.
 fn shaken(text: &str, random: &mut Random) -> String {
     let mut result = String::new();
     for line in text.lines() {
@@ -97,7 +97,7 @@ fn shaken(text: &str, random: &mut Random) -> String {
     result
 }
 
-/// That two texts are the same; shows the first line that is not.
+/// Asserts that two texts are the same; shows the first line that differs.
 #[track_caller]
 fn same(left: &str, right: &str, what: &str) {
     let lines = left.lines().zip(right.lines()).enumerate().find(|(_, (left, right))| left != right);
@@ -210,7 +210,7 @@ fn labels_without_a_colon_are_labels() {
     );
 }
 
-/// In the sources of other assemblers it may matter what stands in column 1.
+/// In other assemblers' sources, column 1 may matter.
 #[test]
 fn dialects_mean_the_same_afterwards() {
     let reference = std::fs::read_to_string(root().join("docs/assembly.md")).expect("it is there");

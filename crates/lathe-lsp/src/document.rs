@@ -1,15 +1,15 @@
-//! Texts that change: lines, and the positions of the protocol, which count UTF-16 units.
+//! Texts under edit: lines, and positions as the protocol counts them, in UTF-16 units.
 
 use std::ops::{Range, RangeInclusive};
 
-/// A place in a text as the protocol counts: line, and UTF-16 units in it, both from 0.
+/// A place in a text as the protocol counts: the line, and UTF-16 units within it, both from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub(crate) line: u32,
     pub(crate) character: u32,
 }
 
-/// A text and where its lines begin.
+/// A text and the beginnings of its lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     pub(crate) text: String,
@@ -23,7 +23,7 @@ impl Document {
         Document { text, version, lines }
     }
 
-    /// Replaces a part of it, or all.
+    /// Replaces a part of the text, or all of it.
     pub(crate) fn change(&mut self, range: Option<(Place, Place)>, text: &str) {
         match range {
             Some((start, end)) => {
@@ -35,7 +35,7 @@ impl Document {
         self.lines = lines(&self.text);
     }
 
-    /// The byte at a place. What is beyond the end of a line is its end.
+    /// Returns the byte at a place. A place beyond the end of a line is at its end.
     pub(crate) fn offset(&self, place: Place) -> usize {
         let Some(start) = self.lines.get(place.line as usize) else { return self.text.len() };
         let line = self.line(place.line as usize);
@@ -49,7 +49,7 @@ impl Document {
         start + line.len()
     }
 
-    /// The place of a byte.
+    /// Returns the place of a byte.
     pub(crate) fn place(&self, offset: usize) -> Place {
         let offset = offset.min(self.text.len());
         let line = self.lines.partition_point(|start| *start <= offset) - 1;
@@ -57,13 +57,13 @@ impl Document {
         Place { line: line as u32, character: before.encode_utf16().count() as u32 }
     }
 
-    /// The bytes of some lines.
+    /// Returns the bytes of some lines.
     pub(crate) fn bytes(&self, lines: RangeInclusive<u32>) -> Range<usize> {
         let start = |line: u32| self.lines.get(line as usize).copied().unwrap_or(self.text.len());
         start(*lines.start())..start(lines.end().saturating_add(1))
     }
 
-    /// A line without its end.
+    /// Returns a line without its end.
     pub(crate) fn line(&self, number: usize) -> &str {
         let Some(start) = self.lines.get(number) else { return "" };
         let end = self.lines.get(number + 1).map_or(self.text.len(), |next| next - 1);

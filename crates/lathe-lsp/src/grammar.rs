@@ -1,17 +1,17 @@
-//! TextMate grammars for editors that colour a text before the server answers. They are made from the
-//! same lists of words that completion uses; `editors/vscode/syntaxes` holds them, and a test keeps them fresh.
+//! TextMate grammars for editors that colour a text before the server answers. They are made from the word lists that
+//! completion uses; `editors/vscode/syntaxes` holds them, and a test keeps them up to date.
 
 use lathe_asm::words::DIRECTIVES;
 use lathe_edit::assembly::FUNCTIONS;
 use lathe_edit::definition::{ITEMS, KEYWORDS};
 use serde_json::{Value, json};
 
-/// The grammar of definitions.
+/// Returns the grammar of definitions.
 pub fn definition_grammar() -> String {
     let items: Vec<&str> = ITEMS.iter().map(|(word, _)| *word).collect();
     let patterns = json!([
         rule("comment.line.documentation.isa", "##.*$"),
-        // In a column of syntax `#N` is not a comment.
+        // In a syntax column, `#N` is not a comment.
         rule("comment.line.number-sign.isa", "(?:^\\s*|(?<=\\s))#(?=\\s|$|#).*$|^\\s*#.*$"),
         rule("string.quoted.double.isa", "\"[^\"\\n]*\"?"),
         rule("keyword.declaration.isa", &format!("^\\s*(?:{})\\b", items.join("|"))),
@@ -25,7 +25,7 @@ pub fn definition_grammar() -> String {
     document("Lathe definition", "source.isa", &patterns)
 }
 
-/// The grammar of programs. Mnemonics are any machine's, so the first word of a statement is one.
+/// Returns the grammar of programs. It knows no machine, so the first word of a statement is a mnemonic.
 pub fn assembly_grammar() -> String {
     let directives: Vec<String> = DIRECTIVES.iter().map(|one| one.name.replace('.', "\\.")).collect();
     let functions = FUNCTIONS.map(|(name, _)| name);

@@ -1,4 +1,4 @@
-//! The server: requests in, answers out. Each request is one method of [`Server`].
+//! The server: requests in, responses out. Each request is one method of [`Server`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -36,7 +36,7 @@ use crate::{stdio, wire};
 /// Serves one editor over standard input and output until it says goodbye.
 ///
 /// # Errors
-/// If the connection breaks, or the editor does not keep to the protocol.
+/// If the connection breaks, or the editor violates the protocol.
 pub fn run() -> Result<(), String> {
     let (connection, threads) = stdio::connect();
     serve(&connection).map_err(|error| threads.problem().unwrap_or(error))?;
@@ -47,7 +47,7 @@ pub fn run() -> Result<(), String> {
 /// Serves one editor over a connection until it says goodbye.
 ///
 /// # Errors
-/// If the connection breaks, or the editor does not keep to the protocol.
+/// If the connection breaks, or the editor violates the protocol.
 pub fn serve(connection: &Connection) -> Result<(), String> {
     let capabilities = serde_json::to_value(capabilities()).map_err(|error| error.to_string())?;
     let params = connection.initialize(capabilities).map_err(|error| error.to_string())?;
@@ -65,7 +65,7 @@ pub fn serve(connection: &Connection) -> Result<(), String> {
             Message::Notification(notification) => server.notice(&notification),
             Message::Response(_) => {}
         }
-        // While somebody types, only the last text is worth checking.
+        // While the user types, only the last text is worth checking.
         if connection.receiver.is_empty() {
             for notification in server.findings() {
                 connection.sender.send(notification.into()).map_err(|error| error.to_string())?;
@@ -75,7 +75,7 @@ pub fn serve(connection: &Connection) -> Result<(), String> {
     Ok(())
 }
 
-/// The folders that an editor has open, by what it says first.
+/// Returns the folders that an editor has open, from its first message.
 fn folders(params: &serde_json::Value) -> Vec<PathBuf> {
     let several = params["workspaceFolders"].as_array().into_iter().flatten().map(|folder| &folder["uri"]);
     let mut folders: Vec<PathBuf> =
@@ -128,16 +128,16 @@ fn capabilities() -> ServerCapabilities {
 #[derive(Default)]
 struct Server {
     workspace: Workspace,
-    /// Files whose findings are out of date.
+    /// Files with outdated findings.
     dirty: BTreeSet<PathBuf>,
-    /// What was found, by the program or definition that was looked at, in each of its files.
+    /// Findings by the program or definition that was checked, and by file.
     found: BTreeMap<PathBuf, BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>>,
-    /// The colours that an editor was told last, with their names: it asks for what has changed since.
+    /// The colours last sent to the editor, with their names: it asks for changes since then.
     colours: BTreeMap<PathBuf, (String, Vec<SemanticToken>)>,
     answers: u64,
 }
 
-/// A text that a question is about.
+/// A text that a request is about.
 struct Asked<'s> {
     path: PathBuf,
     document: &'s Document,
@@ -210,7 +210,7 @@ impl Server {
                     self.touch(path);
                 }
             }
-            // What is on disk has changed, perhaps in a file that is not open.
+            // Something on disk has changed, perhaps a file that is not open.
             DidSaveTextDocument::METHOD | DidChangeWatchedFiles::METHOD => {
                 let open: Vec<PathBuf> = self.workspace.documents.keys().cloned().collect();
                 open.into_iter().for_each(|path| self.touch(path));
@@ -219,11 +219,11 @@ impl Server {
         }
     }
 
-    /// Notes that a text has changed, with a definition the programs for its machine, and what includes it.
+    /// Notes that a text has changed, and with it what includes it and, for a definition, every open file.
     fn touch(&mut self, path: PathBuf) {
         self.workspace.forget(&path);
         if is_definition(&path) {
-            // Programs are for it, and other definitions may extend it.
+            // Programs may be for this machine, and other definitions may extend it.
             self.dirty.extend(self.workspace.documents.keys().cloned());
         }
         let including = self.found.iter().filter(|(_, files)| files.contains_key(&path));
@@ -231,14 +231,14 @@ impl Server {
         self.dirty.insert(path);
     }
 
-    /// What is wrong with the texts that have changed, and with what belongs to them. A file that several programs
-    /// include has the findings of all of them, each once.
+    /// Returns the findings in the changed texts, and in what belongs to them. A file that several programs include has
+    /// the findings of all of them, each once.
     fn findings(&mut self) -> Vec<Notification> {
         let dirty = std::mem::take(&mut self.dirty);
         let mut told: BTreeSet<PathBuf> = BTreeSet::new();
         let mut mains: BTreeSet<PathBuf> = BTreeSet::new();
         for path in dirty {
-            // What is not open any more is looked at only for those that are.
+            // A closed file is checked only on behalf of open ones.
             mains.insert(if is_definition(&path) { path.clone() } else { self.workspace.main_of(&path) });
             told.insert(path);
         }
@@ -265,12 +265,12 @@ impl Server {
         told.into_iter().filter_map(notification).collect()
     }
 
-    /// What is wrong with a program or a definition, in each of its files.
+    /// Returns the findings in a program or a definition, by file.
     fn findings_of(&self, main: &Path) -> BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>> {
         let (sources, paths, diagnostics) = if is_definition(main) {
             let Some(checked) = self.workspace.check(main) else { return BTreeMap::new() };
             let sources = checked.written.sources.clone();
-            // What comes with Lathe is not a file; its findings are about how it is extended.
+            // A shipped definition is not a file; its findings are about how it is extended.
             let paths = sources.iter().map(|source| main.with_file_name(&source.name)).collect::<Vec<_>>();
             (sources, paths, checked.diagnostics.clone())
         } else {
@@ -335,13 +335,13 @@ impl Server {
         hover::assembly(&asked.document.text, asked.offset, (machine.sheet(), &machine.words), assembled, cells)
     }
 
-    /// The address and the cells of the line at a place, if the program can be assembled.
+    /// Returns the address and the cells of the line at a place, if the program can be assembled.
     fn cells_of_line(&self, asked: &Asked) -> Option<String> {
         let line = asked.document.place(asked.offset).line;
         self.encodings(&asked.path, asked.document, line..=line).into_iter().next().map(|(_, text)| text)
     }
 
-    /// For each of these lines that laid cells down, its address and the cells.
+    /// Returns the address and the cells of each of these lines that laid down cells.
     fn encodings(&self, path: &Path, document: &Document, lines: RangeInclusive<u32>) -> Vec<(u32, String)> {
         let (Some(program), Some(machine)) = (self.workspace.program(path), self.workspace.machine(path)) else {
             return Vec::new();
@@ -418,7 +418,7 @@ impl Server {
         Some(Location { uri: wire::uri(&asked.path)?, range: wire::span(asked.document, declared.span) })
     }
 
-    /// Where a file that this definition extends or includes declares a name.
+    /// Returns where a file that this definition extends or includes declares a name.
     fn inherited(&self, asked: &Asked, name: &str) -> Option<Location> {
         let main = self.workspace.main_definition_of(&asked.path);
         let checked = self.workspace.check(&main)?;
@@ -426,7 +426,7 @@ impl Server {
         self.in_definition(&checked.written, &main, span)
     }
 
-    /// A label's line, the row of a mnemonic, the mode of an operand, or the declaration of a register.
+    /// Returns a label's line, the row of a mnemonic, the mode of an operand, or the declaration of a register.
     fn label(&self, asked: &Asked) -> Option<Location> {
         let machine = self.workspace.machine(&asked.path)?;
         let reading = assembly::Reading::new(&asked.document.text, &machine.words);
@@ -457,7 +457,7 @@ impl Server {
         self.in_definition(&machine.written, &path, syntax)
     }
 
-    /// A place in one of the files that a definition is made from. What comes with Lathe is not a file.
+    /// Returns a place in one of a definition's files. A shipped definition is not a file.
     fn in_definition(&self, written: &Written, path: &Path, span: Span) -> Option<Location> {
         let source = written.sources.get(span.file.0 as usize)?;
         let path = path.with_file_name(&source.name);
@@ -468,7 +468,7 @@ impl Server {
             .then_some(Location { uri: wire::uri(&path)?, range: wire::span(&document, span) })
     }
 
-    /// Every place of a name in all files of the program.
+    /// Returns every occurrence of a name in all files of the program.
     fn occurrences(&self, path: &Path, name: &str) -> Vec<(PathBuf, Range, Role)> {
         let Some(machine) = self.workspace.machine(path) else { return Vec::new() };
         let mut files: Vec<PathBuf> = vec![path.to_owned()];
@@ -496,7 +496,7 @@ impl Server {
         Some(places.iter().filter_map(location).collect())
     }
 
-    /// Every place of the name at a place.
+    /// Returns every occurrence of the name at a place.
     fn places(&self, asked: &Asked) -> Option<Vec<(PathBuf, Range)>> {
         if is_definition(&asked.path) {
             let reading = definition::Reading::new(&asked.document.text);
@@ -509,7 +509,7 @@ impl Server {
         Some(self.occurrences(&asked.path, &name.name).into_iter().map(|(path, range, _)| (path, range)).collect())
     }
 
-    /// Every place of a name in all files of a definition, if one of them declares it.
+    /// Returns every occurrence of a name in all files of a definition, if one of them declares it.
     fn places_in_definition(&self, asked: &Asked, name: &str) -> Option<Vec<(PathBuf, Range)>> {
         let main = self.workspace.main_definition_of(&asked.path);
         let checked = self.workspace.check(&main)?;
@@ -518,7 +518,7 @@ impl Server {
         files.insert(asked.path.clone());
         let (mut places, mut is_declared) = (Vec::new(), false);
         for path in files {
-            // What comes with Lathe is not a file.
+            // A shipped definition is not a file.
             let Some(text) = self.workspace.text(&path) else { continue };
             let document = Document::new(text.into_owned(), 0);
             let reading = definition::Reading::new(&document.text);
@@ -586,13 +586,13 @@ impl Server {
         Ok(Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }))
     }
 
-    /// Tries a new name: what was sound must stay so, and a program must stay the same.
+    /// Tries a new name: what was sound must stay sound, and a program must stay the same.
     fn check_rename(&self, path: &Path, files: &BTreeMap<PathBuf, Vec<Range>>, new: &str) -> Result<(), String> {
         let mut changed: BTreeMap<PathBuf, String> = BTreeMap::new();
         for (path, ranges) in files {
             let Some(text) = self.workspace.text(path) else { continue };
             let mut document = Document::new(text.into_owned(), 0);
-            // From the end, so that places before stay where they are.
+            // From the end, so that earlier places do not move.
             let mut ranges = ranges.clone();
             ranges.sort_by_key(|range| std::cmp::Reverse(range.start));
             for range in ranges {
@@ -688,7 +688,7 @@ impl Server {
         Some(blocks.into_iter().map(fold).collect())
     }
 
-    /// The colours of a part of a text.
+    /// Returns the colours of a part of a text.
     fn coloured(&self, uri: &Uri, lines: RangeInclusive<u32>) -> Option<(PathBuf, Vec<SemanticToken>)> {
         let (path, document) = self.document(uri)?;
         let bytes = document.bytes(lines);
@@ -716,7 +716,7 @@ impl Server {
         Some(SemanticTokensResult::Tokens(SemanticTokens { result_id: Some(result_id), data }))
     }
 
-    /// Notes what colours an editor is told, under a new name; gives that and what it was told before.
+    /// Notes the colours sent to an editor, under a new name; returns that name and what was sent before.
     fn told(&mut self, path: PathBuf, data: Vec<SemanticToken>) -> (String, Option<(String, Vec<SemanticToken>)>) {
         self.answers += 1;
         let name = self.answers.to_string();
@@ -818,7 +818,7 @@ impl Server {
         Some(lenses)
     }
 
-    /// The next steps of diagnostics, as changes.
+    /// Returns the fixes of diagnostics as code actions.
     fn actions(&self, params: &CodeActionParams) -> Option<CodeActionResponse> {
         let (path, document) = self.document(&params.text_document.uri)?;
         let found: Vec<lathe_base::Diagnostic> = if is_definition(&path) {
@@ -912,7 +912,7 @@ fn to_value<R: Serialize>(result: R) -> Result<serde_json::Value, String> {
     serde_json::to_value(result).map_err(|error| error.to_string())
 }
 
-/// Reads what is asked, and writes the answer.
+/// Parses the parameters, and serializes the answer.
 fn with<P: DeserializeOwned, R: Serialize>(
     params: serde_json::Value,
     answer: impl FnOnce(P) -> R,

@@ -1,5 +1,5 @@
-//! Messages on standard input and output. Like `Connection::stdio` of lsp-server, but the length that a header
-//! claims is looked at before anything is made of that size.
+//! Messages on standard input and output. Like `Connection::stdio` of lsp-server, but checks the length that a header
+//! claims before allocating that much.
 
 use std::io::{self, BufRead, Read};
 use std::sync::{Arc, OnceLock};
@@ -7,9 +7,9 @@ use std::thread::{self, JoinHandle};
 
 use lsp_server::{Connection, Message};
 
-/// Bytes of the longest message that is taken: many times the longest source, as JSON.
+/// Bytes of the longest accepted message: many times the longest source, as JSON.
 const LONGEST: u64 = 256 << 20;
-/// Bytes of the longest line of a header.
+/// Bytes of the longest line in a header.
 const HEADER: u64 = 4096;
 
 /// The two threads of a connection.
@@ -19,7 +19,7 @@ pub(crate) struct Threads {
     problem: Arc<OnceLock<String>>,
 }
 
-/// A connection to whoever has started the process.
+/// Connects to the process that started this one.
 pub(crate) fn connect() -> (Connection, Threads) {
     let (server, Connection { sender, receiver }) = Connection::memory();
     let problem = Arc::new(OnceLock::new());
@@ -44,12 +44,12 @@ pub(crate) fn connect() -> (Connection, Threads) {
 }
 
 impl Threads {
-    /// What went wrong when messages were read, if anything did. It is known when no more messages come.
+    /// Returns what went wrong when reading messages, if anything. It is known once no more messages come.
     pub(crate) fn problem(&self) -> Option<String> {
         self.problem.get().cloned()
     }
 
-    /// Waits until everything has been written. The server has dropped its connection.
+    /// Waits until everything has been written. The server must have dropped its connection.
     pub(crate) fn join(self) -> Result<(), String> {
         let broken = |_| "a thread of the connection broke down".to_owned();
         self.reader.join().map_err(broken)?;
@@ -57,7 +57,7 @@ impl Threads {
     }
 }
 
-/// The next message; none at the end of the input.
+/// Reads the next message; `None` at the end of the input.
 fn read(input: &mut impl BufRead) -> io::Result<Option<Message>> {
     let mut message = Vec::new();
     let mut length = 0;

@@ -1,4 +1,4 @@
-//! Between our values and those of the protocol.
+//! Converts between our values and those of the protocol.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use lsp_types::{
 
 use crate::document::{Document, Place};
 
-/// The classes of colours, in the order of their numbers.
+/// The classes of colours, in order of their numbers.
 pub(crate) const CLASSES: [(Class, SemanticTokenType); 12] = [
     (Class::Comment, SemanticTokenType::COMMENT),
     (Class::Keyword, SemanticTokenType::KEYWORD),
@@ -28,7 +28,7 @@ pub(crate) const CLASSES: [(Class, SemanticTokenType); 12] = [
     (Class::Name, SemanticTokenType::PROPERTY),
 ];
 
-/// The path of a file's address; `None` for what is not a file.
+/// Returns the path of a file's address; `None` if it is not a file.
 pub(crate) fn path(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     let rest = rest.find('/').map(|at| &rest[at..])?;
@@ -49,7 +49,7 @@ pub(crate) fn path(uri: &Uri) -> Option<PathBuf> {
     Some(PathBuf::from(if drive { &text[1..] } else { &text }))
 }
 
-/// The address of a file.
+/// Returns the address of a file.
 pub(crate) fn uri(path: &Path) -> Option<Uri> {
     let text = path.to_str()?.replace('\\', "/");
     let mut address = String::from(if text.starts_with('/') { "file://" } else { "file:///" });
@@ -94,7 +94,7 @@ pub(crate) fn diagnostic(document: &Document, found: &Diagnostic) -> lsp_types::
     }
 }
 
-/// A text in place of another, as one edit of what differs: an editor keeps the cursor that way.
+/// Replaces a text by another with one edit of the part that differs, so that the editor keeps the cursor.
 pub(crate) fn replace_all(document: &Document, new: &str) -> Vec<TextEdit> {
     let old = &document.text;
     if old == new {
@@ -115,7 +115,7 @@ pub(crate) fn replace_all(document: &Document, new: &str) -> Vec<TextEdit> {
     vec![TextEdit { range: range(document, start, old.len() - end), new_text }]
 }
 
-/// Colours as the protocol packs them: distances from the last one. Pieces over several lines are cut.
+/// Packs colours as the protocol does: as distances from the previous one. Pieces over several lines are cut.
 pub(crate) fn tokens(document: &Document, pieces: &[Piece]) -> Vec<SemanticToken> {
     let mut last = Place { line: 0, character: 0 };
     let mut tokens = Vec::new();
@@ -138,7 +138,7 @@ pub(crate) fn tokens(document: &Document, pieces: &[Piece]) -> Vec<SemanticToken
     tokens
 }
 
-/// How to get from some colours to others: one edit of what differs.
+/// Returns the changes from some colours to others, as one edit of the part that differs.
 pub(crate) fn changed_tokens(old: &[SemanticToken], new: &[SemanticToken]) -> Vec<SemanticTokensEdit> {
     let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (old, new) = (&old[start..], &new[start..]);
@@ -147,7 +147,7 @@ pub(crate) fn changed_tokens(old: &[SemanticToken], new: &[SemanticToken]) -> Ve
     if removed == 0 && added.is_empty() {
         return Vec::new();
     }
-    // The protocol counts numbers, of which a colour has five.
+    // The protocol counts numbers, five for each colour.
     let edit =
         SemanticTokensEdit { start: 5 * start as u32, delete_count: 5 * removed as u32, data: Some(added.to_vec()) };
     vec![edit]

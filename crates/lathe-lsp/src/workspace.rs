@@ -1,4 +1,4 @@
-//! The texts that are open, the files beside them, and the machines they are for.
+//! The open texts, the files beside them, and the machines they are for.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -18,16 +18,16 @@ use lathe_machines::WithShipped;
 
 use crate::document::Document;
 
-/// How many files and folders are looked at, at most, to find those of the workspace.
+/// The most files and folders that the search for the workspace's files visits.
 const MAX_ENTRIES: usize = 20_000;
 
-/// A machine, and what is derived from it.
+/// A machine, and everything derived from it.
 pub(crate) struct Machine {
     pub(crate) isa: Isa,
     pub(crate) words: Words,
     /// Its definition, if it is a file.
     pub(crate) path: Option<PathBuf>,
-    /// Whether it is whole: programs for one that is not cannot be judged.
+    /// Whether it is complete: programs for an incomplete machine cannot be judged.
     is_sound: bool,
     /// What it was made from.
     pub(crate) written: Rc<Written>,
@@ -39,7 +39,7 @@ impl Machine {
         Machine { words: Words::new(&isa), isa, path, is_sound: true, written, sheet: OnceCell::new() }
     }
 
-    /// Its datasheet, made when it is first asked for: that runs all examples.
+    /// Returns its datasheet, made on first use because it runs all examples.
     pub(crate) fn sheet(&self) -> &Sheet {
         self.sheet.get_or_init(|| Sheet::new(&self.isa, &self.written))
     }
@@ -50,24 +50,24 @@ pub(crate) struct Checked {
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) written: Rc<Written>,
     pub(crate) names: Resolved,
-    /// The machine. While the definition is broken, as it was before; if it always was, what could be made of it.
+    /// The machine. If the definition is broken, the last sound one; if it never was sound, what could be made of it.
     pub(crate) machine: Option<Rc<Machine>>,
 }
 
-/// A program: the file that is assembled, and what came of it.
+/// A program: the result of assembling its main file.
 pub(crate) struct Program {
     pub(crate) assembled: Assembled,
-    /// The folder that names of its files are relative to.
+    /// The folder that its file names are relative to.
     folder: PathBuf,
 }
 
 impl Program {
-    /// The path of one of its sources.
+    /// Returns the path of one of its sources.
     pub(crate) fn path(&self, file: usize) -> Option<PathBuf> {
         self.assembled.sources.get(file).map(|source| self.folder.join(&source.name))
     }
 
-    /// The number that its places have for a file.
+    /// Returns the number of a file in its spans.
     pub(crate) fn file(&self, path: &Path) -> Option<FileId> {
         let number = (0..self.assembled.sources.len()).find(|number| self.path(*number).as_deref() == Some(path));
         number.map(|number| FileId(number as u32))
@@ -75,7 +75,7 @@ impl Program {
 }
 
 /// Everything that the server knows. What is derived from texts is kept until one of them changes, since an editor
-/// asks for many things after each keystroke.
+/// sends many requests after each keystroke.
 #[derive(Default)]
 pub(crate) struct Workspace {
     pub(crate) documents: BTreeMap<PathBuf, Document>,
@@ -83,17 +83,17 @@ pub(crate) struct Workspace {
     pub(crate) folders: Vec<PathBuf>,
     shipped: RefCell<BTreeMap<&'static str, Rc<Machine>>>,
     definitions: RefCell<BTreeMap<PathBuf, Rc<Checked>>>,
-    /// Machines as they were when their definitions last had no errors.
+    /// Machines as of when their definitions last had no errors.
     sound: RefCell<BTreeMap<PathBuf, Rc<Machine>>>,
-    /// What the rows of definitions meant, for the next keystroke.
+    /// The meanings of definitions' rows, for the next keystroke.
     known_meanings: RefCell<BTreeMap<PathBuf, KnownMeanings>>,
     programs: RefCell<BTreeMap<PathBuf, Rc<Program>>>,
-    /// What was read of the lines of programs, for the next keystroke, and with which machine.
+    /// Lines of programs as they were read, for the next keystroke, and the machine they were read for.
     known_lines: RefCell<BTreeMap<PathBuf, (Rc<Machine>, KnownLines)>>,
 }
 
 impl Workspace {
-    /// Forgets what was derived from a text that has changed.
+    /// Forgets what was derived from a changed text.
     pub(crate) fn forget(&mut self, path: &Path) {
         // A program may include any file, and a definition any definition.
         self.programs.get_mut().clear();
@@ -102,7 +102,7 @@ impl Workspace {
         }
     }
 
-    /// A text is no longer open.
+    /// Closes a text.
     pub(crate) fn close(&mut self, path: &Path) {
         self.documents.remove(path);
         self.known_lines.get_mut().remove(path);
@@ -110,12 +110,12 @@ impl Workspace {
         self.forget(path);
     }
 
-    /// The files beside this one.
+    /// Returns the files beside this one.
     pub(crate) fn project<'w>(&'w self, path: &'w Path) -> Project<'w> {
         Project { workspace: self, folder: path.parent().unwrap_or(Path::new("")), changed: BTreeMap::new() }
     }
 
-    /// Programs and definitions: those that are open, and those in the editor's folders and below.
+    /// Lists programs and definitions: the open ones, and those in the editor's folders and below.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut files: BTreeSet<PathBuf> = self.documents.keys().cloned().collect();
         let mut folders: VecDeque<PathBuf> = self.folders.iter().cloned().collect();
@@ -126,7 +126,7 @@ impl Workspace {
                 let (path, kind) = (entry.path(), entry.file_type());
                 let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
                 let is_made = ["target", "node_modules"].iter().any(|name| entry.file_name() == *name);
-                // A link may lead back to where it stands.
+                // Links are not followed: one may lead back to its own folder.
                 match kind {
                     Ok(kind) if kind.is_dir() && !is_hidden && !is_made => folders.push_back(path),
                     Ok(kind) if kind.is_file() && (is_assembly(&path) || is_definition(&path)) => {
@@ -134,7 +134,7 @@ impl Workspace {
                     }
                     _ => {}
                 }
-                // Somebody may have opened the root of a disk.
+                // The user may have opened the root of a disk.
                 if seen > MAX_ENTRIES {
                     return files.into_iter().collect();
                 }
@@ -143,7 +143,8 @@ impl Workspace {
         files.into_iter().collect()
     }
 
-    /// The definition that this file belongs to: itself if it names a machine, or one beside it that includes it.
+    /// Returns the definition that this file belongs to: itself if it names a machine, or one beside it that includes
+    /// it.
     pub(crate) fn main_definition_of(&self, path: &Path) -> PathBuf {
         let is_whole =
             |text: &str| text.lines().any(|line| line.trim_start().split([' ', '\t']).next() == Some("machine"));
@@ -157,8 +158,8 @@ impl Workspace {
         self.beside(path, is_definition).into_iter().find(includes).unwrap_or_else(|| path.to_owned())
     }
 
-    /// What would be wrong with the program or definition of a file if texts were changed so, or how it would be
-    /// another; nothing where it is wrong already.
+    /// Says what these changes would break in the program or definition of a file, or that they would change the
+    /// program; `None` if it is broken already.
     pub(crate) fn problem_with(&self, path: &Path, changed: BTreeMap<PathBuf, String>) -> Option<String> {
         let first_error = |diagnostics: Vec<Diagnostic>| {
             let error = diagnostics.into_iter().find(|one| one.severity() == Severity::Error)?;
@@ -190,7 +191,7 @@ impl Workspace {
         }
     }
 
-    /// The text of a file: as it is in the editor, or else on disk.
+    /// Returns the text of a file: from the editor, or else from disk.
     pub(crate) fn text(&self, path: &Path) -> Option<Cow<'_, str>> {
         match self.documents.get(path) {
             Some(document) => Some(Cow::Borrowed(&document.text)),
@@ -198,7 +199,7 @@ impl Workspace {
         }
     }
 
-    /// The machine that a program is for: the one it names, or the one of the program that includes it.
+    /// Returns the machine of a program: the one it names, or that of the program that includes it.
     pub(crate) fn machine(&self, path: &Path) -> Option<Rc<Machine>> {
         let main = self.main_of(path);
         let text = self.text(&main)?;
@@ -218,8 +219,8 @@ impl Workspace {
         Some(made)
     }
 
-    /// The file to assemble for this one: itself if it names a machine, or a program beside it that
-    /// includes it.
+    /// Returns the file to assemble for this one: itself if it names a machine, or a program beside it that includes
+    /// it.
     pub(crate) fn main_of(&self, path: &Path) -> PathBuf {
         let names_machine = |path: &Path| self.text(path).is_some_and(|text| machine_directive(&text).is_some());
         if names_machine(path) {
@@ -233,7 +234,7 @@ impl Workspace {
         self.beside(path, is_assembly).into_iter().find(includes).unwrap_or_else(|| path.to_owned())
     }
 
-    /// Files of a kind in the same folder.
+    /// Lists files of one kind in the same folder.
     fn beside(&self, path: &Path, is_of_kind: fn(&Path) -> bool) -> Vec<PathBuf> {
         let Some(folder) = path.parent() else { return Vec::new() };
         let on_disk = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
@@ -267,11 +268,11 @@ impl Workspace {
         Some(program)
     }
 
-    /// A definition and what it extends and includes (files beside it, and machines that come with Lathe), and what
-    /// `lathe check` says about it.
+    /// Checks a definition like `lathe check`, with what it extends and includes: files beside it, and machines that
+    /// come with Lathe.
     pub(crate) fn check(&self, path: &Path) -> Option<Rc<Checked>> {
         let text = self.text(path)?;
-        // What is not open may have changed on disk.
+        // A file that is not open may have changed on disk.
         let is_same = |known: &&Rc<Checked>| known.written.sources.first().is_some_and(|main| main.text == text);
         if let Some(known) = self.definitions.borrow().get(path).filter(is_same) {
             return Some(Rc::clone(known));
@@ -300,11 +301,11 @@ impl Workspace {
     }
 }
 
-/// The files of a program: those in the editor before those on disk, and none outside of its folder.
+/// The files of a program: those in the editor take precedence over those on disk, and none are outside its folder.
 pub(crate) struct Project<'w> {
     workspace: &'w Workspace,
     folder: &'w Path,
-    /// Texts that come before both.
+    /// Texts that take precedence over both.
     changed: BTreeMap<PathBuf, String>,
 }
 
@@ -336,7 +337,7 @@ impl Files for Project<'_> {
     }
 }
 
-/// The bytes of a plain file. A pipe would be waited for, and a device may have no end.
+/// Reads a plain file. A pipe might never be written, and a device may have no end.
 fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     let missing = |_| FileError("there is no such file".to_owned());
     if !path.metadata().map_err(missing)?.is_file() {
@@ -351,18 +352,18 @@ fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     Ok(bytes)
 }
 
-/// Whether a file is a program by its name.
+/// Whether a file is a program, by its name.
 pub(crate) fn is_assembly(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| ["asm", "s", "a", "inc"].iter().any(|known| extension.eq_ignore_ascii_case(known)))
 }
 
-/// Whether a file is a definition by its name.
+/// Whether a file is a definition, by its name.
 pub(crate) fn is_definition(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("isa"))
 }
 
-/// The name after `.machine`, which stands before anything else but comments.
+/// Returns the name after `.machine`, which only comments may precede.
 fn machine_directive(text: &str) -> Option<&str> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines.find(|line| !line.starts_with([';', '#', '*', '/']))?;
@@ -378,7 +379,7 @@ mod tests {
 
     use super::*;
 
-    /// Opening a folder of somebody else's must not make the server wait, or read without end.
+    /// Opening a stranger's folder must not make the server wait, or read without end.
     #[test]
     fn pipes_and_devices_are_not_read() {
         let folder = tempfile::tempdir().unwrap();

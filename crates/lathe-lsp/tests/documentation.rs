@@ -1,5 +1,5 @@
-//! Prose in a definition: `##` on every kind of declaration, and on every row, is in the datasheet, in the model that
-//! other tools read, and in what editors show; formatting keeps it.
+//! Prose in a definition: `##` on every kind of declaration, and on every row, appears in the datasheet, in the model
+//! for other tools, and in what editors show; formatting keeps it.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use lathe_base::files::MemoryFiles;
 use lathe_doc::Sheet;
 use lathe_edit::definition::ITEMS;
 
-/// A declaration of every kind, with the prose `about NAME` wherever there can be some.
+/// A declaration of every kind, with the prose `about NAME` wherever prose is allowed.
 const DEFINITION: &str = "\
 ## about the machine
 machine m \"All kinds of declarations\"
@@ -114,7 +114,7 @@ examples {
 }
 ";
 
-/// The prose of the definition, without `##`.
+/// Returns the prose of the definition, without `##`.
 fn prose() -> Vec<&'static str> {
     let parts = DEFINITION.lines().filter_map(|line| line.split_once("## ").map(|(_, prose)| prose));
     parts.collect()
@@ -126,7 +126,7 @@ fn sheet(text: &str) -> Sheet {
     Sheet::new(&isa, &loaded.written)
 }
 
-/// A new kind of declaration has to be added to the definition above. `include` and `remove` declare nothing.
+/// A new kind of declaration must be added to the definition above. `include` and `remove` declare nothing.
 #[test]
 fn every_kind_of_declaration_is_here() {
     let first = |line: &'static str| line.split_whitespace().next();
@@ -150,7 +150,7 @@ fn datasheets_have_all_prose() {
     assert_eq!(sheet.maps[1].read, "7", "an address that is computed has its row");
 }
 
-/// Hovering over the word that begins a declaration or row tells what is said about it.
+/// Hovering over the first word of a declaration or row shows its prose.
 #[test]
 fn editors_show_all_prose() {
     let sheet = sheet(DEFINITION);
@@ -162,7 +162,7 @@ fn editors_show_all_prose() {
         let start = at + line.len() - line.trim_start().len();
         at += line.len();
         if code.is_empty() {
-            // A heading, which an empty line follows, is about no single row.
+            // A heading, with an empty line below it, is about no single row.
             above = if after.is_none() { Vec::new() } else { [above, after.into_iter().collect()].concat() };
             continue;
         }

@@ -1,7 +1,7 @@
-//! Random edits of shipped and of broken files: no request makes the server fall over, and the findings are always
-//! those of the command line. `LATHE_EDITS` says how many edits of each file (`cargo xtask edits`: 10,000), `LATHE_SEED`
-//! which ones, `LATHE_FILE` a part of the names of the files; from 1,000 on it is every shipped program and every broken
-//! file, and not only some. A text that fails is made as small as possible and printed.
+//! Random edits of shipped and of broken files: no request crashes the server, and its findings always match those of
+//! the command line. `LATHE_EDITS` is the number of edits of each file (`cargo xtask edits`: 10,000), `LATHE_SEED`
+//! chooses them, `LATHE_FILE` is a part of the files' names; from 1,000 on, every shipped program and every broken file
+//! is edited, not only some. A failing text is reduced as far as possible and printed.
 
 mod editor;
 
@@ -41,13 +41,13 @@ fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// The file that is edited, and what it includes: names and texts. All of them are open.
+/// The file to edit, and the files it includes: names and texts. All of them are open.
 struct Files<'f> {
     name: &'f str,
     others: &'f [(String, String)],
 }
 
-/// Files of one folder. As on disk, what is named by another path is outside.
+/// Files of one folder. As on disk, any other path is outside.
 struct Folder(BTreeMap<String, Vec<u8>>);
 
 impl lathe_base::files::Files for Folder {
@@ -61,18 +61,18 @@ impl lathe_base::files::Files for Folder {
 
 impl Files<'_> {
     fn open(&self, text: &str) -> Editor {
-        // A folder that does not exist: nothing beside the files plays a part.
+        // A folder that does not exist: nothing beside the files matters.
         let mut editor = Editor::new(Path::new("/nowhere/edits"));
         self.others.iter().for_each(|(name, text)| editor.open(name, text));
         editor.open(self.name, text);
         editor
     }
 
-    /// Compares the findings, and asks some things.
+    /// Compares the findings, and sends some requests.
     fn check(&self, editor: &mut Editor, asked: &[(&str, usize)]) {
-        // The server is busy with it, too.
+        // Meanwhile, the server is busy with it, too.
         let mut wanted = self.expected(editor.text(self.name));
-        // What is included may be a program by itself, and has its own findings, too.
+        // An included file may be a program by itself, with its own findings.
         for (name, text) in self.others.iter().filter(|(_, text)| machine_of(text).is_some()) {
             for (file, rows) in (Files { name, ..*self }).expected(text) {
                 let known = wanted.entry(file).or_default();
@@ -81,7 +81,7 @@ impl Files<'_> {
             }
         }
         editor.findings(self.name);
-        // An answer comes after what was found in other files.
+        // The answer comes after the findings in other files.
         editor.ask("foldingRange", self.name, 0);
         for (name, wanted) in &mut wanted {
             let mut found = editor.last_findings(name);
@@ -96,8 +96,8 @@ impl Files<'_> {
         }
     }
 
-    /// What `lathe check` and `lathe asm` say about each file: line, column in UTF-16 units, code, message with its next
-    /// steps.
+    /// Returns what `lathe check` and `lathe asm` say about each file: line, column in UTF-16 units, code, message with
+    /// its next steps.
     fn expected(&self, text: &str) -> BTreeMap<String, Vec<(u64, u64, String, String)>> {
         let files = Folder(self.others.iter().map(|(name, text)| (name.clone(), text.clone().into())).collect());
         let main = Source::new(self.name, text);
@@ -131,14 +131,14 @@ impl Files<'_> {
     }
 }
 
-/// A shipped machine, loaded once: ten thousand edits ask for the same few.
+/// Returns a shipped machine, loaded once: ten thousand edits use the same few.
 fn shipped(machine: lathe_machines::Machine) -> Rc<Isa> {
     thread_local!(static LOADED: RefCell<BTreeMap<&'static str, Rc<Isa>>> = RefCell::default());
     let load = || Rc::new(lathe_isa::load_with(machine.source(), &Shipped).isa.expect("it ships"));
     LOADED.with_borrow_mut(|loaded| Rc::clone(loaded.entry(machine.name).or_insert_with(load)))
 }
 
-/// The shipped machine that the first line of a program names.
+/// Returns the shipped machine that the first line of a program names.
 fn machine_of(text: &str) -> Option<lathe_machines::Machine> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with([';', '#', '*', '/']))?;
     let (directive, rest) = line.split_once([' ', '\t'])?;
@@ -146,7 +146,7 @@ fn machine_of(text: &str) -> Option<lathe_machines::Machine> {
     directive.eq_ignore_ascii_case(".machine").then(|| lathe_machines::find(name))?
 }
 
-/// Opens a text and asks everything at a few places: whether that goes well.
+/// Opens a text and sends every request at a few places; whether all goes well.
 fn is_fine(files: &Files, text: &str) -> bool {
     let run = || {
         let mut editor = files.open(text);
@@ -159,7 +159,7 @@ fn is_fine(files: &Files, text: &str) -> bool {
     catch_unwind(AssertUnwindSafe(run)).is_ok()
 }
 
-/// Fewer lines of a text that does not go well.
+/// Reduces a failing text to fewer lines.
 fn shrunk(files: &Files, text: &str) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut size = lines.len() / 2;
@@ -245,7 +245,7 @@ fn edits(files: &Files, original: &str, count: u64, seed: u64) {
     editor.end();
 }
 
-/// Files of a folder of fixtures.
+/// Returns the files of a folder of fixtures.
 fn fixtures(folder: &str, ending: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(folder);
     let mut files: Vec<PathBuf> =
@@ -259,10 +259,10 @@ fn fixtures(folder: &str, ending: &str) -> Vec<(String, String)> {
     files.iter().map(read).collect()
 }
 
-/// A file to be edited: its name, its text, and the files that it may include.
+/// A file to edit: its name, its text, and the files that it may include.
 type Edited = (String, String, Vec<(String, String)>);
 
-/// The programs of docs/assembly.md that are written for other assemblers.
+/// Yields the programs of docs/assembly.md for other assemblers.
 fn dialects() -> impl Iterator<Item = Edited> {
     let (_, chapter) = include_str!("../../../docs/assembly.md").split_once("\n## Dialects\n").expect("there is one");
     let chapter = chapter.split("\n## ").next().unwrap_or("");
@@ -273,8 +273,8 @@ fn dialects() -> impl Iterator<Item = Edited> {
     parts.filter(|(_, text, _)| machine_of(text).is_some())
 }
 
-/// Every shipped definition, programs of each machine, programs for other assemblers, and broken files of both kinds: all
-/// of them, or some (of the programs of a machine one alone, and one with what it includes).
+/// Returns every shipped definition, programs of each machine, programs for other assemblers, and broken files of both
+/// kinds: all of them, or some (for each machine, one program without includes and one with).
 fn files(all: bool) -> Vec<Edited> {
     let mut files: Vec<Edited> = Vec::new();
     for machine in lathe_machines::every() {
@@ -297,7 +297,7 @@ fn files(all: bool) -> Vec<Edited> {
     files.extend(dialects());
     let definitions = fixtures("diagnostics", "isa").into_iter().step_by(if all { 1 } else { 9 });
     files.extend(definitions.map(|(name, text)| (name, text, Vec::new())));
-    // Beside the fixtures are the files that they include.
+    // The files that fixtures include are beside them.
     let beside = fixtures("assembly/files", "asm");
     let programs = fixtures("assembly", "asm").into_iter().step_by(if all { 1 } else { 6 });
     files.extend(programs.map(|(name, text)| (name, format!(".machine hex8\n{text}"), beside.clone())));
@@ -316,7 +316,7 @@ fn random_edits() {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 loop {
-                    // Held only to take the next one.
+                    // Held only to take the next file.
                     let next = files.lock().ok().and_then(|mut files| files.next());
                     let Some((name, text, others)) = next else { return };
                     edits(&Files { name: &name, others: &others }, &text, count, seed);
@@ -327,7 +327,7 @@ fn random_edits() {
     });
 }
 
-/// Half-typed lines, one for each kind of declaration: names before and after them are still known.
+/// Half-typed lines, one for each kind of declaration: names before and after them stay known.
 #[test]
 fn half_typed_definitions_keep_what_is_known() {
     let before = "machine m \"\"\nmemory ram : u8 -> u8\npc pc : u8 in ram\nregister acc : u8\nfield N : u8\n";

@@ -1,4 +1,4 @@
-//! The extension for VS Code: it can be packaged, and its grammars colour every shipped file as they must.
+//! The extension for VS Code: it can be packaged, and its grammars colour every shipped file correctly.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every shipped file with this ending.
+/// Returns every shipped file with this ending.
 fn shipped(ending: &str) -> Vec<PathBuf> {
     let mut folders = vec![root().join("machines")];
     let mut files = Vec::new();
@@ -52,7 +52,7 @@ fn the_extension_can_be_packaged() {
     let Some(vsce) = tools::find(test, "vsce") else { return };
     let folder = tempfile::tempdir().expect("a folder can be made");
     let package = folder.path().join("lathe.vsix");
-    // What it depends on is left out: installing that is not what is tested here.
+    // Dependencies are left out: installing them is not under test.
     let output = Command::new(vsce)
         .args(["package", "--no-dependencies", "--allow-missing-repository", "--skip-license", "--out"])
         .arg(&package)

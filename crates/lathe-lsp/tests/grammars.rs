@@ -1,4 +1,4 @@
-//! The grammars in `editors/vscode` are those that the languages' words make; and the extension is whole.
+//! The grammars in `editors/vscode` match the languages' words, and the extension is complete.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Programs and definitions of several files: what is found, where names lead, and what a new name changes.
+//! Programs and definitions of several files: their findings, where names lead, and what a rename changes.
 
 mod editor;
 
@@ -15,15 +15,15 @@ fn codes(editor: &Editor, name: &str) -> Vec<String> {
     editor.last_findings(name).into_iter().map(|(_, _, code, _)| code).collect()
 }
 
-/// Waits until everything is told that there is to tell.
+/// Waits until all findings have arrived.
 fn settle(editor: &mut Editor, name: &str) {
     editor.findings(name);
-    // Findings wait until nothing else is asked, so they may come after the first answer, but not after the second.
+    // Findings wait until no request is pending, so they may come after the first answer, but not after the second.
     editor.ask("foldingRange", name, 0);
     editor.ask("foldingRange", name, 0);
 }
 
-/// The changes of a new name: for each file, what becomes of its text.
+/// Renames a name; returns the new text of each file.
 fn renamed(editor: &mut Editor, name: &str, at: &str, new: &str) -> Result<BTreeMap<String, String>, String> {
     let offset = editor.text(name).find(at).expect("it is there");
     let answer = editor.ask_with("rename", name, offset, json!({ "newName": new }))?;
@@ -64,16 +64,16 @@ fn a_change_is_found_in_all_programs_that_include_it() {
     }
     assert_eq!(codes(&editor, "one.asm"), Vec::<String>::new());
     assert_eq!(codes(&editor, "two.asm"), ["A201"], "there is no `thrice`");
-    // Now there is, but no `twice`.
+    // Now there is a `thrice`, but no `twice`.
     editor.edit("lib.asm", 0, 5, "thrice");
     settle(&mut editor, "lib.asm");
     assert_eq!(codes(&editor, "one.asm"), ["A201"]);
     assert_eq!(codes(&editor, "two.asm"), Vec::<String>::new());
-    // A mistake of both is told once.
+    // A mistake that both programs have is reported once.
     editor.edit("lib.asm", 0, 0, " addd r1, r1\n");
     settle(&mut editor, "lib.asm");
     assert_eq!(codes(&editor, "lib.asm"), ["A301"]);
-    // One program does not include it any more, and then none.
+    // First one program stops including it, then none does.
     for name in ["one.asm", "two.asm"] {
         assert_eq!(codes(&editor, "lib.asm"), ["A301"]);
         let at = editor.text(name).find(".include").expect("it includes it");

@@ -1,5 +1,5 @@
-//! The machines that ship with Lathe, as text: definitions and sample programs. They are in no
-//! way special: each is a file in `machines/` that a user could have written.
+//! The machines that ship with Lathe, as text: definitions and sample programs. They are not special: each is a file in
+//! `machines/` that a user could have written.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -17,7 +17,7 @@ pub struct Machine {
     pub programs: &'static [Program],
 }
 
-/// A program that ships with Lathe, or a file that one includes.
+/// A program that ships with Lathe, or a file that a program includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Program {
     /// Its name, without `.asm`.
@@ -40,10 +40,10 @@ macro_rules! machines {
     };
 }
 
-// A test compares the programs with what is in the folders.
+// A test compares the programs with the contents of the folders.
 #[rustfmt::skip]
 machines! {
-    /// Those that are measured as well: each has programs and a goal in `benches/`.
+    /// The machines that are benchmarked: each has programs and a goal in `benches/`.
     ALL;
     "quad8":   "coroutines" "fibonacci" "guess" "hanoi" "hello" "jack" "lib" "library" "life" "macros" "mandelbrot" "primes" "sort";
     "duo16":   "calculator" "e" "emulate" "fibonacci" "guess" "hanoi" "hello" "lib" "life" "mandelbrot" "primes" "sort" "syscalls" "tasks" "words";
@@ -59,7 +59,7 @@ machines! {
 
 #[rustfmt::skip]
 machines! {
-    /// Those that are not measured.
+    /// The machines that are not benchmarked.
     FURTHER;
     "z80":      "blocks" "brackets" "decimal" "fibonacci" "hello" "lib" "muldiv" "primes" "registers" "sort";
     "mos6502x": "compare" "count" "divide" "hello" "lib" "mask" "parity" "rotate" "skip";
@@ -76,18 +76,17 @@ machines! {
     "msp430":   "checksum" "decimal" "fibonacci" "hanoi" "hello" "lib" "primes" "shout" "sort";
 }
 
-/// Every machine that ships.
+/// Yields every machine that ships.
 pub fn every() -> impl Iterator<Item = Machine> + Clone {
     ALL.iter().chain(FURTHER).copied()
 }
 
-/// The machine of this name.
+/// Finds a machine by name.
 pub fn find(name: &str) -> Option<Machine> {
     every().find(|machine| machine.name == name)
 }
 
-/// Files from elsewhere, and the machines that ship with Lathe by their names, so that definitions can extend
-/// them: `extends mos6502`.
+/// Files from elsewhere, and the shipped machines by name, so that definitions can extend them: `extends mos6502`.
 #[derive(Clone, Copy)]
 pub struct WithShipped<'f>(pub &'f dyn Files);
 
@@ -95,8 +94,8 @@ pub struct WithShipped<'f>(pub &'f dyn Files);
 #[derive(Clone, Copy, Debug)]
 pub struct Shipped;
 
-/// What the names of shipped definitions begin with. What these extend ships as well: a file of the same name
-/// that happens to be there is not looked at.
+/// The prefix of shipped definitions' names. What these extend ships as well: a file of the same name elsewhere is
+/// ignored.
 const SHIPPED: &str = "lathe:";
 
 impl Files for Shipped {
@@ -114,12 +113,12 @@ impl Files for WithShipped<'_> {
 }
 
 impl Machine {
-    /// Its definition under its name, to be loaded with [`Shipped`] for what it extends.
+    /// Returns its definition under its name, to load with [`Shipped`] for what it extends.
     pub fn source(&self) -> Source {
         Source::new(format!("{}.isa", self.name), self.definition)
     }
 
-    /// The program of this name, with or without `.asm`.
+    /// Finds a program by name, with or without `.asm`.
     pub fn program(&self, name: &str) -> Option<Program> {
         let name = name.strip_suffix(".asm").unwrap_or(name);
         self.programs.iter().copied().find(|program| program.name == name)
@@ -127,7 +126,7 @@ impl Machine {
 }
 
 impl Program {
-    /// What it says about itself, on the first line of its first comment: `; name.asm: says hello`.
+    /// Returns what it says about itself, on the first line of its first comment: `; name.asm: says hello`.
     pub fn title(&self) -> &'static str {
         let mut lines = self.text.lines().map(|line| line.trim_start_matches([';', '#', '/', ' ', '*']).trim());
         let first = lines.find(|line| !line.is_empty() && !line.starts_with('.')).unwrap_or("");

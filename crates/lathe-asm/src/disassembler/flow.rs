@@ -1,4 +1,4 @@
-//! Where execution goes after an instruction, and with which modes, as far as its bits tell.
+//! Where execution goes after an instruction, and in which modes, as far as its bits tell.
 
 use lathe_base::Width;
 use lathe_isa::Isa;
@@ -8,7 +8,7 @@ use lathe_isa::operand::Location;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_isa::semantics::{Block, Expr, ExprKind, Statement};
 
-/// The values of the modes, as bits of a window. Those that are not known are assumed to be what they were.
+/// The values of the modes, as bits of a window. Unknown modes are assumed to be unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Modes {
     pub(super) bits: u128,
@@ -16,12 +16,12 @@ pub(super) struct Modes {
 }
 
 impl Modes {
-    /// With these values of the registers.
+    /// Takes the modes from the values of the registers; all are known.
     pub(super) fn with(registers: &[u64], isa: &Isa) -> Modes {
         Modes { bits: isa.mode_bits(registers), known: isa.mode_mask() }
     }
 
-    /// The same, but nothing is known any more.
+    /// Returns the same values, none of them known.
     pub(super) fn assumed(self) -> Modes {
         Modes { known: 0, ..self }
     }
@@ -45,7 +45,7 @@ impl Modes {
         self.known = self.known & !mask | known;
     }
 
-    /// What is known on both of two ways.
+    /// Keeps what is known on both of two paths.
     fn joined(self, other: Modes) -> Modes {
         let known = self.known & other.known & !(self.bits ^ other.bits);
         Modes { bits: self.bits, known }
@@ -54,17 +54,17 @@ impl Modes {
 
 /// Where execution may go.
 pub(super) struct Flow {
-    /// Whether the instruction after it in memory may come next, or after a call.
+    /// Whether the next instruction in memory may follow, directly or after a call.
     pub(super) goes_on: bool,
-    /// Other places.
+    /// Jump targets.
     pub(super) targets: Vec<u64>,
     /// The modes there.
     pub(super) modes: Modes,
-    /// Whether the address of the next instruction is put away: a call, which will come back.
+    /// Whether the instruction saves the address of the next one: a call, which will return.
     pub(super) is_call: bool,
 }
 
-/// Where execution goes after an instruction.
+/// Finds where execution goes after an instruction.
 pub(super) fn of(isa: &Isa, decoded: &Decoded, location: Location, modes: Modes) -> Flow {
     let body = &isa.instruction(decoded.instruction).body;
     let locals = vec![Bits::default(); body.locals.len()];
@@ -72,7 +72,7 @@ pub(super) fn of(isa: &Isa, decoded: &Decoded, location: Location, modes: Modes)
         Walk { isa, decoded, location, locals, modes, targets: Vec::new(), keeps_next: false, changes_bank: false };
     let leaves = walk.block(&body.block);
     let is_call = walk.keeps_next;
-    // Other cells are at those addresses then.
+    // The same addresses hold other cells in another bank.
     let targets = if walk.changes_bank { Vec::new() } else { walk.targets };
     Flow { goes_on: !leaves || is_call, targets, modes: walk.modes, is_call }
 }
@@ -85,14 +85,14 @@ struct Walk<'w> {
     modes: Modes,
     targets: Vec<u64>,
     keeps_next: bool,
-    /// Whether it sets a register that decides where instructions are fetched from.
+    /// Whether the instruction sets a register that selects where instructions are fetched from.
     changes_bank: bool,
 }
 
-/// What is known of a value: these bits of it.
+/// The known bits of a value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bits {
-    /// The bits that are not known are 0 here.
+    /// Unknown bits are 0 here.
     value: u64,
     known: u64,
 }
@@ -102,19 +102,19 @@ impl Bits {
         Bits { value: width.wrap(value), known: width.mask() }
     }
 
-    /// The bits that are 0 for sure, and those that are 1.
+    /// Returns the bits that are known to be 0, and those known to be 1.
     fn zeros_and_ones(self) -> (u64, u64) {
         (self.known & !self.value, self.value)
     }
 
-    /// The whole value, if all of it is known.
+    /// Returns the value, if all its bits are known.
     fn whole(self, width: Width) -> Option<u64> {
         (self.known == width.mask()).then_some(self.value)
     }
 }
 
 impl Walk<'_> {
-    /// Whether every way through the block leaves the line of instructions.
+    /// Whether every path through the block leaves the sequence of instructions.
     fn block(&mut self, block: &Block) -> bool {
         let mut leaves = false;
         for statement in block {
@@ -161,7 +161,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The value of an expression that depends on nothing but the instruction itself and modes that are known.
+    /// Returns the value of an expression that depends only on the instruction itself and on known modes.
     fn known(&self, expr: &Expr) -> Option<u64> {
         self.bits(expr).whole(expr.width)
     }
@@ -214,7 +214,7 @@ impl Walk<'_> {
     }
 }
 
-/// What is known of the result of an operation on single bits.
+/// Returns what is known of the result of a bitwise operation.
 fn bitwise(operator: BinaryOperator, x: Bits, y: Bits) -> Bits {
     let ((zeros, ones), (other_zeros, other_ones)) = (x.zeros_and_ones(), y.zeros_and_ones());
     let (zeros, ones) = match operator {

@@ -6,11 +6,11 @@ use std::ops::Bound;
 use super::{Disassembler, Instruction, number};
 use crate::image::{Image, Segment};
 
-/// Cells on a line of data.
+/// Cells per line of data.
 const ROW: usize = 8;
-/// Characters that make a text worth showing as one.
+/// The fewest characters that are shown as text.
 const SHORTEST_TEXT: usize = 4;
-/// Zeros that make a gap worth showing as one.
+/// The fewest zeros that are shown as a gap.
 const SHORTEST_GAP: usize = 16;
 
 pub(super) fn write(disassembler: &Disassembler, image: &Image) -> String {
@@ -36,9 +36,9 @@ pub(super) fn write(disassembler: &Disassembler, image: &Image) -> String {
 
 struct Listing<'d, 'i> {
     disassembler: &'d Disassembler<'i>,
-    /// The modes as the assembler has them at this line.
+    /// The modes that the assembler assumes at this line.
     modes: u128,
-    /// Those of them that it was told to be assumed.
+    /// The modes that an earlier line has marked as assumed.
     assumed: u128,
     text: String,
 }
@@ -60,7 +60,8 @@ impl Listing<'_, '_> {
         }
     }
 
-    /// A line of code, if an instruction was found here; its cells, if it cannot be written as one.
+    /// Writes a line of code if an instruction was found here, or its cells if it cannot be written as one; returns how
+    /// many cells.
     fn instruction(&mut self, segment: &Segment, at: u64) -> Option<u64> {
         let disassembler = self.disassembler;
         let found = disassembler.code.get(&at).filter(|_| segment.memory == disassembler.isa.pc.memory)?;
@@ -76,7 +77,7 @@ impl Listing<'_, '_> {
         Some(cells)
     }
 
-    /// Tells the assembler the modes that decide about this instruction, and the reader which of them are assumed.
+    /// Writes a `.mode` line for the modes that this instruction depends on, and marks those that are assumed.
     fn modes(&mut self, found: &Instruction) {
         let isa = self.disassembler.isa;
         let needed = isa.instruction(found.decoded.instruction).encoding.fixed.mask & isa.mode_mask();
@@ -97,13 +98,13 @@ impl Listing<'_, '_> {
         self.assumed = (self.assumed | doubtful) & !(needed & known);
     }
 
-    /// What begins a comment: `;`, unless that separates lines on this machine.
+    /// Returns what begins a comment: `;`, unless `;` separates lines on this machine.
     fn mark(&self) -> &'static str {
         let separates = self.disassembler.isa.assembly.separators.iter().any(|mark| mark.starts_with(';'));
         if separates { "//" } else { ";" }
     }
 
-    /// The address and the cells, for a comment.
+    /// Returns the address and the cells, for a comment.
     fn comment(&self, segment: &Segment, at: u64, count: usize) -> String {
         let memory = self.disassembler.isa.memory(segment.memory);
         let digits = |bits: u32| (bits as usize).div_ceil(4);
@@ -116,7 +117,7 @@ impl Listing<'_, '_> {
         comment
     }
 
-    /// Lines of data up to the next label or instruction, but one kind at a time; gives how many cells.
+    /// Writes data up to the next label or instruction, one kind at a time; returns how many cells.
     fn data(&mut self, segment: &Segment, at: u64) -> u64 {
         let cells = &segment.cells[(at - segment.start) as usize..self.end_of_data(segment, at)];
         let bytes = self.disassembler.isa.memory(segment.memory).cell.bits() == 8;
@@ -136,7 +137,7 @@ impl Listing<'_, '_> {
         row as u64
     }
 
-    /// Where the data that begins here ends, as a position in the segment.
+    /// Returns where the data that begins here ends, as a position in the segment.
     fn end_of_data(&self, segment: &Segment, at: u64) -> usize {
         let disassembler = self.disassembler;
         let after = (Bound::Excluded((segment.memory, at)), Bound::Included((segment.memory, u64::MAX)));
@@ -176,7 +177,7 @@ impl Listing<'_, '_> {
         let _ = writeln!(self.text, "    {line:<28} {mark} {place}{remark}");
     }
 
-    /// What the cells would be, if they are an instruction that the assembler writes differently.
+    /// Says what the cells decode to, if they are an instruction that the assembler encodes differently.
     fn remark(&self, segment: &Segment, at: u64) -> String {
         let isa = self.disassembler.isa;
         if segment.memory != isa.pc.memory {
@@ -190,7 +191,7 @@ impl Listing<'_, '_> {
     }
 }
 
-/// How many printable characters stand at the beginning.
+/// Returns how many cells at the beginning are printable characters.
 fn text_length(cells: &[u64]) -> usize {
     cells.iter().take_while(|cell| matches!(**cell, 0x20..=0x7E | 0x09 | 0x0A)).count()
 }

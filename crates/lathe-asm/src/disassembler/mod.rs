@@ -1,8 +1,8 @@
-//! From an image back to assembly that assembles to the same image.
+//! Turns an image back into assembly that assembles to the same image.
 //!
-//! Code is followed from the entry point; what is not reached is data. Encodings that the
-//! assembler would not write (ignored bits set, a longer form than needed) are followed too, and
-//! written as data with a comment that says what they are.
+//! Code is followed from the entry point; unreached cells are data. Encodings that the assembler would not produce
+//! (ignored bits set, a longer form than needed) are followed too, but written as data, with a comment that names the
+//! instruction.
 
 mod flow;
 mod listing;
@@ -26,14 +26,14 @@ use flow::Modes;
 /// How to find code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Follow jumps and calls from the entry point and from symbols of code.
+    /// Follow jumps and calls from the entry point and from exported code labels.
     #[default]
     Follow,
-    /// Take everything in the code memory as code, one instruction after the other.
+    /// Decode everything in the code memory, one instruction after the other.
     Linear,
 }
 
-/// The assembly of an image.
+/// Disassembles an image.
 pub fn disassemble(isa: &Isa, image: &Image, method: Method) -> String {
     let mut disassembler = Disassembler::new(isa, image);
     match method {
@@ -44,24 +44,24 @@ pub fn disassemble(isa: &Isa, image: &Image, method: Method) -> String {
     listing::write(&disassembler, image)
 }
 
-/// An instruction that was found.
+/// An instruction found in the image.
 #[derive(Clone, Copy)]
 struct Instruction {
     decoded: Decoded,
     /// The modes it was decoded with.
     modes: Modes,
-    /// Whether it has the bits that the assembler writes: ignored bits may be set, or a shorter
-    /// instruction may be written alike.
+    /// Whether the assembler would produce these bits: not if ignored bits are set, or if it tries another instruction
+    /// with the same text first.
     is_canonical: bool,
 }
 
 struct Disassembler<'i> {
     isa: &'i Isa,
-    /// The cells of each memory, runs that touch joined.
+    /// The cells of each memory; adjoining runs are joined.
     segments: Vec<Segment>,
     /// Instructions found in the code memory, by address.
     code: BTreeMap<u64, Instruction>,
-    /// For each instruction, those written alike that the assembler tries before it.
+    /// For each instruction, the ones with the same text that the assembler tries first.
     rivals: Vec<Vec<InstructionId>>,
     /// Cells of the longest instruction.
     longest: usize,
@@ -80,7 +80,7 @@ impl<'i> Disassembler<'i> {
         self.segments.iter().filter(|segment| segment.memory == self.isa.pc.memory)
     }
 
-    /// The instruction at an address, if all its cells are in the image.
+    /// Decodes the instruction at an address, if all its cells are in the image.
     fn decode(&self, address: u64, modes: Modes) -> Option<Instruction> {
         let inside = |segment: &&Segment| segment.contains(address);
         let segment = self.code_segments().find(inside)?;
@@ -89,18 +89,18 @@ impl<'i> Disassembler<'i> {
         let decoded = self.isa.decode(window)?;
         let encoding = &self.isa.instruction(decoded.instruction).encoding;
         let whole = encoding.cells as usize <= cells.len();
-        // Labels come later; an address inside the image will have one unless it is inside a line.
+        // Labels come later; every address inside the image will have one, except in the middle of a line.
         let found = Instruction { decoded, modes, is_canonical: encoding.is_canonical(window) };
         let first = self.is_first_choice(&found, address, |memory, address| self.is_inside(memory, address));
         whole.then_some(Instruction { is_canonical: found.is_canonical && first, ..found })
     }
 
-    /// The window that begins with these cells.
+    /// Returns the window that begins with these cells.
     fn window(&self, cells: &[u64], modes: u128) -> u128 {
         window(cells.iter().copied().take(self.longest), self.isa.code_memory().cell) | modes
     }
 
-    /// How many cells an instruction takes.
+    /// Returns how many cells an instruction takes.
     fn cells(&self, found: &Instruction) -> u64 {
         u64::from(self.isa.instruction(found.decoded.instruction).encoding.cells)
     }
@@ -111,8 +111,8 @@ impl<'i> Disassembler<'i> {
         Location { pc, next: width.wrap(pc.wrapping_add(cells.into())), width }
     }
 
-    /// Whether the assembler would choose this instruction for its own text. `labelled` tells
-    /// whether an address is written as a label.
+    /// Whether the assembler would choose this instruction for its text. `labelled` tells whether an address is written
+    /// as a label.
     fn is_first_choice(&self, found: &Instruction, pc: u64, labelled: impl Fn(MemoryId, u64) -> bool) -> bool {
         let decoded = &found.decoded;
         let own = self.isa.instruction(decoded.instruction);
@@ -134,7 +134,7 @@ impl<'i> Disassembler<'i> {
         })
     }
 
-    /// Whether what is written for an instruction assembles to it again.
+    /// Whether the text of an instruction assembles to the same cells.
     fn can_be_written(&self, found: &Instruction, pc: u64) -> bool {
         found.is_canonical
             && self.is_first_choice(found, pc, |memory, address| self.labels.contains_key(&(memory, address)))
@@ -161,7 +161,7 @@ impl<'i> Disassembler<'i> {
             taken.extend(address..=last);
             let flow = flow::of(self.isa, &decoded, self.location(decoded.instruction, address), modes);
             if let Some(next) = address.checked_add(cells).filter(|_| flow.goes_on) {
-                // What a routine does to the modes is not known where it returns.
+                // After a call returns, the routine may have changed the modes.
                 let modes = if flow.is_call { flow.modes.assumed() } else { flow.modes };
                 pending.push_front((next, modes));
             }
@@ -189,7 +189,7 @@ impl<'i> Disassembler<'i> {
         }
     }
 
-    /// Gives names to the places that operands and symbols refer to.
+    /// Names the addresses that operands and symbols refer to.
     fn name_targets(&mut self, image: &Image) {
         let mut names = BTreeSet::new();
         for symbol in &image.symbols {
@@ -218,7 +218,7 @@ impl<'i> Disassembler<'i> {
         }
     }
 
-    /// The addresses that the operands of an instruction name.
+    /// Returns the addresses that the operands of an instruction name.
     fn targets(&self, decoded: &Decoded, address: u64) -> Vec<(MemoryId, u64)> {
         let instruction = self.isa.instruction(decoded.instruction);
         let location = self.location(decoded.instruction, address);
@@ -226,7 +226,7 @@ impl<'i> Disassembler<'i> {
         fields.zip(decoded.operands).filter_map(|(field, bits)| self.target(field, bits, location)).collect()
     }
 
-    /// The address that an operand names, if it names one.
+    /// Returns the address that an operand names, if any.
     fn target(&self, field: &Field, bits: u64, location: Location) -> Option<(MemoryId, u64)> {
         let Domain::Number(Numeric { target: Some(target), .. }) = field.domain else { return None };
         let memory = match target {
@@ -248,13 +248,13 @@ impl<'i> Disassembler<'i> {
         self.is_inside(memory, address) && !split
     }
 
-    /// The text of an instruction.
+    /// Returns the text of an instruction.
     fn text(&self, decoded: &Decoded, address: u64) -> String {
         text::instruction(self.isa, decoded, address, |memory, address| self.labels.get(&(memory, address)).cloned())
     }
 }
 
-/// For each instruction, those with the same texts and places of operands that are tried first.
+/// Lists for each instruction the ones with the same texts and operand positions that are tried first.
 fn rivals(isa: &Isa) -> Vec<Vec<InstructionId>> {
     let mut by_shape: BTreeMap<String, Vec<InstructionId>> = BTreeMap::new();
     let mut order: Vec<InstructionId> = (0..isa.instructions.len() as u32).map(InstructionId).collect();
@@ -270,7 +270,7 @@ fn rivals(isa: &Isa) -> Vec<Vec<InstructionId>> {
     rivals
 }
 
-/// What the operand `bits` of `ours`, as it is written, is as an operand of `theirs`, if it can be one: a label for
+/// Returns the bits that the text of operand `bits` of `ours` has as an operand of `theirs`, if it fits: a label for
 /// `address`, or else a number or a name.
 fn same_text(theirs: &Field, ours: &Field, bits: u64, address: Option<u64>, location: Location) -> Option<u64> {
     if let Some(address) = address {
@@ -293,7 +293,7 @@ fn same_text(theirs: &Field, ours: &Field, bits: u64, address: Option<u64>, loca
     }
 }
 
-/// A number as programs for the machine have it: hexadecimal, or octal if that is the custom.
+/// Writes a number as the machine's programs do: hexadecimal, or octal if that is their custom.
 fn number(isa: &Isa, value: u64, width: Width) -> String {
     let bits = width.bits() as usize;
     match isa.assembly.octal_numbers {
@@ -313,7 +313,7 @@ fn is_name(name: &str, isa: &Isa) -> bool {
     begins && fine && !taken
 }
 
-/// The segments of an image in order, those that touch or overlap joined.
+/// Returns the segments of an image in order, joining those that touch or overlap.
 fn joined(image: &Image) -> Vec<Segment> {
     let mut cells: BTreeMap<(MemoryId, u64), u64> = BTreeMap::new();
     for segment in &image.segments {

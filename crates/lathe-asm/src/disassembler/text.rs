@@ -1,4 +1,4 @@
-//! How one instruction is written, with labels where its operands name addresses.
+//! The text of one instruction, with labels where its operands name addresses.
 
 use lathe_base::Width;
 use lathe_isa::Isa;
@@ -8,7 +8,7 @@ use lathe_isa::operand::Location;
 
 use super::number;
 
-/// The text of the instruction at an address. `label` gives the name of an address, if it has one.
+/// Returns the text of the instruction at an address. `label` returns the name of an address, if it has one.
 pub fn instruction(
     isa: &Isa,
     decoded: &Decoded,
@@ -66,7 +66,7 @@ fn operand(
     match label {
         Some(label) => label,
         None if is_absolute && memory.is_some() => number(isa, bits, field.width),
-        // What is within a page of the program may be written as the place in the page, but that says less.
+        // An address in the current page could be written as its offset in the page, but that says less.
         None if matches!(
             numeric.target,
             Some(Target::Relative { number_is_address: true, .. } | Target::Within(Base::Pc | Base::Next))
@@ -79,7 +79,7 @@ fn operand(
     }
 }
 
-/// A number that is no address.
+/// Writes a number that is not an address.
 fn plain(isa: &Isa, value: u64, width: Width) -> String {
     let is_digit = value < 8 || value < 10 && !isa.assembly.octal_numbers;
     if is_digit { value.to_string() } else { number(isa, value, width) }

@@ -1,7 +1,7 @@
-//! The annotated image: JSON for tools that want to know which line made which cells.
+//! The annotated image: JSON for tools that need to know which line made which cells.
 //!
-//! Written only. Cells are hexadecimal digits with spaces between, all others are plain
-//! numbers, or strings if an address needs more than 53 bits; lines and columns count from 1.
+//! Written only. Cells are hexadecimal digits separated by spaces; all other values are plain numbers, or strings if an
+//! address needs more than 53 bits; lines and columns count from 1.
 
 use lathe_base::Source;
 use lathe_isa::model::{Isa, MemoryId};
@@ -102,7 +102,7 @@ fn place_row<'a>(span: lathe_base::Span, places: &Places<'a>) -> PlaceRow<'a> {
     }
 }
 
-/// A line on the wire, if its memory is one of the machine's.
+/// Returns a line on the wire, if its memory is one of the machine's.
 fn line_row<'a>(
     line: &Line,
     isa: &'a Isa,

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::FormatError;
 use super::rom::Rom;
 
-/// Writes a C array, to be included.
+/// Writes a C array, to include.
 pub(super) fn write_c(rom: &Rom, name: &str) -> Result<Vec<u8>, FormatError> {
     check_name(name)?;
     let cells = rom.flat_not_empty()?;
@@ -18,7 +18,7 @@ pub(super) fn write_c(rom: &Rom, name: &str) -> Result<Vec<u8>, FormatError> {
     Ok(out.into_bytes())
 }
 
-/// Writes a Rust array, to be a module.
+/// Writes a Rust array, as a module.
 pub(super) fn write_rust(rom: &Rom, name: &str) -> Result<Vec<u8>, FormatError> {
     check_name(name)?;
     let cells = rom.flat_not_empty()?;
@@ -61,7 +61,7 @@ fn literal(rom: &Rom, cell: u64) -> String {
     format!("0x{cell:0digits$x}", digits = rom.digits())
 }
 
-/// A hexadecimal literal has four bits a digit in VHDL, so that other widths need a binary one.
+/// Writes a cell's literal. A hexadecimal literal in VHDL has four bits a digit, so other widths need a binary one.
 fn bit_string(rom: &Rom, cell: u64) -> String {
     if rom.width.bits().is_multiple_of(4) {
         format!("x\"{cell:0digits$x}\"", digits = rom.digits())
@@ -78,7 +78,7 @@ fn push_elements(out: &mut String, rom: &Rom, cells: &[u64], element: impl Fn(u6
     }
 }
 
-/// That the name is an identifier in all three languages; keywords are left to the compiler.
+/// Checks that the name is an identifier in all three languages; keywords are left to the compiler.
 fn check_name(name: &str) -> Result<(), FormatError> {
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic());
     let goes_on = name.chars().all(|other| other.is_ascii_alphanumeric() || other == '_');

@@ -1,9 +1,8 @@
-//! Cells as bytes, for the formats that know only bytes: raw binary, Intel HEX, S-record.
+//! Cells as bytes, for byte-oriented formats: raw binary, Intel HEX, S-record.
 //!
-//! A cell takes as many whole bytes as it needs, in the byte order of its memory, with zeros
-//! in the bits above it. Addresses in such a file count bytes: cell 5 of 12 bits is at byte
-//! 10. Packing cells without gaps was rejected: programmers and debuggers could not find
-//! them.
+//! A cell takes as many whole bytes as it needs, in the byte order of its memory, with zeros in the bits above it.
+//! Addresses in such a file count bytes: cell 5 of 12 bits is at byte 10. Packing cells without gaps was rejected:
+//! device programmers and debuggers could not find them.
 
 use lathe_base::Width;
 use lathe_isa::model::{Isa, Memory, MemoryId, Order};
@@ -13,12 +12,12 @@ use super::rom::{Rom, too_wide};
 use super::runs::{Collector, Run};
 use crate::{Image, Segment};
 
-/// The raw binary: the bytes of all cells from the first address on.
+/// Writes a raw binary: the bytes of all cells from the first address on.
 pub(super) fn write_binary(rom: &Rom) -> Result<Vec<u8>, FormatError> {
     Ok(to_bytes(&rom.flat()?, rom.width, rom.order))
 }
 
-/// Reads a raw binary, which begins at this address.
+/// Reads a raw binary that begins at this address.
 pub(super) fn read_binary(bytes: &[u8], isa: &Isa, memory: MemoryId, at: u64) -> Result<Image, FormatError> {
     let target = isa.memory(memory);
     let size = target.bytes_per_cell() as u128;
@@ -36,12 +35,12 @@ pub(super) fn read_binary(bytes: &[u8], isa: &Isa, memory: MemoryId, at: u64) ->
     image_of_bytes(collector, isa, memory, None)
 }
 
-/// How many bytes a cell of this width takes.
+/// Returns how many bytes a cell of this width takes.
 pub(super) fn bytes_per_cell(width: Width) -> usize {
     width.bits().div_ceil(8) as usize
 }
 
-/// The cells as bytes.
+/// Returns the cells as bytes.
 pub(super) fn to_bytes(cells: &[u64], width: Width, order: Order) -> Vec<u8> {
     let size = bytes_per_cell(width);
     let mut bytes = Vec::with_capacity(cells.len() * size);
@@ -54,18 +53,18 @@ pub(super) fn to_bytes(cells: &[u64], width: Width, order: Order) -> Vec<u8> {
     bytes
 }
 
-/// The runs of a ROM as runs of bytes.
+/// Yields the runs of a ROM as runs of bytes.
 pub(super) fn byte_runs(rom: &Rom) -> impl Iterator<Item = Run<u8>> {
     let size = bytes_per_cell(rom.width) as u128;
     rom.runs.iter().map(move |run| Run { start: run.start * size, items: to_bytes(&run.items, rom.width, rom.order) })
 }
 
-/// The address of a cell, counted in bytes.
+/// Returns the address of a cell, counted in bytes.
 pub(super) fn byte_address(rom: &Rom, cell: u128) -> u128 {
     cell * bytes_per_cell(rom.width) as u128
 }
 
-/// The image that the bytes of a file make. The entry is counted in bytes.
+/// Builds an image from the bytes of a file. The entry is counted in bytes.
 pub(super) fn image_of_bytes(
     collector: Collector<u8>,
     isa: &Isa,
@@ -91,7 +90,7 @@ fn segment(run: &Run<u8>, memory: &Memory, id: MemoryId) -> Result<Segment, Form
     }
 }
 
-/// That a run begins or ends between two cells.
+/// Checks that a run begins or ends between two cells.
 fn check_whole(byte: u128, size: u128) -> Result<(), FormatError> {
     if byte.is_multiple_of(size) {
         return Ok(());

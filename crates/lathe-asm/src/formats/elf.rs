@@ -1,9 +1,8 @@
-//! Reading of ELF files: what compilers and linkers of the field make. Only what a loader needs is
-//! looked at: program headers, the entry point, and the symbols, if they are there.
+//! Reads ELF files, the output of the usual compilers and linkers. Only what a loader needs is read: program headers,
+//! the entry point, and the symbols, if any.
 //!
-//! Parts go to their physical addresses, as a programmer of a board's ROM would put them: the first
-//! values of variables lie after the code, and the program's start-up code copies them to where the
-//! symbols say.
+//! Segments go to their physical addresses, as in a board's ROM: the initial values of variables lie after the code,
+//! and the program's start-up code copies them to the addresses of the symbols.
 
 use lathe_base::Span;
 use lathe_isa::Isa;
@@ -18,13 +17,13 @@ use super::runs::Collector;
 use crate::Image;
 use crate::image::{Symbol, SymbolKind};
 
-/// What an ELF file begins with.
+/// The magic number of an ELF file.
 pub(super) const MAGIC: &[u8] = b"\x7FELF";
 
-/// Reads the parts that are to be loaded into this memory. What a part has beyond its bytes in the
-/// file is 0, as memory is anyway.
+/// Reads the loadable segments into this memory. The part of a segment beyond its bytes in the file is 0, as memory is
+/// anyway.
 pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, FormatError> {
-    // Byte 4 is the class, byte 5 the order.
+    // Byte 4 is the class, byte 5 the byte order.
     match file.get(4..6) {
         Some([1, 1]) | None => read_as::<FileHeader32<LittleEndian>>(file, isa, memory),
         Some([2, 1]) => read_as::<FileHeader64<LittleEndian>>(file, isa, memory),
@@ -43,7 +42,7 @@ fn read_as<H: FileHeader<Endian = LittleEndian>>(
     let header = H::parse(file).map_err(broken)?;
     let parts = header.program_headers(LittleEndian, file).map_err(broken)?;
     let parts: Vec<_> = parts.iter().filter(|part| part.p_type(LittleEndian) == PT_LOAD).collect();
-    // Some linkers leave the physical addresses out.
+    // Some linkers omit physical addresses.
     let has_physical = parts.iter().any(|part| part.p_paddr(LittleEndian).into() != 0);
     let begins: u64 = header.e_entry(LittleEndian).into();
     let mut entry = begins;
@@ -68,7 +67,7 @@ fn read_as<H: FileHeader<Endian = LittleEndian>>(
     Ok(image)
 }
 
-/// The names of addresses. A file that was stripped has none.
+/// Reads the symbols that name addresses. A stripped file has none.
 fn symbols<H: FileHeader<Endian = LittleEndian>>(
     header: &H,
     file: &[u8],

@@ -1,5 +1,5 @@
-//! What goes wrong with a file: a value with a line where there is one, a cause and a next
-//! step. Files are not sources, so there is no span and no code.
+//! An error in a file: its line if there is one, a cause and a next step. Files are not sources, so there is no span
+//! and no code.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ pub struct FormatError {
 }
 
 impl FormatError {
-    /// A cause and a next step.
+    /// Creates an error from a cause and a next step.
     pub fn new(cause: impl Into<String>, next_step: impl Into<String>) -> Self {
         FormatError { line: None, cause: cause.into(), next_step: next_step.into() }
     }
 
-    /// Adds the line, unless one is known already.
+    /// Adds the line, unless one is already known.
     pub fn at_line(mut self, line: usize) -> Self {
         self.line.get_or_insert(line);
         self

@@ -1,15 +1,15 @@
 //! Initial contents of block memories: Quartus' MIF and Vivado's COE.
 //!
-//! MIF as in Intel's "Memory Initialization File (.mif) Definition": `DEPTH` is the size that
-//! was asked for, or else all of the memory; gaps are filled in as ranges. COE as in AMD's
-//! UG896, "COE File Syntax": it has no addresses and begins at the first one written.
+//! MIF as in Intel's "Memory Initialization File (.mif) Definition": `DEPTH` is the requested size, or else all of the
+//! memory; gaps are filled in as ranges. COE as in AMD's UG896, "COE File Syntax": it has no addresses and begins at
+//! the first one written.
 
 use std::fmt::Write;
 
 use super::rom::Rom;
 use super::{BEYOND, FormatError};
 
-/// The most cells that a memory initialization file is written for: no chip has a memory of more.
+/// The most cells in a memory initialization file: no chip has a larger memory.
 const DEPTH: u128 = 1 << 32;
 
 /// Writes a Memory Initialization File.
@@ -39,7 +39,7 @@ pub(super) fn write_mif(rom: &Rom) -> Result<Vec<u8>, FormatError> {
     Ok(out.into_bytes())
 }
 
-/// One value from an address to before another.
+/// Writes one value for the addresses in `from..to`.
 fn push_range(out: &mut String, rom: &Rom, from: u128, to: u128, value: u64) {
     let (digits, address_digits) = (rom.digits(), rom.address_digits());
     let _ = match to - from {

@@ -1,5 +1,5 @@
-//! Reading of Game Boy cartridges: a raw binary with a header at 0x100. All of it goes into the memory that a map lays
-//! over address 0 for code. On a machine without such a map, what lies beyond the first two banks has no place.
+//! Reads Game Boy cartridges: a raw binary with a header at 0x100. All of it goes into the memory that a map puts at
+//! address 0 for code. On a machine without such a map, only the first two banks have a place.
 
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
@@ -8,7 +8,7 @@ use super::FormatError;
 use super::bytes::read_binary;
 use crate::Image;
 
-/// The bytes that are there without a switch: banks 0 and 1.
+/// The bytes that are visible without bank switching: banks 0 and 1.
 const FIXED: usize = 0x8000;
 const BANK: usize = 0x4000;
 const LOGO: (usize, [u8; 4]) = (0x104, [0xCE, 0xED, 0x66, 0x66]);
@@ -17,12 +17,12 @@ const CARTRIDGE_TYPE: usize = 0x147;
 const ROM_SIZE: usize = 0x148;
 const CHECKSUM: usize = 0x14D;
 
-/// Whether a file has the header that the machine itself looks for.
+/// Whether a file has the header that the machine itself checks.
 pub(super) fn is_cartridge(file: &[u8]) -> bool {
     file.get(LOGO.0..).is_some_and(|rest| rest.starts_with(&LOGO.1)) && file.len() > CARTRIDGE_TYPE
 }
 
-/// Reads a cartridge, or the banks of it that are always there.
+/// Reads a cartridge, or only its first two banks.
 pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, FormatError> {
     check(file)?;
     match slot(isa).filter(|_| memory == isa.pc.memory) {
@@ -31,14 +31,14 @@ pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, Fo
     }
 }
 
-/// The memory that a cartridge goes into, if there is one for it.
+/// Returns the memory for a whole cartridge, if there is one.
 fn slot(isa: &Isa) -> Option<MemoryId> {
     let reset: Vec<u64> = isa.registers.iter().map(|register| register.reset).collect();
     let (memory, _) = isa.code_cell(&reset, 0);
     (memory != isa.pc.memory).then_some(memory)
 }
 
-/// Checks the header: the machine would not start with another.
+/// Checks the header: the machine would not start with a wrong one.
 fn check(file: &[u8]) -> Result<(), FormatError> {
     let Some(header) = file.get(HEADER..=CHECKSUM).filter(|_| is_cartridge(file)) else {
         let cause = "this is not a Game Boy cartridge: there is no logo at 0x104";
@@ -59,7 +59,7 @@ fn check(file: &[u8]) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// What is not loaded, and why.
+/// Says what is not loaded, and why.
 pub(super) fn left_out(file: &[u8], isa: &Isa) -> Option<FormatError> {
     let banks = file.len().div_ceil(BANK);
     if file.len() <= FIXED || slot(isa).is_some() {

@@ -1,15 +1,15 @@
-//! Which format a file has, from what is in it and what it is called. What is in it counts
-//! for more: people call Logisim images `.hex` and `.bin` too.
+//! Guesses which format a file has, from its content and its name. The content counts for more: Logisim images, too,
+//! are often named `.hex` or `.bin`.
 
 use super::text::{lines, without_mark};
 use super::{Format, elf, game_boy, intel_hex, s_record};
 
-/// The format of a file that is to be read; raw binary if nothing says otherwise.
+/// Guesses the format of a file to read; raw binary if nothing says otherwise.
 pub fn guess(name: &str, bytes: &[u8]) -> Format {
     by_content(bytes).or_else(|| by_name(name, bytes)).unwrap_or(Format::Binary)
 }
 
-/// The formats that show what they are.
+/// Recognizes the formats whose content identifies them.
 fn by_content(bytes: &[u8]) -> Option<Format> {
     if bytes.starts_with(elf::MAGIC) {
         return Some(Format::Elf);
@@ -33,8 +33,8 @@ fn by_content(bytes: &[u8]) -> Option<Format> {
     }
 }
 
-/// By the extension, if it names a format that can be read. A `.hex` that is no Intel HEX but
-/// has its digits is taken for `$readmemh`, whose files are often called so.
+/// Goes by the extension, if it names a readable format. A `.hex` that is text but not Intel HEX is taken for
+/// `$readmemh`, whose files are often named so.
 fn by_name(name: &str, bytes: &[u8]) -> Option<Format> {
     let format = Format::of_file_name(name).filter(|format| format.can_be_read())?;
     let looks_like_text =

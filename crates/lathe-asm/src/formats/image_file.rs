@@ -1,5 +1,5 @@
-//! Lathe's own image: all memories, the entry, symbols, the lines that cells came from, and
-//! which machine and definition it is for. JSON text of version 1.
+//! Lathe's own image: all memories, the entry, symbols, the lines that cells came from, and its machine and definition.
+//! JSON text of version 1.
 //!
 //! ```text
 //! {
@@ -17,9 +17,9 @@
 //! }
 //! ```
 //!
-//! Cells are hexadecimal, each as many digits as its width needs. A symbol without a memory is
-//! a constant; a value or an address beyond 53 bits is a string. Lines are lists because there are many of
-//! them. Keys that are not known are ignored, so that later versions can add some.
+//! Cells are hexadecimal, each with as many digits as its width needs. A symbol without a memory is a constant; a value
+//! or an address beyond 53 bits is a string. Lines are lists because there are many of them. Unknown keys are ignored,
+//! so that later versions can add some.
 
 use lathe_base::{FileId, Source, Span};
 use lathe_isa::model::{Isa, Memory, MemoryId};
@@ -40,14 +40,14 @@ const VERSION: u64 = 1;
 pub struct Header {
     /// The machine it is for.
     pub machine: String,
-    /// The [`identity`] of the definition that it was made with, if it was known.
+    /// The [`identity`] of the definition that it was made with, if known.
     pub definition: Option<String>,
-    /// The names of its sources; the spans of the image name them by position.
+    /// The names of its sources; spans refer to them by position.
     pub files: Vec<String>,
 }
 
-/// A name for the text of a definition, so that an image can tell whether it changed: FNV-1a of
-/// 128 bits. It guards against mistakes, not against malice.
+/// Returns a hash of a definition's text, so that an image can tell whether it changed: FNV-1a of 128 bits. It guards
+/// against mistakes, not malice.
 pub fn identity(definition: &str) -> String {
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
@@ -154,7 +154,7 @@ pub(super) fn write(
     Ok(out.finish())
 }
 
-/// The names of the sources, and empty ones for places in sources that are not at hand.
+/// Returns the names of the sources, empty for sources that spans refer to but are not at hand.
 fn file_names<'a>(image: &Image, sources: &'a [Source]) -> Vec<&'a str> {
     let spans = image.lines.iter().map(|line| line.span);
     let spans = spans.chain(image.symbols.iter().map(|symbol| symbol.span));
@@ -204,7 +204,7 @@ fn wire_span(span: Span) -> WireSpan {
 /// Reads only what the image says about itself, so that a machine can be chosen by it.
 ///
 /// # Errors
-/// If it is not one of Lathe's images, or of a version that is not known.
+/// If it is not one of Lathe's images, or has an unknown version.
 pub fn header(bytes: &[u8]) -> Result<Header, FormatError> {
     let wire: WireHeader = parse(bytes)?;
     if wire.format != FORMAT {
@@ -241,7 +241,7 @@ fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, FormatError> {
     })
 }
 
-/// The machine's memories in the order of the file's list.
+/// Returns the machine's memories in the order of the file's list.
 fn memories(wire: &[WireMemory], isa: &Isa) -> Result<Vec<MemoryId>, FormatError> {
     let next = "assemble the program again: the definition has changed since";
     let find = |wire: &WireMemory| {
@@ -263,7 +263,7 @@ fn memories(wire: &[WireMemory], isa: &Isa) -> Result<Vec<MemoryId>, FormatError
     wire.iter().map(find).collect()
 }
 
-/// Turns wire types into an image that others can rely on.
+/// Converts wire types to a checked image.
 struct Reader<'a> {
     isa: &'a Isa,
     memories: Vec<MemoryId>,
@@ -287,7 +287,7 @@ impl Reader<'_> {
         Ok(image)
     }
 
-    /// That there are not too many cells, before there is one.
+    /// Checks that there are not too many cells, before any is stored.
     fn check_size(&self, segments: &[WireSegment]) -> Result<(), FormatError> {
         let mut total = 0;
         for segment in segments {
@@ -307,7 +307,7 @@ impl Reader<'_> {
             .ok_or_else(|| damaged(format!("execution begins at {:#x}, beyond memory `{}`", entry.0, memory.name)))
     }
 
-    /// A memory of the file's list by its name.
+    /// Finds a memory of the file's list by name.
     fn memory(&self, name: &str) -> Result<MemoryId, FormatError> {
         let id = self.isa.memory_named(name).filter(|id| self.memories.contains(id));
         id.ok_or_else(|| damaged(format!("memory `{name}` is not in its list")))
@@ -333,7 +333,7 @@ impl Reader<'_> {
         Ok(Symbol { name: wire.name, value: wire.value.0, kind, exported: wire.exported, span })
     }
 
-    /// A call, which stands in none or in an earlier one.
+    /// Converts a call, which is inside no call or an earlier one.
     fn call(&self, wire: WireCall, at: u32) -> Result<Call, FormatError> {
         if wire.parent > at {
             return Err(damaged(format!("call {} is inside the later call {}", at + 1, wire.parent)));
@@ -371,7 +371,7 @@ impl Reader<'_> {
     }
 }
 
-/// An address of a memory, if it is one.
+/// Returns an address, if the memory has it.
 fn address(number: Number, memory: &Memory) -> Option<u64> {
     u64::try_from(number.0).ok().filter(|address| memory.address.holds(*address))
 }

@@ -74,7 +74,7 @@ pub(super) fn read(bytes: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, F
     image_of_bytes(reader.data, isa, memory, reader.entry)
 }
 
-/// Whether this is a whole and sound record.
+/// Whether this is a complete and valid record.
 pub(super) fn is_record(line: &[u8]) -> bool {
     record(line).is_ok()
 }
@@ -104,9 +104,9 @@ fn record(line: &[u8]) -> Result<Record, FormatError> {
     Ok(Record { kind: *kind, address: number(&[*high, *low]).into(), data: data.to_vec() })
 }
 
-/// What the addresses of data records are added to.
+/// The base that the addresses of data records are added to.
 enum Base {
-    /// Set by a record of type 04; data runs on past 64 KiB.
+    /// Set by a record of type 04; data continues past 64 KiB.
     Linear(u128),
     /// Set by a record of type 02; data wraps within 64 KiB.
     Segment(u128),

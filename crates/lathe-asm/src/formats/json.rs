@@ -1,5 +1,5 @@
-//! What the JSON formats share: numbers that every reader can hold, and lists with one entry
-//! a line, so that they can be compared as texts.
+//! What the JSON formats share: numbers that every reader can hold, and lists with one entry a line, so that files can
+//! be compared as text.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::FormatError;
 
-/// A number of any size. Beyond 53 bits, which many readers of JSON round, it is a string.
+/// A number of any size. Beyond 53 bits, where many JSON readers round, it is a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Number(pub(super) i128);
 
@@ -67,13 +67,13 @@ impl Object {
         Object { out: b"{".to_vec() }
     }
 
-    /// A key with a value in one line.
+    /// Adds a key with a value on one line.
     pub(super) fn value(&mut self, key: &str, value: &impl Serialize) -> Result<(), FormatError> {
         self.key(key);
         self.push(value)
     }
 
-    /// A key with a list, one entry a line.
+    /// Adds a key with a list, one entry a line.
     pub(super) fn list<T: Serialize>(
         &mut self,
         key: &str,
@@ -108,7 +108,7 @@ impl Object {
     }
 }
 
-/// Cells as digits.
+/// Returns cells as hexadecimal digits.
 pub(super) fn hexadecimal(cells: &[u64], digits: usize, between: &str) -> String {
     let mut text = String::with_capacity(cells.len() * (digits + between.len()));
     for (at, cell) in cells.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Object files of the LC-3 as its first assemblers made them: words of 16 bits, the highest byte
-//! first; the first is the address of the others.
+//! Object files of the LC-3 as its first assemblers made them: words of 16 bits, high byte first; the first word is the
+//! address of the others.
 
 use lathe_isa::Isa;
 use lathe_isa::model::MemoryId;
@@ -9,7 +9,7 @@ use super::rom::Rom;
 use super::runs::Collector;
 use crate::{Image, Segment};
 
-/// What the object files of a later assembler begin with. They hold source lines and are not read.
+/// The beginning of a later assembler's object files. They hold source lines and are not read.
 const LC3TOOLS: &[u8] = b"\x1c\x30\x15\xc0\x01";
 
 /// Writes all cells from the lowest address to the highest.
@@ -21,7 +21,7 @@ pub(super) fn write(rom: &Rom) -> Result<Vec<u8>, FormatError> {
     Ok([start as u64].iter().chain(cells).flat_map(|word| (*word as u16).to_be_bytes()).collect())
 }
 
-/// Reads the words to where the first of them says.
+/// Reads the words to the address in the first of them.
 pub(super) fn read(file: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, FormatError> {
     check_width(isa.memory(memory).cell.bits(), 0)?;
     if file.starts_with(LC3TOOLS) {

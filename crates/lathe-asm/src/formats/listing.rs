@@ -1,8 +1,7 @@
-//! The listing: every line of every source with the cells it made, the lines of a macro
-//! indented under its call, and the symbols at the end.
+//! The listing: every line of every source with the cells it made, the lines of a macro indented under its call, and
+//! the symbols at the end.
 //!
-//! A listing is by file: what an included file made is under that file's name, as often as it
-//! was included.
+//! A listing is by file: what an included file made is under that file's name, once for each inclusion.
 
 use std::fmt::Write;
 
@@ -38,15 +37,14 @@ pub(super) fn write(image: &Image, isa: &Isa, sources: &[Source]) -> Result<Vec<
     Ok(listing.out.into_bytes())
 }
 
-/// A line of the image with the calls it stands in, and the place in a source under which it is
-/// listed.
+/// A line of the image with the calls around it, and the place in a source where it is listed.
 struct Anchored<'a> {
     place: Place,
     line: &'a Line,
     calls: Vec<(u32, &'a Call)>,
 }
 
-/// Sorts lines by the place of their outermost call, or their own; those without one apart.
+/// Sorts lines by the place of their outermost call, or their own; returns lines without a place separately.
 fn anchor<'a>(image: &'a Image, places: &Places<'_>) -> (Vec<Anchored<'a>>, Vec<&'a Line>) {
     let mut anchored = Vec::new();
     let mut homeless = Vec::new();
@@ -79,12 +77,12 @@ impl Columns {
     }
 }
 
-/// How many cells stand in a row.
+/// Returns how many cells go in a row.
 fn in_a_row(digits: usize) -> usize {
     (16 / digits).clamp(1, 8)
 }
 
-/// An address, with its memory where there are several.
+/// Returns the text of an address, with its memory if there are several.
 fn address_text(isa: &Isa, id: MemoryId, address: u64) -> String {
     let memory = isa.memory(id);
     let text = format!("{address:0digits$x}", digits = digits(memory.address));
@@ -99,7 +97,7 @@ struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// One source, from its first line to its last, with what `rest` has for it.
+    /// Lists one source from its first line to its last, with its items from the front of `rest`.
     fn file(&mut self, file: usize, places: &Places<'_>, rest: &mut &[Anchored<'_>]) {
         let _ = writeln!(self.out, "\n; {}", places.name(file));
         for (at, text) in places.lines(file).iter().enumerate() {
@@ -113,7 +111,7 @@ impl Listing<'_> {
         }
     }
 
-    /// One line of a source: what it made itself beside it, what its calls made below.
+    /// Lists one source line: its own cells beside it, those of its calls below.
     fn source_line(&mut self, number: usize, text: &str, items: &[Anchored<'_>], places: &Places<'_>) {
         let own = items.first().filter(|item| item.calls.is_empty());
         match own {
@@ -131,7 +129,7 @@ impl Listing<'_> {
         }
     }
 
-    /// A line that a call made, under the headings of calls that the line before does not stand in.
+    /// Lists a line that a call made, under headings for the calls that the previous line is not in.
     fn expansion(&mut self, item: &Anchored<'_>, before: &[(u32, &Call)], places: &Places<'_>) {
         for (depth, (number, call)) in item.calls.iter().enumerate().skip(1) {
             let goes_on = |(last, before): &(u32, &Call)| number == last || is_next_turn(before, call);
@@ -144,8 +142,7 @@ impl Listing<'_> {
         self.cells(item.line, None, &indented(item.calls.len(), text));
     }
 
-    /// The cells of a line, in several rows if need be. Rows equal to the one before are left
-    /// out, as in a hex dump.
+    /// Lists the cells of a line, in several rows if necessary. Repeated rows are left out, as in a hex dump.
     fn cells(&mut self, line: &Line, number: Option<usize>, text: &str) {
         let Some(memory) = self.isa.memories.get(line.memory.index()) else { return };
         let digits = digits(memory.cell);
@@ -179,7 +176,7 @@ impl Listing<'_> {
     }
 }
 
-/// Whether a call is a further turn of the repetition that the one before was a turn of.
+/// Whether a call is another turn of the same repetition as the call before it.
 fn is_next_turn(before: &Call, call: &Call) -> bool {
     before.span == call.span && before.parent == call.parent
 }

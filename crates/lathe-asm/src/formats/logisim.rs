@@ -2,8 +2,8 @@
 //! former's guide, "Memory components: pop-up menus and files", and the latter's description
 //! in its source `HexFile.java`.
 //!
-//! Version 2 has no addresses and begins at 0; version 3 is written with them. Version 3's
-//! `bytes` files, a stream of bits cut into words, are refused: `words` says the same plainly.
+//! Version 2 has no addresses and begins at 0; version 3 is written with addresses. Version 3's `bytes` files, a stream
+//! of bits cut into words, are refused: `words` says the same plainly.
 
 use std::fmt::Write;
 
@@ -17,10 +17,10 @@ use crate::{Image, Segment};
 
 /// Cells in a row of version 3.
 const ROW: u128 = 16;
-/// No address of version 3 is as high as this.
+/// All addresses of version 3 are below this.
 const END: u128 = 1 << 32;
 
-/// Writes `v2.0 raw`, runs of four and more equal cells as `count*value`, as Logisim does.
+/// Writes `v2.0 raw`, with four or more equal cells as `count*value`, like Logisim.
 pub(super) fn write_version_2(rom: &Rom) -> Result<Vec<u8>, FormatError> {
     let digits = rom.digits();
     let mut out = String::from("v2.0 raw\n");
@@ -37,7 +37,7 @@ pub(super) fn write_version_2(rom: &Rom) -> Result<Vec<u8>, FormatError> {
     Ok(out.into_bytes())
 }
 
-/// Cells by themselves, or four and more equal ones together.
+/// Groups four or more equal cells; other cells stay by themselves.
 fn groups(cells: &[u64]) -> impl Iterator<Item = &[u64]> {
     cells.chunk_by(|a, b| a == b).flat_map(|equal| equal.chunks(if equal.len() < 4 { 1 } else { equal.len() }))
 }
@@ -115,7 +115,7 @@ fn without_comment(line: &[u8]) -> &[u8] {
     line[..end].trim_ascii()
 }
 
-/// Takes the address from the front of a line. What follows two blanks is a remark.
+/// Takes the address from the front of a line. Text after two blanks is a remark.
 fn addressed<'a>(line: &'a [u8], address: &mut u128) -> Result<&'a [u8], FormatError> {
     let ends = |byte: &u8| *byte == b':' || byte.is_ascii_whitespace();
     let Some(length) = line.iter().position(ends) else {
@@ -128,7 +128,7 @@ fn addressed<'a>(line: &'a [u8], address: &mut u128) -> Result<&'a [u8], FormatE
     Ok(&data[..data.windows(2).position(two_blanks).unwrap_or(data.len())])
 }
 
-/// Takes cells, or `count*cell`, from the address on.
+/// Takes cells, or `count*cell`, and puts them at `address` and after.
 fn take(data: &[u8], memory: &Memory, cells: &mut Collector<u64>, address: &mut u128) -> Result<(), FormatError> {
     for word in words(data) {
         let (count, value) = match word.iter().position(|byte| *byte == b'*') {

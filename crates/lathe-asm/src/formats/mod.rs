@@ -1,14 +1,13 @@
-//! Images in the formats of the field: written for programmers of EPROMs, simulators, FPGA
-//! tools, other languages and people, and read back where a format can be.
+//! Images in the usual file formats: written for EPROM programmers, simulators, FPGA tools, other languages and people,
+//! and read back where the format allows.
 //!
-//! Text formats write a cell as one number. Formats of bytes (raw binary, Intel HEX,
-//! S-record) use as many bytes for each cell as it needs, in its memory's byte order, and
-//! count addresses in bytes. Formats without addresses begin at address 0 (a raw binary of code:
-//! where the machine begins), or at the first address of the range that was asked for; formats with addresses leave gaps out unless a
-//! size was asked for.
+//! Text formats write a cell as one number. Formats of bytes (raw binary, Intel HEX, S-record) use as many bytes for
+//! each cell as it needs, in its memory's byte order, and count addresses in bytes. Formats without addresses begin at
+//! address 0 (a raw binary of code: where the machine begins), or at the first address of the requested range; formats
+//! with addresses leave gaps out unless a size is requested.
 //!
-//! Deliberately absent: opening files. The types that JSON is made from are private to this
-//! folder; the model does not know that it is written anywhere.
+//! Deliberately absent: opening files. The types for JSON are private to this folder; the model does not know about
+//! serialization.
 
 mod annotated;
 mod arrays;
@@ -47,11 +46,11 @@ use crate::Image;
 use readmem::Radix;
 use rom::Rom;
 
-/// What to do about addresses that a format cannot hold.
+/// The next step when a format cannot hold an address.
 const BEYOND: &str =
     "write format `image`, or `bin` with a range of addresses: it has none itself, and begins with the first";
 
-/// A format of files.
+/// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Format {
     /// Raw binary.
@@ -92,7 +91,7 @@ pub enum Format {
     Vice,
     /// The annotated image for tools.
     Json,
-    /// ELF, of 32 or 64 bits with the lowest byte first.
+    /// ELF, 32 or 64 bits, little-endian.
     Elf,
     /// A cartridge of the Game Boy.
     GameBoy,
@@ -107,7 +106,7 @@ pub enum Format {
 enum Holds {
     /// The cells of one memory.
     OneMemory,
-    /// The whole image, or what is known about it.
+    /// The whole image, or information about it.
     Everything,
 }
 
@@ -118,7 +117,7 @@ enum Reading {
     No,
 }
 
-/// One format, as people see it.
+/// One format, as users see it.
 struct Row {
     format: Format,
     name: &'static str,
@@ -171,15 +170,15 @@ const TABLE: &[Row] = &[
 ];
 
 impl Format {
-    /// All formats, in the order of the help.
+    /// Yields all formats, in the order of the help.
     pub fn all() -> impl Iterator<Item = Format> {
         TABLE.iter().map(|row| row.format)
     }
 
-    /// The format of this name.
+    /// Returns the format of this name.
     ///
     /// # Errors
-    /// If there is none; the nearest name is the next step.
+    /// If there is none; the next step suggests the nearest name.
     pub fn named(name: &str) -> Result<Format, FormatError> {
         let wanted = name.to_ascii_lowercase();
         let found = TABLE.iter().find(|row| row.name == wanted).map(|row| row.format);
@@ -191,8 +190,8 @@ impl Format {
         })
     }
 
-    /// The format whose extension a file name has. The longest one wins: `a.sym.json` is a file
-    /// of symbols.
+    /// Returns the format whose extension a file name has. The longest extension wins: `a.sym.json` is a file of
+    /// symbols.
     pub fn of_file_name(name: &str) -> Option<Format> {
         let name = name.to_ascii_lowercase();
         let ends = |extension: &str| name.strip_suffix(extension).is_some_and(|rest| rest.ends_with('.'));
@@ -201,39 +200,39 @@ impl Format {
         best.max_by_key(|(length, _)| *length).map(|(_, format)| format)
     }
 
-    /// Its name, as a person types it.
+    /// Returns its name, as a user types it.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// One line about it.
+    /// Returns one line about it.
     pub fn about(self) -> &'static str {
         self.row().about
     }
 
-    /// Its usual extension, without a dot before it.
+    /// Returns its usual extension, without the dot.
     pub fn extension(self) -> &'static str {
         self.row().extensions[0]
     }
 
-    /// Whether [`read`] knows it.
+    /// Whether [`read`] supports it.
     pub fn can_be_read(self) -> bool {
         self.row().reading == Yes
     }
 
-    /// Whether a file holds the cells of one memory only.
+    /// Whether a file holds the cells of only one memory.
     pub fn holds_one_memory(self) -> bool {
         self.row().holds == OneMemory
     }
 
-    /// The table follows the order of the enumeration, which a test checks.
+    /// Returns the format's row. The table follows the order of the enumeration, which a test checks.
     fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
 }
 
-/// The files that it takes to write the whole image: what to put into [`FormatOptions::memory`] for
-/// each. One for every memory that has cells; a single `None` if one file holds everything.
+/// Returns the files that make up the whole image, as values for [`FormatOptions::memory`]: one for each memory with
+/// cells, or a single `None` if one file holds everything.
 pub fn memories_to_write(format: Format, image: &Image, isa: &Isa) -> Vec<Option<MemoryId>> {
     if !format.holds_one_memory() {
         return vec![None];
@@ -291,12 +290,12 @@ pub fn write(
 /// Reads an image. A format that holds one memory is read into the code memory.
 ///
 /// # Errors
-/// If the file is not sound, or does not fit the machine.
+/// If the file is not valid, or does not fit the machine.
 pub fn read(format: Format, bytes: &[u8], isa: &Isa) -> Result<Image, FormatError> {
     read_into(format, bytes, isa, isa.pc.memory)
 }
 
-/// What a file has that [`read`] leaves out, and why: nothing for most.
+/// Says what [`read`] leaves out of a file, and why; `None` for most files.
 pub fn left_out(format: Format, bytes: &[u8], isa: &Isa) -> Option<FormatError> {
     (format == Format::GameBoy).then(|| game_boy::left_out(bytes, isa))?
 }
@@ -309,10 +308,10 @@ pub fn read_binary_at(bytes: &[u8], isa: &Isa, address: u64) -> Result<Image, Fo
     bytes::read_binary(bytes, isa, isa.pc.memory, address)
 }
 
-/// Reads an image; a format that holds one memory is read into this one.
+/// Reads an image; a format that holds one memory is read into `memory`.
 ///
 /// # Errors
-/// If the file is not sound, or does not fit the machine.
+/// If the file is not valid, or does not fit the machine.
 pub fn read_into(format: Format, bytes: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, FormatError> {
     if memory.index() >= isa.memories.len() {
         return Err(FormatError::new("there is no such memory", "choose one of the machine's memories"));

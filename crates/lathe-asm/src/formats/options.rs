@@ -1,29 +1,28 @@
-//! What a person can ask for when an image is written. Formats that show the whole image
-//! (listing, symbols, JSON, Lathe's own) take from these only what they can use.
+//! The options for writing an image. Formats that show the whole image (listing, symbols, JSON, Lathe's own) use only
+//! those that apply.
 
 use lathe_base::Width;
 use lathe_isa::model::MemoryId;
 
 use super::FormatError;
 
-/// How an image is written.
+/// How to write an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatOptions {
-    /// The memory whose cells are written. If not said, the code memory, and an image that has
-    /// cells for other memories too is refused rather than written in part.
+    /// The memory whose cells are written. `None` is the code memory, and refuses an image with cells for other
+    /// memories too rather than write part of it.
     pub memory: Option<MemoryId>,
-    /// The value of cells that the image says nothing about, where a format needs them.
+    /// The value of cells that the image leaves undefined, where a format needs one.
     pub fill: u64,
-    /// How many cells the file is to hold, filled up from its first address. Formats that give
-    /// addresses are filled up too.
+    /// How many cells the file holds, filled up from its first address. Formats with addresses are filled up too.
     pub size: Option<u64>,
-    /// The addresses that are written; all, if not said.
+    /// The addresses to write; `None` is all.
     pub range: Option<AddressRange>,
-    /// From where the addresses in the file count.
+    /// Where addresses in the file count from.
     pub addresses: Addresses,
     /// Every nth cell only, for machines whose memory is spread over several chips.
     pub interleave: Option<Interleave>,
-    /// Some bits of each cell only, for chips that are narrower than a cell.
+    /// Some bits of each cell only, for chips narrower than a cell.
     pub lane: Option<Lane>,
     /// The name of arrays in C, Rust and VHDL.
     pub name: String,
@@ -50,13 +49,13 @@ impl Default for FormatOptions {
 /// Addresses of a memory, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressRange {
-    /// The first.
+    /// The first address.
     pub first: u64,
-    /// The last.
+    /// The last address.
     pub last: u64,
 }
 
-/// From where the addresses in a file count.
+/// Where addresses in a file count from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addresses {
     /// As in the machine's memory.
@@ -79,7 +78,7 @@ impl Interleave {
     /// The most chips that can take turns.
     pub const CHIPS: u32 = 256;
 
-    /// All chips of a row of this many, one file each.
+    /// Returns all chips of a row of this many, one file each.
     ///
     /// # Errors
     /// If there are none, or more than [`Interleave::CHIPS`].
@@ -108,8 +107,8 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// All lanes of this many bits in a cell, the least significant first, one file each. The
-    /// last one is narrower if the cell does not divide evenly.
+    /// Splits a cell into lanes of this many bits, the least significant first, one file each. The last one is narrower
+    /// if the cell does not divide evenly.
     pub fn all(cell: Width, lane: Width) -> Vec<Lane> {
         let lows = (0..cell.bits()).step_by(lane.bits() as usize);
         let rest = |low: u32| Width::new(u64::from(cell.bits() - low)).unwrap_or(Width::BIT);

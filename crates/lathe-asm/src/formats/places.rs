@@ -1,5 +1,5 @@
-//! Where lines and calls of an image stand in its sources, for listings and JSON. A place
-//! that the sources do not have is not an error: an image may have been separated from them.
+//! Where the lines and calls of an image are in its sources, for listings and JSON. A place missing from the sources is
+//! not an error: an image may have been separated from them.
 
 use lathe_base::{Source, Span};
 
@@ -11,7 +11,7 @@ pub(super) struct Places<'a> {
     lines: Vec<Vec<&'a str>>,
 }
 
-/// A place as a person counts: all from 1, but the file from 0.
+/// A place as people count: everything from 1, except the file, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) file: usize,
@@ -25,31 +25,31 @@ impl<'a> Places<'a> {
         Places { sources, lines }
     }
 
-    /// Where a span begins.
+    /// Returns the place where a span begins.
     pub(super) fn of(&self, span: Span) -> Option<Place> {
         let file = span.file.0 as usize;
         let (line, column) = self.sources.get(file)?.line_column(span.start);
         Some(Place { file, line, column })
     }
 
-    /// The name of a file.
+    /// Returns the name of a file.
     pub(super) fn name(&self, file: usize) -> &'a str {
         self.sources.get(file).map_or("", |source| &source.name)
     }
 
-    /// The lines of a file.
+    /// Returns the lines of a file.
     pub(super) fn lines(&self, file: usize) -> &[&'a str] {
         self.lines.get(file).map_or(&[], Vec::as_slice)
     }
 
-    /// The line that a place is on.
+    /// Returns the text of the line that a place is on.
     pub(super) fn text(&self, place: Place) -> &'a str {
         let line = place.line.checked_sub(1).and_then(|at| self.lines(place.file).get(at));
         line.copied().unwrap_or("")
     }
 }
 
-/// The calls that a line stands in within its file, outermost first, with their numbers.
+/// Returns the calls around a line within its file, outermost first, with their numbers.
 pub(super) fn calls_in_file<'i>(image: &'i Image, line: &Line) -> Vec<(u32, &'i Call)> {
     let around = image.lines.calls_around(line);
     let mut calls: Vec<_> = around.take_while(|(_, call)| call.kind != CallKind::Include).collect();

@@ -1,9 +1,8 @@
 //! Verilog's `$readmemh` and `$readmemb`, after IEEE 1364, clause "Loading memory array data
 //! from a file".
 //!
-//! One cell a line and no comments, because Vivado's synthesis takes nothing else; `@address`
-//! (in cells) only where a run does not begin where the last one ended. Unknown digits (`x`,
-//! `z`) are refused on reading: a machine's memory has none.
+//! One cell a line and no comments, because Vivado's synthesis accepts nothing else; `@address` (in cells) only where a
+//! run does not continue the last one. Unknown digits (`x`, `z`) are refused on reading: a machine's memory has none.
 
 use std::fmt::Write;
 
@@ -66,7 +65,7 @@ fn cell(word: &[u8], radix: Radix, memory: &Memory) -> Result<u64, FormatError> 
     if memory.cell.holds(value) { Ok(value) } else { Err(too_wide(value, memory.cell)) }
 }
 
-/// A number, which may have underscores.
+/// Reads a number, which may contain underscores.
 fn number(word: &[u8], radix: Radix) -> Result<u64, FormatError> {
     let (base, name) = if radix == Radix::Binary { (2, "binary") } else { (16, "hexadecimal") };
     let mut value: u64 = 0;
@@ -89,14 +88,14 @@ fn no_digit(byte: u8, base: &str) -> FormatError {
     }
 }
 
-/// Words between white space and comments.
+/// Words separated by white space and comments.
 struct Words<'a> {
     rest: &'a [u8],
     line: usize,
 }
 
 impl<'a> Words<'a> {
-    /// The next word and its line.
+    /// Returns the next word and its line.
     fn next(&mut self) -> Result<Option<(usize, &'a [u8])>, FormatError> {
         self.skip_blank()?;
         let ends = |byte: &u8| is_blank(*byte) || *byte == b'/';

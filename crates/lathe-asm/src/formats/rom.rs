@@ -1,6 +1,5 @@
-//! From an image to the cells of one file: one memory, a range of it, every nth cell, some
-//! bits of each cell, filled up to a size. Every format that holds cells of one memory
-//! begins here.
+//! From an image to the cells of one file: one memory, a range of it, every nth cell, some bits of each cell, filled up
+//! to a size. Every format that holds the cells of one memory begins here.
 //!
 //! Formats without addresses begin at address 0, or at the first address of the range.
 
@@ -15,7 +14,7 @@ use crate::{Image, Segment};
 /// The cells of one file.
 #[derive(Debug)]
 pub(super) struct Rom {
-    /// The cells, in the file's addresses: sorted, with gaps between the runs.
+    /// The cells at the file's addresses: sorted, with gaps between the runs.
     pub(super) runs: Vec<Run<u64>>,
     /// Where formats without addresses begin.
     pub(super) start: u128,
@@ -23,18 +22,18 @@ pub(super) struct Rom {
     pub(super) width: Width,
     /// The order of a cell's bytes.
     pub(super) order: Order,
-    /// How many cells there could be, counted from address 0.
+    /// How many cells are possible, counted from address 0.
     pub(super) depth: u128,
     /// The value of cells in gaps.
     pub(super) fill: u64,
     /// Where execution begins, if the file holds whole code cells.
     pub(super) entry: Option<u128>,
-    /// What it holds, for a comment.
+    /// What the file holds, for a comment.
     pub(super) title: String,
 }
 
 impl Rom {
-    /// Chooses the cells that the options ask for.
+    /// Selects the cells that the options ask for.
     pub(super) fn select(
         format: Format,
         image: &Image,
@@ -66,7 +65,7 @@ impl Rom {
         Ok(rom)
     }
 
-    /// Lets a raw binary begin where the machine does, as it is loaded there.
+    /// Makes a raw binary begin where the machine does, since it is loaded there.
     fn begin_at(&mut self, reset: u128) -> Result<(), FormatError> {
         if let Some(first) = self.runs.first().filter(|first| first.start < reset) {
             let cause =
@@ -78,12 +77,12 @@ impl Rom {
         Ok(())
     }
 
-    /// The address after the last cell; where it begins, if there are none.
+    /// Returns the address after the last cell, or where the file begins if there are none.
     pub(super) fn end(&self) -> u128 {
         self.runs.last().map_or(self.start, Run::end)
     }
 
-    /// All cells from the beginning on, gaps filled.
+    /// Returns all cells from the beginning, gaps filled.
     pub(super) fn flat(&self) -> Result<Vec<u64>, FormatError> {
         let length = self.end() - self.start;
         if length > u128::from(CELLS) {
@@ -100,7 +99,7 @@ impl Rom {
         Ok(cells)
     }
 
-    /// All cells in one piece, of which there must be at least one.
+    /// Returns all cells in one piece, of which there must be at least one.
     pub(super) fn flat_not_empty(&self) -> Result<Vec<u64>, FormatError> {
         if self.end() == self.start {
             let cause = format!("there are no cells to write for {}", self.title);
@@ -109,12 +108,12 @@ impl Rom {
         self.flat()
     }
 
-    /// Hexadecimal digits of a cell.
+    /// Returns the hexadecimal digits of a cell.
     pub(super) fn digits(&self) -> usize {
         digits(self.width)
     }
 
-    /// Hexadecimal digits of an address.
+    /// Returns the hexadecimal digits of an address.
     pub(super) fn address_digits(&self) -> usize {
         let last = self.depth.max(self.end()).max(2) - 1;
         (u128::BITS - last.leading_zeros()).div_ceil(4) as usize
@@ -138,12 +137,12 @@ impl Rom {
     }
 }
 
-/// Hexadecimal digits of a value of this width.
+/// Returns the hexadecimal digits of a value of this width.
 pub(super) fn digits(width: Width) -> usize {
     width.bits().div_ceil(4) as usize
 }
 
-/// How addresses and cells of a memory become those of a file.
+/// How addresses and cells of a memory map to those of a file.
 struct View {
     range: AddressRange,
     base: u64,
@@ -170,7 +169,7 @@ impl View {
         Ok(View { range, base, interleave, lane })
     }
 
-    /// The file's address of the first cell of this chip that is not before `address`.
+    /// Returns the file's address of this chip's first cell at or after `address`.
     fn address(&self, address: u128) -> u128 {
         let Interleave { chips, chip } = self.interleave;
         (address - u128::from(self.base)).saturating_sub(chip.into()).div_ceil(chips.into())
@@ -189,7 +188,7 @@ impl View {
         of_memory.map(|segment| self.run(segment)).collect()
     }
 
-    /// The cells of one segment that are in the range, on the chip and in the lane.
+    /// Selects the cells of one segment that are in the range, on the chip and in the lane.
     fn run(&self, segment: &Segment) -> Run<u64> {
         let start = u128::from(segment.start);
         let first = start.max(self.range.first.into());
@@ -246,7 +245,7 @@ fn check_fill(memory: &Memory, fill: u64) -> Result<(), FormatError> {
     Err(FormatError::new(cause, format!("give a value of at most {:#x}", memory.cell.mask())))
 }
 
-/// The memory asked for, or the code memory if the image has cells for no other.
+/// Chooses the requested memory, or the code memory if the image has cells for no other.
 fn choose_memory(format: Format, image: &Image, isa: &Isa, options: &FormatOptions) -> Result<MemoryId, FormatError> {
     if let Some(id) = options.memory {
         let next = "choose one of the machine's memories";
@@ -270,7 +269,7 @@ fn choose_memory(format: Format, image: &Image, isa: &Isa, options: &FormatOptio
     Err(FormatError::new(cause, "write one file for each memory, or use format `image`, which holds them all"))
 }
 
-/// The memories that the image has cells for.
+/// Returns the memories that the image has cells for.
 pub(super) fn image_memories(image: &Image) -> Vec<MemoryId> {
     let with_cells = image.segments.iter().filter(|segment| !segment.cells.is_empty());
     let mut memories: Vec<MemoryId> = with_cells.map(|segment| segment.memory).collect();
@@ -279,7 +278,7 @@ pub(super) fn image_memories(image: &Image) -> Vec<MemoryId> {
     memories
 }
 
-/// All cells of each memory, in the order of the machine's memories.
+/// Returns all cells of each memory, in the order of the machine's memories.
 pub(super) fn all_cells(image: &Image, isa: &Isa) -> Result<Vec<Vec<Run<u64>>>, FormatError> {
     check(image, isa)?;
     let mut runs: Vec<Vec<Run<u64>>> = vec![Vec::new(); isa.memories.len()];
@@ -289,7 +288,7 @@ pub(super) fn all_cells(image: &Image, isa: &Isa) -> Result<Vec<Vec<Run<u64>>>, 
     Ok(runs.iter().map(|runs| merge(runs)).collect())
 }
 
-/// Whether the image fits the machine, so that the rest can rely on it.
+/// Checks that the image fits the machine, so that the rest can rely on it.
 pub(super) fn check(image: &Image, isa: &Isa) -> Result<(), FormatError> {
     let next = "check that the image is for this machine";
     for segment in &image.segments {
@@ -307,7 +306,7 @@ pub(super) fn check(image: &Image, isa: &Isa) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// The error for a value that does not fit into a cell.
+/// Returns the error for a value that does not fit in a cell.
 pub(super) fn too_wide(value: u64, cell: Width) -> FormatError {
     let cause = format!("value {value:#x} is too wide for a cell of {} bits", cell.bits());
     FormatError::new(cause, "check that the file is for this machine and this memory")

@@ -1,35 +1,34 @@
-//! Runs of items at addresses: cells of a memory, or bytes of a file. Merging them, and
-//! collecting them from a file within the limits.
+//! Runs of items at addresses: cells of a memory, or bytes of a file. Merges them, and collects them from a file within
+//! the limits.
 //!
-//! Addresses have 128 bits here, so that there is one after the last cell of every memory, also where cells are counted
-//! in bytes.
+//! Addresses have 128 bits here, so that every memory has an address after its last cell, even counted in bytes.
 
 use lathe_base::limits;
 use lathe_isa::model::Memory;
 
 use super::FormatError;
 
-/// The most cells that are held at once.
+/// The most cells held at once.
 pub(super) const CELLS: u64 = limits::IMAGE_CELLS;
 
-/// Items that follow one another.
+/// Consecutive items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run<T> {
-    /// The address of the first.
+    /// The address of the first item.
     pub(super) start: u128,
     /// The items.
     pub(super) items: Vec<T>,
 }
 
 impl<T> Run<T> {
-    /// The address after the last.
+    /// Returns the address after the last item.
     pub(super) fn end(&self) -> u128 {
         self.start + self.items.len() as u128
     }
 }
 
-/// Items as sorted runs with gaps between them. Where runs lie on one another, the
-/// later one wins. The cost is that of sorting, whatever the overlaps.
+/// Returns items as sorted runs with gaps between them. Where runs overlap, the later one wins. The cost is that of
+/// sorting, whatever the overlaps.
 pub(super) fn merge<T: Copy + Default>(runs: &[Run<T>]) -> Vec<Run<T>> {
     let mut order: Vec<usize> = (0..runs.len()).filter(|at| !runs[*at].items.is_empty()).collect();
     order.sort_by_key(|at| runs[*at].start);
@@ -53,7 +52,7 @@ pub(super) fn merge<T: Copy + Default>(runs: &[Run<T>]) -> Vec<Run<T>> {
     merged
 }
 
-/// As many of the `count` items from `address` on as there are without a gap; `runs` are merged.
+/// Returns up to `count` items from `address` on, as far as there is no gap; `runs` must be merged.
 pub(super) fn slice<T>(runs: &[Run<T>], address: u128, count: u64) -> &[T] {
     let after = runs.partition_point(|run| run.start <= address);
     let Some(run) = after.checked_sub(1).map(|at| &runs[at]) else { return &[] };
@@ -62,7 +61,7 @@ pub(super) fn slice<T>(runs: &[Run<T>], address: u128, count: u64) -> &[T] {
     &run.items[from as usize..to as usize]
 }
 
-/// Takes what a file says, and sees to it that it fits into the memory and the limits.
+/// Collects what a file holds, and checks that it fits the memory and the limits.
 pub(super) struct Collector<T> {
     runs: Vec<Run<T>>,
     taken: u64,
@@ -72,7 +71,7 @@ pub(super) struct Collector<T> {
 }
 
 impl Collector<u64> {
-    /// For cells of a memory.
+    /// Collects the cells of a memory.
     pub(super) fn of_cells(memory: &Memory) -> Self {
         let last = memory.last();
         let beyond = format!("is beyond memory `{}`, whose last cell is at {last:#x}", memory.name);
@@ -81,7 +80,7 @@ impl Collector<u64> {
 }
 
 impl Collector<u8> {
-    /// For the bytes that the cells of a memory take in a file.
+    /// Collects the bytes that a memory's cells take in a file.
     pub(super) fn of_bytes(memory: &Memory) -> Self {
         let size = memory.bytes_per_cell() as u64;
         let end = memory.cells() * u128::from(size);
@@ -91,19 +90,19 @@ impl Collector<u8> {
 }
 
 impl<T: Copy + Default> Collector<T> {
-    /// Takes items that follow one another.
+    /// Adds consecutive items.
     pub(super) fn put(&mut self, address: u128, items: &[T]) -> Result<(), FormatError> {
         self.room(address, items.len() as u64)?.extend_from_slice(items);
         Ok(())
     }
 
-    /// Takes one item several times.
+    /// Adds one item several times.
     pub(super) fn put_times(&mut self, address: u128, item: T, count: u64) -> Result<(), FormatError> {
         self.room(address, count)?.extend(std::iter::repeat_n(item, count as usize));
         Ok(())
     }
 
-    /// The run that goes on at the address, after checking that there is room for this many.
+    /// Returns the run that continues at the address, after checking that `count` items fit.
     fn room(&mut self, address: u128, count: u64) -> Result<&mut Vec<T>, FormatError> {
         let end = address.saturating_add(count.into());
         if end > self.end {
@@ -123,7 +122,7 @@ impl<T: Copy + Default> Collector<T> {
         Ok(&mut self.runs[last].items)
     }
 
-    /// All that was taken.
+    /// Returns all that was collected, merged.
     pub(super) fn finish(self) -> Vec<Run<T>> {
         merge(&self.runs)
     }

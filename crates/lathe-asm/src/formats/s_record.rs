@@ -1,9 +1,9 @@
 //! Motorola S-records, after the manual page `srec(5)` of Unix and Motorola's M68000 Family
 //! Programmer's Reference Manual, appendix C.
 //!
-//! Written: a header (S0) with the machine's name, data with the shortest address that reaches
-//! (S1, S2, S3), their count (S5, or S6 if it is large), and the entry (S9, S8, S7; 0 if there
-//! is none). An entry of 0 is read as none. Addresses count bytes, see `bytes`.
+//! Written: a header (S0) with the machine's name, data with the shortest sufficient address (S1, S2, S3), the record
+//! count (S5, or S6 if it is large), and the entry (S9, S8, S7; 0 if there is none). An entry of 0 is read as none.
+//! Addresses count bytes, see `bytes`.
 
 use lathe_isa::model::{Isa, MemoryId};
 
@@ -38,7 +38,7 @@ pub(super) fn write(rom: &Rom, machine: &str) -> Result<Vec<u8>, FormatError> {
     Ok(out)
 }
 
-/// The records of one width of address.
+/// The record types for one width of address.
 struct Kinds {
     data: u8,
     address_bytes: usize,
@@ -46,7 +46,7 @@ struct Kinds {
 }
 
 impl Kinds {
-    /// The shortest that reach an address.
+    /// Returns the types with the shortest address that reaches `last`.
     fn that_reach(last: u128) -> Result<Kinds, FormatError> {
         let kinds = |data, address_bytes, end| Ok(Kinds { data, address_bytes, end });
         match last {
@@ -98,7 +98,7 @@ pub(super) fn read(bytes: &[u8], isa: &Isa, memory: MemoryId) -> Result<Image, F
     image_of_bytes(data, isa, memory, Some(entry).filter(|entry| *entry != 0))
 }
 
-/// Whether this is a whole and sound record.
+/// Whether this is a complete and valid record.
 pub(super) fn is_record(line: &[u8]) -> bool {
     record(line).is_ok()
 }

@@ -12,7 +12,7 @@ use super::places::Places;
 use super::rom::digits;
 use crate::{Image, Symbol, SymbolKind};
 
-/// Writes `name = value`, one per line, in the order of their definition.
+/// Writes `name = value`, one per line, in order of definition.
 pub(super) fn write_plain(image: &Image, isa: &Isa) -> Vec<u8> {
     let mut out = String::new();
     for symbol in &image.symbols {
@@ -21,7 +21,7 @@ pub(super) fn write_plain(image: &Image, isa: &Isa) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The table at the end of a listing.
+/// Returns the table at the end of a listing.
 pub(super) fn table(image: &Image, isa: &Isa) -> String {
     let width = image.symbols.iter().map(|symbol| symbol.name.chars().count()).max().unwrap_or(0);
     let mut out = String::new();
@@ -36,8 +36,8 @@ pub(super) fn table(image: &Image, isa: &Isa) -> String {
     out
 }
 
-/// Writes labels, and no constants, as the VICE monitor's command `al` takes them. `C:` is the
-/// computer's memory, the only one that VICE and others who read these files know.
+/// Writes labels, but no constants, for the VICE monitor's command `al`. `C:` is the computer's memory, the only one
+/// known to VICE and other readers of these files.
 pub(super) fn write_vice(image: &Image, only: Option<MemoryId>) -> Vec<u8> {
     let mut out = String::new();
     for symbol in &image.symbols {
@@ -76,7 +76,7 @@ pub(super) struct Row<'a> {
     column: Option<usize>,
 }
 
-/// All symbols on the wire.
+/// Yields all symbols on the wire.
 pub(super) fn rows<'a>(image: &'a Image, isa: &'a Isa, places: &'a Places<'a>) -> impl Iterator<Item = Row<'a>> {
     image.symbols.iter().map(move |symbol| {
         let place = places.of(symbol.span);
@@ -100,7 +100,7 @@ fn memory_name<'a>(symbol: &Symbol, isa: &'a Isa) -> Option<&'a str> {
     }
 }
 
-/// The value in hexadecimal; a label's has all digits of an address.
+/// Returns the value in hexadecimal; a label's has all digits of an address.
 fn value(symbol: &Symbol, isa: &Isa) -> String {
     let digits = match symbol.kind {
         SymbolKind::Label(id) => isa.memories.get(id.index()).map_or(1, |memory| digits(memory.address)),

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::rom::Rom;
 use super::runs::slice;
 
-/// Writes rows of cells with their addresses, and characters where cells are bytes. A cell that
-/// the image says nothing about is shown as dashes; rows without any are left out.
+/// Writes rows of cells with their addresses, and characters where cells are bytes. Cells that the image leaves
+/// undefined are shown as dashes; rows without any others are left out.
 pub(super) fn write_hexdump(rom: &Rom) -> Vec<u8> {
     let in_a_row: u128 = if rom.digits() <= 2 { 16 } else { 8 };
     let mut out = String::new();

@@ -15,10 +15,10 @@ use crate::program::Texts;
 use crate::symbols::Definition;
 use crate::tokens::{self, Kind, Token};
 
-/// An `.if` that is open.
+/// An open `.if`.
 pub(super) struct Condition {
     pub(super) span: Span,
-    /// Whether lines are read now.
+    /// Whether lines are being read.
     active: bool,
     /// Whether a branch has been taken, or none may be.
     done: bool,
@@ -26,16 +26,16 @@ pub(super) struct Condition {
     last: bool,
 }
 
-/// A macro: its parameters with their defaults, and its lines as a piece of a text.
+/// A macro: its parameters with their defaults, and its lines as a range of a source.
 pub(super) struct Macro {
     pub(super) name: String,
-    /// Its place among the program's macros.
+    /// Its position in the program's list of macros.
     number: usize,
     parameters: Vec<(String, Option<Vec<Token>>)>,
     body: Body,
 }
 
-/// Lines that are read again and again: a piece of a text, the local labels defined in it, and whether it has
+/// Lines that may be read several times: a range of a source, the local labels defined in it, and whether it uses
 /// arguments such as `\1` and `\@`.
 #[derive(Clone)]
 pub(super) struct Body {
@@ -46,7 +46,7 @@ pub(super) struct Body {
     has_arguments: bool,
 }
 
-/// The turns of a repetition that are still to come.
+/// The remaining turns of a repetition.
 pub(super) struct Turns {
     body: Body,
     span: Span,
@@ -57,12 +57,12 @@ pub(super) struct Turns {
 }
 
 impl Reader<'_> {
-    /// Whether lines are read and not passed over.
+    /// Whether lines are read rather than skipped.
     pub(super) fn active(&self) -> bool {
         self.conditions.last().is_none_or(|condition| condition.active)
     }
 
-    /// Handles `.if` and its kin, which count even where lines are passed over.
+    /// Handles `.if` and its kin, which count even in lines that are skipped.
     pub(super) fn condition_directive(&mut self, tokens: &[Token], texts: &Texts) -> bool {
         let span = tokens[0].span;
         let written = self.text(texts, tokens[0]);
@@ -125,7 +125,7 @@ impl Reader<'_> {
         true
     }
 
-    /// Whether the name after `.ifdef` has been defined before this line.
+    /// Whether the name after `.ifdef` is defined before this line.
     fn is_defined(&mut self, tokens: &[Token], texts: &Texts) -> Option<bool> {
         let [_, name] = tokens else { return self.bad_directive(tokens, texts, "expected a name") };
         let Some(id) = self.program.symbols.find(self.text(texts, *name)) else { return Some(false) };
@@ -133,7 +133,7 @@ impl Reader<'_> {
         Some(self.program.symbols.entry(id).definition != Definition::None)
     }
 
-    /// The innermost condition that this piece of text has opened.
+    /// Returns the innermost condition opened in the current frame.
     fn innermost(&self) -> Option<&Condition> {
         let opened = self.frames.last().map_or(0, |frame| frame.conditions);
         self.conditions.get(opened..).and_then(<[Condition]>::last)
@@ -152,7 +152,7 @@ impl Reader<'_> {
         self.fail(codes::UNBALANCED, span, message, format!("remove it, or add the `{wanted}`"))
     }
 
-    /// The lines up to the directive that ends a block, as a piece of the text being read.
+    /// Captures the lines up to the directive that ends a block, as a range of the source being read.
     fn captured(&mut self, span: Span, begin: &str, end: &str, texts: &Texts) -> Option<Body> {
         let mut depth = 0;
         let mut tokens = Vec::new();
@@ -198,7 +198,7 @@ impl Reader<'_> {
         self.fail(codes::UNBALANCED, span, message, format!("end it with `{end}` on a line of its own"))
     }
 
-    /// Begins to read a body for a call.
+    /// Begins to read a body on behalf of a call.
     fn begin(&mut self, body: &Body, call: u32, name: &str, replaced: Rc<Replaced>, turns: Option<Turns>) {
         let held = replaced.values().map(Vec::len).sum();
         self.spend(call, held);
@@ -275,7 +275,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// A use of a macro: its lines come next, parameters replaced.
+    /// Expands a macro: its lines come next, parameters replaced.
     pub(super) fn expand(&mut self, found: &Macro, tokens: &[Token], texts: &Texts) {
         let span = self.whole(tokens);
         self.program.macros[found.number].uses.push(tokens[0].span);
@@ -334,7 +334,7 @@ impl Reader<'_> {
         self.next_turn(Turns { body, span, turn: 0, count, counter, outer })
     }
 
-    /// Begins the next turn of a repetition, if there is one.
+    /// Begins the next turn of a repetition, if any.
     pub(super) fn next_turn(&mut self, mut turns: Turns) -> Option<()> {
         if turns.turn >= turns.count {
             return Some(());
@@ -354,7 +354,7 @@ impl Reader<'_> {
     }
 }
 
-/// Gives the number of a call to a body that asks for it.
+/// Adds a call's number to the arguments if the body uses arguments.
 fn number(body: &Body, call: u32, span: Span, replaced: &mut Replaced) {
     if body.has_arguments {
         let number = Token { kind: Kind::Number(call.into()), span, made: 0 };
@@ -362,13 +362,13 @@ fn number(body: &Body, call: u32, span: Span, replaced: &mut Replaced) {
     }
 }
 
-/// Parameters that only blanks separate: each is a word, or a word with a default.
+/// Splits words that only blanks separate into parameters; any other part is one parameter with its default.
 fn blanks(part: &[Token]) -> Vec<&[Token]> {
     let words = part.iter().all(|token| token.kind == Kind::Word);
     if words { part.chunks(1).collect() } else { vec![part] }
 }
 
-/// Parts separated by commas outside of parentheses and brackets; none for no tokens.
+/// Splits at commas outside parentheses and brackets; no tokens give no parts.
 pub(super) fn split(tokens: &[Token]) -> Vec<&[Token]> {
     if tokens.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Directives that lay data down: `.byte`, `.word`, `.le16` and its kin, `.ascii`.
+//! Directives that lay down data: `.byte`, `.word`, `.le16` and its kin, `.ascii`.
 
 use lathe_isa::model::Order;
 
@@ -34,8 +34,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The bits and the order of a directive such as `.le16`; `.word` has the machine's order, and
-    /// two bytes or one cell, whatever is more.
+    /// Returns the bits and the order of a directive such as `.le16`; `.word` has the machine's order, and as many
+    /// cells as fit in 16 bits, or one cell of more than 8 bits.
     fn unit(&self, word: &str) -> Option<(u32, Order)> {
         let memory = self.isa.memory(self.memory);
         if word == ".word" {

@@ -1,4 +1,4 @@
-//! Directives, except those that make blocks and those that lay data down.
+//! Directives, except those that form blocks and those that lay down data.
 
 use lathe_base::{Diagnostic, Source, Span, limits, nearest};
 use lathe_isa::language::ast::Binary;
@@ -12,7 +12,7 @@ use crate::program::{ItemKind, Texts};
 use crate::tokens::{Kind, Token, text_bytes};
 use crate::words::{DIRECTIVES, Directive};
 
-/// What other assemblers call some of them; nothing for what is not needed here.
+/// Other assemblers' names for directives; the name here is empty if the directive is not needed.
 const ELSEWHERE: [(&str, &str); 34] = [
     (".db", ".byte"),
     (".dc", ".byte"),
@@ -50,12 +50,12 @@ const ELSEWHERE: [(&str, &str); 34] = [
     (".rodata", ""),
 ];
 
-/// How one that another assembler has is called here.
+/// Returns the name here of another assembler's directive.
 pub(super) fn called_here(word: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant)
 }
 
-/// The directive that a word without its dot, or from another assembler, stands for.
+/// Returns the directive meant by a word without its dot, or by another assembler's name.
 pub(super) fn directive_for(word: &str) -> Option<&'static str> {
     let dotted = format!(".{}", word.trim_start_matches('.').to_ascii_lowercase());
     let known = Directive::named(&dotted).map(|one| one.name);
@@ -106,8 +106,8 @@ impl Reader<'_> {
         };
     }
 
-    /// The directive that a word stands for on this machine; an empty text if it says nothing. A memory can be
-    /// chosen on every machine.
+    /// Returns the directive that a word stands for on this machine; empty if the machine ignores the word. Every
+    /// machine can select a memory.
     fn meant_directive(&self, word: &str, tokens: &[Token], texts: &Texts) -> String {
         let names_memory =
             || tokens.get(1).is_some_and(|name| self.isa.memory_named(self.text(texts, *name)).is_some());
@@ -124,7 +124,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// `.p2align 4`: up to a multiple of two to this power.
+    /// `.p2align 4`: aligns to this power of two.
     fn power_align(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
         let power = self.one(tokens, texts)?;
         let (expressions, span) = (&mut self.program.expressions, tokens[0].span);
@@ -134,7 +134,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Leaves the rest of the macro unread, or that of the file up to the next `.org`. `.end start` is an entry, too.
+    /// Skips the rest of the macro, or of the file up to the next `.org`. `.end start` also sets the entry.
     fn end_of_file(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
         if tokens.len() > 1 {
             let start = self.one(tokens, texts)?;
@@ -173,7 +173,7 @@ impl Reader<'_> {
         self.fail(codes::UNKNOWN_DIRECTIVE, span, format!("there is no directive `{word}`"), help)
     }
 
-    /// Reports a directive that is not written right, with how it is.
+    /// Reports a malformed directive, and how to write it.
     pub(super) fn bad_directive<T>(&mut self, tokens: &[Token], texts: &Texts, message: &str) -> Option<T> {
         let word = self.text(texts, tokens[0]).to_ascii_lowercase();
         let meant = self.meant_directive(&word, tokens, texts);
@@ -191,7 +191,7 @@ impl Reader<'_> {
         self.whole_expression(&tokens[1..], tokens[0].span, texts)
     }
 
-    /// A count and perhaps a value to fill with.
+    /// Reads a count, and perhaps a fill value.
     fn counted(
         &mut self,
         tokens: &[Token],
@@ -220,13 +220,13 @@ impl Reader<'_> {
         }
         let message = format!("this program is for `{text}`, but it is being assembled for `{}`", self.isa.name);
         let help = format!("choose the machine with `-m {text}`");
-        // The lines after it would not fit for this one reason.
+        // Reporting the following lines as well would only repeat this.
         self.gave_up = true;
         self.program.is_incomplete = true;
         self.fail(codes::OTHER_MACHINE, name.span, message, help)
     }
 
-    /// `.equ name, 5`, `.equ name = 5` or `.equ name 5`; what stands between the two tells whether it is a `.set`.
+    /// `.equ name, 5`, `.equ name = 5` or `.equ name 5`; what is between name and value may make it a `.set`.
     fn equ(&mut self, defines: Defines, tokens: &[Token], texts: &Texts) -> Option<()> {
         let [_, name, rest @ ..] = tokens else {
             return self.bad_directive(tokens, texts, "expected a name and a value");
@@ -243,7 +243,7 @@ impl Reader<'_> {
         self.definition(*name, defines, &rest[marks..], texts)
     }
 
-    /// The text of a token in quotes, as bytes.
+    /// Returns the bytes of a token in quotes.
     pub(super) fn quoted(&mut self, token: Token, texts: &Texts) -> Option<Vec<u8>> {
         let text = self.text(texts, token);
         match text_bytes(text) {
@@ -267,7 +267,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The name of the file that is being read.
+    /// Returns the name of the file being read.
     fn current_file(&self) -> String {
         let file = self.frames.iter().rev().find(|frame| matches!(frame.kind, FrameKind::File));
         file.map_or(String::new(), |frame| self.texts.sources[frame.file.0 as usize].name.clone())
@@ -374,8 +374,6 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// `.section data`, `.section "data"` or `.section "title", data[0x150]`: goes on in a memory or section, or at an
-    /// address of it.
     /// `.mode m = 0, x = 1`
     fn mode(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
         let parts = split(&tokens[1..]);
@@ -407,6 +405,8 @@ impl Reader<'_> {
         Some(())
     }
 
+    /// `.section data`, `.section "data"` or `.section "title", data[0x150]`: continues in a memory or section, or at
+    /// an address of it.
     fn section(&mut self, tokens: &[Token], texts: &Texts) -> Option<()> {
         let expected = "expected the name of a memory";
         let (name, address) = match &tokens[1..] {
@@ -438,7 +438,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The memory of this name, or else the section, which are counted on from there.
+    /// Returns the position of the memory or section of this name; sections are counted after the memories.
     fn place_named(&self, name: &str) -> Option<usize> {
         let section = || self.isa.assembly.sections.iter().position(|one| one.name.eq_ignore_ascii_case(name));
         let memory = self.isa.memory_named(name).map(|memory| memory.index());
@@ -459,7 +459,7 @@ impl Reader<'_> {
             let used = self.program.expressions.add(NodeKind::Symbol(id), name.span);
             self.program.texts.push(String::new());
             let message = (self.program.texts.len() - 1) as u32;
-            // A name that is exported must be defined: evaluating it says so if it is not.
+            // An exported name must be defined: evaluating it reports it if not.
             let one = self.program.expressions.number(1, name.span);
             let holds = NodeKind::Binary(Binary::Either, used, one);
             let condition = self.program.expressions.add(holds, name.span);

@@ -1,6 +1,6 @@
-//! Lines that were read before and mean the same again, so that a program of which one line has changed is not read
-//! anew as a whole. What a line is must follow from its own text and the machine alone; every other line is read
-//! each time.
+//! Lines that were read before and still mean the same, so that a change to one line does not mean reading the whole
+//! program again. The meaning of such a line must follow from its own text, from the machine and, if they chose its
+//! form, from the values of its names; every other line is read each time.
 
 use std::collections::HashMap;
 
@@ -12,24 +12,24 @@ use crate::parser::ChosenBy;
 use crate::program::{Alternative, Item, ItemKind, Operand, Program, Texts};
 use crate::symbols::SymbolId;
 
-/// What was read of the lines of a program, for the next time it is assembled. Belongs to one machine.
+/// Lines of a program as they were read, for the next time it is assembled. Belongs to one machine.
 #[derive(Debug, Default)]
 pub struct KnownLines {
     by_text: HashMap<Box<str>, Known>,
-    /// How often a program has been assembled with it.
+    /// How many times a program has been assembled with these lines.
     round: u32,
-    /// How many lines were kept when some were last forgotten.
+    /// How many lines were kept the last time lines were forgotten.
     kept: usize,
 }
 
-/// How many new lines there may be before old ones are forgotten: what is typed leaves one at every keystroke.
+/// How many new lines may accumulate before old ones are forgotten: typing leaves one at every keystroke.
 const SPARE: usize = 1_000;
 
-/// A line with instructions and nothing else. Places are counted from its beginning, positions in lists from its own
-/// first entry there.
+/// A line that contains only instructions. Its spans are relative to its beginning, its list positions to its own first
+/// entry.
 #[derive(Debug)]
 struct Known {
-    /// The round in which it was last met.
+    /// The last round it occurred in.
     round: u32,
     /// Its first word.
     word: Span,
@@ -40,11 +40,11 @@ struct Known {
     alternatives: Box<[Alternative]>,
     /// For each instruction, its first alternative and how many there are.
     instructions: Box<[(u32, u16)]>,
-    /// What its names stood for, if the form was chosen by their values.
+    /// The values of its names, if they chose the form.
     values: Option<Box<[Option<Value>]>>,
 }
 
-/// How much of a program there was before a line.
+/// The lengths of a program's lists before a line.
 #[derive(Clone, Copy)]
 pub(super) struct Lengths {
     items: usize,
@@ -54,7 +54,7 @@ pub(super) struct Lengths {
 }
 
 impl KnownLines {
-    /// Begins to assemble a program. Now and then, lines are forgotten that the one before did not have.
+    /// Begins to assemble a program. Now and then, forgets lines that the previous program did not contain.
     pub(crate) fn begin(&mut self) {
         let last = self.round;
         self.round += 1;
@@ -82,7 +82,7 @@ impl Reader<'_> {
         let (active, call) = (self.active(), self.call());
         let Some(lines) = &mut self.known else { return false };
         let Some(known) = lines.by_text.get_mut(line) else { return false };
-        // Macros come and go with other lines, and have the first say about a word.
+        // Macros come and go with other lines, and take precedence over instructions.
         if !active || self.macros.contains_key(&line[known.word.range()]) {
             return false;
         }
@@ -124,8 +124,8 @@ impl Reader<'_> {
 
     /// Remembers the line being read, which begins with `word` and has added instructions to the program.
     ///
-    /// The names that it mentions are those in its expressions: a word that another form would have taken for a name
-    /// is a name here too, since words of the machine are never names.
+    /// Its names are those in its expressions: a word that another form would have read as a name is a name here too,
+    /// since words of the machine are never names.
     pub(super) fn remember(&mut self, word: Span, before: Lengths, chosen_by: ChosenBy, texts: &Texts) {
         let (Some(lines), Some(line)) = (&mut self.known, self.whole_line.clone()) else { return };
         let (text, start) = (&texts.sources[word.file.0 as usize].text[line.clone()], line.start);
@@ -141,7 +141,7 @@ impl Reader<'_> {
                 NodeKind::Symbol(id) => {
                     let name = program.symbols.entry(*id).name.as_ref();
                     let written = text.get((node.span.start as usize - start)..(node.span.end as usize - start));
-                    // What a local label means depends on where it stands.
+                    // The meaning of a local label depends on where it is.
                     if written != Some(name) || name.starts_with('.') {
                         return;
                     }
@@ -177,7 +177,7 @@ impl Reader<'_> {
     }
 }
 
-/// What the names in the expressions of the line being read stand for, as far as that is known so far.
+/// Returns the values of the names in the current line's expressions, as far as they are known.
 fn values_of_names(program: &mut Program, before: Lengths) -> Box<[Option<Value>]> {
     let ids = (before.nodes..program.expressions.len()).map(|at| ExprId(at as u32));
     let names: Vec<ExprId> = ids.filter(|id| program.expressions.is_name(*id)).collect();
@@ -185,7 +185,7 @@ fn values_of_names(program: &mut Program, before: Lengths) -> Box<[Option<Value>
     names.into_iter().map(value).collect()
 }
 
-/// A place counted from the beginning of its line. Nodes that the definition adds have none.
+/// Returns a span relative to the beginning of its line. Nodes that the definition adds have none.
 fn counted_from(span: Span, start: usize) -> Span {
     if span == Span::default() {
         return span;

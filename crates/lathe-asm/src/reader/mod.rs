@@ -1,5 +1,4 @@
-//! Reading a program: lines one after the other, through includes, macros, repetitions and
-//! conditions, into items.
+//! Reads a program into items: line by line, through includes, macros, repetitions and conditions.
 
 mod blocks;
 mod data;
@@ -62,12 +61,12 @@ pub(crate) fn read(
     Read { program: reader.program, sources: texts.sources }
 }
 
-/// Warnings about labels that nothing uses. They make sense only for a program without errors: a line
-/// that could not be read may have used any label.
+/// Warns about unused labels. This makes sense only for a program without errors: a line that could not be read may
+/// have used any label.
 pub(crate) fn unused_labels(program: &Program, image: &Image, isa: &Isa, diagnostics: &mut Diagnostics) {
     let start = Definition::Label(isa.pc.memory, Some(image.start(isa).into()));
     for (_, entry) in program.symbols.iter() {
-        // Where execution begins, a label is for the reader.
+        // A label where execution begins is for the reader.
         let is_label = matches!(entry.definition, Definition::Label(..)) && entry.definition != start;
         // Labels of libraries need not all be used, and those of macros belong to the macro.
         let own = entry.span.file == FileId(0) && !entry.name.contains(['@', ':']);
@@ -82,9 +81,9 @@ pub(crate) fn unused_labels(program: &Program, image: &Image, isa: &Isa, diagnos
 struct Reader<'r> {
     isa: &'r Isa,
     files: &'r dyn Files,
-    /// Lines that were read before, if somebody keeps them.
+    /// Lines that were read before, if the caller keeps them.
     known: Option<&'r mut KnownLines>,
-    /// The bytes of the line being read, if it is a line of a file from beginning to end and as it stands there.
+    /// The bytes of the line being read, if it is exactly one line of a file, unchanged.
     whole_line: Option<Range<usize>>,
     forms: Forms<'r>,
     words: Words,
@@ -92,26 +91,26 @@ struct Reader<'r> {
     program: Program,
     /// Shared, so that a line can be read while the program grows.
     texts: Rc<Texts>,
-    /// Words that macros have made and that are not among the texts yet.
+    /// Words made by macros that have not been added to the texts yet.
     made: Vec<Box<str>>,
     frames: Vec<Frame>,
     conditions: Vec<Condition>,
     macros: ByName<Rc<Macro>>,
     memory: MemoryId,
-    /// The modes that the machine is in, as bits of a window.
+    /// The machine's current modes, as bits of a window.
     modes: u128,
     /// What names mean in the line being read.
     context: Context,
     /// Lines that begin with no known word; a macro of that name may come later.
     unknown: Vec<(String, Diagnostic)>,
-    /// Where the line being read stands.
+    /// The span of the line being read.
     line: Span,
-    /// A file that is read after this line, and where it is asked for.
+    /// A file to read after this line, and where the line names it.
     included: Option<(Source, Span)>,
     expansions: usize,
-    /// Bytes that calls have read.
+    /// Bytes read by calls.
     expanded: usize,
-    /// Tokens that open macros and repetitions have put in place of names.
+    /// Tokens that open macros and repetitions have substituted for names.
     held: usize,
     gave_up: bool,
 }
@@ -126,24 +125,24 @@ struct Frame {
     end: usize,
     /// What names stand for inside a macro or repetition.
     replaced: Rc<Replaced>,
-    /// How many tokens that is.
+    /// The number of those tokens.
     held: usize,
     /// The call, as a position in the program's calls plus one.
     call: u32,
-    /// How many conditions were open before it.
+    /// How many conditions were open before this piece.
     conditions: usize,
     /// Whether `.end` has been read.
     ended: Ended,
     kind: FrameKind,
 }
 
-/// Whether the lines of a file are read.
+/// Whether `.end` has ended a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ended {
     No,
-    /// `.end` has been read; the next `.org` goes on.
+    /// `.end` has been read; reading resumes at the next `.org`.
     Yes,
-    /// Something stood after it, which has been said.
+    /// A line after `.end` has been reported.
     Told,
 }
 
@@ -202,7 +201,7 @@ impl<'r> Reader<'r> {
         self.frames.last().map_or(0, |frame| frame.call)
     }
 
-    /// Begins to read the file that the line before asked for.
+    /// Begins to read the file that the previous line included.
     fn open_included(&mut self) {
         if let Some((source, span)) = self.included.take()
             && let Some(call) = self.enter(CallKind::Include, &source.name, span)
@@ -211,7 +210,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Begins to read a file. One that was read before keeps its number.
+    /// Begins to read a file. A file that was read before keeps its number.
     fn open(&mut self, source: Source, span: Span, call: u32) {
         let end = source.text.len();
         let same = |known: &Source| known.name == source.name && known.text == source.text;
@@ -244,7 +243,7 @@ impl<'r> Reader<'r> {
         });
     }
 
-    /// Reads lines until there are none left.
+    /// Reads lines until none are left.
     fn lines(&mut self) {
         let mut tokens = Vec::new();
         while let Some(frame) = self.frames.last_mut() {
@@ -295,7 +294,7 @@ impl<'r> Reader<'r> {
             self.spend(call, read.max(tokens.len()));
             self.line(&tokens, &texts);
             self.context.here = None;
-            // While the texts are lent, adding one would copy them all.
+            // Adding a text while this reference is alive would copy all of them.
             drop(texts);
             self.keep_made();
             self.open_included();
@@ -303,15 +302,14 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Adds the words that macros have made to the texts.
+    /// Adds the words made by macros to the texts.
     fn keep_made(&mut self) {
         if !self.made.is_empty() {
             Rc::make_mut(&mut self.texts).made.append(&mut self.made);
         }
     }
 
-    /// Whether a line after `.end` begins the next block, as `.org` does. What comes before that is
-    /// not read.
+    /// Whether a line after `.end` is an `.org`, where reading resumes. Lines before it are not read.
     fn goes_on(&mut self, first: Token, texts: &Texts) -> bool {
         let goes_on = self.words.directive(self.text(texts, first)) == Some(".org");
         let Some(frame) = self.frames.last_mut() else { return false };
@@ -338,7 +336,7 @@ impl<'r> Reader<'r> {
         self.gave_up = true;
     }
 
-    /// Counts text that a call reads. Files that are read once have a limit of their own.
+    /// Counts text read by a call. Files that are read once have a limit of their own.
     fn spend(&mut self, call: u32, bytes: usize) {
         if call == 0 || self.gave_up {
             return;
@@ -378,16 +376,16 @@ impl<'r> Reader<'r> {
         texts.of(token)
     }
 
-    /// The whole text that a token stands in.
+    /// Returns the whole text of the source that a token is in.
     fn source<'s>(&self, texts: &'s Texts, token: Token) -> &'s str {
         &texts.sources[token.span.file.0 as usize].text
     }
 
-    /// One line: labels, then a directive, a definition, a call of a macro, or an instruction.
+    /// Reads one line: labels, then a directive, a definition, a macro call, or an instruction.
     fn line(&mut self, tokens: &[Token], texts: &Texts) {
         if let Some(bad) = tokens.iter().position(|token| matches!(token.kind, Kind::Bad(_))) {
             if self.active() {
-                // The labels of the line are there; what uses them is not to blame.
+                // Define the line's labels anyway, so that their uses are not reported.
                 self.labels(&tokens[..bad], texts);
                 self.bad_token(tokens[bad]);
             }
@@ -439,7 +437,7 @@ impl<'r> Reader<'r> {
             self.definition(first, means, &rest[1 + marks..], texts);
             return;
         }
-        // A macro may have the name of a directive without its dot.
+        // A macro may be called like a directive without its dot.
         let is_directive = self.words.directive(word).is_some() && !self.macros.contains_key(word);
         if word.starts_with('.') || is_directive {
             return self.directive(rest, texts);
@@ -484,7 +482,7 @@ impl<'r> Reader<'r> {
         self.fail::<()>(code, token.span, message, help);
     }
 
-    /// Defines the labels at the beginning of a line; gives what follows them.
+    /// Defines the labels at the beginning of a line; returns what follows them.
     fn labels<'t>(&mut self, tokens: &'t [Token], texts: &Texts) -> &'t [Token] {
         let mut rest = tokens;
         loop {
@@ -521,7 +519,7 @@ impl<'r> Reader<'r> {
         word.starts_with('.') || self.words.directive(word).is_some() || self.begins_call(word)
     }
 
-    /// Whether an instruction or the use of a macro can begin with a word.
+    /// Whether an instruction or a macro call can begin with a word.
     fn begins_call(&self, word: &str) -> bool {
         self.forms.knows(word) || self.macros.contains_key(word)
     }
@@ -533,7 +531,7 @@ impl<'r> Reader<'r> {
         self.words.is_bare_label(rest, source, |token| texts.of(token), |word| self.begins_call(word))
     }
 
-    /// Whether what follows the first token is `:=`, which is not a label's colon.
+    /// Whether the first token is followed by `:=`, which is not a label's colon.
     fn is_assigned(&self, rest: &[Token], texts: &Texts) -> bool {
         self.words.defines(rest, |token| texts.of(token)).is_some()
     }
@@ -562,7 +560,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A label at this address that has no name of its own.
+    /// Defines a label at this address without a name of its own.
     fn hidden_label(&mut self, span: Span) -> SymbolId {
         let name = format!(":${}", self.program.items.len());
         let id = self.program.symbols.intern(&name, span);
@@ -583,7 +581,7 @@ impl<'r> Reader<'r> {
         false
     }
 
-    /// The place of some tokens of the line. Where a macro put some of them there, it is the line.
+    /// Returns the span of some tokens of the line, or of the whole line if a macro put some of them there.
     fn whole(&self, tokens: &[Token]) -> Span {
         let inside = |token: &Token| {
             token.span.file == self.line.file && token.span.start >= self.line.start && token.span.end <= self.line.end
@@ -613,7 +611,7 @@ impl<'r> Reader<'r> {
             Defines::Again => self.program.symbols.intern_again(text, name.span),
         };
         let Some(expr) = expr else {
-            // What uses the name is not to blame for what is wrong with its value.
+            // Uses of the name should not be blamed for an error in its value.
             let _ = self.program.symbols.define(id, Definition::Broken, name.span);
             return None;
         };
@@ -626,13 +624,13 @@ impl<'r> Reader<'r> {
         self.define(id, definition, name.span).then_some(())
     }
 
-    /// Reads tokens with what the program knows so far.
+    /// Begins to read tokens with what the program knows so far.
     fn reading<'t, 'p>(&'p mut self, tokens: &'t [Token], texts: &'p Texts) -> Reading<'t, 'p> {
         let names = self.program.names(texts, &self.context);
         Reading::new(tokens, names)
     }
 
-    /// One expression that takes all the tokens.
+    /// Reads one expression that takes all the tokens.
     fn whole_expression(&mut self, tokens: &[Token], span: Span, texts: &Texts) -> Option<ExprId> {
         if tokens.is_empty() {
             return self.fail(codes::EXPECTED, span, "expected a value", "write a number, a name or an expression");
@@ -655,7 +653,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A number that must be known now.
+    /// Evaluates a number that must be known now.
     fn known(&mut self, tokens: &[Token], span: Span, texts: &Texts) -> Option<i128> {
         let expr = self.whole_expression(tokens, span, texts)?;
         let program = &mut self.program;
@@ -674,7 +672,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A name that may be defined further down, where a value is wanted now.
+    /// Reports a name that has no value yet where one is needed now; it may be defined further down.
     fn undefined_before(&self, id: SymbolId, span: Span) -> Diagnostic {
         let name = self.program.symbols.entry(id).name.to_string();
         let message = format!("`{name}` is not defined before this line");
@@ -700,7 +698,7 @@ impl<'r> Reader<'r> {
                 let (first, count) = add_choice(&choice, &mut self.program.alternatives, &mut self.program.operands);
                 self.push(ItemKind::Instruction { first, count, chosen: 0 }, span);
             }
-            // A line that is the same may mean something else in another mode.
+            // The same line may mean something else in another mode.
             if span == self.line && self.forms.knows(first) && self.isa.modes.is_empty() {
                 self.remember(tokens[0].span, before, chosen_by, texts);
             }
@@ -723,7 +721,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Keeps the instructions that there are in the modes of this line; what is wrong if there are none.
+    /// Keeps the instructions that exist in the modes of this line; returns a diagnostic if there are none.
     fn keep_meant(&self, choices: &mut [Choice], span: Span) -> Option<Diagnostic> {
         let mask = self.isa.mode_mask();
         for choice in choices.iter_mut().filter(|_| mask != 0) {
@@ -743,7 +741,7 @@ impl<'r> Reader<'r> {
         None
     }
 
-    /// Reports lines that begin with no known word, now that all macros are known.
+    /// Reports lines that begin with an unknown word, now that all macros are known.
     fn report_unknown(&mut self) {
         if self.program.is_incomplete && self.diagnostics.has_errors() {
             return;
@@ -762,7 +760,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A new call, if there have not been too many.
+    /// Adds a call, unless there have been too many.
     fn enter(&mut self, kind: CallKind, name: &str, span: Span) -> Option<u32> {
         self.expansions += 1;
         let depth = self.frames.iter().filter(|frame| matches!(frame.kind, FrameKind::Body(_))).count();
@@ -797,8 +795,8 @@ impl Defines {
     }
 }
 
-/// Names of the machine that cannot be labels, in small letters: those that operands have, and words
-/// that stand among operands. A flag that no instruction names leaves its name free.
+/// Returns the machine's names that cannot be labels, in lowercase: names of operands, and words among operands. The
+/// name of a flag that no instruction mentions is free.
 fn reserved(isa: &Isa) -> NameSet {
     let names = isa.fields.iter().flat_map(|field| field.names().map(str::to_ascii_lowercase));
     let syntaxes = isa.instructions.iter().map(|instruction| &instruction.syntax);
@@ -807,28 +805,28 @@ fn reserved(isa: &Isa) -> NameSet {
     names.chain(words).collect()
 }
 
-/// Where the line that begins at a place ends, without its newline.
+/// Returns the end of the line that begins at `start`, without its newline.
 fn end_of_line(text: &str, start: usize) -> usize {
     text[start..].find('\n').map_or(text.len(), |length| start + length)
 }
 
-/// Whether the current address may stand in a line: `$`, or `*`, which may also be an operator.
+/// Whether a line may use the current address: `$`, or `*`, which may also be an operator.
 fn names_the_current_address(tokens: &[Token], habits: &Assembly) -> bool {
     tokens.iter().any(|token| matches!(token.kind, Kind::Mark(mark) if is_here(mark, habits)))
 }
 
-/// Whether a word is a label: a colon touches it. In `jmp :+` it does not.
+/// Whether a word is a label: a colon directly follows. In `jmp :+` it does not.
 fn is_label(word: Token, next: Option<&Token>) -> bool {
     word.kind == Kind::Word && next.is_some_and(|colon| colon.is_mark(':') && word.touches(*colon))
 }
 
-/// Whether a number is a label: a colon touches it.
+/// Whether a number is a label: a colon directly follows.
 fn is_numbered_label(number: Token, colon: Token) -> bool {
     matches!(number.kind, Kind::Number(_)) && colon.is_mark(':') && number.touches(colon)
 }
 
-/// A line with names replaced by what they stand for, unless it gets too long. What touches an argument such as `\1`
-/// becomes one word with it: `made` gets those words.
+/// Replaces names in a line by what they stand for, unless it gets too long. Words that touch an argument such as `\1`
+/// are joined with it into one word, which is added to `made`.
 fn replace(tokens: &[Token], replaced: &Replaced, texts: &Texts, made: &mut Vec<Box<str>>) -> Option<Vec<Token>> {
     let mut result: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -871,14 +869,14 @@ fn replace(tokens: &[Token], replaced: &Replaced, texts: &Texts, made: &mut Vec<
     Some(result)
 }
 
-/// What the first of these tokens stand for, and how many they are: a name, or `\1`, `\name` or `\@`.
+/// Returns what the first of these tokens stand for, and how many they are: a name, or `\1`, `\name` or `\@`.
 fn argument<'r>(tokens: &[Token], replaced: &'r Replaced, texts: &Texts) -> (Option<&'r [Token]>, usize) {
     let found = |name: &str| replaced.get(name).map(Vec::as_slice);
     match tokens {
         [mark, name, ..] if mark.is_mark('\\') && mark.touches(*name) => {
             let stands_for = match name.kind {
                 Kind::Word => found(texts.of(*name)),
-                // An argument that was not given is empty.
+                // An omitted argument is empty.
                 Kind::Number(_) => {
                     found(&format!("\\{}", texts.of(*name))).or_else(|| found(TURN).map(|_| [].as_slice()))
                 }
@@ -892,5 +890,5 @@ fn argument<'r>(tokens: &[Token], replaced: &'r Replaced, texts: &Texts) -> (Opt
     }
 }
 
-/// What stands for the number that is different in each use of a macro.
+/// The name of the number that differs in each use of a macro.
 const TURN: &str = "\\@";

@@ -1,4 +1,4 @@
-//! Lines that begin with a word that the machine does not have: what may have been meant.
+//! Lines that begin with a word the machine does not have: what the author may have meant.
 
 use lathe_base::{Diagnostic, Span, nearest};
 
@@ -10,7 +10,7 @@ use crate::symbols::Definition;
 use crate::tokens::{Kind, Token};
 use crate::words::is_in_first_column;
 
-/// Mnemonics that mean much the same on most machines.
+/// Mnemonics that mean much the same on different machines.
 const ALIKE: [&[&str]; 12] = [
     &["mov", "move", "mv", "ld", "ldr", "lda", "load", "li", "ldi", "loadimm", "copy"],
     &["st", "str", "sta", "store", "sw", "mov", "ld"],
@@ -26,11 +26,11 @@ const ALIKE: [&[&str]; 12] = [
     &["or", "ora", "xor", "eor", "and"],
 ];
 
-/// Where the ones that end a program are among them.
+/// The index in `ALIKE` of the instructions that end a program.
 const ENDS: usize = 5;
 
 impl Reader<'_> {
-    /// Why a line cannot begin with its first word.
+    /// Explains why a line cannot begin with its first word.
     pub(super) fn unknown_word(&self, tokens: &[Token], texts: &Texts) -> Diagnostic {
         let word = self.text(texts, tokens[0]);
         let (span, shown) = (tokens[0].span, short(word));
@@ -51,7 +51,8 @@ impl Reader<'_> {
         let begins_line = |token: &Token| {
             let next = self.text(texts, *token);
             let is_directive = self.words.directive(next).or(directive_for(next)).is_some();
-            // After `bnee`, `.next` is a local label; after `ldda`, `text` is a name, though it may be a directive, too.
+            // After `bnee`, `.next` is a local label; after `ldda`, `text` is a name, though it may also be a
+            // directive.
             let is_operand = match next.starts_with('.') {
                 true => !is_directive,
                 false => is_indented && !self.begins_call(next),
@@ -86,7 +87,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Defines what is probably a label without its colon, so that its uses are not reported as well.
+    /// Defines what is probably a label without its colon, so that its uses are not reported too.
     pub(super) fn define_if_label(&mut self, tokens: &[Token], texts: &Texts) {
         let begins_line = |token: &Token| token.kind == Kind::Word && self.begins_line(self.text(texts, *token));
         let (word, span) = (self.text(texts, tokens[0]), tokens[0].span);
@@ -99,7 +100,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A macro that was meant by a word, if its name is near.
+    /// Returns the macro that a word probably means, if a name is near.
     pub(super) fn macro_near(&self, word: &str) -> Option<&str> {
         let mut known: Vec<&str> = self.macros.values().map(|found| found.name.as_str()).collect();
         known.sort_unstable();
@@ -107,7 +108,7 @@ impl Reader<'_> {
     }
 }
 
-/// A word as it is shown in a message: no longer than a person reads.
+/// Shortens a word for a message.
 fn short(word: &str) -> String {
     const LONGEST: usize = 60;
     match word.char_indices().nth(LONGEST) {

@@ -1,4 +1,4 @@
-//! The shipped machines, and pages read back.
+//! The shipped machines, and reading pages back.
 
 use lathe_isa::{Isa, Written};
 
@@ -8,12 +8,12 @@ pub(crate) fn machines() -> Vec<(Isa, Written)> {
     loaded.map(|loaded| (loaded.isa.expect("it ships"), loaded.written)).collect()
 }
 
-/// The cells of a table of a page, tags taken out, row by row.
+/// Returns the cells of a page's table without tags, row by row.
 pub(crate) fn table(page: &str, class: &str) -> Vec<Vec<String>> {
     tables(page, class).into_iter().next().unwrap_or_default()
 }
 
-/// The tables of this kind on a page.
+/// Returns the tables of one class on a page.
 pub(crate) fn tables(page: &str, class: &str) -> Vec<Vec<Vec<String>>> {
     let start = format!("<table class=\"{class}\">");
     let rows = |rest: &str| {
@@ -44,19 +44,19 @@ pub(crate) fn number(text: &str) -> u64 {
     digits.map_or_else(|| text.parse(), |digits| u64::from_str_radix(digits, 16)).unwrap_or_else(|_| panic!("`{text}`"))
 }
 
-/// A number as the people of a machine write it: with `0x`, or octal without anything.
+/// Reads a number as the machine's users write it: with `0x`, or octal without a prefix.
 pub(crate) fn written(isa: &Isa, text: &str) -> u64 {
     assert_eq!(text.starts_with("0x"), !isa.assembly.octal_numbers, "{}: `{text}`", isa.name);
     digits(isa, text.trim_start_matches("0x"))
 }
 
-/// The digits of such a number.
+/// Reads the digits of such a number.
 pub(crate) fn digits(isa: &Isa, text: &str) -> u64 {
     let base = if isa.assembly.octal_numbers { 8 } else { 16 };
     u64::from_str_radix(text, base).unwrap_or_else(|_| panic!("{}: `{text}`", isa.name))
 }
 
-/// Checks that the mapped addresses are those of the model, in its order; several neighbours may share a line.
+/// Checks that the mapped addresses are those of the model, in its order; several adjacent ones may share a line.
 pub(crate) fn assert_mapped(isa: &Isa, told: impl Iterator<Item = (u64, u64)>) {
     let mut maps = isa.maps.iter();
     for (first, last) in told {

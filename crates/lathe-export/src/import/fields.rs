@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::reading::Type;
 use super::value::Distance;
 
-/// Names for numbers of one size, or of whatever size they are given where they are used.
+/// Names for numbers of one size, or of the size required where they are used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// The block of rules that it was.
+    /// The block of rules that it was made from.
     pub(super) block: String,
     pub(super) names: Vec<(String, u64)>,
     pub(super) size: Option<u32>,
@@ -22,10 +22,10 @@ const WORDS: [&str; 16] = [
     "rotl", "rotr",
 ];
 
-/// Parts of names of blocks that do not hold registers.
+/// Parts of the names of blocks that hold no registers.
 const NOT_REGISTERS: [&str; 9] = ["cond", "flag", "cc", "op", "port", "mode", "csr", "size", "bit"];
 
-/// The widest operand, in bits, that conditions compare bit by bit, or with another one.
+/// The widest operand, in bits, that conditions compare bit by bit or with another operand.
 pub(super) const MOST_COMPARED: u32 = 6;
 
 impl Choice {
@@ -42,7 +42,7 @@ impl Choice {
         Choice { names, ..self.clone() }
     }
 
-    /// Whether it looks as if it named registers.
+    /// Whether these look like names of registers.
     pub(super) fn is_registers(&self) -> bool {
         let block = self.block.to_lowercase();
         let is_short = |name: &str| name.len() <= 4;
@@ -58,7 +58,7 @@ impl Choice {
         if self.takes_numbers { self.size.unwrap_or(shortest) } else { shortest }
     }
 
-    /// Its names in the order of their codes, those of one code together.
+    /// Returns its names in order of their codes, grouped by code.
     pub(super) fn by_code(&self) -> Vec<(u64, Vec<&str>)> {
         let mut codes: Vec<(u64, Vec<&str>)> = Vec::new();
         for (name, code) in &self.names {
@@ -73,16 +73,16 @@ impl Choice {
     }
 }
 
-/// Numbers out of a list, by their codes.
+/// Numbers in a list, by their codes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Listed {
     pub(super) numbers: BTreeMap<u64, i128>,
-    /// The width at which -1 and the highest number are the same.
+    /// The width in which -1 and the highest number are the same.
     pub(super) wraps: Option<u32>,
 }
 
 impl Listed {
-    /// Adds a number. One code may have two numbers where these are the same in some width.
+    /// Adds a number. One code may have two numbers that are the same in some width.
     pub(super) fn add(&mut self, code: u64, number: i128) -> Option<()> {
         let known = *self.numbers.entry(code).or_insert(number);
         let (is_short, apart) = (code < lathe_base::limits::LIST as u64, known.abs_diff(number));
@@ -103,20 +103,20 @@ impl Listed {
 pub(super) struct Operand {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// How many bits it has, those that are not stored included.
+    /// How many bits it has, including those that are not stored.
     pub(super) width: u32,
-    /// Lowest bits that are always 0 and not stored.
+    /// The number of lowest bits that are always 0 and not stored.
     pub(super) unstored: u32,
     /// Whether a longer number was cut.
     pub(super) is_cut: bool,
-    /// Whether it can be written with a sign and without one.
+    /// Whether it can be written with or without a sign.
     pub(super) wraps: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Choice(Choice),
-    /// A number, with what it was declared as: a size, and whether it is signed.
+    /// A number, with its declared size and signedness.
     Number(Option<u32>, Option<bool>),
     Values(Listed),
     /// A parameter of an `asm` block.
@@ -157,7 +157,7 @@ impl Operand {
         Operand::new(name, Kind::Anything, 64)
     }
 
-    /// The size that a type gives.
+    /// Returns the size that a type gives.
     pub(super) fn size(ty: Type) -> Option<u32> {
         match ty {
             Type::Unsigned(bits) | Type::Signed(bits) | Type::Integer(bits) => Some(bits),
@@ -165,7 +165,7 @@ impl Operand {
         }
     }
 
-    /// Learns which of its bits an encoding holds: each of them once, or none if conditions say its value.
+    /// Notes which of its bits an encoding holds: each of them once, or none if conditions determine its value.
     pub(super) fn fit(&mut self, mut used: Vec<u32>, distance: Option<Distance>, is_said: bool) -> Result<(), String> {
         if used.is_empty() && is_said {
             if let Kind::Number(size, _) = self.kind {
@@ -200,7 +200,7 @@ impl Operand {
         Ok(())
     }
 
-    /// Takes only some of its values from now on, if a list can say which: those in a range, and those of a list.
+    /// Restricts it to the values in a range and in a list; false if that cannot be expressed.
     pub(super) fn narrow(&mut self, range: (Option<i128>, Option<i128>), listed: Option<&BTreeSet<i128>>) -> bool {
         let is_in = |value: i128| {
             range.0.is_none_or(|least| value >= least)
@@ -246,13 +246,13 @@ impl Operand {
         }
     }
 
-    /// Whether a mask leaves out none of its bits.
+    /// Whether a mask includes all its bits.
     pub(super) fn is_whole(&self, mask: i128) -> bool {
         let whole = ((1u128 << self.width.min(64)) - (1 << self.unstored)) as i128;
         mask & whole == whole
     }
 
-    /// The codes that it can have, if they are few, of those whose bits of a mask have this value.
+    /// Returns those of its codes whose masked bits have this value, if they are few.
     pub(super) fn codes(&self, mask: i128, value: i128) -> Option<Vec<u64>> {
         let is_one = |code: &u64| i128::from(*code) & mask == value & mask;
         let all = ((1u128 << self.width.min(64)) - 1) as i128;
@@ -268,7 +268,7 @@ impl Operand {
         }
     }
 
-    /// Whether something can be written for it: a name, or a number.
+    /// Whether this text can be written for it: a name or a number.
     pub(super) fn takes(&self, written: &str) -> bool {
         let number = written.parse::<i128>().ok();
         match &self.kind {
@@ -286,7 +286,7 @@ impl Operand {
         }
     }
 
-    /// Whether it takes and stores what another does.
+    /// Whether it takes and stores the same values as another.
     pub(super) fn is_like(&self, other: &Operand) -> bool {
         match (&self.kind, &other.kind) {
             (Kind::Choice(one), Kind::Choice(other)) => one.names == other.names,
@@ -296,7 +296,7 @@ impl Operand {
         }
     }
 
-    /// How a code of it is written.
+    /// Returns how one of its codes is written.
     pub(super) fn spelled(&self, code: u64) -> Option<String> {
         match &self.kind {
             Kind::Choice(choice) => {

@@ -1,9 +1,9 @@
-//! A start for those who come from customasm: its rules as a definition.
+//! A start for users of customasm: its rules as a definition.
 //!
-//! Rules say how instructions are written and which bits they have. That becomes rows and fields; what the
-//! instructions do is left open, as a meaning that stops the machine. Whatever a row cannot say is a finding with the
-//! place of its rule, and the definition is made without it. The result always passes the check: rows that it refuses
-//! are taken out again, with the reason.
+//! Rules say how instructions are written and which bits they have. That becomes rows and fields; what the instructions
+//! do is left open, as a meaning that stops the machine. Whatever a row cannot express is a finding with the place of
+//! its rule, and the definition is made without it. The result always passes the check: rows that fail it are removed
+//! again, with the reason.
 
 mod fields;
 mod reading;
@@ -18,7 +18,7 @@ use lathe_base::Severity;
 use rows::{Pseudo, Row};
 use writing::{Line, Machine, Written};
 
-/// Rules made into a definition.
+/// A definition made from rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
     /// The definition.
@@ -38,7 +38,7 @@ pub struct Finding {
 
 /// The longest file of rules, in bytes.
 const LONGEST: usize = lathe_base::limits::DEFINITION_BYTES;
-/// How often rows that the check refuses are taken out.
+/// The most rounds of removing rows that the check refuses.
 const ROUNDS: usize = 40;
 
 /// Makes a definition from the rules in a file of customasm. `file` is the name of the file.
@@ -93,7 +93,7 @@ fn machine(file: &str, rules: &reading::Rules, cell: u32) -> Machine {
     Machine { name, file, cell, address, start: start & ((1 << address) - 1) }
 }
 
-/// Says what rows take less strictly than rules did, and once what they take more strictly.
+/// Reports which rows are less strict than their rules, and once that rows are stricter.
 fn note_weaker(rows: &[Row], findings: &mut Vec<Finding>) {
     for row in rows.iter().filter(|row| row.facts.has_unknown) {
         let message = format!("`{}`: its assertion; the row is there without it", row.written);
@@ -108,7 +108,7 @@ fn note_weaker(rows: &[Row], findings: &mut Vec<Finding>) {
     }
 }
 
-/// Writes the definition, without the rows that the check refuses.
+/// Writes the definition without the rows that the check refuses.
 fn accepted(
     machine: &Machine,
     rows: &mut Vec<Row>,
@@ -157,7 +157,7 @@ fn refused(written: &Written, rows: &[Row]) -> Refused {
         match written.lines.get(before.matches('\n').count()) {
             Some(Line::Row(number)) => refused.rows.push((*number, error.message)),
             Some(Line::Pseudo(number)) => refused.pseudos.push((*number, error.message)),
-            // Fields that cannot be: the rows with operands of such names go.
+            // Impossible fields: remove the rows with operands of such names.
             Some(Line::Fields(names)) => {
                 let is_one = |operand: &fields::Operand| names.iter().any(|name| name.starts_with(&operand.name));
                 let users = rows.iter().enumerate().filter(|(_, row)| row.operands.iter().any(is_one));

@@ -1,9 +1,9 @@
-//! Reading a file of customasm rules into a tree. Nothing here knows what a rule means; what cannot be read is a
+//! Reads a file of customasm rules into a tree. Nothing here knows what a rule means; text that cannot be read is a
 //! finding with its place, and the rest is read all the same.
 
 use super::Finding;
 
-/// What a file says.
+/// The contents of a file.
 #[derive(Default)]
 pub(super) struct Rules<'s> {
     /// Blocks of rules, in order.
@@ -27,11 +27,11 @@ pub(super) struct Block<'s> {
     pub(super) rules: Vec<Rule<'s>>,
 }
 
-/// One rule: what is written, and what comes of it.
+/// One rule: its pattern and its production.
 pub(super) struct Rule<'s> {
     /// The byte where it begins.
     pub(super) at: usize,
-    /// The pattern as it stands in the file.
+    /// The pattern as it is in the file.
     pub(super) written: &'s str,
     pub(super) pattern: Vec<Piece<'s>>,
     pub(super) production: Production<'s>,
@@ -40,14 +40,14 @@ pub(super) struct Rule<'s> {
 /// A part of a pattern.
 #[derive(Clone)]
 pub(super) struct Piece<'s> {
-    /// Whether a blank stands before it.
+    /// Whether a blank precedes it.
     pub(super) is_spaced: bool,
     pub(super) kind: PieceKind<'s>,
 }
 
 #[derive(Clone)]
 pub(super) enum PieceKind<'s> {
-    /// A word or a mark that is itself, in small letters.
+    /// A word or mark that stands for itself, in lowercase.
     Text(String),
     Parameter {
         name: &'s str,
@@ -72,7 +72,7 @@ pub(super) enum Production<'s> {
 }
 
 pub(super) enum Expr<'s> {
-    /// A number, and its size if its digits or a size tell.
+    /// A number, and its size if its digits or a size give one.
     Number(i128, Option<u32>),
     Text,
     Name(&'s str),
@@ -91,12 +91,12 @@ pub(super) enum Expr<'s> {
 pub(super) struct Token<'s> {
     pub(super) text: &'s str,
     pub(super) at: usize,
-    /// Whether a blank, a comment or the end of a line stands before it.
+    /// Whether a blank, a comment or the end of a line precedes it.
     pub(super) is_spaced: bool,
     begins_line: bool,
 }
 
-/// Expressions and blocks in each other.
+/// The deepest nesting of expressions and blocks.
 const DEPTH: usize = 48;
 const MARKS: [&str; 9] = ["=>", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||"];
 
@@ -145,7 +145,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// The length of a comment: to the end of the line, or from `;*` to its `*;`, which nest.
+/// Returns the length of a comment: to the end of the line, or from `;*` to its `*;`, which nest.
 fn comment(text: &str) -> usize {
     if !text.starts_with(";*") {
         return text.find('\n').unwrap_or(text.len());
@@ -222,7 +222,7 @@ impl<'t, 's> Reader<'t, 's> {
         }
     }
 
-    /// A line of a program, which is not part of the rules. One finding is enough for all of them.
+    /// Handles a line of a program, which is not part of the rules. One finding is enough for all of them.
     fn program_line(&mut self, at: usize) {
         if self.word(1) == "=" {
             return self.constant();
@@ -249,7 +249,7 @@ impl<'t, 's> Reader<'t, 's> {
         }
     }
 
-    /// A block in braces that nothing is known about, if there is one here.
+    /// Skips a block in braces of unknown meaning, if there is one here.
     fn skip_braces(&mut self) {
         if self.word(0) != "{" {
             return;
@@ -315,7 +315,8 @@ impl<'t, 's> Reader<'t, 's> {
         result.map_err(|message| self.find(at, format!("`{written}`: {message}"))).ok()
     }
 
-    /// Where a rule ends: before the next line, but for what is in brackets, after `=>`, `asm` and an operator.
+    /// Returns where a rule ends: before the next line, unless a bracket is open or `=>`, `asm` or an operator comes
+    /// last.
     fn end_of_rule(&self) -> usize {
         let (mut depth, mut goes_on, mut has_arrow) = (0i32, true, false);
         for (number, token) in self.tokens.iter().enumerate().skip(self.at) {
@@ -345,7 +346,7 @@ fn pattern<'s>(tokens: &[Token<'s>]) -> Result<Vec<Piece<'s>>, String> {
         let (ty, length) = match (text(2), text(4)) {
             ("}", _) => (Type::Any, 3),
             (":", "}") => (parameter_type(text(3))?, 5),
-            // `{}` is an alternative with nothing in it.
+            // `{}` is an empty alternative.
             _ if text(1) == "}" => {
                 at += 2;
                 continue;
@@ -392,7 +393,7 @@ fn production<'s>(tokens: &[Token<'s>]) -> Result<Production<'s>, String> {
     }
 }
 
-/// A number of customasm, with the size that its digits tell.
+/// Reads a number of customasm, with the size that its digits give.
 pub(super) fn number(text: &str) -> Option<(u128, Option<u32>)> {
     let (base, digits) = match text.get(..2).unwrap_or("") {
         "0x" | "0X" => (16, &text[2..]),
@@ -416,7 +417,7 @@ struct Parser<'t, 's> {
     at: usize,
 }
 
-/// The operators of two values, those that bind least first; `@` joins.
+/// The binary operators, the loosest first; `@` joins.
 const LEVELS: [&[&str]; 10] = [
     &["@"],
     &["||"],

@@ -1,4 +1,4 @@
-//! From rules to rows: alternatives are written out or become fields, encodings that others hold already become other
+//! From rules to rows: alternatives are written out or become fields, encodings that another row already holds become
 //! spellings or pseudo-instructions, and what remains has one row for each encoding.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,16 +8,16 @@ use super::fields::{Choice, Kind, Listed, MOST_COMPARED, Operand};
 use super::reading::{Block, Expr, Piece, PieceKind, Production, Rule, Rules, Token, Type, is_word};
 use super::value::{self, Bit, Condition, Facts, Names, Value};
 
-/// Rows that one rule may become, and all of them.
+/// The most rows that one rule may become, and the most of all rules.
 const ROWS_OF_A_RULE: usize = 512;
 const ROWS: usize = 4_096;
-/// Blocks of rules in each other.
+/// The deepest nesting of blocks of rules.
 const DEPTH: usize = 8;
 
 /// A row of the definition.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// The byte of its rule, and the rule's pattern.
+    /// The byte where its rule begins, and the rule's pattern.
     pub(super) at: usize,
     pub(super) written: String,
     pub(super) syntax: Syntax,
@@ -25,13 +25,13 @@ pub(super) struct Row {
     /// Most significant first.
     pub(super) bits: Vec<Bit>,
     pub(super) facts: Facts,
-    /// What its operands must be, or must not.
+    /// What its operands must or must not be.
     pub(super) conditions: Vec<Demand>,
     /// Other first words.
     pub(super) spellings: Vec<String>,
 }
 
-/// An operand is something, or is not.
+/// An operand must, or must not, be something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Demand {
     pub(super) operand: usize,
@@ -45,7 +45,7 @@ pub(super) enum To {
     Operand(usize),
 }
 
-/// Something that is assembled as other instructions.
+/// A line that is assembled as other instructions.
 #[derive(Clone, Debug)]
 pub(super) struct Pseudo {
     pub(super) at: usize,
@@ -58,7 +58,7 @@ pub(super) struct Pseudo {
     pub(super) lines: Vec<String>,
 }
 
-/// How something is written.
+/// The syntax of a line: its parts, each with whether a blank precedes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Syntax(pub(super) Vec<(bool, Part)>);
 
@@ -69,7 +69,7 @@ pub(super) enum Part {
 }
 
 impl Syntax {
-    /// Adds text; what stands directly after a word is part of it.
+    /// Adds text; text directly after a word becomes part of it.
     fn text(&mut self, is_spaced: bool, text: &str) {
         let is_glued = |c: char| c.is_alphanumeric() || c == '_';
         match self.0.last_mut() {
@@ -80,7 +80,7 @@ impl Syntax {
         }
     }
 
-    /// The word that an operand would stand directly after.
+    /// Returns the word that an operand would directly follow here.
     fn open_word(&self) -> Option<&str> {
         match self.0.last() {
             Some((_, Part::Text(last))) if last.ends_with(|c: char| c.is_alphanumeric() || c == '_') => Some(last),
@@ -88,7 +88,7 @@ impl Syntax {
         }
     }
 
-    /// The text, with operands shown as they are asked for.
+    /// Renders the text, with operands shown as `operand` returns them.
     pub(super) fn render(&self, mut operand: impl FnMut(usize) -> String) -> String {
         let mut text = String::new();
         for (is_spaced, part) in &self.0 {
@@ -110,7 +110,7 @@ impl Syntax {
         }
     }
 
-    /// An operator directly after a number, which nobody could write: it would belong to an expression.
+    /// Returns an operator directly after a number, which cannot be written: it would belong to an expression.
     fn swallowed(&self, operands: &[Operand]) -> Option<&str> {
         self.0.windows(2).find_map(|pair| match pair {
             [(_, Part::Operand(number)), (_, Part::Text(mark))] => {
@@ -127,7 +127,7 @@ impl Syntax {
     }
 }
 
-/// All rows and pseudo-instructions of the rules.
+/// Returns all rows and pseudo-instructions of the rules.
 pub(super) fn rows(rules: &Rules, cell: u32, findings: &mut Vec<Finding>) -> (Vec<Row>, Vec<Pseudo>) {
     let mut maker = Maker::new(rules, cell);
     for block in rules.blocks.iter().filter(|block| block.is_main) {
@@ -152,7 +152,7 @@ pub(super) fn rows(rules: &Rules, cell: u32, findings: &mut Vec<Finding>) -> (Ve
 }
 
 struct Maker<'r, 's> {
-    /// Rules by the names of their blocks; blocks of one name are one.
+    /// Rules by the names of their blocks; blocks with the same name are one.
     blocks: BTreeMap<&'s str, Vec<&'r Rule<'s>>>,
     choices: BTreeMap<&'s str, Choice>,
     lists: BTreeMap<&'s str, (Listed, u32)>,
@@ -169,10 +169,10 @@ enum Alternatives {
     WrittenOut,
 }
 
-/// A rule that is being written out: what has been read of its pattern.
+/// A rule being written out: what has been read of its pattern.
 #[derive(Clone, Default)]
 struct Draft<'s> {
-    /// Whether something stands before all of it.
+    /// Whether anything precedes it in the outer pattern.
     is_inside: bool,
     syntax: Syntax,
     operands: Vec<Operand>,
@@ -197,7 +197,7 @@ impl<'r, 's> Maker<'r, 's> {
         maker
     }
 
-    /// A block whose rules are names for numbers, all of one size or all without one.
+    /// Reads a block whose rules are names for numbers, all of one size or all without a size.
     fn choice(&self, block: &Block<'s>) -> Option<(&'s str, Choice)> {
         let name = block.name?;
         let mut names = Vec::new();
@@ -224,7 +224,7 @@ impl<'r, 's> Maker<'r, 's> {
             let [(_, Part::Text(word))] = &word.0[..] else { return None };
             let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
             let value = value::evaluate(value, &mut known, &mut facts).ok()?;
-            // Such a name is only there to be refused.
+            // Such a name exists only to be refused.
             if facts.is_impossible {
                 continue;
             }
@@ -246,7 +246,7 @@ impl<'r, 's> Maker<'r, 's> {
         (!names.is_empty()).then(|| (name, Choice { block: name.to_owned(), names, size, takes_numbers }))
     }
 
-    /// A block whose rules take numbers of some range each, and store them in the same size from some code on.
+    /// Reads a block whose rules each take a range of numbers, and store it in the same size from some code on.
     fn list(&self, block: &Block<'s>) -> Option<(&'s str, (Listed, u32))> {
         let name = block.name?;
         let (mut listed, mut sizes) = (Listed::default(), BTreeSet::new());
@@ -297,7 +297,7 @@ impl<'r, 's> Maker<'r, 's> {
         drafts.into_iter().map(|(draft, value)| self.row(rule, draft, value)).collect()
     }
 
-    /// What a rule can be written as, each with its value.
+    /// Returns the ways to write a rule, each with its value.
     fn value(
         &self,
         rule: &'r Rule<'s>,
@@ -367,7 +367,7 @@ impl<'r, 's> Maker<'r, 's> {
         };
         let choice = self.choices.get(block).filter(|_| alternatives == Alternatives::Operands && !before_word);
         let prefix = after_word.as_deref().unwrap_or("");
-        // A first word that an operand is part of, or that is one, is written out.
+        // A first word that is or contains an operand is written out.
         let is_mnemonic = is_first || draft.syntax.0.len() == 1 && after_word.is_some() && !draft.is_inside;
         let usable = |choice: &&Choice| !is_mnemonic && choice.has_names_for(prefix);
         if let Some(choice) = choice.filter(usable) {
@@ -450,7 +450,7 @@ impl<'r, 's> Maker<'r, 's> {
             operand.fit(used.collect(), draft.facts.distances.get(&number).copied(), draft.facts.says(number))?;
         }
         let conditions = draft.conditions(&bits)?;
-        // Bits above those that any of its names needs are always 0.
+        // Bits above those that its names need are always 0.
         for bit in &mut bits {
             if let Bit::Of(number, place) = bit
                 && *place >= draft.operands[*number].width
@@ -470,7 +470,7 @@ impl<'r, 's> Maker<'r, 's> {
         })
     }
 
-    /// A rule that is assembled as other lines.
+    /// Converts a rule that is assembled as other lines.
     fn assembly(&mut self, rule: &Rule<'s>, lines: &[Vec<Token<'s>>]) -> Result<(), String> {
         let mut syntax = Syntax::default();
         let mut operands: Vec<Operand> = Vec::new();
@@ -501,13 +501,13 @@ impl<'r, 's> Maker<'r, 's> {
 }
 
 impl<'s> Draft<'s> {
-    /// What is known about operands whose bits are known: as lists of values where that can be said so, else as
+    /// Turns what is known about operands with known bits into lists of values where possible, otherwise into
     /// conditions.
     fn conditions(&mut self, bits: &[Bit]) -> Result<Vec<Demand>, String> {
         let has_bits = |number: usize| bits.iter().any(|bit| matches!(bit, Bit::Of(of, _) if *of == number));
         let Draft { operands, facts, .. } = self;
         for number in 0..operands.len() {
-            // Numbers without a size and without bits are as long as what they are the same as.
+            // A number without a size and without bits is as long as what it equals.
             if operands[number].width == 0 {
                 let twin = facts.twin(number).map(|twin| (operands[twin].kind.clone(), operands[twin].width));
                 let value = facts.equal.get(&number).and_then(|(_, value)| u64::try_from(*value).ok());
@@ -556,7 +556,7 @@ impl<'s> Draft<'s> {
             }
             facts.has_unknown |= !can_be_said;
             if can_be_said {
-                // Where one of them has no bits, the condition says what it is.
+                // If one of them has no bits, the condition says what it is.
                 let (operand, to) = if has_bits(*one) { (*other, *one) } else { (*one, *other) };
                 conditions.push(Demand { operand, is_equal: *is_same, to: To::Operand(to) });
             }
@@ -588,7 +588,8 @@ impl<'s> Draft<'s> {
     }
 }
 
-/// A line of an `asm` block as an expansion: `{x}` becomes `\u{1}0\u{1}`, the number of the operand, which is named later.
+/// Turns a line of an `asm` block into an expansion: `{x}` becomes `\u{1}0\u{1}`, the number of the operand, which is
+/// named later.
 fn expansion(line: &[Token], names: &BTreeMap<&str, usize>) -> Result<String, String> {
     let mut text = String::new();
     let mut at = 0;
@@ -620,9 +621,9 @@ fn expansion(line: &[Token], names: &BTreeMap<&str, usize>) -> Result<String, St
     Ok(text)
 }
 
-/// Makes sure that each encoding belongs to one row: others with it become spellings or pseudo-instructions.
+/// Leaves each encoding to one row: others with it become spellings or pseudo-instructions.
 fn apart(rows: Vec<Row>, pseudos: &mut Vec<Pseudo>, findings: &mut Vec<Finding>) -> Vec<Row> {
-    // The most general first; of two alike the one with fewer marks, which people write more often.
+    // The most general row first; of equally general rows, the one with fewer marks, which people write more often.
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let fixed = |row: &Row| row.bits.iter().filter(|bit| matches!(bit, Bit::Fixed(_))).count();
     order.sort_by_key(|number| (fixed(&rows[*number]), rows[*number].syntax.marks(), *number));
@@ -656,7 +657,7 @@ fn apart(rows: Vec<Row>, pseudos: &mut Vec<Pseudo>, findings: &mut Vec<Finding>)
     kept.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Whether lines of a row for which these conditions hold are lines of another one, too.
+/// Whether lines of `row` that meet these conditions are also lines of `other`.
 fn takes(other: &Row, row: &Row, conditions: &[Condition]) -> bool {
     let text = |row: &Row| row.syntax.render(|_| "\u{1}".to_owned());
     let places = |row: &Row| {
@@ -671,7 +672,7 @@ fn takes(other: &Row, row: &Row, conditions: &[Condition]) -> bool {
         return false;
     }
     let ours_for = |number: usize| theirs.iter().position(|known| *known == number).map(|at| ours[at]);
-    // What a value of an operand is written as.
+    // How a value of an operand is written.
     let written = |number: usize, value: i128| -> Option<String> {
         let codes = row.operands[number].codes(-1, value)?;
         codes.first().and_then(|code| row.operands[number].spelled(*code))
@@ -720,7 +721,7 @@ fn takes(other: &Row, row: &Row, conditions: &[Condition]) -> bool {
         })
 }
 
-/// Whether two rows have an encoding in common. Rows with conditions are left to the check of the definition.
+/// Whether two rows share an encoding. Rows with conditions are left to the check of the definition.
 fn meet(row: &Row, other: &Row) -> bool {
     let differ = |(one, other): (&Bit, &Bit)| matches!((one, other), (Bit::Fixed(x), Bit::Fixed(y)) if x != y);
     row.conditions.is_empty()
@@ -731,7 +732,7 @@ fn meet(row: &Row, other: &Row) -> bool {
         && !lists_differ(row, other)
 }
 
-/// Whether the same bits are operands of both rows, from lists that have no code in common.
+/// Whether the same bits are operands of both rows, from lists without a common code.
 fn lists_differ(row: &Row, other: &Row) -> bool {
     let codes = |operand: &Operand| match &operand.kind {
         Kind::Choice(choice) if !choice.takes_numbers => {
@@ -754,7 +755,7 @@ fn lists_differ(row: &Row, other: &Row) -> bool {
     })
 }
 
-/// Whether every operand of a row that is one of a list has a name for the bits that are fixed in another.
+/// Whether every listed operand of a row has a name for the bits that are fixed in another row.
 fn has_names(row: &Row, other: &Row) -> bool {
     row.operands.iter().enumerate().all(|(number, operand)| {
         if matches!(operand.kind, Kind::Number(..) | Kind::Anything) {
@@ -773,13 +774,13 @@ fn has_names(row: &Row, other: &Row) -> bool {
     })
 }
 
-/// Whether a row is another with a different first word.
+/// Whether a row is another one with a different first word.
 fn is_spelling(row: &Row, other: &Row) -> bool {
     let rest = |row: &Row| row.syntax.0.get(1..).map(<[_]>::to_vec);
     row.bits == other.bits && row.operands == other.operands && rest(row) == rest(other)
 }
 
-/// What the operands of another row must be to give a row's encoding.
+/// Returns the operands with which another row gives a row's encoding.
 fn arguments(row: &Row, other: &Row) -> Option<Vec<String>> {
     if row.bits.len() != other.bits.len() {
         return None;

@@ -1,29 +1,29 @@
-//! What a rule's production comes to: bits, each of them fixed or a bit of an operand. Whatever is more than moving
-//! bits, and more than a distance between addresses, is refused with a reason.
+//! The value of a rule's production: bits, each of them fixed or a bit of an operand. Anything beyond moving bits and
+//! taking the distance between addresses is refused with a reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::reading::Expr;
 
-/// The longest value, in bits: that of an instruction.
+/// The longest value, in bits: the length of the longest instruction.
 pub(super) const LONGEST: u32 = lathe_base::limits::INSTRUCTION_BITS as u32;
 
 /// One bit of an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bit {
     Fixed(bool),
-    /// A bit of an operand, counted from its least significant.
+    /// A bit of an operand, counted from the least significant.
     Of(usize, u32),
 }
 
-/// A value while a production is read.
+/// A value in the evaluation of a production.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Number {
         value: i128,
         size: Option<u32>,
     },
-    /// Bits, least significant first. Without a size there are zeros above them.
+    /// Bits, least significant first. Without a size, zeros follow above them.
     Bits {
         bits: Vec<Bit>,
         is_sized: bool,
@@ -33,12 +33,12 @@ pub(super) enum Value {
     Nothing,
 }
 
-/// An operand, an address, or the distance between both, and a number.
+/// An operand, an address, or the distance between them, plus a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sum {
     /// The operand, and whether it is subtracted.
     operand: Option<(usize, bool)>,
-    /// How often the address of the instruction is added.
+    /// How often the instruction's address is added.
     here: i8,
     constant: i128,
     /// The size that the operand was declared with.
@@ -54,15 +54,15 @@ pub(super) enum Condition {
     /// An operand, or a distance to it, is at least or at most this.
     AtLeast(Sum, i128),
     AtMost(Sum, i128),
-    /// These bits of an operand are this.
+    /// These bits of an operand have this value.
     Is {
         operand: usize,
         mask: i128,
         value: i128,
     },
-    /// Two operands are the same.
+    /// Two operands are equal.
     Same(usize, usize),
-    /// An address is in this page.
+    /// An operand is in this page.
     SamePage(usize, Page),
     Unknown,
 }
@@ -70,28 +70,28 @@ pub(super) enum Condition {
 /// A page of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Page {
-    /// That of the address so many cells after the instruction.
+    /// The page of the address this many cells after the instruction.
     After(i128),
-    /// That of an address.
+    /// The page of this address.
     Of(i128),
 }
 
-/// What is known about an operand of a row.
+/// What is known about the operands of a row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     pub(super) distances: BTreeMap<usize, Distance>,
     pub(super) least: BTreeMap<usize, i128>,
     pub(super) most: BTreeMap<usize, i128>,
     pub(super) pages: BTreeMap<usize, Page>,
-    /// Operands, and a value that their bits of a mask must not have.
+    /// An operand, a mask, and a value that the masked bits must not have.
     pub(super) excluded: Vec<(usize, i128, i128)>,
-    /// Operands, and the value that their bits of a mask must have.
+    /// Operands, with a mask and the value that the masked bits must have.
     pub(super) equal: BTreeMap<usize, (i128, i128)>,
-    /// Operands, and the values of which the bits of a mask must have one.
+    /// Operands, with a mask and the values of which the masked bits must have one.
     pub(super) listed: BTreeMap<usize, (i128, BTreeSet<i128>)>,
-    /// Pairs of operands that are the same, or are not: the first one stands before the other.
+    /// Pairs of operands that must be equal, or must differ, the lower number first.
     pub(super) alike: BTreeMap<(usize, usize), bool>,
-    /// What is for other rows: conditions that do not all hold.
+    /// Conditions under which, if all hold, a line belongs to another row.
     pub(super) left: Vec<Vec<Condition>>,
     /// Whether an assertion could not be understood.
     pub(super) has_unknown: bool,
@@ -99,7 +99,7 @@ pub(super) struct Facts {
     pub(super) is_impossible: bool,
 }
 
-/// An operand that is written as an address and stored as the distance from so many cells after the instruction.
+/// An operand that is written as an address and stored as the distance from `after` cells after the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Distance {
     pub(super) is_back: bool,
@@ -109,12 +109,12 @@ pub(super) struct Distance {
 /// Names and what they stand for.
 pub(super) type Names<'s> = BTreeMap<&'s str, Value>;
 
-/// A parameter of a rule as a value.
+/// Returns a parameter of a rule as a value.
 pub(super) fn operand(number: usize, size: Option<u32>) -> Value {
     Value::Sum(Sum { operand: Some((number, false)), here: 0, constant: 0, size })
 }
 
-/// What is added to an operand, if nothing else is done with it.
+/// Returns what is added to an operand, if nothing else is done with it.
 pub(super) fn added(value: &Value, number: usize) -> Option<i128> {
     match value {
         Value::Sum(Sum { operand: Some((operand, false)), here: 0, constant, .. }) if *operand == number => {
@@ -124,7 +124,7 @@ pub(super) fn added(value: &Value, number: usize) -> Option<i128> {
     }
 }
 
-/// Computes a production.
+/// Evaluates a production.
 pub(super) fn evaluate<'s>(expr: &Expr<'s>, names: &mut Names<'s>, facts: &mut Facts) -> Result<Value, String> {
     match expr {
         Expr::Number(value, size) => Ok(Value::Number { value: *value, size: *size }),
@@ -174,7 +174,7 @@ pub(super) fn evaluate<'s>(expr: &Expr<'s>, names: &mut Names<'s>, facts: &mut F
     }
 }
 
-/// All bits of a value that has a size, least significant first.
+/// Returns all bits of a value with a size, least significant first.
 pub(super) fn sized(value: Value, facts: &mut Facts) -> Result<Vec<Bit>, String> {
     let size = match &value {
         Value::Number { size, .. } | Value::Sum(Sum { size, .. }) => *size,
@@ -185,7 +185,7 @@ pub(super) fn sized(value: Value, facts: &mut Facts) -> Result<Vec<Bit>, String>
     bits(value, size, facts)
 }
 
-/// The lowest bits of a value.
+/// Returns the lowest bits of a value.
 fn bits(value: Value, size: u32, facts: &mut Facts) -> Result<Vec<Bit>, String> {
     if size > LONGEST {
         return Err(format!("it has more than {LONGEST} bits"));
@@ -317,7 +317,7 @@ fn arithmetic(operator: &str, x: i128, y: i128) -> Result<Value, String> {
     Ok(Value::Number { value, size: None })
 }
 
-/// `x & 0xFF`: the lowest bits. Of a distance they say only that addresses wrap.
+/// Evaluates `x & 0xFF`: the lowest bits. Of a distance, this says only that addresses wrap.
 fn and(left: Value, right: Value) -> Result<Value, String> {
     let (value, mask) = match (left, right) {
         (value, Value::Number { value: mask, .. }) | (Value::Number { value: mask, .. }, value) => (value, mask),
@@ -347,7 +347,7 @@ fn and(left: Value, right: Value) -> Result<Value, String> {
     }
 }
 
-/// Shifts, and sums of bits that are never 1 at the same place.
+/// Evaluates shifts, and sums of bits that are never both 1 in the same place.
 fn moved(operator: &str, left: Value, right: Value, facts: &mut Facts) -> Result<Value, String> {
     let mut width = |value: Value| -> Result<Vec<Bit>, String> {
         let size = match &value {
@@ -417,7 +417,7 @@ fn comparison(operator: &str, left: &Value, right: &Value) -> Condition {
     }
 }
 
-/// Two operands compared with each other.
+/// Compares two operands with each other.
 fn same(operator: &str, left: &Value, right: &Value) -> Condition {
     let whole = |value: &Value| match value {
         Value::Sum(Sum { operand: Some((operand, false)), here: 0, constant: 0, .. }) => Some(*operand),
@@ -432,7 +432,7 @@ fn same(operator: &str, left: &Value, right: &Value) -> Condition {
     }
 }
 
-/// Bits of one operand that are where they were, as a mask.
+/// Returns the mask of one operand's bits, if all are in their own places.
 fn masked(bits: &[Bit]) -> Option<(usize, i128)> {
     let mut operand = None;
     let mut mask = 0;
@@ -449,7 +449,7 @@ fn masked(bits: &[Bit]) -> Option<(usize, i128)> {
     Some((operand?, mask))
 }
 
-/// `(address >> 8) == (($ + 2) >> 8)`
+/// Recognizes `(address >> 8) == (($ + 2) >> 8)`.
 fn same_page<'s>(
     operator: &str,
     left: &Expr<'s>,
@@ -475,7 +475,7 @@ fn call<'s>(name: &str, arguments: &[Expr<'s>], names: &mut Names<'s>, facts: &m
         "assert" => {
             match evaluate(first, names, facts) {
                 Ok(Value::Condition(condition)) => facts.assume(&condition),
-                // That a number is a multiple follows from its bits.
+                // Its bits already make a number a multiple.
                 _ => facts.has_unknown |= !is_remainder(first),
             }
             Ok(Value::Nothing)
@@ -493,12 +493,12 @@ fn call<'s>(name: &str, arguments: &[Expr<'s>], names: &mut Names<'s>, facts: &m
     }
 }
 
-/// `x % 4 == 0`
+/// Whether this is `x % 4 == 0`.
 fn is_remainder(expr: &Expr) -> bool {
     matches!(expr, Expr::Binary("==", left, _) if matches!(**left, Expr::Binary("%", ..)))
 }
 
-/// Whether it asserts that a number is a multiple.
+/// Whether this asserts that a number is a multiple.
 pub(super) fn is_multiple(expr: &Expr) -> bool {
     matches!(expr, Expr::Call("assert", arguments) if arguments.first().is_some_and(is_remainder))
 }
@@ -511,7 +511,7 @@ fn small<'s>(expr: &Expr<'s>, names: &mut Names<'s>, facts: &mut Facts) -> Resul
 }
 
 impl Condition {
-    /// Whether it holds, if that does not depend on operands.
+    /// Returns whether it holds, if that does not depend on operands.
     fn truth(&self) -> Option<bool> {
         match self {
             Condition::All(all) => all.iter().try_fold(true, |so_far, one| Some(so_far & one.truth()?)),
@@ -521,7 +521,8 @@ impl Condition {
         }
     }
 
-    /// The operand, a mask, and values, if it says nothing but that these bits of one operand have one of some values.
+    /// Returns the operand, the mask and the values, if this says only that these bits of one operand have one of some
+    /// values.
     pub(super) fn values(&self) -> Option<(usize, i128, BTreeSet<i128>)> {
         match self {
             Condition::Is { operand, mask, value } => Some((*operand, *mask, BTreeSet::from([*value]))),
@@ -539,7 +540,7 @@ impl Condition {
         }
     }
 
-    /// Conditions that hold together when it does.
+    /// Splits it into conditions that must all hold.
     fn parts(&self) -> Vec<Condition> {
         match self {
             Condition::All(all) => all.iter().flat_map(Condition::parts).collect(),
@@ -589,10 +590,10 @@ impl Facts {
         }
     }
 
-    /// An operand, or a distance, is at least or at most something.
+    /// Notes that an operand, or a distance, is at least or at most `limit`.
     fn bound(&mut self, sum: Sum, limit: i128, is_least: bool) {
         let Some((operand, is_back)) = sum.operand else { return self.has_unknown = true };
-        // A distance has the range that its bits have; only whether it can be negative is not known from them.
+        // The bits of a distance give its range, except whether it can be negative.
         let limit = if sum.here == 0 { limit.saturating_sub(sum.constant) } else { limit };
         let (limit, is_least) =
             if sum.here == 0 && is_back { (limit.saturating_neg(), !is_least) } else { (limit, is_least) };
@@ -615,17 +616,17 @@ impl Facts {
         self.is_impossible |= known.is_some_and(|known| known != is_same);
     }
 
-    /// Whether it says anything about which values operands have.
+    /// Whether there are conditions on the values of operands.
     pub(super) fn has_conditions(&self) -> bool {
         !(self.excluded.is_empty() && self.equal.is_empty() && self.alike.is_empty())
     }
 
-    /// Whether the value of an operand follows from others.
+    /// Whether conditions determine the value of an operand.
     pub(super) fn says(&self, operand: usize) -> bool {
         self.equal.contains_key(&operand) || self.twin(operand).is_some()
     }
 
-    /// An operand that is the same.
+    /// Returns an operand that must be equal to this one.
     pub(super) fn twin(&self, operand: usize) -> Option<usize> {
         self.alike.iter().find_map(|((one, other), is_same)| match (*one == operand, *other == operand) {
             (true, _) if *is_same => Some(*other),

@@ -1,4 +1,4 @@
-//! The definition as text, with what each of its lines was made from.
+//! Writes the definition as text, and notes what each line was made from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use super::fields::{Choice, Kind, Listed, Operand};
 use super::rows::{Demand, Pseudo, Row, To};
 use super::value::{Bit, Facts, Page};
 
-/// What a meaning is until somebody writes it.
+/// The meaning of an instruction until somebody writes it.
 const PLACEHOLDER: &str = "fault \"TODO\"";
 
 /// What is known about the machine besides its instructions.
@@ -31,7 +31,7 @@ pub(super) struct Written {
 pub(super) enum Line {
     Row(usize),
     Pseudo(usize),
-    /// Fields of these names.
+    /// Fields with these names.
     Fields(Vec<String>),
     Other,
 }
@@ -97,9 +97,9 @@ struct Fields {
     /// Names and descriptions, in order.
     declared: Vec<(String, String)>,
     registers: Vec<String>,
-    /// The width of the widest number that may be written with a sign or without one: it is what a register holds.
+    /// The width of the widest number that may be written with or without a sign: registers are at least as wide.
     number: u32,
-    /// Names that are something else already.
+    /// Names that already mean something else.
     taken: BTreeSet<String>,
 }
 
@@ -133,7 +133,7 @@ impl Fields {
         Fields { declared: Vec::new(), registers, number: number.min(64), taken }
     }
 
-    /// Fields with one description, each time all their names.
+    /// Groups the names of fields by description.
     fn together(&self) -> Vec<(Vec<String>, String)> {
         let mut all: Vec<(Vec<String>, String)> = Vec::new();
         for (name, description) in &self.declared {
@@ -145,7 +145,7 @@ impl Fields {
         all
     }
 
-    /// The name of a field for an operand.
+    /// Returns the name of a field for an operand.
     fn name(&mut self, operand: &Operand, description: String, used: &[String]) -> String {
         let mut name = operand.name.clone();
         let mut number = operand.width.max(2);
@@ -204,7 +204,7 @@ impl Fields {
                     shown.push(name.clone());
                     names.push(name);
                 }
-                // Which numbers fit is a matter of the instructions that it becomes.
+                // The instructions of the expansion decide which numbers fit.
                 Kind::Anything => {
                     let is_taken = |name: &str, fields: &Fields| {
                         names.iter().any(|known| known == name)
@@ -260,7 +260,7 @@ impl Fields {
     }
 }
 
-/// `s16 in { 0, 1, 2, -1 }`
+/// Returns a type such as `s16 in { 0, 1, 2, -1 }`.
 fn list_type(listed: &Listed) -> String {
     let (least, most) = (listed.numbers.values().min().copied(), listed.numbers.values().max().copied());
     let (least, most) = (least.unwrap_or(0), most.unwrap_or(0));
@@ -318,7 +318,7 @@ fn number_type(operand: &Operand, facts: &Facts, number: usize, cells: i128, is_
     text
 }
 
-/// The bits of an operand in a row, most significant first, if they stand together.
+/// Returns the bits of an operand in a row, most significant first, if they are adjacent.
 fn together(row: &Row, number: usize) -> Option<Vec<u32>> {
     let is_its = |bit: &Bit| matches!(bit, Bit::Of(of, _) if *of == number);
     let first = row.bits.iter().position(is_its)?;
@@ -387,7 +387,7 @@ fn picture(row: &Row, names: &[String], cell: u32) -> String {
     parts.join(" ")
 }
 
-/// A list of names, with `r0..r3` for names that count.
+/// Joins a list of names, with `r0..r3` for names that count.
 fn ranges(names: &[&str]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut at = 0;
@@ -402,7 +402,7 @@ fn ranges(names: &[&str]) -> String {
     parts.join(", ")
 }
 
-/// How many names at the beginning of a list count up.
+/// Returns how many names at the beginning of a list count up.
 fn counting(names: &[&str]) -> usize {
     let split = |name: &str| {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -415,7 +415,7 @@ fn counting(names: &[&str]) -> usize {
     names.iter().enumerate().take_while(counts).count()
 }
 
-/// Which operands a distance or a page is counted for that no field can count from, with the reason.
+/// Reports an operand whose distance or page is counted from a place that no field can count from.
 pub(super) fn uncountable(row: &Row, cell: u32) -> Option<String> {
     let cells = i128::from(row.bits.len() as u32 / cell);
     let distances = row.facts.distances.iter().map(|(number, distance)| (number, distance.after));

@@ -1,8 +1,8 @@
 //! A processor module for Ghidra: the instruction set in SLEIGH, and the small files around it.
 //!
-//! Each instruction is a constructor, each register operand a table of its own. Meanings become p-code
-//! completely; what a machine has beyond instructions (devices, memory maps, hooks) has no place in SLEIGH:
-//! devices are named operations, the rest is said to be missing.
+//! Each instruction is a constructor, each register operand a table of its own. Meanings become p-code completely;
+//! whatever else a machine has (devices, memory maps, hooks) has no place in SLEIGH: devices become named operations,
+//! the rest is reported as missing.
 
 mod pcode;
 mod tokens;
@@ -20,10 +20,10 @@ use crate::{Export, File, in_first_modes, modes_missing};
 use pcode::size;
 use tokens::{Bits, Layout, definitions};
 
-/// Constructors that one instruction may become.
+/// The most constructors that one instruction may become.
 const MOST_SPREAD: usize = 1 << 12;
 
-/// Words that SLEIGH keeps for itself, or that every exported file uses.
+/// Words reserved by SLEIGH, or used in every exported file.
 #[rustfmt::skip]
 const RESERVED: [&str; 71] = [
     "abs", "alignment", "attach", "big", "bitrange", "build", "call", "carry", "ceil", "const", "context", "cpool",
@@ -35,33 +35,34 @@ const RESERVED: [&str; 71] = [
     "unimpl", "values", "variables", "with", "wordsize", "zext",
 ];
 
-/// A name as SLEIGH can have it.
+/// Returns a name in a form that SLEIGH accepts.
 fn name(name: &str) -> String {
     if RESERVED.contains(&name) { format!("{name}_") } else { name.to_owned() }
 }
 
-/// The name of a register in SLEIGH.
+/// Returns the name of a register in SLEIGH.
 fn register_name(isa: &Isa, id: RegisterId) -> String {
     name(&isa.register(id).name)
 }
 
-/// How the operand of a constructor is reached.
+/// How a constructor reaches an operand.
 #[derive(Clone, Debug)]
 enum Operand {
-    /// A table that exports the register; and one that exports which it is, where the meaning asks.
+    /// A table that exports the register, and one that exports its code if the meaning asks for it.
     Table(String, Option<String>),
     /// A number, computed from the bits.
     Number(String),
-    /// A table that exports the place in the code that is jumped to.
+    /// A table that exports the place in the code to jump to.
     Address(String),
     /// This constructor is for one register only: its name, place and code.
     Spread(String, Place, u64),
 }
 
-/// The processor module of a machine.
+/// Exports the processor module of a machine.
 ///
 /// # Errors
-/// If the cells that hold code are not made of bytes, which SLEIGH needs, or a memory has more bytes than Ghidra counts.
+/// If the cells that hold code are not made of bytes, which SLEIGH needs, or a memory has more bytes than Ghidra
+/// counts.
 pub fn ghidra(isa: &Isa) -> Result<Export, String> {
     let code = isa.code_memory();
     if !matches!(code.cell.bits(), 8 | 16 | 32 | 64) {
@@ -170,8 +171,8 @@ impl Writer<'_> {
             let shown = instruction.syntax.render(|index| field(index).name.clone());
             return self.missing.push(format!("`{shown}`: a number that is always the same"));
         }
-        // Registers that cannot be exported as they are get constructors of their own where they are written, and so
-        // do those that are always the same.
+        // Registers that cannot be exported as they are get constructors of their own where they are written, and so do
+        // registers that are always the same.
         let spread: Vec<usize> = (0..instruction.operands.len())
             .filter(|index| {
                 is_said(index) || written.contains(&OperandId(*index as u8)) && !is_plain(isa, field(*index))
@@ -210,7 +211,7 @@ impl Writer<'_> {
             }
         }
         let mut operands: Vec<Operand> = Vec::new();
-        // Tokens that a table of more than one has taken.
+        // Tokens covered by a table that begins in an earlier token.
         let mut covered = BTreeSet::new();
         for (index, id) in instruction.operands.iter().enumerate() {
             let field = isa.field(*id);
@@ -281,7 +282,7 @@ impl Writer<'_> {
         let _ = writeln!(self.rules, ":{display} is {pattern}\n{{\n{statements}}}\n");
     }
 
-    /// Encodings that are not this instruction, as far as they can be told by one run of bits.
+    /// Excludes encodings that are not this instruction, if one run of bits tells them apart.
     fn exclude(&mut self, instruction: &Instruction, layout: Layout, tokens: &mut [Vec<String>]) {
         for cube in &instruction.encoding.excluded {
             let mask = cube.mask & !instruction.encoding.fixed.mask;
@@ -294,7 +295,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The table of a number, and its first and last token: where its bits share no token with others, or are all
+    /// Returns the table of a number, and its first and last token, if its bits share no token with others or are all
     /// in one. An address of code exports the place that it names, so that jumps are seen to go there.
     fn number(
         &mut self,
@@ -331,7 +332,7 @@ impl Writer<'_> {
             true => format!("*[{}]:{}", name(&isa.code_memory().name), size(isa.pc.width)),
             false => format!("*[const]:{}", size(field.value_width(isa.pc.width))),
         };
-        // A field by itself is its own number; SLEIGH's compiler breaks on an assignment of nothing else.
+        // A field by itself is its own number; SLEIGH's compiler fails on an assignment of nothing else.
         let rule = match value == pattern {
             true => format!("{value} is {pattern} {{ export {export} {value}; }}"),
             false => format!("number is {pattern} [ number = {value}; ] {{ export {export} number; }}"),
@@ -340,7 +341,7 @@ impl Writer<'_> {
         Some((first as usize, last as usize, name))
     }
 
-    /// What a number with these bits says.
+    /// Returns the expression for a number with these bits.
     fn value(&self, field: &Field, numeric: Numeric, bits: &str) -> String {
         let origin = |base| match base {
             Base::Pc => "inst_start".to_owned(),
@@ -360,7 +361,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The table of a register operand at these bits.
+    /// Adds the table of a register operand at these bits; returns its name.
     fn table(&mut self, field: &Field, all: &[(Bits, u32)]) -> String {
         self.fields.extend(all.iter().map(|(bits, _)| *bits));
         let matches = |code: u64| {
@@ -390,7 +391,7 @@ impl Writer<'_> {
         self.add_table(&format!("{}_{}", field.name, place(all)), rules)
     }
 
-    /// The table of an operand's own bits. A field that stands in a pattern twice would be an error.
+    /// Adds the table of an operand's own bits; returns its name. The same field twice in a pattern would be an error.
     fn code(&mut self, field: &Field, all: &[(Bits, u32)]) -> String {
         let pattern: Vec<String> = all.iter().map(|(bits, _)| bits.to_string()).collect();
         let terms: Vec<String> = all.iter().map(|(bits, low)| format!("({bits} << {low})")).collect();
@@ -404,13 +405,13 @@ impl Writer<'_> {
         self.add_table(&format!("{}_code_{}", field.name, place(all)), vec![rule])
     }
 
-    /// Adds a table, unless it is there; gives its name. Fields that prefixes change share their names with others.
-    /// A table once more, for an operand that is written twice: SLEIGH takes each name once.
+    /// Adds a table once more, for an operand that is written twice: SLEIGH takes each name once.
     fn again(&mut self, table: &str) -> String {
         let rules = self.tables.iter().find(|(name, _)| name == table).map(|(_, rules)| rules.clone());
         self.add_table(&format!("{table}_again"), rules.unwrap_or_default())
     }
 
+    /// Adds a table, unless it is there; returns its name. Fields that prefixes change share their names with others.
     fn add_table(&mut self, name: &str, rules: Vec<String>) -> String {
         let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}_or_{number}")));
         for name in names {
@@ -436,7 +437,7 @@ fn is_code(isa: &Isa, numeric: Numeric) -> bool {
     }
 }
 
-/// Bits as a part of a name.
+/// Returns bits as a part of a name.
 fn place(all: &[(Bits, u32)]) -> String {
     all.iter().map(|(bits, _)| bits.to_string()).collect::<Vec<_>>().join("_")
 }
@@ -445,7 +446,7 @@ fn apart(instruction: &Instruction, field: &Field) -> String {
     format!("`{}`: the bits of `{}` are apart", instruction.syntax.mnemonic(), field.name)
 }
 
-/// Where a register is kept.
+/// Returns where a register is kept.
 fn offset(index: usize) -> usize {
     0x10 + index * 8
 }
@@ -454,14 +455,14 @@ fn is_big(isa: &Isa) -> bool {
     isa.code_memory().order == Order::Big || isa.code_memory().cell.bits() > 8
 }
 
-/// The registers of a field with their codes and names.
+/// Returns the registers of a field with their codes and names.
 fn entries(field: &Field) -> Vec<(u64, String, Place)> {
     let Domain::Registers(list) = &field.domain else { return Vec::new() };
     let entry = |(entry, code): (&Option<(String, Place)>, u64)| entry.clone().map(|(name, place)| (code, name, place));
     list.iter().zip(0..).filter_map(entry).collect()
 }
 
-/// Whether every register of a field is a whole one, so that its table can export it to be written.
+/// Whether every register of a field is a whole register, so that its table can export it for writing.
 fn is_plain(isa: &Isa, field: &Field) -> bool {
     entries(field).iter().all(|(_, _, place)| match &place.parts[..] {
         [part] => isa.whole_register(place).is_some() || (isa.register(part.register).constant && part.low == 0),
@@ -481,7 +482,7 @@ fn uses_code(instruction: &Instruction, index: usize) -> bool {
     found
 }
 
-/// Whether the chosen registers alone make it another encoding.
+/// Whether the chosen registers alone make this another encoding.
 fn is_excluded(instruction: &Instruction, chosen: &[Option<(u64, String, Place)>]) -> bool {
     let encoding = &instruction.encoding;
     let codes: Vec<u64> = chosen.iter().map(|entry| entry.as_ref().map_or(0, |(code, ..)| *code)).collect();
@@ -491,7 +492,7 @@ fn is_excluded(instruction: &Instruction, chosen: &[Option<(u64, String, Place)>
     encoding.excluded.iter().any(|cube| cube.mask & !known == 0 && cube.contains(window))
 }
 
-/// How an instruction is shown.
+/// Returns how an instruction is shown.
 fn display(instruction: &Instruction, operands: &[Operand]) -> String {
     let shown = |index: usize| match &operands[index] {
         Operand::Table(name, _) | Operand::Number(name) | Operand::Address(name) => name.clone(),
@@ -503,7 +504,7 @@ fn display(instruction: &Instruction, operands: &[Operand]) -> String {
             let suffix = if suffix.is_empty() { String::new() } else { format!("^\"{suffix}\"") };
             format!("{}^{}{suffix}", quoted(prefix), shown(0))
         }
-        // A name alone would be the mnemonic.
+        // Alone, the name would be the mnemonic.
         Head::Named(_) => format!("^{}", shown(0)),
     };
     for (at, piece) in instruction.syntax.pieces.iter().enumerate() {
@@ -517,7 +518,7 @@ fn display(instruction: &Instruction, operands: &[Operand]) -> String {
     text
 }
 
-/// A mnemonic: as it is where it is a plain word.
+/// Quotes a mnemonic unless it is a plain word.
 fn quoted(word: &str) -> String {
     let is_plain = word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     if is_plain && !RESERVED.contains(&word) { word.to_owned() } else { format!("\"{word}\"") }

@@ -1,7 +1,7 @@
-//! Meanings as the statements of SLEIGH, from which p-code is made.
+//! Meanings as statements of SLEIGH, which become p-code.
 //!
-//! A value of so many bits is kept in the next 1, 2, 4 or 8 bytes, with zeros above. Every operation gets a
-//! variable of its own, so that sizes are always said.
+//! A value is kept in the next 1, 2, 4 or 8 bytes, with zeros above it. Every operation gets a variable of its own, so
+//! that sizes are always explicit.
 
 use std::fmt::Write as _;
 
@@ -13,12 +13,12 @@ use lathe_isa::semantics::{Block, Expr, ExprKind, Statement};
 
 use super::{Operand, is_big, name, register_name};
 
-/// How many bytes keep so many bits.
+/// Returns how many bytes hold a value of this width.
 pub(super) fn size(width: Width) -> u32 {
     width.bits().div_ceil(8).next_power_of_two()
 }
 
-/// The statements of an instruction whose operands are written like this.
+/// Returns the statements of an instruction with these operands.
 pub(super) fn statements(isa: &Isa, instruction: &Instruction, operands: &[Operand]) -> String {
     let mut code = Code::new(isa, Some(instruction), operands);
     let body = instruction.body.cell_by_cell(isa, &|memory, cells| !is_one_access(isa, memory, cells));
@@ -37,17 +37,17 @@ pub(super) fn statements(isa: &Isa, instruction: &Instruction, operands: &[Opera
     code.text
 }
 
-/// Whether SLEIGH can reach so many cells together, and in their order.
+/// Whether SLEIGH can access this many cells at once, and in their order.
 fn is_one_access(isa: &Isa, memory: MemoryId, cells: u8) -> bool {
     let memory = isa.memory(memory);
     let is_whole = |width: Width| width.bits() == size(width) * 8;
-    // The cell after the last one is the first only where SLEIGH's memory has as many.
+    // The cell after the last is the first only if SLEIGH's memory has as many cells.
     let same_cells = is_whole(memory.cell) && is_whole(memory.address);
     same_cells && cells.is_power_of_two() && (memory.order == Order::Big) == is_big(isa)
 }
 
-/// What the table of an operand exports for a place: the register itself where it can, so that it can be written;
-/// else its value.
+/// Returns what the table of an operand exports for a place: the register itself if possible, so that it can be
+/// written; otherwise its value.
 pub(super) fn exported(isa: &Isa, place: &Place) -> String {
     if let Some(register) = isa.whole_register(place) {
         return format!("export {};", register_name(isa, register));
@@ -57,7 +57,7 @@ pub(super) fn exported(isa: &Isa, place: &Place) -> String {
     format!("{} export {value};", code.text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Whether every jump is the last thing that is done on its way.
+/// Whether every jump is the last action on its path.
 fn jumps_last(block: &Block) -> bool {
     let Some((last, before)) = block.split_last() else { return true };
     let last = match last {
@@ -81,13 +81,13 @@ fn is_jump(statement: &Statement) -> bool {
 
 struct Code<'i> {
     isa: &'i Isa,
-    /// The instruction, where it is one.
+    /// The instruction, if the code belongs to one.
     instruction: Option<&'i Instruction>,
     operands: &'i [Operand],
     text: String,
     variables: u32,
     labels: u32,
-    /// Whether jumps wait until everything else has been done.
+    /// Whether jumps wait until everything else is done.
     goes_late: bool,
 }
 
@@ -100,7 +100,7 @@ impl<'i> Code<'i> {
         let _ = writeln!(self.text, "    {line}");
     }
 
-    /// A new variable with this value.
+    /// Adds a variable with this value.
     fn variable(&mut self, bytes: u32, value: &str) -> String {
         let name = format!("t_{}", self.variables);
         self.variables += 1;
@@ -108,7 +108,7 @@ impl<'i> Code<'i> {
         name
     }
 
-    /// A new variable with this value, of which so many bits count.
+    /// Adds a variable with the low `width` bits of this value.
     fn masked(&mut self, width: Width, value: &str) -> String {
         let name = self.variable(size(width), value);
         if width.bits() != size(width) * 8 {
@@ -216,7 +216,7 @@ impl<'i> Code<'i> {
         }
     }
 
-    /// The operand that a jump goes to, if it is known as an address of code.
+    /// Returns the operand that a jump goes to, if it is known as an address of code.
     fn code_address(&self, index: usize) -> Option<String> {
         match &self.operands[index] {
             Operand::Address(name) => Some(name.clone()),
@@ -224,7 +224,7 @@ impl<'i> Code<'i> {
         }
     }
 
-    /// The variable or number that has the value of an expression.
+    /// Returns the variable or number that holds the value of an expression.
     fn value(&mut self, expr: &Expr) -> String {
         let (width, bytes) = (expr.width, size(expr.width));
         match &expr.kind {
@@ -251,7 +251,7 @@ impl<'i> Code<'i> {
                     let code = code.clone().unwrap_or_default();
                     self.masked(width, &code)
                 }
-                // A number's bits are the number; a register that was chosen has a code that is known.
+                // A number's bits are the number; the code of a chosen register is known.
                 Operand::Number(name) | Operand::Address(name) => {
                     let name = name.clone();
                     self.masked(width, &name)
@@ -297,7 +297,7 @@ impl<'i> Code<'i> {
         }
     }
 
-    /// An address of code in cells: p-code counts bytes.
+    /// Returns an address of code in cells: p-code counts bytes.
     fn address_of(&mut self, width: Width, address: &str) -> String {
         let unit = size(self.isa.code_memory().cell);
         if unit == 1 {
@@ -308,13 +308,13 @@ impl<'i> Code<'i> {
         self.masked(width, &format!("{cells}:{}", size(width)))
     }
 
-    /// A value with zeros above, in so many bytes.
+    /// Zero-extends a value to this many bytes.
     fn extended(&mut self, x: &Expr, bytes: u32) -> String {
         let value = self.value(x);
         if size(x.width) == bytes { value } else { self.variable(bytes, &format!("zext({value})")) }
     }
 
-    /// A value with copies of its sign above, in the bytes that it has.
+    /// Sign-extends a value within its bytes.
     fn signed(&mut self, x: &Expr) -> String {
         let (bytes, value) = (size(x.width), self.value(x));
         match bytes * 8 - x.width.bits() {
@@ -358,7 +358,7 @@ impl<'i> Code<'i> {
         self.masked(width, &format!("{left} {symbol} {right}"))
     }
 
-    /// Division, which here is total: by zero it gives all ones, and the dividend as the remainder.
+    /// Divides. Division is total here: by zero it gives all ones, and the dividend as the remainder.
     fn divide(&mut self, operator: BinaryOperator, width: Width, x: &str, y: &str) -> String {
         use BinaryOperator::*;
         let (symbol, by_zero) = match operator {
@@ -377,7 +377,7 @@ impl<'i> Code<'i> {
 
     fn rotate(&mut self, operator: BinaryOperator, width: Width, x: &str, count: &Expr, by: &str) -> String {
         let (bits, bytes) = (width.bits(), size(count.width));
-        // A count that is too narrow for the number of bits is smaller than it.
+        // A count too narrow to hold the number of bits is smaller than it.
         let by = match count.width.holds(u64::from(bits)) {
             true => self.variable(bytes, &format!("{by} % {bits}")),
             false => by.to_owned(),
@@ -389,7 +389,7 @@ impl<'i> Code<'i> {
         self.masked(width, &format!("({x} << {left}) | ({x} >> {right})"))
     }
 
-    /// The value of a place.
+    /// Returns the value of a place.
     fn place(&mut self, place: &Place) -> String {
         let bytes = size(place.width);
         let mut value: Option<String> = None;
@@ -403,7 +403,7 @@ impl<'i> Code<'i> {
         value.unwrap_or_else(|| format!("0:{bytes}"))
     }
 
-    /// Some bits of a register, in so many bytes.
+    /// Returns some bits of a register, in this many bytes.
     fn part(&mut self, part: &Part, bytes: u32) -> String {
         let register = self.isa.register(part.register);
         let own = size(register.width);

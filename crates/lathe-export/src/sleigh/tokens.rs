@@ -5,10 +5,10 @@ use std::fmt;
 
 use lathe_isa::encoding::Segment;
 
-/// Neighbouring bits of one token of an instruction.
+/// Adjacent bits of one token of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Bits {
-    /// Which token, from the first.
+    /// The number of the token, from the first.
     pub(super) token: u32,
     /// Bits of the token.
     pub(super) size: u32,
@@ -28,12 +28,12 @@ impl fmt::Display for Bits {
     }
 }
 
-/// How the cells of instructions make up tokens.
+/// How the cells of instructions form tokens.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     /// Bits of a cell.
     pub(super) cell: u32,
-    /// Cells of a token: as many as every instruction has a multiple of.
+    /// Cells of a token: a common divisor of all instruction lengths.
     pub(super) cells: u32,
     /// Whether the first cell of a token is its highest.
     pub(super) big: bool,
@@ -42,7 +42,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout for instructions that have these numbers of cells.
+    /// Returns the layout for instructions with these numbers of cells.
     pub(super) fn new(cell: u32, big: bool, lengths: impl Iterator<Item = u32>) -> Self {
         let divisor = |x: u32, y: u32| {
             let (mut x, mut y) = (x, y);
@@ -56,8 +56,8 @@ impl Layout {
         Layout { cell, cells, big, whole: false }
     }
 
-    /// The layout for one instruction of this many cells: that of all, unless an operand lies in several tokens and has
-    /// not all of their bits. Then the instruction is one token, if SLEIGH has one as large.
+    /// Returns the layout for one instruction of this many cells: the common one, unless an operand lies in several
+    /// tokens without filling them. Then the instruction is one token, if SLEIGH has tokens of that size.
     pub(super) fn of(self, cells: u32, operands: &[Vec<Segment>]) -> Layout {
         let whole = Layout { cells, whole: true, ..self };
         let fits = whole.bits() <= 64 && whole.bits().is_power_of_two();
@@ -74,22 +74,22 @@ impl Layout {
         tokens.len() <= 1 || tokens.iter().all(|token| own(*token) == self.bits())
     }
 
-    /// One bit of a token.
+    /// Returns one bit of a token.
     fn bit(self, token: u32, place: u32) -> Bits {
         Bits { token, size: self.bits(), whole: self.whole, high: place, low: place, signed: false }
     }
 
-    /// A token.
+    /// Returns a whole token.
     pub(super) fn token(self, token: u32) -> Bits {
         Bits { high: self.bits() - 1, ..self.bit(token, 0) }
     }
 
-    /// Bits of a token.
+    /// Returns the number of bits in a token.
     pub(super) fn bits(self) -> u32 {
         self.cell * self.cells
     }
 
-    /// The token that a bit of the window is in, and which of its bits it is.
+    /// Returns the token that a bit of the window is in, and its position there.
     fn place(self, window_bit: u32) -> (u32, u32) {
         let from_top = 127 - window_bit;
         let (cell, in_cell) = (from_top / self.cell, self.cell - 1 - from_top % self.cell);
@@ -98,7 +98,7 @@ impl Layout {
         (token, rank * self.cell + in_cell)
     }
 
-    /// The bits of an operand as runs, each with the bit of the operand that its lowest is.
+    /// Returns the bits of an operand as runs, each with the operand's bit at which it begins.
     pub(super) fn pieces(self, segments: &[Segment]) -> Vec<(Bits, u32)> {
         let mut all: Vec<(u32, u32, u32)> = Vec::new();
         for segment in segments {
@@ -122,7 +122,7 @@ impl Layout {
         pieces
     }
 
-    /// The bits of a token under a mask, as runs with their values.
+    /// Returns the bits of a token under a mask, as runs with their values.
     pub(super) fn runs(self, mask: u128, value: u128, token: u32) -> Vec<(Bits, u64)> {
         let mut set: Vec<(u32, u64)> = (0..128)
             .filter(|bit| mask >> bit & 1 == 1 && self.place(*bit).0 == token)
@@ -143,7 +143,7 @@ impl Layout {
     }
 }
 
-/// The definitions of the tokens that have these fields.
+/// Returns the definitions of the tokens with these fields.
 pub(super) fn definitions(fields: &BTreeSet<Bits>) -> String {
     let mut text = String::new();
     let tokens: BTreeSet<(bool, u32, u32)> =
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn neighbours_in_a_little_token_are_joined() {
-        // The bits 11 to 7 of a word that begins with its lowest byte.
+        // Bits 11 to 7 of a little-endian word.
         let layout = Layout::new(8, false, [4, 4].into_iter());
         let width = |bits| Width::new(bits).unwrap();
         let segments =
@@ -189,7 +189,7 @@ mod tests {
     fn an_operand_across_tokens_makes_a_whole_of_them() {
         let layout = Layout::new(8, false, [2, 4].into_iter());
         let segment = |shift, bits, low| Segment { shift, width: Width::new(bits).unwrap(), low };
-        // The bits 19 to 15 of a word, and all of its upper half.
+        // Bits 19 to 15 of a word, and all of its upper half.
         let across = vec![segment(119, 1, 0), segment(104, 4, 1)];
         let upper = vec![segment(104, 8, 0), segment(96, 8, 8)];
         assert!(!layout.of(4, std::slice::from_ref(&upper)).whole);

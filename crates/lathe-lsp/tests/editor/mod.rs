@@ -1,4 +1,4 @@
-//! The side of an editor: open files in one folder, and the server in another thread.
+//! The editor's side: open files in one folder, and the server in another thread.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ struct File {
     text: String,
     version: i64,
     colours: String,
-    /// The newest findings, and the version that they are about, if the file was open.
+    /// The newest findings, and the version they are about, if the file was open.
     found: Option<(Option<i64>, Value)>,
 }
 
@@ -61,7 +61,7 @@ impl Editor {
         &self.files[name].text
     }
 
-    /// A place in a file, in the units of the protocol.
+    /// Returns a place in a file, in the units of the protocol.
     pub(crate) fn place(&self, name: &str, offset: usize) -> Value {
         let before = &self.text(name)[..offset];
         let line = before.rsplit('\n').next().unwrap_or("");
@@ -80,7 +80,7 @@ impl Editor {
         self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [change] }));
     }
 
-    /// The findings for the newest version of an open file: line, column, code, message.
+    /// Returns the findings for the newest version of an open file: line, column, code, message.
     pub(crate) fn findings(&mut self, name: &str) -> Vec<(u64, u64, String, String)> {
         loop {
             let file = &self.files[name];
@@ -93,7 +93,7 @@ impl Editor {
         }
     }
 
-    /// What was last said about a file, open or not.
+    /// Returns the last findings in a file, open or not.
     pub(crate) fn last_findings(&self, name: &str) -> Vec<(u64, u64, String, String)> {
         let row = |one: &Value| {
             let start = &one["range"]["start"];
@@ -105,12 +105,12 @@ impl Editor {
         found.and_then(|(_, found)| found.as_array()).into_iter().flatten().map(row).collect()
     }
 
-    /// Asks about a place in a file, or about all of it. A name that cannot be given is an answer, too: it is an error's text.
+    /// Asks about a place in a file, or about all of it. The error for an impossible name is an answer, too.
     pub(crate) fn ask(&mut self, method: &str, name: &str, offset: usize) -> Value {
         self.ask_with(method, name, offset, json!({ "newName": "fresh", "query": "a" })).unwrap_or_else(Value::from)
     }
 
-    /// The same with further parameters. What is refused is a text.
+    /// Asks with further parameters; fails with the text of the refusal.
     pub(crate) fn ask_with(&mut self, method: &str, name: &str, offset: usize, more: Value) -> Result<Value, String> {
         let whole = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 100_000, "character": 0 } });
         let mut params = json!({
@@ -142,7 +142,7 @@ impl Editor {
                 continue;
             }
             let Some(error) = error else { return Ok(result.unwrap_or_default()) };
-            // A request that cannot be read is no answer.
+            // Rejecting a malformed request is not an answer.
             assert!(error.code != -32602 && error.code != -32601, "{method}: {error:?}");
             return Err(error.message);
         }
@@ -168,7 +168,7 @@ impl Editor {
         self.connection.sender.send(message).expect("the server is still there");
     }
 
-    /// Says goodbye.
+    /// Ends the session.
     pub(crate) fn end(mut self) {
         self.request("shutdown", Value::Null).expect("it ends");
         self.notify("exit", Value::Null);
