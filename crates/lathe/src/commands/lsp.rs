@@ -5,7 +5,7 @@ use super::Outcome;
 use crate::exit::Exit;
 use crate::exit::Failure;
 
-/// Serves until the editor says goodbye.
+/// Serves until the editor ends the session.
 #[cfg(feature = "lsp")]
 pub(super) fn execute() -> Outcome {
     match lathe_lsp::run() {
