@@ -237,7 +237,7 @@ fn beside(path: &Path) -> io::Result<(Temporary, File)> {
     }
 }
 
-/// A reader that closes the pipe has read enough.
+/// Writes to standard output. A reader that closes the pipe has read enough.
 fn to_standard_output(bytes: &[u8]) -> io::Result<()> {
     let mut stream = io::stdout().lock();
     let written = stream.write_all(bytes).and_then(|()| stream.flush());

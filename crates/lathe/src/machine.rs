@@ -128,7 +128,7 @@ pub(crate) fn find(name: &str) -> Result<Source, Failure> {
     Ok(Source::new(files::title(name), text))
 }
 
-/// Neither a machine nor a file: most often a typing error, so wrong usage.
+/// Reports a name that is neither a machine nor a file: most often a typing error, so wrong usage.
 fn unknown(name: &str) -> Failure {
     let names = || lathe_machines::every().map(|machine| machine.name);
     let failure = Failure::usage(format!("there is no machine and no file with the name `{name}`"));

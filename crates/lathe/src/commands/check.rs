@@ -388,7 +388,7 @@ fn memory_data(memory: &Memory) -> MemoryData<'_> {
     }
 }
 
-/// An example has failed if a diagnostic about one of its facts says so.
+/// Counts the examples that passed and failed. One has failed if a diagnostic about one of its facts says so.
 fn examples_data(checked: &Checked, isa: &Isa) -> ExamplesData {
     let complaints = checked.diagnostics.iter().filter(|one| one.code == EXAMPLE_FAILS);
     let places: BTreeSet<Span> = complaints.map(|one| one.primary.span).collect();

@@ -17,7 +17,7 @@ pub(super) fn execute() -> Outcome {
     }
 }
 
-/// The quick build has no server.
+/// Fails: the quick build has no server.
 #[cfg(not(feature = "lsp"))]
 pub(super) fn execute() -> Outcome {
     Err(Failure::not_built("language server"))

@@ -52,7 +52,7 @@ fn faults_and_limits_name_the_label_and_the_line() {
     bench.run(&["run", "deep.asm", "--max-steps", "4"]).complains(4, &words);
 }
 
-/// A machine with memories larger than any computer's, and one instruction to use them up.
+/// Defines a machine with memories larger than any computer's, and one instruction to use them up.
 fn greedy(memories: usize, address: u32) -> String {
     let memory = |number| format!("memory m{number} : u{address} -> u64\n");
     let memories: String = (0..memories).map(memory).collect();

@@ -4,8 +4,8 @@
 use crate::Bench;
 use crate::run::{elf, telling};
 
-/// A 6502 program for all 64 KiB, started at 0x400: `failing` traps it in a jump to itself at 0x402, otherwise it
-/// reaches the one at 0x405.
+/// Returns a 6502 program for all 64 KiB, started at 0x400: `failing` traps it in a jump to itself at 0x402, otherwise
+/// it reaches the one at 0x405.
 fn klaus(failing: bool) -> Vec<u8> {
     let mut memory = vec![0; 1 << 16];
     // lda #0 or #1; bne *; jmp *
@@ -23,7 +23,7 @@ fn a_trap_of_the_6502_functional_test_is_no_success() {
     run(true).complains(1, &["it jumps to itself at pc 0x0402", "the run ended before it came to 0x404"]);
 }
 
-/// A program for the Game Boy that writes to the serial port and then jumps to itself.
+/// Returns a Game Boy program that writes to the serial port and then jumps to itself.
 fn cartridge(text: &str) -> String {
     let put: String =
         text.bytes().map(|byte| format!(" ld a, {byte}\n ldh (0x01), a\n ld a, 0x81\n ldh (0x02), a\n")).collect();

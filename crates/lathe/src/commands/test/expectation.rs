@@ -123,8 +123,8 @@ fn comment(line: &str) -> Option<&str> {
     marked.then(|| line.trim_start_matches([';', '#', '*', '/', ' ', '\t']).trim_end())
 }
 
-/// Returns the statement in a comment: what follows `expect:`, or the whole comment if it begins with `input:`, `keys:`,
-/// `seed:` or `case:`.
+/// Returns the statement in a comment: what follows `expect:`, or the whole comment if it begins with `input:`,
+/// `keys:`, `seed:` or `case:`.
 fn statement(comment: &str) -> Option<&str> {
     if let Some(rest) = comment.strip_prefix("expect") {
         // `expected`, `expects` and the like are prose; a forgotten colon is not.

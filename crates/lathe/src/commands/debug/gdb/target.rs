@@ -114,7 +114,7 @@ impl<'d> GdbTarget<'d> {
         }
     }
 
-    /// gdb expects a RISC-V to stop before a watched access, and executes that access itself.
+    /// Runs forward. gdb expects a RISC-V to stop before a watched access, and executes that access itself.
     fn run(&mut self, host: &mut dyn Host) -> Result<Stopped, Problem> {
         let stopped = self.debugger.run(host)?;
         if stopped.reason.is_watch() {
@@ -123,7 +123,7 @@ impl<'d> GdbTarget<'d> {
         Ok(stopped)
     }
 
-    /// Going back, too, gdb undoes the access itself. That access may be the one just executed.
+    /// Runs backwards. Here, too, gdb undoes the access itself, which may be the one just executed.
     fn run_back(&mut self, host: &mut dyn Host) -> Result<Stopped, Problem> {
         self.debugger.go_to(self.debugger.position() - 1)?;
         let again = self.debugger.step(1, host)?;
